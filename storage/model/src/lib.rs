@@ -1,1 +1,38 @@
-//! model
+//! The nouns of Millstream: typed ids, records, facts, events and the directory of an organization.
+//!
+//! Nothing here does I/O, asks a clock or knows HTTP. Decisions live in `rules`, what is true after a
+//! restart in `storage`, and who decides in which order in `actors`.
+
+pub mod channel;
+pub mod direct;
+pub mod directory;
+pub mod event;
+pub mod fact;
+pub mod flags;
+pub mod group;
+pub mod ids;
+pub mod message;
+pub mod queue;
+pub mod realm;
+pub mod setting;
+pub mod subscription;
+pub mod time;
+pub mod topic;
+pub mod user;
+
+pub use channel::{Channel, ChannelPermissions, TopicsPolicy};
+pub use direct::DirectConversation;
+pub use directory::Directory;
+pub use event::{Audience, Event, EventBody, EventKind, EventKinds};
+pub use fact::{Fact, Frame};
+pub use flags::{Flag, FlagOp, Flags};
+pub use group::{GroupSetting, UserGroup};
+pub use ids::{ChannelId, EventNumber, GroupId, MessageId, QueueId, RealmId, RecipientId, Sequence, UserId};
+pub use message::{EditEntry, Message, Place, Reaction, Submessage, TopicLink};
+pub use queue::{ClientCapabilities, QueueOptions, QueueRecord};
+pub use realm::Realm;
+pub use setting::{SettingValue, Settings};
+pub use subscription::{Subscription, SubscriptionSpan};
+pub use time::Timestamp;
+pub use topic::{TopicKey, UserTopic, VisibilityPolicy};
+pub use user::{Bot, BotKind, Role, User};

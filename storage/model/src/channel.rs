@@ -1,0 +1,101 @@
+//! Channels.
+
+use crate::group::GroupSetting;
+use crate::ids::{ChannelId, RecipientId, UserId};
+use crate::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// Which topics a channel allows (api.md, Channel).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TopicsPolicy {
+    /// What the organization says.
+    #[default]
+    Inherit,
+    /// Named topics and the empty one.
+    AllowEmptyTopic,
+    /// Named topics only.
+    DisableEmptyTopic,
+    /// Only the empty topic.
+    EmptyTopicOnly,
+}
+
+impl TopicsPolicy {
+    /// The word on the wire.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Inherit => "inherit",
+            Self::AllowEmptyTopic => "allow_empty_topic",
+            Self::DisableEmptyTopic => "disable_empty_topic",
+            Self::EmptyTopicOnly => "empty_topic_only",
+        }
+    }
+
+    /// The policy with a wire word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Inherit, Self::AllowEmptyTopic, Self::DisableEmptyTopic, Self::EmptyTopicOnly]
+            .into_iter()
+            .find(|policy| policy.word() == word)
+    }
+}
+
+/// Who may do what in a channel; field = wire name without `can_` and `_group`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChannelPermissions {
+    /// `can_add_subscribers_group`
+    pub add_subscribers: GroupSetting,
+    /// `can_administer_channel_group`
+    pub administer_channel: GroupSetting,
+    /// `can_delete_any_message_group`
+    pub delete_any_message: GroupSetting,
+    /// `can_delete_own_message_group`
+    pub delete_own_message: GroupSetting,
+    /// `can_move_messages_out_of_channel_group`
+    pub move_messages_out_of_channel: GroupSetting,
+    /// `can_move_messages_within_channel_group`
+    pub move_messages_within_channel: GroupSetting,
+    /// `can_remove_subscribers_group`
+    pub remove_subscribers: GroupSetting,
+    /// `can_resolve_topics_group`
+    pub resolve_topics: GroupSetting,
+    /// `can_send_message_group`
+    pub send_message: GroupSetting,
+    /// `can_subscribe_group`
+    pub subscribe: GroupSetting,
+}
+
+/// A channel: who may read follows from its privacy and its subscriptions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Channel {
+    /// Unique in the organization.
+    pub id: ChannelId,
+    /// What `recipient_id` of its messages says.
+    pub recipient: RecipientId,
+    /// Unique without regard to case, archived channels included.
+    pub name: String,
+    /// Markdown source.
+    pub description: String,
+    /// HTML of the description.
+    pub rendered_description: String,
+    /// When it was created.
+    pub created: Timestamp,
+    /// Who created it, when known.
+    pub creator: Option<UserId>,
+    /// Private.
+    pub invite_only: bool,
+    /// Readable without an account.
+    pub is_web_public: bool,
+    /// New subscribers see what was sent before; false only for private channels (protected history).
+    pub history_public_to_subscribers: bool,
+    /// No longer in use; readable, not writable.
+    pub is_archived: bool,
+    /// Days until messages are deleted; none inherits, -1 is for ever.
+    pub message_retention_days: Option<i32>,
+    /// Which topics are allowed.
+    pub topics_policy: TopicsPolicy,
+    /// Folder it is shown in.
+    pub folder: Option<u32>,
+    /// Whether somebody wrote recently; clients hide inactive channels.
+    pub is_recently_active: bool,
+    /// Who may do what.
+    pub permissions: ChannelPermissions,
+}

@@ -1,0 +1,372 @@
+//! The directory of an organization: everybody and everything in it but the messages.
+//!
+//! Built on persistent maps: a clone is a snapshot that costs a few reference counts, and a change
+//! copies only the path to what changed. `put_*` set absolute values, so applying twice is harmless.
+
+use crate::channel::Channel;
+use crate::direct::DirectConversation;
+use crate::group::{GroupSetting, UserGroup};
+use crate::ids::{ChannelId, GroupId, RecipientId, UserId};
+use crate::realm::Realm;
+use crate::subscription::Subscription;
+use crate::topic::{TopicKey, UserTopic, VisibilityPolicy};
+use crate::user::User;
+use imbl::{HashMap, OrdMap, OrdSet};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Users → their subscription, of one channel.
+pub type Subscribers = OrdMap<UserId, Arc<Subscription>>;
+
+/// A snapshot of an organization without its messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Directory {
+    realm: Arc<Realm>,
+    users: OrdMap<UserId, Arc<User>>,
+    users_by_email: HashMap<String, UserId>,
+    users_by_name: HashMap<String, OrdSet<UserId>>,
+    channels: OrdMap<ChannelId, Arc<Channel>>,
+    channels_by_name: HashMap<String, ChannelId>,
+    groups: OrdMap<GroupId, Arc<UserGroup>>,
+    groups_by_name: HashMap<String, GroupId>,
+    /// Group → everybody in it, nested groups resolved: a permission check is one look-up.
+    group_members: OrdMap<GroupId, OrdSet<UserId>>,
+    subscribers: OrdMap<ChannelId, Subscribers>,
+    subscriber_counts: OrdMap<ChannelId, u32>,
+    user_channels: OrdMap<UserId, OrdSet<ChannelId>>,
+    directs: OrdMap<RecipientId, Arc<DirectConversation>>,
+    directs_by_users: HashMap<Vec<UserId>, RecipientId>,
+    user_directs: OrdMap<UserId, OrdSet<RecipientId>>,
+    user_topics: OrdMap<(UserId, ChannelId, TopicKey), Arc<UserTopic>>,
+}
+
+impl Directory {
+    /// An organization with nobody in it.
+    pub fn new(realm: Realm) -> Self {
+        Self {
+            realm: Arc::new(realm),
+            users: OrdMap::new(),
+            users_by_email: HashMap::new(),
+            users_by_name: HashMap::new(),
+            channels: OrdMap::new(),
+            channels_by_name: HashMap::new(),
+            groups: OrdMap::new(),
+            groups_by_name: HashMap::new(),
+            group_members: OrdMap::new(),
+            subscribers: OrdMap::new(),
+            subscriber_counts: OrdMap::new(),
+            user_channels: OrdMap::new(),
+            directs: OrdMap::new(),
+            directs_by_users: HashMap::new(),
+            user_directs: OrdMap::new(),
+            user_topics: OrdMap::new(),
+        }
+    }
+
+    /// The organization itself.
+    pub fn realm(&self) -> &Arc<Realm> {
+        &self.realm
+    }
+
+    /// Sets the organization's record.
+    pub fn put_realm(&mut self, realm: Realm) {
+        self.realm = Arc::new(realm);
+    }
+
+    // --- users ---
+
+    /// A user by id, deactivated ones included.
+    pub fn user(&self, id: UserId) -> Option<&Arc<User>> {
+        self.users.get(&id)
+    }
+
+    /// A user by real or made-up address, without regard to case.
+    pub fn user_by_email(&self, email: &str) -> Option<&Arc<User>> {
+        let id = self.users_by_email.get(&email.to_lowercase())?;
+        self.users.get(id)
+    }
+
+    /// All users with a full name, without regard to case.
+    pub fn users_by_name(&self, name: &str) -> impl Iterator<Item = &Arc<User>> {
+        let ids = self.users_by_name.get(&name.to_lowercase());
+        ids.into_iter().flatten().filter_map(|id| self.users.get(id))
+    }
+
+    /// All users by id.
+    pub fn users(&self) -> impl Iterator<Item = &Arc<User>> {
+        self.users.values()
+    }
+
+    /// The address that `user{id}` has when the real one is hidden.
+    pub fn made_up_email(&self, id: UserId) -> String {
+        format!("user{id}@{}", self.realm.email_domain)
+    }
+
+    /// Sets a user's record.
+    pub fn put_user(&mut self, user: User) {
+        let id = user.id;
+        if let Some(before) = self.users.get(&id).cloned() {
+            self.users_by_email.remove(&before.delivery_email.to_lowercase());
+            if let Some(ids) = self.users_by_name.get_mut(&before.full_name.to_lowercase()) {
+                ids.remove(&id);
+            }
+        }
+        self.users_by_email.insert(self.made_up_email(id).to_lowercase(), id);
+        self.users_by_email.insert(user.delivery_email.to_lowercase(), id);
+        self.users_by_name.entry(user.full_name.to_lowercase()).or_default().insert(id);
+        self.users.insert(id, Arc::new(user));
+    }
+
+    // --- channels ---
+
+    /// A channel by id, archived ones included.
+    pub fn channel(&self, id: ChannelId) -> Option<&Arc<Channel>> {
+        self.channels.get(&id)
+    }
+
+    /// A channel by name, without regard to case.
+    pub fn channel_by_name(&self, name: &str) -> Option<&Arc<Channel>> {
+        let id = self.channels_by_name.get(&name.to_lowercase())?;
+        self.channels.get(id)
+    }
+
+    /// All channels by id.
+    pub fn channels(&self) -> impl Iterator<Item = &Arc<Channel>> {
+        self.channels.values()
+    }
+
+    /// Sets a channel's record.
+    pub fn put_channel(&mut self, channel: Channel) {
+        if let Some(before) = self.channels.get(&channel.id) {
+            self.channels_by_name.remove(&before.name.to_lowercase());
+        }
+        self.channels_by_name.insert(channel.name.to_lowercase(), channel.id);
+        self.channels.insert(channel.id, Arc::new(channel));
+    }
+
+    // --- subscriptions ---
+
+    /// Everybody who is or was subscribed to a channel.
+    pub fn subscriptions_of(&self, channel: ChannelId) -> Subscribers {
+        self.subscribers.get(&channel).cloned().unwrap_or_default()
+    }
+
+    /// A user's subscription to a channel, ended ones included.
+    pub fn subscription(&self, channel: ChannelId, user: UserId) -> Option<&Arc<Subscription>> {
+        self.subscribers.get(&channel)?.get(&user)
+    }
+
+    /// Whether a user is subscribed to a channel now.
+    pub fn is_subscribed(&self, channel: ChannelId, user: UserId) -> bool {
+        self.subscription(channel, user).is_some_and(|subscription| subscription.is_active)
+    }
+
+    /// Current subscribers with active accounts, by id.
+    pub fn subscriber_ids(&self, channel: ChannelId) -> impl Iterator<Item = UserId> {
+        let all = self.subscribers.get(&channel).into_iter().flat_map(|subscribers| subscribers.iter());
+        all.filter(|(user, subscription)| {
+            subscription.is_active && self.users.get(*user).is_some_and(|user| user.is_active)
+        })
+        .map(|(user, _)| *user)
+    }
+
+    /// How many subscribe to a channel.
+    pub fn subscriber_count(&self, channel: ChannelId) -> u32 {
+        self.subscriber_counts.get(&channel).copied().unwrap_or(0)
+    }
+
+    /// Channels that a user is or was subscribed to, with the subscription.
+    pub fn subscriptions_of_user(
+        &self,
+        user: UserId,
+    ) -> impl Iterator<Item = (ChannelId, &Arc<Subscription>)> {
+        let channels = self.user_channels.get(&user).into_iter().flatten();
+        channels.filter_map(move |channel| Some((*channel, self.subscription(*channel, user)?)))
+    }
+
+    /// Sets a user's subscription to a channel.
+    pub fn put_subscription(&mut self, channel: ChannelId, user: UserId, subscription: Subscription) {
+        let was_active = self.is_subscribed(channel, user);
+        let count = self.subscriber_counts.entry(channel).or_insert(0);
+        match (was_active, subscription.is_active) {
+            (false, true) => *count += 1,
+            (true, false) => *count -= 1,
+            _ => {}
+        }
+        self.subscribers.entry(channel).or_default().insert(user, Arc::new(subscription));
+        self.user_channels.entry(user).or_default().insert(channel);
+    }
+
+    // --- groups ---
+
+    /// A group by id.
+    pub fn group(&self, id: GroupId) -> Option<&Arc<UserGroup>> {
+        self.groups.get(&id)
+    }
+
+    /// A group by name, without regard to case.
+    pub fn group_by_name(&self, name: &str) -> Option<&Arc<UserGroup>> {
+        let id = self.groups_by_name.get(&name.to_lowercase())?;
+        self.groups.get(id)
+    }
+
+    /// All groups by id.
+    pub fn groups(&self) -> impl Iterator<Item = &Arc<UserGroup>> {
+        self.groups.values()
+    }
+
+    /// Whether a user is a direct or indirect member of a group.
+    pub fn is_in_group(&self, group: GroupId, user: UserId) -> bool {
+        self.group_members.get(&group).is_some_and(|members| members.contains(&user))
+    }
+
+    /// All direct and indirect members of a group.
+    pub fn members_of(&self, group: GroupId) -> OrdSet<UserId> {
+        self.group_members.get(&group).cloned().unwrap_or_default()
+    }
+
+    /// Whether a user holds a permission.
+    pub fn holds(&self, setting: &GroupSetting, user: UserId) -> bool {
+        match setting {
+            GroupSetting::Group(group) => self.is_in_group(*group, user),
+            GroupSetting::Anonymous { members, subgroups } => {
+                members.contains(&user) || subgroups.iter().any(|group| self.is_in_group(*group, user))
+            }
+        }
+    }
+
+    /// Sets a group's record and resolves the groups above it anew.
+    pub fn put_group(&mut self, group: UserGroup) {
+        let id = group.id;
+        if let Some(before) = self.groups.get(&id) {
+            self.groups_by_name.remove(&before.name.to_lowercase());
+        }
+        self.groups_by_name.insert(group.name.to_lowercase(), id);
+        self.groups.insert(id, Arc::new(group));
+        self.resolve_group(id);
+    }
+
+    /// Adds and removes direct members. Adding touches only the groups above, so that a new user is cheap.
+    pub fn change_members(&mut self, group: GroupId, added: &[UserId], removed: &[UserId]) {
+        let Some(before) = self.groups.get(&group) else { return };
+        let mut after = UserGroup::clone(before);
+        after.members.extend(added);
+        for user in removed {
+            after.members.remove(user);
+        }
+        self.groups.insert(group, Arc::new(after));
+        if removed.is_empty() {
+            for above in self.groups_above(group) {
+                self.group_members.entry(above).or_default().extend(added.iter().copied());
+            }
+        } else {
+            self.resolve_group(group);
+        }
+    }
+
+    /// The group itself and every group that contains it, directly or not.
+    fn groups_above(&self, group: GroupId) -> BTreeSet<GroupId> {
+        let mut found = BTreeSet::from([group]);
+        let mut open = vec![group];
+        while let Some(below) = open.pop() {
+            for (id, candidate) in &self.groups {
+                if candidate.subgroups.contains(&below) && found.insert(*id) {
+                    open.push(*id);
+                }
+            }
+        }
+        found
+    }
+
+    fn resolve_group(&mut self, changed: GroupId) {
+        for group in self.groups_above(changed) {
+            let mut members = OrdSet::new();
+            let mut seen = BTreeSet::from([group]);
+            let mut open = vec![group];
+            while let Some(id) = open.pop() {
+                let Some(record) = self.groups.get(&id) else { continue };
+                members.extend(record.members.iter().copied());
+                open.extend(record.subgroups.iter().copied().filter(|below| seen.insert(*below)));
+            }
+            self.group_members.insert(group, members);
+        }
+    }
+
+    // --- direct conversations ---
+
+    /// A conversation by the set of people it goes to.
+    pub fn direct(&self, recipient: RecipientId) -> Option<&Arc<DirectConversation>> {
+        self.directs.get(&recipient)
+    }
+
+    /// The conversation of exactly these people (sorted), if they ever wrote to each other.
+    pub fn direct_by_users(&self, users: &[UserId]) -> Option<&Arc<DirectConversation>> {
+        let recipient = self.directs_by_users.get(users)?;
+        self.directs.get(recipient)
+    }
+
+    /// All conversations of a user.
+    pub fn directs_of(&self, user: UserId) -> impl Iterator<Item = &Arc<DirectConversation>> {
+        let ids = self.user_directs.get(&user).into_iter().flatten();
+        ids.filter_map(|recipient| self.directs.get(recipient))
+    }
+
+    /// All conversations.
+    pub fn directs(&self) -> impl Iterator<Item = &Arc<DirectConversation>> {
+        self.directs.values()
+    }
+
+    /// Adds a conversation.
+    pub fn put_direct(&mut self, direct: DirectConversation) {
+        for user in &direct.users {
+            self.user_directs.entry(*user).or_default().insert(direct.recipient);
+        }
+        self.directs_by_users.insert(direct.users.clone(), direct.recipient);
+        self.directs.insert(direct.recipient, Arc::new(direct));
+    }
+
+    // --- topics ---
+
+    /// A user's policy for a topic.
+    pub fn topic_policy(&self, user: UserId, channel: ChannelId, topic: &TopicKey) -> VisibilityPolicy {
+        match self.user_topics.get(&(user, channel, topic.clone())) {
+            Some(user_topic) => user_topic.policy,
+            None => VisibilityPolicy::Inherit,
+        }
+    }
+
+    /// All topics for which a user has a policy.
+    pub fn topics_of_user(
+        &self,
+        user: UserId,
+    ) -> impl Iterator<Item = (ChannelId, &TopicKey, &Arc<UserTopic>)> {
+        let from = (user, ChannelId(0), TopicKey::new(""));
+        self.user_topics
+            .range(from..)
+            .take_while(move |((owner, ..), _)| *owner == user)
+            .map(|((_, channel, key), topic)| (*channel, key, topic))
+    }
+
+    /// Sets a user's policy for a topic; `Inherit` removes it.
+    pub fn put_topic(&mut self, user: UserId, channel: ChannelId, topic: UserTopic) {
+        let key = (user, channel, TopicKey::new(&topic.name));
+        if topic.policy == VisibilityPolicy::Inherit {
+            self.user_topics.remove(&key);
+        } else {
+            self.user_topics.insert(key, Arc::new(topic));
+        }
+    }
+
+    /// Every stored policy: (user, channel, topic) → record.
+    pub fn topics(&self) -> impl Iterator<Item = (&(UserId, ChannelId, TopicKey), &Arc<UserTopic>)> {
+        self.user_topics.iter()
+    }
+
+    /// Names of groups → ids, for settings that default to a system group.
+    pub fn group_ids_by_name(&self) -> BTreeMap<&str, GroupId> {
+        self.groups.values().map(|group| (group.name.as_str(), group.id)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

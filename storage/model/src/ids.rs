@@ -1,0 +1,62 @@
+//! Typed ids. All of them count up from 1 within one organization, in the order of its log.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::sync::Arc;
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident($raw:ty);)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub $raw);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl $name {
+            /// The id after this one.
+            pub fn next(self) -> Self {
+                Self(self.0 + 1)
+            }
+        }
+    )*};
+}
+
+ids! {
+    /// An organization on this server.
+    RealmId(u32);
+    /// A person or bot of an organization.
+    UserId(u32);
+    /// A channel (`stream` on the wire).
+    ChannelId(u32);
+    /// A user group, system groups included.
+    GroupId(u32);
+    /// A set of people who receive together: one for each channel and for each direct conversation.
+    RecipientId(u32);
+    /// A message. 32 bits are four billion messages for each organization; the sequencer refuses more.
+    MessageId(u32);
+    /// The position of a frame in its organization's log: 1, 2, 3 … without gaps.
+    Sequence(u64);
+    /// The number of an event in its organization; what clients know as event id. Grows, with gaps.
+    EventNumber(u64);
+}
+
+impl MessageId {
+    /// Before every message.
+    pub const ZERO: Self = Self(0);
+}
+
+/// The name of an event queue, as handed to the client that registered it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct QueueId(pub Arc<str>);
+
+impl fmt::Display for QueueId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

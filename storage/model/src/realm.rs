@@ -1,0 +1,29 @@
+//! An organization.
+
+use crate::ids::{ChannelId, RealmId};
+use crate::setting::Settings;
+use crate::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// An organization: a closed world of people, channels and messages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Realm {
+    /// Unique on this server.
+    pub id: RealmId,
+    /// The short name in the host name (`sender_realm_str` on the wire); empty for the root organization.
+    pub subdomain: String,
+    /// What people call it.
+    pub name: String,
+    /// Markdown source.
+    pub description: String,
+    /// Domain of made-up addresses: `user12@{email_domain}`, bots' addresses.
+    pub email_domain: String,
+    /// When it was created.
+    pub created: Timestamp,
+    /// False once deactivated.
+    pub is_active: bool,
+    /// Changed settings by wire name without the `realm_` prefix.
+    pub settings: Settings,
+    /// Channels that new people are subscribed to.
+    pub default_channels: Vec<ChannelId>,
+}

@@ -1,0 +1,99 @@
+//! Subscriptions: who reads a channel, since when, and how they want it shown.
+
+use crate::ids::MessageId;
+use serde::{Deserialize, Serialize};
+
+/// One stretch of being subscribed, in message ids: who got what follows from these
+/// instead of a row for each recipient of each message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SubscriptionSpan {
+    /// Messages with a greater id were delivered …
+    pub after: MessageId,
+    /// … up to and including this one; none while it lasts.
+    pub until: Option<MessageId>,
+}
+
+/// What one user has set for one channel, and when they were subscribed.
+/// Kept after unsubscribing, with `is_active` false, so that colour and history come back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subscription {
+    /// Currently subscribed.
+    pub is_active: bool,
+    /// `#rrggbb`, lower case.
+    pub color: String,
+    /// Muted channel.
+    pub is_muted: bool,
+    /// Shown at the top.
+    pub pin_to_top: bool,
+    /// Null inherits the user's setting; so do the following four.
+    pub desktop_notifications: Option<bool>,
+    /// See `desktop_notifications`.
+    pub audible_notifications: Option<bool>,
+    /// See `desktop_notifications`.
+    pub push_notifications: Option<bool>,
+    /// See `desktop_notifications`.
+    pub email_notifications: Option<bool>,
+    /// See `desktop_notifications`.
+    pub wildcard_mentions_notify: Option<bool>,
+    /// All stretches of being subscribed, oldest first; the last one is open while active.
+    pub spans: Vec<SubscriptionSpan>,
+}
+
+impl Subscription {
+    /// A new subscription that starts behind message `after`.
+    pub fn start(color: String, after: MessageId) -> Self {
+        Self {
+            is_active: true,
+            color,
+            is_muted: false,
+            pin_to_top: false,
+            desktop_notifications: None,
+            audible_notifications: None,
+            push_notifications: None,
+            email_notifications: None,
+            wildcard_mentions_notify: None,
+            spans: vec![SubscriptionSpan { after, until: None }],
+        }
+    }
+
+    /// Opens another stretch behind message `after`. No effect while active.
+    pub fn resume(&mut self, after: MessageId) {
+        if !self.is_active {
+            self.is_active = true;
+            self.spans.push(SubscriptionSpan { after, until: None });
+        }
+    }
+
+    /// Ends the open stretch: `last` is the newest message that was still delivered.
+    pub fn end(&mut self, last: MessageId) {
+        self.is_active = false;
+        if let Some(span) = self.spans.last_mut() {
+            span.until.get_or_insert(last);
+        }
+    }
+
+    /// Whether message `id` of the channel was delivered to this user.
+    pub fn received(&self, id: MessageId) -> bool {
+        self.spans.iter().any(|span| id > span.after && span.until.is_none_or(|until| id <= until))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_say_what_was_delivered() {
+        let mut subscription = Subscription::start("#76ce90".into(), MessageId(10));
+        assert!(!subscription.received(MessageId(10)));
+        assert!(subscription.received(MessageId(11)));
+        subscription.end(MessageId(20));
+        assert!(subscription.received(MessageId(20)));
+        assert!(!subscription.received(MessageId(21)));
+        subscription.resume(MessageId(30));
+        subscription.resume(MessageId(35));
+        assert!(!subscription.received(MessageId(30)));
+        assert!(subscription.received(MessageId(31)));
+        assert_eq!(subscription.spans.len(), 2);
+    }
+}
