@@ -1,0 +1,430 @@
+//! What every log must do, run against each of them. A new implementation of [`RealmLog`] joins with one
+//! [`Subject`]; a new promise of the trait joins with one test here.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use parking_lot::{Condvar, Mutex, MutexGuard};
+use tempfile::TempDir;
+
+use super::{
+    Durable, FrameBytes, Journal, JournalOptions, LogError, MemoryLog, PAYLOAD_BYTES_MAX, RealmLog,
+    SyncPolicy, Ticket,
+};
+
+/// A sink that remembers, and that can be made to wait.
+#[derive(Clone, Default)]
+pub(super) struct Recorder {
+    shared: Arc<(Mutex<Record>, Condvar)>,
+}
+
+#[derive(Default)]
+struct Record {
+    reports: Vec<(Ticket, Result<(), LogError>)>,
+    is_gated: bool,
+}
+
+impl Durable for Recorder {
+    fn durable(&mut self, upto: Ticket, result: Result<(), LogError>) {
+        let mut record = self.shared.0.lock();
+        while record.is_gated {
+            self.shared.1.wait(&mut record);
+        }
+        record.reports.push((upto, result));
+        self.shared.1.notify_all();
+    }
+}
+
+impl Recorder {
+    /// While gated, `durable` does not return.
+    pub(super) fn gate(&self, is_gated: bool) {
+        self.shared.0.lock().is_gated = is_gated;
+        self.shared.1.notify_all();
+    }
+
+    /// Waits until `ticket` was reported and returns its result.
+    pub(super) fn result(&self, ticket: Ticket) -> Result<(), LogError> {
+        let mut record = self.wait_for(ticket);
+        let reports = std::mem::take(&mut record.reports);
+        let result = reports.iter().find(|(upto, _)| *upto >= ticket).expect("waited for").1.clone();
+        record.reports = reports;
+        result
+    }
+
+    pub(super) fn reports(&self) -> Vec<(Ticket, Result<(), LogError>)> {
+        self.shared.0.lock().reports.clone()
+    }
+
+    fn wait_for(&self, ticket: Ticket) -> MutexGuard<'_, Record> {
+        let mut record = self.shared.0.lock();
+        while record.reports.last().is_none_or(|(upto, _)| *upto < ticket) {
+            let wait = self.shared.1.wait_for(&mut record, Duration::from_secs(20));
+            assert!(!wait.timed_out(), "ticket {ticket} was never reported");
+        }
+        record
+    }
+}
+
+/// One kind of log under test.
+trait Subject {
+    /// Opens the log with what earlier ones left; the earlier one is closed first.
+    fn open(&mut self) -> (Arc<dyn RealmLog>, Recorder);
+    /// From here on nothing more becomes durable, except what is on its way.
+    fn stall(&mut self);
+    fn resume(&mut self);
+}
+
+struct JournalSubject {
+    folder: TempDir,
+    options: JournalOptions,
+    recorder: Recorder,
+    log: Option<Arc<Journal>>,
+}
+
+impl JournalSubject {
+    fn new(sync: SyncPolicy) -> Self {
+        let folder = TempDir::new().expect("a temporary folder");
+        // Small segments, so that every test crosses some.
+        let options = JournalOptions {
+            sync,
+            segment_bytes: 64 * 1024,
+            first_segment_bytes: 16 * 1024,
+            queue_frames_max: 256,
+            ..JournalOptions::default()
+        };
+        Self { folder, options, recorder: Recorder::default(), log: None }
+    }
+}
+
+impl Subject for JournalSubject {
+    fn open(&mut self) -> (Arc<dyn RealmLog>, Recorder) {
+        if let Some(log) = self.log.take() {
+            log.close();
+        }
+        self.recorder = Recorder::default();
+        let sink = Box::new(self.recorder.clone());
+        let log = Arc::new(Journal::open(self.folder.path(), &self.options, sink).expect("opens"));
+        self.log = Some(log.clone());
+        (log, self.recorder.clone())
+    }
+
+    fn stall(&mut self) {
+        self.recorder.gate(true);
+    }
+
+    fn resume(&mut self) {
+        self.recorder.gate(false);
+    }
+}
+
+#[derive(Default)]
+struct MemorySubject {
+    log: Option<Arc<MemoryLog>>,
+}
+
+impl Subject for MemorySubject {
+    fn open(&mut self) -> (Arc<dyn RealmLog>, Recorder) {
+        let recorder = Recorder::default();
+        let sink = Box::new(recorder.clone());
+        let log = Arc::new(match self.log.take() {
+            Some(log) => {
+                log.close();
+                log.reopen(sink)
+            }
+            None => MemoryLog::new(sink),
+        });
+        self.log = Some(log.clone());
+        (log, recorder)
+    }
+
+    fn stall(&mut self) {
+        self.log.as_ref().expect("open").hold();
+    }
+
+    fn resume(&mut self) {
+        self.log.as_ref().expect("open").resume();
+    }
+}
+
+/// Runs every check against the logs of `$subject`, each on a fresh one.
+macro_rules! conformance {
+    ($name:ident, $subject:expr) => {
+        mod $name {
+            use super::*;
+
+            conformance!(@ $subject, [
+                an_unknown_realm_is_empty, frames_come_back_in_order, reports_follow_tickets,
+                a_wrong_sequence_is_refused, an_older_epoch_is_fenced, a_realm_must_be_opened,
+                an_oversized_frame_is_refused, a_full_queue_answers_at_once, reading_starts_anywhere,
+                trimming_forgets_the_front, everything_survives_reopening, realms_append_side_by_side,
+                a_closed_log_takes_no_more, opening_waits_for_queued_frames,
+            ]);
+        }
+    };
+    (@ $subject:expr, [$($check:ident),* $(,)?]) => {
+        $(#[test] fn $check() { super::$check(&mut $subject); })*
+    };
+}
+
+conformance!(journal, JournalSubject::new(SyncPolicy::Fdatasync));
+conformance!(journal_without_sync, JournalSubject::new(SyncPolicy::None));
+conformance!(memory, MemorySubject::default());
+
+pub(super) fn frame(realm: u32, sequence: u64) -> FrameBytes {
+    let payload = format!("frame {sequence} of realm {realm} ").repeat(1 + (sequence % 40) as usize);
+    FrameBytes { realm, sequence, payload: Bytes::from(payload) }
+}
+
+/// Appends frames `from..=to`, waits until they are durable.
+pub(super) fn append_all(
+    log: &dyn RealmLog,
+    recorder: &Recorder,
+    realm: u32,
+    epoch: u64,
+    from: u64,
+    to: u64,
+) {
+    let mut ticket = 0;
+    for sequence in from..=to {
+        ticket = loop {
+            match log.append(frame(realm, sequence), epoch) {
+                Err(LogError::Behind) => std::thread::yield_now(),
+                other => break other.expect("taken"),
+            }
+        };
+    }
+    recorder.result(ticket).expect("durable");
+}
+
+pub(super) fn assert_frames(log: &dyn RealmLog, realm: u32, from: u64, to: u64) {
+    let mut expected = from;
+    for read in log.read(realm, from).expect("readable") {
+        assert_eq!(read.expect("undamaged"), frame(realm, expected));
+        expected += 1;
+    }
+    assert_eq!(expected, to + 1);
+}
+
+fn an_unknown_realm_is_empty(subject: &mut dyn Subject) {
+    let (log, _) = subject.open();
+    assert!(log.realms().is_empty());
+    assert_eq!(log.read(7, 1).expect("readable").count(), 0);
+    assert!(matches!(log.read(7, 2), Err(LogError::OutOfRange { first: 1, last: 0, .. })));
+    let opened = log.open(7, 0).expect("opens");
+    assert_eq!((opened.first_sequence, opened.last_sequence), (1, 0));
+    assert!(log.realms().is_empty());
+}
+
+fn frames_come_back_in_order(subject: &mut dyn Subject) {
+    let (log, recorder) = subject.open();
+    let epoch = log.open(1, 0).expect("opens").epoch;
+    append_all(&*log, &recorder, 1, epoch, 1, 500);
+    assert_frames(&*log, 1, 1, 500);
+    append_all(&*log, &recorder, 1, epoch, 501, 600);
+    assert_frames(&*log, 1, 1, 600);
+    let empty = FrameBytes { realm: 1, sequence: 601, payload: Bytes::new() };
+    let ticket = log.append(empty.clone(), epoch).expect("taken");
+    recorder.result(ticket).expect("durable");
+    assert_eq!(log.read(1, 601).expect("readable").next().expect("one").expect("undamaged"), empty);
+}
+
+fn reports_follow_tickets(subject: &mut dyn Subject) {
+    let (log, recorder) = subject.open();
+    let epoch = log.open(1, 0).expect("opens").epoch;
+    let mut last = 0;
+    for sequence in 1..=200 {
+        let ticket = log.append(frame(1, sequence), epoch).expect("taken");
+        assert_eq!(ticket, last + 1);
+        last = ticket;
+    }
+    recorder.result(last).expect("durable");
+    let mut before = 0;
+    for (upto, result) in recorder.reports() {
+        assert!(upto > before && result.is_ok());
+        before = upto;
+    }
+    assert_eq!(before, last);
+}
+
+fn a_wrong_sequence_is_refused(subject: &mut dyn Subject) {
+    let (log, recorder) = subject.open();
+    let epoch = log.open(1, 0).expect("opens").epoch;
+    append_all(&*log, &recorder, 1, epoch, 1, 3);
+    for given in [0, 1, 3, 5, u64::MAX] {
+        let refused = log.append(frame(1, given.min(9)), epoch);
+        let expected_given = given.min(9);
+        assert!(
+            matches!(refused, Err(LogError::Sequence { realm: 1, expected: 4, given }) if given == expected_given)
+        );
+    }
+    append_all(&*log, &recorder, 1, epoch, 4, 4);
+    assert_frames(&*log, 1, 1, 4);
+}
+
+fn an_older_epoch_is_fenced(subject: &mut dyn Subject) {
+    let (log, recorder) = subject.open();
+    let old = log.open(1, 0).expect("opens").epoch;
+    append_all(&*log, &recorder, 1, old, 1, 2);
+    let new = log.open(1, 40).expect("opens");
+    assert_eq!((new.epoch >= 40, new.last_sequence), (true, 2));
+    let refused = log.append(frame(1, 3), old);
+    assert!(
+        matches!(refused, Err(LogError::Fenced { realm: 1, epoch, current }) if epoch == old && current == new.epoch)
+    );
+    append_all(&*log, &recorder, 1, new.epoch, 3, 3);
+    let (log, _) = subject.open();
+    assert!(log.open(1, 0).expect("opens").epoch > new.epoch, "an epoch was given twice");
+    assert_frames(&*log, 1, 1, 3);
+}
+
+fn a_realm_must_be_opened(subject: &mut dyn Subject) {
+    let (log, recorder) = subject.open();
+    assert!(matches!(log.append(frame(1, 1), 1), Err(LogError::NotOpen { realm: 1 })));
+    assert!(matches!(log.trim(1, 1), Err(LogError::NotOpen { realm: 1 })));
+    let epoch = log.open(1, 0).expect("opens").epoch;
+    append_all(&*log, &recorder, 1, epoch, 1, 1);
+    let (log, _) = subject.open();
+    assert!(matches!(log.append(frame(1, 2), epoch), Err(LogError::NotOpen { realm: 1 })));
+}
+
+fn an_oversized_frame_is_refused(subject: &mut dyn Subject) {
+    let (log, recorder) = subject.open();
+    let epoch = log.open(1, 0).expect("opens").epoch;
+    let sized = |bytes| FrameBytes { realm: 1, sequence: 1, payload: Bytes::from(vec![7; bytes]) };
+    let refused = log.append(sized(PAYLOAD_BYTES_MAX + 1), epoch);
+    assert!(matches!(refused, Err(LogError::TooLarge { bytes }) if bytes == PAYLOAD_BYTES_MAX + 1));
+    let ticket = log.append(sized(PAYLOAD_BYTES_MAX), epoch).expect("the limit itself is taken");
+    recorder.result(ticket).expect("durable");
+    append_all(&*log, &recorder, 1, epoch, 2, 4);
+    let (log, _) = subject.open();
+    let read = log.read(1, 1).expect("readable").next().expect("one").expect("undamaged");
+    assert_eq!(read, sized(PAYLOAD_BYTES_MAX));
+    assert_frames(&*log, 1, 2, 4);
+}
+
+fn a_full_queue_answers_at_once(subject: &mut dyn Subject) {
+    let (log, recorder) = subject.open();
+    let epoch = log.open(1, 0).expect("opens").epoch;
+    subject.stall();
+    let mut sequence = 1;
+    let mut last = 0;
+    let refused = loop {
+        match log.append(frame(1, sequence), epoch) {
+            Ok(ticket) => last = ticket,
+            Err(error) => break error,
+        }
+        sequence += 1;
+        assert!(sequence < 20_000, "the queue has no bound");
+    };
+    assert!(matches!(refused, LogError::Behind));
+    subject.resume();
+    recorder.result(last).expect("durable");
+    // The refused frame took neither a ticket nor a sequence.
+    assert_eq!(log.append(frame(1, sequence), epoch).expect("taken"), last + 1);
+    recorder.result(last + 1).expect("durable");
+    assert_frames(&*log, 1, 1, sequence);
+}
+
+fn reading_starts_anywhere(subject: &mut dyn Subject) {
+    let (log, recorder) = subject.open();
+    let one = log.open(1, 0).expect("opens").epoch;
+    let two = log.open(2, 0).expect("opens").epoch;
+    append_all(&*log, &recorder, 2, two, 1, 10);
+    append_all(&*log, &recorder, 1, one, 1, 2500);
+    append_all(&*log, &recorder, 2, two, 11, 20);
+    for from in [1, 2, 1023, 1024, 1025, 1026, 2499, 2500, 2501] {
+        assert_frames(&*log, 1, from, 2500);
+    }
+    for from in 1..=21 {
+        assert_frames(&*log, 2, from, 20);
+    }
+    for from in [0, 22] {
+        assert!(matches!(log.read(2, from), Err(LogError::OutOfRange { first: 1, last: 20, .. })));
+    }
+}
+
+fn trimming_forgets_the_front(subject: &mut dyn Subject) {
+    let (log, recorder) = subject.open();
+    let one = log.open(1, 0).expect("opens").epoch;
+    let two = log.open(2, 0).expect("opens").epoch;
+    append_all(&*log, &recorder, 2, two, 1, 3);
+    append_all(&*log, &recorder, 1, one, 1, 900);
+    assert!(matches!(log.trim(1, 902), Err(LogError::OutOfRange { last: 900, .. })));
+    for (realm, before) in [(1, 700), (2, 4), (1, 20)] {
+        let ticket = log.trim(realm, before).expect("taken");
+        recorder.result(ticket).expect("durable");
+    }
+    let check = |log: &dyn RealmLog| {
+        assert!(matches!(log.read(1, 699), Err(LogError::OutOfRange { first: 700, last: 900, .. })));
+        assert_frames(log, 1, 700, 900);
+        assert_frames(log, 2, 4, 3);
+        assert_eq!(log.realms(), [1, 2]);
+    };
+    check(&*log);
+    let (log, recorder) = subject.open();
+    check(&*log);
+    let opened = log.open(2, 0).expect("opens");
+    assert_eq!((opened.first_sequence, opened.last_sequence), (4, 3));
+    append_all(&*log, &recorder, 2, opened.epoch, 4, 8);
+    assert_frames(&*log, 2, 4, 8);
+    let (log, _) = subject.open();
+    assert_frames(&*log, 2, 4, 8);
+}
+
+fn everything_survives_reopening(subject: &mut dyn Subject) {
+    for round in 0..5 {
+        let (log, recorder) = subject.open();
+        for realm in 1..=3 {
+            let opened = log.open(realm, 0).expect("opens");
+            assert_eq!(opened.last_sequence, round * 70);
+            append_all(&*log, &recorder, realm, opened.epoch, round * 70 + 1, round * 70 + 70);
+        }
+        assert_eq!(log.realms(), [1, 2, 3]);
+        for realm in 1..=3 {
+            assert_frames(&*log, realm, 1, round * 70 + 70);
+        }
+    }
+}
+
+fn realms_append_side_by_side(subject: &mut dyn Subject) {
+    let (log, recorder) = subject.open();
+    std::thread::scope(|scope| {
+        for realm in 1..=4 {
+            let (log, recorder) = (log.clone(), recorder.clone());
+            scope.spawn(move || {
+                let epoch = log.open(realm, 0).expect("opens").epoch;
+                append_all(&*log, &recorder, realm, epoch, 1, 400);
+                assert_frames(&*log, realm, 1, 400);
+            });
+        }
+    });
+    let (log, _) = subject.open();
+    for realm in 1..=4 {
+        assert_frames(&*log, realm, 1, 400);
+    }
+}
+
+fn a_closed_log_takes_no_more(subject: &mut dyn Subject) {
+    let (log, recorder) = subject.open();
+    let epoch = log.open(1, 0).expect("opens").epoch;
+    for sequence in 1..=100 {
+        log.append(frame(1, sequence), epoch).expect("taken");
+    }
+    log.close();
+    assert_eq!(recorder.reports().last().expect("reported").0, 100);
+    assert!(matches!(log.append(frame(1, 101), epoch), Err(LogError::Unavailable(_))));
+    assert!(matches!(log.open(1, 0), Err(LogError::Unavailable(_))));
+    log.close();
+    assert_frames(&*log, 1, 1, 100);
+}
+
+fn opening_waits_for_queued_frames(subject: &mut dyn Subject) {
+    let (log, _) = subject.open();
+    let epoch = log.open(1, 0).expect("opens").epoch;
+    for sequence in 1..=200 {
+        log.append(frame(1, sequence), epoch).expect("taken");
+    }
+    assert_eq!(log.open(1, 0).expect("opens").last_sequence, 200);
+    assert_frames(&*log, 1, 1, 200);
+}

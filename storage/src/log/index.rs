@@ -1,0 +1,124 @@
+//! Where the durable frames of each realm lie: a sparse list of groups, in memory, so that reading a realm from some
+//! sequence on starts near it and skips the segments that hold nothing of the realm.
+
+use std::collections::{HashMap, VecDeque};
+
+/// A realm gets a point at its first frame in each segment, and after this many frames.
+const POINT_FRAMES: u64 = 1024;
+
+/// A group that holds frame `sequence` of a realm, as the first one noted there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Point {
+    pub sequence: u64,
+    pub segment: u64,
+    pub offset: u64,
+}
+
+/// The durable frames of one realm.
+#[derive(Debug, Clone)]
+pub(crate) struct RealmIndex {
+    /// The first sequence that was not given up.
+    pub first: u64,
+    /// The last durable sequence.
+    pub last: u64,
+    /// In order; the first point is at or before `first`.
+    pub points: VecDeque<Point>,
+}
+
+impl Default for RealmIndex {
+    fn default() -> Self {
+        Self { first: 1, last: 0, points: VecDeque::new() }
+    }
+}
+
+/// The durable frames of all realms.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    realms: HashMap<u32, RealmIndex>,
+}
+
+impl Index {
+    /// What is known of a realm; an empty history for one never seen.
+    pub(crate) fn get(&self, realm: u32) -> RealmIndex {
+        self.realms.get(&realm).cloned().unwrap_or_default()
+    }
+
+    /// The first and last sequence of a realm.
+    pub(crate) fn bounds(&self, realm: u32) -> (u64, u64) {
+        self.realms.get(&realm).map_or((1, 0), |index| (index.first, index.last))
+    }
+
+    /// The realms with a history, ascending.
+    pub(crate) fn realms(&self) -> Vec<u32> {
+        let mut realms: Vec<u32> =
+            self.realms.iter().filter(|(_, index)| index.last > 0).map(|(realm, _)| *realm).collect();
+        realms.sort_unstable();
+        realms
+    }
+
+    /// Takes over where a realm stood before the oldest segment.
+    pub(crate) fn set_bounds(&mut self, realm: u32, first: u64, last: u64) {
+        let index = self.realms.entry(realm).or_default();
+        index.first = first;
+        index.last = last;
+    }
+
+    /// Frame `sequence` of `realm` is durable, in the group at `offset` of `segment`.
+    pub(crate) fn note(&mut self, realm: u32, sequence: u64, segment: u64, offset: u64) {
+        let index = self.realms.entry(realm).or_default();
+        index.last = sequence;
+        let is_near = index
+            .points
+            .back()
+            .is_some_and(|point| point.segment == segment && sequence - point.sequence < POINT_FRAMES);
+        if !is_near {
+            index.points.push_back(Point { sequence, segment, offset });
+        }
+    }
+
+    /// The frames of `realm` before `first` are given up.
+    pub(crate) fn trim(&mut self, realm: u32, first: u64) {
+        let index = self.realms.entry(realm).or_default();
+        index.first = index.first.max(first);
+        while index.points.get(1).is_some_and(|point| point.sequence <= index.first) {
+            index.points.pop_front();
+        }
+        if index.first > index.last {
+            index.points.clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_are_sparse_and_follow_segments() {
+        let mut index = Index::default();
+        for sequence in 1..=3000 {
+            index.note(1, sequence, if sequence < 2000 { 1 } else { 2 }, sequence * 10);
+        }
+        let sequences: Vec<u64> = index.get(1).points.iter().map(|point| point.sequence).collect();
+        assert_eq!(sequences, [1, 1025, 2000]);
+        assert_eq!(index.bounds(1), (1, 3000));
+    }
+
+    #[test]
+    fn trimming_keeps_the_point_before_the_first_frame() {
+        let mut index = Index::default();
+        for sequence in 1..=3000 {
+            index.note(1, sequence, 1, sequence * 10);
+        }
+        index.trim(1, 1500);
+        let sequences: Vec<u64> = index.get(1).points.iter().map(|point| point.sequence).collect();
+        assert_eq!(sequences, [1025, 2049]);
+        index.trim(1, 1200);
+        assert_eq!(index.bounds(1), (1500, 3000));
+        index.trim(1, 3001);
+        assert!(index.get(1).points.is_empty());
+        index.note(1, 3001, 2, 0);
+        assert_eq!(index.bounds(1), (3001, 3001));
+        assert_eq!(index.get(1).points.len(), 1);
+    }
+}

@@ -1,0 +1,375 @@
+//! The log on the local disk: a folder of segment files, one writer thread, many appenders and readers.
+//!
+//! This file holds what appenders and readers meet; the thread is in `writer`, the bytes are in `codec`.
+
+use std::collections::HashMap;
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::hash::{BuildHasher, Hasher};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, JoinHandle};
+
+use bytes::Bytes;
+use crossbeam_channel::{Sender, TrySendError};
+use parking_lot::{Condvar, Mutex};
+
+use super::codec::{BLOCK_BYTES, RecordKind, SegmentHeader};
+use super::error::LogError;
+use super::index::Index;
+use super::reader::Reader;
+use super::recover::{self, Scan, Sealed};
+use super::segment::{self, Faults, Segment};
+use super::supply::Supply;
+use super::writer::{Job, Writer};
+use super::{Durable, FrameBytes, Frames, Opened, PAYLOAD_BYTES_MAX, RealmLog, Ticket};
+
+const LOCK_FILE: &str = "lock";
+
+/// When a commit counts as durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SyncPolicy {
+    /// After `fdatasync`: it survives a power cut.
+    Fdatasync,
+    /// After the write: it survives the end of the process only. For temporary development data.
+    None,
+}
+
+/// The sizes of a journal.
+#[derive(Debug, Clone)]
+pub struct JournalOptions {
+    /// When a commit counts as durable.
+    pub sync: SyncPolicy,
+    /// The size of a segment, in bytes. A group that needs more gets a larger one.
+    pub segment_bytes: u64,
+    /// The size of the first segment of a new journal, in bytes: small, because a start waits for it.
+    pub first_segment_bytes: u64,
+    /// How many frames may wait for the writer; the next one is answered with [`LogError::Behind`].
+    pub queue_frames_max: usize,
+    /// How many bytes of payload may wait for the writer; a frame beyond is answered with [`LogError::Behind`].
+    pub queue_bytes_max: usize,
+    #[cfg(test)]
+    pub(crate) faults: Faults,
+}
+
+impl Default for JournalOptions {
+    fn default() -> Self {
+        Self {
+            sync: SyncPolicy::Fdatasync,
+            segment_bytes: 16 * 1024 * 1024,
+            first_segment_bytes: 1024 * 1024,
+            queue_frames_max: 8192,
+            queue_bytes_max: 64 * 1024 * 1024,
+            #[cfg(test)]
+            faults: Faults::default(),
+        }
+    }
+}
+
+impl JournalOptions {
+    fn faults(&self) -> Faults {
+        #[cfg(test)]
+        return self.faults.clone();
+        #[cfg(not(test))]
+        Faults::default()
+    }
+}
+
+/// What appenders, readers and the writer share.
+pub(crate) struct Shared {
+    gate: Mutex<Gate>,
+    /// Payload bytes between `append` and the writer.
+    pub queued_bytes: AtomicUsize,
+    pub durable: Mutex<DurableState>,
+    pub durable_changed: Condvar,
+}
+
+/// The way in: what an append is checked against, and where it goes.
+struct Gate {
+    /// `None` once the journal takes no more.
+    queue: Option<Sender<Job>>,
+    /// Why it takes no more.
+    stopped: Option<Arc<str>>,
+    owners: HashMap<u32, Owner>,
+    last_ticket: Ticket,
+}
+
+#[derive(Default)]
+struct Owner {
+    epoch: u64,
+    /// Whether somebody opened the realm since the journal was opened.
+    is_open: bool,
+    /// The last sequence that was queued.
+    last: u64,
+}
+
+/// What was committed.
+#[derive(Default)]
+pub(crate) struct DurableState {
+    pub index: Index,
+    /// How many threads wait for `durable_changed`.
+    pub waiters: usize,
+    /// Nothing more will become durable.
+    is_stopped: bool,
+    /// A trim was committed and segments may be removable.
+    pub is_trimmed: bool,
+}
+
+impl Shared {
+    /// Takes no more appends. The first reason stays.
+    pub(crate) fn stop(&self, reason: &Arc<str>) {
+        let mut gate = self.gate.lock();
+        gate.queue = None;
+        gate.stopped.get_or_insert_with(|| reason.clone());
+        drop(gate);
+        self.durable.lock().is_stopped = true;
+        self.durable_changed.notify_all();
+    }
+}
+
+impl Gate {
+    fn unavailable(&self) -> LogError {
+        LogError::Unavailable(self.stopped.clone().unwrap_or_else(|| "the journal is closed".into()))
+    }
+
+    fn queue(&mut self, job: Job) -> Result<Ticket, LogError> {
+        let Some(queue) = &self.queue else { return Err(self.unavailable()) };
+        let ticket = job.ticket;
+        match queue.try_send(job) {
+            Ok(()) => {
+                self.last_ticket = ticket;
+                Ok(ticket)
+            }
+            Err(TrySendError::Full(_)) => Err(LogError::Behind),
+            Err(TrySendError::Disconnected(_)) => Err(self.unavailable()),
+        }
+    }
+}
+
+/// The log on the local disk. One journal holds the realms of one shard.
+pub struct Journal {
+    folder: PathBuf,
+    shared: Arc<Shared>,
+    queue_bytes_max: usize,
+    /// The writer and the lock on the folder, until the journal is closed.
+    running: Mutex<Option<(JoinHandle<()>, File)>>,
+}
+
+impl Journal {
+    /// Opens the journal in `folder`, or makes a new one, and starts its writer. Everything stored is read and
+    /// checked; a group that a crash cut short is zeroed, with a warning.
+    ///
+    /// # Errors
+    /// [`LogError::Corrupt`] for damage, [`LogError::Format`], [`LogError::InUse`], [`LogError::Io`].
+    pub fn open(folder: &Path, options: &JournalOptions, sink: Box<dyn Durable>) -> Result<Self, LogError> {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)
+            .map_err(|error| LogError::io("create", folder, error))?;
+        let lock = take_lock(folder)?;
+        segment::remove_unfinished(folder)?;
+        let mut scan = Scan::default();
+        scan.run(folder, &mut |_| {})?;
+        let sync = options.sync == SyncPolicy::Fdatasync;
+        recover::repair(folder, &scan, sync, &options.faults())?;
+        let (active, offset, supply) = open_segments(folder, options, &mut scan)?;
+
+        let (sender, queue) = crossbeam_channel::bounded(options.queue_frames_max);
+        let mut owners = HashMap::new();
+        for (realm, tail) in &scan.tails {
+            owners.insert(*realm, Owner { epoch: tail.epoch, is_open: false, last: tail.last });
+        }
+        let shared = Arc::new(Shared {
+            gate: Mutex::new(Gate { queue: Some(sender), stopped: None, owners, last_ticket: 0 }),
+            queued_bytes: AtomicUsize::new(0),
+            durable: Mutex::new(DurableState { index: scan.index, ..DurableState::default() }),
+            durable_changed: Condvar::new(),
+        });
+        let writer = Writer {
+            shared: shared.clone(),
+            queue,
+            sink,
+            supply,
+            active,
+            offset,
+            segments: scan.segments,
+            tails: scan.tails,
+            next_group: scan.next_group.unwrap_or(1),
+            sync,
+            group: Vec::new(),
+            buffer: Vec::new(),
+        };
+        let thread = thread::Builder::new()
+            .name("journal".to_owned())
+            .spawn(move || writer.run())
+            .map_err(|error| LogError::io("start the writer of", folder, error))?;
+        Ok(Self {
+            folder: folder.to_path_buf(),
+            shared,
+            queue_bytes_max: options.queue_bytes_max,
+            running: Mutex::new(Some((thread, lock))),
+        })
+    }
+}
+
+impl RealmLog for Journal {
+    fn open(&self, realm: u32, min_epoch: u64) -> Result<Opened, LogError> {
+        let mut gate = self.shared.gate.lock();
+        if gate.queue.is_none() {
+            return Err(gate.unavailable());
+        }
+        let owner = gate.owners.entry(realm).or_default();
+        owner.epoch = min_epoch.max(owner.epoch + 1);
+        owner.is_open = true;
+        let (epoch, queued) = (owner.epoch, owner.last);
+        drop(gate);
+
+        let mut durable = self.shared.durable.lock();
+        durable.waiters += 1;
+        while durable.index.bounds(realm).1 < queued && !durable.is_stopped {
+            self.shared.durable_changed.wait(&mut durable);
+        }
+        durable.waiters -= 1;
+        let (first_sequence, last_sequence) = durable.index.bounds(realm);
+        drop(durable);
+        if last_sequence < queued {
+            return Err(self.shared.gate.lock().unavailable());
+        }
+        Ok(Opened { epoch, first_sequence, last_sequence })
+    }
+
+    fn append(&self, frame: FrameBytes, epoch: u64) -> Result<Ticket, LogError> {
+        let bytes = frame.payload.len();
+        if bytes > PAYLOAD_BYTES_MAX {
+            return Err(LogError::TooLarge { bytes });
+        }
+        let (realm, sequence) = (frame.realm, frame.sequence);
+        let mut gate = self.shared.gate.lock();
+        if gate.queue.is_none() {
+            return Err(gate.unavailable());
+        }
+        let owner =
+            gate.owners.get(&realm).filter(|owner| owner.is_open).ok_or(LogError::NotOpen { realm })?;
+        if owner.epoch != epoch {
+            return Err(LogError::Fenced { realm, epoch, current: owner.epoch });
+        }
+        if owner.last + 1 != sequence {
+            return Err(LogError::Sequence { realm, expected: owner.last + 1, given: sequence });
+        }
+        let queued_bytes = self.shared.queued_bytes.fetch_add(bytes, Ordering::Relaxed);
+        let job = Job { ticket: gate.last_ticket + 1, epoch, kind: RecordKind::Frame, frame };
+        let result =
+            if queued_bytes + bytes > self.queue_bytes_max { Err(LogError::Behind) } else { gate.queue(job) };
+        match &result {
+            Ok(_) => {
+                gate.owners.entry(realm).and_modify(|owner| owner.last = sequence);
+            }
+            Err(_) => {
+                self.shared.queued_bytes.fetch_sub(bytes, Ordering::Relaxed);
+            }
+        }
+        result
+    }
+
+    fn read(&self, realm: u32, from_sequence: u64) -> Result<Frames, LogError> {
+        let index = self.shared.durable.lock().index.get(realm);
+        if from_sequence < index.first || from_sequence > index.last + 1 {
+            let (first, last) = (index.first, index.last);
+            return Err(LogError::OutOfRange { realm, first, last, asked: from_sequence });
+        }
+        Ok(Box::new(Reader::new(self.folder.clone(), realm, from_sequence, index)))
+    }
+
+    fn trim(&self, realm: u32, before_sequence: u64) -> Result<Ticket, LogError> {
+        let mut gate = self.shared.gate.lock();
+        let (first, last) = self.shared.durable.lock().index.bounds(realm);
+        if before_sequence > last + 1 {
+            return Err(LogError::OutOfRange { realm, first, last, asked: before_sequence });
+        }
+        let owner =
+            gate.owners.get(&realm).filter(|owner| owner.is_open).ok_or(LogError::NotOpen { realm })?;
+        let frame = FrameBytes { realm, sequence: before_sequence, payload: Bytes::new() };
+        let job = Job { ticket: gate.last_ticket + 1, epoch: owner.epoch, kind: RecordKind::Trim, frame };
+        gate.queue(job)
+    }
+
+    fn realms(&self) -> Vec<u32> {
+        self.shared.durable.lock().index.realms()
+    }
+
+    fn close(&self) {
+        // Without a sender the writer ends by itself, once the queue is empty.
+        self.shared.gate.lock().queue = None;
+        let mut running = self.running.lock();
+        if let Some((thread, lock)) = running.take() {
+            // A panic of the sink was its own; the journal is as closed as after a normal end.
+            let _ = thread.join();
+            drop(lock);
+        }
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+fn take_lock(folder: &Path) -> Result<File, LogError> {
+    let path = folder.join(LOCK_FILE);
+    let file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(&path)
+        .map_err(|error| LogError::io("open", &path, error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(LogError::InUse(folder.to_path_buf())),
+        Err(TryLockError::Error(error)) => Err(LogError::io("lock", &path, error)),
+    }
+}
+
+/// The segment to write to, where to go on in it, and where further ones come from. Segments that were made ahead
+/// and hold no group yet move from `scan` to the supply.
+fn open_segments(
+    folder: &Path,
+    options: &JournalOptions,
+    scan: &mut Scan,
+) -> Result<(Segment, u64, Supply), LogError> {
+    let mut supply = Supply {
+        folder: folder.to_path_buf(),
+        journal: scan.journal.unwrap_or_else(random_number),
+        segment_bytes: options.segment_bytes.max(2 * BLOCK_BYTES),
+        sync: options.sync == SyncPolicy::Fdatasync,
+        faults: options.faults(),
+        next_number: scan.segments.back().map_or(1, |segment| segment.number + 1),
+        spares: std::collections::VecDeque::new(),
+        making: None,
+    };
+    let Some(first) = scan.segments.front() else {
+        let bytes = options.first_segment_bytes.max(2 * BLOCK_BYTES).next_multiple_of(BLOCK_BYTES);
+        let header = SegmentHeader { journal: supply.journal, number: 1, bytes };
+        let active = Segment::create(folder, header, supply.sync, supply.faults.clone())?;
+        scan.segments.push_back(Sealed { number: 1, ..Sealed::default() });
+        supply.next_number = 2;
+        return Ok((active, BLOCK_BYTES, supply));
+    };
+    let (number, offset) =
+        scan.last_group.map_or((first.number, BLOCK_BYTES), |last| (last.segment, last.end));
+    while scan.segments.back().is_some_and(|segment| segment.number > number) {
+        if let Some(spare) = scan.segments.pop_back() {
+            supply.spares.push_front(Segment::open(folder, spare.number, true, supply.faults.clone())?);
+        }
+    }
+    let active = Segment::open(folder, number, true, supply.faults.clone())?;
+    Ok((active, offset, supply))
+}
+
+/// Makes journals tell their own groups from others', and from payloads that imitate one.
+fn random_number() -> u64 {
+    std::hash::RandomState::new().build_hasher().finish()
+}

@@ -1,0 +1,273 @@
+//! The log in memory, for tests and simulations: no thread, no clock, and faults on demand. What is durable here
+//! survives [`MemoryLog::reopen`], as frames on a disk survive a crash of the process.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+
+use super::{Durable, FrameBytes, Frames, LogError, Opened, PAYLOAD_BYTES_MAX, RealmLog, Ticket};
+
+/// How many appends may wait while delivery is held, as for a journal's queue.
+const QUEUE_FRAMES_MAX: usize = 8192;
+
+/// A [`RealmLog`] in memory. Appends are durable, and reported, before `append` returns, unless they are held.
+pub struct MemoryLog {
+    /// Taken before `state`, for as long as the sink runs, so that reports keep their order.
+    sink: Mutex<Box<dyn Durable>>,
+    state: Mutex<State>,
+    disk: Arc<Mutex<Disk>>,
+}
+
+/// What outlives a crash.
+#[derive(Default)]
+struct Disk {
+    realms: BTreeMap<u32, Stored>,
+}
+
+#[derive(Clone)]
+struct Stored {
+    epoch: u64,
+    first: u64,
+    /// The payloads of frames `first` and on.
+    payloads: VecDeque<Bytes>,
+}
+
+impl Default for Stored {
+    fn default() -> Self {
+        Self { epoch: 0, first: 1, payloads: VecDeque::new() }
+    }
+}
+
+impl Stored {
+    fn last(&self) -> u64 {
+        self.first + self.payloads.len() as u64 - 1
+    }
+}
+
+#[derive(Default)]
+struct State {
+    owners: BTreeMap<u32, Owner>,
+    last_ticket: Ticket,
+    queue: VecDeque<Waiting>,
+    is_held: bool,
+    next_fault: Option<Fault>,
+    stopped: Option<Arc<str>>,
+}
+
+struct Owner {
+    epoch: u64,
+    last: u64,
+}
+
+struct Waiting {
+    ticket: Ticket,
+    frame: FrameBytes,
+    is_trim: bool,
+}
+
+/// How the next append fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    Unavailable,
+    Ambiguous { is_stored: bool },
+}
+
+impl MemoryLog {
+    /// An empty log.
+    #[must_use]
+    pub fn new(sink: Box<dyn Durable>) -> Self {
+        Self::on(Arc::default(), sink)
+    }
+
+    /// What a restart finds: the durable frames of this log, none of the held ones. This log is closed by it.
+    #[must_use]
+    pub fn reopen(&self, sink: Box<dyn Durable>) -> Self {
+        let mut state = self.state.lock();
+        state.queue.clear();
+        state.stopped.get_or_insert_with(|| "the log was opened again".into());
+        drop(state);
+        Self::on(self.disk.clone(), sink)
+    }
+
+    fn on(disk: Arc<Mutex<Disk>>, sink: Box<dyn Durable>) -> Self {
+        Self { sink: Mutex::new(sink), state: Mutex::default(), disk }
+    }
+
+    /// From here on appends wait, neither durable nor reported, until [`release`](Self::release).
+    pub fn hold(&self) {
+        self.state.lock().is_held = true;
+    }
+
+    /// Makes the oldest `count` of the held appends durable and reports them as one group; with `usize::MAX`, all of
+    /// them. More are held until [`resume`](Self::resume).
+    pub fn release(&self, count: usize) {
+        self.commit(count);
+    }
+
+    /// Makes all held appends durable and holds no more.
+    pub fn resume(&self) {
+        self.state.lock().is_held = false;
+        self.commit(usize::MAX);
+    }
+
+    /// The next group is not stored and answered with [`LogError::Unavailable`], as everything after it.
+    pub fn fail_next(&self) {
+        self.state.lock().next_fault = Some(Fault::Unavailable);
+    }
+
+    /// The next group is answered with [`LogError::Ambiguous`] and everything after it with
+    /// [`LogError::Unavailable`]. Whether it is stored shows after [`reopen`](Self::reopen).
+    pub fn ambiguous_next(&self, is_stored: bool) {
+        self.state.lock().next_fault = Some(Fault::Ambiguous { is_stored });
+    }
+
+    /// Commits the first `count` waiting entries as one group and reports it.
+    fn commit(&self, count: usize) {
+        let mut sink = self.sink.lock();
+        let mut state = self.state.lock();
+        let count = count.min(state.queue.len());
+        let group: Vec<Waiting> = state.queue.drain(..count).collect();
+        let Some(last_ticket) = group.last().map(|waiting| waiting.ticket) else { return };
+        let fault = state.next_fault.take();
+        if fault != Some(Fault::Unavailable) && fault != Some(Fault::Ambiguous { is_stored: false }) {
+            self.store(group);
+        }
+        let Some(fault) = fault else {
+            drop(state);
+            return sink.durable(last_ticket, Ok(()));
+        };
+        let reason: Arc<str> = "an injected fault".into();
+        state.stopped = Some(reason.clone());
+        let waiting = state.queue.back().map(|waiting| waiting.ticket);
+        state.queue.clear();
+        drop(state);
+        let error = match fault {
+            Fault::Unavailable => LogError::Unavailable(reason.clone()),
+            Fault::Ambiguous { .. } => LogError::Ambiguous(reason.clone()),
+        };
+        sink.durable(last_ticket, Err(error));
+        if let Some(ticket) = waiting {
+            sink.durable(ticket, Err(LogError::Unavailable(reason)));
+        }
+    }
+
+    fn store(&self, group: Vec<Waiting>) {
+        let mut disk = self.disk.lock();
+        for waiting in group {
+            let stored = disk.realms.entry(waiting.frame.realm).or_default();
+            if waiting.is_trim {
+                while stored.first < waiting.frame.sequence {
+                    stored.payloads.pop_front();
+                    stored.first += 1;
+                }
+            } else {
+                stored.payloads.push_back(waiting.frame.payload);
+            }
+        }
+    }
+
+    fn queue(state: &mut State, frame: FrameBytes, is_trim: bool) -> Result<Ticket, LogError> {
+        if state.queue.len() >= QUEUE_FRAMES_MAX {
+            return Err(LogError::Behind);
+        }
+        state.last_ticket += 1;
+        let ticket = state.last_ticket;
+        state.queue.push_back(Waiting { ticket, frame, is_trim });
+        Ok(ticket)
+    }
+
+    fn commit_unless_held(&self) {
+        if !self.state.lock().is_held {
+            self.commit(usize::MAX);
+        }
+    }
+}
+
+impl State {
+    fn check_running(&self) -> Result<(), LogError> {
+        match &self.stopped {
+            Some(reason) => Err(LogError::Unavailable(reason.clone())),
+            None => Ok(()),
+        }
+    }
+
+    fn owner(&mut self, realm: u32) -> Result<&mut Owner, LogError> {
+        self.check_running()?;
+        self.owners.get_mut(&realm).ok_or(LogError::NotOpen { realm })
+    }
+}
+
+impl RealmLog for MemoryLog {
+    fn open(&self, realm: u32, min_epoch: u64) -> Result<Opened, LogError> {
+        // Nobody else could release what is held while this waits, so it does not wait for it but commits it.
+        self.commit(usize::MAX);
+        let mut state = self.state.lock();
+        state.check_running()?;
+        let mut disk = self.disk.lock();
+        let stored = disk.realms.entry(realm).or_default();
+        stored.epoch = min_epoch.max(stored.epoch + 1);
+        let opened =
+            Opened { epoch: stored.epoch, first_sequence: stored.first, last_sequence: stored.last() };
+        state.owners.insert(realm, Owner { epoch: opened.epoch, last: opened.last_sequence });
+        Ok(opened)
+    }
+
+    fn append(&self, frame: FrameBytes, epoch: u64) -> Result<Ticket, LogError> {
+        let bytes = frame.payload.len();
+        if bytes > PAYLOAD_BYTES_MAX {
+            return Err(LogError::TooLarge { bytes });
+        }
+        let (realm, sequence) = (frame.realm, frame.sequence);
+        let mut state = self.state.lock();
+        let owner = state.owner(realm)?;
+        if owner.epoch != epoch {
+            return Err(LogError::Fenced { realm, epoch, current: owner.epoch });
+        }
+        if owner.last + 1 != sequence {
+            return Err(LogError::Sequence { realm, expected: owner.last + 1, given: sequence });
+        }
+        let ticket = Self::queue(&mut state, frame, false)?;
+        state.owner(realm)?.last = sequence;
+        drop(state);
+        self.commit_unless_held();
+        Ok(ticket)
+    }
+
+    fn read(&self, realm: u32, from_sequence: u64) -> Result<Frames, LogError> {
+        let stored = self.disk.lock().realms.get(&realm).cloned().unwrap_or_default();
+        let (first, last) = (stored.first, stored.last());
+        if from_sequence < first || from_sequence > last + 1 {
+            return Err(LogError::OutOfRange { realm, first, last, asked: from_sequence });
+        }
+        let frames =
+            (first..).zip(stored.payloads).skip_while(move |(sequence, _)| *sequence < from_sequence);
+        Ok(Box::new(frames.map(move |(sequence, payload)| Ok(FrameBytes { realm, sequence, payload }))))
+    }
+
+    fn trim(&self, realm: u32, before_sequence: u64) -> Result<Ticket, LogError> {
+        let mut state = self.state.lock();
+        state.owner(realm)?;
+        let stored = self.disk.lock().realms.get(&realm).cloned().unwrap_or_default();
+        let (first, last) = (stored.first, stored.last());
+        if before_sequence > last + 1 {
+            return Err(LogError::OutOfRange { realm, first, last, asked: before_sequence });
+        }
+        let frame = FrameBytes { realm, sequence: before_sequence, payload: Bytes::new() };
+        let ticket = Self::queue(&mut state, frame, true)?;
+        drop(state);
+        self.commit_unless_held();
+        Ok(ticket)
+    }
+
+    fn realms(&self) -> Vec<u32> {
+        let disk = self.disk.lock();
+        disk.realms.iter().filter(|(_, stored)| stored.last() > 0).map(|(realm, _)| *realm).collect()
+    }
+
+    fn close(&self) {
+        self.commit(usize::MAX);
+        self.state.lock().stopped.get_or_insert_with(|| "the log is closed".into());
+    }
+}

@@ -1,0 +1,123 @@
+//! Reads the durable frames of one realm back from the segments, beside the writer and without waiting for it.
+
+use std::collections::VecDeque;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+use bytes::Bytes;
+
+use super::FrameBytes;
+use super::codec::{RecordKind, Records};
+use super::error::{Damage, LogError};
+use super::index::{Point, RealmIndex};
+use super::segment::{Faults, Segment};
+
+/// The frames of one realm, from one sequence to the last that was durable when it was made.
+pub(crate) struct Reader {
+    folder: PathBuf,
+    realm: u32,
+    /// The next sequence to hand out.
+    next: u64,
+    last: u64,
+    /// Places ahead, to jump over segments without frames of this realm.
+    points: VecDeque<Point>,
+    /// The segment and the byte where the next group begins.
+    at: (u64, u64),
+    segment: Option<Segment>,
+    ready: VecDeque<FrameBytes>,
+}
+
+impl Reader {
+    /// `index` is a snapshot: what becomes durable later is not read.
+    pub(crate) fn new(folder: PathBuf, realm: u32, from: u64, index: RealmIndex) -> Self {
+        Self {
+            folder,
+            realm,
+            next: from,
+            last: index.last,
+            points: index.points,
+            at: (0, 0),
+            segment: None,
+            ready: VecDeque::new(),
+        }
+    }
+
+    /// Reads groups until a frame is ready.
+    fn fill(&mut self) -> Result<(), LogError> {
+        while self.ready.is_empty() {
+            while let Some(point) = self.points.front().filter(|point| point.sequence <= self.next) {
+                // Never back: a point in the middle of a group that was read already changes nothing.
+                self.at = self.at.max((point.segment, point.offset));
+                self.points.pop_front();
+            }
+            self.read_group()?;
+        }
+        Ok(())
+    }
+
+    fn read_group(&mut self) -> Result<(), LogError> {
+        let (number, offset) = self.at;
+        let segment = match self.segment.take().filter(|segment| segment.header.number == number) {
+            Some(segment) => segment,
+            None => self.open_segment(number)?,
+        };
+        let Some(group) = segment.read_group(offset)? else {
+            return Err(self.damaged("a durable group cannot be read back").into());
+        };
+        self.segment = Some(segment);
+        self.at.1 = group.end;
+        let body = Bytes::from(group.body);
+        let mut records = Records::new(&body);
+        let mut expected = self.next;
+        while let Some((header, payload)) = records.take() {
+            let is_ours = header.kind == RecordKind::Frame && header.realm == self.realm;
+            if !is_ours || header.sequence < self.next || header.sequence > self.last {
+                continue;
+            }
+            if header.sequence != expected {
+                return Err(self.damaged("a frame is missing").into());
+            }
+            expected += 1;
+            let payload = body.slice(payload);
+            self.ready.push_back(FrameBytes { realm: self.realm, sequence: header.sequence, payload });
+        }
+        Ok(())
+    }
+
+    fn open_segment(&self, number: u64) -> Result<Segment, LogError> {
+        match Segment::open(&self.folder, number, false, Faults::default()) {
+            // Only a trim removes segments, so the frames were given up since the reader was made.
+            Err(LogError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+                Err(LogError::OutOfRange {
+                    realm: self.realm,
+                    first: self.last + 1,
+                    last: self.last,
+                    asked: self.next,
+                })
+            }
+            other => other,
+        }
+    }
+
+    fn damaged(&self, what: &str) -> Damage {
+        let (segment, offset) = self.at;
+        Damage { segment, offset, realm: Some(self.realm), sequence: Some(self.next), what: what.to_owned() }
+    }
+}
+
+impl Iterator for Reader {
+    type Item = Result<FrameBytes, LogError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.next > self.last {
+            return None;
+        }
+        if let Err(error) = self.fill() {
+            self.last = 0;
+            return Some(Err(error));
+        }
+        let frame = self.ready.pop_front()?;
+        self.next += 1;
+        Some(Ok(frame))
+    }
+}

@@ -1,0 +1,283 @@
+//! One segment file: made of zeros ahead of its use, read and written in whole groups, and nothing about what the
+//! groups mean or in which order segments follow each other.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use super::codec::{
+    self, BLOCK_BYTES, GROUP_END, GROUP_HEADER_BYTES, GroupHeader, HeaderFault, SegmentHeader,
+};
+use super::error::{Damage, LogError};
+
+const SUFFIX: &str = ".seg";
+const UNFINISHED_SUFFIX: &str = ".new";
+static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
+/// Zeros are synced in pieces of this size, so that a commit's own sync never stands behind a whole segment.
+const FILL_SYNC_BYTES: u64 = 1024 * 1024;
+
+/// The name of a segment's file.
+pub(crate) fn file_name(number: u64) -> String {
+    format!("{number:010}{SUFFIX}")
+}
+
+/// The numbers of the segments in a folder, ascending.
+pub(crate) fn list(folder: &Path) -> Result<Vec<u64>, LogError> {
+    let mut numbers = Vec::new();
+    for entry in fs::read_dir(folder).map_err(|error| LogError::io("list", folder, error))? {
+        let entry = entry.map_err(|error| LogError::io("list", folder, error))?;
+        let name = entry.file_name();
+        let number = name.to_str().and_then(|name| name.strip_suffix(SUFFIX)?.parse::<u64>().ok());
+        numbers.extend(number);
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// Removes what a crash left of segments that were still being filled. They never held a group.
+pub(crate) fn remove_unfinished(folder: &Path) -> Result<(), LogError> {
+    for entry in fs::read_dir(folder).map_err(|error| LogError::io("list", folder, error))? {
+        let path = entry.map_err(|error| LogError::io("list", folder, error))?.path();
+        if path.to_str().is_some_and(|path| path.ends_with(UNFINISHED_SUFFIX)) {
+            fs::remove_file(&path).map_err(|error| LogError::io("remove", &path, error))?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes a segment for good.
+pub(crate) fn remove(folder: &Path, number: u64, sync: bool) -> Result<(), LogError> {
+    let path = folder.join(file_name(number));
+    fs::remove_file(&path).map_err(|error| LogError::io("remove", &path, error))?;
+    sync_folder(folder, sync)
+}
+
+fn sync_folder(folder: &Path, sync: bool) -> Result<(), LogError> {
+    if !sync {
+        return Ok(());
+    }
+    File::open(folder).and_then(|file| file.sync_all()).map_err(|error| LogError::io("sync", folder, error))
+}
+
+/// A group read back: its checksum, end mark and padding are as written.
+pub(crate) struct Group {
+    pub header: GroupHeader,
+    /// All records.
+    pub body: Vec<u8>,
+    /// The byte after the group, where the next one begins.
+    pub end: u64,
+}
+
+/// An open segment file.
+pub(crate) struct Segment {
+    file: File,
+    path: PathBuf,
+    pub header: SegmentHeader,
+    faults: Faults,
+}
+
+impl Segment {
+    /// Makes a new segment. With `sync`, its zeros, its size and its name are on disk when this returns: a commit to
+    /// it then only overwrites blocks, which needs no journal commit of the file system. Without, it is sparse.
+    pub(crate) fn create(
+        folder: &Path,
+        header: SegmentHeader,
+        sync: bool,
+        faults: Faults,
+    ) -> Result<Self, LogError> {
+        let path = folder.join(file_name(header.number));
+        let unfinished = folder.join(format!("{}{UNFINISHED_SUFFIX}", file_name(header.number)));
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&unfinished)
+            .map_err(|error| LogError::io("create", &unfinished, error))?;
+        fill(&file, &header, sync).map_err(|error| LogError::io("fill", &unfinished, error))?;
+        fs::rename(&unfinished, &path).map_err(|error| LogError::io("rename", &unfinished, error))?;
+        sync_folder(folder, sync)?;
+        Ok(Self { file, path, header, faults })
+    }
+
+    /// Opens a segment and checks its first block and its size. `NotFound` is an `Io` error.
+    pub(crate) fn open(folder: &Path, number: u64, writable: bool, faults: Faults) -> Result<Self, LogError> {
+        let path = folder.join(file_name(number));
+        let file = OpenOptions::new()
+            .read(true)
+            .write(writable)
+            .open(&path)
+            .map_err(|error| LogError::io("open", &path, error))?;
+        let bytes = file.metadata().map_err(|error| LogError::io("open", &path, error))?.len();
+        let header = read_header(&file, &path, number, bytes)?;
+        Ok(Self { file, path, header, faults })
+    }
+
+    /// The group at `offset`, or `None` when what stands there is anything but a whole, true group.
+    pub(crate) fn read_group(&self, offset: u64) -> Result<Option<Group>, LogError> {
+        if offset + BLOCK_BYTES > self.header.bytes {
+            return Ok(None);
+        }
+        let mut bytes = self.read(offset, BLOCK_BYTES)?;
+        let Some(header) = GroupHeader::decode(&bytes, self.header.journal) else {
+            return Ok(None);
+        };
+        let total_bytes = codec::group_bytes(u64::from(header.body_bytes));
+        if offset + total_bytes > self.header.bytes {
+            return Ok(None);
+        }
+        if total_bytes > BLOCK_BYTES {
+            let rest = self.read(offset + BLOCK_BYTES, total_bytes - BLOCK_BYTES)?;
+            bytes.extend_from_slice(&rest);
+        }
+        let body_end = GROUP_HEADER_BYTES + header.body_bytes as usize;
+        let mark_end = body_end + GROUP_END.len();
+        let is_whole = bytes[body_end..mark_end] == GROUP_END
+            && is_zero(&bytes[mark_end..])
+            && codec::body_checksum(&bytes[GROUP_HEADER_BYTES..body_end], self.header.journal)
+                == header.body_checksum;
+        if !is_whole {
+            return Ok(None);
+        }
+        bytes.truncate(body_end);
+        bytes.drain(..GROUP_HEADER_BYTES);
+        Ok(Some(Group { header, body: bytes, end: offset + total_bytes }))
+    }
+
+    /// `count` bytes from `offset` on.
+    pub(crate) fn read(&self, offset: u64, count: u64) -> Result<Vec<u8>, LogError> {
+        // A segment is far smaller than memory's address space, so the count is a usize.
+        let mut bytes = vec![0; count as usize];
+        self.file
+            .read_exact_at(&mut bytes, offset)
+            .map_err(|error| LogError::io("read", &self.path, error))?;
+        Ok(bytes)
+    }
+
+    /// The byte after the last one from `offset` on that is not zero, or `offset` when all are.
+    pub(crate) fn written_end(&self, offset: u64) -> Result<u64, LogError> {
+        let mut end = offset;
+        let mut at = offset;
+        while at < self.header.bytes {
+            let chunk = self.read(at, (ZEROS.len() as u64).min(self.header.bytes - at))?;
+            if !is_zero(&chunk) {
+                let last = chunk.iter().rposition(|byte| *byte != 0).unwrap_or(0);
+                end = at + last as u64 + 1;
+            }
+            at += chunk.len() as u64;
+        }
+        Ok(end)
+    }
+
+    /// Writes whole blocks at `offset`.
+    pub(crate) fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.faults.before_write()?;
+        self.file.write_all_at(bytes, offset)
+    }
+
+    /// Returns when everything written is on disk (`fdatasync`).
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        self.faults.before_sync()?;
+        self.file.sync_data()
+    }
+
+    /// The file, for messages.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// Whether all bytes are zero. Compares with a block of zeros, which is fast without optimisation too.
+pub(crate) fn is_zero(bytes: &[u8]) -> bool {
+    bytes.chunks(ZEROS.len()).all(|chunk| chunk == &ZEROS[..chunk.len()])
+}
+
+fn fill(file: &File, header: &SegmentHeader, sync: bool) -> io::Result<()> {
+    if !sync {
+        file.set_len(header.bytes)?;
+        return file.write_all_at(&header.encode(), 0);
+    }
+    let mut at = 0;
+    let mut synced = 0;
+    while at < header.bytes {
+        let count = (ZEROS.len() as u64).min(header.bytes - at);
+        file.write_all_at(&ZEROS[..count as usize], at)?;
+        at += count;
+        if at - synced >= FILL_SYNC_BYTES {
+            file.sync_data()?;
+            synced = at;
+        }
+    }
+    file.write_all_at(&header.encode(), 0)?;
+    file.sync_all()
+}
+
+fn read_header(file: &File, path: &Path, number: u64, bytes: u64) -> Result<SegmentHeader, LogError> {
+    let damaged = |what: String| Damage { segment: number, offset: 0, realm: None, sequence: None, what };
+    let mut block = vec![0; BLOCK_BYTES.min(bytes) as usize];
+    file.read_exact_at(&mut block, 0).map_err(|error| LogError::io("read", path, error))?;
+    let Some((encoded, padding)) = block.split_first_chunk() else {
+        return Err(damaged(format!("the file has {bytes} bytes, shorter than its header")).into());
+    };
+    let header = match SegmentHeader::decode(encoded) {
+        Ok(header) => header,
+        Err(HeaderFault::Format(found)) => return Err(LogError::Format { path: path.to_path_buf(), found }),
+        Err(HeaderFault::Checksum) => {
+            return Err(damaged("the segment header fails its checksum".to_owned()).into());
+        }
+    };
+    if header.number != number {
+        return Err(damaged(format!("the file is segment {} under another name", header.number)).into());
+    }
+    // The size was on disk before the first use, so a crash cannot have shortened the file.
+    if header.bytes != bytes {
+        return Err(damaged(format!("the file has {bytes} of {} bytes", header.bytes)).into());
+    }
+    if !is_zero(padding) {
+        return Err(damaged("bytes that nobody wrote follow the segment header".to_owned()).into());
+    }
+    Ok(header)
+}
+
+/// Faults that tests inject into the files; outside of tests it is empty.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Faults {
+    #[cfg(test)]
+    state: std::sync::Arc<parking_lot::Mutex<FaultState>>,
+}
+
+#[cfg(test)]
+#[derive(Debug, Default)]
+struct FaultState {
+    write: bool,
+    sync: bool,
+}
+
+impl Faults {
+    #[cfg(not(test))]
+    fn before_write(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    #[cfg(not(test))]
+    fn before_sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    #[cfg(test)]
+    fn before_write(&self) -> io::Result<()> {
+        if self.state.lock().write { Err(io::Error::other("injected write fault")) } else { Ok(()) }
+    }
+
+    #[cfg(test)]
+    fn before_sync(&self) -> io::Result<()> {
+        if self.state.lock().sync { Err(io::Error::other("injected sync fault")) } else { Ok(()) }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn set(&self, write: bool, sync: bool) {
+        *self.state.lock() = FaultState { write, sync };
+    }
+}
