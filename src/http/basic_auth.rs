@@ -1,0 +1,135 @@
+//! Reading the `Authorization` header: text in, credentials or the exact refusal out.
+//!
+//! Rows 1 to 4 of conventions, section 1. Whether the key belongs to anybody is decided elsewhere.
+
+use super::error::{ApiError, Code};
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use std::fmt;
+
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// Length of every API key, in characters of `[A-Za-z0-9]`.
+pub const API_KEY_CHARS: usize = 32;
+
+/// What a caller claims to be. The key has the right form; nothing more is known about it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credentials {
+    /// The account's address, as given.
+    pub address: String,
+    /// 32 characters of `[A-Za-z0-9]`.
+    pub api_key: String,
+}
+
+impl fmt::Debug for Credentials {
+    /// The key stays out of logs and panics.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Credentials").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+/// Reads the header's raw value; `None` when the request has no such header (row 1).
+pub fn parse_authorization(header: Option<&[u8]>) -> Result<Credentials, ApiError> {
+    let Some(header) = header else { return Err(ApiError::not_logged_in()) };
+    // Anything that is not text cannot name the scheme either.
+    let text = std::str::from_utf8(header).unwrap_or("");
+    let mut words = text.split_ascii_whitespace();
+    if !words.next().unwrap_or("").eq_ignore_ascii_case("basic") {
+        return Err(ApiError::bad_request("This endpoint requires HTTP basic authentication."));
+    }
+    let (Some(encoded), None) = (words.next(), words.next()) else { return Err(invalid_header()) };
+    let decoded = BASE64.decode(encoded).map_err(|_| invalid_header())?;
+    let decoded = String::from_utf8(decoded).map_err(|_| invalid_header())?;
+    let mut parts = decoded.split(':');
+    let (Some(address), Some(api_key), None) = (parts.next(), parts.next(), parts.next()) else {
+        return Err(invalid_header());
+    };
+    let api_key = api_key.trim();
+    if api_key.len() != API_KEY_CHARS || !api_key.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return Err(ApiError::new(Code::INVALID_API_KEY, "Malformed API key"));
+    }
+    Ok(Credentials { address: address.to_owned(), api_key: api_key.to_owned() })
+}
+
+fn invalid_header() -> ApiError {
+    ApiError::new(Code::UNAUTHORIZED, "Invalid authorization header for basic auth")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const KEY: &str = "abcdefghijklmnopqrstuvwxyzABCDE9";
+
+    fn header(text: &str) -> String {
+        format!("Basic {}", BASE64.encode(text))
+    }
+
+    #[test]
+    fn a_good_header_gives_both_parts() {
+        let spellings =
+            [header(&format!("iago@zulip.com:{KEY}")), header(&format!("iago@zulip.com: {KEY} \n"))];
+        for spelling in spellings {
+            for spelling in [spelling.clone(), spelling.replace("Basic", "bAsIc"), spelling.replace('=', "")]
+            {
+                let credentials = parse_authorization(Some(spelling.as_bytes())).unwrap();
+                assert_eq!(
+                    (credentials.address.as_str(), credentials.api_key.as_str()),
+                    ("iago@zulip.com", KEY)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_refusal_has_its_row() {
+        let invalid = "Invalid authorization header for basic auth";
+        let scheme = "This endpoint requires HTTP basic authentication.";
+        let long = header(&format!("a@b:{KEY}0"));
+        let odd = header(&format!("a@b:{}", KEY.replace('9', "_")));
+        let three = header(&format!("a@b:{KEY}:c"));
+        let cases: &[(&str, &str, Code, u16)] = &[
+            ("Bearer abc", scheme, Code::BAD_REQUEST, 400),
+            ("Bearer", scheme, Code::BAD_REQUEST, 400),
+            ("", scheme, Code::BAD_REQUEST, 400),
+            ("Basic", invalid, Code::UNAUTHORIZED, 401),
+            ("Basic YQ== YQ==", invalid, Code::UNAUTHORIZED, 401),
+            ("Basic %%%", invalid, Code::UNAUTHORIZED, 401),
+            ("Basic /w==", invalid, Code::UNAUTHORIZED, 401),
+            (&header("no colon"), invalid, Code::UNAUTHORIZED, 401),
+            (&three, invalid, Code::UNAUTHORIZED, 401),
+            (&header("iago@zulip.com:abc"), "Malformed API key", Code::INVALID_API_KEY, 401),
+            (&long, "Malformed API key", Code::INVALID_API_KEY, 401),
+            (&odd, "Malformed API key", Code::INVALID_API_KEY, 401),
+        ];
+        for (value, msg, code, status) in cases {
+            let error = parse_authorization(Some(value.as_bytes())).unwrap_err();
+            assert_eq!(
+                (error.msg(), error.code(), error.status_code().as_u16()),
+                (*msg, Some(*code), *status),
+                "{value}"
+            );
+        }
+        assert_eq!(parse_authorization(None).unwrap_err(), ApiError::not_logged_in());
+        assert_eq!(parse_authorization(Some(b"\xff\xfe")).unwrap_err().msg(), scheme);
+    }
+
+    #[test]
+    fn the_key_is_never_printed() {
+        let credentials = parse_authorization(Some(header(&format!("a@b:{KEY}")).as_bytes())).unwrap();
+        let printed = format!("{credentials:?}");
+        assert!(printed.contains("a@b") && !printed.contains(KEY), "{printed}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_answered(bytes in proptest::collection::vec(any::<u8>(), 0..80)) {
+            let _ = parse_authorization(Some(&bytes));
+        }
+    }
+}

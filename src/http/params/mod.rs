@@ -1,0 +1,39 @@
+//! Request parameters: from the query string and the body of any method, to a typed request.
+//!
+//! `parse` turns bytes into names and values, `fields` hands them out one by one with the texts of
+//! conventions, section 2, and `json` looks inside those that are JSON. What no endpoint read is reported.
+
+mod fields;
+mod json;
+mod multipart;
+mod parse;
+#[cfg(test)]
+mod tests;
+
+pub use fields::{check_length_max, check_not_blank};
+pub use json::{Json, JsonField, JsonObject};
+pub use parse::{BodyKind, Fields};
+
+use super::error::ApiError;
+
+/// A request that can be read from parameters.
+///
+/// Read in declaration order: the first fault is the one reported. Read everything here, also what a shared
+/// helper needs, because whatever is not read is named in `ignored_parameters_unsupported`.
+pub trait FromFields: Sized {
+    /// Takes the parameters it knows; the error is the answer.
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError>;
+}
+
+/// For endpoints whose parameters are all in the path: nothing is read, everything is reported.
+impl FromFields for () {
+    fn from_fields(_: &Fields) -> Result<Self, ApiError> {
+        Ok(())
+    }
+}
+
+/// The parameters of a request, as an argument of a handler.
+///
+/// An endpoint that takes no `Params` at all never reports ignored parameters.
+#[derive(Clone, Debug)]
+pub struct Params<T>(pub T);

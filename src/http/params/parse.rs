@@ -1,0 +1,217 @@
+//! From the bytes of a query string and a body to names and values, decoded once into one buffer.
+//!
+//! Form-encoded and multipart bodies are read; any other body counts as empty.
+
+use super::multipart;
+use crate::http::error::ApiError;
+use std::cell::Cell;
+
+/// Most parameters one request may carry, query and body together.
+const FIELDS_MAX: usize = 1000;
+
+/// How a body holds its parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BodyKind {
+    /// `application/x-www-form-urlencoded`.
+    Form,
+    /// `multipart/form-data` with this boundary. Parts with a file name are no parameters.
+    Multipart(String),
+    /// JSON, none, or anything else: read as empty.
+    Other,
+}
+
+impl BodyKind {
+    /// From the `Content-Type` header. Multipart without a usable boundary is an error.
+    pub fn from_content_type(header: Option<&str>) -> Result<Self, ApiError> {
+        let mut pieces = header.unwrap_or("").split(';');
+        let kind = pieces.next().unwrap_or("").trim();
+        if kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+            return Ok(Self::Form);
+        }
+        if !kind.eq_ignore_ascii_case("multipart/form-data") {
+            return Ok(Self::Other);
+        }
+        for piece in pieces {
+            if let Some((name, value)) = piece.split_once('=')
+                && name.trim().eq_ignore_ascii_case("boundary")
+            {
+                let boundary = value.trim().trim_matches('"');
+                if !boundary.is_empty() && boundary.len() <= multipart::BOUNDARY_BYTES_MAX {
+                    return Ok(Self::Multipart(boundary.to_owned()));
+                }
+            }
+        }
+        Err(multipart::malformed())
+    }
+}
+
+/// The parameters of one request, and which of them were read.
+///
+/// Body parameters stand after those of the query, so that the last one of a name wins.
+#[derive(Debug, Default)]
+pub struct Fields {
+    text: String,
+    pairs: Vec<Pair>,
+    /// Index in `pairs` of the first parameter of the body.
+    body_from: usize,
+}
+
+/// `text[start..value_start]` is the name, `text[value_start..end]` the value.
+#[derive(Debug)]
+struct Pair {
+    start: usize,
+    value_start: usize,
+    end: usize,
+    read: Cell<bool>,
+}
+
+impl Fields {
+    /// Reads both sources. Fails on bytes that are not UTF-8, malformed multipart, and too many parameters.
+    pub fn parse(query: &[u8], kind: &BodyKind, body: &[u8]) -> Result<Self, ApiError> {
+        let mut builder = Builder {
+            bytes: Vec::with_capacity(query.len() + body.len()),
+            pairs: Vec::with_capacity(if query.is_empty() && body.is_empty() { 0 } else { 8 }),
+        };
+        builder.read_form(query)?;
+        let body_from = builder.pairs.len();
+        match kind {
+            BodyKind::Form => builder.read_form(body)?,
+            BodyKind::Multipart(boundary) => {
+                multipart::each_field(body, boundary, |name, value| builder.push(name, value))?;
+            }
+            BodyKind::Other => {}
+        }
+        builder.finish(body_from)
+    }
+
+    /// The value that counts: the last one of that name. Marks every one of that name as read.
+    pub(super) fn find(&self, name: &str) -> Option<&str> {
+        let mut found = None;
+        for pair in &self.pairs {
+            if self.name(pair) == name {
+                pair.read.set(true);
+                found = Some(&self.text[pair.value_start..pair.end]);
+            }
+        }
+        found
+    }
+
+    /// The last value of that name in the body alone; not marked as read.
+    pub fn in_body(&self, name: &str) -> Option<&str> {
+        let pair = self.pairs[self.body_from..].iter().rev().find(|pair| self.name(pair) == name)?;
+        Some(&self.text[pair.value_start..pair.end])
+    }
+
+    /// Names nobody read, sorted, each once. `client` and `method` belong to every endpoint.
+    pub fn ignored(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for pair in self.pairs.iter().filter(|pair| !pair.read.get()) {
+            let name = self.name(pair);
+            if name != "client" && name != "method" {
+                names.push(name.to_owned());
+            }
+        }
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    fn name(&self, pair: &Pair) -> &str {
+        &self.text[pair.start..pair.value_start]
+    }
+}
+
+struct Builder {
+    bytes: Vec<u8>,
+    pairs: Vec<Pair>,
+}
+
+impl Builder {
+    fn read_form(&mut self, form: &[u8]) -> Result<(), ApiError> {
+        for piece in form.split(|byte| *byte == b'&') {
+            if piece.is_empty() {
+                continue;
+            }
+            let (name, value) = match piece.iter().position(|byte| *byte == b'=') {
+                Some(equals) => (&piece[..equals], &piece[equals + 1..]),
+                None => (piece, &piece[piece.len()..]),
+            };
+            let start = self.bytes.len();
+            decode_into(&mut self.bytes, name);
+            let value_start = self.bytes.len();
+            decode_into(&mut self.bytes, value);
+            self.close(start, value_start)?;
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, name: &[u8], value: &[u8]) -> Result<(), ApiError> {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(name);
+        let value_start = self.bytes.len();
+        self.bytes.extend_from_slice(value);
+        self.close(start, value_start)
+    }
+
+    fn close(&mut self, start: usize, value_start: usize) -> Result<(), ApiError> {
+        if self.pairs.len() == FIELDS_MAX {
+            return Err(ApiError::bad_request(format!("Too many parameters (limit: {FIELDS_MAX})")));
+        }
+        self.pairs.push(Pair { start, value_start, end: self.bytes.len(), read: Cell::new(false) });
+        Ok(())
+    }
+
+    /// One check for the whole buffer; a character must not straddle two parameters either.
+    fn finish(self, body_from: usize) -> Result<Fields, ApiError> {
+        let Self { bytes, pairs } = self;
+        let text = match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => return Err(not_utf8(error.as_bytes(), &pairs)),
+        };
+        for pair in &pairs {
+            if !text.is_char_boundary(pair.value_start) || !text.is_char_boundary(pair.end) {
+                return Err(not_utf8(text.as_bytes(), &pairs));
+            }
+        }
+        Ok(Fields { text, pairs, body_from })
+    }
+}
+
+/// Names the first parameter whose bytes are not text.
+fn not_utf8(bytes: &[u8], pairs: &[Pair]) -> ApiError {
+    for pair in pairs {
+        let Ok(name) = std::str::from_utf8(&bytes[pair.start..pair.value_start]) else { break };
+        if std::str::from_utf8(&bytes[pair.value_start..pair.end]).is_err() {
+            return ApiError::bad_request(format!("{name} is not valid UTF-8"));
+        }
+    }
+    ApiError::bad_request("Parameter name is not valid UTF-8")
+}
+
+/// Undoes form encoding: `+` is a space, `%41` is `A`, a `%` without two hex digits is itself.
+fn decode_into(out: &mut Vec<u8>, mut encoded: &[u8]) {
+    while let Some(at) = encoded.iter().position(|byte| matches!(byte, b'%' | b'+')) {
+        out.extend_from_slice(&encoded[..at]);
+        let escape = &encoded[at..];
+        let (byte, taken) = match escape {
+            [b'+', ..] => (b' ', 1),
+            [_, high, low, ..] => match (hex_digit(*high), hex_digit(*low)) {
+                (Some(high), Some(low)) => (high << 4 | low, 3),
+                _ => (b'%', 1),
+            },
+            _ => (b'%', 1),
+        };
+        out.push(byte);
+        encoded = &escape[taken..];
+    }
+    out.extend_from_slice(encoded);
+}
+
+fn hex_digit(byte: u8) -> Option<u8> {
+    match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        b'A'..=b'F' => Some(byte - b'A' + 10),
+        _ => None,
+    }
+}
