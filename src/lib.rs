@@ -1,1 +1,9 @@
-//! The edge.
+//! Millstream, a team chat server: the edge that speaks HTTP, and the command line.
+//!
+//! Decisions are made by `actors`; this package turns requests into what they understand, and their words
+//! back into the wire's.
+
+pub mod cli;
+pub mod config;
+pub mod http;
+pub mod server;

@@ -1,0 +1,178 @@
+//! What can be seen from outside: a request id, the access log, and timings by route.
+//!
+//! No line holds a query string, a body, a header's value or a path as sent; only the route's pattern. With
+//! the log off a request costs a few additions.
+
+use super::routes::Route;
+use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
+use metrics::{Counter, Histogram};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use model::UserId;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// Longest request id taken over from a proxy, in bytes.
+const REQUEST_ID_BYTES_MAX: usize = 64;
+const SECONDS: &[f64] =
+    &[0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0];
+
+/// Counts and names requests. One for the whole process.
+pub struct Observer {
+    /// One for each row of the table, then one for whatever has no row.
+    meters: Vec<Meter>,
+    next_id: AtomicU64,
+}
+
+/// What one route did. Registered once: looking a label up costs more than counting.
+struct Meter {
+    route: String,
+    seconds: Histogram,
+    /// By the first digit of the status.
+    answers: [Counter; 5],
+}
+
+/// One request under observation.
+pub struct Observed {
+    started: Instant,
+    id: HeaderValue,
+}
+
+impl Observer {
+    /// Registers a meter for each row of the table.
+    pub fn new(routes: &[Route]) -> Self {
+        recorder();
+        let names = routes.iter().map(|route| (route.method.as_str().to_owned(), route.path.to_owned()));
+        let unmatched = ("-".to_owned(), "-".to_owned());
+        let meters = names.chain([unmatched]).map(|(method, path)| Meter::new(method, path)).collect();
+        Self { meters, next_id: AtomicU64::new(RandomState::new().hash_one("first request id")) }
+    }
+
+    /// Starts the clock. An id given by a proxy is kept when it is one plain word.
+    pub fn begin(&self, headers: &HeaderMap) -> Observed {
+        let given = headers.get(&REQUEST_ID).filter(|id| is_plain_word(id.as_bytes()));
+        let id = given.cloned().unwrap_or_else(|| self.make_id());
+        Observed { started: Instant::now(), id }
+    }
+
+    /// Stops the clock: counts, logs, and puts the id into the answer's headers. `row` is the place in the
+    /// table, `None` for what has none.
+    pub fn end(
+        &self,
+        observed: Observed,
+        row: Option<usize>,
+        user: Option<UserId>,
+        status: u16,
+        headers: &mut HeaderMap,
+    ) {
+        let took = observed.started.elapsed();
+        let meter = &self.meters[row.unwrap_or(self.meters.len() - 1)];
+        meter.seconds.record(took.as_secs_f64());
+        meter.answers[usize::from(status / 100).clamp(1, 5) - 1].increment(1);
+        log(&observed.id, &meter.route, user, status, took);
+        headers.insert(REQUEST_ID, observed.id);
+    }
+
+    fn make_id(&self) -> HeaderValue {
+        // An odd step walks through all numbers and makes neighbours look different.
+        let number = self.next_id.fetch_add(0x9E37_79B9_7F4A_7C15, Ordering::Relaxed);
+        let mut digits = [0; 16];
+        for (place, digit) in digits.iter_mut().enumerate() {
+            *digit = b"0123456789abcdef"[(number >> (60 - 4 * place)) as usize & 15];
+        }
+        HeaderValue::from_bytes(&digits).expect("hex digits are a header value")
+    }
+}
+
+fn log(id: &HeaderValue, route: &str, user: Option<UserId>, status: u16, took: Duration) {
+    tracing::info!(
+        target: "access",
+        id = id.to_str().unwrap_or("-"),
+        route,
+        user = user.map(|user| user.0),
+        status,
+        micros = took.as_micros() as u64,
+        "answered"
+    );
+}
+
+impl Meter {
+    fn new(method: String, path: String) -> Self {
+        let labels = [("method", method.clone()), ("route", path.clone())];
+        let seconds = metrics::histogram!("millstream_http_request_seconds", &labels);
+        let answers = std::array::from_fn(|digit| {
+            let [method, route] = labels.clone();
+            let class = ("status", format!("{}xx", digit + 1));
+            metrics::counter!("millstream_http_requests_total", &[method, route, class])
+        });
+        Self { route: format!("{method} {path}"), seconds, answers }
+    }
+}
+
+fn is_plain_word(id: &[u8]) -> bool {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    !id.is_empty() && id.len() <= REQUEST_ID_BYTES_MAX && id.iter().all(plain)
+}
+
+/// Everything counted so far, as Prometheus text.
+pub fn render_metrics() -> String {
+    recorder().map(PrometheusHandle::render).unwrap_or_default()
+}
+
+/// Folds recorded timings into their histograms; they pile up in memory until somebody does. Call it every
+/// few seconds.
+pub fn fold_metrics() {
+    if let Some(recorder) = recorder() {
+        recorder.run_upkeep();
+    }
+}
+
+/// The process's recorder, installed on first use. `None` when something else was installed before.
+fn recorder() -> Option<&'static PrometheusHandle> {
+    static RECORDER: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
+    let install = || {
+        let buckets = Matcher::Suffix("_seconds".to_owned());
+        PrometheusBuilder::new().set_buckets_for_metric(buckets, SECONDS).ok()?.install_recorder().ok()
+    };
+    RECORDER.get_or_init(install).as_ref()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::routes::table;
+    use super::*;
+
+    #[test]
+    fn ids_differ_and_a_proxys_is_kept() {
+        let observer = Observer::new(&table());
+        let mut headers = HeaderMap::new();
+        let first = observer.begin(&headers).id;
+        assert_eq!(first.len(), 16);
+        assert_ne!(first, observer.begin(&headers).id);
+        headers.insert(REQUEST_ID, HeaderValue::from_static("abc-1_Z"));
+        assert_eq!(observer.begin(&headers).id, "abc-1_Z");
+        for bad in ["", "a b", "a\"b", &"a".repeat(65)] {
+            headers.insert(REQUEST_ID, HeaderValue::from_str(bad).unwrap());
+            assert_ne!(observer.begin(&headers).id, bad);
+        }
+    }
+
+    #[test]
+    fn what_was_counted_is_rendered() {
+        let observer = Observer::new(&table());
+        let mut headers = HeaderMap::new();
+        let observed = observer.begin(&headers);
+        observer.end(observed, Some(0), None, 204, &mut headers);
+        let observed = observer.begin(&headers);
+        observer.end(observed, None, Some(UserId(3)), 404, &mut headers);
+        fold_metrics();
+        let text = render_metrics();
+        let counted = |line: &str| assert!(text.contains(line), "{line} not in\n{text}");
+        counted("millstream_http_requests_total{method=\"GET\",route=\"/health\",status=\"2xx\"} ");
+        counted("millstream_http_requests_total{method=\"-\",route=\"-\",status=\"4xx\"} ");
+        counted("millstream_http_request_seconds_bucket{method=\"GET\",route=\"/health\",le=\"0.0005\"} ");
+        assert!(headers.contains_key("x-request-id"));
+    }
+}

@@ -1,0 +1,291 @@
+//! From a method and a path to a row of the table of routes.
+//!
+//! A small tree over path segments: words before numbers, numbers before texts, texts before rests. The
+//! path is percent-decoded first, so an encoded slash is a plain one.
+
+use super::routes::Route;
+use actix_web::http::Method;
+use std::collections::BTreeMap;
+
+/// The tree, and every row of the table it was made from.
+pub struct Router {
+    root: Node,
+    routes: Vec<Route>,
+}
+
+#[derive(Default)]
+struct Node {
+    words: BTreeMap<&'static str, Node>,
+    number: Option<Box<Node>>,
+    text: Option<Box<Node>>,
+    /// Rows of a path that ends in `{…:rest}` here.
+    rest: Vec<usize>,
+    /// Rows of the path that ends here, in the order of the table.
+    rows: Vec<usize>,
+}
+
+/// A piece of the path that stands for something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Segment {
+    /// `{name:int}`: digits. Larger than 64 bits becomes the largest, which nothing has as its id.
+    Number(u64),
+    /// `{name:text}`: one segment. `{name:rest}`: all that is left, slashes included.
+    Text(String),
+}
+
+/// A path that exists.
+#[derive(Debug)]
+pub struct Found<'r> {
+    routes: &'r [Route],
+    rows: &'r [usize],
+    /// What the path says, in its order.
+    pub segments: Vec<Segment>,
+}
+
+impl<'r> Found<'r> {
+    /// The row for a method, and its place in the table. HEAD is GET without the body.
+    pub fn route(&self, method: &Method) -> Option<(usize, &'r Route)> {
+        let method = if *method == Method::HEAD { &Method::GET } else { method };
+        let row = self.rows.iter().find(|row| self.routes[**row].method == *method)?;
+        Some((*row, &self.routes[*row]))
+    }
+
+    /// The methods this path offers: those of the table in its order, then HEAD where there is GET.
+    pub fn methods(&self) -> Vec<&'r str> {
+        let mut methods: Vec<&str> = self.rows.iter().map(|row| self.routes[*row].method.as_str()).collect();
+        if methods.contains(&"GET") {
+            methods.push("HEAD");
+        }
+        methods
+    }
+}
+
+impl Router {
+    /// Builds the tree. Panics on a malformed pattern or a row that is there twice: the table is part of
+    /// the program, and a test builds it.
+    pub fn new(routes: Vec<Route>) -> Self {
+        let mut root = Node::default();
+        for (row, route) in routes.iter().enumerate() {
+            let rows = root.rows_at(route.path);
+            let twice = rows.iter().any(|other| routes[*other].method == route.method);
+            assert!(!twice, "two rows for {} {}", route.method, route.path);
+            rows.push(row);
+        }
+        Self { root, routes }
+    }
+
+    /// Every row, in the order of the table.
+    pub fn routes(&self) -> &[Route] {
+        &self.routes
+    }
+
+    /// Looks a raw path up. `None`: there is no such path.
+    pub fn find(&self, path: &str) -> Option<Found<'_>> {
+        let path = percent_encoding::percent_decode_str(path).decode_utf8().ok()?;
+        let path = path.strip_prefix('/')?;
+        let mut segments = Vec::new();
+        let rows = self.root.find(path, &mut segments)?;
+        Some(Found { routes: &self.routes, rows, segments })
+    }
+}
+
+impl Node {
+    fn rows_at(&mut self, pattern: &'static str) -> &mut Vec<usize> {
+        let mut node = self;
+        let inside = pattern.strip_prefix('/').expect("a path in the table starts with a slash");
+        for piece in inside.split('/') {
+            let Some(name) = piece.strip_prefix('{') else {
+                node = node.words.entry(piece).or_default();
+                continue;
+            };
+            match name.strip_suffix('}').and_then(|name| name.split_once(':')) {
+                Some((_, "int")) => node = node.number.get_or_insert_default(),
+                Some((_, "text")) => node = node.text.get_or_insert_default(),
+                Some((_, "rest")) => {
+                    assert!(pattern.ends_with(piece), "{pattern}: a rest must be the last piece");
+                    return &mut node.rest;
+                }
+                _ => panic!("{pattern}: {piece} is none of int, text, rest"),
+            }
+        }
+        &mut node.rows
+    }
+
+    fn find(&self, path: &str, segments: &mut Vec<Segment>) -> Option<&[usize]> {
+        let (piece, rest) = match path.split_once('/') {
+            Some((piece, rest)) => (piece, Some(rest)),
+            None => (path, None),
+        };
+        if let Some(rows) = self.words.get(piece).and_then(|node| node.go_on(rest, segments)) {
+            return Some(rows);
+        }
+        let depth = segments.len();
+        if let (Some(node), Some(number)) = (&self.number, parse_number(piece)) {
+            segments.push(Segment::Number(number));
+            if let Some(rows) = node.go_on(rest, segments) {
+                return Some(rows);
+            }
+            segments.truncate(depth);
+        }
+        if let (Some(node), false) = (&self.text, piece.is_empty()) {
+            segments.push(Segment::Text(piece.to_owned()));
+            if let Some(rows) = node.go_on(rest, segments) {
+                return Some(rows);
+            }
+            segments.truncate(depth);
+        }
+        if self.rest.is_empty() || path.is_empty() {
+            return None;
+        }
+        segments.push(Segment::Text(path.to_owned()));
+        Some(&self.rest)
+    }
+
+    /// Behind one segment: what is left of the path, or the rows that end here.
+    fn go_on(&self, rest: Option<&str>, segments: &mut Vec<Segment>) -> Option<&[usize]> {
+        match rest {
+            Some(rest) => self.find(rest, segments),
+            None => Some(self.rows.as_slice()).filter(|rows| !rows.is_empty()),
+        }
+    }
+}
+
+fn parse_number(piece: &str) -> Option<u64> {
+    let is_number = !piece.is_empty() && piece.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| piece.parse().unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::caller::Login;
+    use super::super::reply::reply_ok;
+    use super::super::routes::{Limit, table};
+    use super::*;
+
+    fn router(rows: &[(Method, &'static str)]) -> Router {
+        let handler = || async { reply_ok() };
+        let row = |(method, path): &(Method, &'static str)| {
+            Route::new(method.clone(), path, Login::None, Limit::Free, handler)
+        };
+        Router::new(rows.iter().map(row).collect())
+    }
+
+    fn sample() -> Router {
+        router(&[
+            (Method::GET, "/api/v1/messages"),
+            (Method::POST, "/api/v1/messages"),
+            (Method::GET, "/api/v1/messages/{message_id:int}"),
+            (Method::GET, "/api/v1/messages/matches_narrow"),
+            (Method::GET, "/api/v1/users/me"),
+            (Method::GET, "/api/v1/users/{user_id:int}"),
+            (Method::GET, "/api/v1/users/{email:text}"),
+            (Method::GET, "/api/v1/users/me/{stream_id:int}/topics"),
+            (Method::POST, "/api/v1/users/{user_id:int}/reactivate"),
+            (Method::GET, "/user_uploads/{realm_id:int}/{file:rest}"),
+            (Method::POST, "/api/v1/fetch_api_key"),
+        ])
+    }
+
+    /// A path with something in place of each placeholder.
+    fn example(pattern: &str) -> String {
+        let fill = |piece| match piece {
+            word if !str::starts_with(word, "{") => word,
+            number if number.ends_with(":int}") => "12",
+            text if text.ends_with(":text}") => "a@example.com",
+            _ => "some/where",
+        };
+        pattern.split('/').map(fill).collect::<Vec<_>>().join("/")
+    }
+
+    #[test]
+    fn paths_find_their_rows() {
+        let router = sample();
+        let text = |text: &str| Segment::Text(text.to_owned());
+        let cases = [
+            ("/api/v1/messages", "/api/v1/messages", vec![]),
+            ("/api/v1/messages/42", "/api/v1/messages/{message_id:int}", vec![Segment::Number(42)]),
+            ("/api/v1/messages/matches_narrow", "/api/v1/messages/matches_narrow", vec![]),
+            ("/api/v1/users/me", "/api/v1/users/me", vec![]),
+            ("/api/v1/users/007", "/api/v1/users/{user_id:int}", vec![Segment::Number(7)]),
+            (
+                "/api/v1/users/99999999999999999999",
+                "/api/v1/users/{user_id:int}",
+                vec![Segment::Number(u64::MAX)],
+            ),
+            ("/api/v1/users/a%40b.c", "/api/v1/users/{email:text}", vec![text("a@b.c")]),
+            (
+                "/api/v1/users/me/3/topics",
+                "/api/v1/users/me/{stream_id:int}/topics",
+                vec![Segment::Number(3)],
+            ),
+            ("/api%2Fv1/users/me", "/api/v1/users/me", vec![]),
+            (
+                "/user_uploads/2/ab%2Fcd%2Ffile.txt",
+                "/user_uploads/{realm_id:int}/{file:rest}",
+                vec![Segment::Number(2), text("ab/cd/file.txt")],
+            ),
+        ];
+        for (path, pattern, segments) in cases {
+            let found = router.find(path).unwrap_or_else(|| panic!("{path}"));
+            assert_eq!(
+                (found.route(&Method::GET).unwrap().1.path, &found.segments),
+                (pattern, &segments),
+                "{path}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_not_found() {
+        let router = sample();
+        let paths = [
+            "",
+            "/",
+            "/api",
+            "/api/v1",
+            "/api/v1/",
+            "/api/v1/messages/",
+            "/api/v1/messages/abc",
+            "/api/v1/messages/-1",
+            "/api/v1/messages/1.5",
+            "//api/v1/messages",
+            "/api/v1/users/",
+            "/api/v1/users/1/2",
+            "/api/v1/users/me/x/topics",
+            "/user_uploads/2",
+            "/user_uploads/2/",
+            "/user_uploads/x/y",
+            "/api/v1/users/%ff",
+        ];
+        for path in paths {
+            assert!(router.find(path).is_none(), "{path}");
+        }
+    }
+
+    #[test]
+    fn methods_are_listed_in_the_tables_order() {
+        let router = sample();
+        let methods = |path| router.find(path).unwrap().methods().join(", ");
+        assert_eq!(methods("/api/v1/messages"), "GET, POST, HEAD");
+        assert_eq!(methods("/api/v1/fetch_api_key"), "POST");
+        let found = router.find("/api/v1/messages/1").unwrap();
+        assert_eq!(found.route(&Method::HEAD).unwrap().1.method, Method::GET);
+        assert!(found.route(&Method::PUT).is_none());
+    }
+
+    #[test]
+    #[should_panic(expected = "two rows for GET /a/{id:int}")]
+    fn a_row_that_is_there_twice_is_refused() {
+        router(&[(Method::GET, "/a/{id:int}"), (Method::GET, "/a/{id:int}")]);
+    }
+
+    #[test]
+    fn every_row_of_the_table_is_reachable() {
+        let router = Router::new(table());
+        for (row, route) in router.routes().iter().enumerate() {
+            let found =
+                router.find(&example(route.path)).unwrap_or_else(|| panic!("{route:?} is never found"));
+            assert_eq!(found.route(&route.method).map(|(row, _)| row), Some(row), "{route:?} is hidden");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The one table of routes: method, path, who may call, which limit counts, and the handler.
+//!
+//! A new endpoint is one line here. Placeholders are `{name:int}`, `{name:text}` and, at the end only,
+//! `{name:rest}`. The order of rows is the order of methods in `Allow`.
+
+use super::call::{Call, Handler, Working};
+use super::caller::Login;
+use super::error::ApiError;
+use super::operations;
+use actix_web::http::Method;
+use std::fmt;
+
+/// Which rate limit a call counts against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// None: for those who watch the server, and static files.
+    Free,
+    /// The account's calls, or the address's without one.
+    Api,
+    /// The account's polls.
+    Events,
+}
+
+/// How the body is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// Into memory, for parameters, up to `http.body_bytes_max`.
+    Fields,
+    /// By the handler itself, through `BodyStream`. The query still gives parameters.
+    Stream,
+}
+
+/// Takes a handler's arguments and starts it.
+type Start = dyn Fn(&mut Call) -> Result<Working, ApiError> + Send + Sync;
+
+/// One row.
+pub struct Route {
+    /// The method. HEAD comes with GET, OPTIONS with every path.
+    pub method: Method,
+    /// The whole path, with its placeholders.
+    pub path: &'static str,
+    /// Who may call.
+    pub login: Login,
+    /// Which limit counts.
+    pub limit: Limit,
+    /// How the body is read.
+    pub body: Body,
+    start: Box<Start>,
+}
+
+impl Route {
+    /// A row whose handler is an async function.
+    pub fn new<A: 'static>(
+        method: Method,
+        path: &'static str,
+        login: Login,
+        limit: Limit,
+        handler: impl Handler<A>,
+    ) -> Self {
+        let start = Box::new(move |call: &mut Call| handler.start(call));
+        Self { method, path, login, limit, body: Body::Fields, start }
+    }
+
+    /// The same row with the body left to the handler.
+    pub fn streaming(mut self) -> Self {
+        self.body = Body::Stream;
+        self
+    }
+
+    /// Takes the handler's arguments and starts it.
+    pub fn start(&self, call: &mut Call) -> Result<Working, ApiError> {
+        (self.start)(call)
+    }
+}
+
+impl fmt::Debug for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.method, self.path)
+    }
+}
+
+/// The table.
+#[rustfmt::skip]
+pub fn table() -> Vec<Route> {
+    vec![
+        Route::new(Method::GET, "/health",  Login::None, Limit::Free, operations::health),
+        Route::new(Method::GET, "/metrics", Login::None, Limit::Free, operations::metrics),
+    ]
+}

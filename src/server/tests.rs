@@ -1,0 +1,375 @@
+//! The edge over a real socket: methods, order of refusals, bodies of every kind, and stopping.
+
+use super::*;
+use crate::config::Overrides;
+use crate::http::basic_auth::Credentials;
+use crate::http::caller::{Caller, Login};
+use crate::http::routes::{Limit, table};
+use crate::http::{
+    Address, Answer, ApiError, BodyStream, ClientName, Code, Envelope, Fields, FromFields, Params, Path,
+    reply, reply_ok,
+};
+use actix_web::http::Method;
+use futures_util::StreamExt;
+use model::{MessageId, RealmId, Role, UserId};
+use reqwest::{Client, RequestBuilder, StatusCode};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::time::Instant;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+const KEY: &str = "aaaaaaaaaabbbbbbbbbbccccccccccdd";
+
+/// Knows hamlet (member), polonius (guest) and a bot, all with one key.
+struct Sample;
+
+impl Admission for Sample {
+    fn admit(&self, _: Option<&str>, credentials: &Credentials) -> Result<Caller, ApiError> {
+        let (user, role, is_bot) = match credentials.address.as_str() {
+            "hamlet@zulip.com" => (UserId(10), Role::Member, false),
+            "polonius@zulip.com" => (UserId(11), Role::Guest, false),
+            "bot@zulip.com" => (UserId(12), Role::Member, true),
+            _ => return Err(ApiError::new(Code::INVALID_API_KEY, "Invalid API key")),
+        };
+        if credentials.api_key != KEY {
+            return Err(ApiError::new(Code::INVALID_API_KEY, "Invalid API key"));
+        }
+        Ok(Caller { realm: RealmId(1), user, role, is_bot })
+    }
+}
+
+struct Send {
+    content: String,
+    times: u8,
+}
+
+impl FromFields for Send {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        Ok(Self { content: fields.required("content")?, times: fields.int_or("times", 1)? })
+    }
+}
+
+#[derive(Serialize)]
+struct Sent {
+    user: u32,
+    content: String,
+    times: u8,
+    client: String,
+    local: bool,
+}
+
+async fn send(caller: Caller, client: ClientName, address: Address, Params(request): Params<Send>) -> Answer {
+    let Send { content, times } = request;
+    let local = address.0.is_some_and(|address| address.is_loopback());
+    reply(&Sent { user: caller.user.0, content, times, client: client.0, local })
+}
+
+async fn fetch(Path(id): Path<MessageId>, caller: Option<Caller>) -> Answer {
+    Envelope::with_capacity(64)
+        .raw_field("messages", b"[]")
+        .field("id", &id.0)?
+        .field("known", &caller.is_some())?
+        .reply()
+}
+
+async fn delete(Path(id): Path<MessageId>, _: Params<()>) -> Answer {
+    reply(&json!({ "deleted": id.0 }))
+}
+
+async fn member(_: Path<(u32, String)>) -> Answer {
+    reply_ok()
+}
+
+async fn poll(app: App) -> Answer {
+    tokio::select! {
+        _ = app.stopping().wait() => reply(&json!({ "events": [] })),
+        _ = tokio::time::sleep(Duration::from_secs(60)) => Err(ApiError::internal()),
+    }
+}
+
+async fn slow(_: Params<()>) -> Answer {
+    tokio::time::sleep(Duration::from_millis(400)).await;
+    reply_ok()
+}
+
+async fn upload(BodyStream(mut payload): BodyStream) -> Answer {
+    let mut bytes = 0;
+    while let Some(chunk) = payload.next().await {
+        bytes += chunk.map_err(|_| ApiError::bad_request("cut"))?.len();
+    }
+    reply(&json!({ "bytes": bytes }))
+}
+
+fn routes() -> Vec<Route> {
+    let mut routes = table();
+    routes.extend([
+        Route::new(Method::GET, "/api/v1/messages/{message_id:int}", Login::Spectator, Limit::Api, fetch),
+        Route::new(Method::DELETE, "/api/v1/messages/{message_id:int}", Login::Account, Limit::Api, delete),
+        Route::new(Method::GET, "/api/v1/users/me", Login::Account, Limit::Api, || async { reply_ok() }),
+        Route::new(Method::POST, "/api/v1/messages", Login::Account, Limit::Api, send),
+        Route::new(Method::PATCH, "/api/v1/messages", Login::Human, Limit::Api, send),
+        Route::new(Method::PUT, "/api/v1/streams/{id:int}/{name:text}", Login::NotGuest, Limit::Free, member),
+        Route::new(Method::GET, "/api/v1/events", Login::Account, Limit::Events, poll),
+        Route::new(Method::POST, "/api/v1/slow", Login::None, Limit::Free, slow),
+        Route::new(Method::POST, "/api/v1/uploads", Login::Account, Limit::Free, upload).streaming(),
+    ]);
+    routes
+}
+
+async fn start(settings: &[(&'static str, &str)]) -> (Running, Client) {
+    let mut flags = Overrides::default().set("listen", "test", Some("127.0.0.1:0"));
+    flags = flags.set("limits.enabled", "test", Some("false"));
+    for (option, value) in settings {
+        flags = flags.set(option, "test", Some(value));
+    }
+    let config = Config::load(None, [], flags).unwrap();
+    (serve(config, routes(), Box::new(Sample)).await.unwrap(), Client::new())
+}
+
+async fn read(request: RequestBuilder) -> (u16, Value) {
+    let response = request.send().await.unwrap();
+    let status = response.status().as_u16();
+    let text = response.text().await.unwrap();
+    (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
+}
+
+trait AsHamlet {
+    fn hamlet(self) -> Self;
+}
+
+impl AsHamlet for RequestBuilder {
+    fn hamlet(self) -> Self {
+        self.basic_auth("hamlet@zulip.com", Some(KEY))
+    }
+}
+
+#[actix_web::test]
+async fn methods_paths_and_the_order_of_refusals() {
+    let (server, client) = start(&[]).await;
+    let url = |path: &str| format!("{}/api/v1{path}", server.url());
+
+    let response = client.put(url("/messages/1")).send().await.unwrap();
+    assert_eq!(response.status(), 405);
+    assert_eq!(response.headers()["Allow"], "GET, DELETE, HEAD");
+    assert_eq!(response.headers()["Access-Control-Allow-Origin"], "*");
+    let body: Value = response.json().await.unwrap();
+    let allowed =
+        json!({"result": "error", "msg": "Method Not Allowed", "allowed_methods": ["GET", "DELETE", "HEAD"]});
+    assert_eq!(body, allowed);
+
+    let not_found = json!({"result": "error", "msg": "Not Found", "code": "NOT_FOUND"});
+    for path in ["/nowhere", "/messages/abc", "/messages/1/"] {
+        assert_eq!(read(client.get(url(path)).hamlet()).await, (404, not_found.clone()), "{path}");
+    }
+    let response =
+        client.request(Method::OPTIONS.as_str().parse().unwrap(), url("/messages/1")).send().await.unwrap();
+    assert_eq!(
+        (response.status().as_u16(), &response.headers()["Allow"]),
+        (204, &"GET, DELETE, HEAD".parse().unwrap())
+    );
+    assert_eq!(response.text().await.unwrap(), "");
+
+    let response = client.head(url("/messages/7")).send().await.unwrap();
+    assert_eq!(response.status(), 200);
+    let length = response.headers()["Content-Length"].clone();
+    assert_eq!(response.text().await.unwrap(), "");
+    assert_eq!(client.get(url("/messages/7")).send().await.unwrap().headers()["Content-Length"], length);
+    let (status, body) = read(client.get(url("/messages/7"))).await;
+    assert_eq!((status, &body["id"], &body["known"]), (200, &json!(7), &json!(false)));
+    assert_eq!(read(client.get(url("/messages/7")).hamlet()).await.1["known"], true);
+
+    let response = client.get(url("/users/me")).send().await.unwrap();
+    assert_eq!(
+        (response.status().as_u16(), &response.headers()["WWW-Authenticate"]),
+        (401, &"Basic realm=\"zulip\"".parse().unwrap())
+    );
+    assert_eq!(response.headers()["X-Request-Id"].len(), 16);
+    let (status, body) = read(client.get(url("/users/me")).bearer_auth("abc")).await;
+    assert_eq!((status, &body["msg"]), (400, &json!("This endpoint requires HTTP basic authentication.")));
+    // With credentials they are looked at, also where none are needed.
+    let (status, body) =
+        read(client.get(url("/messages/7")).basic_auth("hamlet@zulip.com", Some(KEY.replace('a', "b"))))
+            .await;
+    assert_eq!((status, &body["code"]), (401, &json!("INVALID_API_KEY")));
+    let (status, body) =
+        read(client.put(url("/streams/3/x")).basic_auth("polonius@zulip.com", Some(KEY))).await;
+    assert_eq!((status, &body["msg"]), (400, &json!("Not allowed for guest users")));
+    assert_eq!(read(client.put(url("/streams/3/x")).hamlet()).await.0, 200);
+    server.stop().await;
+}
+
+#[actix_web::test]
+async fn parameters_of_every_form_and_method() {
+    let (server, client) = start(&[]).await;
+    let url = |path: &str| format!("{}/api/v1{path}", server.url());
+    let hi = |times: u8, client: &str| {
+        json!({
+            "result": "success", "msg": "", "user": 10, "content": "hi", "times": times, "client": client, "local": true,
+        })
+    };
+
+    let form = [("content", "hi"), ("times", "2")];
+    let agent = "ZulipMobile/30.0 (iOS 17)";
+    let request = client.post(url("/messages?content=query&client=cli")).hamlet().form(&form);
+    assert_eq!(read(request).await, (200, hi(2, "cli")));
+    let multipart = reqwest::multipart::Form::new().text("content", "hi");
+    let request = client.patch(url("/messages")).header("User-Agent", agent).hamlet().multipart(multipart);
+    assert_eq!(read(request).await, (200, hi(1, "ZulipMobile")));
+    let request =
+        client.patch(url("/messages?content=hi&zeta=1&alpha=2")).header("User-Agent", agent).hamlet();
+    let mut expected = hi(1, "ZulipMobile");
+    expected["ignored_parameters_unsupported"] = json!(["alpha", "zeta"]);
+    assert_eq!(read(request).await, (200, expected));
+
+    // JSON is not read, so what it says is missing.
+    let request = client.post(url("/messages")).hamlet().json(&json!({"content": "hi"}));
+    let missing = json!({"result": "error", "msg": "Missing 'content' argument", "code": "REQUEST_VARIABLE_MISSING", "var_name": "content"});
+    assert_eq!(read(request).await, (400, missing.clone()));
+    // Who you are comes before what you say; ignored parameters are told on success only.
+    assert_eq!(read(client.post(url("/messages")).form(&[("x", "y")])).await.0, 401);
+    assert_eq!(read(client.post(url("/messages")).hamlet().form(&[("x", "y")])).await, (400, missing));
+    let bad =
+        client.post(url("/messages")).hamlet().header("Content-Type", "application/x-www-form-urlencoded");
+    assert_eq!(read(bad.body("content=%ff")).await.1["msg"], "content is not valid UTF-8");
+    let bad =
+        client.post(url("/messages")).hamlet().header("Content-Type", "multipart/form-data; boundary=x");
+    assert_eq!(read(bad.body("content")).await.1["msg"], "Malformed multipart body");
+
+    // An endpoint that takes no parameters reports none; one whose parameters are in the path does.
+    assert_eq!(
+        read(client.get(url("/users/me?x=1")).hamlet()).await.1,
+        json!({"result": "success", "msg": ""})
+    );
+    let (_, body) = read(client.delete(url("/messages/5?message_id=5")).hamlet()).await;
+    assert_eq!(
+        (&body["deleted"], &body["ignored_parameters_unsupported"]),
+        (&json!(5), &json!(["message_id"]))
+    );
+    server.stop().await;
+}
+
+#[actix_web::test]
+async fn a_post_may_ask_to_be_something_else() {
+    let (server, client) = start(&[]).await;
+    let url = |path: &str| format!("{}/api/v1{path}", server.url());
+    // The path offers no POST at all, but its body makes it a DELETE.
+    let (status, body) = read(client.post(url("/messages/5")).hamlet().form(&[("method", "DELETE")])).await;
+    assert_eq!((status, &body["deleted"]), (200, &json!(5)));
+    assert!(body.get("ignored_parameters_unsupported").is_none());
+    // PATCH is for people, POST is not: the gate is that of the method asked for.
+    let form = [("content", "hi"), ("method", "PATCH")];
+    let bot = client.post(url("/messages")).basic_auth("bot@zulip.com", Some(KEY));
+    assert_eq!(read(bot.form(&form)).await.1["msg"], "This endpoint does not accept bot requests.");
+    for (form, query) in
+        [([("method", "BOGUS")], ""), ([("method", "")], ""), ([("x", "y")], "?method=DELETE")]
+    {
+        let (status, _) = read(client.post(url(&format!("/messages/5{query}"))).hamlet().form(&form)).await;
+        assert_eq!(status, 405, "{form:?} {query}");
+    }
+    // Only a POST may.
+    let request = client.patch(url("/messages")).hamlet().form(&[("content", "hi"), ("method", "DELETE")]);
+    assert_eq!(read(request).await.0, 200);
+    server.stop().await;
+}
+
+#[actix_web::test]
+async fn bodies_have_bounds() {
+    let (server, client) = start(&[("http.body_secs_max", "1")]).await;
+    let url = |path: &str| format!("{}/api/v1{path}", server.url());
+    let content = format!("content={}", "x".repeat(10 << 20));
+    for kind in ["application/x-www-form-urlencoded", "application/json"] {
+        let request =
+            client.post(url("/messages")).hamlet().header("Content-Type", kind).body(content.clone());
+        let (status, body) = read(request).await;
+        assert_eq!((status, &body["code"]), (413, &json!("BAD_REQUEST")));
+        assert_eq!(body["msg"], "Request body is too large (limit: 1048576 bytes)");
+    }
+    let (status, body) = read(client.post(url("/uploads")).hamlet().body(content)).await;
+    assert_eq!((status, &body["bytes"]), (200, &json!((10 << 20) + 8)));
+
+    // Half a request: the sender is told, and nobody else notices.
+    let mut half = TcpStream::connect(server.address()).await.unwrap();
+    let head = "POST /api/v1/slow HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\ncontent=";
+    half.write_all(head.as_bytes()).await.unwrap();
+    assert_eq!(read(client.get(url("/messages/7"))).await.0, 200);
+    let mut answer = String::new();
+    half.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
+    assert!(answer.contains("Request body took too long"), "{answer}");
+    server.stop().await;
+}
+
+#[actix_web::test]
+async fn limits_count_accounts_and_addresses() {
+    let (server, client) = start(&[
+        ("limits.enabled", "true"),
+        ("limits.api_by_user", "[[60, 2]]"),
+        ("limits.api_by_ip", "[[60, 1]]"),
+    ])
+    .await;
+    let url = |path: &str| format!("{}/api/v1{path}", server.url());
+    for remaining in ["1", "0"] {
+        let response = client.get(url("/users/me")).hamlet().send().await.unwrap();
+        assert_eq!(
+            (response.status().as_u16(), &response.headers()["X-RateLimit-Remaining"]),
+            (200, &remaining.parse().unwrap())
+        );
+        assert_eq!(response.headers()["X-RateLimit-Limit"], "2");
+    }
+    let response = client.get(url("/users/me")).hamlet().send().await.unwrap();
+    assert_eq!(response.status(), StatusCode::TOO_MANY_REQUESTS);
+    let wait: f64 = response.headers()["Retry-After"].to_str().unwrap().parse().unwrap();
+    assert!(wait > 25.0 && wait <= 30.0, "{wait}");
+    assert_eq!(response.headers()["X-RateLimit-Remaining"], "0");
+    let body: Value = response.json().await.unwrap();
+    assert_eq!((&body["code"], body["retry-after"].as_f64()), (&json!("RATE_LIMIT_HIT"), Some(wait)));
+    // Somebody else is not concerned, nor is anybody without a name, once.
+    assert_eq!(read(client.get(url("/users/me")).basic_auth("bot@zulip.com", Some(KEY))).await.0, 200);
+    assert_eq!(read(client.get(url("/messages/7"))).await.0, 200);
+    assert_eq!(read(client.get(url("/messages/7"))).await.0, 429);
+    assert_eq!(read(client.get(format!("{}/health", server.url()))).await.0, 200);
+    server.stop().await;
+}
+
+#[actix_web::test]
+async fn operations_answer() {
+    let (server, client) = start(&[]).await;
+    let (status, body) = read(client.get(format!("{}/health", server.url()))).await;
+    assert_eq!((status, body), (200, json!({"result": "success", "msg": ""})));
+    let response = client.get(format!("{}/metrics", server.url())).send().await.unwrap();
+    assert_eq!(response.headers()["Content-Type"], "text/plain; version=0.0.4; charset=utf-8");
+    assert!(response.text().await.unwrap().contains("route=\"/health\""));
+    let second =
+        Config::load(None, [], Overrides::default().set("listen", "test", Some(server.address()))).unwrap();
+    let taken = serve(second, routes(), Box::new(Sample)).await.unwrap_err().to_string();
+    assert!(taken.starts_with(&format!("cannot listen on {}: ", server.address())), "{taken}");
+    server.stop().await;
+}
+
+#[actix_web::test]
+async fn stopping_cuts_nobody_off() {
+    let (server, client) = start(&[]).await;
+    let base = format!("{}/api/v1", server.url());
+    let address = server.address();
+    // An idle kept-alive connection, a parked poll, a request at work, and one whose body is on its way.
+    assert_eq!(read(client.get(format!("{base}/users/me")).hamlet()).await.0, 200);
+    let poll = actix_rt::spawn(read(client.get(format!("{base}/events")).hamlet()));
+    let slow = actix_rt::spawn(read(client.post(format!("{base}/slow"))));
+    let mut half = TcpStream::connect(address).await.unwrap();
+    half.write_all(b"POST /api/v1/slow HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nab").await.unwrap();
+    tokio::time::sleep(Duration::from_millis(150)).await;
+    let started = Instant::now();
+    let stopping = actix_rt::spawn(server.stop());
+    let (status, body) = poll.await.unwrap();
+    assert_eq!((status, body["events"].clone()), (200, json!([])));
+    assert!(started.elapsed() < Duration::from_millis(300), "{:?}", started.elapsed());
+    half.write_all(b"cd").await.unwrap();
+    let mut answer = String::new();
+    half.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 ") && answer.ends_with("}\n"), "{answer}");
+    assert_eq!(slow.await.unwrap().0, 200);
+    stopping.await.unwrap();
+    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+    assert!(TcpStream::connect(address).await.is_err());
+}
