@@ -1,1 +1,11 @@
-fn main() {}
+//! The binary: reads the command line and does what it says.
+
+use clap::Parser;
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    millstream::cli::Cli::parse().run()
+}

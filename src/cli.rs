@@ -1,0 +1,63 @@
+//! The command line: which commands there are, and what each is given.
+//!
+//! Every command is one file of `cli/`: its arguments, and the function that does it.
+
+pub mod check;
+pub mod config;
+pub mod dev;
+pub mod logging;
+pub mod realm;
+pub mod serve;
+pub mod signal;
+pub mod user;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// A team chat server that speaks the Zulip HTTP API, in one binary, with nothing beside it.
+#[derive(Debug, Parser)]
+#[command(name = "millstream", version, propagate_version = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Config(config::ConfigArgs),
+}
+
+impl Cli {
+    /// Does what was asked. What went wrong is said on standard error.
+    pub fn run(self) -> ExitCode {
+        let done = match self.command {
+            Command::Config(args) => config::run(&args),
+        };
+        match done {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("millstream: {error}");
+                ExitCode::FAILURE
+            }
+        }
+    }
+}
+
+/// Parses one command's arguments as if they had been typed.
+#[cfg(test)]
+fn parse<A: clap::Args>(words: &[&str]) -> Result<A, clap::Error> {
+    let command = A::augment_args(clap::Command::new("millstream"));
+    let matches = command.try_get_matches_from(std::iter::once(&"millstream").chain(words))?;
+    A::from_arg_matches(&matches)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+}

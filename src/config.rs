@@ -1,0 +1,191 @@
+//! Process settings: where to listen, where the data is, how much of everything.
+//!
+//! What an organization's owner can change is not here. The defaults, and the words that explain each
+//! option, are one file, `config/default.toml`; a test holds that it and the structs below agree.
+
+mod load;
+
+pub use load::{ConfigError, Overrides};
+
+use crate::http::limits::{Bucket, Rule, Rules};
+use serde::Deserialize;
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// The commented configuration file with every option at its default.
+pub const DEFAULT_TOML: &str = include_str!("config/default.toml");
+
+/// Every process setting. See `config/default.toml` for what each is for.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Address and port to listen on; port 0 takes any free one.
+    pub listen: SocketAddr,
+    /// The data folder.
+    pub data: PathBuf,
+    /// Base address for links; empty for the listening one.
+    pub external_url: String,
+    /// The HTTP server.
+    pub http: Http,
+    /// Who decides.
+    pub actors: Actors,
+    /// What is on disk.
+    pub storage: Storage,
+    /// Event queues.
+    pub queues: Queues,
+    /// Rate limits.
+    pub limits: LimitSettings,
+    /// What is logged.
+    pub log: Log,
+}
+
+/// `[http]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Http {
+    /// Threads; 0 chooses.
+    pub workers: usize,
+    /// Connections for each thread.
+    pub connections_max: NonZeroUsize,
+    /// Connections not yet accepted.
+    pub backlog: u32,
+    /// Seconds an idle connection is kept.
+    pub keep_alive_secs: u64,
+    /// Seconds for a request's head.
+    pub head_secs_max: u64,
+    /// Seconds for a request's body.
+    pub body_secs_max: u64,
+    /// Longest ordinary body, bytes.
+    pub body_bytes_max: usize,
+    /// Longest upload, bytes.
+    pub upload_bytes_max: usize,
+    /// Seconds to finish requests when stopping.
+    pub stop_secs_max: u64,
+}
+
+/// `[actors]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Actors {
+    /// Threads; 0 chooses.
+    pub shards: usize,
+}
+
+/// `[storage]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Storage {
+    /// Length of one journal segment, bytes.
+    pub segment_bytes: u64,
+    /// Cache of the trees, bytes.
+    pub cache_bytes: u64,
+}
+
+/// `[queues]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Queues {
+    /// Events one queue holds.
+    pub events_max: usize,
+    /// Queues one user has.
+    pub per_user_max: usize,
+    /// Seconds without a client before a queue ends.
+    pub idle_secs: u64,
+}
+
+/// `[limits]`. Each list holds `[seconds, calls]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LimitSettings {
+    /// Whether any limit applies.
+    pub enabled: bool,
+    /// Keys counted one by one.
+    pub keys_max: usize,
+    /// Calls of an account.
+    pub api_by_user: Vec<[u32; 2]>,
+    /// Calls without credentials, by address.
+    pub api_by_ip: Vec<[u32; 2]>,
+    /// Polls of an account.
+    pub events_by_user: Vec<[u32; 2]>,
+    /// Failed logins of a user name.
+    pub authenticate_by_username: Vec<[u32; 2]>,
+    /// Changes of address by an account.
+    pub email_change_by_user: Vec<[u32; 2]>,
+    /// Password resets of an e-mail address.
+    pub password_reset_by_email: Vec<[u32; 2]>,
+    /// Requests that send e-mail, by address.
+    pub sends_email_by_ip: Vec<[u32; 2]>,
+}
+
+/// `[log]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Log {
+    /// How a line looks.
+    pub format: LogFormat,
+    /// Which lines there are, as directives.
+    pub filter: String,
+}
+
+/// How a log line looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+impl Config {
+    /// How many HTTP threads to start. On two cores a second one brings nothing, measured.
+    pub fn http_workers(&self) -> usize {
+        match self.http.workers {
+            0 => (cores() / 2).max(1),
+            workers => workers,
+        }
+    }
+
+    /// How many shards to start.
+    pub fn shards(&self) -> usize {
+        match self.actors.shards {
+            0 => (cores() / 2).max(1),
+            shards => shards,
+        }
+    }
+}
+
+impl LimitSettings {
+    /// Every list with its bucket and the option it stands in.
+    pub(crate) fn lists(&self) -> [(Bucket, &'static str, &[[u32; 2]]); 7] {
+        [
+            (Bucket::ApiByUser, "limits.api_by_user", &self.api_by_user),
+            (Bucket::ApiByIp, "limits.api_by_ip", &self.api_by_ip),
+            (Bucket::EventsByUser, "limits.events_by_user", &self.events_by_user),
+            (
+                Bucket::AuthenticateByUsername,
+                "limits.authenticate_by_username",
+                &self.authenticate_by_username,
+            ),
+            (Bucket::EmailChangeByUser, "limits.email_change_by_user", &self.email_change_by_user),
+            (Bucket::PasswordResetByEmail, "limits.password_reset_by_email", &self.password_reset_by_email),
+            (Bucket::SendsEmailByIp, "limits.sends_email_by_ip", &self.sends_email_by_ip),
+        ]
+    }
+
+    /// The rules for the limiter.
+    pub fn rules(&self) -> Rules {
+        let mut rules = Rules::default();
+        for (bucket, _, list) in self.lists() {
+            let list =
+                list.iter().map(|[window_secs, count]| Rule { window_secs: *window_secs, count: *count });
+            rules = rules.with(bucket, list.collect());
+        }
+        rules
+    }
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
+}
