@@ -8,11 +8,11 @@
 //! record   = header (40) │ payload
 //! ```
 //!
-//! A group is what one commit wrote. It starts on a block of its own, so stored bytes are never written again, and a
-//! write cut short by a crash leaves blocks, sectors or a tail of zeros, never anything else. The first group of a
-//! segment begins with a roster, the state of every realm at that point: it ties segments together when older ones
-//! are trimmed away. All integers are little-endian. Checksums are xxh3-64; those of groups are seeded with the
-//! journal's random number, so that no payload can look like a group.
+//! A group is what one commit wrote. It starts on a block of its own, so stored bytes are never written
+//! again, and a write cut short by a crash leaves blocks, sectors or a tail of zeros, never anything else.
+//! The first group of a segment begins with a roster, the state of every realm at that point: it ties
+//! segments together when older ones are trimmed away. All integers are little-endian. Checksums are xxh3-64;
+//! those of groups are seeded with the journal's random number, so that no payload can look like a group.
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 

@@ -68,7 +68,10 @@ pub enum LogError {
     #[error("{0}")]
     Corrupt(Box<Damage>),
     /// The journal was written in a format this version does not know.
-    #[error("journal segment {} has format {found}, this version knows {}; start the version that wrote it", .path.display(), super::FORMAT)]
+    #[error(
+        "journal segment {} has format {found}, this version knows {}; start the version that wrote it",
+        .path.display(), super::FORMAT
+    )]
     Format {
         /// The file with the unknown format.
         path: PathBuf,

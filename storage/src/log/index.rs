@@ -1,5 +1,5 @@
-//! Where the durable frames of each realm lie: a sparse list of groups, in memory, so that reading a realm from some
-//! sequence on starts near it and skips the segments that hold nothing of the realm.
+//! Where the durable frames of each realm lie: a sparse list of groups, in memory, so that reading a realm
+//! from some sequence on starts near it and skips the segments that hold nothing of the realm.
 
 use std::collections::{HashMap, VecDeque};
 

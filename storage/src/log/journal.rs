@@ -47,7 +47,8 @@ pub struct JournalOptions {
     pub first_segment_bytes: u64,
     /// How many frames may wait for the writer; the next one is answered with [`LogError::Behind`].
     pub queue_frames_max: usize,
-    /// How many bytes of payload may wait for the writer; a frame beyond is answered with [`LogError::Behind`].
+    /// How many bytes of payload may wait for the writer; a frame beyond is answered with
+    /// [`LogError::Behind`].
     pub queue_bytes_max: usize,
     #[cfg(test)]
     pub(crate) faults: Faults,
@@ -157,8 +158,8 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal in `folder`, or makes a new one, and starts its writer. Everything stored is read and
-    /// checked; a group that a crash cut short is zeroed, with a warning.
+    /// Opens the journal in `folder`, or makes a new one, and starts its writer. Everything stored is read
+    /// and checked; a group that a crash cut short is zeroed, with a warning.
     ///
     /// # Errors
     /// [`LogError::Corrupt`] for damage, [`LogError::Format`], [`LogError::InUse`], [`LogError::Io`].
@@ -333,8 +334,8 @@ fn take_lock(folder: &Path) -> Result<File, LogError> {
     }
 }
 
-/// The segment to write to, where to go on in it, and where further ones come from. Segments that were made ahead
-/// and hold no group yet move from `scan` to the supply.
+/// The segment to write to, where to go on in it, and where further ones come from. Segments that were made
+/// ahead and hold no group yet move from `scan` to the supply.
 fn open_segments(
     folder: &Path,
     options: &JournalOptions,
@@ -354,6 +355,10 @@ fn open_segments(
         let bytes = options.first_segment_bytes.max(2 * BLOCK_BYTES).next_multiple_of(BLOCK_BYTES);
         let header = SegmentHeader { journal: supply.journal, number: 1, bytes };
         let active = Segment::create(folder, header, supply.sync, supply.faults.clone())?;
+        if let Some(parent) = folder.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            // The folder may be new itself.
+            segment::sync_folder(parent, supply.sync)?;
+        }
         scan.segments.push_back(Sealed { number: 1, ..Sealed::default() });
         supply.next_number = 2;
         return Ok((active, BLOCK_BYTES, supply));

@@ -1,5 +1,5 @@
-//! The log in memory, for tests and simulations: no thread, no clock, and faults on demand. What is durable here
-//! survives [`MemoryLog::reopen`], as frames on a disk survive a crash of the process.
+//! The log in memory, for tests and simulations: no thread, no clock, and faults on demand. What is durable
+//! here survives [`MemoryLog::reopen`], as frames on a disk survive a crash of the process.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -12,7 +12,8 @@ use super::{Durable, FrameBytes, Frames, LogError, Opened, PAYLOAD_BYTES_MAX, Re
 /// How many appends may wait while delivery is held, as for a journal's queue.
 const QUEUE_FRAMES_MAX: usize = 8192;
 
-/// A [`RealmLog`] in memory. Appends are durable, and reported, before `append` returns, unless they are held.
+/// A [`RealmLog`] in memory. Appends are durable, and reported, before `append` returns, unless they are
+/// held.
 pub struct MemoryLog {
     /// Taken before `state`, for as long as the sink runs, so that reports keep their order.
     sink: Mutex<Box<dyn Durable>>,
@@ -100,8 +101,8 @@ impl MemoryLog {
         self.state.lock().is_held = true;
     }
 
-    /// Makes the oldest `count` of the held appends durable and reports them as one group; with `usize::MAX`, all of
-    /// them. More are held until [`resume`](Self::resume).
+    /// Makes the oldest `count` of the held appends durable and reports them as one group; with `usize::MAX`,
+    /// all of them. More are held until [`resume`](Self::resume).
     pub fn release(&self, count: usize) {
         self.commit(count);
     }

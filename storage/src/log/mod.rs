@@ -1,9 +1,10 @@
 //! The log of frames, one ordered history per realm: what is in it is durable, everything else follows it.
 //!
-//! A frame's payload is opaque here. [`Journal`] is the log on the local disk, [`MemoryLog`] the one for tests and
-//! simulations; both pass the same conformance suite. What frames mean is for the layers above.
+//! A frame's payload is opaque here. [`Journal`] is the log on the local disk, [`MemoryLog`] the one for
+//! tests and simulations; both pass the same conformance suite. What frames mean is for the layers above.
 //!
-//! The file format of the journal is described in `codec`, what is cut and what is refused on open in `recover`.
+//! The file format of the journal is described in `codec`, what is cut and what is refused on open in
+//! `recover`.
 
 mod codec;
 mod error;
@@ -57,45 +58,48 @@ pub trait Durable: Send {
     /// - [`LogError::Ambiguous`]: stored or not, only reopening tells;
     /// - [`LogError::Unavailable`]: not stored.
     ///
-    /// It is called once for each group, in order, on the log's own thread, which commits nothing meanwhile: post
-    /// the news and return. It may run before the `append` that took the ticket has returned to its caller. It must
-    /// not call back into the log, nor drop it.
+    /// It is called once for each group, in order, on the log's own thread, which commits nothing meanwhile:
+    /// post the news and return. It may run before the `append` that took the ticket has returned to its
+    /// caller. It must not call back into the log, nor drop it.
     fn durable(&mut self, upto: Ticket, result: Result<(), LogError>);
 }
 
 /// What [`RealmLog::open`] found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Opened {
-    /// The epoch to append with. It is greater than every epoch given out or stored before.
+    /// The epoch to append with: at least the one asked for, greater than that of every stored frame, and
+    /// greater than every one given out since this log was opened.
     pub epoch: u64,
     /// The first sequence that was not trimmed away (`last_sequence + 1` when no frame is left).
     pub first_sequence: u64,
-    /// The sequence of the last durable frame, 0 for an empty log. The next append must carry the one after it.
+    /// The sequence of the last durable frame, 0 for an empty log. The next append must carry the one after
+    /// it.
     pub last_sequence: u64,
 }
 
-/// Frames in the order of their sequence. It ends at the last frame that was durable when `read` was called, or
-/// after the first error.
+/// Frames in the order of their sequence. It ends at the last frame that was durable when `read` was called,
+/// or after the first error.
 pub type Frames = Box<dyn Iterator<Item = Result<FrameBytes, LogError>> + Send>;
 
 /// The histories of some realms, each appended by one owner at a time.
 ///
-/// This is the boundary at which a local journal can be replaced by a replicated engine: nothing above it may know
-/// which one it has.
+/// This is the boundary at which a local journal can be replaced by a replicated engine: nothing above it may
+/// know which one it has.
 pub trait RealmLog: Send + Sync {
-    /// Makes the caller the owner of `realm`, under an epoch of at least `min_epoch`. Appends under earlier epochs
-    /// are fenced from here on. Waits until frames that were queued before are durable.
+    /// Makes the caller the owner of `realm`, under an epoch of at least `min_epoch`. Appends under earlier
+    /// epochs are fenced from here on. Waits until frames that were queued before are durable.
     ///
     /// # Errors
     /// [`LogError::Unavailable`] when the log has failed or is closed.
     fn open(&self, realm: u32, min_epoch: u64) -> Result<Opened, LogError>;
 
-    /// Queues a frame and returns its ticket at once; the [`Durable`] sink learns when it is stored. Tickets are
-    /// given, stored and reported in one order.
+    /// Queues a frame and returns its ticket at once; the [`Durable`] sink learns when it is stored. Tickets
+    /// are given, stored and reported in one order.
     ///
     /// # Errors
     /// [`LogError::NotOpen`], [`LogError::Fenced`], [`LogError::Sequence`], [`LogError::TooLarge`],
-    /// [`LogError::Behind`] or [`LogError::Unavailable`]. In every case nothing was queued and no ticket was taken.
+    /// [`LogError::Behind`] or [`LogError::Unavailable`]. In every case nothing was queued and no ticket was
+    /// taken.
     fn append(&self, frame: FrameBytes, epoch: u64) -> Result<Ticket, LogError>;
 
     /// The durable frames of a realm from `from_sequence` on; none when it is the one after the last.
@@ -104,8 +108,8 @@ pub trait RealmLog: Send + Sync {
     /// [`LogError::OutOfRange`] when frames asked for were trimmed, or lie beyond the next one to come.
     fn read(&self, realm: u32, from_sequence: u64) -> Result<Frames, LogError>;
 
-    /// Gives up the frames before `before_sequence`. The sink learns when that is stored; space is freed when all
-    /// realms have given up a whole segment. Trimming what is already trimmed changes nothing.
+    /// Gives up the frames before `before_sequence`. The sink learns when that is stored; space is freed when
+    /// all realms have given up a whole segment. Trimming what is already trimmed changes nothing.
     ///
     /// # Errors
     /// [`LogError::OutOfRange`] when it reaches past the last durable frame; otherwise as for `append`.

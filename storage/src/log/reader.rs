@@ -1,4 +1,5 @@
-//! Reads the durable frames of one realm back from the segments, beside the writer and without waiting for it.
+//! Reads the durable frames of one realm back from the segments, beside the writer and without waiting for
+//! it.
 
 use std::collections::VecDeque;
 use std::io::ErrorKind;

@@ -1,14 +1,16 @@
-//! Reads a whole journal and says where it stands: what was committed, what a crash cut short, what is damaged.
+//! Reads a whole journal and says where it stands: what was committed, what a crash cut short, what is
+//! damaged.
 //!
-//! Scanning changes nothing; [`repair`] then zeroes a torn tail. The writer has one group in flight at a time, into
-//! blocks that were zeros, and begins the next one only when that group is on disk. So a crash can only leave the
-//! last group cut: sectors of it, or its end, are still zeros, and no group and no later segment has anything behind
-//! it. That is a torn tail; nobody was told that it is stored. Everything else is damage, and refused: bytes
-//! that are neither what was written nor zeros, anything wrong before a later group, a missing group, frame or
-//! segment, a broken chain, a shortened file (its size was synced before its first use).
+//! Scanning changes nothing; [`repair`] then zeroes a torn tail. The writer has one group in flight at a
+//! time, into blocks that were zeros, and begins the next one only when that group is on disk. So a crash can
+//! only leave the last group cut: sectors of it, or its end, are still zeros, and no group and no later
+//! segment has anything behind it. That is a torn tail; nobody was told that it is stored. Everything else is
+//! damage, and refused: bytes that are neither what was written nor zeros, anything wrong before a later
+//! group, a missing group, frame or segment, a broken chain, a shortened file (its size was synced before its
+//! first use).
 //!
-//! What this cannot see, because it looks the same as a crash: zeros over the very last group. Whoever keeps the
-//! applied sequence of a projection notices that the log ends before it.
+//! What this cannot see, because it looks the same as a crash: zeros over the very last group. Whoever keeps
+//! the applied sequence of a projection notices that the log ends before it.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::Path;
@@ -284,8 +286,8 @@ struct Expected {
     bytes_max: u64,
 }
 
-/// Whether `remains`, everything from `offset` to the last byte of the segment that is not zero, is a group that was
-/// cut short. It is known not to be a whole one.
+/// Whether `remains`, everything from `offset` to the last byte of the segment that is not zero, is a group
+/// that was cut short. It is known not to be a whole one.
 fn check_torn(
     segment: &Segment,
     offset: u64,
@@ -306,7 +308,8 @@ fn check_torn(
         if remains.len() as u64 > expected.bytes_max {
             return refuse("more bytes than one group can have follow the last group");
         }
-        // The header lies in one sector: that is all there, or cut with nothing behind it, or not there at all.
+        // The header lies in one sector: that is all there, or cut with nothing behind it, or not there at
+        // all.
         let is_cut = remains.len() <= GROUP_HEADER_BYTES
             || segment::is_zero(&remains[..SECTOR_BYTES.min(remains.len())]);
         return if is_cut { Ok(()) } else { refuse("the header of a group fails its checksum") };
@@ -336,10 +339,12 @@ fn check_torn(
     refuse("a group fails its checksum, and not because a write was cut short")
 }
 
-/// Makes the end of a scanned journal safe to write behind: zeroes a torn tail, and writes the last group once more.
+/// Makes the end of a scanned journal safe to write behind: zeroes a torn tail, and writes the last group
+/// once more.
 ///
-/// The second guards against a disk error before the restart: after a failed sync the page cache may hold, as clean,
-/// a group that is not on disk. Writing the same bytes again makes the next sync tell the truth about them.
+/// The second guards against a disk error before the restart: after a failed sync the page cache may hold, as
+/// clean, a group that is not on disk. Writing the same bytes again makes the next sync tell the truth about
+/// them.
 pub(crate) fn repair(folder: &Path, scan: &Scan, sync: bool, faults: &Faults) -> Result<(), LogError> {
     let change = |segment: &Segment, offset: u64, bytes: &[u8]| {
         segment

@@ -1,5 +1,5 @@
-//! One segment file: made of zeros ahead of its use, read and written in whole groups, and nothing about what the
-//! groups mean or in which order segments follow each other.
+//! One segment file: made of zeros ahead of its use, read and written in whole groups, and nothing about what
+//! the groups mean or in which order segments follow each other.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -53,7 +53,8 @@ pub(crate) fn remove(folder: &Path, number: u64, sync: bool) -> Result<(), LogEr
     sync_folder(folder, sync)
 }
 
-fn sync_folder(folder: &Path, sync: bool) -> Result<(), LogError> {
+/// Puts the names in a folder on disk.
+pub(crate) fn sync_folder(folder: &Path, sync: bool) -> Result<(), LogError> {
     if !sync {
         return Ok(());
     }
@@ -78,8 +79,9 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// Makes a new segment. With `sync`, its zeros, its size and its name are on disk when this returns: a commit to
-    /// it then only overwrites blocks, which needs no journal commit of the file system. Without, it is sparse.
+    /// Makes a new segment. With `sync`, its zeros, its size and its name are on disk when this returns: a
+    /// commit to it then only overwrites blocks, which needs no journal commit of the file system. Without,
+    /// it is sparse.
     pub(crate) fn create(
         folder: &Path,
         header: SegmentHeader,
@@ -96,7 +98,12 @@ impl Segment {
             .mode(0o600)
             .open(&unfinished)
             .map_err(|error| LogError::io("create", &unfinished, error))?;
-        fill(&file, &header, sync).map_err(|error| LogError::io("fill", &unfinished, error))?;
+        if let Err(error) = fill(&file, &header, sync) {
+            // Most likely the disk is full: what was filled must not take the last of it. If it cannot be
+            // removed, the next start does it.
+            let _ = fs::remove_file(&unfinished);
+            return Err(LogError::io("fill", &unfinished, error));
+        }
         fs::rename(&unfinished, &path).map_err(|error| LogError::io("rename", &unfinished, error))?;
         sync_folder(folder, sync)?;
         Ok(Self { file, path, header, faults })

@@ -1,4 +1,5 @@
-//! The one thread that writes a journal: takes what is queued, writes it as one group, syncs once, tells the sink.
+//! The one thread that writes a journal: takes what is queued, writes it as one group, syncs once, tells the
+//! sink.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -64,6 +65,8 @@ impl Writer {
                 Ok(()) => self.sink.durable(last_ticket, Ok(())),
                 Err(error) => return self.fail(last_ticket, error),
             }
+            // An idle writer must not keep the last payloads alive.
+            self.group.clear();
             if let Err(error) = self.remove_trimmed() {
                 // Space is not freed, but nothing is wrong with what is stored; the next trim tries again.
                 tracing::warn!(%error, "a trimmed journal segment could not be removed");
@@ -76,7 +79,6 @@ impl Writer {
 
     /// Collects what is queued already, within the bounds of a group. Returns the size of its records.
     fn take_group(&mut self, first: Job) -> usize {
-        self.group.clear();
         let mut body_bytes = RECORD_HEADER_BYTES + first.frame.payload.len();
         let mut payload_bytes = first.frame.payload.len();
         self.group.push(first);
@@ -109,7 +111,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Goes to a new segment when the group does not fit. Returns whether the group is the first of its segment.
+    /// Goes to a new segment when the group does not fit. Returns whether the group is the first of its
+    /// segment.
     fn find_room(&mut self, body_bytes: usize) -> Result<bool, LogError> {
         let with_roster = codec::group_bytes(
             (body_bytes + RECORD_HEADER_BYTES + self.tails.len() * codec::ROSTER_ENTRY_BYTES) as u64,
@@ -225,8 +228,9 @@ impl Writer {
         Ok(())
     }
 
-    /// Ends the journal's life after a failed commit. What the disk did is unknown and a later sync would not tell
-    /// (the system reports a lost write once), so nothing may be written behind it until recovery has looked.
+    /// Ends the journal's life after a failed commit. What the disk did is unknown and a later sync would not
+    /// tell (the system reports a lost write once), so nothing may be written behind it until recovery has
+    /// looked.
     fn fail(mut self, last_ticket: Ticket, error: LogError) {
         tracing::error!(%error, "the journal stopped: a commit failed, and it takes no more until it is opened again");
         let reason: Arc<str> = error.to_string().into();
