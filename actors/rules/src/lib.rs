@@ -1,1 +1,18 @@
-//! rules
+//! Pure decisions: who may do what, what a name, a topic, a narrow or a setting means.
+//!
+//! No clock, no randomness, no I/O, no HTTP: time and state are arguments, refusals are `RuleError`.
+//! Who asks, in which order, and what becomes of the answer is `actors`.
+
+pub mod content;
+pub mod error;
+pub mod names;
+pub mod permissions;
+pub mod settings;
+pub mod text;
+pub mod topics;
+pub mod visibility;
+
+pub use error::RuleError;
+
+#[cfg(test)]
+mod fixture;

@@ -1,0 +1,50 @@
+//! Message content as it is stored (endpoints.md 1, step 5). What it means is `markdown`.
+
+use crate::error::RuleError;
+use crate::text;
+
+/// Longest message, in code points.
+pub const CONTENT_LENGTH_MAX: usize = 10_000;
+/// What a message ends with that was longer.
+pub const TRUNCATED_MARKER: &str = "\n[message truncated]";
+
+/// Content as sent → content to store: without white space behind and line feeds before it, cut to 10,000.
+/// Refuses empty content and NUL.
+pub fn parse_content(raw: &str) -> Result<String, RuleError> {
+    let content = raw.trim_end_matches(text::is_space).trim_start_matches('\n');
+    if content.is_empty() {
+        return Err(RuleError::ContentEmpty);
+    }
+    if content.contains('\0') {
+        return Err(RuleError::ContentNul);
+    }
+    Ok(text::cut(content, CONTENT_LENGTH_MAX, TRUNCATED_MARKER))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_is_trimmed_where_the_specification_says() {
+        for (raw, expected) in [
+            ("hi", Ok("hi")),
+            ("\n\n  hi \n\t", Ok("  hi")),
+            (" \nhi", Ok(" \nhi")),
+            ("", Err(RuleError::ContentEmpty)),
+            ("\n \n", Err(RuleError::ContentEmpty)),
+            ("a\0b", Err(RuleError::ContentNul)),
+        ] {
+            assert_eq!(parse_content(raw), expected.map(str::to_owned), "{raw:?}");
+        }
+    }
+
+    #[test]
+    fn long_content_is_cut_and_says_so() {
+        let exact = "é".repeat(10_000);
+        assert_eq!(parse_content(&exact).unwrap(), exact);
+        let cut = parse_content(&"é".repeat(10_001)).unwrap();
+        assert_eq!(cut.chars().count(), 10_000);
+        assert!(cut.ends_with("é\n[message truncated]"));
+    }
+}

@@ -1,0 +1,197 @@
+//! Who may create channels and change who is subscribed (endpoints.md 7 and 14, companions.md 6).
+
+use crate::error::RuleError;
+use crate::permissions::channel::{administers_channel, sees_channel, sees_content};
+use crate::permissions::group_setting::{check_holds_realm, holds_realm};
+use crate::settings::{self, RealmPermission};
+use model::{Channel, Directory, User};
+
+/// Who can read a channel, as its creator wishes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChannelPrivacy {
+    /// Private.
+    pub invite_only: bool,
+    /// Readable without an account.
+    pub is_web_public: bool,
+    /// New subscribers see what was sent before.
+    pub history_public_to_subscribers: bool,
+}
+
+/// The privacy of a new channel. History is shared unless the channel is private, or as asked for.
+/// `PrivacyContradiction` for combinations that cannot be.
+pub fn resolve_privacy(
+    invite_only: bool,
+    is_web_public: bool,
+    history: Option<bool>,
+) -> Result<ChannelPrivacy, RuleError> {
+    let history_public_to_subscribers = history.unwrap_or(!invite_only);
+    let contradicts = is_web_public && invite_only || !invite_only && !history_public_to_subscribers;
+    if contradicts {
+        return Err(RuleError::PrivacyContradiction);
+    }
+    Ok(ChannelPrivacy { invite_only, is_web_public, history_public_to_subscribers })
+}
+
+/// Whether somebody may create such a channel, in the order of endpoints.md 7: guests, kind, default, web-public.
+pub fn check_may_create_channel(
+    dir: &Directory,
+    creator: &User,
+    privacy: ChannelPrivacy,
+    is_default: bool,
+) -> Result<(), RuleError> {
+    if creator.is_guest() {
+        return Err(RuleError::GuestsRefused);
+    }
+    let kind = match privacy.invite_only {
+        true => RealmPermission::CreatePrivateChannel,
+        false => RealmPermission::CreatePublicChannel,
+    };
+    check_holds_realm(dir, kind, creator.id)?;
+    if is_default && !creator.is_administrator() {
+        return Err(RuleError::InsufficientPermission);
+    }
+    if is_default && privacy.invite_only {
+        return Err(RuleError::DefaultChannelPrivate);
+    }
+    if privacy.is_web_public {
+        if !settings::realm_bool(dir.realm(), "enable_spectator_access") {
+            return Err(RuleError::WebPublicDisabled);
+        }
+        check_holds_realm(dir, RealmPermission::CreateWebPublicChannel, creator.id)?;
+    }
+    Ok(())
+}
+
+/// Whether a user may subscribe itself to an existing channel: `ChannelsInaccessible` with its name.
+pub fn check_may_subscribe(dir: &Directory, user: &User, channel: &Channel) -> Result<(), RuleError> {
+    if sees_content(dir, user, channel) {
+        return Ok(());
+    }
+    Err(RuleError::ChannelsInaccessible { names: vec![channel.name.clone()] })
+}
+
+/// Whether somebody may subscribe others to an existing channel: content access, then the organization's
+/// permission, the role of administrator, or the channel's own permission.
+pub fn check_may_add_subscribers(dir: &Directory, actor: &User, channel: &Channel) -> Result<(), RuleError> {
+    check_may_subscribe(dir, actor, channel)?;
+    let may = !actor.is_guest()
+        && (holds_realm(dir, RealmPermission::AddSubscribers, actor.id)
+            || administers_channel(dir, actor, channel)
+            || dir.holds(&channel.permissions.add_subscribers, actor.id));
+    if may { Ok(()) } else { Err(RuleError::InsufficientPermission) }
+}
+
+/// Whether somebody may unsubscribe others from these channels: as administrator of the organization, as
+/// administrator of every one of them, or as member of `can_remove_subscribers_group` of every one.
+pub fn check_may_remove_subscribers(
+    dir: &Directory,
+    actor: &User,
+    channels: &[&Channel],
+) -> Result<(), RuleError> {
+    let may_remove = |channel: &&Channel| {
+        sees_channel(dir, actor, channel) && dir.holds(&channel.permissions.remove_subscribers, actor.id)
+    };
+    let may = actor.is_administrator()
+        || channels.iter().all(|channel| administers_channel(dir, actor, channel))
+        || channels.iter().all(may_remove);
+    if may { Ok(()) } else { Err(RuleError::InsufficientPermission) }
+}
+
+/// Whether somebody may set `can_add_subscribers_group` and `can_subscribe_group`, which grant content.
+pub fn check_may_grant_content(dir: &Directory, actor: &User, channel: &Channel) -> Result<(), RuleError> {
+    if sees_content(dir, actor, channel) { Ok(()) } else { Err(RuleError::InsufficientPermission) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use model::{GroupSetting, SettingValue};
+
+    #[test]
+    fn privacy_combinations() {
+        for (invite_only, web_public, history, expected) in [
+            (false, false, None, Some((false, false, true))),
+            (true, false, None, Some((true, false, false))),
+            (true, false, Some(true), Some((true, false, true))),
+            (false, true, None, Some((false, true, true))),
+            (false, false, Some(false), None),
+            (true, true, None, None),
+            (false, true, Some(false), None),
+        ] {
+            let privacy = resolve_privacy(invite_only, web_public, history).ok();
+            let found = privacy.map(|p| (p.invite_only, p.is_web_public, p.history_public_to_subscribers));
+            assert_eq!(found, expected, "{invite_only} {web_public} {history:?}");
+        }
+    }
+
+    #[test]
+    fn who_creates_what() {
+        let mut dir = fixture::directory();
+        let public = resolve_privacy(false, false, None).unwrap();
+        let private = resolve_privacy(true, false, None).unwrap();
+        let web = resolve_privacy(false, true, None).unwrap();
+        let check = |dir: &Directory, id, privacy, is_default| {
+            check_may_create_channel(dir, dir.user(id).unwrap(), privacy, is_default)
+        };
+        assert_eq!(check(&dir, fixture::MEMBER, public, false), Ok(()));
+        assert_eq!(check(&dir, fixture::GUEST, public, false), Err(RuleError::GuestsRefused));
+        assert_eq!(check(&dir, fixture::MEMBER, public, true), Err(RuleError::InsufficientPermission));
+        assert_eq!(check(&dir, fixture::OWNER, private, true), Err(RuleError::DefaultChannelPrivate));
+        assert_eq!(check(&dir, fixture::OWNER, web, false), Err(RuleError::WebPublicDisabled));
+        fixture::set_realm(&mut dir, "enable_spectator_access", SettingValue::Bool(true));
+        assert_eq!(check(&dir, fixture::OWNER, web, false), Ok(()));
+        assert_eq!(check(&dir, fixture::ADMINISTRATOR, web, false), Err(RuleError::InsufficientPermission));
+        let owners = SettingValue::Group(fixture::group("role:owners"));
+        fixture::set_realm(&mut dir, "can_create_private_channel_group", owners);
+        assert_eq!(check(&dir, fixture::MEMBER, private, false), Err(RuleError::InsufficientPermission));
+        assert_eq!(check(&dir, fixture::MEMBER, public, false), Ok(()));
+    }
+
+    #[test]
+    fn who_subscribes_whom() {
+        let mut dir = fixture::directory();
+        let mut private = fixture::channel(1, "secret");
+        private.invite_only = true;
+        dir.put_channel(private.clone());
+        let inaccessible = Err(RuleError::ChannelsInaccessible { names: vec!["secret".into()] });
+        let check = |dir: &Directory, id, channel: &Channel| {
+            check_may_add_subscribers(dir, dir.user(id).unwrap(), channel)
+        };
+        assert_eq!(check(&dir, fixture::OWNER, &private), inaccessible);
+        fixture::subscribe(&mut dir, 1, fixture::MEMBER, 0);
+        fixture::subscribe(&mut dir, 1, fixture::GUEST, 0);
+        assert_eq!(check(&dir, fixture::MEMBER, &private), Ok(()));
+        assert_eq!(check(&dir, fixture::GUEST, &private), Err(RuleError::InsufficientPermission));
+        let nobody = SettingValue::Group(fixture::nobody());
+        fixture::set_realm(&mut dir, "can_add_subscribers_group", nobody);
+        assert_eq!(check(&dir, fixture::MEMBER, &private), Err(RuleError::InsufficientPermission));
+        private.permissions.administer_channel = GroupSetting::only(fixture::MEMBER);
+        assert_eq!(check(&dir, fixture::MEMBER, &private), Ok(()));
+        private.permissions.add_subscribers = GroupSetting::only(fixture::OTHER_MEMBER);
+        assert_eq!(check(&dir, fixture::OTHER_MEMBER, &private), Ok(()));
+    }
+
+    #[test]
+    fn who_unsubscribes_others() {
+        let mut dir = fixture::directory();
+        let mut mine = fixture::channel(1, "mine");
+        mine.permissions.administer_channel = GroupSetting::only(fixture::MEMBER);
+        let mut ours = fixture::channel(2, "ours");
+        ours.permissions.remove_subscribers = GroupSetting::only(fixture::MEMBER);
+        let mut hidden = fixture::channel(3, "hidden");
+        hidden.invite_only = true;
+        hidden.permissions.remove_subscribers = GroupSetting::only(fixture::MEMBER);
+        for channel in [&mine, &ours, &hidden] {
+            dir.put_channel(channel.clone());
+        }
+        let check =
+            |id, channels: &[&Channel]| check_may_remove_subscribers(&dir, dir.user(id).unwrap(), channels);
+        assert_eq!(check(fixture::ADMINISTRATOR, &[&mine, &ours, &hidden]), Ok(()));
+        assert_eq!(check(fixture::MEMBER, &[&mine]), Ok(()));
+        assert_eq!(check(fixture::MEMBER, &[&ours]), Ok(()));
+        assert_eq!(check(fixture::MEMBER, &[&mine, &ours]), Err(RuleError::InsufficientPermission));
+        assert_eq!(check(fixture::MEMBER, &[&hidden]), Err(RuleError::InsufficientPermission));
+        assert_eq!(check(fixture::OTHER_MEMBER, &[&ours]), Err(RuleError::InsufficientPermission));
+    }
+}

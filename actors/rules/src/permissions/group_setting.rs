@@ -1,0 +1,280 @@
+//! Values of settings that name who may do something: defaults, reading, checking (endpoints.md 0.2).
+
+use crate::error::RuleError;
+use crate::settings::{ChannelPermission, GroupPermission, PermissionRule, RealmPermission};
+use model::channel::ChannelPermissions;
+use model::group::GroupPermissions;
+use model::{Directory, GroupId, GroupSetting, SettingValue, UserGroup, UserId};
+use serde_json::Value;
+
+/// The value that stands for a system group. Without that group, nobody.
+pub fn system_group(dir: &Directory, name: &str) -> GroupSetting {
+    match dir.group_by_name(name) {
+        Some(group) => GroupSetting::Group(group.id),
+        None => GroupSetting::Anonymous { members: Vec::new(), subgroups: Vec::new() },
+    }
+}
+
+/// Who holds a permission of the organization: the stored value, or the default.
+pub fn realm_group_setting(dir: &Directory, permission: RealmPermission) -> GroupSetting {
+    let rule = permission.rule();
+    match dir.realm().settings.get(rule.name) {
+        Some(SettingValue::Group(value)) => value.clone(),
+        _ => system_group(dir, rule.default_group_name),
+    }
+}
+
+/// Whether a user holds a permission of the organization.
+pub fn holds_realm(dir: &Directory, permission: RealmPermission, user: UserId) -> bool {
+    let rule = permission.rule();
+    match dir.realm().settings.get(rule.name) {
+        Some(SettingValue::Group(value)) => dir.holds(value, user),
+        _ => dir.group_by_name(rule.default_group_name).is_some_and(|group| dir.is_in_group(group.id, user)),
+    }
+}
+
+/// Refuses those without a permission of the organization: `InsufficientPermission`.
+pub fn check_holds_realm(
+    dir: &Directory,
+    permission: RealmPermission,
+    user: UserId,
+) -> Result<(), RuleError> {
+    if holds_realm(dir, permission, user) { Ok(()) } else { Err(RuleError::InsufficientPermission) }
+}
+
+/// What a new channel's permissions are before anybody sets them.
+pub fn default_channel_permissions(dir: &Directory, creator: Option<UserId>) -> ChannelPermissions {
+    let nobody = system_group(dir, "role:nobody");
+    let mut permissions = ChannelPermissions {
+        add_subscribers: nobody.clone(),
+        administer_channel: nobody.clone(),
+        delete_any_message: nobody.clone(),
+        delete_own_message: nobody.clone(),
+        move_messages_out_of_channel: nobody.clone(),
+        move_messages_within_channel: nobody.clone(),
+        remove_subscribers: nobody.clone(),
+        resolve_topics: nobody.clone(),
+        send_message: nobody.clone(),
+        subscribe: nobody,
+    };
+    for permission in ChannelPermission::ALL {
+        permission.set(&mut permissions, default_for(dir, permission.rule(), creator));
+    }
+    permissions
+}
+
+/// What a new group's permissions are; without a creator it is a system group.
+pub fn default_group_permissions(dir: &Directory, creator: Option<UserId>) -> GroupPermissions {
+    let nobody = system_group(dir, "role:nobody");
+    let mut permissions = GroupPermissions {
+        add_members: nobody.clone(),
+        join: nobody.clone(),
+        leave: nobody.clone(),
+        manage: nobody.clone(),
+        mention: nobody.clone(),
+        remove_members: nobody,
+    };
+    if creator.is_some() {
+        for permission in GroupPermission::ALL {
+            permission.set(&mut permissions, default_for(dir, permission.rule(), creator));
+        }
+    }
+    permissions
+}
+
+fn default_for(dir: &Directory, rule: &PermissionRule, creator: Option<UserId>) -> GroupSetting {
+    match (rule.default_group_name, creator) {
+        ("stream_creator_or_nobody" | "group_creator", Some(user)) => GroupSetting::only(user),
+        ("stream_creator_or_nobody" | "group_creator", None) => system_group(dir, "role:nobody"),
+        (name, _) => system_group(dir, name),
+    }
+}
+
+/// A group-setting value as a client writes it, with ids that are not looked up yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProposedGroupSetting {
+    /// A group.
+    Group(i64),
+    /// People and groups.
+    Listed {
+        /// User ids.
+        members: Vec<i64>,
+        /// Group ids.
+        subgroups: Vec<i64>,
+    },
+}
+
+/// Reads either form. None: it is neither; the edge names the parameter in its answer.
+pub fn parse_group_setting(value: &Value) -> Option<ProposedGroupSetting> {
+    if let Some(id) = value.as_i64() {
+        return Some(ProposedGroupSetting::Group(id));
+    }
+    let object = value.as_object()?;
+    let members = ids(object.get("direct_members")?)?;
+    let subgroups = ids(object.get("direct_subgroups")?)?;
+    Some(ProposedGroupSetting::Listed { members, subgroups })
+}
+
+fn ids(value: &Value) -> Option<Vec<i64>> {
+    value.as_array()?.iter().map(Value::as_i64).collect()
+}
+
+/// Looks the ids up and says whether the setting may have this value. The result is normalized: sorted, one
+/// lone group stands for itself, nobody is `role:nobody`.
+pub fn check_group_setting(
+    dir: &Directory,
+    rule: &'static PermissionRule,
+    proposed: &ProposedGroupSetting,
+) -> Result<GroupSetting, RuleError> {
+    let value = match proposed {
+        ProposedGroupSetting::Group(id) => GroupSetting::Group(active_group(dir, *id)?.id),
+        ProposedGroupSetting::Listed { members, subgroups } => listed(dir, members, subgroups)?,
+    };
+    let GroupSetting::Group(id) = value else {
+        return if rule.require_system_group {
+            Err(RuleError::SystemGroupRequired { setting: rule.name })
+        } else {
+            Ok(value)
+        };
+    };
+    let group = dir.group(id).ok_or(RuleError::InvalidUserGroup)?;
+    if rule.require_system_group && !group.is_system {
+        return Err(RuleError::SystemGroupRequired { setting: rule.name });
+    }
+    let is_forbidden = match group.name.as_str() {
+        "role:internet" => !rule.allow_internet_group,
+        "role:nobody" => !rule.allow_nobody_group,
+        "role:everyone" => !rule.allow_everyone_group,
+        _ => false,
+    };
+    let is_elsewhere =
+        !rule.allowed_system_groups.is_empty() && !rule.allowed_system_groups.contains(&group.name.as_str());
+    if is_forbidden || is_elsewhere {
+        return Err(RuleError::GroupForbidden { setting: rule.name, group: group.name.clone() });
+    }
+    Ok(value)
+}
+
+fn listed(dir: &Directory, members: &[i64], subgroups: &[i64]) -> Result<GroupSetting, RuleError> {
+    let mut groups: Vec<GroupId> = Vec::with_capacity(subgroups.len());
+    for id in subgroups {
+        groups.push(active_group(dir, *id)?.id);
+    }
+    let mut users: Vec<UserId> = Vec::with_capacity(members.len());
+    for id in members {
+        let user = u32::try_from(*id).ok().and_then(|id| dir.user(UserId(id)));
+        let user = user.filter(|user| user.is_active).ok_or(RuleError::InvalidMember { id: *id })?;
+        users.push(user.id);
+    }
+    groups.sort_unstable();
+    groups.dedup();
+    users.sort_unstable();
+    users.dedup();
+    Ok(match (users.as_slice(), groups.as_slice()) {
+        ([], []) => system_group(dir, "role:nobody"),
+        ([], [group]) => GroupSetting::Group(*group),
+        _ => GroupSetting::Anonymous { members: users, subgroups: groups },
+    })
+}
+
+fn active_group(dir: &Directory, id: i64) -> Result<&UserGroup, RuleError> {
+    let group = u32::try_from(id).ok().and_then(|id| dir.group(GroupId(id)));
+    match group {
+        Some(group) if !group.is_deactivated => Ok(group),
+        _ => Err(RuleError::InvalidUserGroup),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use serde_json::json;
+
+    #[test]
+    fn defaults_by_role() {
+        let dir = fixture::directory();
+        for (permission, holders) in [
+            (RealmPermission::CreateWebPublicChannel, vec![fixture::OWNER]),
+            (RealmPermission::MentionManyUsers, vec![fixture::OWNER, fixture::ADMINISTRATOR]),
+            (
+                RealmPermission::SetDeleteMessagePolicy,
+                vec![fixture::OWNER, fixture::ADMINISTRATOR, fixture::MODERATOR],
+            ),
+        ] {
+            let found: Vec<_> =
+                fixture::EVERYBODY.into_iter().filter(|user| holds_realm(&dir, permission, *user)).collect();
+            assert_eq!(found, holders, "{permission:?}");
+        }
+        assert!(holds_realm(&dir, RealmPermission::CreatePublicChannel, fixture::MEMBER));
+        assert!(!holds_realm(&dir, RealmPermission::CreatePublicChannel, fixture::GUEST));
+        assert!(holds_realm(&dir, RealmPermission::DirectMessage, fixture::GUEST));
+    }
+
+    #[test]
+    fn stored_values_win() {
+        let mut dir = fixture::directory();
+        let only = GroupSetting::only(fixture::GUEST);
+        fixture::set_realm(&mut dir, "can_create_groups", SettingValue::Group(only.clone()));
+        assert_eq!(realm_group_setting(&dir, RealmPermission::CreateGroups), only);
+        assert!(holds_realm(&dir, RealmPermission::CreateGroups, fixture::GUEST));
+        assert!(!holds_realm(&dir, RealmPermission::CreateGroups, fixture::OWNER));
+    }
+
+    #[test]
+    fn new_channels_belong_to_their_creator() {
+        let dir = fixture::directory();
+        let permissions = default_channel_permissions(&dir, Some(fixture::MEMBER));
+        assert_eq!(permissions.administer_channel, GroupSetting::only(fixture::MEMBER));
+        assert_eq!(permissions.send_message, fixture::group("role:everyone"));
+        assert_eq!(permissions.remove_subscribers, fixture::group("role:administrators"));
+        assert_eq!(permissions.subscribe, fixture::nobody());
+        let orphan = default_channel_permissions(&dir, None);
+        assert_eq!(orphan.administer_channel, fixture::nobody());
+    }
+
+    #[test]
+    fn values_are_read_checked_and_normalized() {
+        let dir = fixture::directory();
+        let administer = ChannelPermission::AdministerChannel.rule();
+        let remove = ChannelPermission::RemoveSubscribers.rule();
+        let web_public = RealmPermission::CreateWebPublicChannel.rule();
+        let listed =
+            |members: &[u32], groups: &[u32]| json!({"direct_members": members, "direct_subgroups": groups});
+        let forbidden =
+            |setting, group: &str| Err(RuleError::GroupForbidden { setting, group: group.into() });
+        for (rule, value, expected) in [
+            (remove, json!(3), Ok(fixture::group("role:administrators"))),
+            (remove, json!(77), Err(RuleError::InvalidUserGroup)),
+            (remove, json!(-1), Err(RuleError::InvalidUserGroup)),
+            (remove, json!(8), forbidden("can_remove_subscribers_group", "role:internet")),
+            (remove, listed(&[], &[3]), Ok(fixture::group("role:administrators"))),
+            (remove, listed(&[], &[]), Ok(fixture::nobody())),
+            (
+                remove,
+                listed(&[5, 4, 4], &[]),
+                Ok(GroupSetting::Anonymous { members: vec![UserId(4), UserId(5)], subgroups: vec![] }),
+            ),
+            (remove, listed(&[9], &[]), Err(RuleError::InvalidMember { id: 9 })),
+            (remove, listed(&[4], &[99]), Err(RuleError::InvalidUserGroup)),
+            (administer, json!(7), forbidden("can_administer_channel_group", "role:everyone")),
+            (web_public, json!(6), forbidden("can_create_web_public_channel_group", "role:members")),
+            (
+                web_public,
+                listed(&[4], &[]),
+                Err(RuleError::SystemGroupRequired { setting: "can_create_web_public_channel_group" }),
+            ),
+        ] {
+            let proposed = parse_group_setting(&value).unwrap();
+            assert_eq!(check_group_setting(&dir, rule, &proposed), expected, "{value}");
+        }
+        for value in [
+            json!("3"),
+            json!(null),
+            json!({"direct_members": []}),
+            json!({"direct_members": ["x"], "direct_subgroups": []}),
+        ] {
+            assert_eq!(parse_group_setting(&value), None, "{value}");
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Which messages somebody may read, and whom a message may mention (endpoints.md 0.1, 0.6, 1 step 13).
+
+use crate::error::RuleError;
+use crate::permissions::channel::{History, history_of, is_granted_content};
+use crate::permissions::group_setting::holds_realm;
+use crate::settings::RealmPermission;
+use model::{
+    Channel, ChannelId, Directory, Message, MessageId, Place, RecipientId, SubscriptionSpan, User, UserGroup,
+    UserId,
+};
+
+/// Up to so many subscribers or participants anybody may mention all of them.
+pub const WILDCARD_PEOPLE_MAX: usize = 15;
+
+/// Where a message is, as far as reading it depends on it: an index need not load the message itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spot {
+    /// In a channel.
+    Channel(ChannelId),
+    /// In a direct conversation.
+    Direct(RecipientId),
+}
+
+impl Spot {
+    /// Where a message is.
+    pub fn of(message: &Message) -> Self {
+        match &message.place {
+            Place::Channel { channel, .. } => Self::Channel(*channel),
+            Place::Direct => Self::Direct(message.recipient),
+        }
+    }
+}
+
+/// Whether a user may read a message. `received` is asked only where it matters, in protected history: whether
+/// the message was delivered to the user (`was_delivered`, and what later moves made an exception of).
+pub fn can_read(dir: &Directory, user: &User, spot: Spot, received: impl FnOnce() -> bool) -> bool {
+    match spot {
+        Spot::Direct(recipient) => is_participant(dir, recipient, user.id),
+        Spot::Channel(id) => {
+            let Some(channel) = dir.channel(id) else { return false };
+            match history_of(dir, user, channel) {
+                None => false,
+                Some(History::Whole) => true,
+                Some(History::Delivered(_)) => dir.is_subscribed(id, user.id) && received(),
+            }
+        }
+    }
+}
+
+/// Whether somebody without an account may read a message: in a web-public channel of an open organization.
+pub fn can_anybody_read(dir: &Directory, spot: Spot) -> bool {
+    let Spot::Channel(id) = spot else { return false };
+    let is_open = crate::settings::realm_bool(dir.realm(), "enable_spectator_access");
+    is_open && dir.channel(id).is_some_and(|channel| channel.is_web_public)
+}
+
+/// Refuses a message that a user may not read like one that does not exist: `InvalidMessage`.
+pub fn check_may_read(
+    dir: &Directory,
+    user: &User,
+    spot: Spot,
+    received: impl FnOnce() -> bool,
+) -> Result<(), RuleError> {
+    if can_read(dir, user, spot, received) { Ok(()) } else { Err(RuleError::InvalidMessage) }
+}
+
+/// Whether a message was delivered to a user when it was sent, by subscription or as a participant; what later
+/// moves changed is not in here. A sender outside the channel got nothing.
+pub fn was_delivered(dir: &Directory, user: UserId, spot: Spot, id: MessageId) -> bool {
+    match spot {
+        Spot::Direct(recipient) => is_participant(dir, recipient, user),
+        Spot::Channel(channel) => {
+            dir.subscription(channel, user).is_some_and(|subscription| subscription.received(id))
+        }
+    }
+}
+
+fn is_participant(dir: &Directory, recipient: RecipientId, user: UserId) -> bool {
+    dir.direct(recipient).is_some_and(|direct| direct.users.binary_search(&user).is_ok())
+}
+
+/// The channels in which a user's own history counts (endpoints.md 3, searched set b), each with the stretches
+/// of messages that were delivered: public ones for non-guests, subscribed ones, and those of which a group
+/// lets the user read the content.
+pub fn own_channel_history<'d>(
+    dir: &'d Directory,
+    user: &'d User,
+) -> impl Iterator<Item = (&'d Channel, &'d [SubscriptionSpan])> {
+    dir.subscriptions_of_user(user.id).filter_map(move |(id, subscription)| {
+        let channel = dir.channel(id)?;
+        let reachable = subscription.is_active
+            || (!channel.invite_only && !user.is_guest())
+            || is_granted_content(dir, user, channel);
+        // Left a channel with protected history: its messages need a current subscription.
+        let is_protected = channel.invite_only && !channel.history_public_to_subscribers;
+        let readable = reachable && (subscription.is_active || !is_protected);
+        readable.then_some((&**channel, subscription.spans.as_slice()))
+    })
+}
+
+/// Whom a wildcard mention means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wildcard {
+    /// Everybody in the channel.
+    Channel,
+    /// Everybody who took part in the topic.
+    Topic,
+}
+
+/// Whether somebody may mention so many people at once: subscribers of the channel, or participants of the topic
+/// with the sender.
+pub fn check_wildcard(
+    dir: &Directory,
+    sender: &User,
+    wildcard: Wildcard,
+    people: usize,
+) -> Result<(), RuleError> {
+    if people <= WILDCARD_PEOPLE_MAX || holds_realm(dir, RealmPermission::MentionManyUsers, sender.id) {
+        return Ok(());
+    }
+    match wildcard {
+        Wildcard::Channel => Err(RuleError::ChannelWildcardNotPermitted),
+        Wildcard::Topic => Err(RuleError::TopicWildcardNotPermitted),
+    }
+}
+
+/// Whether somebody may mention a group aloud. The server's own bots may mention any.
+pub fn check_group_mention(dir: &Directory, sender: &User, group: &UserGroup) -> Result<(), RuleError> {
+    if sender.is_system_bot() || dir.holds(&group.permissions.mention, sender.id) {
+        return Ok(());
+    }
+    Err(RuleError::GroupMentionNotPermitted { name: group.name.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use model::{DirectConversation, GroupSetting};
+
+    const NEVER: fn() -> bool = || panic!("asked where it does not matter");
+
+    #[test]
+    fn direct_messages_are_for_their_people() {
+        let mut dir = fixture::directory();
+        let recipient = RecipientId(1000);
+        dir.put_direct(DirectConversation { recipient, users: vec![fixture::MEMBER, fixture::GUEST] });
+        for id in fixture::EVERYBODY {
+            let expected = id == fixture::MEMBER || id == fixture::GUEST;
+            let user = dir.user(id).unwrap();
+            assert_eq!(can_read(&dir, user, Spot::Direct(recipient), NEVER), expected, "{id}");
+            assert_eq!(was_delivered(&dir, id, Spot::Direct(recipient), MessageId(1)), expected);
+        }
+        assert!(!can_read(&dir, dir.user(fixture::MEMBER).unwrap(), Spot::Direct(RecipientId(1)), NEVER));
+        assert!(!can_anybody_read(&dir, Spot::Direct(recipient)));
+    }
+
+    #[test]
+    fn protected_history_needs_delivery_and_a_current_subscription() {
+        let mut dir = fixture::directory();
+        let mut channel = fixture::channel(1, "secret");
+        channel.invite_only = true;
+        channel.history_public_to_subscribers = false;
+        channel.permissions.subscribe = GroupSetting::only(fixture::OTHER_MEMBER);
+        dir.put_channel(channel);
+        fixture::subscribe(&mut dir, 1, fixture::MEMBER, 10);
+        fixture::subscribe(&mut dir, 1, fixture::GUEST, 10);
+        fixture::unsubscribe(&mut dir, 1, fixture::GUEST, 20);
+        let spot = Spot::Channel(ChannelId(1));
+        let reads = |user, id| {
+            can_read(&dir, dir.user(user).unwrap(), spot, || was_delivered(&dir, user, spot, MessageId(id)))
+        };
+        assert_eq!([10, 11, 500].map(|id| reads(fixture::MEMBER, id)), [false, true, true]);
+        assert_eq!([10, 11, 500].map(|id| reads(fixture::GUEST, id)), [false; 3]);
+        assert_eq!([10, 11, 500].map(|id| reads(fixture::OTHER_MEMBER, id)), [false; 3]);
+        assert_eq!([10, 11, 500].map(|id| reads(fixture::OWNER, id)), [false; 3]);
+    }
+
+    #[test]
+    fn own_history_follows_what_is_still_reachable() {
+        let mut dir = fixture::directory();
+        for (id, invite_only, shared) in [(1, false, true), (2, true, true), (3, true, false)] {
+            let mut channel = fixture::channel(id, &format!("channel {id}"));
+            channel.invite_only = invite_only;
+            channel.history_public_to_subscribers = shared;
+            if id > 1 {
+                channel.permissions.subscribe = GroupSetting::only(fixture::OTHER_MEMBER);
+            }
+            dir.put_channel(channel);
+            for user in [fixture::MEMBER, fixture::OTHER_MEMBER, fixture::GUEST] {
+                fixture::subscribe(&mut dir, id, user, 0);
+            }
+        }
+        let found = |dir: &Directory, user| -> Vec<u32> {
+            own_channel_history(dir, dir.user(user).unwrap()).map(|(channel, _)| channel.id.0).collect()
+        };
+        assert_eq!(found(&dir, fixture::GUEST), [1, 2, 3]);
+        for user in [fixture::MEMBER, fixture::OTHER_MEMBER, fixture::GUEST] {
+            for id in 1..=3 {
+                fixture::unsubscribe(&mut dir, id, user, 9);
+            }
+        }
+        assert_eq!(found(&dir, fixture::MEMBER), [1]);
+        assert_eq!(found(&dir, fixture::OTHER_MEMBER), [1, 2]);
+        assert!(found(&dir, fixture::GUEST).is_empty());
+    }
+
+    #[test]
+    fn mentions_of_many_need_permission() {
+        let dir = fixture::directory();
+        let member = dir.user(fixture::MEMBER).unwrap();
+        let administrator = dir.user(fixture::ADMINISTRATOR).unwrap();
+        assert_eq!(check_wildcard(&dir, member, Wildcard::Channel, 15), Ok(()));
+        assert_eq!(
+            check_wildcard(&dir, member, Wildcard::Channel, 16),
+            Err(RuleError::ChannelWildcardNotPermitted)
+        );
+        assert_eq!(
+            check_wildcard(&dir, member, Wildcard::Topic, 16),
+            Err(RuleError::TopicWildcardNotPermitted)
+        );
+        assert_eq!(check_wildcard(&dir, administrator, Wildcard::Topic, 1000), Ok(()));
+        let mut group = UserGroup::clone(dir.group_by_name("role:members").unwrap());
+        assert!(check_group_mention(&dir, member, &group).is_err());
+        assert!(check_group_mention(&dir, dir.user(fixture::SYSTEM_BOT).unwrap(), &group).is_ok());
+        group.permissions.mention = GroupSetting::only(fixture::MEMBER);
+        assert!(check_group_mention(&dir, member, &group).is_ok());
+    }
+}

@@ -1,0 +1,93 @@
+//! Roles: which gates they open and which system groups they lead to (endpoints.md 0.2, conventions.md 1).
+
+use crate::error::RuleError;
+use model::{Role, Timestamp, User};
+
+const DAY_MILLIS: u64 = 24 * 60 * 60 * 1000;
+
+/// Refuses everybody but administrators and owners.
+pub fn check_administrator(user: &User) -> Result<(), RuleError> {
+    if user.is_administrator() { Ok(()) } else { Err(RuleError::AdministratorRequired) }
+}
+
+/// Refuses everybody but owners.
+pub fn check_owner(user: &User) -> Result<(), RuleError> {
+    if user.role == Role::Owner { Ok(()) } else { Err(RuleError::OwnerRequired) }
+}
+
+/// Refuses guests.
+pub fn check_not_guest(user: &User) -> Result<(), RuleError> {
+    if user.is_guest() { Err(RuleError::GuestsRefused) } else { Ok(()) }
+}
+
+/// Refuses bots.
+pub fn check_human(user: &User) -> Result<(), RuleError> {
+    if user.is_bot() { Err(RuleError::BotsRefused) } else { Ok(()) }
+}
+
+/// The system group of a role.
+pub fn role_group(role: Role) -> &'static str {
+    match role {
+        Role::Owner => "role:owners",
+        Role::Administrator => "role:administrators",
+        Role::Moderator => "role:moderators",
+        Role::Member => "role:members",
+        Role::Guest => "role:everyone",
+    }
+}
+
+/// Whether a member is past the waiting period; everybody above member is, no guest is.
+pub fn is_full_member(user: &User, waiting_days: u64, now: Timestamp) -> bool {
+    match user.role {
+        Role::Guest => false,
+        Role::Member => now.millis_since(user.joined) >= waiting_days.saturating_mul(DAY_MILLIS),
+        Role::Owner | Role::Administrator | Role::Moderator => true,
+    }
+}
+
+/// The system groups that a user is a direct member of: that of the role, and for members past the waiting
+/// period (`waiting_period_threshold`, days) also the full members.
+pub fn system_groups_of(user: &User, waiting_days: u64, now: Timestamp) -> Vec<&'static str> {
+    let mut groups = vec![role_group(user.role)];
+    if user.role == Role::Member && is_full_member(user, waiting_days, now) {
+        groups.push("role:fullmembers");
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn gates_by_role() {
+        let dir = fixture::directory();
+        for (id, administrator, owner, not_guest, human) in [
+            (fixture::OWNER, true, true, true, true),
+            (fixture::ADMINISTRATOR, true, false, true, true),
+            (fixture::MODERATOR, false, false, true, true),
+            (fixture::MEMBER, false, false, true, true),
+            (fixture::GUEST, false, false, false, true),
+            (fixture::BOT, false, false, true, false),
+        ] {
+            let user = dir.user(id).unwrap();
+            let gates = [check_administrator, check_owner, check_not_guest, check_human];
+            assert_eq!(gates.map(|gate| gate(user).is_ok()), [administrator, owner, not_guest, human]);
+        }
+    }
+
+    #[test]
+    fn members_become_full_after_the_waiting_period() {
+        let mut user = fixture::member();
+        user.joined = Timestamp(1000);
+        let day = |days: u64| Timestamp(1000 + days * DAY_MILLIS);
+        assert_eq!(system_groups_of(&user, 3, day(2)), ["role:members"]);
+        assert_eq!(system_groups_of(&user, 3, day(3)), ["role:members", "role:fullmembers"]);
+        assert_eq!(system_groups_of(&user, 0, Timestamp(1000)), ["role:members", "role:fullmembers"]);
+        user.role = Role::Guest;
+        assert_eq!(system_groups_of(&user, 0, day(9)), ["role:everyone"]);
+        user.role = Role::Owner;
+        assert_eq!(system_groups_of(&user, 0, day(9)), ["role:owners"]);
+    }
+}

@@ -1,0 +1,160 @@
+//! Which people somebody may know of, and by which address (endpoints.md 0.3, 5 and 19).
+
+use crate::permissions::group_setting::holds_realm;
+use crate::settings::{self, RealmPermission};
+use model::{Directory, User, UserId};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+/// The users that somebody may know of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UserScope {
+    /// All of them.
+    Everybody,
+    /// A restricted guest: bots, and people with whom the guest shares a channel or a conversation.
+    Only(BTreeSet<UserId>),
+}
+
+impl UserScope {
+    /// Whether a user is among them.
+    pub fn contains(&self, id: UserId) -> bool {
+        match self {
+            Self::Everybody => true,
+            Self::Only(ids) => ids.contains(&id),
+        }
+    }
+}
+
+/// Whether somebody knows of only some people: a guest outside `can_access_all_users_group`.
+pub fn is_restricted(dir: &Directory, viewer: &User) -> bool {
+    viewer.is_guest() && !holds_realm(dir, RealmPermission::AccessAllUsers, viewer.id)
+}
+
+/// The users that somebody may know of, for lists. For a single one ask `sees_user`.
+pub fn user_scope(dir: &Directory, viewer: &User) -> UserScope {
+    if !is_restricted(dir, viewer) {
+        return UserScope::Everybody;
+    }
+    let mut ids = BTreeSet::from([viewer.id]);
+    ids.extend(dir.users().filter(|user| user.is_bot()).map(|user| user.id));
+    for (channel, subscription) in dir.subscriptions_of_user(viewer.id) {
+        if subscription.is_active {
+            ids.extend(dir.subscriber_ids(channel));
+        }
+    }
+    for direct in dir.directs_of(viewer.id) {
+        ids.extend(direct.users.iter().copied());
+    }
+    UserScope::Only(ids)
+}
+
+/// Whether somebody may know of a user. Cheap for everybody but restricted guests.
+pub fn sees_user(dir: &Directory, viewer: &User, user: &User) -> bool {
+    if viewer.id == user.id || user.is_bot() || !is_restricted(dir, viewer) {
+        return true;
+    }
+    let shares_channel = |(channel, subscription): (_, &std::sync::Arc<model::Subscription>)| {
+        subscription.is_active && user.is_active && dir.is_subscribed(channel, user.id)
+    };
+    dir.subscriptions_of_user(viewer.id).any(shares_channel)
+        || dir.directs_of(viewer.id).any(|direct| direct.users.binary_search(&user.id).is_ok())
+}
+
+/// `email_address_visibility`
+const EVERYONE: i64 = 1;
+const MEMBERS: i64 = 2;
+const ADMINISTRATORS: i64 = 3;
+const MODERATORS: i64 = 5;
+
+/// A user's real address, if the viewer may see it (none: somebody without an account). One's own and those
+/// of bots always.
+pub fn shown_delivery_email<'u>(dir: &Directory, viewer: Option<&User>, user: &'u User) -> Option<&'u str> {
+    let may_see = match viewer {
+        Some(viewer) if viewer.id == user.id => true,
+        Some(viewer) => sees_address(viewer, user) && sees_user(dir, viewer, user),
+        None => user.is_bot() || settings::user_int(user, "email_address_visibility") == EVERYONE,
+    };
+    may_see.then_some(user.delivery_email.as_str())
+}
+
+fn sees_address(viewer: &User, user: &User) -> bool {
+    if user.is_bot() {
+        return true;
+    }
+    match settings::user_int(user, "email_address_visibility") {
+        EVERYONE => true,
+        MEMBERS => !viewer.is_guest(),
+        ADMINISTRATORS => viewer.is_administrator(),
+        MODERATORS => viewer.is_moderator(),
+        _ => false,
+    }
+}
+
+/// A user's API address, the same for all who know of the user: the real one if everybody may see it, otherwise
+/// `user{id}@{domain}`.
+pub fn api_email<'u>(dir: &Directory, user: &'u User) -> Cow<'u, str> {
+    if user.is_bot() || settings::user_int(user, "email_address_visibility") == EVERYONE {
+        Cow::Borrowed(&user.delivery_email)
+    } else {
+        Cow::Owned(dir.made_up_email(user.id))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{
+        self, ADMINISTRATOR, BOT, GUEST, MEMBER, MODERATOR, OTHER_MEMBER, OWNER, SYSTEM_BOT,
+    };
+    use model::{DirectConversation, RecipientId, SettingValue};
+
+    #[test]
+    fn restricted_guests_know_whom_they_meet() {
+        let mut dir = fixture::directory();
+        dir.put_channel(fixture::channel(1, "general"));
+        fixture::subscribe(&mut dir, 1, GUEST, 0);
+        fixture::subscribe(&mut dir, 1, MEMBER, 0);
+        dir.put_direct(DirectConversation { recipient: RecipientId(9), users: vec![MODERATOR, GUEST] });
+        let known = |dir: &Directory, viewer| -> Vec<UserId> {
+            let viewer = dir.user(viewer).unwrap();
+            let scope = user_scope(dir, viewer);
+            let found: Vec<UserId> =
+                dir.users().filter(|user| sees_user(dir, viewer, user)).map(|user| user.id).collect();
+            for user in dir.users() {
+                assert_eq!(scope.contains(user.id), found.contains(&user.id), "{}", user.full_name);
+            }
+            found
+        };
+        assert_eq!(known(&dir, GUEST).len(), 9);
+        let members = SettingValue::Group(fixture::group("role:members"));
+        fixture::set_realm(&mut dir, "can_access_all_users_group", members);
+        assert_eq!(known(&dir, GUEST), [MODERATOR, MEMBER, GUEST, BOT, SYSTEM_BOT]);
+        assert_eq!(known(&dir, OTHER_MEMBER).len(), 9);
+        fixture::unsubscribe(&mut dir, 1, GUEST, 5);
+        assert_eq!(known(&dir, GUEST), [MODERATOR, GUEST, BOT, SYSTEM_BOT]);
+    }
+
+    #[test]
+    fn addresses_are_shown_as_their_owner_wishes() {
+        let viewers = [OWNER, ADMINISTRATOR, MODERATOR, OTHER_MEMBER, GUEST, MEMBER];
+        for (visibility, shown) in [
+            (1, [true, true, true, true, true, true]),
+            (2, [true, true, true, true, false, true]),
+            (3, [true, true, false, false, false, true]),
+            (4, [false, false, false, false, false, true]),
+            (5, [true, true, true, false, false, true]),
+        ] {
+            let mut dir = fixture::directory();
+            let mut user = fixture::member();
+            user.settings.insert("email_address_visibility".into(), SettingValue::Int(visibility));
+            dir.put_user(user.clone());
+            let found = viewers.map(|viewer| {
+                shown_delivery_email(&dir, dir.user(viewer).map(|user| &**user), &user).is_some()
+            });
+            assert_eq!(found, shown, "{visibility}");
+            assert_eq!(shown_delivery_email(&dir, None, &user).is_some(), visibility == 1);
+            let expected = if visibility == 1 { "member@example.org" } else { "user4@chat.example.org" };
+            assert_eq!(api_email(&dir, &user), expected);
+        }
+    }
+}

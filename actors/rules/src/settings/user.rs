@@ -1,0 +1,203 @@
+//! The table of personal settings (api.md PATCH /settings, endpoints.md 5).
+
+use super::{DefaultValue, Setting, SettingKind, bool_of, find, int_of, text_of};
+use model::{SettingValue, User};
+
+/// The longest batch of e-mail notifications: a week.
+const BATCHING_SECS_MAX: i64 = 604_800;
+
+/// Emoji sets by key, with the name that people choose them by.
+pub const EMOJI_SETS: [(&str, &str); 4] =
+    [("google", "Google"), ("twitter", "Twitter"), ("text", "Plain text"), ("google-blob", "Google blobs")];
+
+/// Sounds that clients know, for `notification_sound`; `none` is allowed besides.
+pub const NOTIFICATION_SOUNDS: &[&str] = &[
+    "ascend",
+    "beep_boop",
+    "bink",
+    "bright",
+    "brlip",
+    "chime",
+    "deep tom",
+    "ding",
+    "double tap",
+    "down",
+    "dry bongos",
+    "dutdut",
+    "fast ascend",
+    "flute",
+    "friendly",
+    "kick roll",
+    "loud tintong",
+    "metallic snare",
+    "pan",
+    "shaker",
+    "simple",
+    "stairs",
+    "subtle",
+    "swish",
+    "tintong",
+    "up",
+    "wood block",
+    "zaping",
+    "zing",
+    "zulip",
+];
+
+const SOUNDS_ALLOWED: &[&str] = &[
+    "none",
+    "ascend",
+    "beep_boop",
+    "bink",
+    "bright",
+    "brlip",
+    "chime",
+    "deep tom",
+    "ding",
+    "double tap",
+    "down",
+    "dry bongos",
+    "dutdut",
+    "fast ascend",
+    "flute",
+    "friendly",
+    "kick roll",
+    "loud tintong",
+    "metallic snare",
+    "pan",
+    "shaker",
+    "simple",
+    "stairs",
+    "subtle",
+    "swish",
+    "tintong",
+    "up",
+    "wood block",
+    "zaping",
+    "zing",
+    "zulip",
+];
+
+/// Every personal setting, in the order of the specification.
+#[rustfmt::skip]
+pub const USER_SETTINGS: &[Setting] = &[
+    Setting::bool("twenty_four_hour_time", false),
+    Setting::choice("web_channel_default_view", &[1, 2, 3, 4], 1),
+    Setting::bool("starred_message_counts", true),
+    Setting::bool("receives_typing_notifications", true),
+    Setting::bool("web_suggest_update_timezone", true),
+    Setting::bool("fluid_layout_width", false),
+    Setting::bool("high_contrast_mode", false),
+    Setting::new("web_font_size_px", SettingKind::Int(1, 1000), DefaultValue::Int(16)),
+    Setting::new("web_line_height_percent", SettingKind::Int(1, 1000), DefaultValue::Int(140)),
+    Setting::choice("color_scheme", &[1, 2, 3], 1),
+    Setting::bool("enable_drafts_synchronization", true),
+    Setting::bool("translate_emoticons", false),
+    Setting::bool("display_emoji_reaction_users", true),
+    Setting::new("default_language", SettingKind::Text(50), DefaultValue::Text("en")),
+    Setting::word("web_home_view", &["recent_topics", "inbox", "all_messages"], "inbox"),
+    Setting::bool("web_escape_navigates_to_home_view", true),
+    Setting::bool("left_side_userlist", false),
+    Setting::word("emojiset", &["google", "google-blob", "twitter", "text"], "google"),
+    Setting::choice("demote_inactive_streams", &[1, 2, 3], 1),
+    Setting::choice("user_list_style", &[1, 2, 3], 2),
+    Setting::word("web_animate_image_previews", &["always", "on_hover", "never"], "on_hover"),
+    Setting::choice("web_stream_unreads_count_display_policy", &[1, 2, 3], 2),
+    Setting::bool("hide_ai_features", false),
+    Setting::new("timezone", SettingKind::Timezone, DefaultValue::Text("")),
+    Setting::bool("enable_stream_desktop_notifications", false),
+    Setting::bool("enable_stream_email_notifications", false),
+    Setting::bool("enable_stream_push_notifications", false),
+    Setting::bool("enable_stream_audible_notifications", false),
+    Setting::word("notification_sound", SOUNDS_ALLOWED, "zulip"),
+    Setting::bool("enable_desktop_notifications", true),
+    Setting::bool("enable_sounds", true),
+    Setting::new("email_notifications_batching_period_seconds", SettingKind::Int(1, BATCHING_SECS_MAX), DefaultValue::Int(120)),
+    Setting::bool("enable_offline_email_notifications", true),
+    Setting::bool("enable_offline_push_notifications", true),
+    Setting::bool("enable_online_push_notifications", true),
+    Setting::bool("enable_followed_topic_desktop_notifications", true),
+    Setting::bool("enable_followed_topic_email_notifications", true),
+    Setting::bool("enable_followed_topic_push_notifications", true),
+    Setting::bool("enable_followed_topic_audible_notifications", true),
+    Setting::bool("enable_digest_emails", true),
+    Setting::bool("enable_marketing_emails", true),
+    Setting::bool("enable_login_emails", true),
+    Setting::bool("message_content_in_email_notifications", true),
+    Setting::bool("pm_content_in_desktop_notifications", true),
+    Setting::bool("wildcard_mentions_notify", true),
+    Setting::bool("enable_followed_topic_wildcard_mentions_notify", true),
+    Setting::choice("desktop_icon_count_display", &[1, 2, 3, 4], 1),
+    Setting::choice("realm_name_in_email_notifications_policy", &[1, 2, 3], 1),
+    Setting::choice("automatically_follow_topics_policy", &[1, 2, 3, 4], 3),
+    Setting::choice("automatically_unmute_topics_in_muted_streams_policy", &[1, 2, 3, 4], 2),
+    Setting::bool("automatically_follow_topics_where_mentioned", true),
+    Setting::word("resolved_topic_notice_auto_read_policy", &["always", "except_followed", "never"], "except_followed"),
+    Setting::bool("presence_enabled", true),
+    Setting::bool("enter_sends", false),
+    Setting::bool("send_private_typing_notifications", true),
+    Setting::bool("send_stream_typing_notifications", true),
+    Setting::bool("send_read_receipts", true),
+    Setting::bool("allow_private_data_export", false),
+    Setting::choice("email_address_visibility", &[1, 2, 3, 4, 5], 1),
+    Setting::choice("web_mark_read_on_scroll_policy", &[1, 2, 3], 1),
+    Setting::bool("web_navigate_to_sent_message", true),
+    Setting::bool("web_left_sidebar_unreads_count_summary", true),
+    Setting::bool("web_left_sidebar_show_channel_folders", true),
+];
+
+/// The row of a personal setting.
+pub fn user_setting(name: &str) -> Option<&'static Setting> {
+    find(USER_SETTINGS, name)
+}
+
+/// What a setting is for a user. The time zone is a field of its record.
+pub fn user_value(user: &User, setting: &Setting) -> SettingValue {
+    match setting.name {
+        "timezone" => SettingValue::Text(user.timezone.clone()),
+        _ => setting.value_in(&user.settings),
+    }
+}
+
+/// Every setting of a user, in the order of the table.
+pub fn user_values(user: &User) -> impl Iterator<Item = (&'static str, SettingValue)> {
+    USER_SETTINGS.iter().map(move |setting| (setting.name, user_value(user, setting)))
+}
+
+/// A boolean setting of a user.
+pub fn user_bool(user: &User, name: &str) -> bool {
+    bool_of(USER_SETTINGS, &user.settings, name)
+}
+
+/// A numbered setting of a user.
+pub fn user_int(user: &User, name: &str) -> i64 {
+    int_of(USER_SETTINGS, &user.settings, name).unwrap_or_default()
+}
+
+/// A worded setting of a user.
+pub fn user_text<'u>(user: &'u User, name: &str) -> &'u str {
+    text_of(USER_SETTINGS, &user.settings, name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn sounds_are_those_on_offer_and_none() {
+        assert_eq!(&SOUNDS_ALLOWED[1..], NOTIFICATION_SOUNDS);
+        assert_eq!(SOUNDS_ALLOWED[0], "none");
+    }
+
+    #[test]
+    fn every_setting_has_a_value_for_everybody() {
+        let mut user = fixture::member();
+        user.timezone = "Europe/Paris".into();
+        let values: std::collections::BTreeMap<_, _> = user_values(&user).collect();
+        assert_eq!(values.len(), USER_SETTINGS.len());
+        assert_eq!(values["timezone"], SettingValue::Text("Europe/Paris".into()));
+        assert_eq!(values["web_font_size_px"], SettingValue::Int(16));
+        assert_eq!(values["email_address_visibility"], SettingValue::Int(1));
+    }
+}

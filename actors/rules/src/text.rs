@@ -1,0 +1,69 @@
+//! Characters and lengths: what every kind of name and text has in common (conventions.md 8, 9).
+
+use unicode_general_category::{GeneralCategory, get_general_category};
+
+/// White space as clients and the specification mean it: Unicode's, and the four separators U+001C to U+001F.
+pub(crate) fn is_space(character: char) -> bool {
+    character.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&character)
+}
+
+/// A text without white space around it.
+pub fn strip(text: &str) -> &str {
+    text.trim_matches(is_space)
+}
+
+/// The 1-based position, in code points, of the first control character or non-character.
+pub(crate) fn bad_character(text: &str) -> Option<usize> {
+    text.chars().position(is_bad).map(|index| index + 1)
+}
+
+/// Surrogates are bad too, but cannot occur in a Rust string.
+fn is_bad(character: char) -> bool {
+    let code = character as u32;
+    character.is_control() || (0xfdd0..=0xfdef).contains(&code) || code & 0xfffe == 0xfffe
+}
+
+/// Whether a character has no visible form of its own (Unicode category C).
+pub(crate) fn is_unprintable(character: char) -> bool {
+    matches!(
+        get_general_category(character),
+        GeneralCategory::Control
+            | GeneralCategory::Format
+            | GeneralCategory::Surrogate
+            | GeneralCategory::PrivateUse
+            | GeneralCategory::Unassigned
+    )
+}
+
+/// The text, or its beginning with `marker` at the end so that it has `length_max` code points.
+pub(crate) fn cut(text: &str, length_max: usize, marker: &str) -> String {
+    // Each code point has at least one byte, so short texts need no counting.
+    if text.len() <= length_max || text.chars().count() <= length_max {
+        return text.to_owned();
+    }
+    let keep = length_max - marker.chars().count();
+    let mut short: String = text.chars().take(keep).collect();
+    short.push_str(marker);
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_66_non_characters_and_controls_are_bad() {
+        let non_characters =
+            (0..=0x10ffff).filter_map(char::from_u32).filter(|c| is_bad(*c) && !c.is_control());
+        assert_eq!(non_characters.count(), 66);
+        for (text, position) in [("abc", None), ("a\nb", Some(2)), ("é\u{fffe}", Some(2)), ("\0", Some(1))] {
+            assert_eq!(bad_character(text), position, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn cuts_count_code_points() {
+        assert_eq!(cut("ééé", 3, "..."), "ééé");
+        assert_eq!(cut("éééééé", 5, "..."), "éé...");
+    }
+}

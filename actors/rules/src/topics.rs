@@ -1,0 +1,161 @@
+//! Topic names: what is stored, what is refused, what resolved means (conventions.md 8).
+//!
+//! That topics are equal without regard to case is `model::TopicKey`.
+
+use crate::error::RuleError;
+use crate::settings;
+use crate::text;
+use model::{Channel, Realm, TopicsPolicy};
+
+/// Longest topic, in code points.
+pub const TOPIC_LENGTH_MAX: usize = 60;
+/// What clients without empty topics read and write instead of one.
+pub const EMPTY_TOPIC_DISPLAY_NAME: &str = "general chat";
+/// Also read as the empty topic.
+pub const NO_TOPIC: &str = "(no topic)";
+/// What a resolved topic begins with.
+pub const RESOLVED_PREFIX: &str = "✔ ";
+
+/// A topic as sent by a client → the topic to store: stripped, its two spellings of the empty topic read as
+/// such, cut to 60. Refuses control characters and non-characters.
+pub fn parse_topic(raw: &str) -> Result<String, RuleError> {
+    let topic = normalize_topic(raw);
+    if let Some(position) = text::bad_character(topic) {
+        return Err(RuleError::TopicCharacter { position });
+    }
+    Ok(text::cut(topic, TOPIC_LENGTH_MAX, "..."))
+}
+
+/// A topic as named by a client, to look one up: stripped, and empty for both spellings of the empty topic.
+pub fn normalize_topic(raw: &str) -> &str {
+    match text::strip(raw) {
+        NO_TOPIC | EMPTY_TOPIC_DISPLAY_NAME => "",
+        topic => topic,
+    }
+}
+
+/// A topic for endpoints that refuse long ones (user_topics, muted_topics) instead of cutting.
+pub fn check_topic_length(raw: &str) -> Result<&str, RuleError> {
+    let topic = normalize_topic(raw);
+    if topic.chars().count() > TOPIC_LENGTH_MAX {
+        return Err(RuleError::TooLong { field: "topic", limit: TOPIC_LENGTH_MAX });
+    }
+    Ok(topic)
+}
+
+/// A topic as a client reads it: those without empty topics get the display name.
+pub fn shown_topic(topic: &str, client_knows_empty: bool) -> &str {
+    if topic.is_empty() && !client_knows_empty { EMPTY_TOPIC_DISPLAY_NAME } else { topic }
+}
+
+/// Whether a topic is marked as resolved.
+pub fn is_resolved(topic: &str) -> bool {
+    topic.starts_with(RESOLVED_PREFIX)
+}
+
+/// Marking a topic as resolved, or taking the mark away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResolveChange {
+    /// Now marked.
+    Resolved,
+    /// No longer marked.
+    Unresolved,
+}
+
+/// Whether a rename does nothing but set or remove the mark (endpoints.md 2, 7).
+pub fn resolve_change(old: &str, new: &str) -> Option<ResolveChange> {
+    if new.strip_prefix(RESOLVED_PREFIX) == Some(old) && !is_resolved(old) {
+        return Some(ResolveChange::Resolved);
+    }
+    if is_resolved(old) && old.trim_start_matches(['✔', ' ']) == new {
+        return Some(ResolveChange::Unresolved);
+    }
+    None
+}
+
+/// The policy that holds in a channel (endpoints.md 0.5); never `Inherit`.
+pub fn effective_topics_policy(realm: &Realm, channel: &Channel) -> TopicsPolicy {
+    if channel.topics_policy != TopicsPolicy::Inherit {
+        return channel.topics_policy;
+    }
+    match TopicsPolicy::from_word(&settings::realm_text(realm, "topics_policy")) {
+        None | Some(TopicsPolicy::Inherit) => TopicsPolicy::AllowEmptyTopic,
+        Some(policy) => policy,
+    }
+}
+
+/// Whether a message may have this topic (normalized) in this channel.
+pub fn check_topics_policy(realm: &Realm, channel: &Channel, topic: &str) -> Result<(), RuleError> {
+    match effective_topics_policy(realm, channel) {
+        TopicsPolicy::DisableEmptyTopic if topic.is_empty() => Err(RuleError::EmptyTopicRefused),
+        TopicsPolicy::EmptyTopicOnly if !topic.is_empty() => Err(RuleError::NamedTopicRefused),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn topics_are_normalized() {
+        let long = "x".repeat(61);
+        let cut = format!("{}...", "x".repeat(57));
+        let cases: &[(&str, Result<&str, usize>)] = &[
+            ("  lunch ", Ok("lunch")),
+            ("", Ok("")),
+            (" ", Ok("")),
+            ("(no topic)", Ok("")),
+            (" general chat ", Ok("")),
+            ("General Chat", Ok("General Chat")),
+            ("a\nb", Err(2)),
+            ("ab\0", Err(3)),
+            ("a\u{fdd0}", Err(2)),
+            (&long, Ok(&cut)),
+            (&long[..60], Ok(&long[..60])),
+        ];
+        for (raw, expected) in cases {
+            let expected =
+                expected.map(str::to_owned).map_err(|position| RuleError::TopicCharacter { position });
+            assert_eq!(parse_topic(raw), expected, "{raw:?}");
+        }
+    }
+
+    #[test]
+    fn only_the_mark_makes_a_resolve() {
+        let cases = [
+            ("a", "✔ a", Some(ResolveChange::Resolved)),
+            ("✔ a", "a", Some(ResolveChange::Unresolved)),
+            ("✔ ✔✔ a", "a", Some(ResolveChange::Unresolved)),
+            ("a", "✔ b", None),
+            ("✔ a", "✔ ✔ a", None),
+            ("a", "a", None),
+        ];
+        for (old, new, expected) in cases {
+            assert_eq!(resolve_change(old, new), expected, "{old} → {new}");
+        }
+    }
+
+    #[test]
+    fn policies_of_channel_and_organization() {
+        use TopicsPolicy::{AllowEmptyTopic, DisableEmptyTopic, EmptyTopicOnly, Inherit};
+        let realm_default = fixture::realm();
+        let mut realm_strict = fixture::realm();
+        let word = model::SettingValue::Text("disable_empty_topic".into());
+        realm_strict.settings.insert("topics_policy".into(), word);
+        for (realm, policy, topic, expected) in [
+            (&realm_default, Inherit, "", Ok(())),
+            (&realm_strict, Inherit, "", Err(RuleError::EmptyTopicRefused)),
+            (&realm_strict, AllowEmptyTopic, "", Ok(())),
+            (&realm_default, DisableEmptyTopic, "", Err(RuleError::EmptyTopicRefused)),
+            (&realm_default, DisableEmptyTopic, "a", Ok(())),
+            (&realm_default, EmptyTopicOnly, "", Ok(())),
+            (&realm_default, EmptyTopicOnly, "a", Err(RuleError::NamedTopicRefused)),
+        ] {
+            let mut channel = fixture::channel(1, "general");
+            channel.topics_policy = policy;
+            assert_eq!(check_topics_policy(realm, &channel, topic), expected, "{policy:?} {topic:?}");
+        }
+    }
+}
