@@ -1,0 +1,186 @@
+//! The database on one page: every table of the one tree `state`, with key and value.
+//!
+//! A key is `realm (u32 BE) ‖ table (u8) ‖ fields`, all fields big-endian and of fixed width except a
+//! last one, so that byte order is id order and one prefix scan is one table of one organization.
+//! Everything here can be rebuilt from the journal (`millstream check` compares the two).
+
+use model::{ChannelId, Flag, GroupId, MessageId, QueueId, RealmId, RecipientId, TopicKey, UserId};
+
+macro_rules! tables {
+    ($($(#[$doc:meta])* $name:ident = $byte:literal,)*) => {
+        /// A table; the byte is stored and never reused.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        pub enum Table { $($(#[$doc])* $name = $byte,)* }
+
+        impl Table {
+            /// All tables.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+        }
+    };
+}
+
+tables! {
+    /// () → `Progress`: which frame the other rows reflect. Written with every batch.
+    Progress = 1,
+    /// () → `Realm`
+    Realm = 2,
+    /// user → `User`
+    Users = 3,
+    /// group → `UserGroup`
+    Groups = 4,
+    /// channel → `Channel`
+    Channels = 5,
+    /// channel ‖ user → `Subscription`
+    Subscriptions = 6,
+    /// recipient → `DirectConversation`
+    Directs = 7,
+    /// user ‖ channel ‖ topic in lower case → `UserTopic`
+    UserTopics = 8,
+    /// queue → `QueueRecord`
+    Queues = 9,
+    /// message → `Message`
+    Messages = 10,
+    /// message → `MessageIndexRow`: what the in-memory index needs, small enough to read all of it on open.
+    MessageIndex = 11,
+    /// user ‖ flag ‖ block of 4096 messages → `FlagBlock`
+    Flags = 12,
+    /// first event number of every 64th frame → its sequence: where to read on from an event id.
+    EventPositions = 13,
+}
+
+/// The row of one table, or the start of a scan over it.
+#[derive(Clone, Debug)]
+pub struct Key(Vec<u8>);
+
+impl Key {
+    /// The prefix of a whole table.
+    pub fn table(realm: RealmId, table: Table) -> Self {
+        let mut bytes = Vec::with_capacity(24);
+        bytes.extend_from_slice(&realm.0.to_be_bytes());
+        bytes.push(table as u8);
+        Self(bytes)
+    }
+
+    fn then(mut self, bytes: &[u8]) -> Self {
+        self.0.extend_from_slice(bytes);
+        self
+    }
+
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The bytes, owned.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.0
+    }
+}
+
+/// Key of [`Table::Users`].
+pub fn user(realm: RealmId, user: UserId) -> Key {
+    Key::table(realm, Table::Users).then(&user.0.to_be_bytes())
+}
+
+/// Key of [`Table::Groups`].
+pub fn group(realm: RealmId, group: GroupId) -> Key {
+    Key::table(realm, Table::Groups).then(&group.0.to_be_bytes())
+}
+
+/// Key of [`Table::Channels`].
+pub fn channel(realm: RealmId, channel: ChannelId) -> Key {
+    Key::table(realm, Table::Channels).then(&channel.0.to_be_bytes())
+}
+
+/// Key of [`Table::Subscriptions`].
+pub fn subscription(realm: RealmId, channel: ChannelId, user: UserId) -> Key {
+    Key::table(realm, Table::Subscriptions).then(&channel.0.to_be_bytes()).then(&user.0.to_be_bytes())
+}
+
+/// Key of [`Table::Directs`].
+pub fn direct(realm: RealmId, recipient: RecipientId) -> Key {
+    Key::table(realm, Table::Directs).then(&recipient.0.to_be_bytes())
+}
+
+/// Key of [`Table::UserTopics`].
+pub fn user_topic(realm: RealmId, user: UserId, channel: ChannelId, topic: &TopicKey) -> Key {
+    Key::table(realm, Table::UserTopics)
+        .then(&user.0.to_be_bytes())
+        .then(&channel.0.to_be_bytes())
+        .then(topic.as_str().as_bytes())
+}
+
+/// Key of [`Table::Queues`].
+pub fn queue(realm: RealmId, queue: &QueueId) -> Key {
+    Key::table(realm, Table::Queues).then(queue.0.as_bytes())
+}
+
+/// Key of [`Table::Messages`].
+pub fn message(realm: RealmId, message: MessageId) -> Key {
+    Key::table(realm, Table::Messages).then(&message.0.to_be_bytes())
+}
+
+/// Key of [`Table::MessageIndex`].
+pub fn message_index(realm: RealmId, message: MessageId) -> Key {
+    Key::table(realm, Table::MessageIndex).then(&message.0.to_be_bytes())
+}
+
+/// Key of [`Table::Flags`].
+pub fn flags(realm: RealmId, user: UserId, flag: Flag, block: u32) -> Key {
+    Key::table(realm, Table::Flags).then(&user.0.to_be_bytes()).then(&[flag as u8]).then(&block.to_be_bytes())
+}
+
+/// Key of [`Table::EventPositions`].
+pub fn event_position(realm: RealmId, event: u64) -> Key {
+    Key::table(realm, Table::EventPositions).then(&event.to_be_bytes())
+}
+
+/// The organization in a key; none when the key is too short to have one.
+pub fn realm_of(key: &[u8]) -> Option<RealmId> {
+    Some(RealmId(u32::from_be_bytes(key.get(..4)?.try_into().ok()?)))
+}
+
+/// The table in a key.
+pub fn table_of(key: &[u8]) -> Option<Table> {
+    let byte = *key.get(4)?;
+    Table::ALL.iter().copied().find(|table| *table as u8 == byte)
+}
+
+/// Big-endian numbers of a key's fields, from a byte position behind the table byte.
+pub fn number_at(key: &[u8], position: usize) -> Option<u32> {
+    let start = 5 + position;
+    Some(u32::from_be_bytes(key.get(start..start + 4)?.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn byte_order_is_id_order() {
+        let realm = RealmId(1);
+        for (small, large) in [(1, 2), (255, 256), (65_535, 65_536), (u32::MAX - 1, u32::MAX)] {
+            let (a, b) = (message(realm, MessageId(small)), message(realm, MessageId(large)));
+            assert!(a.as_bytes() < b.as_bytes());
+            assert_eq!(number_at(a.as_bytes(), 0), Some(small));
+        }
+    }
+
+    #[test]
+    fn keys_name_their_realm_and_table() {
+        for table in Table::ALL {
+            let key = Key::table(RealmId(7), *table);
+            assert_eq!(realm_of(key.as_bytes()), Some(RealmId(7)));
+            assert_eq!(table_of(key.as_bytes()), Some(*table));
+        }
+        assert_eq!(realm_of(&[1, 2]), None);
+    }
+
+    #[test]
+    fn table_bytes_are_unique() {
+        let mut bytes: Vec<u8> = Table::ALL.iter().map(|table| *table as u8).collect();
+        bytes.dedup();
+        assert_eq!(bytes.len(), Table::ALL.len());
+    }
+}
