@@ -1,0 +1,112 @@
+//! One user's flag over a block of 4096 messages, as it is stored: always the same bytes for the same set.
+
+use model::MessageId;
+use roaring::RoaringBitmap;
+use serde::{Deserialize, Serialize};
+
+/// Messages in one block.
+pub const BLOCK_MESSAGES: u32 = 4096;
+
+/// From so many ranges on, plain bits are smaller.
+const RANGES_MAX: usize = 128;
+
+/// The members of a set within one block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlagBlock {
+    /// The block says nothing about messages after this one.
+    pub through: MessageId,
+    bits: Bits,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Bits {
+    /// First and last position, inclusive, ascending.
+    Ranges(Vec<(u16, u16)>),
+    /// One bit a position.
+    Plain(Vec<u8>),
+}
+
+/// The block that a message is in.
+pub fn block_of(message: u32) -> u32 {
+    message / BLOCK_MESSAGES
+}
+
+impl FlagBlock {
+    /// The part of `set` that lies in `block`.
+    pub fn of(set: &RoaringBitmap, block: u32, through: MessageId) -> Self {
+        let start = block * BLOCK_MESSAGES;
+        let mut ranges: Vec<(u16, u16)> = Vec::new();
+        for id in set.range(start..=start + (BLOCK_MESSAGES - 1)) {
+            let position = (id - start) as u16;
+            match ranges.last_mut() {
+                Some((_, last)) if *last + 1 == position => *last = position,
+                _ => ranges.push((position, position)),
+            }
+        }
+        let bits = if ranges.len() <= RANGES_MAX { Bits::Ranges(ranges) } else { plain(&ranges) };
+        Self { through, bits }
+    }
+
+    /// Makes `set` say the same as this block, for messages up to `through`.
+    pub fn restore(&self, set: &mut RoaringBitmap, block: u32) {
+        let start = block * BLOCK_MESSAGES;
+        let last = (start + (BLOCK_MESSAGES - 1)).min(self.through.0);
+        if start <= last {
+            set.remove_range(start..=last);
+        }
+        match &self.bits {
+            Bits::Ranges(ranges) => {
+                for (first, last) in ranges {
+                    set.insert_range(start + u32::from(*first)..=start + u32::from(*last));
+                }
+            }
+            Bits::Plain(bytes) => {
+                for position in 0..BLOCK_MESSAGES {
+                    if bytes
+                        .get((position / 8) as usize)
+                        .is_some_and(|byte| byte & (1 << (position % 8)) != 0)
+                    {
+                        set.insert(start + position);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn plain(ranges: &[(u16, u16)]) -> Bits {
+    let mut bytes = vec![0u8; (BLOCK_MESSAGES / 8) as usize];
+    for (first, last) in ranges {
+        for position in *first..=*last {
+            bytes[usize::from(position / 8)] |= 1 << (position % 8);
+        }
+    }
+    Bits::Plain(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_block_restores_its_set(ids in proptest::collection::btree_set(4096u32..8192, 0..600)) {
+            let set: RoaringBitmap = ids.iter().copied().collect();
+            let block = FlagBlock::of(&set, 1, MessageId(8191));
+            let mut other: RoaringBitmap = (4000..8300).collect();
+            block.restore(&mut other, 1);
+            other.remove_range(..4096);
+            other.remove_range(8192..);
+            prop_assert_eq!(other, set);
+        }
+    }
+
+    #[test]
+    fn messages_after_through_are_left_alone() {
+        let block = FlagBlock::of(&RoaringBitmap::new(), 0, MessageId(10));
+        let mut set: RoaringBitmap = [5, 10, 11].into_iter().collect();
+        block.restore(&mut set, 0);
+        assert_eq!(set.iter().collect::<Vec<_>>(), [11]);
+    }
+}

@@ -1,0 +1,105 @@
+//! Reads an organization back from its rows.
+
+use super::index::MessageIndexRow;
+use super::{FlagBlock, Progress, View};
+use crate::codec::decode;
+use crate::error::StoreError;
+use crate::tables::{self, Key, Table};
+use model::{
+    Channel, ChannelId, DirectConversation, Flag, MessageId, QueueRecord, Realm, RealmId, Subscription, User,
+    UserGroup, UserId, UserTopic,
+};
+use serde::de::DeserializeOwned;
+use std::sync::Arc;
+
+/// The organization that the rows of `tree` describe; none when there are no rows of it.
+///
+/// # Errors
+/// [`StoreError::Decode`] for a row that cannot be read, [`StoreError::Trees`] when the tree fails.
+pub fn load(tree: &sled::Tree, realm: RealmId) -> Result<Option<View>, StoreError> {
+    let Some(record) = get::<Realm>(tree, &Key::table(realm, Table::Realm), "organization")? else {
+        return Ok(None);
+    };
+    let mut view = View::empty(record);
+    let progress = get::<Progress>(tree, &Key::table(realm, Table::Progress), "progress")?;
+    view.progress = progress.unwrap_or_default();
+    load_directory(tree, realm, &mut view)?;
+    load_messages(tree, realm, &mut view)?;
+    Ok(Some(view))
+}
+
+fn load_directory(tree: &sled::Tree, realm: RealmId, view: &mut View) -> Result<(), StoreError> {
+    scan::<User>(tree, realm, Table::Users, "user", |_, user| {
+        view.directory.put_user(user);
+        Some(())
+    })?;
+    scan::<UserGroup>(tree, realm, Table::Groups, "user group", |_, group| {
+        view.directory.put_group(group);
+        Some(())
+    })?;
+    scan::<Channel>(tree, realm, Table::Channels, "channel", |_, channel| {
+        view.directory.put_channel(channel);
+        Some(())
+    })?;
+    scan::<Subscription>(tree, realm, Table::Subscriptions, "subscription", |key, subscription| {
+        let channel = ChannelId(tables::number_at(key, 0)?);
+        view.directory.put_subscription(channel, UserId(tables::number_at(key, 4)?), subscription);
+        Some(())
+    })?;
+    scan::<DirectConversation>(tree, realm, Table::Directs, "direct conversation", |_, direct| {
+        view.directory.put_direct(direct);
+        Some(())
+    })?;
+    scan::<UserTopic>(tree, realm, Table::UserTopics, "topic policy", |key, topic| {
+        let user = UserId(tables::number_at(key, 0)?);
+        view.directory.put_topic(user, ChannelId(tables::number_at(key, 4)?), topic);
+        Some(())
+    })?;
+    scan::<QueueRecord>(tree, realm, Table::Queues, "event queue", |_, queue| {
+        view.queues.insert(queue.id.clone(), Arc::new(queue));
+        Some(())
+    })
+}
+
+fn load_messages(tree: &sled::Tree, realm: RealmId, view: &mut View) -> Result<(), StoreError> {
+    scan::<MessageIndexRow>(tree, realm, Table::MessageIndex, "message index row", |key, row| {
+        view.messages.add(MessageId(tables::number_at(key, 0)?), &row);
+        Some(())
+    })?;
+    // After the index: a block overrides what follows from the messages themselves.
+    scan::<FlagBlock>(tree, realm, Table::Flags, "flag block", |key, block| {
+        let user = UserId(tables::number_at(key, 0)?);
+        let flag = Flag::ALL.into_iter().find(|flag| Some(&(*flag as u8)) == key.get(9))?;
+        let set = view.messages.users.entry(user).or_default().set_mut(flag)?;
+        block.restore(set, tables::number_at(key, 5)?);
+        Some(())
+    })
+}
+
+fn get<T: DeserializeOwned>(
+    tree: &sled::Tree,
+    key: &Key,
+    what: &'static str,
+) -> Result<Option<T>, StoreError> {
+    match tree.get(key.as_bytes())? {
+        Some(bytes) => Ok(Some(decode(&bytes, what)?)),
+        None => Ok(None),
+    }
+}
+
+/// Calls `each` with every row of a table. `each` answers none for a key that has not the table's form.
+fn scan<T: DeserializeOwned>(
+    tree: &sled::Tree,
+    realm: RealmId,
+    table: Table,
+    what: &'static str,
+    mut each: impl FnMut(&[u8], T) -> Option<()>,
+) -> Result<(), StoreError> {
+    for entry in tree.scan_prefix(Key::table(realm, table).as_bytes()) {
+        let (key, value) = entry?;
+        if each(&key, decode(&value, what)?).is_none() {
+            return Err(StoreError::Decode { what, why: "its key has the wrong form".into() });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! An organization in memory: what everybody reads, and what frames change once they are durable.
+//!
+//! `apply` is the only thing that changes it, with no clock, no randomness and no hash-map order, and it
+//! gives the rows that make the trees say the same. After a restart, `load` reads the rows back.
+
+mod apply;
+mod flag_blocks;
+mod index;
+mod load;
+mod reading;
+mod recent;
+
+#[cfg(test)]
+mod tests;
+
+pub use apply::{Row, Rows};
+pub use flag_blocks::FlagBlock;
+pub use index::{ChannelMessages, MessageIndex, MessageIndexRow, TopicMessages, UserMessages};
+pub use load::load;
+pub use recent::RecentMessages;
+
+use model::{Directory, EventNumber, QueueId, QueueRecord, RealmId, Sequence};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// How far the rows of an organization have come; the row of `Table::Progress`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    /// The newest frame that the rows reflect.
+    pub sequence: Sequence,
+    /// The newest event number that a frame has used.
+    pub last_event: EventNumber,
+    /// Event numbers up to this one may have been given to events outside the log.
+    pub reserved_events: EventNumber,
+}
+
+/// An organization in memory.
+#[derive(Debug)]
+pub struct View {
+    /// Everybody and everything but the messages. Cloning it is a snapshot.
+    pub directory: Directory,
+    /// Which messages there are, where, and whose flags they have.
+    pub messages: MessageIndex,
+    /// Registered event queues.
+    pub queues: BTreeMap<QueueId, Arc<QueueRecord>>,
+    /// Bodies of the newest messages, and of all that are not in the trees yet.
+    pub recent: RecentMessages,
+    /// How far it has come.
+    pub progress: Progress,
+}
+
+impl View {
+    /// The organization's id.
+    pub fn realm(&self) -> RealmId {
+        self.directory.realm().id
+    }
+}

@@ -1,0 +1,63 @@
+//! Bodies of messages in memory: the newest ones because they are read most, and every one that
+//! the trees do not have yet because nobody else has it.
+
+use model::{Message, MessageId, Sequence};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes of message bodies kept for quick reading.
+pub const RECENT_BYTES_MAX: usize = 12 * 1024 * 1024;
+
+/// What a message costs beside its texts, roughly.
+const MESSAGE_OVERHEAD_BYTES: usize = 320;
+
+/// Message bodies by id.
+#[derive(Debug, Default)]
+pub struct RecentMessages {
+    messages: BTreeMap<MessageId, (Sequence, Arc<Message>)>,
+    bytes: usize,
+    /// The newest frame that is in the trees; the writer of the trees moves it.
+    stored: Arc<AtomicU64>,
+}
+
+impl RecentMessages {
+    /// Where the writer of the trees notes how far it has come.
+    pub fn stored(&self) -> Arc<AtomicU64> {
+        self.stored.clone()
+    }
+
+    /// A message's body, if it is here.
+    pub fn get(&self, id: MessageId) -> Option<&Arc<Message>> {
+        self.messages.get(&id).map(|(_, message)| message)
+    }
+
+    /// Keeps a body that frame `sequence` wrote. The oldest stored ones make room; unstored ones stay.
+    pub fn put(&mut self, sequence: Sequence, message: Arc<Message>) {
+        self.bytes += size(&message);
+        if let Some((_, before)) = self.messages.insert(message.id, (sequence, message)) {
+            self.bytes -= size(&before);
+        }
+        while self.bytes > RECENT_BYTES_MAX {
+            let Some(oldest) = self.messages.first_entry() else { break };
+            if oldest.get().0.0 > self.stored.load(Ordering::Acquire) {
+                break;
+            }
+            self.bytes -= size(&oldest.remove().1);
+        }
+    }
+
+    /// How many bodies are here.
+    pub fn len(&self) -> usize {
+        self.messages.len()
+    }
+
+    /// Whether none is here.
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+}
+
+fn size(message: &Message) -> usize {
+    MESSAGE_OVERHEAD_BYTES + message.content.len() + message.rendered.len() + message.place.topic().len()
+}

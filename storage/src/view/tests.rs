@@ -1,0 +1,1 @@
+//! Frames applied in memory, written as rows and read back.
