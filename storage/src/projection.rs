@@ -1,0 +1,281 @@
+//! The trees, and the thread that writes rows to them behind the answers.
+//!
+//! The journal is the truth; the trees follow it in larger batches. Every batch carries the number of
+//! the newest frame it reflects, in the same atomic write, so that a restart knows where to go on.
+
+use crate::codec::{decode, encode};
+use crate::error::StoreError;
+use crate::tables::{self, Key, Table};
+use crate::view::{Progress, Row, Rows, View, load};
+use crossbeam_channel::{Receiver, Sender, bounded};
+use model::{EventNumber, Message, MessageId, RealmId, Sequence};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
+
+/// Frames that may wait for the trees. A shard that is further ahead waits: the trees bound the memory.
+const WAITING_FRAMES_MAX: usize = 8192;
+
+/// Frames that are written in one batch at most.
+const BATCH_FRAMES_MAX: usize = 1024;
+
+/// The trees on disk. Clones share them.
+#[derive(Clone, Debug)]
+pub struct Trees {
+    db: sled::Db,
+    state: sled::Tree,
+}
+
+impl Trees {
+    /// Opens or creates the trees in a folder, with `cache_bytes` of page cache.
+    ///
+    /// # Errors
+    /// [`StoreError::Trees`] when they are damaged; what was moved aside to recover is logged.
+    pub fn open(path: &Path, cache_bytes: u64) -> Result<Self, StoreError> {
+        let config = sled::Config::new()
+            .path(path)
+            .cache_capacity(cache_bytes)
+            // The journal makes things durable; this only bounds how much is replayed after a crash,
+            // and lets sled clean its segments.
+            .flush_every_ms(Some(1000));
+        let db = match config.open() {
+            Ok(db) => db,
+            Err(error @ sled::Error::Corruption { .. }) => {
+                // A kill while sled writes a snapshot makes every later open fail; without the
+                // snapshot it scans its log instead (sled issues 1527 and 1533).
+                if !move_snapshots_aside(path) {
+                    return Err(error.into());
+                }
+                tracing::warn!(%error, "the trees had a damaged snapshot, which was moved aside");
+                config.open()?
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let state = db.open_tree("state")?;
+        Ok(Self { db, state })
+    }
+
+    /// The organizations in the trees.
+    ///
+    /// # Errors
+    /// [`StoreError::Trees`].
+    pub fn realms(&self) -> Result<Vec<RealmId>, StoreError> {
+        let mut found = Vec::new();
+        let mut from = Vec::new();
+        while let Some(entry) = self.state.range(from..).next() {
+            let (key, _) = entry?;
+            let Some(realm) = tables::realm_of(&key) else { break };
+            found.push(realm);
+            if realm.0 == u32::MAX {
+                break;
+            }
+            from = realm.next().0.to_be_bytes().to_vec();
+        }
+        Ok(found)
+    }
+
+    /// The organization as the trees have it.
+    ///
+    /// # Errors
+    /// [`StoreError::Decode`], [`StoreError::Trees`].
+    pub fn load(&self, realm: RealmId) -> Result<Option<View>, StoreError> {
+        load(&self.state, realm)
+    }
+
+    /// A message's body.
+    ///
+    /// # Errors
+    /// [`StoreError::Decode`], [`StoreError::Trees`].
+    pub fn message(&self, realm: RealmId, id: MessageId) -> Result<Option<Message>, StoreError> {
+        match self.state.get(tables::message(realm, id).as_bytes())? {
+            Some(bytes) => Ok(Some(decode(&bytes, "message")?)),
+            None => Ok(None),
+        }
+    }
+
+    /// All messages with ids from `first` to `last` for which `wanted` says yes, ascending. One scan:
+    /// cheaper than single look-ups when most of the range is wanted.
+    ///
+    /// # Errors
+    /// [`StoreError::Decode`], [`StoreError::Trees`].
+    pub fn messages(
+        &self,
+        realm: RealmId,
+        (first, last): (MessageId, MessageId),
+        wanted: impl Fn(MessageId) -> bool,
+    ) -> Result<Vec<Message>, StoreError> {
+        let mut found = Vec::new();
+        let (from, to) = (tables::message(realm, first), tables::message(realm, last));
+        for entry in self.state.range(from.as_bytes()..=to.as_bytes()) {
+            let (key, value) = entry?;
+            if tables::number_at(&key, 0).is_some_and(|id| wanted(MessageId(id))) {
+                found.push(decode(&value, "message")?);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The frame from which to read on to get every event after `event`.
+    ///
+    /// # Errors
+    /// [`StoreError::Decode`], [`StoreError::Trees`].
+    pub fn frame_before_event(&self, realm: RealmId, event: EventNumber) -> Result<Sequence, StoreError> {
+        let from = Key::table(realm, Table::EventPositions);
+        let to = tables::event_position(realm, event.0);
+        match self.state.range(from.as_bytes()..=to.as_bytes()).next_back() {
+            Some(entry) => decode(&entry?.1, "event position"),
+            None => Ok(Sequence(1)),
+        }
+    }
+
+    /// Every row of an organization, in key order.
+    pub fn rows(&self, realm: RealmId) -> impl Iterator<Item = Result<Row, StoreError>> + use<> {
+        self.state.scan_prefix(realm.0.to_be_bytes()).map(|entry| {
+            let (key, value) = entry?;
+            Ok(Row { key: key.to_vec(), value: Some(value.to_vec()) })
+        })
+    }
+
+    /// Removes every row of an organization, so that it can be rebuilt.
+    ///
+    /// # Errors
+    /// [`StoreError::Trees`].
+    pub fn clear(&self, realm: RealmId) -> Result<(), StoreError> {
+        for entry in self.state.scan_prefix(realm.0.to_be_bytes()).keys() {
+            self.state.remove(entry?)?;
+        }
+        Ok(())
+    }
+
+    /// Writes rows and how far they have come, all or nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::Trees`], [`StoreError::Encode`].
+    pub fn write(&self, batch: Vec<Applied>) -> Result<(), StoreError> {
+        let mut rows = sled::Batch::default();
+        let mut progress = BTreeMap::new();
+        for applied in batch {
+            for row in applied.rows.0 {
+                match row.value {
+                    Some(value) => rows.insert(row.key, value),
+                    None => rows.remove(row.key),
+                }
+            }
+            progress.insert(applied.realm, applied.progress);
+        }
+        for (realm, progress) in progress {
+            rows.insert(Key::table(realm, Table::Progress).into_bytes(), encode(&progress)?);
+        }
+        Ok(self.state.apply_batch(rows)?)
+    }
+
+    /// Hands everything to the disk.
+    ///
+    /// # Errors
+    /// [`StoreError::Trees`].
+    pub fn flush(&self) -> Result<(), StoreError> {
+        self.db.flush()?;
+        Ok(())
+    }
+}
+
+fn move_snapshots_aside(path: &Path) -> bool {
+    let Ok(entries) = std::fs::read_dir(path) else { return false };
+    let mut moved = false;
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with("snap.") {
+            let aside = path.join(format!("damaged-{name}"));
+            moved |= std::fs::rename(entry.path(), aside).is_ok();
+        }
+    }
+    moved
+}
+
+/// The rows of one frame, on their way to the trees.
+#[derive(Debug)]
+pub struct Applied {
+    /// Whose.
+    pub realm: RealmId,
+    /// How far the organization has come with them.
+    pub progress: Progress,
+    /// What to write.
+    pub rows: Rows,
+    /// Where to note that it is written.
+    pub stored: Arc<AtomicU64>,
+}
+
+/// The way to the thread that writes the trees.
+#[derive(Clone, Debug)]
+pub struct ProjectionSender(Sender<Applied>);
+
+impl ProjectionSender {
+    /// Hands over the rows of a frame. Waits while too many are waiting.
+    ///
+    /// # Errors
+    /// [`StoreError::ProjectionStopped`] when the thread has ended.
+    pub fn send(&self, applied: Applied) -> Result<(), StoreError> {
+        self.0.send(applied).map_err(|_| StoreError::ProjectionStopped)
+    }
+}
+
+/// The thread that writes the trees.
+#[derive(Debug)]
+pub struct Projection {
+    sender: ProjectionSender,
+    thread: JoinHandle<Result<(), StoreError>>,
+}
+
+impl Projection {
+    /// Starts it.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] when no thread can be had.
+    pub fn start(trees: Trees) -> Result<Self, StoreError> {
+        let (sender, receiver) = bounded(WAITING_FRAMES_MAX);
+        let thread = std::thread::Builder::new()
+            .name("projection".into())
+            .spawn(move || run(&trees, &receiver))
+            .map_err(|source| StoreError::Io {
+                what: "cannot start a thread for",
+                path: "state".into(),
+                source,
+            })?;
+        Ok(Self { sender: ProjectionSender(sender), thread })
+    }
+
+    /// A way to it.
+    pub fn sender(&self) -> ProjectionSender {
+        self.sender.clone()
+    }
+
+    /// Writes what is waiting, flushes and ends. All other senders must be gone.
+    ///
+    /// # Errors
+    /// What made the thread stop before, if anything.
+    pub fn close(self) -> Result<(), StoreError> {
+        drop(self.sender);
+        self.thread.join().unwrap_or(Err(StoreError::ProjectionStopped))
+    }
+}
+
+fn run(trees: &Trees, receiver: &Receiver<Applied>) -> Result<(), StoreError> {
+    let rows_written = metrics::counter!("millstream_rows_written_total");
+    let batches_written = metrics::counter!("millstream_row_batches_written_total");
+    while let Ok(first) = receiver.recv() {
+        let mut batch = vec![first];
+        batch.extend(receiver.try_iter().take(BATCH_FRAMES_MAX - 1));
+        let notes: Vec<(Arc<AtomicU64>, u64)> =
+            batch.iter().map(|applied| (applied.stored.clone(), applied.progress.sequence.0)).collect();
+        let rows: usize = batch.iter().map(|applied| applied.rows.0.len()).sum();
+        trees.write(batch).inspect_err(|error| tracing::error!(%error, "the trees cannot be written"))?;
+        rows_written.increment(rows as u64);
+        batches_written.increment(1);
+        for (stored, sequence) in notes {
+            stored.fetch_max(sequence, Ordering::Release);
+        }
+    }
+    trees.flush()
+}
