@@ -6,6 +6,7 @@
 pub mod content;
 pub mod error;
 pub mod names;
+pub mod narrow;
 pub mod permissions;
 pub mod settings;
 pub mod text;

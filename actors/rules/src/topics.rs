@@ -78,7 +78,7 @@ pub fn effective_topics_policy(realm: &Realm, channel: &Channel) -> TopicsPolicy
     if channel.topics_policy != TopicsPolicy::Inherit {
         return channel.topics_policy;
     }
-    match TopicsPolicy::from_word(&settings::realm_text(realm, "topics_policy")) {
+    match TopicsPolicy::from_word(settings::realm_text(realm, "topics_policy")) {
         None | Some(TopicsPolicy::Inherit) => TopicsPolicy::AllowEmptyTopic,
         Some(policy) => policy,
     }

@@ -2,33 +2,34 @@
 
 use crate::error::RuleError;
 use crate::permissions::group_setting::{holds_realm, realm_group_setting};
-use crate::permissions::users::{api_email, sees_user};
+use crate::permissions::users::{api_email, find_user_by_email, sees_user};
 use crate::settings::RealmPermission;
 use model::{Directory, GroupSetting, User, UserId};
 
 /// Finds the people of a direct message by id. The result has the sender in it, is sorted and without doubles.
 /// `NoRecipients`, `InvalidUserId`.
-pub fn find_recipients_by_id(dir: &Directory, sender: UserId, ids: &[i64]) -> Result<Vec<UserId>, RuleError> {
+pub fn find_recipients_by_id(dir: &Directory, sender: &User, ids: &[i64]) -> Result<Vec<UserId>, RuleError> {
     let mut users = Vec::with_capacity(ids.len() + 1);
     for id in ids {
         let user = u32::try_from(*id).ok().and_then(|id| dir.user(UserId(id)));
         users.push(user.ok_or(RuleError::InvalidUserId { id: *id })?.id);
     }
-    participants(sender, users)
+    participants(sender.id, users)
 }
 
-/// Finds the people of a direct message by address, likewise. `NoRecipients`, `InvalidEmail`.
+/// Finds the people of a direct message by an address that the sender may see, likewise. `NoRecipients`,
+/// `InvalidEmail`.
 pub fn find_recipients_by_email(
     dir: &Directory,
-    sender: UserId,
+    sender: &User,
     emails: &[impl AsRef<str>],
 ) -> Result<Vec<UserId>, RuleError> {
     let mut users = Vec::with_capacity(emails.len() + 1);
     for email in emails.iter().map(|email| crate::text::strip(email.as_ref())) {
         let missing = || RuleError::InvalidEmail { email: email.to_owned() };
-        users.push(dir.user_by_email(email).ok_or_else(missing)?.id);
+        users.push(find_user_by_email(dir, Some(sender), email).ok_or_else(missing)?.id);
     }
-    participants(sender, users)
+    participants(sender.id, users)
 }
 
 fn participants(sender: UserId, mut users: Vec<UserId>) -> Result<Vec<UserId>, RuleError> {
@@ -91,21 +92,28 @@ fn is_nobody(dir: &Directory, setting: &GroupSetting) -> bool {
 mod tests {
     use super::*;
     use crate::fixture::{self, BOT, FORMER, GUEST, MEMBER, OTHER_MEMBER, OWNER, SYSTEM_BOT};
-    use model::SettingValue;
+    use model::{Role, SettingValue};
 
     #[test]
     fn recipients_are_found_with_the_sender() {
-        let dir = fixture::directory();
-        assert_eq!(find_recipients_by_id(&dir, MEMBER, &[6, 1, 6]), Ok(vec![OWNER, MEMBER, GUEST]));
-        assert_eq!(find_recipients_by_id(&dir, MEMBER, &[4]), Ok(vec![MEMBER]));
-        assert_eq!(find_recipients_by_id(&dir, MEMBER, &[]), Err(RuleError::NoRecipients));
+        let mut dir = fixture::directory();
+        let mut owner = fixture::user(OWNER, "owner", Role::Owner);
+        owner.settings.insert("email_address_visibility".into(), SettingValue::Int(4));
+        dir.put_user(owner);
+        let sender = dir.user(MEMBER).unwrap();
+        let by_id = |ids: &[i64]| find_recipients_by_id(&dir, sender, ids);
+        assert_eq!(by_id(&[6, 1, 6]), Ok(vec![OWNER, MEMBER, GUEST]));
+        assert_eq!(by_id(&[4]), Ok(vec![MEMBER]));
+        assert_eq!(by_id(&[]), Err(RuleError::NoRecipients));
         for id in [99_999, -1, i64::MAX] {
-            assert_eq!(find_recipients_by_id(&dir, MEMBER, &[id]), Err(RuleError::InvalidUserId { id }));
+            assert_eq!(by_id(&[id]), Err(RuleError::InvalidUserId { id }));
         }
-        let emails = [" OWNER@example.org", "user6@chat.example.org"];
-        assert_eq!(find_recipients_by_email(&dir, MEMBER, &emails), Ok(vec![OWNER, MEMBER, GUEST]));
-        let unknown = Err(RuleError::InvalidEmail { email: "x@y".into() });
-        assert_eq!(find_recipients_by_email(&dir, MEMBER, &["x@y"]), unknown);
+        let by_email = |emails: &[&str]| find_recipients_by_email(&dir, sender, emails);
+        let found = by_email(&[" GUEST@example.org", "user1@chat.example.org", "Member@example.org"]);
+        assert_eq!(found, Ok(vec![OWNER, MEMBER, GUEST]));
+        for hidden in ["x@y", "owner@example.org"] {
+            assert_eq!(by_email(&[hidden]), Err(RuleError::InvalidEmail { email: hidden.into() }));
+        }
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use crate::permissions::group_setting::holds_realm;
 use crate::settings::{self, RealmPermission};
-use model::{Directory, User, UserId};
+use model::{Directory, Subscription, User, UserId};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// The users that somebody may know of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +54,7 @@ pub fn sees_user(dir: &Directory, viewer: &User, user: &User) -> bool {
     if viewer.id == user.id || user.is_bot() || !is_restricted(dir, viewer) {
         return true;
     }
-    let shares_channel = |(channel, subscription): (_, &std::sync::Arc<model::Subscription>)| {
+    let shares_channel = |(channel, subscription): (_, &Arc<Subscription>)| {
         subscription.is_active && user.is_active && dir.is_subscribed(channel, user.id)
     };
     dir.subscriptions_of_user(viewer.id).any(shares_channel)
@@ -98,6 +99,18 @@ pub fn api_email<'u>(dir: &Directory, user: &'u User) -> Cow<'u, str> {
     } else {
         Cow::Owned(dir.made_up_email(user.id))
     }
+}
+
+/// Finds a user by an address that the viewer may see: the API address, or the real one unless it is hidden.
+/// A hidden address finds nobody, so that addresses cannot be tried out.
+pub fn find_user_by_email<'d>(
+    dir: &'d Directory,
+    viewer: Option<&User>,
+    email: &str,
+) -> Option<&'d Arc<User>> {
+    let user = dir.user_by_email(email)?;
+    let is_real = user.delivery_email.to_lowercase() == email.to_lowercase();
+    (!is_real || shown_delivery_email(dir, viewer, user).is_some()).then_some(user)
 }
 
 #[cfg(test)]

@@ -1,0 +1,178 @@
+//! Narrows of event queues: which messages a queue delivers (endpoints.md 3, last paragraph).
+//!
+//! Only what can be said of one message without a look-up: channel, topic, sender, is.
+
+use crate::error::RuleError;
+use crate::{topics, visibility};
+use model::{Flag, Flags, Message, VisibilityPolicy};
+
+/// A message, and what it is to the owner of the queue.
+#[derive(Clone, Copy, Debug)]
+pub struct NarrowedMessage<'m> {
+    /// The message.
+    pub message: &'m Message,
+    /// The name of its channel; none for direct messages.
+    pub channel_name: Option<&'m str>,
+    /// The API address of its sender.
+    pub sender_email: &'m str,
+    /// The owner's flags.
+    pub flags: Flags,
+    /// The owner's policy for its topic.
+    pub policy: VisibilityPolicy,
+    /// The owner muted its channel.
+    pub is_channel_muted: bool,
+}
+
+/// One condition, in lower case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Condition {
+    ChannelName(String),
+    Topic(String),
+    Sender(String),
+    Direct,
+    Flagged(Flag),
+    Mentioned,
+    Unread,
+    Resolved,
+    Followed,
+    Muted,
+}
+
+/// A parsed narrow of a queue. Without conditions everything matches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventNarrow {
+    conditions: Vec<Condition>,
+}
+
+impl EventNarrow {
+    /// Pairs of operator and operand as registered. `EventNarrowOperator` for operators that queues do not know,
+    /// `BadNarrow` for unknown operands of `is`, `NarrowTooLong`.
+    pub fn parse(pairs: &[(String, String)]) -> Result<Self, RuleError> {
+        if pairs.len() > super::NARROW_TERMS_MAX {
+            return Err(RuleError::NarrowTooLong { limit: super::NARROW_TERMS_MAX });
+        }
+        let mut conditions = Vec::with_capacity(pairs.len());
+        for (operator, operand) in pairs {
+            conditions.push(match operator.as_str() {
+                "channel" | "stream" => Condition::ChannelName(operand.to_lowercase()),
+                "topic" => Condition::Topic(topics::normalize_topic(operand).to_lowercase()),
+                "sender" => Condition::Sender(operand.to_lowercase()),
+                "is" => is_condition(operand)?,
+                _ => return Err(RuleError::EventNarrowOperator { operator: operator.clone() }),
+            });
+        }
+        Ok(Self { conditions })
+    }
+
+    /// Whether every message matches.
+    pub fn is_empty(&self) -> bool {
+        self.conditions.is_empty()
+    }
+
+    /// Whether the queue wants this message.
+    pub fn matches(&self, candidate: &NarrowedMessage) -> bool {
+        self.conditions.iter().all(|condition| condition.holds(candidate))
+    }
+}
+
+impl Condition {
+    fn holds(&self, candidate: &NarrowedMessage) -> bool {
+        let NarrowedMessage { message, channel_name, sender_email, flags, policy, is_channel_muted } =
+            *candidate;
+        let is_in_channel = message.place.channel().is_some();
+        let topic = message.place.topic();
+        match self {
+            Self::ChannelName(name) => channel_name.is_some_and(|channel| channel.to_lowercase() == *name),
+            Self::Topic(name) => is_in_channel && topic.to_lowercase() == *name,
+            Self::Sender(email) => sender_email.to_lowercase() == *email,
+            Self::Direct => !is_in_channel,
+            Self::Flagged(flag) => flags.contains(*flag),
+            Self::Mentioned => flags.is_mention(),
+            Self::Unread => !flags.contains(Flag::Read),
+            Self::Resolved => is_in_channel && topics::is_resolved(topic),
+            Self::Followed => is_in_channel && policy == VisibilityPolicy::Followed,
+            Self::Muted => is_in_channel && visibility::is_muted(is_channel_muted, policy),
+        }
+    }
+}
+
+fn is_condition(word: &str) -> Result<Condition, RuleError> {
+    Ok(match word {
+        "dm" | "private" => Condition::Direct,
+        "alerted" => Condition::Flagged(Flag::HasAlertWord),
+        "mentioned" => Condition::Mentioned,
+        "starred" => Condition::Flagged(Flag::Starred),
+        "followed" => Condition::Followed,
+        "resolved" => Condition::Resolved,
+        "unread" => Condition::Unread,
+        "muted" => Condition::Muted,
+        _ => return Err(RuleError::BadNarrow { desc: format!("unknown 'is' operand {word}") }),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use model::Place;
+
+    fn narrow(pairs: &[(&str, &str)]) -> Result<EventNarrow, RuleError> {
+        let pairs: Vec<_> = pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
+        EventNarrow::parse(&pairs)
+    }
+
+    #[test]
+    fn conditions_hold_of_messages() {
+        let in_topic = fixture::message(1, fixture::MEMBER, fixture::in_channel(1, "✔ Lunch"));
+        let direct = fixture::message(2, fixture::MEMBER, Place::Direct);
+        let here = NarrowedMessage {
+            message: &in_topic,
+            channel_name: Some("Verona"),
+            sender_email: "Member@example.org",
+            flags: Flags::only(Flag::Mentioned),
+            policy: VisibilityPolicy::Followed,
+            is_channel_muted: true,
+        };
+        let there = NarrowedMessage {
+            message: &direct,
+            channel_name: None,
+            flags: Flags::only(Flag::Read).with(Flag::Starred),
+            policy: VisibilityPolicy::Inherit,
+            is_channel_muted: false,
+            ..here
+        };
+        for (pairs, in_here, in_there) in [
+            (vec![], true, true),
+            (vec![("stream", "verona")], true, false),
+            (vec![("channel", "Verona"), ("topic", "✔ LUNCH")], true, false),
+            (vec![("channel", "Verona"), ("topic", "x")], false, false),
+            (vec![("topic", "")], false, false),
+            (vec![("sender", "member@EXAMPLE.org")], true, true),
+            (vec![("sender", "x@example.org")], false, false),
+            (vec![("is", "dm")], false, true),
+            (vec![("is", "private")], false, true),
+            (vec![("is", "mentioned")], true, false),
+            (vec![("is", "starred")], false, true),
+            (vec![("is", "unread")], true, false),
+            (vec![("is", "resolved")], true, false),
+            (vec![("is", "followed")], true, false),
+            (vec![("is", "muted")], false, false),
+            (vec![("is", "alerted")], false, false),
+        ] {
+            let narrow = narrow(&pairs).unwrap();
+            assert_eq!(narrow.is_empty(), pairs.is_empty());
+            assert_eq!(narrow.matches(&here), in_here, "{pairs:?}");
+            assert_eq!(narrow.matches(&there), in_there, "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn what_queues_cannot_say_is_refused() {
+        for operator in ["bogus", "dm", "search", "has", "id", "near", "channels"] {
+            let text = narrow(&[(operator, "x")]).unwrap_err().to_string();
+            assert_eq!(text, format!("Operator {operator} not supported."));
+        }
+        let text = narrow(&[("is", "bogus")]).unwrap_err().to_string();
+        assert_eq!(text, "Invalid narrow operator: unknown 'is' operand bogus");
+    }
+}

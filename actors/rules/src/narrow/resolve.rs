@@ -1,0 +1,313 @@
+//! Terms → plan: words and ids are looked up in the directory, for the person who asks.
+
+use crate::error::RuleError;
+use crate::narrow::plan::{Content, MessageSet, Plan, PlanTerm, Scope};
+use crate::narrow::term::{Operand, Operator, Term};
+use crate::permissions::channel::{History, history_of};
+use crate::permissions::users::find_user_by_email;
+use crate::topics;
+use crate::visibility::SkippedMuting;
+use model::{Channel, ChannelId, Directory, Flag, MessageId, RecipientId, TopicKey, User, UserId};
+use std::sync::Arc;
+
+/// The conversation that a message is in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Conversation {
+    /// A topic of a channel.
+    Topic(ChannelId, TopicKey),
+    /// A direct conversation.
+    Direct(RecipientId),
+}
+
+/// What a narrow means for somebody (none: without an account). `locate` finds the conversation of a message that
+/// the asker may read, and is asked only for `with`. `BadNarrow`, `BadNarrowCombination`, `SearchUnavailable`,
+/// `LoginRequired`.
+pub fn plan_narrow(
+    dir: &Directory,
+    asker: Option<&User>,
+    terms: &[Term],
+    locate: impl FnOnce(MessageId) -> Option<Conversation>,
+) -> Result<Plan, RuleError> {
+    if asker.is_none() {
+        check_anonymous(dir, terms)?;
+    }
+    let (terms, conversation) = resolve_with(terms, locate)?;
+    let resolver = Resolver { dir, asker };
+    let mut plan_terms: Vec<PlanTerm> = conversation.into_iter().map(conversation_term).collect();
+    let mut kinds = Kinds::of(&plan_terms);
+    for term in &terms {
+        kinds.add(term)?;
+        plan_terms.extend(resolver.resolve(term)?);
+    }
+    let scope = resolver.scope(&terms, &plan_terms);
+    let mut plan = Plan { scope, terms: plan_terms, skipped_muting: SkippedMuting::TopicsAndChannels };
+    let wants = |set: fn(&MessageSet) -> bool| plan.terms.iter().any(|term| !term.negated && set(&term.set));
+    if wants(|set| matches!(set, MessageSet::Direct(_) | MessageSet::AllDirects | MessageSet::DirectsWith(_)))
+    {
+        plan.skipped_muting = SkippedMuting::Nothing;
+    } else if wants(|set| matches!(set, MessageSet::Channel(_) | MessageSet::Topic(..))) {
+        plan.skipped_muting = SkippedMuting::Topics;
+    }
+    plan.bind_topics();
+    Ok(plan)
+}
+
+/// Without an account: only web-public channels, named as such, and only harmless operators (conventions.md 1).
+fn check_anonymous(dir: &Directory, terms: &[Term]) -> Result<(), RuleError> {
+    let is_open = crate::settings::realm_bool(dir.realm(), "enable_spectator_access")
+        && dir.channels().any(|channel| channel.is_web_public);
+    let is_web_public = |term: &Term| {
+        term.operator == Operator::Channels
+            && !term.negated
+            && term.operand == Operand::Text("web-public".into())
+    };
+    let is_harmless = |term: &Term| {
+        use Operator::{Channel, Channels, Has, Id, Near, Search, Sender, Topic, With};
+        matches!(term.operator, Channel | Channels | Topic | Sender | Has | Search | Near | Id | With)
+    };
+    if is_open && terms.iter().any(is_web_public) && terms.iter().all(is_harmless) {
+        return Ok(());
+    }
+    Err(RuleError::LoginRequired)
+}
+
+/// Replaces `with` by the conversation of its message. Returns the other terms and that conversation.
+fn resolve_with(
+    terms: &[Term],
+    locate: impl FnOnce(MessageId) -> Option<Conversation>,
+) -> Result<(Vec<Term>, Option<Conversation>), RuleError> {
+    let (with, mut others): (Vec<Term>, Vec<Term>) =
+        terms.iter().cloned().partition(|term| term.operator == Operator::With);
+    let with = match with.as_slice() {
+        [] => return Ok((others, None)),
+        [with] => with,
+        _ => return Err(bad("Duplicate 'with' operators.")),
+    };
+    let number = with.operand.number().ok_or_else(|| bad("Invalid 'with' operator"))?;
+    let conversation = u32::try_from(number).ok().and_then(|id| locate(MessageId(id)));
+    if conversation.is_some() {
+        let names_place =
+            |term: &Term| matches!(term.operator, Operator::Channel | Operator::Topic | Operator::Direct);
+        others.retain(|term| !names_place(term));
+        return Ok((others, conversation));
+    }
+    let names = |operator: &Operator| others.iter().any(|term| !term.negated && term.operator == *operator);
+    let is_conversation = names(&Operator::Direct) || names(&Operator::Channel) && names(&Operator::Topic);
+    if is_conversation { Ok((others, None)) } else { Err(bad("Invalid 'with' operator")) }
+}
+
+fn conversation_term(conversation: Conversation) -> PlanTerm {
+    let set = match conversation {
+        Conversation::Topic(channel, topic) => MessageSet::Topic(channel, topic),
+        Conversation::Direct(recipient) => MessageSet::Direct(recipient),
+    };
+    PlanTerm { set, negated: false }
+}
+
+/// Which kinds of messages the terms so far speak of; it cannot be both, even negated.
+#[derive(Default)]
+struct Kinds {
+    channel: bool,
+    direct: bool,
+}
+
+impl Kinds {
+    fn of(terms: &[PlanTerm]) -> Self {
+        let mut kinds = Self::default();
+        for term in terms {
+            kinds.channel |= matches!(term.set, MessageSet::Topic(..));
+            kinds.direct |= matches!(term.set, MessageSet::Direct(_));
+        }
+        kinds
+    }
+
+    fn add(&mut self, term: &Term) -> Result<(), RuleError> {
+        match term.operator {
+            Operator::Channel | Operator::Channels | Operator::Topic => self.channel = true,
+            Operator::Direct | Operator::DirectIncluding | Operator::GroupDirectWith => self.direct = true,
+            Operator::Is if matches!(term.operand.shown().as_str(), "dm" | "private") => self.direct = true,
+            _ => {}
+        }
+        if self.channel && self.direct {
+            let desc = "No message can be both a channel message and direct message";
+            return Err(RuleError::BadNarrowCombination { desc });
+        }
+        Ok(())
+    }
+}
+
+struct Resolver<'d> {
+    dir: &'d Directory,
+    asker: Option<&'d User>,
+}
+
+impl Resolver<'_> {
+    /// The condition that a term adds; none for hints.
+    fn resolve(&self, term: &Term) -> Result<Option<PlanTerm>, RuleError> {
+        let operand = &term.operand;
+        let shown = operand.shown();
+        let set = match &term.operator {
+            Operator::Near | Operator::With => return Ok(None),
+            Operator::In => return in_term(&shown),
+            Operator::Search => return Err(RuleError::SearchUnavailable),
+            Operator::Other(word) => return Err(bad(format!("unknown operator {word}"))),
+            Operator::Channel => MessageSet::Channel(self.channel(operand)?.id),
+            Operator::Channels => self.channels(&shown)?,
+            Operator::Topic => MessageSet::TopicAnywhere(TopicKey::new(topics::normalize_topic(&shown))),
+            Operator::Direct => self.direct(operand)?,
+            Operator::DirectIncluding => match self.user(operand)? {
+                user if self.is_asker(user) => MessageSet::AllDirects,
+                user => MessageSet::DirectsWith(user),
+            },
+            Operator::GroupDirectWith => MessageSet::GroupDirectsWith(self.user(operand)?),
+            Operator::Sender => MessageSet::Sender(self.user(operand)?),
+            Operator::Is => is_set(&shown)?,
+            Operator::Has => has_set(&shown)?,
+            Operator::Id => id_set(operand)?,
+        };
+        Ok(Some(PlanTerm { set, negated: term.negated }))
+    }
+
+    fn channel(&self, operand: &Operand) -> Result<&Arc<Channel>, RuleError> {
+        let found = match operand {
+            Operand::Id(id) => u32::try_from(*id).ok().and_then(|id| self.dir.channel(ChannelId(id))),
+            operand => self.dir.channel_by_name(crate::text::strip(&operand.shown())),
+        };
+        found.ok_or_else(|| bad(format!("unknown channel {}", operand.shown())))
+    }
+
+    fn channels(&self, word: &str) -> Result<MessageSet, RuleError> {
+        let belongs: fn(&Channel) -> bool = match word {
+            "public" => |channel| !channel.invite_only,
+            "web-public" => |channel| channel.is_web_public,
+            "archived" => |channel| channel.is_archived,
+            _ => return Err(bad(format!("unknown channels operand {word}"))),
+        };
+        let channels = self.dir.channels().filter(|channel| belongs(channel));
+        Ok(MessageSet::Channels(channels.map(|channel| channel.id).collect()))
+    }
+
+    /// The conversation of exactly these people and the asker; nothing if they never wrote.
+    fn direct(&self, operand: &Operand) -> Result<MessageSet, RuleError> {
+        let unknown = || bad(format!("unknown user in {}", operand.shown()));
+        let mut users: Vec<UserId> = match operand {
+            Operand::Ids(ids) => ids.iter().map(|id| self.user_by_id(*id)).collect::<Option<_>>(),
+            operand => {
+                let text = operand.shown();
+                let emails = text.split(',').map(crate::text::strip).filter(|email| !email.is_empty());
+                emails.map(|email| self.user_by_email(email)).collect()
+            }
+        }
+        .ok_or_else(unknown)?;
+        users.extend(self.asker.map(|asker| asker.id));
+        users.sort_unstable();
+        users.dedup();
+        Ok(match self.dir.direct_by_users(&users) {
+            Some(direct) => MessageSet::Direct(direct.recipient),
+            None => MessageSet::Nothing,
+        })
+    }
+
+    fn user(&self, operand: &Operand) -> Result<UserId, RuleError> {
+        let found = match operand {
+            Operand::Id(id) => self.user_by_id(*id),
+            operand => self.user_by_email(crate::text::strip(&operand.shown())),
+        };
+        found.ok_or_else(|| bad(format!("unknown user {}", operand.shown())))
+    }
+
+    fn user_by_id(&self, id: i64) -> Option<UserId> {
+        self.dir.user(UserId(u32::try_from(id).ok()?)).map(|user| user.id)
+    }
+
+    fn user_by_email(&self, email: &str) -> Option<UserId> {
+        find_user_by_email(self.dir, self.asker, email).map(|user| user.id)
+    }
+
+    fn is_asker(&self, user: UserId) -> bool {
+        self.asker.is_some_and(|asker| asker.id == user)
+    }
+
+    /// The searched set (endpoints.md 3): whole channels whose history the asker may see, if the narrow keeps to
+    /// them and asks for nothing that only delivered messages have; otherwise the asker's own history.
+    fn scope(&self, terms: &[Term], plan_terms: &[PlanTerm]) -> Scope {
+        let Some(asker) = self.asker else {
+            let open = self.dir.channels().filter(|channel| channel.is_web_public);
+            return Scope::Channels(open.map(|channel| channel.id).collect());
+        };
+        let needs_delivery = terms.iter().any(|term| {
+            term.operator == Operator::Is && !matches!(term.operand.shown().as_str(), "resolved" | "followed")
+        });
+        if needs_delivery {
+            return Scope::OwnHistory;
+        }
+        for term in plan_terms.iter().filter(|term| !term.negated) {
+            match &term.set {
+                MessageSet::Channel(channel) | MessageSet::Topic(channel, _) => {
+                    let whole =
+                        self.dir.channel(*channel).and_then(|channel| history_of(self.dir, asker, channel));
+                    if whole == Some(History::Whole) {
+                        return Scope::Channels(vec![*channel]);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let asks_public = terms.iter().any(|term| {
+            term.operator == Operator::Channels && !term.negated && term.operand.shown() == "public"
+        });
+        if asks_public && !asker.is_guest() {
+            let public = self.dir.channels().filter(|channel| !channel.invite_only);
+            return Scope::Channels(public.map(|channel| channel.id).collect());
+        }
+        Scope::OwnHistory
+    }
+}
+
+/// `in:home` is everything not muted; negation is ignored.
+fn in_term(word: &str) -> Result<Option<PlanTerm>, RuleError> {
+    match word {
+        "home" => Ok(Some(PlanTerm { set: MessageSet::Muted, negated: true })),
+        "all" => Ok(None),
+        _ => Err(bad(format!("unknown 'in' operand {word}"))),
+    }
+}
+
+fn is_set(word: &str) -> Result<MessageSet, RuleError> {
+    Ok(match word {
+        "dm" | "private" => MessageSet::AllDirects,
+        "alerted" => MessageSet::Flagged(Flag::HasAlertWord),
+        "mentioned" => MessageSet::Mentioned,
+        "starred" => MessageSet::Flagged(Flag::Starred),
+        "followed" => MessageSet::Followed,
+        "resolved" => MessageSet::Resolved,
+        "unread" => MessageSet::Unread,
+        "muted" => MessageSet::Muted,
+        _ => return Err(bad(format!("unknown 'is' operand {word}"))),
+    })
+}
+
+fn has_set(word: &str) -> Result<MessageSet, RuleError> {
+    Ok(MessageSet::Has(match word {
+        "link" => Content::Link,
+        "image" => Content::Image,
+        "attachment" => Content::Attachment,
+        "reaction" => Content::Reaction,
+        _ => return Err(bad(format!("unknown 'has' operand {word}"))),
+    }))
+}
+
+fn id_set(operand: &Operand) -> Result<MessageSet, RuleError> {
+    let number = operand.number().filter(|number| *number >= 0).ok_or_else(|| bad("Invalid message ID"))?;
+    Ok(match u32::try_from(number) {
+        Ok(id) => MessageSet::Ids(vec![MessageId(id)]),
+        Err(_) => MessageSet::Nothing,
+    })
+}
+
+fn bad(desc: impl Into<String>) -> RuleError {
+    RuleError::BadNarrow { desc: desc.into() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,231 @@
+use super::*;
+use crate::fixture::{self, GUEST, MEMBER, OTHER_MEMBER, OWNER};
+use crate::narrow::parse_narrow;
+use model::{DirectConversation, SettingValue};
+use serde_json::{Value, json};
+
+const VERONA: ChannelId = ChannelId(1);
+const SECRET: ChannelId = ChannelId(2);
+const WEB: ChannelId = ChannelId(4);
+
+fn directory() -> Directory {
+    let mut dir = fixture::directory();
+    for (id, name) in [(1, "Verona"), (2, "secret"), (3, "protected"), (4, "web")] {
+        let mut channel = fixture::channel(id, name);
+        channel.invite_only = id == 2 || id == 3;
+        channel.history_public_to_subscribers = id != 3;
+        channel.is_web_public = id == 4;
+        dir.put_channel(channel);
+    }
+    for channel in [2, 3] {
+        fixture::subscribe(&mut dir, channel, MEMBER, 0);
+    }
+    let mut put =
+        |recipient, users| dir.put_direct(DirectConversation { recipient: RecipientId(recipient), users });
+    put(100, vec![MEMBER]);
+    put(101, vec![OWNER, MEMBER]);
+    put(102, vec![OWNER, MEMBER, OTHER_MEMBER]);
+    dir
+}
+
+fn plan_as(dir: &Directory, asker: Option<UserId>, narrow: Value) -> Result<Plan, RuleError> {
+    let terms = parse_narrow(&narrow).unwrap();
+    let asker = asker.map(|id| dir.user(id).unwrap()).map(|user| &**user);
+    plan_narrow(dir, asker, &terms, |id| match id {
+        MessageId(50) => Some(Conversation::Topic(SECRET, TopicKey::new("plan"))),
+        MessageId(51) => Some(Conversation::Direct(RecipientId(101))),
+        _ => None,
+    })
+}
+
+fn plan(narrow: Value) -> Result<Plan, RuleError> {
+    plan_as(&directory(), Some(MEMBER), narrow)
+}
+
+/// The sets of a plan, those to subtract with a minus.
+fn sets(narrow: Value) -> Vec<(bool, MessageSet)> {
+    plan(narrow).unwrap().terms.into_iter().map(|term| (!term.negated, term.set)).collect()
+}
+
+#[test]
+fn each_operator_becomes_its_set() {
+    let ids = |ids: &[u32]| MessageSet::Ids(ids.iter().copied().map(MessageId).collect());
+    let lunch = || TopicKey::new("lunch");
+    for (operator, operand, expected) in [
+        ("channel", json!("VERONA"), MessageSet::Channel(VERONA)),
+        ("stream", json!(2), MessageSet::Channel(SECRET)),
+        ("channels", json!("public"), MessageSet::Channels(vec![VERONA, WEB])),
+        ("streams", json!("web-public"), MessageSet::Channels(vec![WEB])),
+        ("topic", json!("Lunch"), MessageSet::TopicAnywhere(lunch())),
+        ("topic", json!("general chat"), MessageSet::TopicAnywhere(TopicKey::new(""))),
+        ("dm", json!([1]), MessageSet::Direct(RecipientId(101))),
+        ("dm", json!([4]), MessageSet::Direct(RecipientId(100))),
+        ("dm", json!([5, 1, 4]), MessageSet::Direct(RecipientId(102))),
+        ("dm", json!([6]), MessageSet::Nothing),
+        ("pm-with", json!("owner@example.org, other@example.org"), MessageSet::Direct(RecipientId(102))),
+        ("dm-including", json!(1), MessageSet::DirectsWith(OWNER)),
+        ("dm-including", json!("member@example.org"), MessageSet::AllDirects),
+        ("group-pm-with", json!(1), MessageSet::GroupDirectsWith(OWNER)),
+        ("sender", json!("OWNER@example.org"), MessageSet::Sender(OWNER)),
+        ("sender", json!(6), MessageSet::Sender(GUEST)),
+        ("is", json!("private"), MessageSet::AllDirects),
+        ("is", json!("alerted"), MessageSet::Flagged(Flag::HasAlertWord)),
+        ("is", json!("mentioned"), MessageSet::Mentioned),
+        ("is", json!("starred"), MessageSet::Flagged(Flag::Starred)),
+        ("is", json!("followed"), MessageSet::Followed),
+        ("is", json!("resolved"), MessageSet::Resolved),
+        ("is", json!("unread"), MessageSet::Unread),
+        ("is", json!("muted"), MessageSet::Muted),
+        ("has", json!("link"), MessageSet::Has(Content::Link)),
+        ("has", json!("image"), MessageSet::Has(Content::Image)),
+        ("has", json!("attachment"), MessageSet::Has(Content::Attachment)),
+        ("has", json!("reaction"), MessageSet::Has(Content::Reaction)),
+        ("id", json!(313), ids(&[313])),
+        ("id", json!("313"), ids(&[313])),
+        ("id", json!(10_000_000_000_000_000_i64), MessageSet::Nothing),
+    ] {
+        for negated in [false, true] {
+            let narrow = json!([{"operator": operator, "operand": operand, "negated": negated}]);
+            assert_eq!(sets(narrow.clone()), [(!negated, expected.clone())], "{narrow}");
+        }
+    }
+    assert_eq!(sets(json!([["in", "home"]])), [(false, MessageSet::Muted)]);
+    assert_eq!(
+        sets(json!([{"operator": "in", "operand": "home", "negated": true}])),
+        [(false, MessageSet::Muted)]
+    );
+    assert!(sets(json!([["in", "all"], ["near", "12"], {"operator": "near", "operand": 12}])).is_empty());
+}
+
+#[test]
+fn what_means_nothing_is_refused_by_name() {
+    for (narrow, desc) in [
+        (json!([["stream", "nonexistent"]]), "unknown channel nonexistent"),
+        (json!([{"operator": "channel", "operand": -7}]), "unknown channel -7"),
+        (json!([["channels", "private"]]), "unknown channels operand private"),
+        (json!([["sender", "nobody@zulip.com"]]), "unknown user nobody@zulip.com"),
+        (json!([{"operator": "sender", "operand": 99999}]), "unknown user 99999"),
+        (json!([{"operator": "dm", "operand": [1, 99999]}]), "unknown user in [1, 99999]"),
+        (json!([["dm", "owner@example.org,x@y"]]), "unknown user in owner@example.org,x@y"),
+        (json!([["dm-including", "x@y"]]), "unknown user x@y"),
+        (json!([["is", "bogus"]]), "unknown 'is' operand bogus"),
+        (json!([["has", "bogus"]]), "unknown 'has' operand bogus"),
+        (json!([["in", "bogus"]]), "unknown 'in' operand bogus"),
+        (json!([["id", "x"]]), "Invalid message ID"),
+        (json!([{"operator": "id", "operand": -1}]), "Invalid message ID"),
+        (json!([["with", "x"]]), "Invalid 'with' operator"),
+        (json!([["with", "99"]]), "Invalid 'with' operator"),
+        (json!([["with", "99"], ["channel", "Verona"]]), "Invalid 'with' operator"),
+        (json!([["with", "50"], ["with", "50"]]), "Duplicate 'with' operators."),
+        (json!([["bogus", "x"]]), "unknown operator bogus"),
+    ] {
+        assert_eq!(plan(narrow.clone()), Err(bad(desc)), "{narrow}");
+    }
+    assert_eq!(plan(json!([["search", "lunch"]])), Err(RuleError::SearchUnavailable));
+}
+
+#[test]
+fn channel_and_direct_terms_exclude_each_other() {
+    for narrow in [
+        json!([["channel", "Verona"], ["is", "dm"]]),
+        json!([{"operator": "dm", "operand": [1], "negated": true}, ["topic", "x"]]),
+        json!([["channels", "public"], {"operator": "dm-including", "operand": 1}]),
+        json!([["with", "50"], ["is", "private"]]),
+    ] {
+        let text = plan(narrow).unwrap_err().to_string();
+        let expected = "Invalid narrow operator combination: No message can be both a channel message and direct message";
+        assert_eq!(text, expected);
+    }
+}
+
+#[test]
+fn topics_are_bound_to_the_channel_of_the_narrow() {
+    let topic = || MessageSet::Topic(VERONA, TopicKey::new("lunch"));
+    let both = plan(json!([["stream", "Verona"], ["topic", "LUNCH"]])).unwrap();
+    assert_eq!(both.terms, [PlanTerm { set: topic(), negated: false }]);
+    assert_eq!(both.narrowest(), Some(&topic()));
+    let without = json!([["stream", "Verona"], {"operator": "topic", "operand": "lunch", "negated": true}]);
+    assert_eq!(sets(without), [(true, MessageSet::Channel(VERONA)), (false, topic())]);
+    let contradiction = json!([["stream", "Verona"], ["stream", "web"], ["topic", "lunch"]]);
+    assert_eq!(sets(contradiction).len(), 3);
+}
+
+#[test]
+fn whole_channels_are_searched_only_where_their_history_is_open() {
+    let dir = directory();
+    for (asker, narrow, expected) in [
+        (MEMBER, json!([]), None),
+        (MEMBER, json!([["channel", "Verona"]]), Some(vec![VERONA])),
+        (MEMBER, json!([["channel", "Verona"], ["topic", "x"]]), Some(vec![VERONA])),
+        (MEMBER, json!([["channel", "Verona"], ["is", "resolved"], ["is", "followed"]]), Some(vec![VERONA])),
+        (MEMBER, json!([["channel", "Verona"], ["is", "starred"]]), None),
+        (MEMBER, json!([["channel", "Verona"], ["is", "unread"]]), None),
+        (MEMBER, json!([["topic", "x"]]), None),
+        (MEMBER, json!([{"operator": "channel", "operand": 1, "negated": true}]), None),
+        (MEMBER, json!([["channel", "secret"]]), Some(vec![SECRET])),
+        (MEMBER, json!([["channel", "protected"]]), None),
+        (OWNER, json!([["channel", "secret"]]), None),
+        (GUEST, json!([["channel", "Verona"]]), None),
+        (GUEST, json!([["channel", "web"]]), Some(vec![WEB])),
+        (MEMBER, json!([["channels", "public"]]), Some(vec![VERONA, WEB])),
+        (MEMBER, json!([["channels", "public"], ["is", "mentioned"]]), None),
+        (GUEST, json!([["channels", "public"]]), None),
+        (MEMBER, json!([{"operator": "with", "operand": 50}]), Some(vec![SECRET])),
+        (OWNER, json!([["channel", "secret"], ["channels", "public"]]), Some(vec![VERONA, WEB])),
+    ] {
+        let plan = plan_as(&dir, Some(asker), narrow.clone()).unwrap();
+        assert_eq!(plan.scope, expected.map_or(Scope::OwnHistory, Scope::Channels), "{asker} {narrow}");
+    }
+}
+
+#[test]
+fn with_stands_for_the_conversation_of_its_message() {
+    let plan_topic = || MessageSet::Topic(SECRET, TopicKey::new("plan"));
+    let moved = json!([["channel", "Verona"], ["topic", "x"], ["with", "50"], ["has", "link"]]);
+    assert_eq!(sets(moved), [(true, plan_topic()), (true, MessageSet::Has(Content::Link))]);
+    let direct = json!([{"operator": "dm", "operand": [6]}, ["with", "51"]]);
+    assert_eq!(sets(direct), [(true, MessageSet::Direct(RecipientId(101)))]);
+    let unreadable = json!([["channel", "Verona"], ["topic", "x"], ["with", "99"]]);
+    assert_eq!(sets(unreadable), [(true, MessageSet::Topic(VERONA, TopicKey::new("x")))]);
+    let unreadable = json!([{"operator": "dm", "operand": [1]}, ["with", "99"]]);
+    assert_eq!(sets(unreadable), [(true, MessageSet::Direct(RecipientId(101)))]);
+}
+
+#[test]
+fn first_unread_passes_over_what_is_muted() {
+    for (narrow, expected) in [
+        (json!([]), SkippedMuting::TopicsAndChannels),
+        (json!([["topic", "x"]]), SkippedMuting::TopicsAndChannels),
+        (json!([["channel", "Verona"]]), SkippedMuting::Topics),
+        (json!([["channel", "Verona"], ["topic", "x"]]), SkippedMuting::Topics),
+        (json!([{"operator": "channel", "operand": 1, "negated": true}]), SkippedMuting::TopicsAndChannels),
+        (json!([["dm", "owner@example.org"]]), SkippedMuting::Nothing),
+        (json!([["is", "dm"]]), SkippedMuting::Nothing),
+    ] {
+        assert_eq!(plan(narrow.clone()).unwrap().skipped_muting, expected, "{narrow}");
+    }
+}
+
+#[test]
+fn without_an_account_only_the_web_public_is_searched() {
+    let closed = directory();
+    let mut open = directory();
+    fixture::set_realm(&mut open, "enable_spectator_access", SettingValue::Bool(true));
+    let asked = json!([["channels", "web-public"], ["channel", "web"], ["topic", "x"]]);
+    assert_eq!(plan_as(&closed, None, asked.clone()), Err(RuleError::LoginRequired));
+    let plan = plan_as(&open, None, asked).unwrap();
+    assert_eq!(plan.scope, Scope::Channels(vec![WEB]));
+    let hidden = plan_as(&open, None, json!([["streams", "web-public"], ["channel", "secret"]])).unwrap();
+    assert_eq!(hidden.scope, Scope::Channels(vec![WEB]));
+    for narrow in [
+        json!([]),
+        json!([["channel", "web"]]),
+        json!([["channels", "public"]]),
+        json!([{"operator": "channels", "operand": "web-public", "negated": true}]),
+        json!([["channels", "web-public"], ["is", "unread"]]),
+        json!([["channels", "web-public"], ["dm", "owner@example.org"]]),
+        json!([["channels", "web-public"], ["in", "home"]]),
+    ] {
+        assert_eq!(plan_as(&open, None, narrow.clone()), Err(RuleError::LoginRequired), "{narrow}");
+    }
+}
