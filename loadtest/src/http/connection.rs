@@ -1,0 +1,267 @@
+//! One kept-alive connection. The read buffer belongs to it and a reply borrows from it, so that a request in the
+//! steady state costs one write, one read and no allocation.
+
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::HttpError;
+use super::parse::{Framing, Head, find_chunks_end, join_chunks, parse_head};
+use crate::error::LoadError;
+
+/// First size of a read buffer: thousands of idle connections each hold one.
+const BUFFER_BYTES_START: usize = 2 * 1024;
+/// A page of 5,000 messages is about 5 MB; nothing this client asks for comes near this.
+const REPLY_BYTES_MAX: usize = 64 * 1024 * 1024;
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Where the requests go: an address on the loopback interface, and the name the server knows itself by.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// Resolved address.
+    pub address: SocketAddr,
+    /// Value of the `Host` header.
+    pub host: String,
+}
+
+impl Target {
+    /// Parses `http://HOST[:PORT]`. Refuses what is not on this machine: a load test is an attack when it is not.
+    pub fn parse(url: &str) -> Result<Self, LoadError> {
+        let Some(rest) = url.strip_prefix("http://") else {
+            return Err(LoadError::Usage(format!("{url}: the address must start with http://")));
+        };
+        let host = rest.trim_end_matches('/');
+        if host.is_empty() || host.contains(['/', '@', '?', '#']) {
+            return Err(LoadError::Usage(format!(
+                "{url}: give host and port only, as http://127.0.0.1:9991"
+            )));
+        }
+        let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+        let with_port = if has_port { host.to_owned() } else { format!("{host}:80") };
+        let name = with_port.rsplit_once(':').map_or("", |(name, _)| name).trim_matches(['[', ']']);
+        let local = name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+        if !local {
+            return Err(LoadError::Usage(format!(
+                "{url} is not on this machine: loadtest sends only to loopback addresses \
+                 (127.0.0.0/8, ::1, localhost)"
+            )));
+        }
+        let address = with_port
+            .to_socket_addrs()
+            .map_err(|error| LoadError::Usage(format!("{url}: {error}")))?
+            .find(|address| address.ip().is_loopback())
+            .ok_or_else(|| LoadError::Usage(format!("{url}: no loopback address")))?;
+        Ok(Self { address, host: host.to_owned() })
+    }
+}
+
+/// A reply, borrowed from the connection's buffer until the next exchange.
+#[derive(Debug)]
+pub struct Reply<'a> {
+    /// HTTP status.
+    pub status: u16,
+    /// The body, without framing.
+    pub body: &'a [u8],
+}
+
+/// One connection with its read buffer.
+#[derive(Debug)]
+pub struct Connection {
+    address: SocketAddr,
+    stream: TcpStream,
+    buffer: Vec<u8>,
+    filled: usize,
+    closing: bool,
+}
+
+impl Connection {
+    /// Connects, with Nagle's algorithm off.
+    pub async fn open(address: SocketAddr) -> Result<Self, HttpError> {
+        let stream = connect(address).await?;
+        Ok(Self { address, stream, buffer: vec![0; BUFFER_BYTES_START], filled: 0, closing: false })
+    }
+
+    /// Sends one whole request and reads its whole reply.
+    pub async fn exchange(&mut self, request: &[u8]) -> Result<Reply<'_>, HttpError> {
+        if self.closing {
+            self.reopen().await?;
+        }
+        // Until the reply is whole, whatever interrupts this leaves a connection that cannot be used again.
+        self.closing = true;
+        self.filled = 0;
+        self.stream.write_all(request).await?;
+        let (status, body) = self.read_reply().await?;
+        Ok(Reply { status, body: &self.buffer[body] })
+    }
+
+    /// Like `exchange`, for connections that rest between requests: the server may have closed them meanwhile.
+    pub async fn exchange_rested(&mut self, request: &[u8]) -> Result<Reply<'_>, HttpError> {
+        let mut byte = [0];
+        // Nothing is to be read between requests, so anything but "would block" means the server hung up.
+        match self.stream.try_read(&mut byte) {
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+            _ => self.reopen().await?,
+        }
+        self.exchange(request).await
+    }
+
+    /// Closes this connection and opens another in its place.
+    pub async fn reopen(&mut self) -> Result<(), HttpError> {
+        self.stream = connect(self.address).await?;
+        self.filled = 0;
+        self.closing = false;
+        Ok(())
+    }
+
+    async fn read_reply(&mut self) -> Result<(u16, std::ops::Range<usize>), HttpError> {
+        let head = self.read_head().await?;
+        let start = head.length;
+        let length = match head.framing {
+            Framing::Length(length) => {
+                self.read_until(start.saturating_add(length)).await?;
+                length
+            }
+            Framing::Chunked => {
+                let end = self.read_chunks(start).await?;
+                join_chunks(&mut self.buffer[..end], start)?
+            }
+        };
+        self.closing = head.closes;
+        Ok((head.status, start..start + length))
+    }
+
+    async fn read_head(&mut self) -> Result<Head, HttpError> {
+        loop {
+            self.read_some().await?;
+            if let Some(head) = parse_head(&self.buffer[..self.filled])? {
+                return Ok(head);
+            }
+        }
+    }
+
+    async fn read_until(&mut self, end: usize) -> Result<(), HttpError> {
+        if end > REPLY_BYTES_MAX {
+            return Err(HttpError::TooLarge(REPLY_BYTES_MAX));
+        }
+        if self.buffer.len() < end {
+            self.buffer.resize(end, 0);
+        }
+        while self.filled < end {
+            self.read_some().await?;
+        }
+        Ok(())
+    }
+
+    async fn read_chunks(&mut self, start: usize) -> Result<usize, HttpError> {
+        loop {
+            if let Some(end) = find_chunks_end(&self.buffer[..self.filled], start)? {
+                return Ok(end);
+            }
+            self.read_some().await?;
+        }
+    }
+
+    async fn read_some(&mut self) -> Result<(), HttpError> {
+        if self.filled == self.buffer.len() {
+            if self.filled >= REPLY_BYTES_MAX {
+                return Err(HttpError::TooLarge(REPLY_BYTES_MAX));
+            }
+            self.buffer.resize(self.filled * 2, 0);
+        }
+        let count = self.stream.read(&mut self.buffer[self.filled..]).await?;
+        if count == 0 {
+            return Err(HttpError::Closed);
+        }
+        self.filled += count;
+        Ok(())
+    }
+}
+
+async fn connect(address: SocketAddr) -> Result<TcpStream, HttpError> {
+    let stream = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(address))
+        .await
+        .map_err(|_| std::io::Error::from(std::io::ErrorKind::TimedOut))??;
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// A server that answers each request with the next of `replies`, in pieces, then closes.
+    async fn start_fake(replies: Vec<Vec<&'static [u8]>>) -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move {
+            loop {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                for pieces in &replies {
+                    let mut request = [0; 1024];
+                    if stream.read(&mut request).await.unwrap() == 0 {
+                        break;
+                    }
+                    for piece in pieces {
+                        stream.write_all(piece).await.unwrap();
+                        stream.flush().await.unwrap();
+                        tokio::time::sleep(Duration::from_millis(2)).await;
+                    }
+                }
+            }
+        });
+        address
+    }
+
+    #[tokio::test]
+    async fn replies_in_pieces_are_put_together() {
+        let address = start_fake(vec![
+            vec![b"HTTP/1.1 200 OK\r\nConten", b"t-Length: 5\r\n\r\nhe", b"llo"],
+            vec![b"HTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nno", b"t\r\n0\r\n\r\n"],
+        ])
+        .await;
+        let mut connection = Connection::open(address).await.unwrap();
+        let reply = connection.exchange(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
+        assert_eq!((reply.status, reply.body), (200, &b"hello"[..]));
+        let reply = connection.exchange(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
+        assert_eq!((reply.status, reply.body), (404, &b"not"[..]));
+    }
+
+    #[tokio::test]
+    async fn a_connection_closed_while_it_rested_is_opened_again() {
+        let address = start_fake(vec![vec![b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"]]).await;
+        let mut connection = Connection::open(address).await.unwrap();
+        for _ in 0..3 {
+            let reply = connection.exchange_rested(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
+            assert_eq!(reply.body, b"ok");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_reply_cut_short_is_an_error() {
+        let address = start_fake(vec![vec![b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nok"]]).await;
+        let mut connection = Connection::open(address).await.unwrap();
+        let outcome = connection.exchange(b"GET / HTTP/1.1\r\n\r\n").await;
+        assert!(matches!(outcome, Err(HttpError::Closed)));
+    }
+
+    #[test]
+    fn only_loopback_addresses_are_taken() {
+        assert_eq!(Target::parse("http://127.0.0.1:9991/").unwrap().host, "127.0.0.1:9991");
+        assert_eq!(Target::parse("http://localhost").unwrap().address.port(), 80);
+        assert!(Target::parse("http://[::1]:9991").unwrap().address.ip().is_loopback());
+        for url in [
+            "https://127.0.0.1",
+            "http://chat.example.org",
+            "http://10.0.0.1:80",
+            "http://127.0.0.1@10.0.0.1",
+        ] {
+            let error = Target::parse(url).unwrap_err();
+            assert!(error.to_string().contains(url), "{error}");
+        }
+    }
+}
