@@ -1,0 +1,268 @@
+//! Expectations: limits in a scenario, and the verdicts they become. An expectation whose value could not be measured
+//! is missed, never passed over. Where the values come from is for the drivers.
+
+use serde::{Deserialize, Serialize};
+
+use crate::outcome::{Baselines, PhaseResult, Verdict};
+
+/// Limits on what a phase measures. Absent ones are not checked, except the three that default to 0.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expect {
+    /// Good replies a second of the first operation.
+    pub requests_per_sec_min: Option<f64>,
+    /// The same, divided by the bare actix-web server's of the same run (GET or POST, as the step).
+    pub ratio_to_baseline_min: Option<f64>,
+    /// Median of the first operation.
+    pub p50_ms_max: Option<f64>,
+    /// 99th percentile of the first operation (`receipt` where there are receivers in a fanout).
+    pub p99_ms_max: Option<f64>,
+    /// 99th percentile from send to receipt, in a phase where it is not the first operation.
+    pub receipt_p99_ms_max: Option<f64>,
+    /// Median of the first operation less the median of append and fdatasync of the same run.
+    pub p50_ms_max_over_fdatasync: Option<f64>,
+    /// Mean size of a reply, so that a fast answer with too little in it does not pass.
+    pub reply_bytes_min: Option<f64>,
+    /// Server memory of a held poll over that of a bare connection.
+    pub bytes_per_poll_max: Option<f64>,
+    /// From sending one message until the last of the held polls has it.
+    pub last_receipt_ms_max: Option<f64>,
+    /// From exec to the first answer.
+    pub start_ms_max: Option<f64>,
+    /// Resident memory of the server after the phase, in MB.
+    pub rss_mb_max: Option<f64>,
+    /// For each of `count_metrics`: the largest change per message of any phase over the smallest, less 1.
+    pub writes_per_send_spread_max: Option<f64>,
+    /// Requests without a good reply. Default 0.
+    #[serde(default)]
+    pub errors_max: u64,
+    /// Acknowledged messages that a receiver did not get. Default 0.
+    #[serde(default)]
+    pub lost_events_max: u64,
+    /// Events that a receiver got twice or out of order. Default 0.
+    #[serde(default)]
+    pub doubled_events_max: u64,
+}
+
+impl Expect {
+    /// Judges all phases of a scenario.
+    pub fn judge(&self, phases: &[PhaseResult], baselines: &Baselines) -> Vec<Verdict> {
+        let mut verdicts = Vec::new();
+        for phase in phases {
+            self.judge_rates(phase, baselines, &mut verdicts);
+            self.judge_memory(phase, &mut verdicts);
+            self.judge_correctness(phase, &mut verdicts);
+        }
+        if let Some(limit) = self.writes_per_send_spread_max {
+            judge_spread(phases, limit, &mut verdicts);
+        }
+        verdicts
+    }
+
+    fn judge_rates(&self, phase: &PhaseResult, baselines: &Baselines, verdicts: &mut Vec<Verdict>) {
+        let first = phase.operations.first().filter(|operation| operation.completed > 0);
+        let rate = first.map(|operation| operation.requests_per_sec);
+        let p50 = first.map(|operation| operation.latency.p50_ms);
+        let p99 = first.map(|operation| operation.latency.p99_ms);
+        let receipt = phase.operation("receipt").filter(|operation| operation.completed > 0);
+        let over_disk = match (p50, &baselines.disk) {
+            (Some(p50), Some(disk)) => Some(p50 - disk.p50_ms),
+            _ => None,
+        };
+        let bytes = first.map(|operation| operation.reply_bytes_mean);
+        let mut put = |name, limit, measured, bound| push(verdicts, phase, name, limit, measured, bound);
+        put("requests_per_sec_min", self.requests_per_sec_min, rate, Bound::AtLeast);
+        put(
+            "ratio_to_baseline_min",
+            self.ratio_to_baseline_min,
+            ratio_to_baseline(phase, baselines),
+            Bound::AtLeast,
+        );
+        put("p50_ms_max", self.p50_ms_max, p50, Bound::AtMost);
+        put("p99_ms_max", self.p99_ms_max, p99, Bound::AtMost);
+        let receipt_p99 = receipt.map(|operation| operation.latency.p99_ms);
+        put("receipt_p99_ms_max", self.receipt_p99_ms_max, receipt_p99, Bound::AtMost);
+        put("p50_ms_max_over_fdatasync", self.p50_ms_max_over_fdatasync, over_disk, Bound::AtMost);
+        put("reply_bytes_min", self.reply_bytes_min, bytes, Bound::AtLeast);
+    }
+
+    fn judge_memory(&self, phase: &PhaseResult, verdicts: &mut Vec<Verdict>) {
+        let per_poll = phase.idle.map(|idle| idle.bytes_per_poll);
+        let last = phase.idle.map(|idle| idle.last_receipt_ms);
+        let start = phase.start.as_ref().map(|start| start.start_ms);
+        let rss = match &phase.start {
+            Some(start) => Some(start.rss_mb),
+            None => phase.server.map(|server| server.rss_mb_after),
+        };
+        let mut put = |name, limit, measured, bound| push(verdicts, phase, name, limit, measured, bound);
+        put("bytes_per_poll_max", self.bytes_per_poll_max, per_poll, Bound::AtMost);
+        put("last_receipt_ms_max", self.last_receipt_ms_max, last, Bound::AtMost);
+        put("start_ms_max", self.start_ms_max, start, Bound::AtMost);
+        put("rss_mb_max", self.rss_mb_max, rss, Bound::AtMost);
+    }
+
+    fn judge_correctness(&self, phase: &PhaseResult, verdicts: &mut Vec<Verdict>) {
+        let mut put = |name, limit: u64, measured: u64| {
+            push(verdicts, phase, name, Some(count(limit)), Some(count(measured)), Bound::AtMost)
+        };
+        put("errors_max", self.errors_max, phase.failed());
+        if let Some(delivery) = phase.delivery {
+            put("lost_events_max", self.lost_events_max, delivery.lost_events);
+            let doubled = delivery.doubled_events + delivery.disordered_events;
+            put("doubled_events_max", self.doubled_events_max, doubled);
+        }
+    }
+}
+
+/// How a phase's first operation compares with the bare server's POST (sending) or GET (reading).
+pub fn ratio_to_baseline(phase: &PhaseResult, baselines: &Baselines) -> Option<f64> {
+    let first = phase.operations.first()?;
+    let web = match first.name.as_str() {
+        "send" => baselines.web_post.as_ref()?,
+        "fetch" | "get" => baselines.web_get.as_ref()?,
+        _ => return None,
+    };
+    (web.requests_per_sec > 0.0).then(|| first.requests_per_sec / web.requests_per_sec)
+}
+
+/// Which side of its limit a value has to be on.
+#[derive(Clone, Copy)]
+enum Bound {
+    AtLeast,
+    AtMost,
+}
+
+fn push(
+    verdicts: &mut Vec<Verdict>,
+    phase: &PhaseResult,
+    expectation: &str,
+    limit: Option<f64>,
+    measured: Option<f64>,
+    bound: Bound,
+) {
+    let Some(limit) = limit else { return };
+    let met = match (measured, bound) {
+        (None, _) => false,
+        (Some(measured), Bound::AtLeast) => measured >= limit,
+        (Some(measured), Bound::AtMost) => measured <= limit,
+    };
+    verdicts.push(Verdict {
+        phase: phase.name.clone(),
+        expectation: expectation.to_owned(),
+        limit,
+        measured,
+        met,
+    });
+}
+
+fn judge_spread(phases: &[PhaseResult], limit: f64, verdicts: &mut Vec<Verdict>) {
+    let names: Vec<&String> = phases.first().map(|phase| phase.counters.keys().collect()).unwrap_or_default();
+    if names.is_empty() {
+        let expectation = "writes_per_send_spread_max".to_owned();
+        verdicts.push(Verdict { phase: String::new(), expectation, limit, measured: None, met: false });
+    }
+    for name in names {
+        let values: Vec<f64> = phases
+            .iter()
+            .filter_map(|phase| phase.counters.get(name))
+            .map(|change| change.per_message)
+            .collect();
+        let most = values.iter().copied().fold(f64::MIN, f64::max);
+        let least = values.iter().copied().fold(f64::MAX, f64::min);
+        // A counter that never moved says nothing about writes.
+        let measured = (least > 0.0 && values.len() == phases.len()).then(|| most / least - 1.0);
+        verdicts.push(Verdict {
+            phase: String::new(),
+            expectation: format!("writes_per_send_spread_max ({name})"),
+            limit,
+            measured,
+            met: measured.is_some_and(|spread| spread <= limit),
+        });
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts here are far below 2^52")]
+fn count(value: u64) -> f64 {
+    value as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome::{CounterChange, Delivery, DiskBaseline, Latency, Operation, WebBaseline};
+
+    fn phase(rate: f64, p50_ms: f64) -> PhaseResult {
+        let latency = Latency { p50_ms, p99_ms: p50_ms * 3.0, ..Latency::default() };
+        let send = Operation {
+            name: "send".to_owned(),
+            completed: 10,
+            requests_per_sec: rate,
+            latency,
+            ..Operation::default()
+        };
+        PhaseResult { name: "one".to_owned(), operations: vec![send], ..PhaseResult::default() }
+    }
+
+    fn verdict<'a>(verdicts: &'a [Verdict], name: &str) -> &'a Verdict {
+        verdicts.iter().find(|verdict| verdict.expectation.starts_with(name)).unwrap()
+    }
+
+    #[test]
+    fn limits_are_judged_on_their_side() {
+        let expect = Expect {
+            requests_per_sec_min: Some(100.0),
+            p99_ms_max: Some(10.0),
+            p50_ms_max_over_fdatasync: Some(0.3),
+            ratio_to_baseline_min: Some(0.35),
+            ..Expect::default()
+        };
+        let baselines = Baselines {
+            web_post: Some(WebBaseline { requests_per_sec: 200.0, ..WebBaseline::default() }),
+            disk: Some(DiskBaseline { p50_ms: 0.2, ..DiskBaseline::default() }),
+            ..Baselines::default()
+        };
+        let good = expect.judge(&[phase(100.0, 0.5)], &baselines);
+        assert!(good.iter().all(|verdict| verdict.met), "{good:?}");
+        assert_eq!(good.len(), 5);
+        let bad = expect.judge(&[phase(69.0, 4.0)], &baselines);
+        assert!(bad.iter().filter(|verdict| verdict.expectation != "errors_max").all(|verdict| !verdict.met));
+    }
+
+    #[test]
+    fn what_was_not_measured_is_missed() {
+        let expect = Expect { bytes_per_poll_max: Some(6000.0), rss_mb_max: Some(40.0), ..Expect::default() };
+        let verdicts = expect.judge(&[phase(1.0, 1.0)], &Baselines::default());
+        assert!(!verdict(&verdicts, "bytes_per_poll_max").met);
+        assert!(!verdict(&verdicts, "rss_mb_max").met);
+    }
+
+    #[test]
+    fn errors_and_lost_events_are_missed_unless_allowed() {
+        let mut bad = phase(1.0, 1.0);
+        bad.operations[0].failed = 1;
+        bad.delivery = Some(Delivery { lost_events: 2, disordered_events: 1, ..Delivery::default() });
+        let strict = Expect::default().judge(&[bad.clone()], &Baselines::default());
+        assert_eq!(strict.iter().filter(|verdict| !verdict.met).count(), 3);
+        let lenient =
+            Expect { errors_max: 1, lost_events_max: 2, doubled_events_max: 1, ..Expect::default() };
+        assert!(lenient.judge(&[bad], &Baselines::default()).iter().all(|verdict| verdict.met));
+    }
+
+    #[test]
+    fn writes_per_send_are_compared_between_phases() {
+        let with = |per_message: f64| {
+            let mut result = phase(1.0, 1.0);
+            let change = CounterChange { per_message, ..CounterChange::default() };
+            result.counters.insert("frames".to_owned(), change);
+            result
+        };
+        let expect = Expect { writes_per_send_spread_max: Some(0.02), ..Expect::default() };
+        let judge = |phases: &[PhaseResult]| {
+            verdict(&expect.judge(phases, &Baselines::default()), "writes_per_send_spread_max").met
+        };
+        assert!(judge(&[with(1.0), with(1.01)]));
+        assert!(!judge(&[with(1.0), with(1.1)]));
+        assert!(!judge(&[with(0.0), with(0.0)]), "a counter that never moves proves nothing");
+        assert!(!judge(&[phase(1.0, 1.0), phase(1.0, 1.0)]), "no counters at all");
+    }
+}
