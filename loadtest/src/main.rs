@@ -1,1 +1,61 @@
-fn main() {}
+//! `loadtest`: load tests over HTTP against a development server on the same machine. It knows the API and nothing of
+//! the server's code, so it measures what clients get.
+
+mod baseline;
+mod cli;
+mod client;
+mod counters;
+mod driver;
+mod error;
+mod expect;
+mod http;
+mod machine;
+mod outcome;
+mod process;
+mod recorder;
+mod report;
+mod runner;
+mod scenario;
+mod setup;
+mod text;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::{Cli, Command};
+use crate::error::LoadError;
+
+fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("loadtest: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Carries out a command; `false` when an expectation was missed.
+fn run(cli: Cli) -> Result<bool, LoadError> {
+    let command = match cli.command {
+        // The bare server has a runtime of its own.
+        Command::BareServer => return baseline::bare::serve().map(|()| true),
+        Command::Scenarios => return runner::list_scenarios().map(|()| true),
+        command => command,
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(usize::from(cli.threads))
+        .enable_all()
+        .build()
+        .map_err(|error| LoadError::Server(format!("no runtime: {error}")))?;
+    runtime.block_on(async move {
+        match command {
+            Command::Run(args) => runner::run(args).await,
+            Command::Baseline(args) => runner::baseline(args).await.map(|()| true),
+            Command::Start(args) => runner::start(args).await,
+            Command::BareServer | Command::Scenarios => Ok(true),
+        }
+    })
+}

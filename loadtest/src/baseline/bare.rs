@@ -1,0 +1,167 @@
+//! The bare actix-web server: the hidden subcommand `bare-server` of this program, and the handle that starts it as a
+//! child. It answers the same paths as a chat server, without doing anything, so that the same client code drives it.
+
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use actix_web::{App, HttpResponse, HttpServer, web};
+use serde::Deserialize;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+use tokio::sync::watch;
+
+use crate::client::Account;
+use crate::error::LoadError;
+use crate::http::{Target, basic_authorization};
+
+/// Worker threads. More than one gains nothing while the client needs the other core.
+const WORKERS: usize = 1;
+/// The default of 25,000 is per worker; this only has to be more than any scenario holds.
+const CONNECTIONS_MAX: usize = 30_000;
+/// New connections a worker takes in at once.
+const CONNECTION_RATE_MAX: usize = 2_048;
+
+/// About 200 bytes.
+const PROFILE: &str = r#"{"result":"success","msg":"","user_id":17,"email":"user17@chat.example.org","full_name":"Ada Byron","is_admin":false,"role":400,"timezone":"Europe/Berlin","is_active":true,"avatar_version":1}"#;
+
+/// About 1.2 KB: what a poll gets when a message comes.
+fn event_body() -> String {
+    format!(
+        r#"{{"result":"success","msg":"","events":[{{"id":1,"type":"heartbeat","x":"{}"}}]}}"#,
+        "x".repeat(1130)
+    )
+}
+
+/// A form of about 300 bytes, as the client sends it.
+#[derive(Deserialize)]
+struct Form {
+    content: String,
+    #[serde(rename = "to")]
+    _to: String,
+    #[serde(rename = "topic")]
+    _topic: String,
+}
+
+/// Ids for the messages that are not stored.
+#[derive(Default)]
+struct LastId(AtomicU64);
+
+/// Held requests wait until this changes.
+struct Gate {
+    open: watch::Sender<bool>,
+    body: web::Bytes,
+}
+
+async fn profile() -> HttpResponse {
+    HttpResponse::Ok().content_type("application/json").body(PROFILE)
+}
+
+async fn post(form: web::Form<Form>, last: web::Data<LastId>) -> HttpResponse {
+    if form.content.is_empty() {
+        return HttpResponse::BadRequest().finish();
+    }
+    let id = last.0.fetch_add(1, Ordering::Relaxed) + 1;
+    let body = format!(r#"{{"result":"success","msg":"","id":{id}}}"#);
+    HttpResponse::Ok().content_type("application/json").body(body)
+}
+
+async fn hold(gate: web::Data<Gate>) -> HttpResponse {
+    let mut open = gate.open.subscribe();
+    // The sender lives as long as the server, so this ends only when the gate opens.
+    let _ = open.wait_for(|open| *open).await;
+    HttpResponse::Ok().content_type("application/json").body(gate.body.clone())
+}
+
+async fn release(gate: web::Data<Gate>) -> HttpResponse {
+    gate.open.send_replace(true);
+    HttpResponse::Ok().content_type("application/json").body(r#"{"result":"success"}"#)
+}
+
+/// Serves until standard input ends, which it does when the parent is gone. Prints the port it listens on.
+pub fn serve() -> Result<(), LoadError> {
+    let failed = |error: std::io::Error| LoadError::Server(format!("the bare server: {error}"));
+    actix_web::rt::System::new().block_on(async move {
+        let last = web::Data::new(LastId::default());
+        let gate = web::Data::new(Gate { open: watch::Sender::new(false), body: event_body().into() });
+        let server = HttpServer::new(move || {
+            App::new()
+                .app_data(last.clone())
+                .app_data(gate.clone())
+                .route("/api/v1/users/me", web::get().to(profile))
+                .route("/api/v1/messages", web::post().to(post))
+                .route("/held", web::get().to(hold))
+                .route("/release", web::post().to(release))
+        })
+        .workers(WORKERS)
+        .max_connections(CONNECTIONS_MAX)
+        .max_connection_rate(CONNECTION_RATE_MAX)
+        .bind(("127.0.0.1", 0))
+        .map_err(failed)?;
+        let port = server.addrs().first().map_or(0, std::net::SocketAddr::port);
+        println!("{port}");
+        std::thread::spawn(|| {
+            // However this ends, the parent has no more use for a process that keeps nothing.
+            let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+            std::process::exit(0);
+        });
+        server.run().await.map_err(failed)
+    })
+}
+
+/// A running bare server; it ends when this is dropped.
+#[derive(Debug)]
+pub struct BareServer {
+    child: Child,
+    /// Where it listens.
+    pub target: Arc<Target>,
+}
+
+impl BareServer {
+    /// Starts this program again as `bare-server`.
+    pub async fn start() -> Result<Self, LoadError> {
+        let failed = |error: std::io::Error| LoadError::Server(format!("the bare server: {error}"));
+        let program = std::env::current_exe().map_err(failed)?;
+        let mut child = Command::new(program)
+            .arg("bare-server")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(failed)?;
+        let Some(output) = child.stdout.take() else {
+            return Err(LoadError::Server("the bare server has no output".to_owned()));
+        };
+        let mut line = String::new();
+        BufReader::new(output).read_line(&mut line).await.map_err(failed)?;
+        let port: u16 = line
+            .trim()
+            .parse()
+            .map_err(|_| LoadError::Server("the bare server did not say its port".to_owned()))?;
+        let target = Arc::new(Target::parse(&format!("http://127.0.0.1:{port}"))?);
+        Ok(Self { child, target })
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id().unwrap_or_default()
+    }
+}
+
+/// An account the bare server does not know: it asks nobody who they are, but the header costs the client the same.
+pub fn stranger() -> Arc<Account> {
+    let authorization = basic_authorization("load00000@zulip.com", "abcdefghijklmnopqrstuvwxyz012345");
+    Arc::new(Account { user_id: 0, authorization })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bodies_have_the_sizes_they_stand_for() {
+        assert!((180..=220).contains(&PROFILE.len()), "{}", PROFILE.len());
+        assert!((1150..=1250).contains(&event_body().len()), "{}", event_body().len());
+        assert!(crate::driver::get::is_success(PROFILE.as_bytes()));
+    }
+}

@@ -1,0 +1,70 @@
+//! Rates of the bare server, with the clients and the request code of the real phases.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::bare::{BareServer, stranger};
+use crate::driver::send::{Budget, Sent, open_senders};
+use crate::driver::{Crew, get};
+use crate::error::LoadError;
+use crate::outcome::PhaseResult;
+use crate::recorder::{Pace, Recorder, Window};
+use crate::text::Writer;
+
+const WARMUP_SECS: f64 = 0.3;
+/// With the rest of the form this makes about 300 bytes.
+const CONTENT_CHARS: [u32; 2] = [240, 240];
+
+/// One round.
+#[derive(Debug, Clone, Copy)]
+pub struct WebRound {
+    /// Good replies a second.
+    pub requests_per_sec: f64,
+    /// Median time.
+    pub p50_ms: f64,
+    /// CPU of the bare server per request, in µs.
+    pub server_cpu_us: f64,
+    /// CPU of this program per request, in µs.
+    pub client_cpu_us: f64,
+}
+
+/// GET of about 200 bytes of JSON.
+pub async fn measure_get(clients: u32, secs: f64) -> Result<WebRound, LoadError> {
+    let server = BareServer::start().await?;
+    let accounts = vec![stranger(); clients as usize];
+    let label = "bare actix-web GET";
+    let timing = (WARMUP_SECS, secs);
+    let result =
+        get::drive(&server.target, &accounts, "/api/v1/users/me", label, timing, Some(server.pid())).await?;
+    summarize(&result)
+}
+
+/// POST of a form of about 300 bytes.
+pub async fn measure_post(clients: u32, secs: f64) -> Result<WebRound, LoadError> {
+    let server = BareServer::start().await?;
+    let accounts = vec![stranger(); clients as usize];
+    let writer = Arc::new(Writer::new(Instant::now(), CONTENT_CHARS));
+    let senders = open_senders(&server.target, &accounts, &[1], 20, &writer).await?;
+    let window = Window::starting_now(WARMUP_SECS, secs);
+    let recorder = Arc::new(Recorder::new("send", window));
+    let mut crew = Crew::new("bare actix-web POST", window, vec![recorder.clone()], Some(server.pid()));
+    let (budget, sent) = (Arc::new(Budget::new(u64::MAX)), Arc::new(Sent::default()));
+    for sender in senders {
+        crew.add(sender.run(Pace::new(&window, None, 0, 1), recorder.clone(), budget.clone(), sent.clone()));
+    }
+    crew.wait().await;
+    summarize(&crew.into_result(Instant::now()))
+}
+
+fn summarize(result: &PhaseResult) -> Result<WebRound, LoadError> {
+    let Some(operation) = result.operations.first().filter(|operation| operation.failed == 0) else {
+        let failures = result.operations.first().map(|operation| operation.failures.clone());
+        return Err(LoadError::Server(format!("the bare server failed requests: {failures:?}")));
+    };
+    Ok(WebRound {
+        requests_per_sec: operation.requests_per_sec,
+        p50_ms: operation.latency.p50_ms,
+        server_cpu_us: result.server.map_or(0.0, |server| server.cpu_us_per_request),
+        client_cpu_us: result.client_cpu_us_per_request,
+    })
+}

@@ -1,0 +1,207 @@
+//! The few Zulip calls a load test makes, as far as they are not in a measured loop: accounts, channels, event queues.
+//! Measured requests are built by the drivers from `http::Template`.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::error::LoadError;
+use crate::http::{Connection, Target, Template, basic_authorization, bodiless_request, encode_form};
+
+/// Someone who can log in.
+#[derive(Debug, Clone)]
+pub struct Account {
+    /// User id.
+    pub user_id: u64,
+    /// Value of the `Authorization` header.
+    pub authorization: String,
+}
+
+/// An event queue as registered.
+#[derive(Debug, Deserialize)]
+pub struct Registered {
+    /// Its id.
+    pub queue_id: String,
+    /// Where polling starts.
+    pub last_event_id: i64,
+}
+
+/// One connection for calls whose replies are read whole.
+#[derive(Debug)]
+pub struct Api {
+    target: Arc<Target>,
+    connection: Connection,
+    request: Vec<u8>,
+}
+
+impl Api {
+    /// Connects.
+    pub async fn open(target: &Arc<Target>) -> Result<Self, LoadError> {
+        let connection = Connection::open(target.address)
+            .await
+            .map_err(|source| LoadError::Http { call: format!("connect to {}", target.address), source })?;
+        Ok(Self { target: target.clone(), connection, request: Vec::new() })
+    }
+
+    /// Sends a form and returns the reply's status and JSON.
+    pub async fn post(
+        &mut self,
+        path: &str,
+        caller: Option<&Account>,
+        fields: &[(&str, &str)],
+    ) -> Result<(u16, Value), LoadError> {
+        let authorization = caller.map(|account| account.authorization.as_str());
+        let template = Template::new("POST", &self.target.host, path, authorization);
+        template.fill(&mut self.request, encode_form(fields).as_bytes());
+        self.run("POST", path).await
+    }
+
+    /// Like `post`, for calls that have to succeed.
+    pub async fn post_good(
+        &mut self,
+        path: &str,
+        caller: Option<&Account>,
+        fields: &[(&str, &str)],
+    ) -> Result<Value, LoadError> {
+        let (status, value) = self.post(path, caller, fields).await?;
+        check_success(&format!("POST {path}"), status, value)
+    }
+
+    /// Gets JSON that has to be a success.
+    pub async fn get_good(&mut self, path: &str, caller: Option<&Account>) -> Result<Value, LoadError> {
+        let (status, value) = self.call("GET", path, caller).await?;
+        check_success(&format!("GET {path}"), status, value)
+    }
+
+    /// A call without a body.
+    pub async fn call(
+        &mut self,
+        method: &str,
+        path: &str,
+        caller: Option<&Account>,
+    ) -> Result<(u16, Value), LoadError> {
+        let authorization = caller.map(|account| account.authorization.as_str());
+        self.request = bodiless_request(method, &self.target.host, path, authorization);
+        self.run(method, path).await
+    }
+
+    /// Gets text.
+    pub async fn get_text(&mut self, path: &str) -> Result<String, LoadError> {
+        let call = format!("GET {path}");
+        self.request = bodiless_request("GET", &self.target.host, path, None);
+        let reply = self
+            .connection
+            .exchange_rested(&self.request)
+            .await
+            .map_err(|source| LoadError::Http { call: call.clone(), source })?;
+        let body = String::from_utf8_lossy(reply.body).into_owned();
+        match reply.status {
+            200 => Ok(body),
+            status => Err(LoadError::Refused { call, status, body: shorten(&body) }),
+        }
+    }
+
+    async fn run(&mut self, method: &str, path: &str) -> Result<(u16, Value), LoadError> {
+        let call = format!("{method} {path}");
+        let reply = self
+            .connection
+            .exchange_rested(&self.request)
+            .await
+            .map_err(|source| LoadError::Http { call: call.clone(), source })?;
+        match serde_json::from_slice(reply.body) {
+            Ok(value) => Ok((reply.status, value)),
+            Err(_) => Err(LoadError::Refused {
+                call,
+                status: reply.status,
+                body: shorten(&String::from_utf8_lossy(reply.body)),
+            }),
+        }
+    }
+
+    /// Logs in by address on a development server (companions 1).
+    pub async fn login(&mut self, email: &str) -> Result<Account, LoadError> {
+        #[derive(Deserialize)]
+        struct Key {
+            api_key: String,
+            email: String,
+            user_id: u64,
+        }
+        let path = "/api/v1/dev_fetch_api_key";
+        let value = self.post_good(path, None, &[("username", email)]).await?;
+        let key: Key = read_as(path, value)?;
+        let authorization = basic_authorization(&key.email, &key.api_key);
+        Ok(Account { user_id: key.user_id, authorization })
+    }
+
+    /// Registers a queue of message events with raw content (companions 2).
+    pub async fn register(&mut self, caller: &Account) -> Result<Registered, LoadError> {
+        let path = "/api/v1/register";
+        let fields = [
+            ("event_types", r#"["message"]"#),
+            ("fetch_event_types", r#"["message"]"#),
+            ("apply_markdown", "false"),
+        ];
+        let value = self.post_good(path, Some(caller), &fields).await?;
+        read_as(path, value)
+    }
+
+    /// Gives the connection to a caller that writes its own requests.
+    pub fn into_connection(self) -> Connection {
+        self.connection
+    }
+}
+
+/// The reply's JSON when it is a success, with what the server said otherwise.
+fn check_success(call: &str, status: u16, value: Value) -> Result<Value, LoadError> {
+    if status == 200 && value["result"] == "success" {
+        return Ok(value);
+    }
+    Err(LoadError::Refused { call: call.to_owned(), status, body: shorten(&value.to_string()) })
+}
+
+fn read_as<T: serde::de::DeserializeOwned>(call: &str, value: Value) -> Result<T, LoadError> {
+    serde_json::from_value(value)
+        .map_err(|error| LoadError::Server(format!("{call}: the reply is not as specified: {error}")))
+}
+
+fn shorten(body: &str) -> String {
+    body.chars().take(300).collect()
+}
+
+/// How a measured reply that is not a success is counted: its status, and its code where it has one.
+pub fn failure_name(status: u16, body: &[u8]) -> String {
+    #[derive(Deserialize)]
+    struct Refusal {
+        code: Option<String>,
+        msg: Option<String>,
+    }
+    match serde_json::from_slice::<Refusal>(body) {
+        Ok(Refusal { code: Some(code), msg: Some(msg) }) if code == "BAD_REQUEST" => {
+            format!("{status} {code} {}", msg.chars().take(60).collect::<String>())
+        }
+        Ok(Refusal { code: Some(code), .. }) => format!("{status} {code}"),
+        _ => format!("{status}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_are_named_by_status_and_code() {
+        let limited = br#"{"result":"error","msg":"slow down","code":"RATE_LIMIT_HIT"}"#;
+        assert_eq!(failure_name(429, limited), "429 RATE_LIMIT_HIT");
+        let bad = br#"{"result":"error","msg":"Missing topic","code":"BAD_REQUEST"}"#;
+        assert_eq!(failure_name(400, bad), "400 BAD_REQUEST Missing topic");
+        assert_eq!(failure_name(502, b"<html>"), "502");
+    }
+
+    #[test]
+    fn a_200_that_is_not_a_success_is_refused() {
+        let odd = serde_json::json!({"result": "error", "msg": "no"});
+        assert!(matches!(check_success("GET /x", 200, odd), Err(LoadError::Refused { status: 200, .. })));
+        assert!(check_success("GET /x", 200, serde_json::json!({"result": "success"})).is_ok());
+    }
+}

@@ -1,0 +1,265 @@
+//! `fetch`: clients that read pages of messages, the newest or anywhere. Every page is checked for success, and some
+//! for what is in it: parsing all of them would cost more than the server's work.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde::Deserialize;
+
+use super::get::is_success;
+use super::{Crew, Patience};
+use crate::client::{Account, Api, failure_name};
+use crate::error::LoadError;
+use crate::http::{Connection, NumberedGet, Target, bodiless_request, encode_form};
+use crate::outcome::PhaseResult;
+use crate::recorder::{Pace, Recorder, Window};
+use crate::scenario::{Anchor, FetchStep, Phase};
+use crate::setup::Stage;
+use crate::text::Random;
+
+/// One page of this many is parsed.
+const CHECK_EVERY: u64 = 64;
+
+/// Runs a `fetch` phase.
+pub async fn run(
+    stage: &mut Stage,
+    phase: &Phase,
+    step: &FetchStep,
+    server_pid: Option<u32>,
+) -> Result<PhaseResult, LoadError> {
+    let channel = stage.channel(&step.channel)?;
+    let accounts = stage.accounts(&channel.members, step.clients as usize).await?;
+    let mut api = Api::open(&stage.target).await?;
+    let (lowest, newest) = find_anchor_range(&mut api, &accounts[0], channel.id, step.num_before).await?;
+    let mut fetchers = Vec::with_capacity(accounts.len());
+    for (seed, account) in (1..).zip(&accounts) {
+        let mut fetcher = Fetcher::open(&stage.target, account, &[channel.id], step.num_before, seed).await?;
+        if step.anchor == Anchor::Anywhere {
+            fetcher.go_anywhere(&stage.target, account, channel.id, (lowest, newest));
+        }
+        fetcher.full_pages = true;
+        fetchers.push(fetcher);
+    }
+    let window = Window::starting_now(phase.warmup_secs, phase.secs);
+    let recorder = Arc::new(Recorder::new("fetch", window));
+    let mut crew = Crew::new(&phase.name, window, vec![recorder.clone()], server_pid);
+    for fetcher in fetchers {
+        crew.add(fetcher.run(Pace::new(&window, None, 0, 1), recorder.clone()));
+    }
+    crew.wait().await;
+    Ok(crew.into_result(Instant::now()))
+}
+
+fn page_path(channel_id: u64, num_before: u32, num_after: u32, anchor: &str) -> String {
+    let narrow = serde_json::json!([{ "operator": "channel", "operand": channel_id }]).to_string();
+    let (before, after) = (num_before.to_string(), num_after.to_string());
+    let query = encode_form(&[
+        ("narrow", &narrow),
+        ("num_before", &before),
+        ("num_after", &after),
+        ("include_anchor", "false"),
+        ("anchor", anchor),
+    ]);
+    format!("/api/v1/messages?{query}")
+}
+
+async fn read_ids(api: &mut Api, reader: &Account, path: &str) -> Result<Vec<u64>, LoadError> {
+    let page = api.get_good(path, Some(reader)).await?;
+    let messages = page["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    Ok(messages.iter().filter_map(|message| message["id"].as_u64()).collect())
+}
+
+/// The first and the last message id of a channel; `None` when it is empty.
+pub async fn find_id_range(
+    api: &mut Api,
+    reader: &Account,
+    channel_id: u64,
+) -> Result<Option<(u64, u64)>, LoadError> {
+    let first = read_ids(api, reader, &page_path(channel_id, 0, 1, "oldest")).await?;
+    let last = read_ids(api, reader, &page_path(channel_id, 1, 0, "newest")).await?;
+    Ok(first.first().copied().zip(last.last().copied()))
+}
+
+/// The anchors that have a whole page before them.
+async fn find_anchor_range(
+    api: &mut Api,
+    reader: &Account,
+    channel_id: u64,
+    num_before: u32,
+) -> Result<(u64, u64), LoadError> {
+    let first = read_ids(api, reader, &page_path(channel_id, 0, num_before, "oldest")).await?;
+    let Some((_, newest)) = find_id_range(api, reader, channel_id).await? else {
+        return Err(LoadError::Usage(
+            "the channel to fetch from is empty: give the scenario a fill".to_owned(),
+        ));
+    };
+    if first.len() < num_before as usize {
+        return Err(LoadError::Usage(format!("the channel has fewer than {num_before} messages: fill it")));
+    }
+    let lowest = first.last().copied().unwrap_or(newest) + 1;
+    Ok((lowest, newest.max(lowest)))
+}
+
+/// One client that reads pages.
+#[derive(Debug)]
+pub struct Fetcher {
+    connection: Connection,
+    /// Channel id and the whole request for its newest page.
+    newest: Vec<(u64, Vec<u8>)>,
+    anywhere: Option<Anywhere>,
+    num_before: usize,
+    /// Whether a page with fewer than `num_before` messages is a failure.
+    full_pages: bool,
+    random: Random,
+    request: Vec<u8>,
+    fetched: u64,
+}
+
+/// Requests for pages at random places of one channel.
+#[derive(Debug)]
+struct Anywhere {
+    channel_id: u64,
+    request: NumberedGet,
+    lowest: u64,
+    newest: u64,
+}
+
+#[derive(Deserialize)]
+struct Page {
+    messages: Vec<PageMessage>,
+}
+
+#[derive(Deserialize)]
+struct PageMessage {
+    id: u64,
+    stream_id: Option<u64>,
+}
+
+impl Fetcher {
+    /// Connects; fetches the newest page of a random one of `channel_ids` each time.
+    pub async fn open(
+        target: &Arc<Target>,
+        account: &Account,
+        channel_ids: &[u64],
+        num_before: u32,
+        seed: u64,
+    ) -> Result<Self, LoadError> {
+        let connection = Connection::open(target.address)
+            .await
+            .map_err(|source| LoadError::Http { call: format!("connect to {}", target.address), source })?;
+        let request_for = |id: &u64| {
+            let path = page_path(*id, num_before, 0, "newest");
+            (*id, bodiless_request("GET", &target.host, &path, Some(&account.authorization)))
+        };
+        Ok(Self {
+            connection,
+            newest: channel_ids.iter().map(request_for).collect(),
+            anywhere: None,
+            num_before: num_before as usize,
+            full_pages: false,
+            random: Random::new(seed),
+            request: Vec::with_capacity(512),
+            fetched: 0,
+        })
+    }
+
+    fn go_anywhere(&mut self, target: &Target, account: &Account, channel_id: u64, range: (u64, u64)) {
+        let path = page_path(channel_id, u32::try_from(self.num_before).unwrap_or(0), 0, "");
+        let request = NumberedGet::new(&target.host, &path, Some(&account.authorization));
+        self.anywhere = Some(Anywhere { channel_id, request, lowest: range.0, newest: range.1 });
+    }
+
+    /// Fetches until the pace ends.
+    pub async fn run(mut self, mut pace: Pace, recorder: Arc<Recorder>) {
+        let mut patience = Patience::default();
+        while let Some(started) = pace.wait().await {
+            match self.fetch().await {
+                Ok(bytes) => {
+                    recorder.record_good(started, bytes);
+                    patience.good();
+                }
+                Err(reason) => {
+                    recorder.record_failure(&reason);
+                    if !patience.bear().await {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn fetch(&mut self) -> Result<usize, String> {
+        let (channel_id, below) = self.choose();
+        self.fetched += 1;
+        let reply = self.connection.exchange_rested(&self.request).await.map_err(|error| error.code())?;
+        if reply.status != 200 || !is_success(reply.body) {
+            return Err(failure_name(reply.status, reply.body));
+        }
+        let bytes = reply.body.len();
+        if self.fetched % CHECK_EVERY == 1 {
+            let least = if self.full_pages { self.num_before } else { 0 };
+            check_page(reply.body, channel_id, below, least..=self.num_before)?;
+        }
+        Ok(bytes)
+    }
+
+    /// Writes the next request; returns its channel and the id its messages are before.
+    fn choose(&mut self) -> (u64, u64) {
+        if let Some(anywhere) = &self.anywhere {
+            let anchor = anywhere.lowest + self.random.below(anywhere.newest - anywhere.lowest + 1);
+            anywhere.request.fill(&mut self.request, i64::try_from(anchor).unwrap_or(i64::MAX));
+            return (anywhere.channel_id, anchor);
+        }
+        let place = usize::try_from(self.random.below(self.newest.len() as u64)).unwrap_or(0);
+        self.request.clone_from(&self.newest[place].1);
+        (self.newest[place].0, u64::MAX)
+    }
+}
+
+/// Whether a page holds ascending messages of one channel, before an id, and as many as it should.
+fn check_page(
+    body: &[u8],
+    channel_id: u64,
+    below: u64,
+    count: std::ops::RangeInclusive<usize>,
+) -> Result<(), String> {
+    let page: Page =
+        serde_json::from_slice(body).map_err(|_| "a page that is not as specified".to_owned())?;
+    if !count.contains(&page.messages.len()) {
+        return Err(format!("a page of {} messages", page.messages.len()));
+    }
+    if !page.messages.windows(2).all(|pair| pair[0].id < pair[1].id) {
+        return Err("a page that is not ascending".to_owned());
+    }
+    if page.messages.iter().any(|message| message.id >= below || message.stream_id != Some(channel_id)) {
+        return Err("a page with messages of another place".to_owned());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(ids: &[u64]) -> Vec<u8> {
+        let messages: Vec<_> =
+            ids.iter().map(|id| serde_json::json!({"id": id, "stream_id": 5, "x": 1})).collect();
+        serde_json::json!({ "result": "success", "messages": messages }).to_string().into_bytes()
+    }
+
+    #[test]
+    fn pages_are_checked_for_order_place_and_size() {
+        assert_eq!(check_page(&page(&[1, 2, 9]), 5, 10, 3..=3), Ok(()));
+        assert!(check_page(&page(&[1, 2]), 5, 10, 3..=3).is_err());
+        assert!(check_page(&page(&[2, 1, 3]), 5, 10, 3..=3).is_err());
+        assert!(check_page(&page(&[1, 2, 10]), 5, 10, 3..=3).is_err());
+        assert!(check_page(&page(&[1, 2, 3]), 6, 10, 3..=3).is_err());
+        assert!(check_page(b"{}", 5, 10, 0..=3).is_err());
+    }
+
+    #[test]
+    fn the_anchor_comes_last_in_the_path() {
+        assert!(page_path(7, 100, 0, "").ends_with("&anchor="));
+        assert!(page_path(7, 1, 0, "newest").contains("operand%22%3A7"));
+    }
+}

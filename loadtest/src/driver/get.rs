@@ -1,0 +1,106 @@
+//! `get`: clients that ask for one path over and over. Also drives the bare server's GET.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::{Crew, Patience};
+use crate::client::{Account, failure_name};
+use crate::error::LoadError;
+use crate::http::{Connection, Target, bodiless_request};
+use crate::outcome::PhaseResult;
+use crate::recorder::{Pace, Recorder, Window};
+use crate::scenario::{GetStep, Phase};
+use crate::setup::Stage;
+
+/// Where a success shows, at the start or at the end of the body: fields have no fixed order.
+const ENVELOPE_BYTES: usize = 256;
+const SUCCESS: &[u8] = br#""result":"success""#;
+
+/// Runs a `get` phase.
+pub async fn run(
+    stage: &mut Stage,
+    phase: &Phase,
+    step: &GetStep,
+    server_pid: Option<u32>,
+) -> Result<PhaseResult, LoadError> {
+    let everyone = stage.everyone();
+    let accounts = stage.accounts(&everyone, step.clients as usize).await?;
+    let path = format!("/api/v1{}", step.path);
+    let window = (phase.warmup_secs, phase.secs);
+    drive(&stage.target, &accounts, &path, &phase.name, window, server_pid).await
+}
+
+/// One client for each account, all asking for `path` as often as they can. `timing` is warm-up and measured seconds.
+pub async fn drive(
+    target: &Arc<Target>,
+    accounts: &[Arc<Account>],
+    path: &str,
+    label: &str,
+    timing: (f64, f64),
+    server_pid: Option<u32>,
+) -> Result<PhaseResult, LoadError> {
+    let mut connections = Vec::with_capacity(accounts.len());
+    for _ in accounts {
+        let opened = Connection::open(target.address).await;
+        connections
+            .push(opened.map_err(|source| LoadError::Http { call: format!("connect to {path}"), source })?);
+    }
+    let window = Window::starting_now(timing.0, timing.1);
+    let recorder = Arc::new(Recorder::new("get", window));
+    let mut crew = Crew::new(label, window, vec![recorder.clone()], server_pid);
+    for (account, connection) in accounts.iter().zip(connections) {
+        let request = bodiless_request("GET", &target.host, path, Some(&account.authorization));
+        let pace = Pace::new(&window, None, 0, 1);
+        crew.add(repeat(connection, request, pace, recorder.clone()));
+    }
+    crew.wait().await;
+    Ok(crew.into_result(Instant::now()))
+}
+
+async fn repeat(mut connection: Connection, request: Vec<u8>, mut pace: Pace, recorder: Arc<Recorder>) {
+    let mut patience = Patience::default();
+    while let Some(started) = pace.wait().await {
+        let outcome = match connection.exchange(&request).await {
+            Ok(reply) if reply.status == 200 && is_success(reply.body) => Ok(reply.body.len()),
+            Ok(reply) => Err(failure_name(reply.status, reply.body)),
+            Err(error) => Err(error.code()),
+        };
+        match outcome {
+            Ok(bytes) => {
+                recorder.record_good(started, bytes);
+                patience.good();
+            }
+            Err(reason) => {
+                recorder.record_failure(&reason);
+                if !patience.bear().await {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Whether a body says that it is a success, without parsing all of it.
+pub fn is_success(body: &[u8]) -> bool {
+    let first = &body[..body.len().min(ENVELOPE_BYTES)];
+    let last = &body[body.len().saturating_sub(ENVELOPE_BYTES)..];
+    contains(first) || contains(last)
+}
+
+fn contains(bytes: &[u8]) -> bool {
+    bytes.windows(SUCCESS.len()).any(|window| window == SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_success;
+
+    #[test]
+    fn the_envelope_is_found_at_either_end() {
+        let long = "x".repeat(1000);
+        assert!(is_success(br#"{"result":"success","msg":""}"#));
+        assert!(is_success(format!(r#"{{"a":"{long}","msg":"","result":"success"}}"#).as_bytes()));
+        assert!(!is_success(br#"{"result":"error","msg":"no"}"#));
+        assert!(!is_success(b""));
+    }
+}

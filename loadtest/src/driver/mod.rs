@@ -1,0 +1,194 @@
+//! Carries out the phases of a scenario. Each kind of step has its file; what they share is here: the crew of client
+//! tasks with its progress line and its deadline, and the account of what server and client used.
+
+pub mod fanout;
+pub mod fetch;
+pub mod fill;
+pub mod get;
+pub mod idle;
+pub mod mixed;
+pub mod receive;
+pub mod send;
+pub mod start;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::task::JoinSet;
+
+use crate::error::LoadError;
+use crate::outcome::{Operation, PhaseResult, ServerUse};
+use crate::process;
+use crate::recorder::{Recorder, Window};
+use crate::report::progress::PhaseLine;
+use crate::scenario::{Phase, Step};
+use crate::setup::Stage;
+
+/// How long after the end of a phase a reply may still come.
+const LATE_REPLY_WAIT: Duration = Duration::from_secs(30);
+const TICK: Duration = Duration::from_millis(200);
+/// A client gives up after this many failures in a row.
+const FAILURES_IN_A_ROW_MAX: u32 = 100;
+const FAILURE_PAUSE: Duration = Duration::from_millis(10);
+
+/// Runs one phase of a running server. `Start` phases have no running server: see [`start::run`].
+pub async fn run_phase(
+    stage: &mut Stage,
+    phase: &Phase,
+    server_pid: Option<u32>,
+) -> Result<PhaseResult, LoadError> {
+    let mut result = match &phase.step {
+        Step::Send(step) => send::run(stage, phase, step, server_pid).await?,
+        Step::Fanout(step) => fanout::run(stage, phase, step, server_pid).await?,
+        Step::Fetch(step) => fetch::run(stage, phase, step, server_pid).await?,
+        Step::Get(step) => get::run(stage, phase, step, server_pid).await?,
+        Step::Idle(step) => idle::run(stage, step, server_pid).await?,
+        Step::Mixed(step) => mixed::run(stage, phase, step, server_pid).await?,
+        Step::Start(_) => return Err(LoadError::Usage("a start phase needs --spawn".to_owned())),
+    };
+    result.name = phase.name.clone();
+    phase.step.kind().clone_into(&mut result.kind);
+    Ok(result)
+}
+
+/// The client tasks of a phase.
+#[derive(Debug)]
+pub struct Crew {
+    label: String,
+    window: Window,
+    recorders: Vec<Arc<Recorder>>,
+    tasks: JoinSet<()>,
+    meter: Meter,
+}
+
+impl Crew {
+    /// A crew without members. The first recorder is the phase's main operation.
+    pub fn new(label: &str, window: Window, recorders: Vec<Arc<Recorder>>, server_pid: Option<u32>) -> Self {
+        Self {
+            label: label.to_owned(),
+            window,
+            recorders,
+            tasks: JoinSet::new(),
+            meter: Meter::start(server_pid),
+        }
+    }
+
+    /// Adds a client, which ends by itself when the phase is over.
+    pub fn add(&mut self, client: impl Future<Output = ()> + Send + 'static) {
+        self.tasks.spawn(client);
+    }
+
+    /// Waits until every client has ended, showing progress. Clients that wait for a reply for too long are ended,
+    /// and count as failures.
+    pub async fn wait(&mut self) {
+        let mut line =
+            PhaseLine::new(&self.label, self.window.stop_at.saturating_duration_since(self.window.begins));
+        let deadline = self.window.stop_at + LATE_REPLY_WAIT;
+        while !self.tasks.is_empty() {
+            tokio::select! {
+                _ = self.tasks.join_next() => {}
+                () = tokio::time::sleep(TICK) => {
+                    let progress: Vec<_> = self.recorders.iter().map(|recorder| recorder.sample()).collect();
+                    if let Some(first) = progress.first() {
+                        line.show(*first);
+                    }
+                }
+            }
+            if Instant::now() > deadline {
+                for _ in 0..self.tasks.len() {
+                    self.recorders[0].record_failure("no reply in 30 s");
+                }
+                self.tasks.abort_all();
+                break;
+            }
+        }
+        line.finish();
+    }
+
+    /// The phase's result so far: operations, and what was used since the crew was made.
+    pub fn into_result(self, ended: Instant) -> PhaseResult {
+        let finished: Vec<(Operation, f64)> =
+            self.recorders.iter().map(|recorder| recorder.finish(ended)).collect();
+        let requests: u64 = self.recorders.iter().map(|recorder| recorder.total()).sum();
+        let secs = finished.first().map_or(0.0, |(_, secs)| *secs);
+        let (server, client_cpu_us_per_request) = self.meter.finish(requests);
+        PhaseResult {
+            secs,
+            operations: finished.into_iter().map(|(operation, _)| operation).collect(),
+            server,
+            client_cpu_us_per_request,
+            ..PhaseResult::default()
+        }
+    }
+}
+
+/// CPU time and memory since a moment.
+#[derive(Debug)]
+pub struct Meter {
+    server_pid: Option<u32>,
+    server_cpu: Option<Duration>,
+    server_rss: Option<u64>,
+    client_cpu: Duration,
+}
+
+impl Meter {
+    /// Reads both processes.
+    pub fn start(server_pid: Option<u32>) -> Self {
+        Self {
+            server_pid,
+            server_cpu: server_pid.and_then(process::cpu_time),
+            server_rss: server_pid.and_then(process::resident_bytes),
+            client_cpu: process::cpu_time(std::process::id()).unwrap_or_default(),
+        }
+    }
+
+    /// What the server used, and the client's CPU time per request in µs.
+    pub fn finish(&self, requests: u64) -> (Option<ServerUse>, f64) {
+        let client =
+            process::cpu_time(std::process::id()).unwrap_or_default().saturating_sub(self.client_cpu);
+        let server = self.server_pid.and_then(|pid| {
+            let cpu = process::cpu_time(pid)?.saturating_sub(self.server_cpu?);
+            Some(ServerUse {
+                cpu_us_per_request: micros_each(cpu, requests),
+                rss_mb_before: megabytes(self.server_rss?),
+                rss_mb_after: megabytes(process::resident_bytes(pid)?),
+            })
+        });
+        (server, micros_each(client, requests))
+    }
+}
+
+/// Bytes as MB of 1,000,000.
+pub fn megabytes(bytes: u64) -> f64 {
+    as_float(bytes) / 1_000_000.0
+}
+
+/// A count, to divide by.
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+pub fn as_float(count: u64) -> f64 {
+    count as f64
+}
+
+fn micros_each(time: Duration, requests: u64) -> f64 {
+    time.as_secs_f64() * 1_000_000.0 / as_float(requests.max(1))
+}
+
+/// Failures in a row of one client: a pause after each, so that a server that is gone is not hammered.
+#[derive(Debug, Default)]
+pub struct Patience {
+    failures: u32,
+}
+
+impl Patience {
+    /// Forgets earlier failures.
+    pub fn good(&mut self) {
+        self.failures = 0;
+    }
+
+    /// Pauses; `false` when the client should give up.
+    pub async fn bear(&mut self) -> bool {
+        self.failures += 1;
+        tokio::time::sleep(FAILURE_PAUSE).await;
+        self.failures < FAILURES_IN_A_ROW_MAX
+    }
+}

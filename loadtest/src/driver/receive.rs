@@ -1,0 +1,304 @@
+//! Event receivers: each registers a queue, polls it as a client does, and checks what it gets: ids ascending, none
+//! missing, none twice. How long a message took is told by the time in its content.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+
+use super::Patience;
+use crate::client::{Account, Api, failure_name};
+use crate::error::LoadError;
+use crate::http::{Connection, NumberedGet, Target, bodiless_request, encode_form};
+use crate::outcome::Delivery;
+use crate::recorder::Recorder;
+use crate::report::progress::counting_bar;
+use crate::text::parse_sent;
+
+/// Receivers that connect and register at the same time.
+const OPENERS: usize = 64;
+/// How long after the last send the events may still come.
+const DRAIN_WAIT: Duration = Duration::from_secs(10);
+
+/// One event queue and its poll.
+#[derive(Debug)]
+pub struct Receiver {
+    connection: Connection,
+    poll: NumberedGet,
+    /// The request that ends the queue, so that nothing is collected for it once the phase is over.
+    end: Vec<u8>,
+    request: Vec<u8>,
+    last_event_id: i64,
+    /// Message ids by channel, in the order they came.
+    seen: HashMap<u64, Vec<u64>>,
+    doubled: u64,
+    disordered: u64,
+    ended_early: bool,
+}
+
+#[derive(Deserialize)]
+struct EventsReply<'a> {
+    #[serde(borrow)]
+    events: Vec<Event<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Event<'a> {
+    id: i64,
+    #[serde(borrow)]
+    message: Option<EventMessage<'a>>,
+}
+
+#[derive(Deserialize)]
+struct EventMessage<'a> {
+    id: u64,
+    stream_id: Option<u64>,
+    #[serde(borrow)]
+    content: Cow<'a, str>,
+}
+
+/// What all receivers of a phase share.
+#[derive(Debug, Clone)]
+pub struct Reception {
+    /// Times from send to receipt.
+    pub recorder: Arc<Recorder>,
+    /// Times in contents count from here.
+    pub epoch: Instant,
+    /// Message events received so far, by all.
+    pub received: Arc<AtomicU64>,
+    /// Turns true when the receivers are to end.
+    pub stop: watch::Receiver<bool>,
+    /// Keeps the receivers from ending their queues all at the same moment.
+    pub ending: Arc<Semaphore>,
+}
+
+/// Registers one queue for each account, each over its own connection. `channels` are the ids to follow, for each.
+pub async fn open_receivers(
+    target: &Arc<Target>,
+    accounts: Vec<(Arc<Account>, Vec<u64>)>,
+) -> Result<Vec<Receiver>, LoadError> {
+    let bar = counting_bar(accounts.len() as u64, "event queues");
+    let part_size = accounts.len().div_ceil(OPENERS).max(1);
+    let mut openers = JoinSet::new();
+    for part in accounts.chunks(part_size) {
+        let (part, target, bar) = (part.to_vec(), target.clone(), bar.clone());
+        openers.spawn(async move {
+            let mut opened = Vec::with_capacity(part.len());
+            for (account, channels) in part {
+                opened.push(Receiver::open(&target, &account, &channels).await?);
+                bar.inc(1);
+            }
+            Ok::<_, LoadError>(opened)
+        });
+    }
+    let mut receivers = Vec::with_capacity(accounts.len());
+    while let Some(joined) = openers.join_next().await {
+        receivers.extend(joined.map_err(|error| LoadError::Server(format!("a receiver ended: {error}")))??);
+    }
+    bar.finish_and_clear();
+    Ok(receivers)
+}
+
+impl Receiver {
+    async fn open(target: &Arc<Target>, account: &Account, channels: &[u64]) -> Result<Self, LoadError> {
+        let mut api = Api::open(target).await?;
+        let registered = api.register(account).await?;
+        let queue = format!("/api/v1/events?{}", encode_form(&[("queue_id", &registered.queue_id)]));
+        let authorization = Some(account.authorization.as_str());
+        Ok(Self {
+            connection: api.into_connection(),
+            poll: NumberedGet::new(&target.host, &format!("{queue}&last_event_id="), authorization),
+            end: bodiless_request("DELETE", &target.host, &queue, authorization),
+            request: Vec::new(),
+            last_event_id: registered.last_event_id,
+            seen: channels.iter().map(|id| (*id, Vec::new())).collect(),
+            doubled: 0,
+            disordered: 0,
+            ended_early: false,
+        })
+    }
+
+    /// Polls until told to stop; returns itself for the count.
+    pub async fn run(mut self, mut reception: Reception) -> Self {
+        let mut patience = Patience::default();
+        let mut stop = reception.stop.clone();
+        loop {
+            tokio::select! {
+                () = stopped(&mut stop) => return self.end_queue(&reception.ending).await,
+                outcome = self.poll_once(&mut reception) => match outcome {
+                    Ok(()) => patience.good(),
+                    Err(reason) => {
+                        reception.recorder.record_failure(&reason);
+                        // A queue that is gone does not come back, and neither do the events in it.
+                        if reason.contains("BAD_EVENT_QUEUE_ID") || !patience.bear().await {
+                            self.ended_early = true;
+                            return self;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    async fn end_queue(mut self, ending: &Semaphore) -> Self {
+        let _turn = ending.acquire().await;
+        // The phase is judged already; a queue that cannot be ended ends by itself when it has been idle.
+        let _ = self.connection.exchange(&self.end).await;
+        self
+    }
+
+    async fn poll_once(&mut self, reception: &mut Reception) -> Result<(), String> {
+        self.poll.fill(&mut self.request, self.last_event_id);
+        let reply = self.connection.exchange(&self.request).await.map_err(|error| error.code())?;
+        let now = Instant::now();
+        if reply.status != 200 {
+            return Err(failure_name(reply.status, reply.body));
+        }
+        let bytes = reply.body.len();
+        let parsed: EventsReply =
+            serde_json::from_slice(reply.body).map_err(|_| "events that are not as specified".to_owned())?;
+        for event in &parsed.events {
+            if event.id <= self.last_event_id {
+                self.doubled += 1;
+                continue;
+            }
+            self.last_event_id = event.id;
+            let Some(message) = &event.message else { continue };
+            let Some(seen) = message.stream_id.and_then(|id| self.seen.get_mut(&id)) else { continue };
+            match note_message(seen, message.id) {
+                Arrival::New => {}
+                Arrival::Doubled => self.doubled += 1,
+                Arrival::Late => self.disordered += 1,
+            }
+            if let Some(sent) = parse_sent(&message.content, reception.epoch) {
+                reception.received.fetch_add(1, Ordering::Relaxed);
+                if sent <= now {
+                    reception.recorder.record_good(sent, bytes);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn lost(&self, sent: &HashMap<u64, Vec<u64>>) -> u64 {
+        let mut lost = 0;
+        for (channel_id, seen) in &self.seen {
+            let mut sorted = seen.clone();
+            sorted.sort_unstable();
+            let wanted = sent.get(channel_id).map(Vec::as_slice).unwrap_or_default();
+            lost += wanted.iter().filter(|id| sorted.binary_search(id).is_err()).count() as u64;
+        }
+        lost
+    }
+}
+
+async fn stopped(stop: &mut watch::Receiver<bool>) {
+    // An error means that the sender is gone, which is also a reason to stop.
+    let _ = stop.wait_for(|stop| *stop).await;
+}
+
+/// How a message's id stands to those before it.
+#[derive(Debug, PartialEq, Eq)]
+enum Arrival {
+    New,
+    Doubled,
+    Late,
+}
+
+fn note_message(seen: &mut Vec<u64>, id: u64) -> Arrival {
+    let arrival = match seen.last() {
+        Some(last) if id <= *last && seen.contains(&id) => return Arrival::Doubled,
+        Some(last) if id < *last => Arrival::Late,
+        _ => Arrival::New,
+    };
+    seen.push(id);
+    arrival
+}
+
+/// Running receivers.
+#[derive(Debug)]
+pub struct Receivers {
+    tasks: JoinSet<Receiver>,
+    stop: watch::Sender<bool>,
+    received: Arc<AtomicU64>,
+}
+
+impl Receivers {
+    /// Starts polling.
+    pub fn start(receivers: Vec<Receiver>, recorder: &Arc<Recorder>, epoch: Instant) -> Self {
+        let (stop, stopped) = watch::channel(false);
+        let received = Arc::new(AtomicU64::new(0));
+        let ending = Arc::new(Semaphore::new(OPENERS));
+        let mut tasks = JoinSet::new();
+        for receiver in receivers {
+            let reception = Reception {
+                recorder: recorder.clone(),
+                epoch,
+                received: received.clone(),
+                stop: stopped.clone(),
+                ending: ending.clone(),
+            };
+            tasks.spawn(receiver.run(reception));
+        }
+        Self { tasks, stop, received }
+    }
+
+    /// Waits until `expected` messages have come in all, but not for ever.
+    pub async fn drain(&self, expected: u64) {
+        let begun = Instant::now();
+        while self.received.load(Ordering::Relaxed) < expected && begun.elapsed() < DRAIN_WAIT {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// Ends the receivers and counts what they saw of `sent`.
+    pub async fn finish(mut self, sent: &HashMap<u64, Vec<u64>>) -> Delivery {
+        // The receivers may all have ended already; then nobody hears this.
+        let _ = self.stop.send(true);
+        let mut delivery =
+            Delivery { messages: sent.values().map(|ids| ids.len() as u64).sum(), ..Delivery::default() };
+        while let Some(joined) = self.tasks.join_next().await {
+            let Ok(receiver) = joined else { continue };
+            delivery.receivers += 1;
+            delivery.deliveries += receiver.seen.values().map(|ids| ids.len() as u64).sum::<u64>();
+            delivery.lost_events += receiver.lost(sent);
+            delivery.doubled_events += receiver.doubled;
+            delivery.disordered_events += receiver.disordered;
+            delivery.ended_receivers += u64::from(receiver.ended_early);
+        }
+        delivery
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubled_and_late_messages_are_told_apart() {
+        let mut seen = Vec::new();
+        let arrivals: Vec<Arrival> =
+            [1, 3, 3, 2, 2, 4].iter().map(|id| note_message(&mut seen, *id)).collect();
+        assert_eq!(
+            arrivals,
+            [Arrival::New, Arrival::New, Arrival::Doubled, Arrival::Late, Arrival::Doubled, Arrival::New]
+        );
+        assert_eq!(seen, [1, 3, 2, 4]);
+    }
+
+    #[test]
+    fn events_of_other_types_and_escaped_contents_are_read() {
+        let body = br#"{"result":"success","events":[{"id":1,"type":"heartbeat"},
+            {"id":2,"type":"message","flags":[],"message":{"id":9,"stream_id":3,"content":"a \"b\""}},
+            {"id":3,"type":"message","message":{"id":10,"content":"to people"}}]}"#;
+        let parsed: EventsReply = serde_json::from_slice(body).unwrap();
+        assert_eq!(parsed.events.len(), 3);
+        let message = parsed.events[1].message.as_ref().unwrap();
+        assert_eq!((message.id, message.stream_id, message.content.as_ref()), (9, Some(3), "a \"b\""));
+    }
+}

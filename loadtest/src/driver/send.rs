@@ -1,0 +1,244 @@
+//! `send`: clients that post messages, each on its own connection, one after the other or at a set rate.
+//! The same sender also serves `fanout`, `mixed`, the fill, and the bare server's POST.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use serde::Deserialize;
+
+use super::{Crew, Patience};
+use crate::client::{Account, failure_name};
+use crate::error::LoadError;
+use crate::http::{Connection, Target, Template};
+use crate::outcome::PhaseResult;
+use crate::recorder::{Pace, Recorder, Window};
+use crate::scenario::{Phase, SendStep};
+use crate::setup::Stage;
+use crate::text::{Random, Writer};
+
+const PATH: &str = "/api/v1/messages";
+
+/// Runs a `send` phase.
+pub async fn run(
+    stage: &mut Stage,
+    phase: &Phase,
+    step: &SendStep,
+    server_pid: Option<u32>,
+) -> Result<PhaseResult, LoadError> {
+    let channel = stage.channel(&step.channel)?;
+    let accounts = stage.accounts(&channel.members, step.clients as usize).await?;
+    let writer = Arc::new(Writer::new(Instant::now(), step.chars));
+    let senders = open_senders(&stage.target, &accounts, &[channel.id], step.topics, &writer).await?;
+    let window = Window::starting_now(phase.warmup_secs, phase.secs);
+    let recorder = Arc::new(Recorder::new("send", window));
+    let mut crew = Crew::new(&phase.name, window, vec![recorder.clone()], server_pid);
+    let budget = Arc::new(Budget::new(step.messages.unwrap_or(u64::MAX)));
+    let sent = Arc::new(Sent::default());
+    let clients = step.clients;
+    for (index, sender) in (0..clients).zip(senders) {
+        let pace = Pace::new(&window, step.rate_per_sec, index, clients);
+        crew.add(sender.run(pace, recorder.clone(), budget.clone(), sent.clone()));
+    }
+    crew.wait().await;
+    Ok(crew.into_result(Instant::now()))
+}
+
+/// Messages that may still be sent.
+#[derive(Debug)]
+pub struct Budget(AtomicU64);
+
+impl Budget {
+    /// A budget of `messages`.
+    pub fn new(messages: u64) -> Self {
+        Self(AtomicU64::new(messages))
+    }
+
+    /// Takes one; `false` when there is none.
+    fn take(&self) -> bool {
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
+    }
+
+    /// Returns the one of a send that failed.
+    fn give_back(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// The ids of acknowledged messages, by channel, when somebody will ask for them.
+#[derive(Debug, Default)]
+pub struct Sent {
+    keep: bool,
+    ids: Mutex<HashMap<u64, Vec<u64>>>,
+}
+
+impl Sent {
+    /// A record that keeps the ids.
+    pub fn kept() -> Self {
+        Self { keep: true, ids: Mutex::default() }
+    }
+
+    /// Notes an acknowledged message.
+    pub fn add(&self, channel_id: u64, message_id: u64) {
+        if self.keep {
+            self.lock().entry(channel_id).or_default().push(message_id);
+        }
+    }
+
+    /// All ids so far, ascending, by channel.
+    pub fn sorted(&self) -> HashMap<u64, Vec<u64>> {
+        let mut ids = self.lock().clone();
+        ids.values_mut().for_each(|ids| ids.sort_unstable());
+        ids
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Vec<u64>>> {
+        self.ids.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// Opens one sender for each account; each may write to all of `channel_ids`.
+pub async fn open_senders(
+    target: &Arc<Target>,
+    accounts: &[Arc<Account>],
+    channel_ids: &[u64],
+    topics: u32,
+    writer: &Arc<Writer>,
+) -> Result<Vec<Sender>, LoadError> {
+    let mut senders = Vec::with_capacity(accounts.len());
+    for (seed, account) in (1..).zip(accounts) {
+        senders.push(Sender::open(target, account, channel_ids, topics, writer.clone(), seed).await?);
+    }
+    Ok(senders)
+}
+
+/// One client that sends.
+#[derive(Debug)]
+pub struct Sender {
+    connection: Connection,
+    template: Template,
+    /// Channel id, and the start of the form up to the topic's number.
+    places: Vec<(u64, Vec<u8>)>,
+    topics: u64,
+    writer: Arc<Writer>,
+    random: Random,
+    request: Vec<u8>,
+    body: Vec<u8>,
+}
+
+#[derive(Deserialize)]
+struct SendReply<'a> {
+    result: &'a str,
+    id: Option<u64>,
+}
+
+impl Sender {
+    /// Connects.
+    pub async fn open(
+        target: &Arc<Target>,
+        account: &Account,
+        channel_ids: &[u64],
+        topics: u32,
+        writer: Arc<Writer>,
+        seed: u64,
+    ) -> Result<Self, LoadError> {
+        let connection = Connection::open(target.address)
+            .await
+            .map_err(|source| LoadError::Http { call: format!("connect to {}", target.address), source })?;
+        let places = channel_ids
+            .iter()
+            .map(|id| (*id, format!("type=channel&to={id}&topic=topic+").into_bytes()))
+            .collect();
+        Ok(Self {
+            connection,
+            template: Template::new("POST", &target.host, PATH, Some(&account.authorization)),
+            places,
+            topics: u64::from(topics),
+            writer,
+            random: Random::new(seed),
+            request: Vec::with_capacity(1024),
+            body: Vec::with_capacity(1024),
+        })
+    }
+
+    /// Sends until the pace or the budget ends.
+    pub async fn run(
+        mut self,
+        mut pace: Pace,
+        recorder: Arc<Recorder>,
+        budget: Arc<Budget>,
+        sent: Arc<Sent>,
+    ) {
+        let mut patience = Patience::default();
+        while let Some(started) = pace.wait().await {
+            if !budget.take() {
+                return;
+            }
+            match self.send(started).await {
+                Ok((channel_id, message_id, bytes)) => {
+                    recorder.record_good(started, bytes);
+                    sent.add(channel_id, message_id);
+                    patience.good();
+                }
+                Err(reason) => {
+                    recorder.record_failure(&reason);
+                    budget.give_back();
+                    if !patience.bear().await {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sends one message; returns its channel, its id and the size of the reply.
+    pub async fn send(&mut self, started: Instant) -> Result<(u64, u64, usize), String> {
+        let place = usize::try_from(self.random.below(self.places.len() as u64)).unwrap_or(0);
+        let (channel_id, prefix) = &self.places[place];
+        self.body.clear();
+        self.body.extend_from_slice(prefix);
+        let topic = self.random.below(self.topics);
+        write!(self.body, "{topic}&content=").expect("a vector takes any write");
+        self.writer.push_content(&mut self.body, &mut self.random, started);
+        self.template.fill(&mut self.request, &self.body);
+        // A sender at a slow rate rests longer than the server keeps connections open.
+        let reply = self.connection.exchange_rested(&self.request).await.map_err(|error| error.code())?;
+        if reply.status != 200 {
+            return Err(failure_name(reply.status, reply.body));
+        }
+        match serde_json::from_slice::<SendReply>(reply.body) {
+            Ok(SendReply { result: "success", id: Some(id) }) => Ok((*channel_id, id, reply.body.len())),
+            _ => Err("200 without success and id".to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_spent_once() {
+        let budget = Budget::new(2);
+        assert!(budget.take());
+        assert!(budget.take());
+        assert!(!budget.take());
+        budget.give_back();
+        assert!(budget.take());
+        assert!(!budget.take());
+    }
+
+    #[test]
+    fn ids_are_kept_only_when_asked_for() {
+        let kept = Sent::kept();
+        for id in [3, 1, 2] {
+            kept.add(7, id);
+        }
+        assert_eq!(kept.sorted()[&7], [1, 2, 3]);
+        let dropped = Sent::default();
+        dropped.add(7, 1);
+        assert!(dropped.sorted().is_empty());
+    }
+}

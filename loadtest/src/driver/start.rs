@@ -1,0 +1,43 @@
+//! `start`: the server is started again and again; what counts is the time from exec to the first answer, and the
+//! memory resident then.
+
+use std::path::Path;
+
+use super::megabytes;
+use crate::error::LoadError;
+use crate::http::Target;
+use crate::outcome::{PhaseResult, Start, median};
+use crate::process::{Spawned, check_address_free, resident_bytes};
+use crate::scenario::StartStep;
+
+/// The first thing any client asks.
+pub const READY_PATH: &str = "/api/v1/server_settings";
+
+/// Runs a `start` phase with `command`, whose output goes to `log`.
+pub async fn run(
+    step: &StartStep,
+    name: &str,
+    command: &str,
+    target: &Target,
+    log: &Path,
+) -> Result<PhaseResult, LoadError> {
+    let mut rounds_ms = Vec::new();
+    let mut resident = Vec::new();
+    for _ in 0..step.rounds {
+        check_address_free(target).await?;
+        let mut spawned = Spawned::start(command, log)?;
+        let ready = spawned.wait_ready(target, READY_PATH).await?;
+        rounds_ms.push(ready.as_secs_f64() * 1000.0);
+        if let Some(bytes) = resident_bytes(spawned.pid()) {
+            resident.push(megabytes(bytes));
+        }
+        spawned.stop().await?;
+    }
+    let start = Start { start_ms: median(&rounds_ms), rss_mb: median(&resident), rounds_ms };
+    Ok(PhaseResult {
+        name: name.to_owned(),
+        kind: "start".to_owned(),
+        start: Some(start),
+        ..PhaseResult::default()
+    })
+}

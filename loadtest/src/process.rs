@@ -1,0 +1,181 @@
+//! Processes: what the kernel says about one (`/proc`), and starting and stopping the server under test.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
+use tokio::process::{Child, Command};
+
+use crate::error::LoadError;
+use crate::http::{Connection, Target, bodiless_request};
+
+const READY_WAIT: Duration = Duration::from_secs(60);
+const STOP_WAIT: Duration = Duration::from_secs(30);
+/// How often a starting server is asked whether it answers.
+const READY_POLL: Duration = Duration::from_millis(1);
+
+/// Resident memory of a process, in bytes (`VmRSS` of `/proc/PID/status`).
+pub fn resident_bytes(pid: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    parse_resident(&status)
+}
+
+fn parse_resident(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
+/// CPU time of a process so far, user and system (`/proc/PID/stat`).
+pub fn cpu_time(pid: u32) -> Option<Duration> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let ticks = parse_cpu_ticks(&stat)?;
+    let per_sec = rustix::param::clock_ticks_per_second().max(1);
+    Some(Duration::from_micros(ticks * 1_000_000 / per_sec))
+}
+
+fn parse_cpu_ticks(stat: &str) -> Option<u64> {
+    // The second field is the program's name in parentheses, and may hold anything.
+    let (_, rest) = stat.rsplit_once(')')?;
+    let mut fields = rest.split_whitespace().skip(11);
+    let user: u64 = fields.next()?.parse().ok()?;
+    let system: u64 = fields.next()?.parse().ok()?;
+    Some(user + system)
+}
+
+/// Raises this process's limit of open files as far as allowed, and says when that is less than `wanted`.
+pub fn raise_open_files(wanted: u64) -> Result<(), LoadError> {
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current.is_none_or(|current| current >= wanted) {
+        return Ok(());
+    }
+    let target = limit.maximum.unwrap_or(wanted);
+    let raised = Rlimit { current: Some(target), maximum: limit.maximum };
+    let set = setrlimit(Resource::Nofile, raised);
+    if set.is_err() || target < wanted {
+        return Err(LoadError::Usage(format!(
+            "this scenario needs {wanted} open files, and the limit is {target}: raise it \
+             (`ulimit -n {wanted}`, or the hard limit in /etc/security/limits.conf) or lower the number of polls"
+        )));
+    }
+    Ok(())
+}
+
+/// A server that this program started.
+#[derive(Debug)]
+pub struct Spawned {
+    child: Child,
+    pid: u32,
+    /// When it was started.
+    pub started: Instant,
+}
+
+impl Spawned {
+    /// Starts `command` (program and arguments, split at white space), its output appended to `log`.
+    pub fn start(command: &str, log: &Path) -> Result<Self, LoadError> {
+        let mut words = command.split_whitespace();
+        let Some(program) = words.next() else {
+            return Err(LoadError::Usage("--spawn needs a command".to_owned()));
+        };
+        let output = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(log)
+            .map_err(|source| LoadError::file(log, source))?;
+        let errors = output.try_clone().map_err(|source| LoadError::file(log, source))?;
+        let mut prepared = Command::new(program);
+        prepared.args(words).stdin(Stdio::null()).stdout(output).stderr(errors).kill_on_drop(true);
+        let started = Instant::now();
+        let child =
+            prepared.spawn().map_err(|error| LoadError::Usage(format!("cannot start {program}: {error}")))?;
+        let pid = child.id().unwrap_or_default();
+        Ok(Self { child, pid, started })
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Waits until `path` answers 200; returns the time since the start.
+    pub async fn wait_ready(&mut self, target: &Target, path: &str) -> Result<Duration, LoadError> {
+        let request = bodiless_request("GET", &target.host, path, None);
+        while self.started.elapsed() < READY_WAIT {
+            if let Ok(mut connection) = Connection::open(target.address).await
+                && let Ok(reply) = connection.exchange(&request).await
+                && reply.status == 200
+            {
+                return Ok(self.started.elapsed());
+            }
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return Err(LoadError::Server(format!("the server ended before it answered: {status}")));
+            }
+            tokio::time::sleep(READY_POLL).await;
+        }
+        Err(LoadError::Server(format!("no 200 from {path} within {} s", READY_WAIT.as_secs())))
+    }
+
+    /// Asks it to end (SIGTERM) and waits; kills it when it does not.
+    pub async fn stop(mut self) -> Result<(), LoadError> {
+        let asked = i32::try_from(self.pid)
+            .ok()
+            .and_then(Pid::from_raw)
+            .is_some_and(|pid| kill_process(pid, Signal::TERM).is_ok());
+        if asked && tokio::time::timeout(STOP_WAIT, self.child.wait()).await.is_ok() {
+            return Ok(());
+        }
+        self.child
+            .kill()
+            .await
+            .map_err(|error| LoadError::Server(format!("the server cannot be stopped: {error}")))
+    }
+}
+
+/// Refuses to go on when something already answers at the address where a server is to be started.
+pub async fn check_address_free(target: &Target) -> Result<(), LoadError> {
+    match tokio::net::TcpStream::connect(target.address).await {
+        Ok(_) => Err(LoadError::Usage(format!(
+            "something already listens on {}: stop it, or leave --spawn out",
+            target.address
+        ))),
+        Err(_) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn proc_files_are_read() {
+        assert_eq!(parse_resident("Name:\tx\nVmRSS:\t    1234 kB\n"), Some(1234 * 1024));
+        assert_eq!(parse_resident("Name:\tx\n"), None);
+        let stat = "7 (a) b) S 1 7 7 0 -1 4194560 1 2 3 4 25 17 0 0 20 0 1 0";
+        assert_eq!(parse_cpu_ticks(stat), Some(42));
+        let own = std::process::id();
+        assert!(resident_bytes(own).unwrap() > 100_000);
+        assert!(cpu_time(own).is_some());
+        assert_eq!(resident_bytes(u32::MAX), None);
+    }
+
+    #[tokio::test]
+    async fn a_server_that_ends_at_once_is_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = Target::parse("http://127.0.0.1:9").unwrap();
+        let mut spawned = Spawned::start("false", &folder.path().join("log")).unwrap();
+        let error = spawned.wait_ready(&target, "/").await.unwrap_err();
+        assert!(error.to_string().contains("ended before"), "{error}");
+        assert!(Spawned::start("no-such-program-here", &folder.path().join("log")).is_err());
+    }
+
+    #[tokio::test]
+    async fn a_started_server_is_stopped() {
+        let folder = tempfile::tempdir().unwrap();
+        let spawned = Spawned::start("sleep 60", &folder.path().join("log")).unwrap();
+        let pid = spawned.pid();
+        assert!(resident_bytes(pid).is_some());
+        spawned.stop().await.unwrap();
+        assert!(!Path::new(&format!("/proc/{pid}")).exists());
+    }
+}

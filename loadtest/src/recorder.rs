@@ -1,0 +1,292 @@
+//! Counts and times requests while they happen. One recorder per operation, shared by all clients of a phase; the
+//! lock is held for some tens of nanoseconds, and the clients run on one or two threads.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use hdrhistogram::Histogram;
+
+use crate::outcome::{Latency, Operation};
+
+/// Longest time told apart: two minutes.
+const MICROS_MAX: u64 = 120_000_000;
+/// Distinct failures kept by name; the rest are counted together.
+const FAILURE_NAMES_MAX: usize = 32;
+/// Percentiles of the plotted curve.
+const CURVE: &[f64] = &[0.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 98.0, 99.0, 99.5, 99.9, 99.99, 100.0];
+const SAMPLES_MAX: usize = 20_000;
+
+/// When a phase measures. Copied into every client.
+#[derive(Debug, Clone, Copy)]
+pub struct Window {
+    /// When the load begins.
+    pub begins: Instant,
+    /// Requests that start before this are warm-up.
+    pub measure_from: Instant,
+    /// No request starts after this.
+    pub stop_at: Instant,
+}
+
+impl Window {
+    /// A window that begins now.
+    pub fn starting_now(warmup_secs: f64, secs: f64) -> Self {
+        let begins = Instant::now();
+        let measure_from = begins + Duration::from_secs_f64(warmup_secs);
+        Self { begins, measure_from, stop_at: measure_from + Duration::from_secs_f64(secs) }
+    }
+}
+
+/// The clients' common record of one operation.
+#[derive(Debug)]
+pub struct Recorder {
+    name: &'static str,
+    window: Window,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    micros: Histogram<u64>,
+    bytes: u64,
+    failed: u64,
+    failures: BTreeMap<String, u64>,
+    last_finish: Option<Instant>,
+    /// Good replies since the load began, warm-up included.
+    total: u64,
+    samples: Vec<(f64, u64)>,
+}
+
+/// What a progress line shows.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Progress {
+    /// Good replies so far, warm-up included.
+    pub total: u64,
+    /// Failures so far.
+    pub failed: u64,
+    /// Median so far.
+    pub p50_ms: f64,
+    /// 99th percentile so far.
+    pub p99_ms: f64,
+}
+
+impl Recorder {
+    /// An empty record.
+    pub fn new(name: &'static str, window: Window) -> Self {
+        let micros = Histogram::new_with_bounds(1, MICROS_MAX, 3).expect("constant bounds are valid");
+        let inner = Inner {
+            micros,
+            bytes: 0,
+            failed: 0,
+            failures: BTreeMap::new(),
+            last_finish: None,
+            total: 0,
+            samples: Vec::new(),
+        };
+        Self { name, window, inner: Mutex::new(inner) }
+    }
+
+    /// A good reply to a request that started (or was due) at `started`.
+    pub fn record_good(&self, started: Instant, bytes: usize) {
+        let finished = Instant::now();
+        let micros =
+            u64::try_from(finished.saturating_duration_since(started).as_micros()).unwrap_or(u64::MAX);
+        let mut inner = self.lock();
+        inner.total += 1;
+        if started < self.window.measure_from {
+            return;
+        }
+        inner.micros.saturating_record(micros.max(1));
+        inner.bytes += bytes as u64;
+        inner.last_finish = Some(finished);
+    }
+
+    /// A request without a good reply, by the name of its failure. Warm-up does not excuse it.
+    pub fn record_failure(&self, reason: &str) {
+        let mut inner = self.lock();
+        inner.failed += 1;
+        let known = inner.failures.contains_key(reason) || inner.failures.len() < FAILURE_NAMES_MAX;
+        *inner.failures.entry(if known { reason } else { "other" }.to_owned()).or_default() += 1;
+    }
+
+    /// The state of things, and one more point of the time line.
+    pub fn sample(&self) -> Progress {
+        let mut inner = self.lock();
+        let elapsed = self.window.begins.elapsed().as_secs_f64();
+        let total = inner.total;
+        if inner.samples.len() < SAMPLES_MAX {
+            inner.samples.push((elapsed, total));
+        }
+        Progress {
+            total,
+            failed: inner.failed,
+            p50_ms: millis(inner.micros.value_at_quantile(0.5)),
+            p99_ms: millis(inner.micros.value_at_quantile(0.99)),
+        }
+    }
+
+    /// Good replies so far, warm-up included.
+    pub fn total(&self) -> u64 {
+        self.lock().total
+    }
+
+    /// The operation's result, and the seconds it was measured for: until the last reply, if that came late, or
+    /// until `ended`, if the work ended early.
+    pub fn finish(&self, ended: Instant) -> (Operation, f64) {
+        let inner = self.lock();
+        let until = inner.last_finish.map_or(ended, |last| last.max(ended.min(self.window.stop_at)));
+        let secs = until.saturating_duration_since(self.window.measure_from).as_secs_f64().max(1e-9);
+        let completed = inner.micros.len();
+        let operation = Operation {
+            name: self.name.to_owned(),
+            completed,
+            failed: inner.failed,
+            failures: inner.failures.clone(),
+            requests_per_sec: float(completed) / secs,
+            reply_bytes_mean: float(inner.bytes) / float(completed.max(1)),
+            latency: summarize(&inner.micros),
+            curve: CURVE.iter().map(|p| (*p, millis(inner.micros.value_at_percentile(*p)))).collect(),
+            timeline: rates(&inner.samples),
+        };
+        (operation, secs)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // A panic while counting leaves at worst one request uncounted.
+        self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+fn summarize(micros: &Histogram<u64>) -> Latency {
+    if micros.is_empty() {
+        return Latency::default();
+    }
+    Latency {
+        mean_ms: micros.mean() / 1000.0,
+        p50_ms: millis(micros.value_at_quantile(0.5)),
+        p90_ms: millis(micros.value_at_quantile(0.9)),
+        p99_ms: millis(micros.value_at_quantile(0.99)),
+        p999_ms: millis(micros.value_at_quantile(0.999)),
+        max_ms: millis(micros.max()),
+    }
+}
+
+/// Rates between neighbouring samples, each at the time of the later one.
+fn rates(samples: &[(f64, u64)]) -> Vec<(f64, f64)> {
+    samples
+        .windows(2)
+        .filter(|pair| pair[1].0 > pair[0].0)
+        .map(|pair| (pair[1].0, float(pair[1].1 - pair[0].1) / (pair[1].0 - pair[0].0)))
+        .collect()
+}
+
+fn millis(micros: u64) -> f64 {
+    float(micros) / 1000.0
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts here are far below 2^52")]
+fn float(value: u64) -> f64 {
+    value as f64
+}
+
+/// When the next request of one client is due.
+///
+/// With a rate the schedule stands whatever the server does: a client that is still waiting when a request falls due
+/// sends it late but times it from when it was due, so that a stall counts against every request it delayed
+/// (no coordinated omission). A client that is only woken late by its own timer times from the real start.
+#[derive(Debug)]
+pub struct Pace {
+    interval: Option<Duration>,
+    next: Instant,
+    stop_at: Instant,
+}
+
+impl Pace {
+    /// The pace of client `index` of `clients` that together send `rate_per_sec`, spread evenly.
+    pub fn new(window: &Window, rate_per_sec: Option<f64>, index: u32, clients: u32) -> Self {
+        let interval = rate_per_sec.map(|rate| Duration::from_secs_f64(f64::from(clients) / rate));
+        let offset = interval
+            .map_or(Duration::ZERO, |interval| interval.mul_f64(f64::from(index) / f64::from(clients)));
+        Self { interval, next: window.begins + offset, stop_at: window.stop_at }
+    }
+
+    /// Waits for the next request; returns when it starts, or `None` when the phase is over.
+    pub async fn wait(&mut self) -> Option<Instant> {
+        let now = Instant::now();
+        let Some(interval) = self.interval else { return (now < self.stop_at).then_some(now) };
+        let due = self.next;
+        self.next += interval;
+        if due >= self.stop_at {
+            return None;
+        }
+        if due <= now {
+            return Some(due);
+        }
+        tokio::time::sleep_until(due.into()).await;
+        Some(Instant::now())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn good_replies_and_failures_are_counted_apart() {
+        let window = Window::starting_now(0.0, 1.0);
+        let recorder = Recorder::new("get", window);
+        for _ in 0..99 {
+            recorder.record_good(Instant::now(), 100);
+        }
+        recorder.record_good(
+            Instant::now().checked_sub(Duration::from_millis(50)).unwrap().max(window.measure_from),
+            100,
+        );
+        recorder.record_failure("429 RATE_LIMIT_HIT");
+        let (operation, secs) = recorder.finish(window.stop_at);
+        assert_eq!((operation.completed, operation.failed), (100, 1));
+        assert_eq!(operation.failures["429 RATE_LIMIT_HIT"], 1);
+        assert!((operation.reply_bytes_mean - 100.0).abs() < 1e-9);
+        assert!((secs - 1.0).abs() < 1e-6, "{secs}");
+    }
+
+    #[test]
+    fn warm_up_is_not_measured_but_its_failures_are() {
+        let window = Window::starting_now(10.0, 1.0);
+        let recorder = Recorder::new("get", window);
+        recorder.record_good(Instant::now(), 1);
+        recorder.record_failure("closed");
+        let (operation, _) = recorder.finish(Instant::now());
+        assert_eq!((operation.completed, operation.failed), (0, 1));
+        assert_eq!(recorder.total(), 1);
+    }
+
+    #[test]
+    fn distinct_failures_are_bounded() {
+        let recorder = Recorder::new("get", Window::starting_now(0.0, 1.0));
+        for number in 0..1000 {
+            recorder.record_failure(&format!("failure {number}"));
+        }
+        let (operation, _) = recorder.finish(Instant::now());
+        assert_eq!(operation.failures.len(), FAILURE_NAMES_MAX + 1);
+        assert_eq!(operation.failures["other"], 1000 - 32);
+    }
+
+    #[tokio::test]
+    async fn a_stalled_client_times_from_when_requests_were_due() {
+        let window = Window::starting_now(0.0, 0.2);
+        let mut pace = Pace::new(&window, Some(100.0), 0, 1);
+        assert_eq!(pace.wait().await, Some(window.begins));
+        tokio::time::sleep(Duration::from_millis(55)).await; // the server stalls
+        for number in 1..=5 {
+            assert_eq!(pace.wait().await, Some(window.begins + Duration::from_millis(10 * number)));
+        }
+        let waited = pace.wait().await.unwrap();
+        assert!(waited >= window.begins + Duration::from_millis(60));
+        let mut rest = 0;
+        while pace.wait().await.is_some() {
+            rest += 1;
+        }
+        assert_eq!(rest, 13, "the schedule has 20 requests in all");
+    }
+}

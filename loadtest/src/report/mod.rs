@@ -1,0 +1,162 @@
+//! What becomes of a result: a table on standard output, a JSON file, and an HTML page with plots.
+
+pub mod html;
+pub mod plots;
+pub mod progress;
+pub mod table;
+
+use std::path::Path;
+
+use crate::error::LoadError;
+use crate::outcome::RunResult;
+
+/// Writes `results.json` and `report.html` to `folder`.
+pub fn write(run: &RunResult, folder: &Path) -> Result<(), LoadError> {
+    let json = serde_json::to_string_pretty(run)
+        .map_err(|error| LoadError::Server(format!("the result cannot be written as JSON: {error}")))?;
+    for (name, text) in [("results.json", json), ("report.html", html::render(run))] {
+        let path = folder.join(name);
+        std::fs::write(&path, text).map_err(|source| LoadError::file(&path, source))?;
+    }
+    Ok(())
+}
+
+/// A number with as many decimals as help to read it.
+pub fn format_number(value: f64) -> String {
+    let size = value.abs();
+    if size >= 1000.0 {
+        group_thousands(value)
+    } else if size >= 100.0 {
+        format!("{value:.0}")
+    } else if size >= 10.0 {
+        format!("{value:.1}")
+    } else if size < 0.0005 {
+        "0".to_owned()
+    } else {
+        format!("{value:.3}")
+    }
+}
+
+fn group_thousands(value: f64) -> String {
+    let digits = format!("{:.0}", value.abs());
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    if value < 0.0 { format!("-{grouped}") } else { grouped }
+}
+
+#[cfg(test)]
+pub mod sample {
+    //! A result with something in every field, for the tests of the reports.
+
+    use crate::outcome::{
+        Baselines, CounterChange, Delivery, DiskBaseline, FORMAT, Idle, Latency, Machine, Operation,
+        PhaseResult, RunResult, ScenarioResult, ServerUse, Start, Verdict, WebBaseline,
+    };
+
+    /// One scenario with one phase.
+    pub fn run_result() -> RunResult {
+        let verdict = |expectation: &str, measured, met| Verdict {
+            phase: "64 <clients>".to_owned(),
+            expectation: expectation.to_owned(),
+            limit: 20_000.0,
+            measured,
+            met,
+        };
+        let scenario = ScenarioResult {
+            name: "send".to_owned(),
+            about: "Sends & measures.".to_owned(),
+            phases: vec![phase()],
+            baselines: Baselines {
+                web_post: Some(WebBaseline {
+                    clients: 64,
+                    requests_per_sec: 50_000.0,
+                    ..WebBaseline::default()
+                }),
+                web_get: None,
+                disk: Some(DiskBaseline {
+                    folder: "/tmp".to_owned(),
+                    p50_ms: 0.16,
+                    ..DiskBaseline::default()
+                }),
+            },
+            verdicts: vec![
+                verdict("requests_per_sec_min", Some(25_000.0), true),
+                verdict("rss_mb_max", None, false),
+            ],
+        };
+        let machine = Machine { cpu: "Some <CPU>".to_owned(), cores: 2, ..Machine::default() };
+        RunResult {
+            format: FORMAT,
+            started_at: 1_790_000_000,
+            machine,
+            scenarios: vec![scenario],
+            met: false,
+        }
+    }
+
+    fn phase() -> PhaseResult {
+        let latency = Latency { p50_ms: 2.0, p99_ms: 7.5, max_ms: 20.0, ..Latency::default() };
+        let mut operation = Operation {
+            name: "send".to_owned(),
+            completed: 250_000,
+            failed: 1,
+            requests_per_sec: 25_000.0,
+            latency,
+            curve: vec![(0.0, 0.5), (50.0, 2.0), (99.0, 7.5), (100.0, 20.0)],
+            timeline: vec![(0.2, 20_000.0), (0.4, 25_000.0), (0.6, 24_000.0)],
+            ..Operation::default()
+        };
+        operation.failures.insert("429 RATE_LIMIT_HIT".to_owned(), 1);
+        let mut phase = PhaseResult {
+            name: "64 <clients>".to_owned(),
+            kind: "send".to_owned(),
+            secs: 10.0,
+            operations: vec![operation],
+            delivery: Some(Delivery { receivers: 100, ..Delivery::default() }),
+            idle: Some(Idle { polls: 10_000, bytes_per_poll: 5_500.0, ..Idle::default() }),
+            start: Some(Start { start_ms: 120.0, rss_mb: 30.0, rounds_ms: vec![120.0] }),
+            server: Some(ServerUse { cpu_us_per_request: 31.0, ..ServerUse::default() }),
+            client_cpu_us_per_request: 6.0,
+            ..PhaseResult::default()
+        };
+        let change = CounterChange { per_message: 1.0, ..CounterChange::default() };
+        phase.counters.insert("journal_frames_total".to_owned(), change);
+        phase
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_readable() {
+        let cases = [
+            (0.0, "0"),
+            (0.123, "0.123"),
+            (12.34, "12.3"),
+            (123.4, "123"),
+            (1_234_567.0, "1,234,567"),
+            (-1500.0, "-1,500"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(format_number(value), text);
+        }
+    }
+
+    #[test]
+    fn both_files_are_written() {
+        let folder = tempfile::tempdir().unwrap();
+        write(&sample::run_result(), folder.path()).unwrap();
+        let json = std::fs::read_to_string(folder.path().join("results.json")).unwrap();
+        let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(value["scenarios"][0]["phases"][0]["operations"][0]["completed"], 250_000);
+        assert!(folder.path().join("report.html").exists());
+        assert!(write(&sample::run_result(), &folder.path().join("none")).is_err());
+    }
+}

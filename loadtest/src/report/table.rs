@@ -1,0 +1,204 @@
+//! The result as text, for a terminal.
+
+use std::fmt::Write;
+
+use super::format_number;
+use crate::driver::as_float;
+use crate::expect::ratio_to_baseline;
+use crate::outcome::{Baselines, Machine, PhaseResult, ScenarioResult, Verdict};
+
+/// A scenario: phases, baselines, verdicts.
+pub fn render_scenario(result: &ScenarioResult) -> String {
+    let mut text = format!("\n== {}: {}\n", result.name, result.about);
+    for phase in &result.phases {
+        text.push_str(&render_phase(phase, &result.baselines));
+    }
+    text.push_str(&render_baselines(&result.baselines));
+    for verdict in &result.verdicts {
+        text.push_str(&render_verdict(verdict));
+    }
+    text
+}
+
+fn render_phase(phase: &PhaseResult, baselines: &Baselines) -> String {
+    let mut text = format!("-- {} ({:.1} s)\n", phase.name, phase.secs);
+    for line in facts(phase, baselines) {
+        text.push_str("   ");
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text
+}
+
+/// The lines that say what a phase measured; also used by the HTML report.
+pub fn facts(phase: &PhaseResult, baselines: &Baselines) -> Vec<String> {
+    let mut lines = Vec::new();
+    for operation in &phase.operations {
+        let latency = &operation.latency;
+        lines.push(format!(
+            "{:<8}{:>10}/s  {} good, {} failed  p50 {} ms  p90 {} ms  p99 {} ms  p99.9 {} ms  max {} ms  {} B a reply",
+            operation.name,
+            format_number(operation.requests_per_sec),
+            format_number(as_float(operation.completed)),
+            operation.failed,
+            format_number(latency.p50_ms),
+            format_number(latency.p90_ms),
+            format_number(latency.p99_ms),
+            format_number(latency.p999_ms),
+            format_number(latency.max_ms),
+            format_number(operation.reply_bytes_mean),
+        ));
+        lines.extend(operation.failures.iter().map(|(reason, count)| format!("failed: {count} × {reason}")));
+    }
+    if let Some(ratio) = ratio_to_baseline(phase, baselines) {
+        lines.push(format!("ratio to the bare actix-web server: {ratio:.3}"));
+    }
+    if let (Some(first), Some(disk)) = (phase.operations.first(), &baselines.disk) {
+        let over = first.latency.p50_ms - disk.p50_ms;
+        lines.push(format!(
+            "p50 over append + fdatasync: {} ms ({:.1} times)",
+            format_number(over),
+            first.latency.p50_ms / disk.p50_ms.max(1e-9)
+        ));
+    }
+    lines.extend(special_facts(phase));
+    if let Some(server) = phase.server {
+        lines.push(format!(
+            "server: {:.1} µs CPU a request, resident {:.1} → {:.1} MB; client: {:.1} µs CPU a request",
+            server.cpu_us_per_request,
+            server.rss_mb_before,
+            server.rss_mb_after,
+            phase.client_cpu_us_per_request
+        ));
+    } else if !phase.operations.is_empty() {
+        lines.push(format!("client: {:.1} µs CPU a request", phase.client_cpu_us_per_request));
+    }
+    lines
+}
+
+fn special_facts(phase: &PhaseResult) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(delivery) = phase.delivery {
+        lines.push(format!(
+            "delivery: {} messages to {} receivers, {} deliveries, {} lost, {} doubled, {} out of order, {} receivers ended early",
+            delivery.messages,
+            delivery.receivers,
+            delivery.deliveries,
+            delivery.lost_events,
+            delivery.doubled_events,
+            delivery.disordered_events,
+            delivery.ended_receivers
+        ));
+    }
+    if let Some(idle) = phase.idle {
+        lines.push(format!(
+            "idle: {} polls, {} B each = {} B over the bare connection's {} B; last receipt {} ms (bare {} ms)",
+            idle.polls,
+            format_number(idle.server_bytes_per_connection),
+            format_number(idle.bytes_per_poll),
+            format_number(idle.bare_bytes_per_connection),
+            format_number(idle.last_receipt_ms),
+            format_number(idle.bare_last_receipt_ms)
+        ));
+    }
+    if let Some(start) = &phase.start {
+        lines.push(format!(
+            "start: {} ms to the first answer (median of {}), {} MB resident",
+            format_number(start.start_ms),
+            start.rounds_ms.len(),
+            format_number(start.rss_mb)
+        ));
+    }
+    for (name, change) in &phase.counters {
+        let (per, all) = (change.per_message, change.after - change.before);
+        lines.push(format!("{name}: {per:.4} a message ({} in all)", format_number(all)));
+    }
+    lines
+}
+
+/// The baselines, one line each.
+pub fn render_baselines(baselines: &Baselines) -> String {
+    baseline_facts(baselines).into_iter().fold(String::new(), |mut text, line| {
+        let _ = writeln!(text, "   {line}");
+        text
+    })
+}
+
+/// The lines that say what the machine gives.
+pub fn baseline_facts(baselines: &Baselines) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (name, web) in [("GET", &baselines.web_get), ("POST", &baselines.web_post)] {
+        let Some(web) = web else { continue };
+        lines.push(format!(
+            "bare actix-web {name}, {} clients: {}/s (rounds {}), p50 {} ms, CPU a request: server {:.1} µs, client {:.1} µs",
+            web.clients,
+            format_number(web.requests_per_sec),
+            list(&web.rounds_per_sec),
+            format_number(web.p50_ms),
+            web.server_cpu_us_per_request,
+            web.client_cpu_us_per_request
+        ));
+    }
+    if let Some(disk) = &baselines.disk {
+        lines.push(format!(
+            "append 4 KiB + fdatasync in {}: {}/s (rounds {}), p50 {} ms, p99 {} ms",
+            disk.folder,
+            format_number(disk.syncs_per_sec),
+            list(&disk.rounds_per_sec),
+            format_number(disk.p50_ms),
+            format_number(disk.p99_ms)
+        ));
+    }
+    lines
+}
+
+fn list(values: &[f64]) -> String {
+    values.iter().map(|value| format_number(*value)).collect::<Vec<_>>().join(" · ")
+}
+
+fn render_verdict(verdict: &Verdict) -> String {
+    let mark = if verdict.met { "met   " } else { "MISSED" };
+    let measured = verdict.measured.map_or_else(|| "not measured".to_owned(), format_number);
+    let place = if verdict.phase.is_empty() { String::new() } else { format!(" [{}]", verdict.phase) };
+    format!("   {mark} {}{place}: {measured}, limit {}\n", verdict.expectation, format_number(verdict.limit))
+}
+
+/// The machine in one line.
+pub fn render_machine(machine: &Machine) -> String {
+    format!(
+        "machine: {}, {} cores, {} MB, Linux {}, load average {:.2}; loadtest {}, server {}",
+        machine.cpu,
+        machine.cores,
+        machine.memory_mb,
+        machine.kernel,
+        machine.load_average,
+        machine.loadtest_version,
+        if machine.server_version.is_empty() { "-" } else { &machine.server_version }
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::sample;
+
+    #[test]
+    fn the_table_says_what_was_measured_met_and_missed() {
+        let run = sample::run_result();
+        let text = render_scenario(&run.scenarios[0]);
+        for part in [
+            "25,000/s",
+            "250,000 good, 1 failed",
+            "1 × 429 RATE_LIMIT_HIT",
+            "ratio to the bare actix-web server: 0.500",
+            "p50 over append + fdatasync: 1.840 ms",
+            "5,500 B over",
+            "journal_frames_total: 1.0000 a message",
+            "met    requests_per_sec_min [64 <clients>]: 25,000, limit 20,000",
+            "MISSED rss_mb_max [64 <clients>]: not measured",
+        ] {
+            assert!(text.contains(part), "{part} is missing in\n{text}");
+        }
+        assert!(render_machine(&run.machine).contains("Some <CPU>, 2 cores"));
+    }
+}

@@ -1,0 +1,112 @@
+//! The messages a load test writes: plain words of a random length, with the sending time in front, so that whoever
+//! receives one knows how long it took. Written ready for a form body.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+/// Words without anything that Markdown or a form would change; `+` is a space in a form.
+const WORDS: &str = "the+channel+was+quiet+until+noon+when+somebody+asked+about+the+red+pens+and+three+people+answered+\
+at+once+with+different+drawers+so+the+thread+went+on+for+an+hour+before+anyone+looked+under+the+printer+where+they+had+\
+been+since+spring+together+with+a+stapler+two+badges+and+the+minutes+of+a+meeting+nobody+remembers+having+attended+";
+/// Longest content plus one round of `WORDS`, so that any start has enough after it.
+const POOL_CHARS: usize = 10_000 + WORDS.len();
+
+/// A small fast random source (xorshift64*): load needs variety, not secrecy.
+#[derive(Debug, Clone)]
+pub struct Random(u64);
+
+impl Random {
+    /// Starts from a number; equal numbers give equal sequences.
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    /// A number below `bound`; 0 for a bound of 0.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        let value = self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11;
+        value.checked_rem(bound).unwrap_or(0)
+    }
+}
+
+/// Writes contents.
+#[derive(Debug)]
+pub struct Writer {
+    pool: Vec<u8>,
+    epoch: Instant,
+    chars: [u32; 2],
+}
+
+impl Writer {
+    /// For contents of `chars[0]` to `chars[1]` characters, timed from `epoch`.
+    pub fn new(epoch: Instant, chars: [u32; 2]) -> Self {
+        let pool = WORDS.bytes().cycle().take(POOL_CHARS).collect();
+        Self { pool, epoch, chars }
+    }
+
+    /// Appends a content sent at `sent` to a form body.
+    pub fn push_content(&self, body: &mut Vec<u8>, random: &mut Random, sent: Instant) {
+        let span = u64::from(self.chars[1] - self.chars[0]) + 1;
+        let chars = self.chars[0] as usize + below_usize(random, span);
+        let start = body.len();
+        let nanos = sent.saturating_duration_since(self.epoch).as_nanos();
+        write!(body, "t{nanos}.").expect("a vector takes any write");
+        let rest = chars.saturating_sub(body.len() - start);
+        let from = below_usize(random, WORDS.len() as u64);
+        body.extend_from_slice(&self.pool[from..from + rest]);
+        // A space at the end would be cut off by the server.
+        if let Some(last) = body.last_mut()
+            && *last == b'+'
+        {
+            *last = b'.';
+        }
+    }
+}
+
+fn below_usize(random: &mut Random, bound: u64) -> usize {
+    usize::try_from(random.below(bound)).expect("the bounds here are small")
+}
+
+/// When a content was sent, if it is one of ours (raw, or rendered as one paragraph).
+pub fn parse_sent(content: &str, epoch: Instant) -> Option<Instant> {
+    let content = content.strip_prefix("<p>").unwrap_or(content);
+    let (nanos, _) = content.strip_prefix('t')?.split_once('.')?;
+    epoch.checked_add(Duration::from_nanos(nanos.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contents_have_their_length_and_their_time() {
+        let epoch = Instant::now();
+        let writer = Writer::new(epoch, [24, 400]);
+        let mut random = Random::new(7);
+        let mut lengths = std::collections::BTreeSet::new();
+        for step in 0..2000 {
+            let sent = epoch + Duration::from_nanos(step * 1_234_567);
+            let mut body = Vec::new();
+            writer.push_content(&mut body, &mut random, sent);
+            let content = String::from_utf8(body).unwrap().replace('+', " ");
+            assert_eq!(content.trim().len(), content.len());
+            assert!((24..=400).contains(&content.len()), "{}", content.len());
+            lengths.insert(content.len());
+            assert_eq!(parse_sent(&content, epoch), Some(sent));
+            assert_eq!(parse_sent(&format!("<p>{content}</p>"), epoch), Some(sent));
+        }
+        assert!(lengths.len() > 300, "lengths vary: {}", lengths.len());
+        assert_eq!(parse_sent("hello", epoch), None);
+        assert_eq!(parse_sent("together. no", epoch), None);
+    }
+
+    #[test]
+    fn random_numbers_stay_below_their_bound_and_vary() {
+        let mut random = Random::new(1);
+        let seen: std::collections::BTreeSet<u64> = (0..1000).map(|_| random.below(10)).collect();
+        assert_eq!(seen.len(), 10);
+        assert_eq!(random.below(0), 0);
+    }
+}
