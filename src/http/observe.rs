@@ -143,6 +143,8 @@ fn recorder() -> Option<&'static PrometheusHandle> {
 mod tests {
     use super::super::routes::table;
     use super::*;
+    use parking_lot::Mutex;
+    use std::sync::Arc;
 
     #[test]
     fn ids_differ_and_a_proxys_is_kept() {
@@ -174,5 +176,41 @@ mod tests {
         counted("millstream_http_requests_total{method=\"-\",route=\"-\",status=\"4xx\"} ");
         counted("millstream_http_request_seconds_bucket{method=\"GET\",route=\"/health\",le=\"0.0005\"} ");
         assert!(headers.contains_key("x-request-id"));
+    }
+
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<u8>>>);
+
+    impl std::io::Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_line_says_what_happened_and_no_more() {
+        let lines = Lines::default();
+        let (writer, observer) = (lines.clone(), Observer::new(&table()));
+        let subscriber =
+            tracing_subscriber::fmt().json().flatten_event(true).with_writer(move || writer.clone());
+        tracing::subscriber::with_default(subscriber.finish(), || {
+            let mut headers = HeaderMap::new();
+            headers.insert(REQUEST_ID, HeaderValue::from_static("abc"));
+            let observed = observer.begin(&headers);
+            observer.end(observed, Some(0), Some(UserId(7)), 200, &mut headers);
+        });
+        let mut line: serde_json::Value = serde_json::from_slice(&lines.0.lock()).unwrap();
+        let fields = line.as_object_mut().unwrap();
+        fields.retain(|name, _| name != "timestamp" && name != "micros");
+        let expected = serde_json::json!({
+            "level": "INFO", "target": "access", "message": "answered",
+            "id": "abc", "route": "GET /health", "user": 7, "status": 200,
+        });
+        assert_eq!(line, expected);
     }
 }

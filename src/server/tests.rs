@@ -15,6 +15,7 @@ use model::{MessageId, RealmId, Role, UserId};
 use reqwest::{Client, RequestBuilder, StatusCode};
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -111,6 +112,7 @@ fn routes() -> Vec<Route> {
         Route::new(Method::PATCH, "/api/v1/messages", Login::Human, Limit::Api, send),
         Route::new(Method::PUT, "/api/v1/streams/{id:int}/{name:text}", Login::NotGuest, Limit::Free, member),
         Route::new(Method::GET, "/api/v1/events", Login::Account, Limit::Events, poll),
+        Route::new(Method::GET, "/api/v1/park", Login::None, Limit::Free, park),
         Route::new(Method::POST, "/api/v1/slow", Login::None, Limit::Free, slow),
         Route::new(Method::POST, "/api/v1/uploads", Login::Account, Limit::Free, upload).streaming(),
     ]);
@@ -372,4 +374,44 @@ async fn stopping_cuts_nobody_off() {
     stopping.await.unwrap();
     assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
     assert!(TcpStream::connect(address).await.is_err());
+}
+
+static PARKED: AtomicUsize = AtomicUsize::new(0);
+
+struct Parked;
+
+impl Drop for Parked {
+    fn drop(&mut self) {
+        PARKED.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+async fn park() -> Answer {
+    PARKED.fetch_add(1, Ordering::SeqCst);
+    let _parked = Parked;
+    std::future::pending().await
+}
+
+async fn parked_becomes(count: usize) {
+    let deadline = Instant::now() + Duration::from_secs(5);
+    while PARKED.load(Ordering::SeqCst) != count {
+        assert!(Instant::now() < deadline, "{} parked, not {count}", PARKED.load(Ordering::SeqCst));
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[actix_web::test]
+async fn a_client_that_hangs_up_frees_its_poll() {
+    let (server, _) = start(&[]).await;
+    let request = b"GET /api/v1/park HTTP/1.1\r\nHost: x\r\n\r\n";
+    let mut first = TcpStream::connect(server.address()).await.unwrap();
+    let mut second = TcpStream::connect(server.address()).await.unwrap();
+    first.write_all(request).await.unwrap();
+    second.write_all(request).await.unwrap();
+    parked_becomes(2).await;
+    drop(first);
+    parked_becomes(1).await;
+    second.shutdown().await.unwrap();
+    parked_becomes(0).await;
+    server.stop().await;
 }
