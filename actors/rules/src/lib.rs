@@ -3,14 +3,19 @@
 //! No clock, no randomness, no I/O, no HTTP: time and state are arguments, refusals are `RuleError`.
 //! Who asks, in which order, and what becomes of the answer is `actors`.
 
+pub mod avatar;
+pub mod client;
+pub mod colors;
 pub mod content;
 pub mod error;
 pub mod names;
 pub mod narrow;
 pub mod permissions;
+pub mod posting;
 pub mod settings;
 pub mod text;
 pub mod topics;
+pub mod traffic;
 pub mod visibility;
 
 pub use error::RuleError;

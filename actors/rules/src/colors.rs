@@ -1,0 +1,85 @@
+//! Colours of subscriptions (endpoints.md 0.4).
+
+use crate::error::RuleError;
+
+/// Colours for new subscriptions, in the order in which they are used.
+pub const PALETTE: [&str; 24] = [
+    "#76ce90", "#fae589", "#a6c7e5", "#e79ab5", "#bfd56f", "#f4ae55", "#b0a5fd", "#addfe5", "#f5ce6e",
+    "#c2726a", "#94c849", "#bd86e5", "#ee7e4a", "#a6dcbf", "#7fb8d6", "#d98cc9", "#cdb57a", "#6fc4b8",
+    "#e0a58c", "#9db36b", "#8f9ee0", "#d6708f", "#b7a2a8", "#5faad0",
+];
+
+/// The colour of a new subscription: the first one not in use; with all in use, they begin anew.
+pub fn pick_color<'c>(used: impl IntoIterator<Item = &'c str>) -> &'static str {
+    let mut uses = [0_u32; PALETTE.len()];
+    for color in used {
+        if let Some(position) = PALETTE.iter().position(|palette| *palette == color) {
+            uses[position] += 1;
+        }
+    }
+    // The first of the least used.
+    let mut best = 0;
+    for (position, count) in uses.iter().enumerate() {
+        if *count < uses[best] {
+            best = position;
+        }
+    }
+    PALETTE[best]
+}
+
+/// A colour as sent (`#`, 3 to 6 hexadecimal digits) → `#rrggbb` in lower case, which mobile clients need.
+/// Three digits are doubled, a fourth would be transparency and is dropped, a lone fifth is completed with 0.
+pub fn parse_color(raw: &str) -> Result<String, RuleError> {
+    let digits = raw.strip_prefix('#').ok_or(RuleError::ColorInvalid)?;
+    let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !is_hex || !(3..=6).contains(&digits.len()) {
+        return Err(RuleError::ColorInvalid);
+    }
+    let digits = digits.to_ascii_lowercase();
+    let full = match digits.len() {
+        3 | 4 => digits.chars().take(3).flat_map(|digit| [digit, digit]).collect(),
+        5 => format!("{digits}0"),
+        _ => digits,
+    };
+    Ok(format!("#{full}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_palette_is_distinct_and_clean() {
+        assert_eq!(PALETTE.iter().collect::<BTreeSet<_>>().len(), 24);
+        for color in PALETTE {
+            assert_eq!(parse_color(color).as_deref(), Ok(color));
+        }
+    }
+
+    #[test]
+    fn unused_colors_come_first() {
+        assert_eq!(pick_color([]), PALETTE[0]);
+        assert_eq!(pick_color([PALETTE[0], PALETTE[2], "#123456"]), PALETTE[1]);
+        assert_eq!(pick_color(PALETTE), PALETTE[0]);
+        assert_eq!(pick_color(PALETTE.into_iter().chain([PALETTE[0], PALETTE[1]])), PALETTE[2]);
+    }
+
+    #[test]
+    fn colors_are_checked_and_completed() {
+        for (raw, expected) in [
+            ("#76CE90", Some("#76ce90")),
+            ("#abc", Some("#aabbcc")),
+            ("#abcd", Some("#aabbcc")),
+            ("#abcde", Some("#abcde0")),
+            ("red", None),
+            ("#ab", None),
+            ("#abcdefa", None),
+            ("#ggg", None),
+            ("76ce90", None),
+            ("#é1", None),
+        ] {
+            assert_eq!(parse_color(raw).ok().as_deref(), expected, "{raw}");
+        }
+    }
+}
