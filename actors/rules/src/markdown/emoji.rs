@@ -1,0 +1,94 @@
+//! Emoji in text: by name, as emoticon, and as Unicode characters.
+
+use super::html::escaped_attribute;
+use super::inline::{Inline, Rewrite};
+use crate::emoji::{Literal, code_of, emoticon_name, scan_literal};
+
+/// The one emoji that comes with every server but is not in Unicode.
+const ZULIP_SOURCE: &str = "/static/generated/emoji/images/emoji/unicode/zulip.png";
+
+/// `:name:`: the organization's own emoji first, then the standard ones.
+pub(super) fn names(inline: &mut Inline<'_>, text: &str, _next: usize) -> Option<String> {
+    let bytes = text.as_bytes();
+    let mut rewrite = Rewrite::of(text);
+    let mut from = 0;
+    while let Some(offset) = text[from..].find(':') {
+        let start = from + offset;
+        let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_+-".contains(byte);
+        let length = bytes[start + 1..].iter().take_while(is_name).count();
+        let end = start + 1 + length;
+        from = end.max(start + 1);
+        if length == 0 || bytes.get(end) != Some(&b':') {
+            continue;
+        }
+        if let Some(html) = emoji_html(inline, &text[start + 1..end]) {
+            from = end + 1;
+            rewrite.put(start, from, html, &mut inline.stash);
+        }
+    }
+    rewrite.finish()
+}
+
+fn emoji_html(inline: &Inline<'_>, name: &str) -> Option<String> {
+    if let Some(custom) = inline.context.custom_emoji(name) {
+        return Some(image_html(name, &custom.source_url));
+    }
+    if name == "zulip" {
+        return Some(image_html(name, ZULIP_SOURCE));
+    }
+    Some(standard_html(name, code_of(name)?))
+}
+
+fn image_html(name: &str, source: &str) -> String {
+    let title = name.replace('_', " ");
+    let source = escaped_attribute(source);
+    format!(r#"<img alt=":{name}:" class="emoji" src="{source}" title="{title}">"#)
+}
+
+fn standard_html(name: &str, code: &str) -> String {
+    let title = name.replace('_', " ");
+    format!(
+        r#"<span aria-label="{title}" class="emoji emoji-{code}" role="img" title="{title}">:{name}:</span>"#
+    )
+}
+
+/// `:)` and the like between white space, if the sender wants them translated.
+pub(super) fn emoticons(inline: &mut Inline<'_>, text: &str, _next: usize) -> Option<String> {
+    if !inline.context.translate_emoticons() {
+        return None;
+    }
+    let mut rewrite = Rewrite::of(text);
+    let mut start = 0;
+    for word in text.split(char::is_whitespace) {
+        let end = start + word.len();
+        if let Some(html) = emoticon_name(word).and_then(|name| emoji_html(inline, name)) {
+            rewrite.put(start, end, html, &mut inline.stash);
+        }
+        start = end + text[end..].chars().next().map_or(0, char::len_utf8);
+    }
+    rewrite.finish()
+}
+
+/// Emoji typed as Unicode characters.
+pub(super) fn literals(inline: &mut Inline<'_>, text: &str, _next: usize) -> Option<String> {
+    let bytes = text.as_bytes();
+    let mut rewrite = Rewrite::of(text);
+    let mut at = 0;
+    while at < bytes.len() {
+        let byte = bytes[at];
+        let is_keycap = matches!(byte, b'0'..=b'9' | b'#' | b'*')
+            && bytes.get(at + 1).is_some_and(|next| matches!(next, 0xe2 | 0xef));
+        if byte.is_ascii() && !is_keycap {
+            at += 1;
+            continue;
+        }
+        match scan_literal(&text[at..]) {
+            Literal::Emoji { bytes: width, code, name } => {
+                rewrite.put(at, at + width, standard_html(name, &code), &mut inline.stash);
+                at += width;
+            }
+            Literal::Text { bytes: width } => at += width.max(1),
+        }
+    }
+    rewrite.finish()
+}

@@ -1,0 +1,156 @@
+//! Escaping, and the placeholders by which finished HTML travels through the remaining rules as one opaque
+//! character sequence.
+
+/// Opens a placeholder. User text cannot hold it: `preprocess` removes it.
+pub(super) const OPEN: char = '\u{2}';
+/// Closes a placeholder.
+pub(super) const CLOSE: char = '\u{3}';
+
+/// Appends text with `&`, `<` and `>` escaped; quotes stay.
+pub(super) fn push_text(out: &mut String, text: &str) {
+    push_escaped(out, text, |byte| match byte {
+        b'&' => Some("&amp;"),
+        b'<' => Some("&lt;"),
+        b'>' => Some("&gt;"),
+        _ => None,
+    });
+}
+
+/// Appends the value of an attribute that stands in double quotes.
+pub(super) fn push_attribute(out: &mut String, value: &str) {
+    push_escaped(out, value, |byte| match byte {
+        b'&' => Some("&amp;"),
+        b'<' => Some("&lt;"),
+        b'>' => Some("&gt;"),
+        b'"' => Some("&quot;"),
+        _ => None,
+    });
+}
+
+fn push_escaped(out: &mut String, text: &str, escape: impl Fn(u8) -> Option<&'static str>) {
+    let mut copied = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        if let Some(entity) = escape(byte) {
+            out.push_str(&text[copied..at]);
+            out.push_str(entity);
+            copied = at + 1;
+        }
+    }
+    out.push_str(&text[copied..]);
+}
+
+/// Text with `&`, `<` and `>` escaped.
+pub(super) fn escaped_text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    push_text(&mut out, text);
+    out
+}
+
+/// An attribute's value, escaped for double quotes.
+pub(super) fn escaped_attribute(value: &str) -> String {
+    let mut out = String::with_capacity(value.len());
+    push_attribute(&mut out, value);
+    out
+}
+
+/// Finished HTML by number; a placeholder in the text names the number.
+#[derive(Default)]
+pub(super) struct Stash {
+    entries: Vec<Stashed>,
+}
+
+struct Stashed {
+    html: String,
+    is_block: bool,
+}
+
+impl Stash {
+    /// Keeps HTML that belongs inside a line and gives the placeholder for it.
+    pub(super) fn keep(&mut self, html: String) -> String {
+        self.store(html, false)
+    }
+
+    /// Keeps HTML that is a block of its own, or one edge of a block.
+    pub(super) fn keep_block(&mut self, html: String) -> String {
+        self.store(html, true)
+    }
+
+    fn store(&mut self, html: String, is_block: bool) -> String {
+        self.entries.push(Stashed { html, is_block });
+        format!("{OPEN}{}{CLOSE}", self.entries.len() - 1)
+    }
+
+    /// The HTML of a block, if the text is nothing but its placeholder.
+    pub(super) fn lone_block(&self, text: &str) -> Option<&str> {
+        let number = text.trim().strip_prefix(OPEN)?.strip_suffix(CLOSE)?;
+        let stashed = self.entries.get(number.parse::<usize>().ok()?)?;
+        stashed.is_block.then_some(stashed.html.as_str())
+    }
+
+    /// Appends text escaped, with the HTML in the place of each placeholder. A line break in the text becomes
+    /// `line_break`.
+    pub(super) fn push_expanded(&self, out: &mut String, text: &str, line_break: &str) {
+        let mut copied = 0;
+        let mut at = 0;
+        let bytes = text.as_bytes();
+        while at < bytes.len() {
+            let width = match bytes[at] {
+                b'\n' => {
+                    push_text(out, &text[copied..at]);
+                    out.push_str(line_break);
+                    1
+                }
+                b'\x02' => {
+                    push_text(out, &text[copied..at]);
+                    self.push_placeholder(out, &text[at + 1..])
+                }
+                _ => {
+                    at += 1;
+                    continue;
+                }
+            };
+            at += width;
+            copied = at;
+        }
+        push_text(out, &text[copied..]);
+    }
+
+    /// Appends the HTML whose number stands at the start of `rest`; returns the placeholder's whole width.
+    fn push_placeholder(&self, out: &mut String, rest: &str) -> usize {
+        let end = rest.find(CLOSE).unwrap_or(rest.len());
+        if let Some(stashed) = rest[..end].parse::<usize>().ok().and_then(|number| self.entries.get(number)) {
+            out.push_str(&stashed.html);
+        }
+        (end + 2).min(rest.len() + 1)
+    }
+
+    /// Text escaped, with placeholders expanded and line breaks as they are.
+    pub(super) fn expanded(&self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        self.push_expanded(&mut out, text, "\n");
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_are_escaped_in_attributes_only() {
+        assert_eq!(escaped_text("a<b>&\"'"), "a&lt;b&gt;&amp;\"'");
+        assert_eq!(escaped_attribute("a<b>&\"'"), "a&lt;b&gt;&amp;&quot;'");
+    }
+
+    #[test]
+    fn placeholders_come_back_as_html() {
+        let mut stash = Stash::default();
+        let first = stash.keep("<b>".to_owned());
+        let second = stash.keep_block("<hr>".to_owned());
+        assert_eq!(stash.expanded(&format!("1{first}<{second}\n")), "1<b>&lt;<hr>\n");
+        assert_eq!(stash.lone_block(&second), Some("<hr>"));
+        assert_eq!(stash.lone_block(&first), None);
+        assert_eq!(stash.lone_block("\u{2}9\u{3}"), None);
+        assert_eq!(stash.expanded("\u{2}9"), "");
+    }
+}

@@ -1,0 +1,142 @@
+//! The organization's linkifiers: patterns in text that become links.
+
+use regex::{Captures, Regex, RegexBuilder};
+use thiserror::Error;
+
+use super::html::escaped_text;
+use super::inline::{Inline, Rewrite};
+use super::links::anchor;
+use super::url_template::{TemplateError, UrlTemplate};
+
+/// Largest compiled pattern in bytes, so that one setting cannot take the server's memory.
+const PATTERN_BYTES_MAX: usize = 1 << 20;
+
+/// Name of the group that holds the linkifier's own pattern, between the characters around it.
+const OUTER: &str = "linkifier_outer";
+
+/// Why a linkifier cannot be made.
+#[derive(Debug, Error)]
+pub enum LinkifierError {
+    /// The pattern is no valid regular expression, or one too large.
+    #[error("bad regular expression: {0}")]
+    Pattern(#[from] regex::Error),
+    /// The URL template is malformed.
+    #[error(transparent)]
+    Template(#[from] TemplateError),
+    /// The template uses a variable that is no named group of the pattern.
+    #[error("group {0} in URL template is not present in linkifier pattern")]
+    UnknownVariable(String),
+}
+
+/// A compiled linkifier (markdown.md 4): a regular expression whose named groups fill a URL template of
+/// RFC 6570. Matching takes time linear in the text.
+#[derive(Clone, Debug)]
+pub struct Linkifier {
+    pattern: Regex,
+    template: UrlTemplate,
+}
+
+/// One place a linkifier matches.
+pub(super) struct LinkifierMatch {
+    pub start: usize,
+    pub end: usize,
+    pub url: String,
+}
+
+impl Linkifier {
+    /// Compiles a linkifier.
+    ///
+    /// # Errors
+    /// If the pattern or the template is malformed, or the template asks for a group the pattern has not.
+    pub fn new(pattern: &str, url_template: &str) -> Result<Self, LinkifierError> {
+        // Alone first: a pattern such as `a)(b` must not become valid by what is put around it.
+        Regex::new(pattern)?;
+        let around = format!(r#"(?:\A|[\s\p{{Z}}'"(,:<])(?P<{OUTER}>{pattern})(?:\z|[^\p{{L}}\p{{N}}])"#);
+        let pattern = RegexBuilder::new(&around).size_limit(PATTERN_BYTES_MAX).build()?;
+        let template = UrlTemplate::parse(url_template)?;
+        for name in template.variables() {
+            if !pattern.capture_names().flatten().any(|group| group == name) {
+                return Err(LinkifierError::UnknownVariable(name.to_owned()));
+            }
+        }
+        Ok(Self { pattern, template })
+    }
+
+    /// All matches, first to last, without overlaps.
+    pub(super) fn matches(&self, text: &str) -> Vec<LinkifierMatch> {
+        let mut found = Vec::new();
+        let mut from = 0;
+        while let Some(groups) = self.pattern.captures_at(text, from) {
+            let Some(outer) = groups.name(OUTER) else { break };
+            if outer.is_empty() {
+                let width = text[outer.end()..].chars().next().map_or(0, char::len_utf8);
+                if width == 0 {
+                    break;
+                }
+                from = outer.end() + width;
+                continue;
+            }
+            found.push(LinkifierMatch { start: outer.start(), end: outer.end(), url: self.url(&groups) });
+            from = outer.end();
+        }
+        found
+    }
+
+    fn url(&self, groups: &Captures<'_>) -> String {
+        self.template.expand(|name| groups.name(name).map(|group| group.as_str()))
+    }
+}
+
+/// Applies the linkifiers in their configured order.
+pub(super) fn linkifiers(inline: &mut Inline<'_>, text: &str, _next: usize) -> Option<String> {
+    let context = inline.context;
+    let mut current: Option<String> = None;
+    for linkifier in context.linkifiers() {
+        let text = current.as_deref().unwrap_or(text);
+        let mut rewrite = Rewrite::of(text);
+        for found in linkifier.matches(text) {
+            let typed = &text[found.start..found.end];
+            // What an earlier rule consumed is no text any more.
+            if typed.contains(char::is_control) && typed.contains(['\u{2}', '\u{3}']) {
+                continue;
+            }
+            let html = anchor(inline, &found.url, &escaped_text(typed), None);
+            rewrite.put(found.start, found.end, html, &mut inline.stash);
+        }
+        if let Some(rewritten) = rewrite.finish() {
+            current = Some(rewritten);
+        }
+    }
+    current
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(pattern: &str, template: &str, text: &str) -> Vec<(String, String)> {
+        let linkifier = Linkifier::new(pattern, template).unwrap();
+        let matches = linkifier.matches(text);
+        matches.into_iter().map(|found| (text[found.start..found.end].to_owned(), found.url)).collect()
+    }
+
+    #[test]
+    fn a_match_stands_between_word_edges() {
+        let one = |text: &str, id: &str| vec![(text.to_owned(), format!("https://t.example/{id}"))];
+        let run = |text| found(r"#(?P<id>\d+)", "https://t.example/{id}", text);
+        assert_eq!(run("see #12, ok"), one("#12", "12"));
+        assert_eq!(run("(#12)"), one("#12", "12"));
+        assert_eq!(run("x#12"), []);
+        assert_eq!(run("#12a"), []);
+        assert_eq!(run("#1 #2").len(), 2);
+        assert_eq!(found("x*", "https://t.example/", "aé b"), []);
+    }
+
+    #[test]
+    fn mistakes_are_reported() {
+        assert!(matches!(Linkifier::new("(", "/"), Err(LinkifierError::Pattern(_))));
+        assert!(matches!(Linkifier::new("a)(b", "/"), Err(LinkifierError::Pattern(_))));
+        assert!(matches!(Linkifier::new("a", "/{id}"), Err(LinkifierError::UnknownVariable(_))));
+        assert!(matches!(Linkifier::new("a", "/{id"), Err(LinkifierError::Template(_))));
+    }
+}

@@ -1,0 +1,128 @@
+//! Message Markdown to HTML, by the rules of markdown.md. Pure: what the organization knows comes through
+//! [`MarkdownContext`], and the same text and answers always give the same HTML.
+//!
+//! Text goes through three steps. `preprocess` cleans it and cuts fenced code out, `block` makes a tree of
+//! paragraphs, lists and quotes, and `write` turns the tree into HTML with the rules of `inline`. Each step
+//! is linear in the text, apart from bounded nesting.
+
+mod alert_words;
+mod block;
+mod context;
+mod conversations;
+mod emoji;
+mod emphasis;
+mod fence;
+mod html;
+mod inline;
+mod languages;
+mod linkifier;
+mod links;
+mod list;
+mod mentions;
+mod preprocess;
+mod previews;
+mod table;
+mod time;
+mod topic_links;
+mod url_template;
+mod urls;
+mod write;
+
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod tests;
+
+use thiserror::Error;
+
+pub use alert_words::{AlertText, has_alert_word};
+pub use context::{ChannelRef, EmojiRef, GroupRef, MarkdownContext, UploadPreview, UploadedImage, UserRef};
+pub use linkifier::{Linkifier, LinkifierError};
+pub use mentions::Mentions;
+pub use topic_links::{TopicLink, topic_links};
+pub use url_template::TemplateError;
+
+use block::Mode;
+use html::Stash;
+use inline::Inline;
+use links::LinkFacts;
+use previews::Previews;
+
+/// Largest HTML of one message in bytes: a hundred times the longest message.
+const HTML_BYTES_MAX: usize = 100 * 10_000;
+
+/// A rendered message and what rendering learned of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rendered {
+    /// The HTML, attributes in alphabetical order, without a line break at the end.
+    pub html: String,
+    /// Who is mentioned aloud.
+    pub mentions: Mentions,
+    /// Whether the text begins with `/me `.
+    pub is_me_message: bool,
+    /// Whether the text has a link, apart from those to conversations.
+    pub has_link: bool,
+    /// Whether a picture or film is shown.
+    pub has_image: bool,
+    /// Path ids of the organization's uploads the text links to, such as `1/ab/cat.png`; those the sender may
+    /// claim make `has_attachment`.
+    pub upload_paths: Vec<String>,
+}
+
+/// Why a text has no HTML; the answer to the client is `Unable to render message`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum RenderError {
+    /// The HTML would be larger than a hundred times the longest message.
+    #[error("the rendered message is too large")]
+    TooLarge,
+}
+
+/// Renders a text.
+///
+/// # Errors
+/// [`RenderError::TooLarge`] if the HTML is out of proportion.
+pub fn render(text: &str, context: &dyn MarkdownContext) -> Result<Rendered, RenderError> {
+    let clean = preprocess::normalize(text);
+    let with_previews = context.shows_previews();
+    let mut rendered = render_clean(&clean, context, with_previews);
+    if with_previews && rendered.is_none() {
+        rendered = render_clean(&clean, context, false);
+    }
+    let mut rendered = rendered.unwrap_or_default();
+    if rendered.html.len() > HTML_BYTES_MAX {
+        return Err(RenderError::TooLarge);
+    }
+    rendered.is_me_message = text.starts_with("/me ");
+    Ok(rendered)
+}
+
+/// Renders normalized text; `None` if it has more links than may be previewed.
+fn render_clean(text: &str, context: &dyn MarkdownContext, with_previews: bool) -> Option<Rendered> {
+    let mut stash = Stash::default();
+    let lines = preprocess::split_lines(text, context, &mut stash);
+    let lines: Vec<&str> = lines.iter().map(AsRef::as_ref).collect();
+    let mut blocks = Vec::new();
+    block::parse_lines(&mut blocks, &lines, Mode::Normal, 0);
+    let mut inline = Inline {
+        context,
+        stash,
+        mentions: Mentions::default(),
+        links: LinkFacts::default(),
+        previews: Previews::new(with_previews),
+        in_quote: false,
+    };
+    let mut html = String::with_capacity(text.len() + text.len() / 4);
+    write::push_blocks(&mut inline, &mut html, &blocks);
+    if inline.previews.is_over_limit() {
+        return None;
+    }
+    html.truncate(html.trim_end_matches('\n').len());
+    Some(Rendered {
+        html,
+        mentions: inline.mentions,
+        is_me_message: false,
+        has_link: inline.links.has_link,
+        has_image: inline.previews.has_image,
+        upload_paths: inline.links.upload_paths,
+    })
+}

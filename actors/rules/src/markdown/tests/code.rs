@@ -1,0 +1,121 @@
+//! Fences, spoilers, formulas, and code in lines.
+
+use super::*;
+
+const PLAIN: &str = "<div class=\"codehilite\"><pre><span></span><code>";
+const END: &str = "</code></pre></div>";
+
+fn plain_with_language(name: &str) -> String {
+    PLAIN.replacen("\">", &format!("\" data-code-language=\"{name}\">"), 1)
+}
+
+#[test]
+fn code_blocks() {
+    let python = "<div class=\"codehilite\" data-code-language=\"Python\"><pre><span></span><code>";
+    let rows = [
+        ("```\nx = 1\n```", format!("{PLAIN}x = 1\n{END}")),
+        ("~~~\nx = 1\n~~~", format!("{PLAIN}x = 1\n{END}")),
+        ("```python\nprint(1)\n```", format!("{python}print(1)\n{END}")),
+        ("``` {.py}\n<b> & *c*\n```", format!("{python}&lt;b&gt; &amp; *c*\n{END}")),
+        ("```text\na\n```", format!("{}a\n{END}", plain_with_language("Text only"))),
+        ("```\n\n a  \n\nb\n \n```", format!("{PLAIN} a\n\nb\n{END}")),
+        ("```\nopen", format!("{PLAIN}open\n{END}")),
+        ("````\n```\na\n```\n````", format!("{PLAIN}```\na\n```\n{END}")),
+        ("x\n```\na\n```\ny", format!("<p>x</p>\n{PLAIN}a\n{END}\n<p>y</p>")),
+        ("```\n- a\ntext\n- b\n```", format!("{PLAIN}- a\ntext\n- b\n{END}")),
+        ("    a\n    b", format!("{PLAIN}a\nb\n{END}")),
+        ("\ta\n\n\tb", format!("{PLAIN}a\n\nb\n{END}")),
+        ("- a\n\n```\nb\n```", format!("<ul>\n<li>a</li>\n</ul>\n{PLAIN}b\n{END}")),
+    ];
+    for (text, expected) in rows {
+        assert_eq!(html(text), expected, "for {text:?}");
+    }
+}
+
+#[test]
+fn an_unknown_language_is_named_as_typed() {
+    assert_eq!(html("```x-9\na\n```"), format!("{}a\n{END}", plain_with_language("x-9")));
+}
+
+#[test]
+fn the_organization_may_choose_the_language() {
+    let realm = Realm { language: Some("rust"), ..Realm::new() };
+    let html = render_in(&realm, "```\na\n```").html;
+    assert!(html.starts_with("<div class=\"codehilite\" data-code-language=\"Rust\">"), "{html}");
+}
+
+#[test]
+fn quote_fences() {
+    check(&[
+        ("```quote\na\n```", "<blockquote>\n<p>a</p>\n</blockquote>"),
+        ("```quote\na\n\nb\n```", "<blockquote>\n<p>a</p>\n<p>b</p>\n</blockquote>"),
+        ("~~~quoted\n- a\n~~~", "<blockquote>\n<ul>\n<li>a</li>\n</ul>\n</blockquote>"),
+        ("```quote\ntext\n- a\n```", "<blockquote>\n<p>text</p>\n<ul>\n<li>a</li>\n</ul>\n</blockquote>"),
+        (
+            "````quote\n```quote\na\n```\n````",
+            "<blockquote>\n<blockquote>\n<p>a</p>\n</blockquote>\n</blockquote>",
+        ),
+        ("```quote\n```", ""),
+    ]);
+    let nested = html("```quote\n```x-9\na\n```\nb\n```");
+    let code = format!("{}a\n{END}", plain_with_language("x-9"));
+    assert_eq!(nested, format!("<blockquote>\n{code}\n<p>b</p>\n</blockquote>"));
+}
+
+#[test]
+fn spoilers() {
+    check(&[
+        (
+            "```spoiler Title text\nbody\n```",
+            "<div class=\"spoiler-block\"><div class=\"spoiler-header\">\n<p>Title text</p>\n</div>\
+             <div class=\"spoiler-content\" aria-hidden=\"true\">\n<p>body</p>\n</div></div>",
+        ),
+        (
+            "```spoiler\n**body**\n```\nafter",
+            "<div class=\"spoiler-block\"><div class=\"spoiler-header\">\n</div>\
+             <div class=\"spoiler-content\" aria-hidden=\"true\">\n<p><strong>body</strong></p>\n</div></div>\n\
+             <p>after</p>",
+        ),
+    ]);
+    let nested = html("````spoiler a\n```\nb\n```\n````");
+    assert!(nested.contains(&format!("aria-hidden=\"true\">\n{PLAIN}b\n{END}\n</div></div>")), "{nested}");
+}
+
+#[test]
+fn formulas_stay_text() {
+    check(&[
+        ("```math\nx<2\n```", "<p><span class=\"tex-error\">x&lt;2</span></p>"),
+        (
+            "```tex\na\n\nb\n```",
+            "<p><span class=\"tex-error\">a</span>\n\n<span class=\"tex-error\">b</span></p>",
+        ),
+    ]);
+    check_inline(&[
+        ("$$x^2$$", "<span class=\"tex-error\">$$x^2$$</span>"),
+        ("a $$x<*2*$$ b", "a <span class=\"tex-error\">$$x&lt;*2*$$</span> b"),
+        ("$$a\\$b$$", "<span class=\"tex-error\">$$a\\$b$$</span>"),
+        ("a$$x$$", "a$$x$$"),
+        ("$$x$$a", "$$x$$a"),
+        ("$$$x$$$", "$$$x$$$"),
+        ("$$$$", "$$$$"),
+        ("$5 and $6", "$5 and $6"),
+    ]);
+}
+
+#[test]
+fn code_in_lines() {
+    check_inline(&[
+        ("`a<b`", "<code>a&lt;b</code>"),
+        ("`` a`b ``", "<code> a`b </code>"),
+        ("`*a*` **`b`**", "<code>*a*</code> <strong><code>b</code></strong>"),
+        ("`a\nb`", "<code>a\nb</code>"),
+        ("`a", "`a"),
+        ("``a`", "<code>`a</code>"),
+        ("```a``` b", "<code>a</code> b"),
+        ("`a`b`c`", "<code>a</code>b<code>c</code>"),
+        (
+            "`@**Ada Byron**` `:tada:` `https://a.example`",
+            "<code>@**Ada Byron**</code> <code>:tada:</code> <code>https://a.example</code>",
+        ),
+    ]);
+}

@@ -1,0 +1,283 @@
+//! URLs: which may be linked, and how bare ones are found in text.
+
+use super::html::escaped_text;
+use super::inline::{Inline, Rewrite};
+use super::links::anchor;
+
+/// Besides white space, what a bare link may follow.
+const BEFORE: [char; 6] = ['\'', '"', '(', ',', ':', '<'];
+
+/// Punctuation that ends the sentence and not the link.
+const TRAILING: [char; 10] = ['!', ':', ';', '?', ')', ',', '.', '\'', '"', '>'];
+
+/// Parentheses in a path may be nested this deep.
+const PARENTHESES_MAX: usize = 6;
+
+/// Places within one word at which a link is looked for; more would make the work quadratic.
+const STARTS_MAX: usize = 16;
+
+/// Schemes that may be linked; those of the HTML standard's safe list, and some that lead to a server.
+const SCHEMES: [&str; 28] = [
+    "http",
+    "https",
+    "ftp",
+    "file",
+    "bitcoin",
+    "geo",
+    "im",
+    "irc",
+    "ircs",
+    "magnet",
+    "mailto",
+    "matrix",
+    "mms",
+    "news",
+    "nntp",
+    "openpgp4fpr",
+    "sip",
+    "sms",
+    "smsto",
+    "ssh",
+    "tel",
+    "urn",
+    "webcal",
+    "wtai",
+    "xmpp",
+    "sips",
+    "sftp",
+    "ftps",
+];
+
+/// Top-level domains that are far more often the ending of a file's name.
+const FILE_ENDINGS: [&str; 5] = ["java", "md", "mov", "py", "zip"];
+
+/// The URL to link for what was typed, with a scheme added where there is none; `None` if it may not be linked.
+pub(super) fn sanitize(url: &str) -> Option<String> {
+    let url = url.trim();
+    if url.is_empty() || url.contains(|point: char| point.is_control() || point.is_whitespace()) {
+        return None;
+    }
+    if let Some((scheme, rest)) = split_scheme(url) {
+        let scheme = scheme.to_ascii_lowercase();
+        let is_safe = SCHEMES.contains(&scheme.as_str()) || (scheme.starts_with("web+") && scheme.len() > 4);
+        let has_host =
+            !matches!(scheme.as_str(), "http" | "https" | "ftp") || rest.len() > 2 && rest.starts_with("//");
+        return (is_safe && has_host).then(|| url.to_owned());
+    }
+    if url.starts_with(['/', '#']) {
+        return Some(url.to_owned());
+    }
+    let path = url.split(['?', '#']).next().unwrap_or(url);
+    if path.contains('@') && !path.contains('/') {
+        return Some(format!("mailto:{url}"));
+    }
+    Some(format!("http://{url}"))
+}
+
+/// Separates the scheme. A host with a port, such as `example.com:80`, has none.
+fn split_scheme(url: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = url.split_once(':')?;
+    let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+    let is_host = scheme.contains('.') && rest.starts_with(|first: char| first.is_ascii_digit());
+    // Something before the colon that is no scheme is a path, but one no browser would read as a path.
+    (is_scheme && !is_host || scheme.is_empty()).then_some((scheme, rest))
+}
+
+/// Links into the organization's own pages and uploads lose its address, so that they open in place.
+pub(super) fn relative_to_realm<'u>(url: &'u str, realm_url: &str) -> &'u str {
+    let inside = url.strip_prefix(realm_url).filter(|_| !realm_url.is_empty());
+    match inside.and_then(|rest| rest.strip_prefix('/')) {
+        Some(path) if path.starts_with('#') || path.starts_with("user_uploads/") => path,
+        _ => url,
+    }
+}
+
+/// Links and e-mail addresses written without any markup.
+pub(super) fn bare_links(inline: &mut Inline<'_>, text: &str, _next: usize) -> Option<String> {
+    if !may_hold_link(text) {
+        return None;
+    }
+    let mut rewrite = Rewrite::of(text);
+    let mut word_start = 0;
+    for word in text.split(char::is_whitespace) {
+        if let Some((start, end)) = find_link(word) {
+            let typed = &word[start..end];
+            if let Some(url) = sanitize(typed) {
+                let html = anchor(inline, &url, &escaped_text(typed), None);
+                rewrite.put(word_start + start, word_start + end, html, &mut inline.stash);
+            }
+        }
+        let word_end = word_start + word.len();
+        word_start = word_end + text[word_end..].chars().next().map_or(0, char::len_utf8);
+    }
+    rewrite.finish()
+}
+
+/// Quickly rules out prose, whose dots end sentences.
+fn may_hold_link(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let is_inner_dot = |at: usize| bytes[at] == b'.' && bytes.get(at + 1).is_some_and(|next| *next > b'.');
+    text.contains("://") || (0..bytes.len()).any(is_inner_dot)
+}
+
+/// Start and end of the link in a word, which holds one at most: only punctuation may follow it.
+pub(super) fn find_link(word: &str) -> Option<(usize, usize)> {
+    if !may_hold_link(word) {
+        return None;
+    }
+    let tail = word.trim_end_matches(TRAILING).len();
+    let mut starts = 0;
+    let mut before = None;
+    for (at, point) in word.char_indices() {
+        let may_start = before.is_none_or(|before| BEFORE.contains(&before));
+        before = Some(point);
+        if !may_start {
+            continue;
+        }
+        starts += 1;
+        if starts > STARTS_MAX || at > tail {
+            return None;
+        }
+        let end = end_of_url(word, at, tail).or_else(|| end_of_name(word, at, tail));
+        if let Some(end) = end {
+            return Some((at, end));
+        }
+    }
+    None
+}
+
+fn is_name_char(point: char) -> bool {
+    point.is_alphanumeric() || matches!(point, '_' | '-' | '.')
+}
+
+/// The end of an `http(s)://` link at `start`; `tail` is where the word's trailing punctuation begins.
+fn end_of_url(word: &str, start: usize, tail: usize) -> Option<usize> {
+    let scheme = ["https://", "http://"].into_iter().find(|scheme| {
+        word.get(start..start + scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme))
+    })?;
+    let host_start = start + scheme.len();
+    let host_length = word[host_start..]
+        .find(|point: char| !is_name_char(point) && !matches!(point, ':' | '@'))
+        .unwrap_or(word.len() - host_start);
+    let host_end = host_start + host_length;
+    if host_length == 0 || tail <= host_start {
+        return None;
+    }
+    if tail <= host_end {
+        return Some(tail);
+    }
+    let has_path = word[host_end..].starts_with(['/', '?', '#']);
+    if has_path { end_of_path(word, host_end, tail) } else { None }
+}
+
+/// The end of an e-mail address, or of a link that begins with a domain.
+fn end_of_name(word: &str, start: usize, tail: usize) -> Option<usize> {
+    let length = word[start..].find(|point| !is_name_char(point)).unwrap_or(word.len() - start);
+    let name_end = start + length;
+    if length == 0 {
+        return None;
+    }
+    if word[name_end..].starts_with('@') {
+        return end_of_address(word, name_end + 1, tail);
+    }
+    let domain = &word[start..name_end.min(tail.max(start))];
+    if !is_domain(domain) {
+        return None;
+    }
+    if tail <= name_end {
+        return Some(tail);
+    }
+    if word[name_end..].starts_with('/') { end_of_path(word, name_end, tail) } else { None }
+}
+
+/// The end of an e-mail address whose domain begins at `start`.
+fn end_of_address(word: &str, start: usize, tail: usize) -> Option<usize> {
+    let domain = word.get(start..tail)?;
+    let (host, top) = domain.rsplit_once('.')?;
+    let is_word = |point: char| point.is_alphanumeric() || point == '_';
+    let is_address =
+        !host.is_empty() && !top.is_empty() && host.chars().all(is_name_char) && top.chars().all(is_word);
+    is_address.then_some(tail)
+}
+
+/// Whether the name has at least two parts and ends in a top-level domain.
+fn is_domain(name: &str) -> bool {
+    let Some((host, top)) = name.rsplit_once('.') else { return false };
+    let top = top.to_lowercase();
+    !host.is_empty()
+        && host.split('.').all(|label| !label.is_empty())
+        && !FILE_ENDINGS.contains(&top.as_str())
+        && tld::exist(&top)
+}
+
+/// The end of a path: the earliest place in the trailing punctuation at which all parentheses are closed.
+fn end_of_path(word: &str, start: usize, tail: usize) -> Option<usize> {
+    let mut depth = 0;
+    for (at, byte) in word.bytes().enumerate().skip(start) {
+        if at >= tail && depth == 0 {
+            return Some(at);
+        }
+        match byte {
+            b'(' if depth < PARENTHESES_MAX => depth += 1,
+            b')' if depth > 0 => depth -= 1,
+            b'(' | b')' | b'"' | b'\x02' => return None,
+            _ => {}
+        }
+    }
+    (depth == 0).then_some(word.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_safe_schemes_are_linked() {
+        assert_eq!(sanitize("https://a.example").as_deref(), Some("https://a.example"));
+        assert_eq!(sanitize("a.example/x").as_deref(), Some("http://a.example/x"));
+        assert_eq!(sanitize("a.example:80/x").as_deref(), Some("http://a.example:80/x"));
+        assert_eq!(sanitize("ada@a.example").as_deref(), Some("mailto:ada@a.example"));
+        assert_eq!(sanitize("/help").as_deref(), Some("/help"));
+        assert_eq!(sanitize("#narrow").as_deref(), Some("#narrow"));
+        assert_eq!(sanitize("web+x:1").as_deref(), Some("web+x:1"));
+        for unsafe_url in [
+            "javascript:alert(1)",
+            "JavaScript:x",
+            "data:text/html,x",
+            "vbscript:x",
+            "http:",
+            "",
+            "java\u{1}script:x",
+            ":x",
+        ] {
+            assert_eq!(sanitize(unsafe_url), None, "{unsafe_url:?}");
+        }
+    }
+
+    #[test]
+    fn bare_links_end_before_punctuation() {
+        let found = |word: &'static str| find_link(word).map(|(start, end)| &word[start..end]);
+        assert_eq!(found("https://a.example/x."), Some("https://a.example/x"));
+        assert_eq!(found("(https://a.example/x_(y))."), Some("https://a.example/x_(y)"));
+        assert_eq!(found("https://a.example:8000"), Some("https://a.example:8000"));
+        assert_eq!(found("https://a.example?q=1!"), Some("https://a.example?q=1"));
+        assert_eq!(found("http://localhost"), Some("http://localhost"));
+        assert_eq!(found("example.com,"), Some("example.com"));
+        assert_eq!(found("see:example.com/a"), Some("example.com/a"));
+        assert_eq!(found("ada@mail.example."), Some("ada@mail.example"));
+        for text in [
+            "e.g.",
+            "1.5",
+            "README.md",
+            "a..com",
+            "xhttps://a.com",
+            "example.com-x",
+            "https://",
+            "*example.com*",
+            "https://a.example/\"x",
+        ] {
+            assert_eq!(found(text), None, "{text}");
+        }
+    }
+}
