@@ -3,7 +3,7 @@
 use regex::{Captures, Regex, RegexBuilder};
 use thiserror::Error;
 
-use super::html::escaped_text;
+use super::html::{CLOSE, OPEN, escaped_text};
 use super::inline::{Inline, Rewrite};
 use super::links::anchor;
 use super::url_template::{TemplateError, UrlTemplate};
@@ -97,7 +97,7 @@ pub(super) fn linkifiers(inline: &mut Inline<'_>, text: &str, _next: usize) -> O
         for found in linkifier.matches(text) {
             let typed = &text[found.start..found.end];
             // What an earlier rule consumed is no text any more.
-            if typed.contains(char::is_control) && typed.contains(['\u{2}', '\u{3}']) {
+            if typed.contains([OPEN, CLOSE]) {
                 continue;
             }
             let html = anchor(inline, &found.url, &escaped_text(typed), None);

@@ -1,4 +1,4 @@
-//! What each piece of markup becomes: one table per section of markdown.md, and the texts whose HTML is known.
+//! What each piece of markup becomes: a table per section of markdown.md, and texts whose HTML is known.
 
 use super::*;
 

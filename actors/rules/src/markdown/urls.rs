@@ -51,7 +51,8 @@ const SCHEMES: [&str; 28] = [
 /// Top-level domains that are far more often the ending of a file's name.
 const FILE_ENDINGS: [&str; 5] = ["java", "md", "mov", "py", "zip"];
 
-/// The URL to link for what was typed, with a scheme added where there is none; `None` if it may not be linked.
+/// The URL to link for what was typed, with a scheme added where there is none; `None` if it may not be
+/// linked.
 pub(super) fn sanitize(url: &str) -> Option<String> {
     let url = url.trim();
     if url.is_empty() || url.contains(|point: char| point.is_control() || point.is_whitespace()) {
