@@ -17,15 +17,17 @@ pub fn find_recipients_by_id(dir: &Directory, sender: &User, ids: &[i64]) -> Res
     participants(sender.id, users)
 }
 
-/// Finds the people of a direct message by an address that the sender may see, likewise. `NoRecipients`,
-/// `InvalidEmail`.
+/// Finds the people of a direct message by addresses that the sender may see, likewise; blank ones do not count.
+/// `NoRecipients`, `InvalidEmail`.
 pub fn find_recipients_by_email(
     dir: &Directory,
     sender: &User,
     emails: &[impl AsRef<str>],
 ) -> Result<Vec<UserId>, RuleError> {
     let mut users = Vec::with_capacity(emails.len() + 1);
-    for email in emails.iter().map(|email| crate::text::strip(email.as_ref())) {
+    for email in
+        emails.iter().map(|email| crate::text::strip(email.as_ref())).filter(|email| !email.is_empty())
+    {
         let missing = || RuleError::InvalidEmail { email: email.to_owned() };
         users.push(find_user_by_email(dir, Some(sender), email).ok_or_else(missing)?.id);
     }
@@ -111,6 +113,7 @@ mod tests {
         let by_email = |emails: &[&str]| find_recipients_by_email(&dir, sender, emails);
         let found = by_email(&[" GUEST@example.org", "user1@chat.example.org", "Member@example.org"]);
         assert_eq!(found, Ok(vec![OWNER, MEMBER, GUEST]));
+        assert_eq!(by_email(&["", " "]), Err(RuleError::NoRecipients));
         for hidden in ["x@y", "owner@example.org"] {
             assert_eq!(by_email(&[hidden]), Err(RuleError::InvalidEmail { email: hidden.into() }));
         }

@@ -6,6 +6,7 @@ use model::channel::ChannelPermissions;
 use model::group::GroupPermissions;
 use model::{Directory, GroupId, GroupSetting, SettingValue, UserGroup, UserId};
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// The value that stands for a system group. Without that group, nobody.
 pub fn system_group(dir: &Directory, name: &str) -> GroupSetting {
@@ -87,6 +88,18 @@ fn default_for(dir: &Directory, rule: &PermissionRule, creator: Option<UserId>) 
         ("stream_creator_or_nobody" | "group_creator", Some(user)) => GroupSetting::only(user),
         ("stream_creator_or_nobody" | "group_creator", None) => system_group(dir, "role:nobody"),
         (name, _) => system_group(dir, name),
+    }
+}
+
+/// A value as clients read it: deactivated people are not listed.
+pub fn shown_group_setting<'s>(dir: &Directory, setting: &'s GroupSetting) -> Cow<'s, GroupSetting> {
+    let is_active = |id: &UserId| dir.user(*id).is_some_and(|user| user.is_active);
+    match setting {
+        GroupSetting::Anonymous { members, subgroups } if !members.iter().all(is_active) => {
+            let members = members.iter().copied().filter(is_active).collect();
+            Cow::Owned(GroupSetting::Anonymous { members, subgroups: subgroups.clone() })
+        }
+        _ => Cow::Borrowed(setting),
     }
 }
 
@@ -231,6 +244,16 @@ mod tests {
         assert_eq!(permissions.subscribe, fixture::nobody());
         let orphan = default_channel_permissions(&dir, None);
         assert_eq!(orphan.administer_channel, fixture::nobody());
+    }
+
+    #[test]
+    fn deactivated_people_are_not_listed() {
+        let dir = fixture::directory();
+        let listed = |members: Vec<UserId>| GroupSetting::Anonymous { members, subgroups: vec![] };
+        let stored = listed(vec![fixture::MEMBER, fixture::FORMER]);
+        assert_eq!(*shown_group_setting(&dir, &stored), listed(vec![fixture::MEMBER]));
+        let group = fixture::nobody();
+        assert_eq!(*shown_group_setting(&dir, &group), group);
     }
 
     #[test]

@@ -136,30 +136,37 @@ fn find(table: &'static [Setting], name: &str) -> Option<&'static Setting> {
     table.iter().find(|setting| setting.name == name)
 }
 
-/// A boolean of a table that is asked for by a name in our own code; a test holds that such names exist.
+/// The default of a setting that our own code asks for by name; a misspelt name fails in every debug build.
+fn default_of(table: &'static [Setting], name: &str) -> DefaultValue {
+    let setting = find(table, name);
+    debug_assert!(setting.is_some(), "no setting {name}");
+    setting.map_or(DefaultValue::Null, |setting| setting.default)
+}
+
+/// A boolean.
 fn bool_of(table: &'static [Setting], stored: &Settings, name: &str) -> bool {
-    match (stored.get(name), find(table, name).map(|setting| setting.default)) {
+    match (stored.get(name), default_of(table, name)) {
         (Some(SettingValue::Bool(value)), _) => *value,
-        (_, Some(DefaultValue::Bool(value))) => value,
+        (_, DefaultValue::Bool(value)) => value,
         _ => false,
     }
 }
 
 /// A number; none where the value is null.
 fn int_of(table: &'static [Setting], stored: &Settings, name: &str) -> Option<i64> {
-    match (stored.get(name), find(table, name).map(|setting| setting.default)) {
+    match (stored.get(name), default_of(table, name)) {
         (Some(SettingValue::Int(value)), _) => Some(*value),
         (Some(SettingValue::Null), _) => None,
-        (_, Some(DefaultValue::Int(value))) => Some(value),
+        (_, DefaultValue::Int(value)) => Some(value),
         _ => None,
     }
 }
 
 /// A text; empty where the value is null.
 fn text_of<'s>(table: &'static [Setting], stored: &'s Settings, name: &str) -> &'s str {
-    match (stored.get(name), find(table, name).map(|setting| setting.default)) {
+    match (stored.get(name), default_of(table, name)) {
         (Some(SettingValue::Text(value)), _) => value,
-        (_, Some(DefaultValue::Text(value))) => value,
+        (_, DefaultValue::Text(value)) => value,
         _ => "",
     }
 }

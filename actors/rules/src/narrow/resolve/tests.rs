@@ -2,6 +2,7 @@ use super::*;
 use crate::fixture::{self, GUEST, MEMBER, OTHER_MEMBER, OWNER};
 use crate::narrow::parse_narrow;
 use model::{DirectConversation, SettingValue};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 const VERONA: ChannelId = ChannelId(1);
@@ -227,5 +228,83 @@ fn without_an_account_only_the_web_public_is_searched() {
         json!([["channels", "web-public"], ["in", "home"]]),
     ] {
         assert_eq!(plan_as(&open, None, narrow.clone()), Err(RuleError::LoginRequired), "{narrow}");
+    }
+}
+
+const WORDS: &[&str] = &[
+    "channel",
+    "channels",
+    "topic",
+    "dm",
+    "dm-including",
+    "group-pm-with",
+    "sender",
+    "is",
+    "has",
+    "in",
+    "id",
+    "near",
+    "with",
+    "search",
+    "bogus",
+];
+const TEXTS: &[&str] = &[
+    "Verona",
+    "secret",
+    "protected",
+    "web",
+    "public",
+    "web-public",
+    "x",
+    "",
+    "owner@example.org",
+    "dm",
+    "resolved",
+    "unread",
+    "followed",
+    "link",
+    "home",
+    "50",
+    "51",
+    "99",
+];
+
+fn any_term() -> impl Strategy<Value = Term> {
+    let operand = prop_oneof![
+        prop::sample::select(TEXTS).prop_map(|text| Operand::Text(text.to_owned())),
+        any::<String>().prop_map(Operand::Text),
+        (-2i64..60).prop_map(Operand::Id),
+        prop::collection::vec(-2i64..12, 0..4).prop_map(Operand::Ids),
+    ];
+    let operator = prop::sample::select(WORDS).prop_map(Operator::from_word);
+    (operator, operand, any::<bool>()).prop_map(|(operator, operand, negated)| Term {
+        operator,
+        operand,
+        negated,
+    })
+}
+
+proptest! {
+    /// Whatever is asked, a plan that searches whole channels names only channels that the asker may read whole.
+    #[test]
+    fn scopes_never_leave_what_the_asker_may_read(
+        terms in prop::collection::vec(any_term(), 0..5),
+        asker in prop::option::of(1u32..9),
+    ) {
+        let mut dir = directory();
+        fixture::set_realm(&mut dir, "enable_spectator_access", SettingValue::Bool(true));
+        let asker = asker.map(|id| dir.user(UserId(id)).unwrap()).map(|user| &**user);
+        let Ok(plan) = plan_narrow(&dir, asker, &terms, |_| None) else { return Ok(()) };
+        let Scope::Channels(channels) = plan.scope else {
+            prop_assert!(asker.is_some(), "nobody has no own history");
+            return Ok(());
+        };
+        for id in channels {
+            let channel = dir.channel(id).unwrap();
+            match asker {
+                Some(user) => prop_assert_eq!(history_of(&dir, user, channel), Some(History::Whole)),
+                None => prop_assert!(channel.is_web_public),
+            }
+        }
     }
 }
