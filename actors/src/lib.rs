@@ -1,1 +1,42 @@
-//! actors
+//! Who decides, in what order.
+//!
+//! A [`Server`] runs shards: threads with the actors of some organizations. A [`RealmHandle`] is all that
+//! the edge has of an organization: commands go to its actors, reads to its view. `shard::Committer` is
+//! the one way in which a decision becomes durable, visible and announced, in that order.
+
+pub mod announce;
+mod bootstrap;
+mod channel;
+mod clock;
+mod direct;
+mod draft;
+mod error;
+mod fanout;
+mod handle;
+pub mod login;
+mod placement;
+mod presence;
+pub mod queries;
+mod realm;
+mod resume;
+mod server;
+mod session;
+mod shard;
+mod shared;
+
+pub use bootstrap::{NewRealm, SYSTEM_BOTS};
+pub use channel::{Subscribed, Unsubscribed};
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use draft::{ChannelDraft, DirectDraft, Draft, Sent};
+pub use error::DomainError;
+pub use handle::RealmHandle;
+pub use placement::Placement;
+pub use presence::{Presence, Report};
+pub use realm::{NewChannel, NewUser, Notice};
+pub use server::{Options, Server};
+pub use session::Delivered;
+pub use shared::QueueLimits;
+pub use storage::View;
+
+/// Where an actor's answer goes.
+pub(crate) type Answer<T> = tokio::sync::oneshot::Sender<Result<T, DomainError>>;

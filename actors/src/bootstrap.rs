@@ -1,0 +1,94 @@
+//! The first frame of an organization: the record, the system groups and the server's own bots.
+
+use crate::error::DomainError;
+use crate::realm::NewUser;
+use crate::realm::new_user;
+use model::group::{GroupPermissions, SYSTEM_GROUPS};
+use model::{Bot, BotKind, Fact, GroupId, GroupSetting, Realm, RealmId, Role, Timestamp, UserGroup, UserId};
+use std::collections::BTreeSet;
+
+/// An organization to be created.
+#[derive(Clone, Debug)]
+pub struct NewRealm {
+    /// Short name in the host name; empty for the organization at the root.
+    pub subdomain: String,
+    /// What people call it.
+    pub name: String,
+    /// Domain of made-up addresses and of the server's own bots.
+    pub email_domain: String,
+}
+
+/// The server's own bots: address before the `@`, and name.
+pub const SYSTEM_BOTS: [(&str, &str); 3] = [
+    ("notification-bot", "Notification Bot"),
+    ("welcome-bot", "Welcome Bot"),
+    ("emailgateway", "Email Gateway"),
+];
+
+/// The facts that bring an organization into being. System groups have the ids 1 to 8, in their order;
+/// the server's own bots are users 1 to 3.
+pub fn realm_facts(id: RealmId, new: &NewRealm, now: Timestamp) -> Vec<Fact> {
+    let mut facts = vec![Fact::RealmCreated(Box::new(Realm {
+        id,
+        subdomain: new.subdomain.clone(),
+        name: new.name.clone(),
+        description: String::new(),
+        email_domain: new.email_domain.clone(),
+        created: now,
+        is_active: true,
+        settings: Default::default(),
+        default_channels: Vec::new(),
+    }))];
+    facts.extend(system_groups().into_iter().map(|group| Fact::GroupCreated(Box::new(group))));
+    for (index, (address, name)) in SYSTEM_BOTS.iter().enumerate() {
+        let bot = NewUser {
+            email: format!("{address}@{}", new.email_domain),
+            full_name: (*name).to_owned(),
+            role: Role::Member,
+            bot: Some(Bot { kind: BotKind::Generic, owner: None, is_system: true }),
+            password_hash: None,
+            timezone: String::new(),
+            channels: Vec::new(),
+        };
+        facts.push(Fact::UserCreated(Box::new(new_user(UserId(index as u32 + 1), &bot, now))));
+    }
+    facts
+}
+
+/// Each wider group has the next stricter one as its subgroup; nobody is alone.
+fn system_groups() -> Vec<UserGroup> {
+    let nobody = GroupSetting::Group(GroupId(1));
+    let group = |index: usize, (name, description): (&str, &str)| UserGroup {
+        id: GroupId(index as u32 + 1),
+        name: name.to_owned(),
+        description: description.to_owned(),
+        is_system: true,
+        is_deactivated: false,
+        creator: None,
+        created: None,
+        members: BTreeSet::new(),
+        subgroups: if index >= 2 { BTreeSet::from([GroupId(index as u32)]) } else { BTreeSet::new() },
+        permissions: GroupPermissions {
+            add_members: nobody.clone(),
+            join: nobody.clone(),
+            leave: nobody.clone(),
+            manage: nobody.clone(),
+            // Members may mention everybody's groups; who may mention them loudly is decided by wildcard rules.
+            mention: nobody.clone(),
+            remove_members: nobody.clone(),
+        },
+    };
+    SYSTEM_GROUPS.iter().enumerate().map(|(index, names)| group(index, *names)).collect()
+}
+
+/// Refuses names that cannot be part of a host name.
+///
+/// # Errors
+/// `Rule` with `SettingInvalid` naming `subdomain`.
+pub fn check_subdomain(subdomain: &str) -> Result<(), DomainError> {
+    let is_valid = subdomain.len() <= 40
+        && subdomain.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+        && !subdomain.starts_with('-')
+        && !subdomain.ends_with('-');
+    if is_valid { Ok(()) } else { Err(rules::RuleError::SettingInvalid { name: "subdomain".into() }.into()) }
+}

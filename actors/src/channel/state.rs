@@ -1,0 +1,196 @@
+//! What a channel's actor must know to decide, ahead of the disk. No actor, no clock, no storage.
+
+use crate::draft::{ChannelDraft, Destination, mention_flags};
+use crate::error::DomainError;
+use model::directory::Subscribers;
+use model::{
+    Channel, ChannelId, Directory, Fact, Flag, MessageId, Place, Subscription, Timestamp, TopicKey, User,
+    UserId, VisibilityPolicy,
+};
+use rules::permissions::message::{Wildcard, check_group_mention, check_wildcard};
+use rules::visibility::{self, Participation};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// A channel as its actor sees it: possibly ahead of what is durable.
+#[derive(Clone, Debug)]
+pub struct ChannelState {
+    id: ChannelId,
+    subscribers: Subscribers,
+    topics: HashSet<TopicKey>,
+    is_recently_active: bool,
+}
+
+/// What to commit for a message.
+#[derive(Debug)]
+pub struct SendDecision {
+    /// To be stored, in order.
+    pub facts: Vec<Fact>,
+    /// The sender's new policy for the topic.
+    pub new_policy: Option<VisibilityPolicy>,
+}
+
+/// What the decision needs to know that is not the channel's own.
+pub struct SendContext<'a> {
+    /// Everybody and everything that is durable.
+    pub directory: &'a Directory,
+    /// Distinct people who wrote in the topic, for `@**topic**`.
+    pub participants: &'a [UserId],
+    /// The id the message will have.
+    pub id: MessageId,
+    /// Now.
+    pub now: Timestamp,
+}
+
+impl ChannelState {
+    /// The state of a channel that nobody decides for at the moment.
+    pub fn new(channel: &Channel, subscribers: Subscribers, topics: HashSet<TopicKey>) -> Self {
+        Self { id: channel.id, subscribers, topics, is_recently_active: channel.is_recently_active }
+    }
+
+    fn is_subscribed(&self, user: UserId) -> bool {
+        self.subscribers.get(&user).is_some_and(|subscription| subscription.is_active)
+    }
+
+    /// Decides one message. Nothing is stored or announced here, and nothing changes.
+    ///
+    /// # Errors
+    /// What `rules::permissions::channel::check_may_post` says; wildcard and group-mention rules.
+    pub fn send(&self, draft: ChannelDraft, context: &SendContext<'_>) -> Result<SendDecision, DomainError> {
+        let directory = context.directory;
+        let sender = draft.draft.sender.clone();
+        let Some(channel) = directory.channel(self.id) else {
+            return Err(rules::RuleError::ChannelIdDoesNotExist { id: self.id.0.into() }.into());
+        };
+        rules::permissions::channel::check_may_post(directory, &sender, channel)?;
+        self.check_mentions(&draft, context)?;
+        let mut flags = mention_flags(&draft.draft.rendered, directory, |user| self.is_subscribed(user));
+        if draft.draft.rendered.mentions.topic_wildcard {
+            for user in
+                context.participants.iter().chain([&sender.id]).filter(|user| self.is_subscribed(**user))
+            {
+                let entry = flags.entry(*user).or_default();
+                *entry = entry.with(Flag::TopicWildcardMentioned);
+            }
+        }
+        let (policies, new_policy) = self.policies(&draft, &sender, directory);
+        let topic = draft.topic;
+        let destination = Destination {
+            recipient: channel.recipient,
+            place: Place::Channel { channel: self.id, topic },
+            topic_links: draft.topic_links,
+        };
+        let echo = draft.draft.echo.clone();
+        let message = draft.draft.into_message(context.id, context.now, destination, flags);
+        let mut facts = vec![Fact::MessageSent { message: Arc::new(message), echo }];
+        if !self.is_recently_active {
+            facts.push(Fact::ChannelActivityChanged { channel: self.id, is_recently_active: true });
+        }
+        facts.extend(policies);
+        Ok(SendDecision { facts, new_policy })
+    }
+
+    fn check_mentions(&self, draft: &ChannelDraft, context: &SendContext<'_>) -> Result<(), DomainError> {
+        let mentions = &draft.draft.rendered.mentions;
+        let (directory, sender) = (context.directory, &draft.draft.sender);
+        if mentions.channel_wildcard {
+            let count = self.subscribers.values().filter(|subscription| subscription.is_active).count();
+            check_wildcard(directory, sender, Wildcard::Channel, count)?;
+        }
+        if mentions.topic_wildcard {
+            let is_new = !context.participants.contains(&sender.id);
+            let count = context.participants.len() + usize::from(is_new);
+            check_wildcard(directory, sender, Wildcard::Topic, count)?;
+        }
+        for group in &mentions.groups {
+            if let Some(group) = directory.group(model::GroupId(*group as u32)) {
+                check_group_mention(directory, sender, group)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Policies that sending changes: the sender's own, and those of people who are mentioned by name.
+    fn policies(
+        &self,
+        draft: &ChannelDraft,
+        sender: &User,
+        directory: &Directory,
+    ) -> (Vec<Fact>, Option<VisibilityPolicy>) {
+        let key = TopicKey::new(&draft.topic);
+        let set = |user: UserId, policy| Fact::TopicPolicySet {
+            user,
+            channel: self.id,
+            topic: draft.topic.clone(),
+            policy,
+        };
+        let starts_topic = !self.topics.contains(&key);
+        let participation = Participation {
+            is_channel_muted: self.subscribers.get(&sender.id).is_some_and(|own| own.is_muted),
+            policy: directory.topic_policy(sender.id, self.id, &key),
+            starts_topic,
+        };
+        let new_policy = visibility::automatic_policy(sender, participation);
+        let mut facts: Vec<Fact> = new_policy.iter().map(|policy| set(sender.id, *policy)).collect();
+        for user in &draft.draft.rendered.mentions.users {
+            let Some(user) = directory.user(UserId(*user as u32)) else { continue };
+            if user.id == sender.id || !self.is_subscribed(user.id) {
+                continue;
+            }
+            let before = directory.topic_policy(user.id, self.id, &key);
+            if let Some(policy) = visibility::policy_when_mentioned(user, before) {
+                facts.push(set(user.id, policy));
+            }
+        }
+        (facts, new_policy)
+    }
+
+    /// Decides who is subscribed; the others were already. `last` is the newest message so far.
+    pub fn subscribe(&self, users: Vec<(UserId, String)>, last: MessageId) -> Vec<(UserId, Subscription)> {
+        let mut new = Vec::new();
+        for (user, color) in users {
+            match self.subscribers.get(&user) {
+                Some(subscription) if subscription.is_active => {}
+                Some(before) => {
+                    let mut subscription = Subscription::clone(before);
+                    subscription.resume(last);
+                    new.push((user, subscription));
+                }
+                None => new.push((user, Subscription::start(color, last))),
+            }
+        }
+        new
+    }
+
+    /// Decides who is unsubscribed.
+    pub fn unsubscribe(&self, users: &[UserId]) -> Vec<UserId> {
+        users.iter().copied().filter(|user| self.is_subscribed(*user)).collect()
+    }
+
+    /// Follows what was decided, here or by the organization.
+    pub fn apply(&mut self, fact: &Fact) {
+        match fact {
+            Fact::MessageSent { message, .. } if message.place.channel() == Some(self.id) => {
+                self.topics.insert(TopicKey::new(message.place.topic()));
+            }
+            Fact::ChannelActivityChanged { channel, is_recently_active } if *channel == self.id => {
+                self.is_recently_active = *is_recently_active;
+            }
+            Fact::Subscribed { channel, subscribers, .. } if *channel == self.id => {
+                for (user, subscription) in subscribers {
+                    self.subscribers.insert(*user, Arc::new(subscription.clone()));
+                }
+            }
+            Fact::Unsubscribed { channel, last, users, .. } if *channel == self.id => {
+                for user in users {
+                    if let Some(subscription) = self.subscribers.get(user) {
+                        let mut subscription = Subscription::clone(subscription);
+                        subscription.end(*last);
+                        self.subscribers.insert(*user, Arc::new(subscription));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}

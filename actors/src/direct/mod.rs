@@ -1,0 +1,128 @@
+//! A direct conversation's actor, the same in shape as a channel's: one order for everything said in it.
+
+use crate::Answer;
+use crate::channel::IsIdle;
+use crate::draft::{Destination, DirectDraft, Sent, mention_flags};
+use crate::error::DomainError;
+use crate::fanout::Fanout;
+use crate::shard::{Committer, Sequencer};
+use crate::shared::RealmShared;
+use actix::prelude::*;
+use model::{DirectConversation, Fact, MessageId, Place, RecipientId, Timestamp, UserId};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Requests that may wait for one conversation.
+const MAILBOX_MAX: usize = 1024;
+
+/// Seconds without a request after which the actor goes away.
+const IDLE_SECS_MAX: u64 = 120;
+
+/// Send a message to the people of this conversation.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct SendDirect {
+    /// What to send.
+    pub draft: DirectDraft,
+    /// Gets the id when the message is durable.
+    pub answer: Answer<Sent>,
+}
+
+/// Decides for one conversation.
+pub struct DirectActor {
+    users: Vec<UserId>,
+    /// None until the first message, which makes the conversation.
+    recipient: Option<RecipientId>,
+    realm: Arc<RealmShared>,
+    committer: Rc<Committer>,
+    fanout: Rc<Fanout>,
+    last_used: Timestamp,
+}
+
+impl DirectActor {
+    /// The actor of the conversation between `users` (sorted).
+    pub fn load(
+        users: Vec<UserId>,
+        realm: &Arc<RealmShared>,
+        committer: &Rc<Committer>,
+        fanout: &Rc<Fanout>,
+    ) -> Self {
+        let recipient = realm.view.read().directory.direct_by_users(&users).map(|direct| direct.recipient);
+        let last_used = realm.clock.now();
+        let (realm, committer, fanout) = (realm.clone(), committer.clone(), fanout.clone());
+        Self { users, recipient, realm, committer, fanout, last_used }
+    }
+
+    fn decide(
+        &self,
+        draft: DirectDraft,
+    ) -> Result<(Sequencer, MessageId, RecipientId, Vec<Fact>), DomainError> {
+        let mut ids = self.committer.ids(self.realm.id)?;
+        let id = ids.take_message()?;
+        let directory = self.realm.directory();
+        let sender = draft.draft.sender.clone();
+        let is_started = self.recipient.is_some();
+        rules::permissions::direct::check_direct(&directory, &sender, &self.users, is_started)?;
+        let mut facts = Vec::new();
+        let recipient = match self.recipient {
+            Some(recipient) => recipient,
+            None => {
+                let recipient = ids.take_recipient();
+                let conversation = DirectConversation { recipient, users: self.users.clone() };
+                facts.push(Fact::DirectConversationCreated(conversation));
+                recipient
+            }
+        };
+        let flags = mention_flags(&draft.draft.rendered, &directory, |user| self.users.contains(&user));
+        let destination = Destination { recipient, place: Place::Direct, topic_links: Vec::new() };
+        let echo = draft.draft.echo.clone();
+        let message = draft.draft.into_message(id, self.realm.clock.now(), destination, flags);
+        facts.push(Fact::MessageSent { message: Arc::new(message), echo });
+        Ok((ids, id, recipient, facts))
+    }
+}
+
+impl Actor for DirectActor {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Self::Context) {
+        ctx.set_mailbox_capacity(MAILBOX_MAX);
+    }
+}
+
+impl Handler<SendDirect> for DirectActor {
+    type Result = ();
+
+    fn handle(&mut self, message: SendDirect, _: &mut Self::Context) {
+        self.last_used = self.realm.clock.now();
+        let SendDirect { draft, answer } = message;
+        let echo = draft.draft.echo.clone();
+        let (ids, id, recipient, facts) = match self.decide(draft) {
+            Ok(decided) => decided,
+            Err(error) => return drop(answer.send(Err(error))),
+        };
+        let sent = Sent { id, new_policy: None };
+        let done = Box::new(move |result: Result<(), DomainError>| {
+            let _ = answer.send(result.map(|()| sent));
+        });
+        if self.committer.commit(&self.realm, ids, facts, done) {
+            self.recipient = Some(recipient);
+            if let Some(echo) = echo {
+                self.fanout.expect_echo(id, echo);
+            }
+        }
+    }
+}
+
+impl Handler<IsIdle> for DirectActor {
+    type Result = ();
+
+    /// As for channels: only while nothing it decided is still on its way to the disk.
+    fn handle(&mut self, _: IsIdle, ctx: &mut Self::Context) {
+        let idle_millis = self.realm.clock.now().millis_since(self.last_used);
+        if idle_millis > IDLE_SECS_MAX * 1000 && self.committer.is_idle() {
+            self.realm.directs.write().remove(&self.users);
+            ctx.stop();
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Who is listening, and which queues an event goes to. One for each organization, on its shard's
+//! thread, so that an event crosses threads once however many clients wait for it.
+
+use crate::session::{Deliver, SessionActor};
+use crate::shared::RealmShared;
+use actix::Addr;
+use model::fact::LocalEcho;
+use model::{
+    Audience, Event, EventBody, EventKind, EventKinds, Flag, Flags, Message, Place, QueueId, User, UserId,
+};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// What the fan-out must know of a queue to leave it alone when an event is not for it.
+#[derive(Clone, Debug)]
+pub struct Listener {
+    /// Its name.
+    pub queue: QueueId,
+    /// Its actor.
+    pub session: Addr<SessionActor>,
+    /// Types of events it wants.
+    pub kinds: EventKinds,
+    /// Also messages of public channels that the user does not subscribe to.
+    pub all_public_channels: bool,
+}
+
+/// The queues of one organization, by user.
+pub struct Fanout {
+    realm: Arc<RealmShared>,
+    listeners: RefCell<BTreeMap<UserId, Vec<Listener>>>,
+    echoes: RefCell<HashMap<model::MessageId, LocalEcho>>,
+}
+
+impl Fanout {
+    /// Nobody listens yet.
+    pub fn new(realm: Arc<RealmShared>) -> Self {
+        Self { realm, listeners: RefCell::default(), echoes: RefCell::default() }
+    }
+
+    /// Adds a queue.
+    pub fn add(&self, user: UserId, listener: Listener) {
+        self.listeners.borrow_mut().entry(user).or_default().push(listener);
+    }
+
+    /// Removes a queue.
+    pub fn remove(&self, user: UserId, queue: &QueueId) {
+        let mut listeners = self.listeners.borrow_mut();
+        if let Some(own) = listeners.get_mut(&user) {
+            own.retain(|listener| listener.queue != *queue);
+            if own.is_empty() {
+                listeners.remove(&user);
+            }
+        }
+    }
+
+    /// How many queues a user has.
+    pub fn queues_of(&self, user: UserId) -> usize {
+        self.listeners.borrow().get(&user).map_or(0, Vec::len)
+    }
+
+    /// The client that waits for this message will get its own name for it.
+    pub fn expect_echo(&self, message: model::MessageId, echo: LocalEcho) {
+        self.echoes.borrow_mut().insert(message, echo);
+    }
+
+    /// Hands an event to every queue it is for.
+    pub fn publish(&self, event: Event, audience: &Audience) {
+        let event = Arc::new(event);
+        match audience {
+            Audience::Everyone => self.to_all(&event, |_| true),
+            Audience::NonGuests => self.to_all(&event, |user| !user.is_guest()),
+            Audience::Users(users) => self.to_users(&event, users),
+            Audience::Readers(message) => self.to_readers(&event, message),
+            Audience::Queue(queue) => self.to_queue(&event, queue),
+        }
+    }
+
+    fn to_all(&self, event: &Arc<Event>, wanted: impl Fn(&User) -> bool) {
+        let directory = self.realm.directory();
+        for (user, own) in self.listeners.borrow().iter() {
+            if directory.user(*user).is_some_and(|user| user.is_active && wanted(user)) {
+                deliver(own, event, Flags::NONE);
+            }
+        }
+    }
+
+    fn to_users(&self, event: &Arc<Event>, users: &[UserId]) {
+        let listeners = self.listeners.borrow();
+        for user in users {
+            if let Some(own) = listeners.get(user) {
+                deliver(own, event, Flags::NONE);
+            }
+        }
+    }
+
+    fn to_queue(&self, event: &Arc<Event>, queue: &QueueId) {
+        let listeners = self.listeners.borrow();
+        let all = listeners.values().flatten();
+        for listener in all.filter(|listener| listener.queue == *queue) {
+            send(listener, event, Flags::NONE, None);
+        }
+    }
+
+    fn to_readers(&self, event: &Arc<Event>, message: &Message) {
+        let echo = self.echoes.borrow_mut().remove(&message.id);
+        let listeners = self.listeners.borrow();
+        if listeners.is_empty() {
+            return;
+        }
+        match message.place {
+            Place::Direct => {
+                let EventBody::Message { context, .. } = &event.body else { return };
+                for user in &context.participants {
+                    if let Some(own) = listeners.get(&user.id) {
+                        deliver_message(own, event, flags_at_send(user.id, message), echo.as_ref());
+                    }
+                }
+            }
+            Place::Channel { channel, .. } => {
+                let directory = self.realm.directory();
+                let is_public = directory
+                    .channel(channel)
+                    .is_some_and(|channel| !channel.invite_only && !channel.is_archived);
+                let subscribers = directory.subscriptions_of(channel);
+                for (user, own) in listeners.iter() {
+                    let subscribed = subscribers.get(user).is_some_and(|subscription| subscription.is_active);
+                    if subscribed {
+                        deliver_message(own, event, flags_at_send(*user, message), echo.as_ref());
+                    } else if is_public && own.iter().any(|listener| listener.all_public_channels) {
+                        let may = directory.user(*user).is_some_and(|user| !user.is_guest());
+                        for listener in own.iter().filter(|listener| may && listener.all_public_channels) {
+                            send(listener, event, Flags::NONE, None);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What a message that was just sent is to one of those it was delivered to.
+pub(crate) fn flags_at_send(user: UserId, message: &Message) -> Flags {
+    message
+        .own_flags(user)
+        .with_if(Flag::ChannelWildcardMentioned, message.traits.channel_wildcard)
+        .with_if(Flag::Read, message.sender == user && message.traits.read_by_sender)
+}
+
+fn deliver(listeners: &[Listener], event: &Arc<Event>, flags: Flags) {
+    let kind = event.body.kind();
+    for listener in listeners.iter().filter(|listener| listener.kinds.contains(kind)) {
+        send(listener, event, flags, None);
+    }
+}
+
+fn deliver_message(listeners: &[Listener], event: &Arc<Event>, flags: Flags, echo: Option<&LocalEcho>) {
+    for listener in listeners.iter().filter(|listener| listener.kinds.contains(EventKind::Message)) {
+        let local_id = echo.filter(|echo| echo.queue == listener.queue).map(|echo| echo.local_id.clone());
+        send(listener, event, flags, local_id);
+    }
+}
+
+/// `do_send`, because a full mailbox must not drop an event: one publication is bounded by the group of
+/// frames it came from, the session's own bound decides whether the client is too far behind, and both
+/// run on this thread, so the mailbox is empty again before the next publication.
+fn send(listener: &Listener, event: &Arc<Event>, flags: Flags, local_id: Option<Arc<str>>) {
+    listener.session.do_send(Deliver { event: event.clone(), flags, local_id });
+}

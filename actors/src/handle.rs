@@ -1,0 +1,316 @@
+//! What the edge may ask of an organization. Nobody outside this package sees an actor's address.
+
+use crate::channel::{SendMessage, Subscribe, Subscribed, Unsubscribe, Unsubscribed};
+use crate::draft::{ChannelDraft, DirectDraft, Sent};
+use crate::error::DomainError;
+use crate::presence::{Presence, Report};
+use crate::realm::{
+    ChangeFlags, CreateChannel, CreateUser, EndQueue, NewChannel, NewUser, OpenChannel, OpenDirect,
+    RealmActor, RegisterQueue, ReportPresence, ResumeQueue, Type,
+};
+use crate::session::{Poll, PollAnswer, SessionActor};
+use crate::shared::RealmShared;
+use crate::{Answer, login};
+use actix::dev::ToEnvelope;
+use actix::prelude::*;
+use model::event::TypingPlace;
+use model::fact::MessageRanges;
+use model::{
+    ChannelId, Directory, Flag, FlagOp, Message as ChatMessage, MessageId, QueueId, QueueOptions, RealmId,
+    Timestamp, User, UserId,
+};
+use std::sync::Arc;
+use storage::View;
+use tokio::sync::oneshot;
+
+/// An organization. Clones are handles to the same one.
+#[derive(Clone)]
+pub struct RealmHandle(pub(crate) Arc<RealmShared>);
+
+/// Sends a request to an actor and waits for its answer. A full mailbox refuses at once: the caller
+/// learns that it must slow down, instead of waiting in memory.
+async fn ask<A, M, T>(to: &Addr<A>, request: impl FnOnce(Answer<T>) -> M) -> Result<T, DomainError>
+where
+    A: Actor + Handler<M>,
+    M: Message<Result = ()> + Send + 'static,
+    A::Context: ToEnvelope<A, M>,
+{
+    let (answer, answered) = oneshot::channel();
+    to.try_send(request(answer)).map_err(|error| match error {
+        actix::dev::SendError::Full(_) => DomainError::Overloaded,
+        actix::dev::SendError::Closed(_) => DomainError::Stopping,
+    })?;
+    answered.await.unwrap_or(Err(DomainError::Stopping))
+}
+
+impl RealmHandle {
+    /// Its id.
+    pub fn id(&self) -> RealmId {
+        self.0.id
+    }
+
+    /// Now, by the server's clock.
+    pub fn now(&self) -> Timestamp {
+        self.0.clock.now()
+    }
+
+    /// A snapshot of everything but the messages.
+    pub fn directory(&self) -> Directory {
+        self.0.directory()
+    }
+
+    /// Reads something that must be of one moment. Keep it short: writing waits meanwhile.
+    pub fn read<T>(&self, read: impl FnOnce(&View) -> T) -> T {
+        read(&self.0.view.read())
+    }
+
+    fn actor(&self) -> Result<&Addr<RealmActor>, DomainError> {
+        self.0.realm.get().ok_or(DomainError::Stopping)
+    }
+
+    // --- who somebody is ---
+
+    /// The account of an address and an API key.
+    ///
+    /// # Errors
+    /// See [`login::Credentials::authenticate`].
+    pub fn authenticate(&self, address: &str, api_key: &str) -> Result<Arc<User>, DomainError> {
+        let view = self.0.view.read();
+        self.0.credentials.authenticate(&view.directory, address, api_key)
+    }
+
+    /// A user's API key.
+    pub fn api_key(&self, user: &User) -> String {
+        self.0.credentials.api_key(self.0.id, user)
+    }
+
+    /// The account of an address and a password. Takes about 13 ms of a thread: call it from a blocking one.
+    ///
+    /// # Errors
+    /// `WrongPassword`, `UserDeactivated` (only with the right password), `RealmDeactivated`.
+    pub fn check_password(&self, address: &str, password: &str) -> Result<Arc<User>, DomainError> {
+        let directory = self.directory();
+        let user = directory.user_by_email(address).filter(|user| !user.is_bot());
+        let stored = user.and_then(|user| user.password_hash.as_deref());
+        let matches = login::check_password(stored, password);
+        let user = user.filter(|_| matches).ok_or(DomainError::WrongPassword)?;
+        if !directory.realm().is_active {
+            return Err(DomainError::RealmDeactivated);
+        }
+        if !user.is_active {
+            return Err(DomainError::UserDeactivated);
+        }
+        Ok(user.clone())
+    }
+
+    /// Creates a person or bot.
+    ///
+    /// # Errors
+    /// `EmailInUse`, besides those of every command: `Overloaded`, `Storage`, `Stopping`.
+    pub async fn create_user(&self, user: NewUser) -> Result<Arc<User>, DomainError> {
+        ask(self.actor()?, |answer| CreateUser { user, answer }).await
+    }
+
+    // --- messages ---
+
+    /// Sends to a topic. The message is durable when this returns.
+    ///
+    /// # Errors
+    /// The rules of sending (endpoints.md 1).
+    pub async fn send_to_channel(&self, draft: ChannelDraft) -> Result<Sent, DomainError> {
+        let channel = self.channel(draft.channel).await?;
+        ask(&channel, |answer| SendMessage { draft, answer }).await
+    }
+
+    /// Sends to people. The message is durable when this returns.
+    ///
+    /// # Errors
+    /// The rules of direct messages (endpoints.md 1).
+    pub async fn send_direct(&self, draft: DirectDraft) -> Result<Sent, DomainError> {
+        let running = self.0.directs.read().get(&draft.users).filter(|direct| direct.connected()).cloned();
+        let direct = match running {
+            Some(direct) => direct,
+            None => self.actor()?.send(OpenDirect(draft.users.clone())).await.map_err(mailbox)?,
+        };
+        ask(&direct, |answer| crate::direct::SendDirect { draft, answer }).await
+    }
+
+    /// A message's body, from memory or the trees. May read the disk: microseconds, rarely more.
+    ///
+    /// # Errors
+    /// `Storage`.
+    pub fn message(&self, id: MessageId) -> Result<Option<Arc<ChatMessage>>, DomainError> {
+        Ok(self.0.message(id)?)
+    }
+
+    /// Sets or clears a user's flag on messages.
+    ///
+    /// # Errors
+    /// Those of every command.
+    pub async fn change_flags(
+        &self,
+        user: UserId,
+        flag: Flag,
+        op: FlagOp,
+        messages: MessageRanges,
+    ) -> Result<(), DomainError> {
+        ask(self.actor()?, |answer| ChangeFlags { user, flag, op, messages, answer }).await
+    }
+
+    // --- channels ---
+
+    async fn channel(&self, id: ChannelId) -> Result<Addr<crate::channel::ChannelActor>, DomainError> {
+        let running = self.0.channels.read().get(&id).filter(|channel| channel.connected()).cloned();
+        if let Some(channel) = running {
+            return Ok(channel);
+        }
+        let opened = self.actor()?.send(OpenChannel(id)).await.map_err(mailbox)?;
+        opened.ok_or_else(|| rules::RuleError::ChannelIdDoesNotExist { id: id.0.into() }.into())
+    }
+
+    /// Creates a channel with its first subscribers and its first notice.
+    ///
+    /// # Errors
+    /// `ChannelExists`.
+    pub async fn create_channel(&self, channel: NewChannel) -> Result<ChannelId, DomainError> {
+        ask(self.actor()?, |answer| CreateChannel { channel: Box::new(channel), answer }).await
+    }
+
+    /// Subscribes users, each with a colour.
+    ///
+    /// # Errors
+    /// Those of every command. Permissions are the caller's.
+    pub async fn subscribe(
+        &self,
+        channel: ChannelId,
+        users: Vec<(UserId, String)>,
+        by: UserId,
+    ) -> Result<Subscribed, DomainError> {
+        let channel = self.channel(channel).await?;
+        ask(&channel, |answer| Subscribe { users, by, answer }).await
+    }
+
+    /// Unsubscribes users.
+    ///
+    /// # Errors
+    /// Those of every command. Permissions are the caller's.
+    pub async fn unsubscribe(
+        &self,
+        channel: ChannelId,
+        users: Vec<UserId>,
+        by: UserId,
+    ) -> Result<Unsubscribed, DomainError> {
+        let channel = self.channel(channel).await?;
+        ask(&channel, |answer| Unsubscribe { users, by, answer }).await
+    }
+
+    // --- events ---
+
+    /// Registers an event queue. State that is read after this and the queue's events overlap, but never
+    /// leave a gap: give the client the number of the view that the state was read from.
+    ///
+    /// # Errors
+    /// `TooManyQueues`.
+    pub async fn register_queue(&self, user: UserId, options: QueueOptions) -> Result<QueueId, DomainError> {
+        let registered = ask(self.actor()?, |answer| RegisterQueue { user, options, answer }).await?;
+        Ok(registered.id)
+    }
+
+    /// Acknowledges events and waits for more, or answers at once with `dont_block`.
+    ///
+    /// # Errors
+    /// `BadEventQueue` for unknown, foreign and ended queues; `EventsPruned`, `EventUnknown`.
+    pub async fn poll(
+        &self,
+        user: UserId,
+        queue: &QueueId,
+        last_event_id: Option<i64>,
+        dont_block: bool,
+    ) -> PollAnswer {
+        let session = self.session(user, queue, last_event_id).await?;
+        let newest = self.0.view.read().progress.last_event.0 as i64;
+        let answered = ask(&session, |answer| Poll { last_event_id, newest, dont_block, answer }).await;
+        match answered {
+            // The queue ended between finding and asking it.
+            Err(DomainError::Stopping) if self.0.queues.read().get(queue).is_none() => {
+                Err(DomainError::BadEventQueue(queue.clone()))
+            }
+            answered => answered,
+        }
+    }
+
+    /// What a queue was registered for.
+    ///
+    /// # Errors
+    /// `BadEventQueue` for unknown and foreign queues.
+    pub fn queue_options(
+        &self,
+        user: UserId,
+        queue: &QueueId,
+    ) -> Result<Arc<model::QueueRecord>, DomainError> {
+        let view = self.0.view.read();
+        let record = view.queues.get(queue).filter(|record| record.user == user);
+        record.cloned().ok_or_else(|| DomainError::BadEventQueue(queue.clone()))
+    }
+
+    async fn session(
+        &self,
+        user: UserId,
+        queue: &QueueId,
+        last_event_id: Option<i64>,
+    ) -> Result<Addr<SessionActor>, DomainError> {
+        let running = self.0.queues.read().get(queue).cloned();
+        match running {
+            Some(running) if running.user == user => Ok(running.session),
+            Some(_) => Err(DomainError::BadEventQueue(queue.clone())),
+            None => {
+                let (queue, last_event_id) = (queue.clone(), last_event_id.unwrap_or(-1));
+                ask(self.actor()?, |answer| ResumeQueue { queue, user, last_event_id, answer }).await
+            }
+        }
+    }
+
+    /// Ends a queue; a waiting poll is answered first.
+    ///
+    /// # Errors
+    /// `BadEventQueue` for unknown and foreign queues.
+    pub async fn close_queue(&self, user: UserId, queue: QueueId) -> Result<(), DomainError> {
+        self.queue_options(user, &queue)?;
+        ask(self.actor()?, |answer| EndQueue { queue, user, answer: Some(answer) }).await
+    }
+
+    /// Tells `readers` that somebody starts or stops typing.
+    ///
+    /// # Errors
+    /// Those of every command.
+    pub async fn typing(
+        &self,
+        sender: Arc<User>,
+        is_start: bool,
+        place: TypingPlace,
+        readers: Vec<UserId>,
+    ) -> Result<(), DomainError> {
+        ask(self.actor()?, |answer| Type { sender, is_start, place, readers, answer }).await
+    }
+
+    /// Notes that somebody is here.
+    ///
+    /// # Errors
+    /// Those of every command.
+    pub async fn report_presence(&self, user: Arc<User>, report: Report) -> Result<(), DomainError> {
+        ask(self.actor()?, |answer| ReportPresence { user, report, answer }).await
+    }
+
+    /// Presences with a change after number `update` (all without one), and the number of the newest change.
+    pub fn presences(&self, update: Option<u64>) -> (Vec<(UserId, Presence)>, u64) {
+        let table = self.0.presence.lock();
+        (table.since(update).collect(), table.last_update())
+    }
+}
+
+fn mailbox(error: MailboxError) -> DomainError {
+    match error {
+        MailboxError::Closed => DomainError::Stopping,
+        MailboxError::Timeout => DomainError::Overloaded,
+    }
+}

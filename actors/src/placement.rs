@@ -1,0 +1,21 @@
+//! Where an organization lives. Today always on this machine; the shard follows from its id.
+
+use model::RealmId;
+
+/// Maps organizations to shards.
+#[derive(Clone, Copy, Debug)]
+pub struct Placement {
+    shards: usize,
+}
+
+impl Placement {
+    /// A placement over so many shards of this process.
+    pub fn new(shards: usize) -> Self {
+        Self { shards: shards.max(1) }
+    }
+
+    /// The shard of an organization.
+    pub fn shard(&self, realm: RealmId) -> usize {
+        realm.0 as usize % self.shards
+    }
+}

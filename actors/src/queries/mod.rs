@@ -1,0 +1,12 @@
+//! Reads. They do not stand in a mailbox: a moment under the view's read lock for what there is, the trees
+//! for the bodies of older messages, and the same rules of access as everywhere.
+
+mod fetch;
+mod register;
+mod sets;
+mod unread;
+
+pub use fetch::{Anchor, FetchedMessage, Page, Range, RangeError, Window, fetch, fetch_ids, load, window};
+pub use register::{RecentConversation, StateSnapshot, state_snapshot};
+pub use sets::evaluate;
+pub use unread::{UnreadConversation, UnreadTopic, Unreads, unreads};

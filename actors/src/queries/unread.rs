@@ -1,0 +1,123 @@
+//! What somebody has not read, sorted as clients want it at the start (companions.md 2, `unread_msgs`).
+
+use super::sets;
+use model::{ChannelId, MessageId, TopicKey, User, UserId};
+use roaring::RoaringBitmap;
+use rules::visibility::is_muted;
+use storage::View;
+
+/// So many of the newest unread messages are listed.
+pub const UNREAD_MAX: u64 = 50_000;
+
+/// Unread messages of a topic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadTopic {
+    /// The channel.
+    pub channel: ChannelId,
+    /// The topic as spelled on its newest message.
+    pub topic: String,
+    /// Ascending.
+    pub ids: Vec<MessageId>,
+}
+
+/// Unread messages of a direct conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadConversation {
+    /// Everybody in it, sorted.
+    pub users: Vec<UserId>,
+    /// Ascending.
+    pub ids: Vec<MessageId>,
+}
+
+/// All that somebody has not read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unreads {
+    /// By channel and lower-case topic.
+    pub topics: Vec<UnreadTopic>,
+    /// Direct conversations.
+    pub conversations: Vec<UnreadConversation>,
+    /// Those that mention the user, ascending.
+    pub mentions: Vec<MessageId>,
+    /// Direct ones and those that are not muted.
+    pub count: usize,
+    /// There are more than are listed.
+    pub old_unreads_missing: bool,
+}
+
+/// Collects somebody's unread messages: direct ones, and those of channels they are subscribed to now.
+pub fn unreads(view: &View, user: &User) -> Unreads {
+    let mut all = subscribed_unread(view, user);
+    let mut found = Unreads::default();
+    if all.len() >= UNREAD_MAX {
+        found.old_unreads_missing = true;
+        let oldest = all.len() - UNREAD_MAX;
+        all.remove_smallest(oldest);
+    }
+    for direct in view.directory.directs_of(user.id) {
+        let Some(ids) = view.messages.directs.get(&direct.recipient) else { continue };
+        let ids = ids & &all;
+        if !ids.is_empty() {
+            found.count += ids.len() as usize;
+            found.conversations.push(UnreadConversation { users: direct.users.clone(), ids: listed(&ids) });
+        }
+    }
+    let mut muted = RoaringBitmap::new();
+    for (channel, subscription) in view.directory.subscriptions_of_user(user.id) {
+        let Some(messages) = view.messages.channels.get(&channel).filter(|_| subscription.is_active) else {
+            continue;
+        };
+        if messages.ids.is_disjoint(&all) {
+            continue;
+        }
+        for (key, topic) in sorted(messages) {
+            let ids = &topic.ids & &all;
+            if ids.is_empty() {
+                continue;
+            }
+            if is_muted(subscription.is_muted, view.directory.topic_policy(user.id, channel, key)) {
+                muted |= &ids;
+            } else {
+                found.count += ids.len() as usize;
+            }
+            found.topics.push(UnreadTopic { channel, topic: topic.name.clone(), ids: listed(&ids) });
+        }
+    }
+    found.mentions = mentions(view, user.id, &all, &muted);
+    found
+}
+
+fn sorted(messages: &storage::view::ChannelMessages) -> Vec<(&TopicKey, &storage::view::TopicMessages)> {
+    let mut topics: Vec<_> = messages.topics.iter().collect();
+    topics.sort_by(|a, b| a.0.cmp(b.0));
+    topics
+}
+
+fn subscribed_unread(view: &View, user: &User) -> RoaringBitmap {
+    let mut delivered = view.direct_messages_of(user.id);
+    for (channel, subscription) in view.directory.subscriptions_of_user(user.id) {
+        let is_open = view.directory.channel(channel).is_some_and(|channel| !channel.is_archived);
+        if subscription.is_active && is_open {
+            delivered |= view.delivered_in_channel(user.id, channel);
+        }
+    }
+    // Marked unread by hand, without having been delivered.
+    if let Some(mine) = view.messages.users.get(&user.id).filter(|mine| !mine.historical.is_empty()) {
+        delivered |= &mine.historical & sets::own_history(view, user);
+    }
+    view.unread_of(user.id, &delivered)
+}
+
+/// Mentions by name or group always count, wildcard ones only where nothing is muted.
+fn mentions(view: &View, user: UserId, unread: &RoaringBitmap, muted: &RoaringBitmap) -> Vec<MessageId> {
+    let shown = unread - muted;
+    let mut found = &view.messages.channel_wildcard & &shown;
+    if let Some(mine) = view.messages.users.get(&user) {
+        found |= &mine.mentioned & unread;
+        found |= &mine.topic_wildcard & &shown;
+    }
+    listed(&found)
+}
+
+fn listed(ids: &RoaringBitmap) -> Vec<MessageId> {
+    ids.iter().map(MessageId).collect()
+}

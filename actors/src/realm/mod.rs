@@ -1,0 +1,15 @@
+//! The organization's actor: people, channels as such, flags, queues, and who is typing.
+//!
+//! `state` decides and is plain; `actor` is the shell; `tick` is what happens as time passes.
+
+mod actor;
+mod messages;
+mod sessions;
+mod state;
+
+pub use actor::RealmActor;
+pub use messages::{
+    ChangeFlags, CreateChannel, CreateUser, EndQueue, LearnFacts, NewChannel, NewUser, Notice, OpenChannel,
+    OpenDirect, RegisterQueue, ReportPresence, ResumeQueue, SendHeartbeat, Type,
+};
+pub(crate) use state::new_user;

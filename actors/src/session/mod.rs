@@ -1,0 +1,11 @@
+//! A session: the actor that owns one client's event queue. It keeps references to shared events until
+//! the client has acknowledged them, and answers the poll that waits.
+
+mod actor;
+mod messages;
+mod queue;
+
+pub(crate) use actor::wants;
+pub use actor::{SessionActor, SessionOptions};
+pub use messages::{Close, Deliver, Poll, PollAnswer, Tick};
+pub use queue::{Delivered, Queue};

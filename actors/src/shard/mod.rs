@@ -1,0 +1,10 @@
+//! A shard: one thread whose actors decide for some of the organizations, and the one way in which
+//! what they decide becomes true.
+
+mod commit;
+mod sequencer;
+mod sink;
+
+pub use commit::{Committer, Done};
+pub use sequencer::Sequencer;
+pub use sink::{Durability, DurableSink};

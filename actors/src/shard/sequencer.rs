@@ -1,0 +1,82 @@
+//! Hands out every id of an organization. An id counts as taken only when the frame that uses it was
+//! accepted by the log, so that a refused command leaves no hole.
+
+use model::{ChannelId, EventNumber, MessageId, RecipientId, Sequence, UserId};
+use storage::View;
+
+/// The next ids of one organization.
+#[derive(Clone, Copy, Debug)]
+pub struct Sequencer {
+    /// Next frame.
+    pub sequence: Sequence,
+    /// Next event.
+    pub event: EventNumber,
+    /// Events outside the log may have numbers up to this one.
+    pub reserved: EventNumber,
+    /// Next message.
+    pub message: MessageId,
+    /// Next user.
+    pub user: UserId,
+    /// Next channel.
+    pub channel: ChannelId,
+    /// Next set of recipients.
+    pub recipient: RecipientId,
+}
+
+impl Sequencer {
+    /// The ids after those that an organization has used.
+    pub fn after(view: &View) -> Self {
+        let directory = &view.directory;
+        let channel_recipients = directory.channels().map(|channel| channel.recipient);
+        let recipients = channel_recipients.chain(directory.directs().map(|direct| direct.recipient));
+        let last_event = view.progress.last_event.max(view.progress.reserved_events);
+        Self {
+            sequence: view.progress.sequence.next(),
+            event: last_event.next(),
+            reserved: last_event,
+            message: view.messages.last.next(),
+            user: directory.users().map(|user| user.id).max().unwrap_or_default().next(),
+            channel: directory.channels().map(|channel| channel.id).max().unwrap_or_default().next(),
+            recipient: recipients.max().unwrap_or_default().next(),
+        }
+    }
+
+    /// The newest message id that was given out.
+    pub fn last_message(&self) -> MessageId {
+        MessageId(self.message.0 - 1)
+    }
+
+    /// Takes a message id.
+    ///
+    /// # Errors
+    /// `Overloaded` when four billion messages have been sent.
+    pub fn take_message(&mut self) -> Result<MessageId, crate::DomainError> {
+        if self.message.0 == u32::MAX {
+            return Err(crate::DomainError::Overloaded);
+        }
+        let id = self.message;
+        self.message = id.next();
+        Ok(id)
+    }
+
+    /// Takes a user id.
+    pub fn take_user(&mut self) -> UserId {
+        let id = self.user;
+        self.user = id.next();
+        id
+    }
+
+    /// Takes a channel id.
+    pub fn take_channel(&mut self) -> ChannelId {
+        let id = self.channel;
+        self.channel = id.next();
+        id
+    }
+
+    /// Takes an id for a set of recipients.
+    pub fn take_recipient(&mut self) -> RecipientId {
+        let id = self.recipient;
+        self.recipient = id.next();
+        id
+    }
+}

@@ -1,0 +1,55 @@
+//! What the log's writer thread reports, for the shard's thread to pick up. Reports are merged: however
+//! many groups became durable, there is one thing to look at and one wake-up.
+
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use storage::log::{Durable, LogError, Ticket};
+use tokio::sync::Notify;
+
+/// How far the log of a shard is durable.
+#[derive(Debug, Default)]
+pub struct Durability {
+    upto: AtomicU64,
+    failure: Mutex<Option<String>>,
+    changed: Notify,
+}
+
+impl Durability {
+    /// The newest durable ticket.
+    pub fn upto(&self) -> Ticket {
+        self.upto.load(Ordering::Acquire)
+    }
+
+    /// Why nothing becomes durable any more, if so.
+    pub fn failure(&self) -> Option<String> {
+        self.failure.lock().clone()
+    }
+
+    /// Waits for a report.
+    pub async fn changed(&self) {
+        self.changed.notified().await;
+    }
+
+    /// Wakes whoever waits, without a report.
+    pub fn wake(&self) {
+        self.changed.notify_one();
+    }
+}
+
+/// The end that the log holds.
+#[derive(Clone, Debug)]
+pub struct DurableSink(pub Arc<Durability>);
+
+impl Durable for DurableSink {
+    fn durable(&mut self, upto: Ticket, result: Result<(), LogError>) {
+        match result {
+            Ok(()) => self.0.upto.store(upto, Ordering::Release),
+            Err(error) => {
+                let mut failure = self.0.failure.lock();
+                failure.get_or_insert(error.to_string());
+            }
+        }
+        self.0.changed.notify_one();
+    }
+}

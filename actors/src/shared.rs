@@ -1,0 +1,96 @@
+//! What the threads of the server share of one organization: the view that reads go to, and the
+//! addresses of its actors.
+
+use crate::channel::ChannelActor;
+use crate::clock::Clock;
+use crate::direct::DirectActor;
+use crate::login::Credentials;
+use crate::presence::PresenceTable;
+use crate::realm::RealmActor;
+use crate::session::SessionActor;
+use actix::Addr;
+use model::{ChannelId, Directory, Message, MessageId, QueueId, RealmId, UserId};
+use parking_lot::{Mutex, RwLock};
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+use storage::{StoreError, Trees, View};
+
+/// Bounds of event queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueLimits {
+    /// Events that a client may leave unacknowledged. Past it the queue ends.
+    pub events_max: usize,
+    /// Queues that one user may have at once.
+    pub queues_per_user_max: usize,
+    /// Seconds without a poll after which a queue ends, unless it asked for more.
+    pub idle_secs: u32,
+    /// Seconds that a queue may ask for.
+    pub idle_secs_max: u32,
+    /// Seconds of silence after which a heartbeat is sent.
+    pub heartbeat_secs: u32,
+}
+
+impl Default for QueueLimits {
+    fn default() -> Self {
+        Self {
+            events_max: 10_000,
+            queues_per_user_max: 1_000,
+            idle_secs: 600,
+            idle_secs_max: 7 * 24 * 3600,
+            heartbeat_secs: 45,
+        }
+    }
+}
+
+/// Where a queue lives, and whose it is.
+#[derive(Clone, Debug)]
+pub struct QueueAddress {
+    /// Its owner.
+    pub user: UserId,
+    /// Its actor.
+    pub session: Addr<SessionActor>,
+}
+
+/// One organization, as all threads see it.
+pub struct RealmShared {
+    /// Which.
+    pub id: RealmId,
+    /// Everything durable, for reading. Written by the shard's thread alone, in log order.
+    pub view: RwLock<View>,
+    /// Bodies of older messages.
+    pub trees: Trees,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Who may log in with which key.
+    pub credentials: Credentials,
+    /// Who is here.
+    pub presence: Mutex<PresenceTable>,
+    /// Bounds of event queues.
+    pub queue_limits: QueueLimits,
+    /// The realm actor; set once, when it starts.
+    pub realm: OnceLock<Addr<RealmActor>>,
+    /// Running channel actors.
+    pub channels: RwLock<HashMap<ChannelId, Addr<ChannelActor>>>,
+    /// Running actors of direct conversations, by everybody in them (sorted).
+    pub directs: RwLock<HashMap<Vec<UserId>, Addr<DirectActor>>>,
+    /// Running sessions.
+    pub queues: RwLock<HashMap<QueueId, QueueAddress>>,
+}
+
+impl RealmShared {
+    /// A snapshot of everything but the messages.
+    pub fn directory(&self) -> Directory {
+        self.view.read().directory.clone()
+    }
+
+    /// A message's body, from memory or from the trees.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the trees cannot be read.
+    pub fn message(&self, id: MessageId) -> Result<Option<Arc<Message>>, StoreError> {
+        if let Some(message) = self.view.read().recent.get(id) {
+            return Ok(Some(message.clone()));
+        }
+        Ok(self.trees.message(self.id, id)?.map(Arc::new))
+    }
+}
