@@ -8,6 +8,8 @@ mod counters;
 mod driver;
 mod error;
 mod expect;
+#[cfg(test)]
+mod fake;
 mod http;
 mod machine;
 mod outcome;
@@ -25,6 +27,10 @@ use clap::Parser;
 
 use crate::cli::{Cli, Command};
 use crate::error::LoadError;
+
+/// The allocator of the server under test: the bare server's memory is compared with its memory.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     match run(Cli::parse()) {
@@ -45,7 +51,11 @@ fn run(cli: Cli) -> Result<bool, LoadError> {
         Command::Scenarios => return runner::list_scenarios().map(|()| true),
         command => command,
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
+    let mut builder = match cli.threads {
+        1 => tokio::runtime::Builder::new_current_thread(),
+        _ => tokio::runtime::Builder::new_multi_thread(),
+    };
+    let runtime = builder
         .worker_threads(usize::from(cli.threads))
         .enable_all()
         .build()

@@ -10,6 +10,8 @@ pub mod mixed;
 pub mod receive;
 pub mod send;
 pub mod start;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

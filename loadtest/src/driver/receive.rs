@@ -22,8 +22,11 @@ use crate::text::parse_sent;
 
 /// Receivers that connect and register at the same time.
 const OPENERS: usize = 64;
-/// How long after the last send the events may still come.
-const DRAIN_WAIT: Duration = Duration::from_secs(10);
+/// After the last send: how long no event may come before the missing ones are given up.
+const DRAIN_SILENCE: Duration = Duration::from_secs(3);
+const DRAIN_WAIT: Duration = Duration::from_secs(60);
+/// How long to listen for events too many, once all are there.
+const DRAIN_AFTERWARDS: Duration = Duration::from_millis(100);
 
 /// One event queue and its poll.
 #[derive(Debug)]
@@ -172,7 +175,10 @@ impl Receiver {
             let Some(seen) = message.stream_id.and_then(|id| self.seen.get_mut(&id)) else { continue };
             match note_message(seen, message.id) {
                 Arrival::New => {}
-                Arrival::Doubled => self.doubled += 1,
+                Arrival::Doubled => {
+                    self.doubled += 1;
+                    continue;
+                }
                 Arrival::Late => self.disordered += 1,
             }
             if let Some(sent) = parse_sent(&message.content, reception.epoch) {
@@ -251,7 +257,19 @@ impl Receivers {
     /// Waits until `expected` messages have come in all, but not for ever.
     pub async fn drain(&self, expected: u64) {
         let begun = Instant::now();
-        while self.received.load(Ordering::Relaxed) < expected && begun.elapsed() < DRAIN_WAIT {
+        let mut progress = (begun, 0);
+        loop {
+            let received = self.received.load(Ordering::Relaxed);
+            if received != progress.1 {
+                progress = (Instant::now(), received);
+            }
+            if received >= expected {
+                tokio::time::sleep(DRAIN_AFTERWARDS).await;
+                return;
+            }
+            if progress.0.elapsed() > DRAIN_SILENCE || begun.elapsed() > DRAIN_WAIT {
+                return;
+            }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }

@@ -1,0 +1,137 @@
+//! The drivers against the fake server: that they measure, and that they notice what goes wrong.
+
+use std::sync::Arc;
+
+use super::{fill, run_phase};
+use crate::fake::{self, Faults};
+use crate::http::Target;
+use crate::outcome::PhaseResult;
+use crate::scenario::Scenario;
+use crate::setup::Stage;
+
+/// Runs the phases of a scenario of 6 users in `load all` (6 subscribers) and `load mixed 0..1` (3 each).
+async fn run_with(target: &Arc<Target>, fill_messages: u64, phases: serde_json::Value) -> Vec<PhaseResult> {
+    let text = serde_json::json!({
+        "name": "test", "about": "A test.", "users": 6,
+        "channels": [
+            {"name": "load all", "subscribers": 6},
+            {"name": "load mixed", "count": 2, "subscribers": 3}
+        ],
+        "fill": {"channel": "load all", "messages": fill_messages, "chars": [24, 60], "topics": 3, "senders": 4},
+        "phases": phases, "expect": {}
+    });
+    let scenario = Scenario::parse(&text.to_string()).unwrap();
+    let mut stage = Stage::prepare(target, &scenario).await.unwrap();
+    fill::fill(&mut stage, scenario.fill.as_ref().unwrap()).await.unwrap();
+    let mut results = Vec::new();
+    for phase in &scenario.phases {
+        results.push(run_phase(&mut stage, phase, Some(std::process::id())).await.unwrap());
+    }
+    results
+}
+
+fn fanout(rate_per_sec: u32) -> serde_json::Value {
+    serde_json::json!([{"name": "fanout", "secs": 0.5, "step": {
+        "do": "fanout", "senders": 2, "receivers": 9, "channel": "load all", "chars": [24, 80], "topics": 2,
+        "rate_per_sec": rate_per_sec
+    }}])
+}
+
+#[tokio::test]
+async fn sends_are_counted_and_bounded_by_their_budget() {
+    let target = fake::start(Faults::default());
+    let phases = serde_json::json!([{"name": "send", "secs": 20, "step": {
+        "do": "send", "clients": 8, "channel": "load all", "chars": [24, 80], "topics": 2, "messages": 200
+    }}]);
+    let results = run_with(&target, 0, phases).await;
+    let send = &results[0].operations[0];
+    assert_eq!((send.completed, send.failed), (200, 0));
+    assert!(results[0].secs < 15.0 && send.requests_per_sec > 10.0, "the budget ends the phase: {results:?}");
+    assert!(send.latency.p50_ms > 0.0 && results[0].server.is_some());
+}
+
+#[tokio::test]
+async fn refused_sends_are_counted_by_code() {
+    let target = fake::start(Faults { refuse_every: 10, ..Faults::default() });
+    let phases = serde_json::json!([{"name": "send", "secs": 0.3, "step": {
+        "do": "send", "clients": 2, "channel": "load all", "chars": [24, 80], "topics": 2, "rate_per_sec": 300
+    }}]);
+    let results = run_with(&target, 0, phases).await;
+    let send = &results[0].operations[0];
+    assert!(send.failed > 0);
+    assert_eq!(send.failures["429 RATE_LIMIT_HIT"], send.failed);
+}
+
+#[tokio::test]
+async fn a_clean_fanout_loses_and_doubles_nothing_and_ends_its_queues() {
+    let target = fake::start(Faults::default());
+    let results = run_with(&target, 0, fanout(100)).await;
+    let delivery = results[0].delivery.unwrap();
+    assert!(delivery.messages >= 40, "{delivery:?}");
+    assert_eq!(delivery.receivers, 9);
+    assert_eq!(delivery.deliveries, delivery.messages * 9);
+    assert_eq!((delivery.lost_events, delivery.doubled_events, delivery.disordered_events), (0, 0, 0));
+    assert_eq!(results[0].operations[0].name, "receipt");
+    assert_eq!(results[0].operations[0].completed, delivery.deliveries);
+    let mut api = crate::client::Api::open(&target).await.unwrap();
+    let names = ["ended_queues_total".to_owned(), "frames_total".to_owned()];
+    let counters = crate::counters::read_still(&mut api, &names).await.unwrap();
+    assert!((counters["ended_queues_total"] - 9.0).abs() < 1e-9, "{counters:?}");
+    assert!(crate::counters::read_still(&mut api, &["absent".to_owned()]).await.is_err());
+}
+
+#[tokio::test]
+async fn doubled_events_are_noticed() {
+    let target = fake::start(Faults { double_every: 10, ..Faults::default() });
+    let delivery = run_with(&target, 0, fanout(100)).await[0].delivery.unwrap();
+    assert_eq!(delivery.doubled_events, delivery.messages / 10 * 9, "{delivery:?}");
+    assert_eq!(delivery.lost_events, 0);
+}
+
+#[tokio::test]
+async fn lost_events_are_noticed() {
+    let target = fake::start(Faults { lose_every: 10, ..Faults::default() });
+    let delivery = run_with(&target, 0, fanout(100)).await[0].delivery.unwrap();
+    assert_eq!(delivery.lost_events, delivery.messages / 10 * 9, "{delivery:?}");
+    assert_eq!(delivery.doubled_events, 0);
+}
+
+#[tokio::test]
+async fn pages_are_fetched_at_the_end_and_anywhere() {
+    let target = fake::start(Faults::default());
+    let fetch = |anchor: &str| {
+        serde_json::json!({"name": anchor, "secs": 0.2, "step": {
+            "do": "fetch", "clients": 3, "channel": "load all", "anchor": anchor, "num_before": 20
+        }})
+    };
+    let get = serde_json::json!({"name": "get", "secs": 0.2, "step": {"do": "get", "clients": 3, "path": "/users/me"}});
+    let phases = serde_json::json!([fetch("newest"), fetch("anywhere"), get]);
+    let results = run_with(&target, 120, phases.clone()).await;
+    for result in &results {
+        let operation = &result.operations[0];
+        assert!(operation.completed > 3 && operation.failed == 0, "{operation:?}");
+    }
+    assert!(results[0].operations[0].reply_bytes_mean > 1000.0);
+    // The second time everything is there already.
+    let again = run_with(&target, 120, phases).await;
+    assert_eq!(again[0].failed(), 0);
+}
+
+#[tokio::test]
+async fn people_poll_write_and_read_at_once() {
+    let target = fake::start(Faults::default());
+    let phases = serde_json::json!([{"name": "mixed", "secs": 1, "step": {"do": "mixed", "each": [
+        {"do": "long_poll"},
+        {"do": "send", "per_min": 600, "chars": [24, 80], "topics": 2},
+        {"do": "fetch", "per_min": 600, "num_before": 10}
+    ]}}]);
+    let results = run_with(&target, 0, phases).await;
+    let delivery = results[0].delivery.unwrap();
+    assert_eq!(delivery.receivers, 6);
+    assert!(delivery.messages >= 50, "{delivery:?}");
+    assert_eq!((delivery.lost_events, delivery.doubled_events), (0, 0));
+    assert_eq!(results[0].failed(), 0, "{:?}", results[0].operations);
+    let names: Vec<&str> = results[0].operations.iter().map(|operation| operation.name.as_str()).collect();
+    assert_eq!(names, ["send", "receipt", "fetch"]);
+    assert!(results[0].operation("fetch").unwrap().completed >= 50);
+}

@@ -1,0 +1,248 @@
+//! A server in memory with just enough of the API for the drivers' tests, and with faults that can be asked for: a
+//! load test that cannot notice a lost event is worth nothing.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
+use base64::Engine;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use crate::http::Target;
+
+/// What the fake does wrong, once in so many messages; 0 for never.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Faults {
+    /// Leaves an event out of every queue.
+    pub lose_every: u64,
+    /// Puts an event into every queue twice.
+    pub double_every: u64,
+    /// Refuses the message.
+    pub refuse_every: u64,
+}
+
+#[derive(Default)]
+struct World {
+    users: Vec<String>,
+    channels: HashMap<String, (u64, Vec<u64>)>,
+    messages: Vec<(u64, String)>,
+    queues: HashMap<String, (u64, Vec<Value>)>,
+    next_queue: u64,
+    ended_queues: u64,
+}
+
+struct Fake {
+    world: Mutex<World>,
+    changed: watch::Sender<u64>,
+    faults: Faults,
+}
+
+type Fields = HashMap<String, String>;
+type Shared = web::Data<Fake>;
+
+fn good(mut fields: Value) -> HttpResponse {
+    fields["result"] = "success".into();
+    fields["msg"] = "".into();
+    HttpResponse::Ok().json(fields)
+}
+
+fn bad(status: u16, code: &str) -> HttpResponse {
+    let status = actix_web::http::StatusCode::from_u16(status).unwrap();
+    HttpResponse::build(status).json(json!({"result": "error", "msg": "no", "code": code}))
+}
+
+fn caller(request: &HttpRequest) -> u64 {
+    let header = request.headers().get("Authorization").unwrap().to_str().unwrap();
+    let pair = base64::engine::general_purpose::STANDARD.decode(&header["Basic ".len()..]).unwrap();
+    let pair = String::from_utf8(pair).unwrap();
+    pair.split_once(':').unwrap().1.parse().unwrap()
+}
+
+fn user_id(world: &mut World, email: &str) -> u64 {
+    let index = world.users.iter().position(|known| known == email).unwrap_or_else(|| {
+        world.users.push(email.to_owned());
+        world.users.len() - 1
+    });
+    index as u64
+}
+
+async fn login(fake: Shared, form: web::Form<Fields>) -> HttpResponse {
+    let email = &form["username"];
+    let id = user_id(&mut fake.world.lock().unwrap(), email);
+    good(json!({"api_key": format!("{id:032}"), "email": email, "user_id": id}))
+}
+
+async fn list_users(fake: Shared) -> HttpResponse {
+    let world = fake.world.lock().unwrap();
+    let members: Vec<Value> =
+        (0..).zip(&world.users).map(|(id, email): (u64, _)| json!({"user_id": id, "email": email})).collect();
+    good(json!({ "members": members }))
+}
+
+async fn create_user(fake: Shared, form: web::Form<Fields>) -> HttpResponse {
+    let mut world = fake.world.lock().unwrap();
+    if world.users.contains(&form["email"]) {
+        return bad(400, "BAD_REQUEST");
+    }
+    good(json!({"user_id": user_id(&mut world, &form["email"])}))
+}
+
+async fn subscribe(fake: Shared, form: web::Form<Fields>) -> HttpResponse {
+    let names: Value = serde_json::from_str(&form["subscriptions"]).unwrap();
+    let principals: Vec<u64> = serde_json::from_str(&form["principals"]).unwrap();
+    let mut world = fake.world.lock().unwrap();
+    let next = world.channels.len() as u64 + 1;
+    let name = names[0]["name"].as_str().unwrap().to_owned();
+    let (_, members) = world.channels.entry(name).or_insert((next, Vec::new()));
+    members.extend(principals);
+    members.sort_unstable();
+    members.dedup();
+    good(json!({}))
+}
+
+async fn channel_id(fake: Shared, query: web::Query<Fields>) -> HttpResponse {
+    match fake.world.lock().unwrap().channels.get(&query["stream"]) {
+        Some((id, _)) => good(json!({ "stream_id": id })),
+        None => bad(400, "STREAM_DOES_NOT_EXIST"),
+    }
+}
+
+async fn send(fake: Shared, form: web::Form<Fields>) -> HttpResponse {
+    let mut world = fake.world.lock().unwrap();
+    let channel: u64 = form["to"].parse().unwrap();
+    world.messages.push((channel, form["content"].clone()));
+    let id = world.messages.len() as u64;
+    let hit = |every: u64| every > 0 && id.is_multiple_of(every);
+    if hit(fake.faults.refuse_every) {
+        world.messages.pop();
+        world.messages.push((0, String::new()));
+        return bad(429, "RATE_LIMIT_HIT");
+    }
+    let copies = if hit(fake.faults.lose_every) { 0 } else { 1 + usize::from(hit(fake.faults.double_every)) };
+    let members = world.channels.values().find(|(known, _)| *known == channel).unwrap().1.clone();
+    let message = json!({"id": id, "stream_id": channel, "content": form["content"]});
+    for (user, events) in world.queues.values_mut().filter(|(user, _)| members.contains(user)) {
+        let _ = user;
+        for _ in 0..copies {
+            let event = json!({"id": events.len(), "type": "message", "flags": [], "message": message});
+            events.push(event);
+        }
+    }
+    fake.changed.send_modify(|version| *version += 1);
+    good(json!({ "id": id }))
+}
+
+async fn fetch(fake: Shared, query: web::Query<Fields>) -> HttpResponse {
+    let narrow: Value = serde_json::from_str(&query["narrow"]).unwrap();
+    let wanted = narrow[0]["operand"].as_u64().unwrap();
+    let (before, after): (usize, usize) =
+        (query["num_before"].parse().unwrap(), query["num_after"].parse().unwrap());
+    let world = fake.world.lock().unwrap();
+    let all: Vec<Value> = (1..)
+        .zip(&world.messages)
+        .filter(|(_, (channel, _))| *channel == wanted)
+        .map(|(id, (channel, content)): (u64, _)| json!({"id": id, "stream_id": channel, "content": content}))
+        .collect();
+    let split = match query["anchor"].as_str() {
+        "newest" => all.len(),
+        "oldest" => 0,
+        number => {
+            let anchor: u64 = number.parse().unwrap();
+            all.iter().filter(|message| message["id"].as_u64() < Some(anchor)).count()
+        }
+    };
+    let page = &all[split.saturating_sub(before)..(split + after).min(all.len())];
+    good(json!({ "messages": page }))
+}
+
+async fn register(fake: Shared, request: HttpRequest) -> HttpResponse {
+    let mut world = fake.world.lock().unwrap();
+    world.next_queue += 1;
+    let queue_id = format!("queue/{}", world.next_queue);
+    world.queues.insert(queue_id.clone(), (caller(&request), Vec::new()));
+    good(json!({"queue_id": queue_id, "last_event_id": -1}))
+}
+
+async fn poll(fake: Shared, query: web::Query<Fields>) -> HttpResponse {
+    let last: i64 = query["last_event_id"].parse().unwrap();
+    let mut changed = fake.changed.subscribe();
+    loop {
+        {
+            let world = fake.world.lock().unwrap();
+            let Some((_, events)) = world.queues.get(&query["queue_id"]) else {
+                return bad(400, "BAD_EVENT_QUEUE_ID");
+            };
+            let fresh: Vec<&Value> =
+                events.iter().filter(|event| event["id"].as_i64() > Some(last)).collect();
+            if !fresh.is_empty() {
+                return good(json!({ "events": fresh }));
+            }
+        }
+        let _ = tokio::time::timeout(Duration::from_secs(5), changed.changed()).await;
+    }
+}
+
+async fn end_queue(fake: Shared, query: web::Query<Fields>) -> HttpResponse {
+    let mut world = fake.world.lock().unwrap();
+    match world.queues.remove(&query["queue_id"]) {
+        Some(_) => {
+            world.ended_queues += 1;
+            good(json!({}))
+        }
+        None => bad(400, "BAD_EVENT_QUEUE_ID"),
+    }
+}
+
+async fn metrics(fake: Shared) -> HttpResponse {
+    let world = fake.world.lock().unwrap();
+    let (frames, ended) = (world.messages.len(), world.ended_queues);
+    HttpResponse::Ok().body(format!("# TYPE x counter\nframes_total {frames}\nended_queues_total {ended}\n"))
+}
+
+async fn own_profile() -> HttpResponse {
+    good(json!({"user_id": 1}))
+}
+
+async fn settings() -> HttpResponse {
+    good(json!({"zulip_version": "12.0"}))
+}
+
+/// Starts a fake on a thread of its own; it lives as long as the test process.
+pub fn start(faults: Faults) -> Arc<Target> {
+    let (port_sender, port_receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        actix_web::rt::System::new().block_on(async move {
+            let world = Mutex::new(World::default());
+            let fake = web::Data::new(Fake { world, changed: watch::Sender::new(0), faults });
+            let server = HttpServer::new(move || {
+                App::new()
+                    .app_data(fake.clone())
+                    .route("/metrics", web::get().to(metrics))
+                    .service(web::scope("/api/v1").configure(add_routes))
+            });
+            let server = server.workers(1).bind(("127.0.0.1", 0)).unwrap();
+            port_sender.send(server.addrs()[0].port()).unwrap();
+            server.run().await.unwrap();
+        });
+    });
+    let port = port_receiver.recv().unwrap();
+    Arc::new(Target::parse(&format!("http://127.0.0.1:{port}")).unwrap())
+}
+
+fn add_routes(config: &mut web::ServiceConfig) {
+    config
+        .route("/server_settings", web::get().to(settings))
+        .route("/dev_fetch_api_key", web::post().to(login))
+        .route("/users", web::get().to(list_users))
+        .route("/users", web::post().to(create_user))
+        .route("/users/me", web::get().to(own_profile))
+        .route("/users/me/subscriptions", web::post().to(subscribe))
+        .route("/get_stream_id", web::get().to(channel_id))
+        .route("/messages", web::post().to(send))
+        .route("/messages", web::get().to(fetch))
+        .route("/register", web::post().to(register))
+        .route("/events", web::get().to(poll))
+        .route("/events", web::delete().to(end_queue));
+}
