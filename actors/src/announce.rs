@@ -3,7 +3,7 @@
 
 use model::event::{ChannelSummary, MessageContext, SubscribedChannel, UnreadDetail};
 use model::{
-    Audience, Channel, ChannelId, Event, EventBody, EventNumber, Fact, Flag, FlagOp, Frame, Message,
+    Audience, Channel, ChannelId, Event, EventBody, EventNumber, Fact, Flag, FlagOp, Frame, GroupId, Message,
     MessageId, Place, Subscription, TopicKey, User, UserId, VisibilityPolicy,
 };
 use rules::permissions::channel::{sees_channel, sees_subscribers};
@@ -91,16 +91,7 @@ fn announce(view: &View, before: &Before, frame: &Frame, fact: &Fact, out: &mut 
                 out.add(EventBody::GroupAdded(group.clone()), Audience::Everyone);
             }
         }
-        Fact::GroupMembersChanged { group, added, removed } => {
-            if !added.is_empty() {
-                let body = EventBody::GroupMembersAdded { group: *group, users: added.clone() };
-                out.add(body, Audience::Everyone);
-            }
-            if !removed.is_empty() {
-                let body = EventBody::GroupMembersRemoved { group: *group, users: removed.clone() };
-                out.add(body, Audience::Everyone);
-            }
-        }
+        Fact::GroupMembersChanged { group, added, removed } => members_changed(*group, added, removed, out),
         Fact::ChannelCreated(channel) => {
             if let Some(channel) = view.directory.channel(channel.id) {
                 let body = EventBody::ChannelsCreated(vec![new_summary(view, channel)]);
@@ -130,6 +121,15 @@ fn announce(view: &View, before: &Before, frame: &Frame, fact: &Fact, out: &mut 
         | Fact::QueueRegistered(_)
         | Fact::QueueEnded(_)
         | Fact::EventNumbersReserved(_) => {}
+    }
+}
+
+fn members_changed(group: GroupId, added: &[UserId], removed: &[UserId], out: &mut Announcements) {
+    if !added.is_empty() {
+        out.add(EventBody::GroupMembersAdded { group, users: added.to_vec() }, Audience::Everyone);
+    }
+    if !removed.is_empty() {
+        out.add(EventBody::GroupMembersRemoved { group, users: removed.to_vec() }, Audience::Everyone);
     }
 }
 

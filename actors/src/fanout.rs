@@ -6,7 +6,8 @@ use crate::shared::RealmShared;
 use actix::Addr;
 use model::fact::LocalEcho;
 use model::{
-    Audience, Event, EventBody, EventKind, EventKinds, Flag, Flags, Message, Place, QueueId, User, UserId,
+    Audience, ChannelId, Directory, Event, EventBody, EventKind, EventKinds, Flag, Flags, Message, Place,
+    QueueId, Subscription, User, UserId,
 };
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -29,22 +30,33 @@ pub struct Listener {
 pub struct Fanout {
     realm: Arc<RealmShared>,
     listeners: RefCell<BTreeMap<UserId, Vec<Listener>>>,
+    /// Those that asked for all public channels, again: a message need not look at everybody to find them.
+    public_listeners: RefCell<BTreeMap<QueueId, (UserId, Listener)>>,
     echoes: RefCell<HashMap<model::MessageId, LocalEcho>>,
 }
 
 impl Fanout {
     /// Nobody listens yet.
     pub fn new(realm: Arc<RealmShared>) -> Self {
-        Self { realm, listeners: RefCell::default(), echoes: RefCell::default() }
+        Self {
+            realm,
+            listeners: RefCell::default(),
+            public_listeners: RefCell::default(),
+            echoes: RefCell::default(),
+        }
     }
 
     /// Adds a queue.
     pub fn add(&self, user: UserId, listener: Listener) {
+        if listener.all_public_channels {
+            self.public_listeners.borrow_mut().insert(listener.queue.clone(), (user, listener.clone()));
+        }
         self.listeners.borrow_mut().entry(user).or_default().push(listener);
     }
 
     /// Removes a queue.
     pub fn remove(&self, user: UserId, queue: &QueueId) {
+        self.public_listeners.borrow_mut().remove(queue);
         let mut listeners = self.listeners.borrow_mut();
         if let Some(own) = listeners.get_mut(&user) {
             own.retain(|listener| listener.queue != *queue);
@@ -95,45 +107,72 @@ impl Fanout {
     }
 
     fn to_queue(&self, event: &Arc<Event>, queue: &QueueId) {
-        let listeners = self.listeners.borrow();
-        let all = listeners.values().flatten();
-        for listener in all.filter(|listener| listener.queue == *queue) {
-            send(listener, event, Flags::NONE, None);
+        if let Some(address) = self.realm.queues.read().get(queue) {
+            send(&address.session, event, Flags::NONE, None);
         }
     }
 
     fn to_readers(&self, event: &Arc<Event>, message: &Message) {
         let echo = self.echoes.borrow_mut().remove(&message.id);
-        let listeners = self.listeners.borrow();
-        if listeners.is_empty() {
+        if self.listeners.borrow().is_empty() {
             return;
         }
         match message.place {
             Place::Direct => {
                 let EventBody::Message { context, .. } = &event.body else { return };
+                let listeners = self.listeners.borrow();
                 for user in &context.participants {
                     if let Some(own) = listeners.get(&user.id) {
                         deliver_message(own, event, flags_at_send(user.id, message), echo.as_ref());
                     }
                 }
             }
-            Place::Channel { channel, .. } => {
-                let directory = self.realm.directory();
-                let is_public = directory
-                    .channel(channel)
-                    .is_some_and(|channel| !channel.invite_only && !channel.is_archived);
-                let subscribers = directory.subscriptions_of(channel);
-                for (user, own) in listeners.iter() {
-                    let subscribed = subscribers.get(user).is_some_and(|subscription| subscription.is_active);
-                    if subscribed {
-                        deliver_message(own, event, flags_at_send(*user, message), echo.as_ref());
-                    } else if is_public && own.iter().any(|listener| listener.all_public_channels) {
-                        let may = directory.user(*user).is_some_and(|user| !user.is_guest());
-                        for listener in own.iter().filter(|listener| may && listener.all_public_channels) {
-                            send(listener, event, Flags::NONE, None);
-                        }
-                    }
+            Place::Channel { channel, .. } => self.to_channel(event, message, channel, echo.as_ref()),
+        }
+    }
+
+    /// Walks over whichever is shorter: those who listen, or those who subscribe.
+    fn to_channel(
+        &self,
+        event: &Arc<Event>,
+        message: &Message,
+        channel: ChannelId,
+        echo: Option<&LocalEcho>,
+    ) {
+        let directory = self.realm.directory();
+        let subscribers = directory.subscriptions_of(channel);
+        let is_active = |subscription: &Arc<Subscription>| subscription.is_active;
+        let listeners = self.listeners.borrow();
+        let give = |user: UserId, own: &[Listener]| {
+            deliver_message(own, event, flags_at_send(user, message), echo);
+        };
+        if subscribers.len() < listeners.len() {
+            for (user, _) in subscribers.iter().filter(|(_, subscription)| is_active(subscription)) {
+                if let Some(own) = listeners.get(user) {
+                    give(*user, own);
                 }
+            }
+        } else {
+            for (user, own) in
+                listeners.iter().filter(|(user, _)| subscribers.get(*user).is_some_and(is_active))
+            {
+                give(*user, own);
+            }
+        }
+        self.to_public_listeners(event, &directory, channel);
+    }
+
+    /// Clients that asked for all public channels and do not subscribe to this one.
+    fn to_public_listeners(&self, event: &Arc<Event>, directory: &Directory, channel: ChannelId) {
+        let is_public = directory.channel(channel).is_some_and(|channel| !channel.invite_only);
+        if !is_public {
+            return;
+        }
+        for (user, listener) in self.public_listeners.borrow().values() {
+            let may = directory.user(*user).is_some_and(|user| user.is_active && !user.is_guest());
+            if may && !directory.is_subscribed(channel, *user) && listener.kinds.contains(EventKind::Message)
+            {
+                send(&listener.session, event, Flags::NONE, None);
             }
         }
     }
@@ -150,20 +189,20 @@ pub(crate) fn flags_at_send(user: UserId, message: &Message) -> Flags {
 fn deliver(listeners: &[Listener], event: &Arc<Event>, flags: Flags) {
     let kind = event.body.kind();
     for listener in listeners.iter().filter(|listener| listener.kinds.contains(kind)) {
-        send(listener, event, flags, None);
+        send(&listener.session, event, flags, None);
     }
 }
 
 fn deliver_message(listeners: &[Listener], event: &Arc<Event>, flags: Flags, echo: Option<&LocalEcho>) {
     for listener in listeners.iter().filter(|listener| listener.kinds.contains(EventKind::Message)) {
         let local_id = echo.filter(|echo| echo.queue == listener.queue).map(|echo| echo.local_id.clone());
-        send(listener, event, flags, local_id);
+        send(&listener.session, event, flags, local_id);
     }
 }
 
 /// `do_send`, because a full mailbox must not drop an event: one publication is bounded by the group of
 /// frames it came from, the session's own bound decides whether the client is too far behind, and both
 /// run on this thread, so the mailbox is empty again before the next publication.
-fn send(listener: &Listener, event: &Arc<Event>, flags: Flags, local_id: Option<Arc<str>>) {
-    listener.session.do_send(Deliver { event: event.clone(), flags, local_id });
+fn send(session: &Addr<SessionActor>, event: &Arc<Event>, flags: Flags, local_id: Option<Arc<str>>) {
+    session.do_send(Deliver { event: event.clone(), flags, local_id });
 }

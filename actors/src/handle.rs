@@ -23,6 +23,12 @@ use std::sync::Arc;
 use storage::View;
 use tokio::sync::oneshot;
 
+/// Ranges of messages whose flags one frame changes.
+const FLAG_RANGES_MAX: usize = 16_384;
+
+/// Users whose subscriptions one frame changes.
+const SUBSCRIBERS_MAX: usize = 1000;
+
 /// An organization. Clones are handles to the same one.
 #[derive(Clone)]
 pub struct RealmHandle(pub(crate) Arc<RealmShared>);
@@ -154,7 +160,12 @@ impl RealmHandle {
         op: FlagOp,
         messages: MessageRanges,
     ) -> Result<(), DomainError> {
-        ask(self.actor()?, |answer| ChangeFlags { user, flag, op, messages, answer }).await
+        // A frame is bounded, so very scattered messages go in several.
+        for ranges in messages.0.chunks(FLAG_RANGES_MAX) {
+            let messages = MessageRanges(ranges.to_vec());
+            ask(self.actor()?, |answer| ChangeFlags { user, flag, op, messages, answer }).await?;
+        }
+        Ok(())
     }
 
     // --- channels ---
@@ -172,8 +183,12 @@ impl RealmHandle {
     ///
     /// # Errors
     /// `ChannelExists`.
-    pub async fn create_channel(&self, channel: NewChannel) -> Result<ChannelId, DomainError> {
-        ask(self.actor()?, |answer| CreateChannel { channel: Box::new(channel), answer }).await
+    pub async fn create_channel(&self, mut channel: NewChannel) -> Result<ChannelId, DomainError> {
+        let by = channel.by;
+        let later = channel.subscribers.split_off(channel.subscribers.len().min(SUBSCRIBERS_MAX));
+        let id = ask(self.actor()?, |answer| CreateChannel { channel: Box::new(channel), answer }).await?;
+        self.subscribe(id, later, by).await?;
+        Ok(id)
     }
 
     /// Subscribes users, each with a colour.
@@ -187,7 +202,14 @@ impl RealmHandle {
         by: UserId,
     ) -> Result<Subscribed, DomainError> {
         let channel = self.channel(channel).await?;
-        ask(&channel, |answer| Subscribe { users, by, answer }).await
+        let mut outcome = Subscribed::default();
+        for users in users.chunks(SUBSCRIBERS_MAX) {
+            let users = users.to_vec();
+            let part = ask(&channel, |answer| Subscribe { users, by, answer }).await?;
+            outcome.subscribed.extend(part.subscribed);
+            outcome.already.extend(part.already);
+        }
+        Ok(outcome)
     }
 
     /// Unsubscribes users.
@@ -201,7 +223,14 @@ impl RealmHandle {
         by: UserId,
     ) -> Result<Unsubscribed, DomainError> {
         let channel = self.channel(channel).await?;
-        ask(&channel, |answer| Unsubscribe { users, by, answer }).await
+        let mut outcome = Unsubscribed::default();
+        for users in users.chunks(SUBSCRIBERS_MAX) {
+            let users = users.to_vec();
+            let part = ask(&channel, |answer| Unsubscribe { users, by, answer }).await?;
+            outcome.removed.extend(part.removed);
+            outcome.not_subscribed.extend(part.not_subscribed);
+        }
+        Ok(outcome)
     }
 
     // --- events ---

@@ -30,7 +30,7 @@ pub struct RealmActor {
     pub(super) realm: Arc<RealmShared>,
     pub(super) committer: Rc<Committer>,
     pub(super) fanout: Rc<Fanout>,
-    state: RealmState,
+    pub(super) state: RealmState,
 }
 
 impl RealmActor {
@@ -40,7 +40,7 @@ impl RealmActor {
     }
 
     /// Commits, keeps given-out names until they are durable, and tells the channels concerned.
-    fn commit(&mut self, ctx: &Context<Self>, ids: Sequencer, facts: Vec<Fact>, done: Done) {
+    pub(super) fn commit(&mut self, ctx: &Context<Self>, ids: Sequencer, facts: Vec<Fact>, done: Done) {
         let known: Arc<[Fact]> = facts.clone().into();
         let (own, arrived) = (ctx.address(), known.clone());
         let done: Done = Box::new(move |result| {

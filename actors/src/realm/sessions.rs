@@ -111,6 +111,9 @@ impl RealmActor {
             return Ok(running.session.clone());
         }
         let unknown = || DomainError::BadEventQueue(request.queue.clone());
+        if self.state.has_ended(&request.queue) {
+            return Err(unknown());
+        }
         let record = self.realm.view.read().queues.get(&request.queue).cloned().ok_or_else(unknown)?;
         if record.user != request.user {
             return Err(unknown());
@@ -133,7 +136,7 @@ impl RealmActor {
 impl Handler<EndQueue> for RealmActor {
     type Result = ();
 
-    fn handle(&mut self, EndQueue { queue, user, answer }: EndQueue, _: &mut Self::Context) {
+    fn handle(&mut self, EndQueue { queue, user, answer }: EndQueue, ctx: &mut Self::Context) {
         let done = move |result: Result<(), DomainError>| {
             if let Some(answer) = answer {
                 let _ = answer.send(result);
@@ -151,7 +154,7 @@ impl Handler<EndQueue> for RealmActor {
         match self.committer.ids(self.realm.id) {
             Err(error) => done(Err(error)),
             Ok(ids) => {
-                self.committer.commit(&self.realm, ids, vec![Fact::QueueEnded(queue)], Box::new(done));
+                self.commit(ctx, ids, vec![Fact::QueueEnded(queue)], Box::new(done));
             }
         }
     }

@@ -5,7 +5,9 @@ use super::messages::{NewChannel, NewUser};
 use crate::draft::{Destination, Draft, mention_flags};
 use crate::error::DomainError;
 use crate::shard::Sequencer;
-use model::{ChannelId, Directory, Fact, Flag, Flags, Place, Role, Subscription, Timestamp, User, UserId};
+use model::{
+    ChannelId, Directory, Fact, Flag, Flags, Place, QueueId, Role, Subscription, Timestamp, User, UserId,
+};
 use rules::permissions::roles::system_groups_of;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -13,11 +15,12 @@ use std::sync::Arc;
 /// The topic of notices about a channel.
 const CHANNEL_EVENTS_TOPIC: &str = "channel events";
 
-/// Names that were given out and are not durable yet.
+/// What was decided about names and queues and is not durable yet.
 #[derive(Clone, Debug, Default)]
 pub struct RealmState {
     channel_names: HashSet<String>,
     emails: HashSet<String>,
+    ended_queues: HashSet<QueueId>,
 }
 
 impl RealmState {
@@ -104,9 +107,21 @@ impl RealmState {
         Ok((id, facts))
     }
 
+    /// Whether a queue has ended, and the end is not durable yet.
+    pub fn has_ended(&self, queue: &QueueId) -> bool {
+        self.ended_queues.contains(queue)
+    }
+
     /// Remembers names that are on their way to the disk, and forgets them when they have arrived.
     pub fn apply(&mut self, facts: &[Fact], is_durable: bool) {
         for fact in facts {
+            if let Fact::QueueEnded(queue) = fact {
+                if is_durable {
+                    self.ended_queues.remove(queue);
+                } else {
+                    self.ended_queues.insert(queue.clone());
+                }
+            }
             let (set, name) = match fact {
                 Fact::ChannelCreated(channel) => (&mut self.channel_names, &channel.name),
                 Fact::UserCreated(user) => (&mut self.emails, &user.delivery_email),

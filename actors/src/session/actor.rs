@@ -13,6 +13,9 @@ use tokio::sync::oneshot;
 /// Events and polls that may wait for one session; `try_send` from the edge is refused past it.
 const MAILBOX_MAX: usize = 64;
 
+/// Heartbeats are late by up to so much, each queue by its own time.
+const HEARTBEAT_SPREAD_MILLIS: u64 = 10_000;
+
 /// What a session needs to know.
 pub struct SessionOptions {
     /// What was registered.
@@ -55,6 +58,12 @@ impl SessionActor {
             self.last_seen = self.last_answer;
             let _ = waiting.send(Ok(self.options.queue.events()));
         }
+    }
+
+    /// Heartbeats of queues that were registered together are spread over ten seconds.
+    fn heartbeat_delay_millis(&self) -> u64 {
+        let name = self.options.record.id.0.bytes();
+        name.fold(0u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into())) % HEARTBEAT_SPREAD_MILLIS
     }
 
     fn end(&mut self, ctx: &mut Context<Self>) {
@@ -167,7 +176,7 @@ impl Handler<Tick> for SessionActor {
             }
             return;
         }
-        let silence_millis = u64::from(self.options.heartbeat_secs) * 1000;
+        let silence_millis = u64::from(self.options.heartbeat_secs) * 1000 + self.heartbeat_delay_millis();
         if now.millis_since(self.last_answer.max(self.last_seen)) >= silence_millis {
             self.options.realm.do_send(crate::realm::SendHeartbeat { queue: self.options.record.id.clone() });
             // Asked for once; the answer to the poll sets it again.

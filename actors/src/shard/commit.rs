@@ -27,7 +27,7 @@ enum What {
     /// A frame that the log has been given.
     Frame(Frame),
     /// An event that is not kept (typing, presence); it waits for the frames decided before it.
-    Passing(Event, Audience),
+    Passing(Box<Event>, Audience),
 }
 
 struct Pending {
@@ -153,7 +153,9 @@ impl Committer {
             // A restart must not give these numbers out again: a block of them goes through the log.
             ids.reserved = EventNumber(ids.event.0 + RESERVED_EVENTS);
             let fact = Fact::EventNumbersReserved(ids.reserved);
-            self.commit(realm, ids, vec![fact], Box::new(|_| {}));
+            if !self.commit(realm, ids, vec![fact], Box::new(|_| {})) {
+                return Err(DomainError::Overloaded);
+            }
             ids = self.ids(realm.id)?;
         }
         let event = Event::new(ids.event, body);
@@ -164,7 +166,7 @@ impl Committer {
         let pending = Pending {
             ticket: self.last_ticket.get(),
             realm: realm.clone(),
-            what: What::Passing(event, audience),
+            what: What::Passing(Box::new(event), audience),
             done: None,
         };
         self.pending.borrow_mut().push_back(pending);
@@ -232,7 +234,7 @@ impl Committer {
             let mut view = realm.view.write();
             for pending in batch {
                 match pending.what {
-                    What::Passing(event, audience) => announced.push(vec![(event, audience)]),
+                    What::Passing(event, audience) => announced.push(vec![(*event, audience)]),
                     What::Frame(frame) => {
                         let sequence = view.progress.sequence.next();
                         let before = crate::announce::Before::of(&view, &frame);
