@@ -107,8 +107,13 @@ impl Directory {
         let id = user.id;
         if let Some(before) = self.users.get(&id).cloned() {
             self.users_by_email.remove(&before.delivery_email.to_lowercase());
-            if let Some(ids) = self.users_by_name.get_mut(&before.full_name.to_lowercase()) {
+            let name = before.full_name.to_lowercase();
+            if let Some(ids) = self.users_by_name.get_mut(&name) {
                 ids.remove(&id);
+                // Nobody left: a directory read back from its rows does not know the name either.
+                if ids.is_empty() {
+                    self.users_by_name.remove(&name);
+                }
             }
         }
         self.users_by_email.insert(self.made_up_email(id).to_lowercase(), id);
