@@ -14,6 +14,9 @@ pub mod projection;
 pub mod tables;
 pub mod view;
 
+#[cfg(test)]
+mod fixture;
+
 pub use error::StoreError;
 pub use folder::DataFolder;
 pub use open::{OpenedRealm, decode_frame, encode_frame, open_realm, replay};

@@ -47,6 +47,9 @@ pub fn decode_frame(bytes: &[u8]) -> Result<Frame, StoreError> {
 pub fn open_realm(log: &dyn RealmLog, trees: &Trees, realm: RealmId) -> Result<OpenedRealm, StoreError> {
     let opened = log.open(realm.0, 0)?;
     let view = trees.load(realm)?;
+    if view.is_none() && opened.last_sequence > 0 && trees.clear(realm)? > 0 {
+        tracing::warn!(%realm, "the trees had only part of the organization; it is rebuilt from the journal");
+    }
     let applied = view.as_ref().map_or(0, |view| view.progress.sequence.0);
     if applied > opened.last_sequence {
         return Err(StoreError::JournalBehind {

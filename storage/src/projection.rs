@@ -21,6 +21,9 @@ const WAITING_FRAMES_MAX: usize = 8192;
 /// Frames that are written in one batch at most.
 const BATCH_FRAMES_MAX: usize = 1024;
 
+/// Rows that are removed in one batch at most.
+const CLEAR_ROWS_MAX: usize = 4096;
+
 /// The trees on disk. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Trees {
@@ -138,15 +141,28 @@ impl Trees {
         })
     }
 
-    /// Removes every row of an organization, so that it can be rebuilt.
+    /// Removes every row of an organization, so that it can be rebuilt. Returns how many there were.
+    ///
+    /// The first batch takes the rows that everything else hangs on: when this is cut short, the rest
+    /// does not count as an organization.
     ///
     /// # Errors
     /// [`StoreError::Trees`].
-    pub fn clear(&self, realm: RealmId) -> Result<(), StoreError> {
-        for entry in self.state.scan_prefix(realm.0.to_be_bytes()).keys() {
-            self.state.remove(entry?)?;
+    pub fn clear(&self, realm: RealmId) -> Result<u64, StoreError> {
+        let mut removed = 0;
+        loop {
+            let mut batch = sled::Batch::default();
+            let mut rows = 0;
+            for key in self.state.scan_prefix(realm.0.to_be_bytes()).keys().take(CLEAR_ROWS_MAX) {
+                batch.remove(key?);
+                rows += 1;
+            }
+            if rows == 0 {
+                return Ok(removed);
+            }
+            self.state.apply_batch(batch)?;
+            removed += rows;
         }
-        Ok(())
     }
 
     /// Writes rows and how far they have come, all or nothing.

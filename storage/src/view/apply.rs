@@ -1,6 +1,6 @@
 //! Facts become memory and rows. Values are absolute, so a frame may be applied to rows that have it already.
 
-use super::flag_blocks::{FlagBlock, block_of};
+use super::flag_blocks::{FlagBlock, blocks_of};
 use super::{MessageIndexRow, Progress, View};
 use crate::codec::encode;
 use crate::error::StoreError;
@@ -40,6 +40,9 @@ impl Rows {
 
 /// Every how many frames the position of their events is noted.
 const EVENT_POSITION_FRAMES: u64 = 64;
+
+/// From so many messages on, changing a flag looks for the smallest form of the set anew.
+const OPTIMIZE_MESSAGES_MIN: u64 = 64;
 
 impl View {
     /// An organization as its first frame makes it.
@@ -243,15 +246,19 @@ impl View {
         messages: &MessageRanges,
         rows: &mut Rows,
     ) -> Result<(), StoreError> {
-        let ids: RoaringBitmap = messages.iter().map(|id| id.0).collect();
+        // Ranges may reach over ids that nobody has; nothing is ever said about those.
+        let ids = ids_of(messages) & &self.messages.all;
+        if ids.is_empty() {
+            return Ok(());
+        }
         let delivered = self.delivered_among(user, &ids);
         let mine = self.messages.users.entry(user).or_default();
         // A flag on a message that was never delivered makes it historical; it counts as read
         // unless being unread is what was asked for.
         let historical = &(&ids - &delivered) - &mine.historical;
         let mut touched: BTreeSet<(Flag, u32)> = BTreeSet::new();
-        for id in &historical {
-            touched.extend([(Flag::Historical, block_of(id)), (Flag::Read, block_of(id))]);
+        for block in blocks_of(&historical) {
+            touched.extend([(Flag::Historical, block), (Flag::Read, block)]);
         }
         mine.read |= &historical;
         mine.historical |= &historical;
@@ -260,7 +267,10 @@ impl View {
                 FlagOp::Add => *set |= &ids,
                 FlagOp::Remove => *set -= &ids,
             }
-            touched.extend(ids.iter().map(|id| (flag, block_of(id))));
+            if ids.len() >= OPTIMIZE_MESSAGES_MIN {
+                set.optimize();
+            }
+            touched.extend(blocks_of(&ids).into_iter().map(|block| (flag, block)));
         }
         let through = self.messages.last;
         let realm = self.realm();
@@ -288,4 +298,14 @@ impl View {
         self.directory.put_topic(user, channel, record);
         Ok(())
     }
+}
+
+fn ids_of(messages: &MessageRanges) -> RoaringBitmap {
+    let mut ids = RoaringBitmap::new();
+    for (first, last) in &messages.0 {
+        if first <= last {
+            ids.insert_range(first.0..=last.0);
+        }
+    }
+    ids
 }

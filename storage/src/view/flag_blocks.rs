@@ -26,9 +26,16 @@ enum Bits {
     Plain(Vec<u8>),
 }
 
-/// The block that a message is in.
-pub fn block_of(message: u32) -> u32 {
-    message / BLOCK_MESSAGES
+/// The blocks that the messages of a set are in, ascending.
+pub fn blocks_of(ids: &RoaringBitmap) -> Vec<u32> {
+    let mut blocks = Vec::new();
+    let mut next = ids.min();
+    while let Some(id) = next {
+        let block = id / BLOCK_MESSAGES;
+        blocks.push(block);
+        next = (block + 1).checked_mul(BLOCK_MESSAGES).and_then(|start| ids.range(start..).next());
+    }
+    blocks
 }
 
 impl FlagBlock {

@@ -166,6 +166,15 @@ impl MessageIndex {
 }
 
 impl UserMessages {
+    /// Brings every set into its smallest form; what was read without a gap then costs next to nothing.
+    pub(super) fn optimize(&mut self) {
+        for flag in model::Flag::ALL {
+            if let Some(set) = self.set_mut(flag) {
+                set.optimize();
+            }
+        }
+    }
+
     /// The set for a flag; none for flags that are not stored for single users.
     pub fn set(&self, flag: model::Flag) -> Option<&RoaringBitmap> {
         use model::Flag::*;

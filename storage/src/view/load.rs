@@ -1,6 +1,6 @@
 //! Reads an organization back from its rows.
 
-use super::index::MessageIndexRow;
+use super::index::{MessageIndexRow, UserMessages};
 use super::{FlagBlock, Progress, View};
 use crate::codec::decode;
 use crate::error::StoreError;
@@ -12,7 +12,8 @@ use model::{
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
-/// The organization that the rows of `tree` describe; none when there are no rows of it.
+/// The organization that the rows of `tree` describe; none when there are no rows of it, or when those
+/// that everything else hangs on are missing.
 ///
 /// # Errors
 /// [`StoreError::Decode`] for a row that cannot be read, [`StoreError::Trees`] when the tree fails.
@@ -20,9 +21,11 @@ pub fn load(tree: &sled::Tree, realm: RealmId) -> Result<Option<View>, StoreErro
     let Some(record) = get::<Realm>(tree, &Key::table(realm, Table::Realm), "organization")? else {
         return Ok(None);
     };
+    let Some(progress) = get::<Progress>(tree, &Key::table(realm, Table::Progress), "progress")? else {
+        return Ok(None);
+    };
     let mut view = View::empty(record);
-    let progress = get::<Progress>(tree, &Key::table(realm, Table::Progress), "progress")?;
-    view.progress = progress.unwrap_or_default();
+    view.progress = progress;
     load_directory(tree, realm, &mut view)?;
     load_messages(tree, realm, &mut view)?;
     Ok(Some(view))
@@ -73,7 +76,9 @@ fn load_messages(tree: &sled::Tree, realm: RealmId, view: &mut View) -> Result<(
         let set = view.messages.users.entry(user).or_default().set_mut(flag)?;
         block.restore(set, tables::number_at(key, 5)?);
         Some(())
-    })
+    })?;
+    view.messages.users.values_mut().for_each(UserMessages::optimize);
+    Ok(())
 }
 
 fn get<T: DeserializeOwned>(

@@ -11,6 +11,8 @@ mod reading;
 mod recent;
 
 #[cfg(test)]
+mod property_tests;
+#[cfg(test)]
 mod tests;
 
 pub use apply::{Row, Rows};

@@ -1,7 +1,7 @@
 //! Questions about messages and people that combine the directory with the index.
 
 use super::View;
-use model::{ChannelId, Flag, Flags, Message, MessageId, Place, RecipientId, UserId};
+use model::{ChannelId, Flag, Flags, Message, Place, RecipientId, Subscription, UserId};
 use roaring::RoaringBitmap;
 
 impl View {
@@ -22,7 +22,9 @@ impl View {
         for (channel, subscription) in self.directory.subscriptions_of_user(user) {
             let Some(messages) = self.channel_ids(channel) else { continue };
             let here = messages & ids;
-            found.extend(here.iter().filter(|id| subscription.received(MessageId(*id))));
+            if !here.is_empty() {
+                found |= self.received_among(subscription, here);
+            }
         }
         for direct in self.directory.directs_of(user) {
             if let Some(messages) = self.messages.directs.get(&direct.recipient) {
@@ -49,12 +51,17 @@ impl View {
         else {
             return RoaringBitmap::new();
         };
-        // The usual case: subscribed since before the first message, without a break.
+        self.received_among(subscription, ids.clone())
+    }
+
+    /// Those of a channel's messages that a subscription covers.
+    fn received_among(&self, subscription: &Subscription, ids: RoaringBitmap) -> RoaringBitmap {
+        // The usual case: subscribed since before the first of them, without a break.
         if let [span] = subscription.spans.as_slice()
             && span.until.is_none()
             && ids.min().is_none_or(|first| first > span.after.0)
         {
-            return ids.clone();
+            return ids;
         }
         let mut spans = RoaringBitmap::new();
         for span in &subscription.spans {
@@ -63,7 +70,7 @@ impl View {
                 spans.insert_range(span.after.0 + 1..=until.0);
             }
         }
-        spans & ids
+        ids & spans
     }
 
     /// All messages of a user's direct conversations.

@@ -1,7 +1,7 @@
 //! Bodies of messages in memory: the newest ones because they are read most, and every one that
 //! the trees do not have yet because nobody else has it.
 
-use model::{Message, MessageId, Sequence};
+use model::{Flags, Message, MessageId, Sequence, UserId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -59,5 +59,7 @@ impl RecentMessages {
 }
 
 fn size(message: &Message) -> usize {
-    MESSAGE_OVERHEAD_BYTES + message.content.len() + message.rendered.len() + message.place.topic().len()
+    let texts = message.content.len() + message.rendered.len() + message.place.topic().len();
+    let links: usize = message.topic_links.iter().map(|link| 64 + link.text.len() + link.url.len()).sum();
+    MESSAGE_OVERHEAD_BYTES + texts + links + message.user_flags.len() * size_of::<(UserId, Flags)>()
 }

@@ -1,1 +1,241 @@
-//! Frames applied in memory, written as rows and read back.
+//! Frames applied in memory, written as rows and read back. What holds for any frames is in
+//! `property_tests`.
+
+use super::View;
+use super::recent::RECENT_BYTES_MAX;
+use crate::fixture::*;
+use crate::log::MemoryLog;
+use crate::projection::Trees;
+use model::{Flag, FlagOp, Message, MessageId, Sequence, UserId};
+use roaring::RoaringBitmap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use tempfile::TempDir;
+
+/// An organization with its trees.
+struct World {
+    run: Run<MemoryLog>,
+    trees: Trees,
+    _folder: TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let trees = trees(folder.path());
+        let mut run = Run::new(memory_log());
+        run.frame(first_facts());
+        Self { run, trees, _folder: folder }
+    }
+
+    /// What a restart has in memory; it must be what was there before.
+    fn restart(&mut self) -> &View {
+        self.run.write_all(&self.trees);
+        let loaded = self.trees.load(REALM).unwrap().unwrap();
+        assert_eq!(loaded.messages, self.run.view().messages);
+        assert_eq!(loaded.directory, self.run.view().directory);
+        assert_eq!(loaded.queues, self.run.view().queues);
+        assert_eq!(loaded.progress, self.run.view().progress);
+        self.run.view = Some(loaded);
+        self.run.view()
+    }
+
+    fn flags(&self, user: u32, message: &Message) -> model::Flags {
+        self.run.view().flags_for(UserId(user), message)
+    }
+}
+
+fn read_by_sender(id: u32) -> Message {
+    let mut message = channel_message(id, 1, 1, "tea");
+    message.traits.read_by_sender = true;
+    message
+}
+
+#[test]
+fn a_message_marked_unread_by_its_sender_stays_unread() {
+    let mut world = World::new();
+    let (first, second) = (read_by_sender(1), read_by_sender(2));
+    world.run.frame(vec![sent(first.clone())]);
+    assert_eq!(world.flags(1, &first), flags(&[Flag::Read]));
+    assert_eq!(world.flags(2, &first), flags(&[]));
+    world.run.frame(vec![flags_changed(1, Flag::Read, FlagOp::Remove, &[(1, 1)])]);
+    // In the same block, but after what the block's row speaks of.
+    world.run.frame(vec![sent(second.clone())]);
+    world.restart();
+    assert_eq!(world.flags(1, &first), flags(&[]));
+    assert_eq!(world.flags(1, &second), flags(&[Flag::Read]));
+    world.run.frame(vec![flags_changed(1, Flag::Read, FlagOp::Add, &[(1, 1)])]);
+    world.restart();
+    assert_eq!(world.flags(1, &first), flags(&[Flag::Read]));
+}
+
+#[test]
+fn a_flag_on_a_message_that_was_never_delivered_makes_it_historical() {
+    let mut world = World::new();
+    let message = channel_message(1, 1, 1, "tea");
+    world.run.frame(vec![sent(message.clone()), sent(channel_message(2, 1, 1, "tea"))]);
+    // Nothing is stored for it, and it reads as historical and read.
+    assert_eq!(world.flags(3, &message), flags(&[Flag::Historical, Flag::Read]));
+    assert!(!world.run.view().messages.users.contains_key(&UserId(3)));
+
+    world.run.frame(vec![flags_changed(3, Flag::Starred, FlagOp::Add, &[(1, 1)])]);
+    world.restart();
+    assert_eq!(world.flags(3, &message), flags(&[Flag::Historical, Flag::Read, Flag::Starred]));
+
+    world.run.frame(vec![flags_changed(3, Flag::Starred, FlagOp::Remove, &[(1, 1)])]);
+    world.run.frame(vec![flags_changed(3, Flag::Read, FlagOp::Remove, &[(1, 1)])]);
+    world.restart();
+    assert_eq!(world.flags(3, &message), flags(&[Flag::Historical]));
+
+    // Starring it again does not make it read again.
+    world.run.frame(vec![flags_changed(3, Flag::Starred, FlagOp::Add, &[(1, 1)])]);
+    world.restart();
+    assert_eq!(world.flags(3, &message), flags(&[Flag::Historical, Flag::Starred]));
+}
+
+#[test]
+fn marking_a_historical_message_unread_is_kept() {
+    let mut world = World::new();
+    let message = channel_message(1, 1, 1, "tea");
+    world.run.frame(vec![sent(message.clone())]);
+    world.run.frame(vec![flags_changed(3, Flag::Read, FlagOp::Remove, &[(1, 1)])]);
+    world.restart();
+    assert_eq!(world.flags(3, &message), flags(&[Flag::Historical]));
+}
+
+#[test]
+fn who_got_what_follows_from_the_spans() {
+    let mut world = World::new();
+    let messages: Vec<Message> = (1..=6).map(|id| channel_message(id, 1, 1, "tea")).collect();
+    world.run.frame(vec![sent(messages[0].clone()), sent(messages[1].clone())]);
+    world.run.frame(vec![unsubscribed(1, &[2], 2)]);
+    world.run.frame(vec![sent(messages[2].clone()), sent(messages[3].clone())]);
+    let before = world.run.view().directory.subscription(model::ChannelId(1), UserId(2)).unwrap();
+    let mut again = model::Subscription::clone(before);
+    again.resume(MessageId(4));
+    let subscribers = vec![(UserId(2), again)];
+    world.run.frame(vec![model::Fact::Subscribed {
+        channel: model::ChannelId(1),
+        subscribers,
+        by: UserId(1),
+    }]);
+    world.run.frame(vec![sent(messages[4].clone()), sent(messages[5].clone())]);
+    let view = world.restart();
+    let delivered =
+        |user| view.delivered_in_channel(UserId(user), model::ChannelId(1)).iter().collect::<Vec<_>>();
+    assert_eq!(delivered(1), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(delivered(2), [1, 2, 5, 6]);
+    assert!(delivered(3).is_empty());
+    let asked: RoaringBitmap = [2, 3, 5].into_iter().collect();
+    assert_eq!(view.delivered_among(UserId(2), &asked).iter().collect::<Vec<_>>(), [2, 5]);
+    for message in &messages {
+        assert_eq!(view.is_delivered(UserId(2), message), delivered(2).contains(&message.id.0));
+    }
+}
+
+#[test]
+fn direct_messages_belong_to_everybody_in_the_conversation() {
+    let mut world = World::new();
+    let message = direct_message(1, 1, 9);
+    world.run.frame(vec![direct(9, &[1, 3]), sent(message.clone())]);
+    let view = world.restart();
+    assert_eq!(view.direct_messages_of(UserId(3)).iter().collect::<Vec<_>>(), [1]);
+    assert!(view.direct_messages_of(UserId(2)).is_empty());
+    assert!(view.is_delivered(UserId(1), &message) && !view.is_delivered(UserId(2), &message));
+}
+
+#[test]
+fn flags_across_blocks_and_over_gaps_are_kept() {
+    let mut world = World::new();
+    let ids = [4094, 4095, 4096, 4097, 8191, 8192, 12_288];
+    for id in ids {
+        world.run.frame(vec![sent(channel_message(id, 1, 1, "tea"))]);
+    }
+    let rows = world.run.frame(vec![flags_changed(2, Flag::Read, FlagOp::Add, &[(1, u32::MAX)])]);
+    assert_eq!(rows.0.len(), 4, "one row for each block with a message in it");
+    world.restart();
+    assert_eq!(world.run.view().messages.users[&UserId(2)].read.iter().collect::<Vec<_>>(), ids);
+    world.run.frame(vec![flags_changed(2, Flag::Read, FlagOp::Remove, &[(4095, 4096), (12_288, 12_288)])]);
+    let next = channel_message(12_289, 1, 1, "tea");
+    world.run.frame(vec![sent(next.clone())]);
+    let view = world.restart();
+    assert_eq!(view.messages.users[&UserId(2)].read.iter().collect::<Vec<_>>(), [4094, 4097, 8191, 8192]);
+    let unread = view.unread_of(UserId(2), &view.delivered_in_channel(UserId(2), model::ChannelId(1)));
+    assert_eq!(unread.iter().collect::<Vec<_>>(), [4095, 4096, 12_288, 12_289]);
+    // A message that came after a range over all ids is not read by it.
+    assert_eq!(world.flags(2, &next), flags(&[]));
+}
+
+#[test]
+fn a_topic_is_spelled_as_on_its_newest_message() {
+    let mut world = World::new();
+    for (id, topic) in [(1, "tea"), (2, "TEA"), (3, "Tea")] {
+        world.run.frame(vec![sent(channel_message(id, 1, 1, topic))]);
+    }
+    let view = world.restart();
+    let topic = view.messages.topic(model::ChannelId(1), &model::TopicKey::new("tEa")).unwrap();
+    assert_eq!((topic.name.as_str(), topic.ids.len()), ("Tea", 3));
+}
+
+#[test]
+fn event_positions_lead_to_every_later_event() {
+    let mut world = World::new();
+    let mut first_events = vec![(1, 1)];
+    for id in 1..=300 {
+        let next = world.run.view().progress.last_event.0 + 1;
+        world.run.frame(vec![sent(channel_message(id, 1, 1, "tea"))]);
+        first_events.push((u64::from(id) + 1, next));
+    }
+    world.restart();
+    let newest = world.run.view().progress.last_event.0;
+    for event in 0..=newest {
+        let from = world.trees.frame_before_event(REALM, model::EventNumber(event)).unwrap();
+        let (sequence, _) = first_events.iter().rev().find(|(_, first)| *first <= event + 1).unwrap();
+        assert!(from.0 <= *sequence, "event {event} is in frame {sequence}, reading starts at {from}");
+        assert!(sequence - from.0 < 128, "event {event}: reading starts at {from} for frame {sequence}");
+    }
+}
+
+#[test]
+fn unstored_bodies_stay_and_stored_ones_make_room() {
+    let mut world = World::new();
+    let size = 200_000;
+    let count = 2 * RECENT_BYTES_MAX / size;
+    for id in 1..=count as u32 {
+        let mut message = channel_message(id, 1, 1, "tea");
+        message.content = "x".repeat(size);
+        world.run.frame(vec![sent(message)]);
+    }
+    let recent = &world.run.view().recent;
+    assert_eq!(recent.len(), count, "nobody else has them");
+    // The writer of the trees has come most of the way.
+    recent.stored().store(1 + count as u64 * 3 / 4, Ordering::Release);
+    world.run.frame(vec![sent(channel_message(count as u32 + 1, 1, 1, "tea"))]);
+    let recent = &world.run.view().recent;
+    let kept: Vec<u32> = (1..=count as u32 + 1).filter(|id| recent.get(MessageId(*id)).is_some()).collect();
+    let bytes: usize = kept.iter().map(|id| recent.get(MessageId(*id)).unwrap().content.len()).sum();
+    assert!(kept.contains(&(count as u32 * 3 / 4 + 1)) && kept.contains(&(count as u32 + 1)));
+    assert!(bytes <= RECENT_BYTES_MAX && bytes + 2 * size > RECENT_BYTES_MAX, "{bytes} bytes are kept");
+    assert!(kept.windows(2).all(|pair| pair[0] + 1 == pair[1]), "the oldest go first");
+}
+
+#[test]
+fn what_a_mention_of_thousands_weighs_is_counted() {
+    let mut message = channel_message(1, 1, 1, "tea");
+    message.user_flags = (1..=2_000_000).map(|user| (UserId(user), flags(&[Flag::Mentioned]))).collect();
+    let mut recent = super::RecentMessages::default();
+    recent.stored().store(u64::MAX, Ordering::Release);
+    recent.put(Sequence(1), Arc::new(message));
+    assert!(recent.is_empty());
+}
+
+#[test]
+fn the_first_frame_creates_the_organization() {
+    let frame = model::Frame {
+        at: model::Timestamp(1),
+        first_event: model::EventNumber(1),
+        facts: vec![sent(channel_message(1, 1, 1, "tea"))],
+    };
+    let error = View::create(Sequence(1), &frame).unwrap_err();
+    assert!(error.to_string().contains("does not create an organization"), "{error}");
+}
