@@ -190,7 +190,11 @@ async fn run_phases(
     needs: Needs,
     rounds: &mut Rounds,
 ) -> Result<(Vec<PhaseResult>, String), LoadError> {
-    let mut api = Api::open(&session.target).await?;
+    let mut api = Api::open(&session.target).await.map_err(|error| {
+        LoadError::Usage(format!(
+            "{error}; start the server first, or give the command that does with --spawn"
+        ))
+    })?;
     let settings = api.get_good(READY_PATH, None).await?;
     let version = settings["zulip_version"].as_str().unwrap_or_default().to_owned();
     let mut stage = Stage::prepare(&session.target, scenario).await?;

@@ -29,7 +29,7 @@ pub fn throughput(phase: &PhaseResult) -> Option<String> {
             .x_label_area_size(34)
             .y_label_area_size(70)
             .build_cartesian_2d(0.0..right, 0.0..top * 1.1)?;
-        chart.configure_mesh().x_desc("seconds, warm-up included").draw()?;
+        chart.configure_mesh().x_desc("seconds, warm-up included").light_line_style(TRANSPARENT).draw()?;
         for (operation, color) in phase.operations.iter().zip(COLORS.iter().cycle()) {
             chart
                 .draw_series(LineSeries::new(operation.timeline.iter().copied(), color.stroke_width(2)))?
@@ -63,6 +63,8 @@ pub fn percentiles(phase: &PhaseResult) -> Option<String> {
         chart
             .configure_mesh()
             .x_desc("percentile")
+            .y_labels(5)
+            .light_line_style(TRANSPARENT)
             .x_label_formatter(&|inverse| format!("{}", round(100.0 - 100.0 / inverse)))
             .draw()?;
         for ((operation, curve), color) in phase.operations.iter().zip(curves).zip(COLORS.iter().cycle()) {
@@ -96,31 +98,23 @@ pub fn ratio_bars(run: &RunResult) -> Option<String> {
         return None;
     }
     let top = bars.iter().map(|bar| bar.1).fold(1.0, f64::max);
-    let count = bars.len();
     draw(|area| {
+        let right = crate::driver::as_float(bars.len() as u64);
         let mut chart = ChartBuilder::on(area)
             .caption("requests a second, as a part of the bare actix-web server's", ("sans-serif", 16))
             .margin(8)
-            .x_label_area_size(34)
             .y_label_area_size(70)
-            .build_cartesian_2d((0..count).into_segmented(), 0.0..top * 1.05)?;
-        chart
-            .configure_mesh()
-            .disable_x_mesh()
-            .x_labels(count)
-            .x_label_formatter(&|place| match place {
-                SegmentValue::CenterOf(index) | SegmentValue::Exact(index) => {
-                    bars.get(*index).map(|bar| format!("{} {:.2}", bar.0, bar.1)).unwrap_or_default()
-                }
-                SegmentValue::Last => String::new(),
-            })
-            .draw()?;
-        chart.draw_series(
-            Histogram::vertical(&chart)
-                .style(COLORS[0].mix(0.8).filled())
-                .margin(20)
-                .data(bars.iter().enumerate().map(|(index, bar)| (index, bar.1))),
-        )?;
+            .build_cartesian_2d(0.0..right, 0.0..top * 1.15)?;
+        chart.configure_mesh().disable_x_mesh().disable_x_axis().light_line_style(TRANSPARENT).draw()?;
+        let mut left = 0.0;
+        for (name, ratio) in &bars {
+            let bar = Rectangle::new([(left + 0.1, 0.0), (left + 0.9, *ratio)], COLORS[0].mix(0.8).filled());
+            let label =
+                Text::new(format!("{name} {ratio:.2}"), (left + 0.1, ratio + top * 0.08), ("sans-serif", 13));
+            chart.draw_series([bar])?;
+            chart.draw_series([label])?;
+            left += 1.0;
+        }
         Ok(())
     })
 }
