@@ -3,6 +3,7 @@
 //! Decisions are made by `actors`; this package turns requests into what they understand, and their words
 //! back into the wire's.
 
+pub mod api;
 pub mod cli;
 pub mod config;
 pub mod http;

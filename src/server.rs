@@ -2,13 +2,14 @@
 
 use crate::config::Config;
 use crate::http::app::App;
-use crate::http::caller::Admission;
 use crate::http::dispatch::dispatch;
 use crate::http::observe::fold_metrics;
 use crate::http::routes::Route;
 use actix_web::dev::ServerHandle;
 use actix_web::{App as Service, HttpServer, web};
+use actors::{DomainError, QueueLimits, Server, SystemClock};
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use thiserror::Error;
@@ -30,6 +31,9 @@ pub enum ServeError {
         /// What the system says.
         reason: std::io::Error,
     },
+    /// The data folder cannot be opened, read or written.
+    #[error("{0}")]
+    Data(#[from] DomainError),
     /// The server's own thread did not start.
     #[error("cannot start the HTTP threads: {0}")]
     Start(#[from] std::io::Error),
@@ -41,7 +45,7 @@ pub struct Running {
     address: SocketAddr,
     app: AppHandle,
     handle: ServerHandle,
-    done: oneshot::Receiver<()>,
+    done: oneshot::Receiver<Result<(), DomainError>>,
     thread: JoinHandle<()>,
 }
 
@@ -53,39 +57,85 @@ impl std::fmt::Debug for AppHandle {
     }
 }
 
-/// Binds and starts serving on threads of its own; may be called from any runtime. When it returns, the
-/// port accepts connections.
-pub async fn serve(
-    config: Config,
-    routes: Vec<Route>,
-    admission: Box<dyn Admission>,
-) -> Result<Running, ServeError> {
-    let listen = config.listen;
-    let app = App::new(config, routes, admission);
+/// What is served, and how.
+#[derive(Debug)]
+pub struct Setup {
+    /// Process settings.
+    pub config: Config,
+    /// The table of routes.
+    pub routes: Vec<Route>,
+    /// Development: the sample organization is made if there is none, and logging in needs no password.
+    pub is_development: bool,
+    /// Whether what is acknowledged is on disk. False only for data that nobody keeps.
+    pub is_durable: bool,
+}
+
+/// What the thread of a server reports when it is ready.
+struct Started {
+    app: App,
+    handle: ServerHandle,
+    address: SocketAddr,
+}
+
+/// Opens the data folder, binds and starts serving on threads of its own; may be called from any runtime.
+/// When it returns, the port accepts connections.
+pub async fn serve(setup: Setup) -> Result<Running, ServeError> {
     let (started_tx, started) = oneshot::channel();
     let (done_tx, done) = oneshot::channel();
-    let shared = app.clone();
     let thread = std::thread::Builder::new().name("http".to_owned()).spawn(move || {
         actix_rt::System::new().block_on(async move {
-            let server = match build(&shared) {
-                Ok((server, address)) => {
-                    // Nobody waits for the answer any more only if the caller is gone.
-                    let _ = started_tx.send(Ok((server.handle(), address)));
-                    server
-                }
+            let (server, started, actors) = match start(setup).await {
+                Ok(parts) => parts,
                 Err(reason) => return drop(started_tx.send(Err(reason))),
             };
+            // Nobody waits for the answer any more only if the caller is gone.
+            let _ = started_tx.send(Ok(started));
             actix_rt::spawn(fold_metrics_regularly());
             if let Err(reason) = server.await {
                 tracing::error!(%reason, "the HTTP server ended");
             }
-            let _ = done_tx.send(());
+            // Only now: the last requests needed the actors.
+            let _ = done_tx.send(actors.stop().await);
         });
     })?;
-    let bind_error = |reason| ServeError::Bind { address: listen, reason };
-    let (handle, address) =
-        started.await.map_err(|_| std::io::Error::other("it ended at once"))?.map_err(bind_error)?;
+    let ended = |_| ServeError::Start(std::io::Error::other("it ended at once"));
+    let Started { app, handle, address } = started.await.map_err(ended)??;
     Ok(Running { address, app: AppHandle(app), handle, done, thread })
+}
+
+async fn start(setup: Setup) -> Result<(actix_web::dev::Server, Started, Arc<Server>), ServeError> {
+    let actors = Server::start(options(&setup)).await?;
+    let listen = setup.config.listen;
+    let app = App::new(setup.config, setup.routes, actors.clone(), setup.is_development);
+    match build(&app) {
+        Ok((server, address)) => {
+            let handle = server.handle();
+            Ok((server, Started { app, handle, address }, actors))
+        }
+        Err(reason) => {
+            actors.stop().await?;
+            Err(ServeError::Bind { address: listen, reason })
+        }
+    }
+}
+
+/// What the configuration means to those who decide and store.
+pub fn options(setup: &Setup) -> actors::Options {
+    let Config { storage, queues, .. } = &setup.config;
+    actors::Options {
+        data: setup.config.data.clone(),
+        shards: setup.config.shards(),
+        is_durable: setup.is_durable,
+        tree_cache_bytes: storage.cache_bytes,
+        journal_segment_bytes: storage.segment_bytes,
+        queues: QueueLimits {
+            events_max: queues.events_max,
+            queues_per_user_max: queues.per_user_max,
+            idle_secs: u32::try_from(queues.idle_secs).unwrap_or(u32::MAX),
+            ..QueueLimits::default()
+        },
+        clock: Arc::new(SystemClock),
+    }
 }
 
 fn build(app: &App) -> std::io::Result<(actix_web::dev::Server, SocketAddr)> {
@@ -133,15 +183,24 @@ impl Running {
         &self.app.0
     }
 
-    /// Stops: parked polls are answered, accepted requests finished, idle connections closed. Returns when
-    /// all of that is done, or `http.stop_secs_max` has passed.
-    pub async fn stop(self) {
-        self.app.0.stopping().begin();
+    /// Stops: parked polls are answered, accepted requests finished, idle connections closed; then journal
+    /// and trees are closed and the data folder is free. Requests are waited for until
+    /// `http.stop_secs_max` has passed.
+    ///
+    /// # Errors
+    /// When the trees could not be written; the journal has everything even then.
+    pub async fn stop(self) -> Result<(), DomainError> {
+        let app = self.app.0;
+        app.stopping().begin();
         self.handle.pause().await;
         tokio::time::sleep(LAST_CALL).await;
+        app.server.release_polls();
         self.handle.stop(true).await;
-        let _ = self.done.await;
+        let stopped = self.done.await.unwrap_or(Err(DomainError::Stopping));
+        // The app holds the actors' handles; the thread ends without it.
+        drop(app);
         let _ = self.thread.join();
+        stopped
     }
 }
 

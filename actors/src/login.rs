@@ -22,10 +22,21 @@ struct KeyOwner {
     rotation: u32,
 }
 
+/// What keys are looked up by.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct KeyHash([u8; 32]);
+
+impl KeyHash {
+    /// The hash of a key.
+    pub fn of(key: &str) -> Self {
+        Self(Sha256::digest(key.as_bytes()).into())
+    }
+}
+
 /// The API keys of one organization, by their hash: a look-up says nothing about how close a guess was.
 pub struct Credentials {
     secret: [u8; 32],
-    users: RwLock<HashMap<[u8; 32], KeyOwner>>,
+    users: RwLock<HashMap<KeyHash, KeyOwner>>,
 }
 
 impl Credentials {
@@ -40,9 +51,14 @@ impl Credentials {
 
     /// Makes a user's current key valid, and with it every older one invalid.
     pub fn add(&self, realm: RealmId, user: &User) {
-        let hash = Sha256::digest(self.api_key(realm, user).as_bytes()).into();
+        let hash = KeyHash::of(&self.api_key(realm, user));
         let owner = KeyOwner { user: user.id, rotation: user.api_key_rotation };
         self.users.write().insert(hash, owner);
+    }
+
+    /// Whether a key is or was anybody's here.
+    pub fn knows(&self, hash: &KeyHash) -> bool {
+        self.users.read().contains_key(hash)
     }
 
     /// A user's API key: derived from the server's secret and a counter, so that it is nowhere stored.
@@ -78,7 +94,7 @@ impl Credentials {
         key: &str,
     ) -> Result<Arc<User>, DomainError> {
         // The look-up is by hash: how long it takes says nothing about how close a guess was.
-        let hash: [u8; 32] = Sha256::digest(key.as_bytes()).into();
+        let hash = KeyHash::of(key);
         let owner = self.users.read().get(&hash).copied().ok_or(DomainError::InvalidApiKey)?;
         let user = directory.user(owner.user).ok_or(DomainError::InvalidApiKey)?;
         let is_own_address = user.delivery_email.eq_ignore_ascii_case(address)

@@ -5,15 +5,15 @@ use crate::clock::Clock;
 use crate::error::DomainError;
 use crate::fanout::Fanout;
 use crate::handle::RealmHandle;
-use crate::login::Credentials;
+use crate::login::{Credentials, KeyHash};
 use crate::placement::Placement;
 use crate::realm::RealmActor;
 use crate::shard::{Committer, Durability, DurableSink, Sequencer};
 use crate::shared::{QueueLimits, RealmShared};
 use actix::prelude::*;
-use model::{EventNumber, Fact, Frame, RealmId, Sequence};
+use model::{EventNumber, Fact, Frame, RealmId, Sequence, User};
 use parking_lot::{Mutex, RwLock};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
@@ -55,8 +55,16 @@ pub struct Server {
     projection: Mutex<Option<Projection>>,
     shards: Vec<Shard>,
     placement: Placement,
-    realms: RwLock<BTreeMap<RealmId, RealmHandle>>,
+    realms: RwLock<Realms>,
     creating: tokio::sync::Mutex<()>,
+}
+
+/// The organizations of a server.
+#[derive(Default)]
+struct Realms {
+    by_id: BTreeMap<RealmId, RealmHandle>,
+    /// Asked on every request.
+    by_subdomain: HashMap<String, RealmHandle>,
 }
 
 thread_local! {
@@ -142,7 +150,10 @@ impl Server {
         });
         is_started.await.map_err(|_| DomainError::Stopping)?;
         let handle = RealmHandle(shared);
-        self.realms.write().insert(id, handle.clone());
+        let subdomain = handle.read(|view| view.directory.realm().subdomain.clone());
+        let mut realms = self.realms.write();
+        realms.by_subdomain.insert(subdomain, handle.clone());
+        realms.by_id.insert(id, handle.clone());
         Ok(handle)
     }
 
@@ -162,7 +173,7 @@ impl Server {
         if self.realm_by_subdomain(&new.subdomain).is_some() {
             return Err(rules::RuleError::SettingInvalid { name: "subdomain".into() }.into());
         }
-        let id = self.realms.read().keys().max().copied().unwrap_or_default().next();
+        let id = self.realms.read().by_id.keys().max().copied().unwrap_or_default().next();
         let log = self.shard_of(id).log.clone();
         let opened = log.open(id.0, 0).map_err(StoreError::from)?;
         let mut writer = FirstFrames { server: self, id, epoch: opened.epoch, log, view: None };
@@ -177,18 +188,46 @@ impl Server {
 
     /// An organization by its id.
     pub fn realm(&self, id: RealmId) -> Option<RealmHandle> {
-        self.realms.read().get(&id).cloned()
+        self.realms.read().by_id.get(&id).cloned()
     }
 
     /// All organizations by id.
     pub fn realms(&self) -> Vec<RealmHandle> {
-        self.realms.read().values().cloned().collect()
+        self.realms.read().by_id.values().cloned().collect()
     }
 
     /// An organization by its short name; empty for the one at the root.
     pub fn realm_by_subdomain(&self, subdomain: &str) -> Option<RealmHandle> {
+        self.realms.read().by_subdomain.get(subdomain).cloned()
+    }
+
+    /// The organization, when there is exactly one.
+    pub fn only_realm(&self) -> Option<RealmHandle> {
         let realms = self.realms.read();
-        realms.values().find(|realm| realm.0.view.read().directory.realm().subdomain == subdomain).cloned()
+        realms.by_id.values().next().filter(|_| realms.by_id.len() == 1).cloned()
+    }
+
+    /// The account of an address and an API key, in whichever organization it is.
+    ///
+    /// # Errors
+    /// `RealmDeactivated`, `UserDeactivated`. A key that is nobody's gives none.
+    pub fn authenticate(
+        &self,
+        address: &str,
+        api_key: &str,
+    ) -> Result<Option<(RealmHandle, Arc<User>)>, DomainError> {
+        let hash = KeyHash::of(api_key);
+        for realm in self.realms() {
+            if !realm.0.credentials.knows(&hash) {
+                continue;
+            }
+            match realm.authenticate(address, api_key) {
+                Ok(user) => return Ok(Some((realm, user))),
+                Err(DomainError::InvalidApiKey) => {}
+                Err(refusal) => return Err(refusal),
+            }
+        }
+        Ok(None)
     }
 
     /// Answers every waiting poll with what there is, so that their connections can end.

@@ -1,11 +1,12 @@
 //! What all requests of a process share.
 
-use super::caller::Admission;
+use super::host::Hosts;
 use super::limits::Limits;
 use super::observe::Observer;
 use super::router::Router;
 use super::routes::Route;
 use crate::config::Config;
+use actors::Server;
 use std::ops::Deref;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -20,15 +21,19 @@ pub struct Parts {
     pub config: Config,
     /// Rate limits; endpoints count their own buckets here.
     pub limits: Limits,
+    /// The organizations.
+    pub server: Arc<Server>,
+    /// Whether this is a development server, with its shortcuts for logging in.
+    pub is_development: bool,
     pub(super) router: Router,
     pub(super) observer: Observer,
-    pub(super) admission: Box<dyn Admission>,
+    pub(super) hosts: Hosts,
     stopping: Stopping,
 }
 
 impl App {
-    /// Puts the parts together. `routes` is the table, `admission` knows the accounts.
-    pub fn new(config: Config, routes: Vec<Route>, admission: Box<dyn Admission>) -> Self {
+    /// Puts the parts together. `routes` is the table.
+    pub fn new(config: Config, routes: Vec<Route>, server: Arc<Server>, is_development: bool) -> Self {
         let limits = match config.limits.enabled {
             true => Limits::new(config.limits.rules(), config.limits.keys_max),
             false => Limits::off(),
@@ -36,7 +41,9 @@ impl App {
         let observer = Observer::new(&routes);
         let router = Router::new(routes);
         let stopping = Stopping(watch::Sender::new(false));
-        Self(Arc::new(Parts { config, limits, router, observer, admission, stopping }))
+        let hosts = Hosts::new(&config, is_development);
+        let parts = Parts { config, limits, server, is_development, router, observer, hosts, stopping };
+        Self(Arc::new(parts))
     }
 
     /// Tells whether the server is stopping.

@@ -1,32 +1,60 @@
 //! Who is asking: from credentials to an account, and the gates of roles before an endpoint's own rules.
 //!
-//! The refusals of a header that is no good are in `basic_auth`. Who an account is, [`Admission`] knows; how
-//! it knows is none of this module's business.
+//! The refusals of a header that is no good are in `basic_auth`, which organization a host is in `host`.
 
+use super::app::App;
 use super::basic_auth::Credentials;
 use super::call::{Call, FromCall};
 use super::error::{ApiError, Code};
-use model::{RealmId, Role, UserId};
+use super::host::realm_of;
+use actix_web::http::Method;
+use actors::{DomainError, RealmHandle};
+use model::{BotKind, RealmId, Role, User, UserId};
+use std::sync::Arc;
 
-/// Looks accounts up. One for the whole process, asked on every request with credentials.
-pub trait Admission: Send + Sync + 'static {
-    /// The account behind credentials, at the organization of this host (`Host` header, when there is one).
-    ///
-    /// Refuses as rows 5 to 8 of conventions, section 1. Must not block: it is called on an HTTP thread.
-    fn admit(&self, host: Option<&str>, credentials: &Credentials) -> Result<Caller, ApiError>;
-}
-
-/// An account that proved who it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// An account that proved who it is. Cheap to clone.
+#[derive(Clone)]
 pub struct Caller {
     /// The organization.
-    pub realm: RealmId,
-    /// The account in it.
-    pub user: UserId,
-    /// Its role.
-    pub role: Role,
-    /// Whether it is a bot.
-    pub is_bot: bool,
+    pub realm: RealmHandle,
+    /// The account, as it was when the request came.
+    pub user: Arc<User>,
+}
+
+impl Caller {
+    /// What its calls are counted under.
+    pub(super) fn key(&self) -> (RealmId, UserId) {
+        (self.realm.id(), self.user.id)
+    }
+}
+
+/// The account behind credentials, at the organization of this host (`Host` header, when there is one).
+///
+/// Refuses as rows 5 to 8 of conventions, section 1.
+pub fn authenticate(app: &App, host: Option<&str>, credentials: &Credentials) -> Result<Caller, ApiError> {
+    let Credentials { address, api_key } = credentials;
+    let realm = realm_of(app, host);
+    let refusal = match &realm {
+        Some(realm) => match realm.authenticate(address, api_key) {
+            Ok(user) => return Ok(Caller { realm: realm.clone(), user }),
+            Err(refusal) => refusal,
+        },
+        None => DomainError::InvalidApiKey,
+    };
+    // A key that is good somewhere else is told so; anything else is no key at all.
+    if matches!(refusal, DomainError::InvalidApiKey) && app.server.authenticate(address, api_key)?.is_some() {
+        return Err(ApiError::bad_request("Account is not associated with this subdomain"));
+    }
+    Err(refusal.into())
+}
+
+/// Row 9: incoming webhooks may send messages, and nothing else.
+pub fn check_webhook(caller: &Caller, method: &Method, path: &str) -> Result<(), ApiError> {
+    let is_webhook = caller.user.bot.as_ref().is_some_and(|bot| bot.kind == BotKind::IncomingWebhook);
+    if is_webhook && !(*method == Method::POST && path == "/api/v1/messages") {
+        return Err(ApiError::bad_request("This API is not available to incoming webhook bots."));
+    }
+    Ok(())
 }
 
 /// Who may call a route (conventions, section 1). Checked before parameters are read.
@@ -51,19 +79,19 @@ pub enum Login {
 }
 
 impl Login {
-    /// Refuses a caller this gate does not let through, with its text.
-    pub fn check(self, caller: &Caller) -> Result<(), ApiError> {
-        if matches!(self, Self::Human | Self::HumanNotGuest) && caller.is_bot {
+    /// Refuses an account this gate does not let through, with its text.
+    pub fn check(self, user: &User) -> Result<(), ApiError> {
+        if matches!(self, Self::Human | Self::HumanNotGuest) && user.is_bot() {
             return Err(ApiError::bad_request("This endpoint does not accept bot requests."));
         }
-        if matches!(self, Self::NotGuest | Self::HumanNotGuest) && caller.role == Role::Guest {
+        if matches!(self, Self::NotGuest | Self::HumanNotGuest) && user.is_guest() {
             return Err(ApiError::bad_request("Not allowed for guest users"));
         }
         // A smaller role is a more powerful one.
-        if self == Self::Administrator && caller.role > Role::Administrator {
+        if self == Self::Administrator && user.role > Role::Administrator {
             return Err(ApiError::new(Code::UNAUTHORIZED_PRINCIPAL, "Must be an organization administrator"));
         }
-        if self == Self::Owner && caller.role > Role::Owner {
+        if self == Self::Owner && user.role > Role::Owner {
             return Err(ApiError::new(Code::UNAUTHORIZED_PRINCIPAL, "Must be an organization owner"));
         }
         Ok(())
@@ -73,24 +101,39 @@ impl Login {
 /// For routes that need an account. On any other route, nobody is logged in.
 impl FromCall for Caller {
     fn from_call(call: &mut Call) -> Result<Self, ApiError> {
-        call.caller.ok_or_else(ApiError::not_logged_in)
+        call.caller.clone().ok_or_else(ApiError::not_logged_in)
     }
 }
 
 /// For routes open to spectators.
 impl FromCall for Option<Caller> {
     fn from_call(call: &mut Call) -> Result<Self, ApiError> {
-        Ok(call.caller)
+        Ok(call.caller.clone())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::{Bot, Timestamp};
 
     #[test]
     fn gates_refuse_with_their_texts() {
-        let caller = |role, is_bot| Caller { realm: RealmId(1), user: UserId(2), role, is_bot };
+        let user = |role, is_bot: bool| User {
+            id: UserId(2),
+            delivery_email: "hamlet@zulip.com".into(),
+            full_name: "King Hamlet".into(),
+            role,
+            is_active: true,
+            bot: is_bot.then_some(Bot { kind: BotKind::Generic, owner: None, is_system: false }),
+            joined: Timestamp(0),
+            timezone: String::new(),
+            avatar_version: 1,
+            password_hash: None,
+            api_key_rotation: 0,
+            settings: Default::default(),
+            profile_data: Default::default(),
+        };
         let bot = "This endpoint does not accept bot requests.";
         let guest = "Not allowed for guest users";
         let admin = "Must be an organization administrator";
@@ -109,7 +152,7 @@ mod tests {
             (Login::Owner, Role::Administrator, false, Some("Must be an organization owner")),
         ];
         for (login, role, is_bot, msg) in cases {
-            let refused = login.check(&caller(role, is_bot)).err();
+            let refused = login.check(&user(role, is_bot)).err();
             assert_eq!(refused.as_ref().map(ApiError::msg), msg, "{login:?} {role:?} {is_bot}");
         }
     }

@@ -7,7 +7,7 @@ use super::app::App;
 use super::basic_auth::parse_authorization;
 use super::body::read_body;
 use super::call::Call;
-use super::caller::{Caller, Login};
+use super::caller::{Caller, Login, authenticate, check_webhook};
 use super::error::ApiError;
 use super::limits::{Bucket, Standing};
 use super::params::{BodyKind, Fields};
@@ -72,11 +72,14 @@ async fn answer(
     let (row, route) = found.route(method).ok_or_else(|| ApiError::method_not_allowed(&found.methods()))?;
     notes.row = Some(row);
     let caller = admit(app, route.login, &request)?;
-    notes.user = caller.map(|caller| caller.user);
-    notes.standing = spend(app, route, caller, request.peer_addr().map(|address| address.ip()));
+    if let Some(caller) = &caller {
+        notes.user = Some(caller.user.id);
+        check_webhook(caller, &route.method, route.path)?;
+    }
+    notes.standing = spend(app, route, caller.as_ref(), request.peer_addr().map(|address| address.ip()));
     notes.standing.map_or(Ok(()), |standing| standing.check())?;
     if let Some(caller) = &caller {
-        route.login.check(caller)?;
+        route.login.check(&caller.user)?;
     }
     let segments = found.segments.into_iter();
     let Input { fields, payload, .. } = input;
@@ -144,20 +147,18 @@ fn admit(app: &App, login: Login, request: &HttpRequest) -> Result<Option<Caller
     }
     let credentials = parse_authorization(authorization.map(HeaderValue::as_bytes))?;
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
-    app.admission.admit(host, &credentials).map(Some)
+    authenticate(app, host, &credentials).map(Some)
 }
 
-fn spend(app: &App, route: &Route, caller: Option<Caller>, address: Option<IpAddr>) -> Option<Standing> {
+fn spend(app: &App, route: &Route, caller: Option<&Caller>, address: Option<IpAddr>) -> Option<Standing> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     match (route.limit, caller) {
         (Limit::Free, _) => None,
         (Limit::Api, None) | (Limit::Events, None) => {
             app.limits.spend(Bucket::ApiByIp, network(address), now)
         }
-        (Limit::Api, Some(caller)) => app.limits.spend(Bucket::ApiByUser, (caller.realm, caller.user), now),
-        (Limit::Events, Some(caller)) => {
-            app.limits.spend(Bucket::EventsByUser, (caller.realm, caller.user), now)
-        }
+        (Limit::Api, Some(caller)) => app.limits.spend(Bucket::ApiByUser, caller.key(), now),
+        (Limit::Events, Some(caller)) => app.limits.spend(Bucket::EventsByUser, caller.key(), now),
     }
 }
 

@@ -1,6 +1,9 @@
 //! What goes wrong on the wire: one table of codes with their HTTP status, and the error answer made from it.
 //!
-//! The only place that knows both a code's name and its status. Texts of one endpoint live with that endpoint.
+//! The only place that knows both a code's name and its status. Texts of one endpoint live with that
+//! endpoint; what the words of the product become is `error/words.rs`.
+
+mod words;
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;

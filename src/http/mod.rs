@@ -10,6 +10,7 @@ pub mod caller;
 pub mod client_name;
 pub mod dispatch;
 pub mod error;
+pub mod host;
 pub mod limits;
 pub mod observe;
 pub mod operations;
@@ -20,7 +21,8 @@ pub mod routes;
 
 pub use app::App;
 pub use call::{Address, BodyStream, ClientName, Path};
-pub use caller::{Admission, Caller, Login};
+pub use caller::{Caller, Login};
 pub use error::{ApiError, Code};
+pub use host::Realm;
 pub use params::{Fields, FromFields, Params};
 pub use reply::{Answer, Envelope, Reply, reply, reply_ok};

@@ -1,0 +1,1 @@
+//! Getting in: what the server is, and API keys.

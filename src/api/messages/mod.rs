@@ -1,0 +1,1 @@
+//! Messages: sending, reading, flags, rendering, typing.

@@ -1,0 +1,12 @@
+//! The endpoints: one folder per family, one file per endpoint.
+//!
+//! Each reads its parameters, asks `actors` or a snapshot, and answers; `wire` turns model values into the JSON that
+//! clients know. Rules and order of work are not here.
+
+pub mod account;
+pub mod channels;
+pub mod events;
+pub mod messages;
+pub mod subscriptions;
+pub mod users;
+pub mod wire;

@@ -1,0 +1,172 @@
+//! From the words of the product to codes, statuses and extra fields: one row for each word that is more
+//! than a plain BAD_REQUEST with its own text.
+
+use super::{ApiError, Code};
+use actors::DomainError;
+use rules::RuleError;
+use rules::topics::EMPTY_TOPIC_DISPLAY_NAME;
+
+/// How long a client should wait before it asks an overloaded or stopping server again, in seconds.
+const RETRY_SECS: f64 = 1.0;
+
+impl From<DomainError> for ApiError {
+    fn from(error: DomainError) -> Self {
+        match error {
+            DomainError::Rule(rule) => rule.into(),
+            DomainError::Overloaded => {
+                Self::unavailable("The server is busy; try again in a moment").with("retry-after", RETRY_SECS)
+            }
+            DomainError::Stopping => Self::unavailable("The server is restarting; try again in a moment")
+                .with("retry-after", RETRY_SECS),
+            DomainError::Storage(reason) => {
+                // Which file and why is for those who run the server.
+                tracing::error!(%reason, "a request failed because the storage did");
+                Self::unavailable("The server cannot store or read its data at the moment")
+            }
+            DomainError::BadEventQueue(queue) => {
+                Self::new(Code::BAD_EVENT_QUEUE_ID, format!("Bad event queue ID: {queue}"))
+                    .with("queue_id", &*queue.0)
+            }
+            DomainError::EventsPruned(id) => {
+                Self::bad_request(format!("An event newer than {id} has already been pruned!"))
+            }
+            DomainError::EventUnknown(id) => Self::bad_request(format!("Event {id} was not in this queue")),
+            DomainError::TooManyQueues => Self::bad_request("Could not allocate event queue"),
+            DomainError::InvalidMessages => RuleError::InvalidMessage.into(),
+            DomainError::ChannelExists(name) => RuleError::ChannelAlreadyExists { name }.into(),
+            DomainError::EmailInUse(address) => {
+                Self::bad_request(format!("Email '{address}' already in use"))
+            }
+            DomainError::WrongPassword => {
+                Self::new(Code::AUTHENTICATION_FAILED, "Your username or password is incorrect")
+            }
+            DomainError::UserDeactivated => Self::new(Code::USER_DEACTIVATED, "Account is deactivated"),
+            DomainError::RealmDeactivated => {
+                Self::new(Code::REALM_DEACTIVATED, "This organization has been deactivated")
+            }
+            DomainError::InvalidApiKey => Self::new(Code::INVALID_API_KEY, "Invalid API key"),
+        }
+    }
+}
+
+impl From<RuleError> for ApiError {
+    fn from(error: RuleError) -> Self {
+        let refusal = Self::new(code_of(&error), error.to_string());
+        match error {
+            RuleError::LoginRequired => Self::not_logged_in(),
+            RuleError::ChannelDoesNotExist { name } => refusal.with("stream", escape_html(&name)),
+            RuleError::ChannelIdDoesNotExist { id } => refusal.with("stream_id", id),
+            RuleError::ChannelAlreadyExists { name } => refusal.with("channel_name", name),
+            RuleError::EmptyTopicRefused | RuleError::NamedTopicRefused => {
+                refusal.with("empty_topic_display_name", EMPTY_TOPIC_DISPLAY_NAME)
+            }
+            RuleError::SystemGroupRequired { setting } => refusal.with("setting_name", setting),
+            RuleError::BadNarrow { desc } => refusal.with("desc", desc),
+            RuleError::BadNarrowCombination { desc } => refusal.with("desc", desc),
+            _ => refusal,
+        }
+    }
+}
+
+fn code_of(error: &RuleError) -> Code {
+    match error {
+        RuleError::AdministratorRequired | RuleError::OwnerRequired => Code::UNAUTHORIZED_PRINCIPAL,
+        RuleError::LoginRequired => Code::UNAUTHORIZED,
+        RuleError::ChannelDoesNotExist { .. } | RuleError::ChannelIdDoesNotExist { .. } => {
+            Code::STREAM_DOES_NOT_EXIST
+        }
+        RuleError::ChannelAlreadyExists { .. } => Code::CHANNEL_ALREADY_EXISTS,
+        RuleError::ChannelWildcardNotPermitted => Code::STREAM_WILDCARD_MENTION_NOT_ALLOWED,
+        RuleError::TopicWildcardNotPermitted => Code::TOPIC_WILDCARD_MENTION_NOT_ALLOWED,
+        RuleError::SystemGroupRequired { .. } => Code::SYSTEM_GROUP_REQUIRED,
+        RuleError::BadNarrow { .. } | RuleError::BadNarrowCombination { .. } => Code::BAD_NARROW,
+        _ => Code::BAD_REQUEST,
+    }
+}
+
+/// The five characters that mean something in HTML. `stream` of STREAM_DOES_NOT_EXIST is sent escaped
+/// (conventions, section 4).
+fn escape_html(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#x27;"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::QueueId;
+
+    #[test]
+    fn words_become_what_clients_know() {
+        let cases: Vec<(ApiError, u16, &str)> = vec![
+            (
+                RuleError::ChannelDoesNotExist { name: "<b>'s".into() }.into(),
+                400,
+                r#"{"result":"error","msg":"Channel '<b>'s' does not exist","code":"STREAM_DOES_NOT_EXIST","stream":"&lt;b&gt;&#x27;s"}"#,
+            ),
+            (
+                RuleError::ChannelIdDoesNotExist { id: -7 }.into(),
+                400,
+                r#"{"result":"error","msg":"Channel with ID '-7' does not exist","code":"STREAM_DOES_NOT_EXIST","stream_id":-7}"#,
+            ),
+            (
+                DomainError::ChannelExists("Rome".into()).into(),
+                409,
+                r#"{"result":"error","msg":"Channel 'Rome' already exists","code":"CHANNEL_ALREADY_EXISTS","channel_name":"Rome"}"#,
+            ),
+            (
+                DomainError::BadEventQueue(QueueId("a:1".into())).into(),
+                400,
+                r#"{"result":"error","msg":"Bad event queue ID: a:1","code":"BAD_EVENT_QUEUE_ID","queue_id":"a:1"}"#,
+            ),
+            (
+                RuleError::BadNarrow { desc: "unknown operator x".into() }.into(),
+                400,
+                r#"{"result":"error","msg":"Invalid narrow operator: unknown operator x","code":"BAD_NARROW","desc":"unknown operator x"}"#,
+            ),
+            (
+                RuleError::AdministratorRequired.into(),
+                400,
+                r#"{"result":"error","msg":"Must be an organization administrator","code":"UNAUTHORIZED_PRINCIPAL"}"#,
+            ),
+            (
+                RuleError::InsufficientPermission.into(),
+                400,
+                r#"{"result":"error","msg":"Insufficient permission","code":"BAD_REQUEST"}"#,
+            ),
+            (
+                DomainError::WrongPassword.into(),
+                401,
+                r#"{"result":"error","msg":"Your username or password is incorrect","code":"AUTHENTICATION_FAILED"}"#,
+            ),
+            (
+                RuleError::EmptyTopicRefused.into(),
+                400,
+                r#"{"result":"error","msg":"Sending messages to the general chat is not allowed in this channel.","code":"BAD_REQUEST","empty_topic_display_name":"general chat"}"#,
+            ),
+        ];
+        for (error, status, body) in cases {
+            assert_eq!((error.status_code().as_u16(), error.render_json()), (status, format!("{body}\n")));
+        }
+        assert_eq!(ApiError::from(RuleError::LoginRequired), ApiError::not_logged_in());
+    }
+
+    #[test]
+    fn overload_says_when_to_come_back_and_storage_keeps_its_reasons() {
+        let busy = ApiError::from(DomainError::Overloaded).into_response();
+        assert_eq!((busy.status().as_u16(), &busy.headers()["Retry-After"]), (503, &"1.0".parse().unwrap()));
+        let broken = ApiError::from(DomainError::Storage("cannot write /srv/data".into()));
+        assert_eq!(broken.status_code(), 503);
+        assert!(!broken.render_json().contains("/srv"), "{broken}");
+    }
+}

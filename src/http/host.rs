@@ -1,0 +1,141 @@
+//! Which organization a request is for: from the name it was sent to, in the `Host` header.
+//!
+//! The bare name of the server is the organization without a subdomain; `acme.` before it is the one with
+//! the subdomain `acme`.
+
+use super::app::App;
+use super::call::{Call, FromCall};
+use super::error::{ApiError, Code};
+use crate::config::Config;
+use actors::{RealmHandle, Server};
+use std::net::IpAddr;
+
+/// Names of this machine, for those who sit at it.
+const LOCAL_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// What the server is called.
+pub struct Hosts {
+    /// In lower case, without ports.
+    names: Vec<String>,
+    /// Whether a host with a name of its own (another address of this machine, a name in a test network)
+    /// is taken for the only organization there is.
+    is_lenient: bool,
+}
+
+impl Hosts {
+    /// The names by configuration. A server that was told no external address, or that is for development,
+    /// cannot know all of its names, and is lenient.
+    pub fn new(config: &Config, is_development: bool) -> Self {
+        let mut names: Vec<String> = LOCAL_NAMES.map(str::to_owned).into();
+        let external = url::Url::parse(&config.external_url).ok();
+        names.extend(external.as_ref().and_then(|url| url.host_str()).map(str::to_lowercase));
+        let listening = config.listen.ip();
+        if !listening.is_unspecified() {
+            names.push(match listening {
+                IpAddr::V4(address) => address.to_string(),
+                IpAddr::V6(address) => format!("[{address}]"),
+            });
+        }
+        Self { names, is_lenient: is_development || external.is_none() }
+    }
+
+    /// The subdomain in a host name; empty for the bare name, `None` for a name that is not ours.
+    fn subdomain<'h>(&self, host: &'h str) -> Option<&'h str> {
+        self.names.iter().find_map(|name| match host.strip_suffix(name.as_str())? {
+            "" => Some(""),
+            before => before.strip_suffix('.'),
+        })
+    }
+
+    /// The organization of a `Host` header; without one, the one at the root.
+    pub fn realm(&self, server: &Server, host: Option<&str>) -> Option<RealmHandle> {
+        let host = without_port(host.unwrap_or(LOCAL_NAMES[0])).to_lowercase();
+        if let Some(subdomain) = self.subdomain(&host) {
+            return server.realm_by_subdomain(subdomain);
+        }
+        if self.is_lenient { server.only_realm() } else { None }
+    }
+}
+
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    }
+}
+
+/// The organization that a request without login is for, or the caller's. A handler's argument.
+///
+/// Error: NONEXISTENT_SUBDOMAIN where there is none.
+#[derive(Clone)]
+pub struct Realm(pub RealmHandle);
+
+impl FromCall for Realm {
+    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+        if let Some(caller) = &call.caller {
+            return Ok(Self(caller.realm.clone()));
+        }
+        let found = realm_of(&call.app, call.header(actix_web::http::header::HOST));
+        found.map(Self).ok_or_else(|| ApiError::new(Code::NONEXISTENT_SUBDOMAIN, "Invalid subdomain"))
+    }
+}
+
+/// The organization of a `Host` header, if there is one.
+pub(super) fn realm_of(app: &App, host: Option<&str>) -> Option<RealmHandle> {
+    app.hosts.realm(&app.server, host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Overrides;
+
+    fn hosts(external_url: &str, listen: &str) -> Hosts {
+        let flags = Overrides::default().set("external_url", "test", Some(external_url)).set(
+            "listen",
+            "test",
+            Some(listen),
+        );
+        Hosts::new(&Config::load(None, [], flags).unwrap(), false)
+    }
+
+    #[test]
+    fn names_and_subdomains() {
+        let hosts = hosts("https://Chat.Example.org:8443/", "10.0.0.7:80");
+        let cases = [
+            ("chat.example.org", Some("")),
+            ("acme.chat.example.org", Some("acme")),
+            ("a.b.chat.example.org", Some("a.b")),
+            ("10.0.0.7", Some("")),
+            ("localhost", Some("")),
+            ("acme.localhost", Some("acme")),
+            ("[::1]", Some("")),
+            ("127.0.0.1", Some("")),
+            ("evilchat.example.org", None),
+            ("example.org", None),
+            ("", None),
+        ];
+        for (host, subdomain) in cases {
+            assert_eq!(hosts.subdomain(host), subdomain, "{host}");
+        }
+        assert!(!hosts.is_lenient);
+    }
+
+    #[test]
+    fn ports_are_no_part_of_a_name() {
+        let cases = [
+            ("localhost:9991", "localhost"),
+            ("[::1]:9991", "[::1]"),
+            ("[::1]", "[::1]"),
+            ("localhost", "localhost"),
+        ];
+        for (host, name) in cases {
+            assert_eq!(without_port(host), name);
+        }
+    }
+
+    #[test]
+    fn a_server_that_does_not_know_its_name_is_lenient() {
+        assert!(hosts("", "0.0.0.0:80").is_lenient);
+    }
+}
