@@ -1,0 +1,78 @@
+//! User groups and group-setting values as clients read them (companions.md 2, "Group record"; endpoints.md 0.2).
+
+use model::{Directory, GroupId, GroupSetting, UserGroup, UserId};
+use rules::permissions::group_setting::shown_group_setting;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+use std::borrow::Cow;
+
+/// A group-setting value: the id of a named group, or `{direct_members, direct_subgroups}`.
+#[derive(Clone, Debug)]
+pub struct GroupSettingJson<'a>(Cow<'a, GroupSetting>);
+
+impl Serialize for GroupSettingJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &*self.0 {
+            GroupSetting::Group(group) => group.serialize(serializer),
+            GroupSetting::Anonymous { members, subgroups } => {
+                let mut object = serializer.serialize_struct("GroupSetting", 2)?;
+                object.serialize_field("direct_members", members)?;
+                object.serialize_field("direct_subgroups", subgroups)?;
+                object.end()
+            }
+        }
+    }
+}
+
+/// Who holds a permission, without deactivated people.
+pub fn group_setting<'a>(directory: &Directory, setting: &'a GroupSetting) -> GroupSettingJson<'a> {
+    GroupSettingJson(shown_group_setting(directory, setting))
+}
+
+/// The same of a value that was only computed.
+pub fn group_setting_owned(directory: &Directory, setting: GroupSetting) -> GroupSettingJson<'static> {
+    GroupSettingJson(Cow::Owned(shown_group_setting(directory, &setting).into_owned()))
+}
+
+/// A group record.
+#[derive(Clone, Debug, Serialize)]
+pub struct GroupJson<'a> {
+    id: GroupId,
+    name: &'a str,
+    description: &'a str,
+    members: Vec<UserId>,
+    direct_subgroup_ids: Vec<GroupId>,
+    is_system_group: bool,
+    creator_id: Option<UserId>,
+    date_created: Option<u64>,
+    deactivated: bool,
+    can_add_members_group: GroupSettingJson<'a>,
+    can_join_group: GroupSettingJson<'a>,
+    can_leave_group: GroupSettingJson<'a>,
+    can_manage_group: GroupSettingJson<'a>,
+    can_mention_group: GroupSettingJson<'a>,
+    can_remove_members_group: GroupSettingJson<'a>,
+}
+
+/// A group with its direct members that have active accounts.
+pub fn group<'a>(directory: &Directory, group: &'a UserGroup) -> GroupJson<'a> {
+    let is_active = |id: &UserId| directory.user(*id).is_some_and(|user| user.is_active);
+    let permissions = &group.permissions;
+    GroupJson {
+        id: group.id,
+        name: &group.name,
+        description: &group.description,
+        members: group.members.iter().copied().filter(is_active).collect(),
+        direct_subgroup_ids: group.subgroups.iter().copied().collect(),
+        is_system_group: group.is_system,
+        creator_id: group.creator,
+        date_created: group.created.map(|created| created.secs()),
+        deactivated: group.is_deactivated,
+        can_add_members_group: group_setting(directory, &permissions.add_members),
+        can_join_group: group_setting(directory, &permissions.join),
+        can_leave_group: group_setting(directory, &permissions.leave),
+        can_manage_group: group_setting(directory, &permissions.manage),
+        can_mention_group: group_setting(directory, &permissions.mention),
+        can_remove_members_group: group_setting(directory, &permissions.remove_members),
+    }
+}
