@@ -40,3 +40,6 @@ pub use storage::View;
 
 /// Where an actor's answer goes.
 pub(crate) type Answer<T> = tokio::sync::oneshot::Sender<Result<T, DomainError>>;
+
+#[cfg(test)]
+mod fixture;

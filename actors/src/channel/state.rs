@@ -194,3 +194,6 @@ impl ChannelState {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

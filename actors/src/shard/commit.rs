@@ -284,3 +284,6 @@ impl Committer {
         self.slots.borrow_mut().clear();
     }
 }
+
+#[cfg(test)]
+mod tests;

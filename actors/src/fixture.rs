@@ -1,0 +1,114 @@
+//! An organization for tests: the system groups and bots, three people, two channels.
+
+use crate::NewUser;
+use crate::bootstrap::{NewRealm, realm_facts};
+use crate::clock::ManualClock;
+use crate::draft::{ChannelDraft, Draft};
+use crate::login::Credentials;
+use crate::realm::new_user;
+use crate::shared::{QueueLimits, RealmShared};
+use model::{
+    ChannelId, EventNumber, Fact, Frame, MessageId, RealmId, Role, Sequence, Subscription, Timestamp, UserId,
+};
+use parking_lot::RwLock;
+use rules::markdown::Rendered;
+use rules::permissions::group_setting::default_channel_permissions;
+use std::sync::{Arc, OnceLock};
+use storage::{Trees, View};
+
+/// An administrator.
+pub const IAGO: UserId = UserId(4);
+/// A member.
+pub const HAMLET: UserId = UserId(5);
+/// A guest.
+pub const POLONIUS: UserId = UserId(6);
+/// Public; Iago and Hamlet subscribe.
+pub const VERONA: ChannelId = ChannelId(1);
+/// Private; only Iago subscribes.
+pub const CORE: ChannelId = ChannelId(2);
+/// When everything happened.
+pub const START: Timestamp = Timestamp(1_800_000_000_000);
+
+/// The organization in memory.
+pub fn view() -> View {
+    let new = NewRealm { subdomain: String::new(), name: "Test".into(), email_domain: "test.example".into() };
+    let frame = Frame { at: START, first_event: EventNumber(1), facts: realm_facts(RealmId(1), &new, START) };
+    let (mut view, _) = View::create(Sequence(1), &frame).unwrap();
+    let facts = people().chain(channels(&view)).collect();
+    let first_event = view.progress.last_event.next();
+    view.apply(Sequence(2), &Frame { at: START, first_event, facts }).unwrap();
+    view
+}
+
+fn people() -> impl Iterator<Item = Fact> {
+    let people = [
+        (IAGO, "iago", Role::Administrator, 3),
+        (HAMLET, "hamlet", Role::Member, 6),
+        (POLONIUS, "polonius", Role::Guest, 7),
+    ];
+    people.into_iter().flat_map(|(id, name, role, group)| {
+        let new = NewUser {
+            email: format!("{name}@test.example"),
+            full_name: name.to_owned(),
+            role,
+            bot: None,
+            password_hash: None,
+            timezone: String::new(),
+            channels: Vec::new(),
+        };
+        let group = model::GroupId(group);
+        [
+            Fact::UserCreated(Box::new(new_user(id, &new, START))),
+            Fact::GroupMembersChanged { group, added: vec![id], removed: Vec::new() },
+        ]
+    })
+}
+
+fn channels(view: &View) -> impl Iterator<Item = Fact> {
+    let permissions = default_channel_permissions(&view.directory, None);
+    let channels = [(VERONA, "Verona", false, vec![IAGO, HAMLET]), (CORE, "core team", true, vec![IAGO])];
+    channels.into_iter().flat_map(move |(id, name, is_private, users)| {
+        let mut channel = crate::NewChannel::public(name, IAGO, permissions.clone()).channel;
+        channel.id = id;
+        channel.recipient = model::RecipientId(id.0);
+        channel.invite_only = is_private;
+        let start = |user| (user, Subscription::start("#76ce90".into(), MessageId(0)));
+        let subscribers = users.into_iter().map(start).collect();
+        [Fact::ChannelCreated(Box::new(channel)), Fact::Subscribed { channel: id, subscribers, by: IAGO }]
+    })
+}
+
+/// The organization as threads share it, with trees in a folder that goes with the returned guard.
+pub fn shared() -> (Arc<RealmShared>, ManualClock, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let trees = Trees::open(&folder.path().join("state"), 8 * 1024 * 1024).unwrap();
+    let clock = ManualClock::new(START);
+    let view = view();
+    let shared = RealmShared {
+        id: RealmId(1),
+        credentials: Credentials::new([7; 32], &view.directory),
+        view: RwLock::new(view),
+        trees,
+        clock: Arc::new(clock.clone()),
+        presence: Default::default(),
+        queue_limits: QueueLimits::default(),
+        realm: OnceLock::new(),
+        channels: RwLock::default(),
+        directs: RwLock::default(),
+        queues: RwLock::default(),
+    };
+    (Arc::new(shared), clock, folder)
+}
+
+/// A message on its way.
+pub fn draft(view: &View, sender: UserId, channel: ChannelId, topic: &str, content: &str) -> ChannelDraft {
+    let draft = Draft {
+        sender: view.directory.user(sender).unwrap().clone(),
+        content: content.to_owned(),
+        rendered: Rendered { html: format!("<p>{content}</p>"), ..Rendered::default() },
+        client: "test".into(),
+        read_by_sender: false,
+        echo: None,
+    };
+    ChannelDraft { draft, channel, topic: topic.to_owned(), topic_links: Vec::new() }
+}

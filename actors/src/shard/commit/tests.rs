@@ -1,0 +1,131 @@
+use super::*;
+use crate::fixture::{self, HAMLET, IAGO, START, VERONA};
+use crate::shard::DurableSink;
+use model::fact::MessageRanges;
+use model::{Flag, FlagOp, MessageId};
+use storage::Projection;
+use storage::log::MemoryLog;
+
+/// A shard without threads: the log's reports are looked at when the test says so.
+struct Shard {
+    committer: Rc<Committer>,
+    log: Arc<MemoryLog>,
+    realm: Arc<RealmShared>,
+    answers: Rc<RefCell<Vec<Result<(), String>>>>,
+    _projection: Projection,
+    _folder: tempfile::TempDir,
+}
+
+impl Shard {
+    fn start() -> Self {
+        let (realm, _, folder) = fixture::shared();
+        let durability = Arc::new(Durability::default());
+        let log = Arc::new(MemoryLog::new(Box::new(DurableSink(durability.clone()))));
+        let projection = Projection::start(realm.trees.clone()).unwrap();
+        let epoch = log.open(1, 0).unwrap().epoch;
+        // The fixture's two frames, so that sequences agree.
+        for sequence in 1..=2 {
+            log.append(FrameBytes { realm: 1, sequence, payload: Default::default() }, epoch).unwrap();
+        }
+        let committer = Committer::new(log.clone(), durability, projection.sender());
+        let sequencer = Sequencer::after(&realm.view.read());
+        committer.add_realm(realm.id, sequencer, epoch, Rc::new(Fanout::new(realm.clone())));
+        Self { committer, log, realm, answers: Rc::default(), _projection: projection, _folder: folder }
+    }
+
+    fn send(&self) -> bool {
+        let mut ids = self.committer.ids(self.realm.id).unwrap();
+        let id = ids.take_message().unwrap();
+        let view = self.realm.view.read();
+        let draft = fixture::draft(&view, HAMLET, VERONA, "t", "hi");
+        let destination = crate::draft::Destination {
+            recipient: model::RecipientId(1),
+            place: model::Place::Channel { channel: VERONA, topic: "t".into() },
+            topic_links: Vec::new(),
+        };
+        let message = draft.draft.into_message(id, START, destination, Default::default());
+        drop(view);
+        let fact = Fact::MessageSent { message: Arc::new(message), echo: None };
+        let answers = self.answers.clone();
+        let done: Done = Box::new(move |result| answers.borrow_mut().push(result.map_err(|e| e.to_string())));
+        self.committer.commit(&self.realm, ids, vec![fact], done)
+    }
+
+    fn newest(&self) -> MessageId {
+        self.realm.view.read().messages.last
+    }
+}
+
+#[actix::test]
+async fn nothing_is_true_or_answered_before_it_is_durable() {
+    let shard = Shard::start();
+    shard.log.hold();
+    assert!(shard.send() && shard.send() && shard.send());
+    shard.committer.publish_durable();
+    assert_eq!(shard.newest(), MessageId(0));
+    assert!(shard.answers.borrow().is_empty());
+    shard.log.release(2);
+    shard.committer.publish_durable();
+    assert_eq!(shard.newest(), MessageId(2));
+    assert_eq!(shard.answers.borrow().len(), 2);
+    shard.log.resume();
+    shard.committer.publish_durable();
+    assert_eq!(shard.newest(), MessageId(3));
+    assert!(shard.answers.borrow().iter().all(Result::is_ok));
+}
+
+#[actix::test]
+async fn a_failed_write_answers_everybody_and_ends_accepting() {
+    let shard = Shard::start();
+    assert!(shard.send());
+    shard.committer.publish_durable();
+    shard.log.hold();
+    assert!(shard.send() && shard.send());
+    shard.log.fail_next();
+    shard.log.resume();
+    shard.committer.publish_durable();
+    let answers = shard.answers.borrow();
+    assert_eq!(answers.len(), 3);
+    assert!(answers[0].is_ok() && answers[1].is_err() && answers[2].is_err(), "{answers:?}");
+    assert!(matches!(shard.committer.ids(shard.realm.id), Err(DomainError::Storage(_))));
+    assert_eq!(shard.newest(), MessageId(1));
+}
+
+#[actix::test]
+async fn a_refused_command_takes_no_ids() {
+    let shard = Shard::start();
+    let before = shard.committer.ids(shard.realm.id).unwrap();
+    let stranger = fixture::shared().0;
+    let mut ids = before;
+    ids.take_message().unwrap();
+    // A sequence that the log does not expect.
+    ids.sequence = model::Sequence(99);
+    let fact = Fact::FlagsChanged {
+        user: IAGO,
+        flag: Flag::Read,
+        op: FlagOp::Add,
+        messages: MessageRanges(Vec::new()),
+    };
+    let answers = shard.answers.clone();
+    let done: Done = Box::new(move |result| answers.borrow_mut().push(result.map_err(|e| e.to_string())));
+    assert!(!shard.committer.commit(&stranger, ids, vec![fact], done));
+    assert_eq!(shard.answers.borrow().len(), 1);
+    let after = shard.committer.ids(shard.realm.id).unwrap();
+    assert_eq!((before.message, before.event, before.sequence), (after.message, after.event, after.sequence));
+}
+
+#[actix::test]
+async fn passing_events_wait_for_what_was_decided_before_them() {
+    let shard = Shard::start();
+    shard.log.hold();
+    assert!(shard.send());
+    shard.committer.pass(&shard.realm, EventBody::Heartbeat, Audience::Everyone).unwrap();
+    shard.committer.publish_durable();
+    assert!(!shard.committer.is_idle(), "the heartbeat has a greater number than the message");
+    shard.log.resume();
+    shard.committer.publish_durable();
+    assert!(shard.committer.is_idle());
+    // Numbers that passing events use are never given out again, not even by a restart.
+    let used = shard.committer.ids(shard.realm.id).unwrap().event;
+    assert!(shard.realm.view.read().progress.reserved_events >= used);
+}
