@@ -16,7 +16,10 @@ pub mod view;
 
 #[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod open_tests;
 
+pub use check::{CheckProgress, CheckReport, check_folder};
 pub use error::StoreError;
 pub use folder::DataFolder;
 pub use open::{OpenedRealm, decode_frame, encode_frame, open_realm, replay};

@@ -135,10 +135,16 @@ impl Trees {
 
     /// Every row of an organization, in key order.
     pub fn rows(&self, realm: RealmId) -> impl Iterator<Item = Result<Row, StoreError>> + use<> {
-        self.state.scan_prefix(realm.0.to_be_bytes()).map(|entry| {
-            let (key, value) = entry?;
-            Ok(Row { key: key.to_vec(), value: Some(value.to_vec()) })
-        })
+        rows_under(&self.state, &realm.0.to_be_bytes())
+    }
+
+    /// Every row of one table of an organization, in key order.
+    pub fn table(
+        &self,
+        realm: RealmId,
+        table: Table,
+    ) -> impl Iterator<Item = Result<Row, StoreError>> + use<> {
+        rows_under(&self.state, Key::table(realm, table).as_bytes())
     }
 
     /// Removes every row of an organization, so that it can be rebuilt. Returns how many there were.
@@ -187,6 +193,12 @@ impl Trees {
         Ok(self.state.apply_batch(rows)?)
     }
 
+    /// Damages the trees, for tests.
+    #[cfg(test)]
+    pub(crate) fn remove_row(&self, key: &Key) {
+        self.state.remove(key.as_bytes()).expect("trees of tests can be written");
+    }
+
     /// Hands everything to the disk.
     ///
     /// # Errors
@@ -195,6 +207,13 @@ impl Trees {
         self.db.flush()?;
         Ok(())
     }
+}
+
+fn rows_under(tree: &sled::Tree, prefix: &[u8]) -> impl Iterator<Item = Result<Row, StoreError>> + use<> {
+    tree.scan_prefix(prefix).map(|entry| {
+        let (key, value) = entry?;
+        Ok(Row { key: key.to_vec(), value: Some(value.to_vec()) })
+    })
 }
 
 fn move_snapshots_aside(path: &Path) -> bool {

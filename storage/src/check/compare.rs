@@ -1,10 +1,10 @@
-//! Compares what should agree: the log with its own checksums, and the trees with the log.
+//! The trees against the log: every row must be what a rebuild from the first frame gives, byte for byte.
 
+use super::words::row_name;
 use crate::error::StoreError;
 use crate::log::RealmLog;
 use crate::open::replay;
 use crate::projection::Trees;
-use crate::tables;
 use crate::view::Row;
 use model::RealmId;
 use std::path::Path;
@@ -12,7 +12,10 @@ use std::path::Path;
 /// How many differences are listed; the rest is only counted.
 const DIFFERENCES_LISTED_MAX: usize = 20;
 
-/// What a check found.
+/// Page cache of the trees that are built to compare with.
+const SCRATCH_CACHE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// What a comparison found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Comparison {
     /// Rows that agree.
@@ -29,12 +32,11 @@ impl Comparison {
         self.differing == 0
     }
 
-    fn add(&mut self, realm: RealmId, key: &[u8], what: &str) {
+    /// Notes that something is wrong with a row.
+    pub(super) fn add(&mut self, key: &[u8], what: &str) {
         self.differing += 1;
         if self.listed.len() < DIFFERENCES_LISTED_MAX {
-            let table = tables::table_of(key).map_or("an unknown table".into(), |table| format!("{table:?}"));
-            let fields: String = key.iter().skip(5).map(|byte| format!("{byte:02x}")).collect();
-            self.listed.push(format!("organization {realm}, {table}, row {fields}: {what}"));
+            self.listed.push(format!("{}: {what}", row_name(key)));
         }
     }
 }
@@ -50,14 +52,13 @@ pub fn compare(
     realm: RealmId,
     scratch: &Path,
 ) -> Result<Comparison, StoreError> {
-    let rebuilt = Trees::open(scratch, 64 * 1024 * 1024)?;
+    let rebuilt = Trees::open(scratch, SCRATCH_CACHE_BYTES)?;
     rebuilt.clear(realm)?;
     replay(log, &rebuilt, realm, None)?;
-    compare_rows(realm, trees.rows(realm), rebuilt.rows(realm))
+    compare_rows(trees.rows(realm), rebuilt.rows(realm))
 }
 
 fn compare_rows(
-    realm: RealmId,
     stored: impl Iterator<Item = Result<Row, StoreError>>,
     rebuilt: impl Iterator<Item = Result<Row, StoreError>>,
 ) -> Result<Comparison, StoreError> {
@@ -78,17 +79,17 @@ fn compare_rows(
             };
             if left_is_behind {
                 let key = left.take().map(|row| row.key).unwrap_or_default();
-                comparison.add(realm, &key, "is in the trees, but not in the log");
+                comparison.add(&key, "is in the trees, but not in the log");
                 left = stored.next().transpose()?;
             } else {
                 let key = right.take().map(|row| row.key).unwrap_or_default();
-                comparison.add(realm, &key, "is in the log, but not in the trees");
+                comparison.add(&key, "is in the log, but not in the trees");
                 right = rebuilt.next().transpose()?;
             }
         }
         match (left, right) {
             (Some(left), Some(right)) if left.value != right.value => {
-                comparison.add(realm, &left.key, "differs between the trees and the log");
+                comparison.add(&left.key, "differs between the trees and the log");
             }
             (Some(_), Some(_)) => comparison.rows += 1,
             _ => {}
@@ -108,11 +109,10 @@ mod tests {
     fn every_kind_of_difference_is_found() {
         let stored = rows(&[(1, 1), (2, 2), (3, 3), (6, 6)]);
         let rebuilt = rows(&[(1, 1), (3, 4), (5, 5), (6, 6), (7, 7)]);
-        let found = compare_rows(RealmId(1), stored.into_iter(), rebuilt.into_iter()).unwrap();
+        let found = compare_rows(stored.into_iter(), rebuilt.into_iter()).unwrap();
         assert_eq!((found.rows, found.differing), (2, 4));
         assert!(!found.is_clean());
-        let same =
-            compare_rows(RealmId(1), rows(&[(1, 1)]).into_iter(), rows(&[(1, 1)]).into_iter()).unwrap();
+        let same = compare_rows(rows(&[(1, 1)]).into_iter(), rows(&[(1, 1)]).into_iter()).unwrap();
         assert!(same.is_clean());
     }
 }

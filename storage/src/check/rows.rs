@@ -1,0 +1,176 @@
+//! The rows of an organization against each other: each can be read, and none speaks of what is not there.
+
+use super::Comparison;
+use crate::codec::decode;
+use crate::error::StoreError;
+use crate::projection::Trees;
+use crate::tables::{self, Table};
+use crate::view::{FlagBlock, MessageIndexRow, Progress, Row};
+use model::{
+    Channel, DirectConversation, Flag, Message, QueueRecord, Realm, RealmId, Sequence, Subscription, User,
+    UserGroup, UserTopic,
+};
+use serde::de::DeserializeOwned;
+use std::collections::BTreeSet;
+
+/// Reads every row of an organization and compares it with the others.
+///
+/// # Errors
+/// [`StoreError::Trees`] when the trees cannot be read at all.
+pub(super) fn check_rows(trees: &Trees, realm: RealmId) -> Result<Comparison, StoreError> {
+    let mut found = Comparison::default();
+    let mut known = Known::default();
+    for row in trees.rows(realm) {
+        let row = row?;
+        let value = row.value.as_deref().unwrap_or_default();
+        match known.check(&row.key, value) {
+            Ok(()) => found.rows += 1,
+            Err(why) => found.add(&row.key, &why),
+        }
+    }
+    check_messages(trees, realm, &mut found)?;
+    Ok(found)
+}
+
+/// What rows further on in key order may refer to.
+#[derive(Default)]
+struct Known {
+    users: BTreeSet<u32>,
+    channels: BTreeSet<u32>,
+}
+
+impl Known {
+    /// Whether a row can be read, belongs under its key and refers to what is there; if not, why not.
+    fn check(&mut self, key: &[u8], value: &[u8]) -> Result<(), String> {
+        let table = tables::table_of(key).ok_or("it is of no known table")?;
+        if !has_form(table, key) {
+            return Err("its key has the wrong length".into());
+        }
+        let number = |position| tables::number_at(key, position).unwrap_or_default();
+        match table {
+            Table::Progress => parse::<Progress>(value).map(drop),
+            Table::Realm => parse::<Realm>(value).map(drop),
+            Table::Users => {
+                self.users.insert(number(0));
+                same_id(parse::<User>(value)?.id.0, number(0))
+            }
+            Table::Groups => same_id(parse::<UserGroup>(value)?.id.0, number(0)),
+            Table::Channels => {
+                self.channels.insert(number(0));
+                same_id(parse::<Channel>(value)?.id.0, number(0))
+            }
+            Table::Subscriptions => {
+                self.check_channel(number(0))?;
+                self.check_user(number(4))?;
+                parse::<Subscription>(value).map(drop)
+            }
+            Table::Directs => {
+                let direct = parse::<DirectConversation>(value)?;
+                direct.users.iter().try_for_each(|user| self.check_user(user.0))?;
+                same_id(direct.recipient.0, number(0))
+            }
+            Table::UserTopics => {
+                self.check_user(number(0))?;
+                self.check_channel(number(4))?;
+                parse::<UserTopic>(value).map(drop)
+            }
+            Table::Queues => self.check_user(parse::<QueueRecord>(value)?.user.0),
+            Table::Messages => same_id(parse::<Message>(value)?.id.0, number(0)),
+            Table::MessageIndex => {
+                let row = parse::<MessageIndexRow>(value)?;
+                self.check_user(row.sender.0)?;
+                row.place.channel().map_or(Ok(()), |channel| self.check_channel(channel.0))
+            }
+            Table::Flags => {
+                self.check_user(number(0))?;
+                if !Flag::ALL.iter().any(|flag| Some(&(*flag as u8)) == key.get(9)) {
+                    return Err("there is no such flag".into());
+                }
+                parse::<FlagBlock>(value).map(drop)
+            }
+            Table::EventPositions => parse::<Sequence>(value).map(drop),
+        }
+    }
+
+    fn check_user(&self, user: u32) -> Result<(), String> {
+        if self.users.contains(&user) { Ok(()) } else { Err(format!("user {user} does not exist")) }
+    }
+
+    fn check_channel(&self, channel: u32) -> Result<(), String> {
+        if self.channels.contains(&channel) {
+            Ok(())
+        } else {
+            Err(format!("channel {channel} does not exist"))
+        }
+    }
+}
+
+fn parse<T: DeserializeOwned>(value: &[u8]) -> Result<T, String> {
+    decode(value, "row").map_err(|error| match error {
+        StoreError::Decode { why, .. } => format!("cannot be read: {why}"),
+        error => error.to_string(),
+    })
+}
+
+fn same_id(found: u32, key: u32) -> Result<(), String> {
+    if found == key { Ok(()) } else { Err(format!("holds the record with id {found}")) }
+}
+
+/// Whether a key is as long as its table's keys are.
+fn has_form(table: Table, key: &[u8]) -> bool {
+    let fields = key.len().saturating_sub(5);
+    match table {
+        Table::Progress | Table::Realm => fields == 0,
+        Table::Users | Table::Groups | Table::Channels | Table::Directs => fields == 4,
+        Table::Messages | Table::MessageIndex => fields == 4,
+        Table::Subscriptions | Table::EventPositions => fields == 8,
+        Table::Flags => fields == 9,
+        Table::UserTopics => fields >= 8,
+        Table::Queues => fields > 0,
+    }
+}
+
+/// Bodies and index entries side by side: both tables have the same messages and agree on them.
+fn check_messages(trees: &Trees, realm: RealmId, found: &mut Comparison) -> Result<(), StoreError> {
+    let mut bodies = trees.table(realm, Table::Messages);
+    let mut entries = trees.table(realm, Table::MessageIndex);
+    let (mut body, mut entry) = (bodies.next().transpose()?, entries.next().transpose()?);
+    loop {
+        let (body_id, entry_id) = (id(body.as_ref()), id(entry.as_ref()));
+        let (has_body, has_entry) = match (body_id, entry_id) {
+            (None, None) => return Ok(()),
+            (None, _) => (false, true),
+            (_, None) => (true, false),
+            (left, right) => (left <= right, right <= left),
+        };
+        match (body.as_ref().filter(|_| has_body), entry.as_ref().filter(|_| has_entry)) {
+            (Some(body), None) => found.add(&body.key, "has no index entry"),
+            (None, Some(entry)) => found.add(&entry.key, "belongs to no message"),
+            (Some(body), Some(entry)) if !agree(body, entry) => {
+                found.add(&entry.key, "does not agree with the message");
+            }
+            _ => {}
+        }
+        if has_body {
+            body = bodies.next().transpose()?;
+        }
+        if has_entry {
+            entry = entries.next().transpose()?;
+        }
+    }
+}
+
+fn id(row: Option<&Row>) -> Option<u32> {
+    // A key without an id was found already; it counts as the first.
+    row.map(|row| tables::number_at(&row.key, 0).unwrap_or_default())
+}
+
+/// Whether body and index entry say the same. One that cannot be read was found already.
+fn agree(body: &Row, entry: &Row) -> bool {
+    let body = parse::<Message>(body.value.as_deref().unwrap_or_default());
+    let entry = parse::<MessageIndexRow>(entry.value.as_deref().unwrap_or_default());
+    match (body, entry) {
+        (Ok(body), Ok(entry)) => MessageIndexRow::from(&body) == entry,
+        _ => true,
+    }
+}

@@ -1,0 +1,236 @@
+//! Data folders in order, and with each kind of damage: it is found, said, and repaired where it can be.
+
+use super::*;
+use crate::Applied;
+use crate::codec::encode;
+use crate::fixture::*;
+use crate::log::SyncPolicy;
+use crate::tables::{self, Key, Table};
+use crate::view::{Progress, Row, Rows};
+use model::{ChannelId, EventNumber, Flag, FlagOp, MessageId, Sequence, UserId};
+use std::fs;
+use std::sync::Arc;
+use tempfile::TempDir;
+
+/// Messages in the folder's organization.
+const MESSAGES: u32 = 40;
+
+/// A data folder with one organization. No process has it while it is damaged.
+struct Case {
+    temp: TempDir,
+}
+
+impl Case {
+    /// Of `MESSAGES` + 2 frames, the rows of the last `lacking` are not in the trees.
+    fn new(lacking: usize) -> Self {
+        let case = Self { temp: tempfile::tempdir().unwrap() };
+        let folder = case.folder();
+        let mut run = Run::new(journal(&folder));
+        run.frame(first_facts());
+        for id in 1..=MESSAGES {
+            run.frame(vec![sent(channel_message(id, 1, 1, "tea"))]);
+        }
+        run.frame(vec![flags_changed(2, Flag::Read, FlagOp::Add, &[(1, 10)])]);
+        let trees = trees(&folder.state());
+        run.write(&trees, run.waiting.len() - lacking);
+        trees.flush().unwrap();
+        run.log.close();
+        case
+    }
+
+    fn folder(&self) -> DataFolder {
+        DataFolder::open(self.temp.path(), 1, [7; 32]).unwrap()
+    }
+
+    /// Changes rows behind the journal's back.
+    fn change(&self, rows: Vec<Row>) {
+        let trees = trees(&self.folder().state());
+        let view = trees.load(REALM).unwrap().unwrap();
+        let applied =
+            Applied { realm: REALM, progress: view.progress, rows: Rows(rows), stored: Arc::default() };
+        trees.write(vec![applied]).unwrap();
+        trees.flush().unwrap();
+    }
+
+    fn check(&self, rebuild: bool) -> CheckReport {
+        let report = check_folder(&self.folder(), rebuild, |_| {}).unwrap();
+        assert!(!self.temp.path().join("check-scratch").exists(), "the scratch folder is left");
+        report
+    }
+
+    /// A check finds this much about the organization, in words that say `what` and what to do about it;
+    /// a rebuild repairs it.
+    fn expect_repairable(&self, differing: u64, what: &str) {
+        let report = self.check(false);
+        let words = report.to_string();
+        assert!(!report.is_clean() && !report.is_repaired(), "{words}");
+        assert_eq!(report.realms[0].differing, differing, "{words}");
+        assert!(words.contains(what), "{words}");
+        assert!(words.contains("millstream check --data DIR --rebuild"), "{words}");
+        assert!(words.ends_with("not clean"), "{words}");
+
+        let report = self.check(true);
+        assert!(report.realms[0].rebuilt && report.is_repaired() && !report.is_clean(), "{report}");
+        let report = self.check(false);
+        assert!(report.is_clean() && report.to_string().ends_with("clean"), "{report}");
+    }
+}
+
+fn journal(folder: &DataFolder) -> Journal {
+    let options = JournalOptions { sync: SyncPolicy::None, ..JournalOptions::default() };
+    Journal::open(&folder.journal(0), &options, Box::new(Ignored)).unwrap()
+}
+
+fn put(key: Key, record: &impl serde::Serialize) -> Row {
+    Row { key: key.into_bytes(), value: Some(encode(record).unwrap()) }
+}
+
+#[test]
+fn a_folder_in_order_is_clean() {
+    let case = Case::new(0);
+    let mut seen = Vec::new();
+    let report = check_folder(&case.folder(), false, |at| seen.push(at)).unwrap();
+    assert!(report.is_clean(), "{report}");
+    assert_eq!(report.realms[0].frames, u64::from(MESSAGES) + 2);
+    assert_eq!(report.shards[0].progress.frames, u64::from(MESSAGES) + 2);
+    assert_eq!(report.realms[0].replayed, 0);
+    assert!(report.realms[0].rows > 2 * u64::from(MESSAGES));
+    assert!(matches!(seen.first(), Some(CheckProgress::Journal { shard: 0, .. })));
+    assert!(seen.contains(&CheckProgress::Realm { realm: REALM, done: 0, total: 1 }));
+}
+
+#[test]
+fn an_empty_folder_is_clean() {
+    let temp = tempfile::tempdir().unwrap();
+    let folder = DataFolder::open(temp.path(), 2, [7; 32]).unwrap();
+    assert!(check_folder(&folder, false, |_| {}).unwrap().is_clean());
+}
+
+#[test]
+fn trees_that_lag_are_brought_up_and_not_called_damaged() {
+    for lacking in [1, 7, MESSAGES as usize + 2] {
+        let case = Case::new(lacking);
+        let report = case.check(false);
+        assert!(report.is_clean(), "{report}");
+        assert_eq!(report.realms[0].replayed, lacking as u64);
+        assert!(report.to_string().contains(&format!("lacked {lacking} frames")), "{report}");
+        assert_eq!(case.check(false).realms[0].replayed, 0);
+    }
+}
+
+#[test]
+fn a_removed_row_is_found() {
+    let case = Case::new(0);
+    case.change(vec![Row { key: tables::message(REALM, MessageId(17)).into_bytes(), value: None }]);
+    case.expect_repairable(1, "message 17: is in the log, but not in the trees");
+}
+
+#[test]
+fn a_changed_row_is_found() {
+    let case = Case::new(0);
+    let mut message = channel_message(17, 1, 1, "tea");
+    message.content = "coffee".into();
+    case.change(vec![put(tables::message(REALM, MessageId(17)), &message)]);
+    case.expect_repairable(1, "message 17: differs between the trees and the log");
+}
+
+#[test]
+fn an_extra_row_is_found() {
+    let case = Case::new(0);
+    let extra = channel_message(MESSAGES + 1, 1, 1, "tea");
+    case.change(vec![put(tables::message(REALM, extra.id), &extra)]);
+    case.expect_repairable(1, "message 41: is in the trees, but not in the log");
+}
+
+#[test]
+fn a_row_that_cannot_be_read_is_found() {
+    let case = Case::new(0);
+    let key = tables::flags(REALM, UserId(2), Flag::Read, 0).into_bytes();
+    case.change(vec![Row { key, value: Some(vec![1, 2, 3]) }]);
+    assert!(trees(&case.folder().state()).load(REALM).is_err());
+    case.expect_repairable(1, "flag 0 of user 2, block 0: cannot be read");
+}
+
+#[test]
+fn missing_progress_and_missing_organization_are_found() {
+    for table in [Table::Progress, Table::Realm] {
+        let case = Case::new(0);
+        {
+            let trees = trees(&case.folder().state());
+            trees.remove_row(&Key::table(REALM, table));
+            trees.flush().unwrap();
+        }
+        case.expect_repairable(1, "is in the log, but not in the trees");
+    }
+}
+
+#[test]
+fn rows_that_contradict_each_other_are_found() {
+    let case = Case::new(0);
+    let mut message = channel_message(3, 2, 1, "other");
+    message.traits.has_link = true;
+    let subscription = model::Subscription::start("#76ce90".into(), MessageId(0));
+    case.change(vec![
+        Row { key: tables::message_index(REALM, MessageId(1)).into_bytes(), value: None },
+        Row { key: tables::message(REALM, MessageId(2)).into_bytes(), value: None },
+        put(tables::message(REALM, MessageId(3)), &message),
+        put(tables::subscription(REALM, ChannelId(9), UserId(1)), &subscription),
+        put(tables::subscription(REALM, ChannelId(1), UserId(9)), &subscription),
+        put(tables::user(REALM, UserId(3)), &user(4)),
+    ]);
+    let report = case.check(false);
+    let words = report.to_string();
+    assert_eq!(report.realms[0].inconsistent, 6, "{words}");
+    for what in [
+        "message 1: has no index entry",
+        "index entry of message 2: belongs to no message",
+        "index entry of message 3: does not agree with the message",
+        "subscription of user 1 to channel 9: channel 9 does not exist",
+        "subscription of user 9 to channel 1: user 9 does not exist",
+        "user 3: holds the record with id 4",
+    ] {
+        assert!(words.contains(what), "{what}\n{words}");
+    }
+    assert!(case.check(true).is_repaired());
+    assert!(case.check(false).is_clean());
+}
+
+#[test]
+fn a_damaged_journal_is_found_and_the_trees_are_left_alone() {
+    let case = Case::new(0);
+    let segment = fs::read_dir(case.folder().journal(0)).unwrap().map(|entry| entry.unwrap().path());
+    let segment = segment.filter(|path| fs::metadata(path).unwrap().len() > 8192).min().unwrap();
+    let mut bytes = fs::read(&segment).unwrap();
+    let position = bytes.windows(5).position(|window| window == b"tea 5").unwrap();
+    bytes[position] ^= 1;
+    fs::write(&segment, bytes).unwrap();
+    for rebuild in [false, true] {
+        let report = case.check(rebuild);
+        let words = report.to_string();
+        assert!(report.shards[0].damage.is_some() && !report.is_clean() && !report.is_repaired(), "{words}");
+        assert!(words.contains("the journal is damaged in segment"), "{words}");
+        assert!(words.contains("could not be compared, because its journal is damaged"), "{words}");
+        assert!(words.contains("millstream restore"), "{words}");
+        assert!(!report.realms[0].rebuilt && report.realms[0].rows > 0, "{words}");
+    }
+}
+
+#[test]
+fn a_journal_that_ends_before_the_trees_is_found_and_not_rebuilt_from() {
+    let case = Case::new(0);
+    {
+        let trees = trees(&case.folder().state());
+        let progress =
+            Progress { sequence: Sequence(99), last_event: EventNumber(99), ..Progress::default() };
+        let applied = Applied { realm: REALM, progress, rows: Rows::default(), stored: Arc::default() };
+        trees.write(vec![applied]).unwrap();
+        trees.flush().unwrap();
+    }
+    let report = case.check(true);
+    assert!(report.to_string().contains("reflect frame 99, but the journal ends at 42"), "{report}");
+    assert!(!report.is_clean() && !report.is_repaired() && !report.realms[0].rebuilt);
+    fs::remove_dir_all(case.folder().journal(0)).unwrap();
+    let report = case.check(true);
+    assert!(report.to_string().contains("no journal does"), "{report}");
+    assert!(!report.is_repaired() && report.realms[0].rows > 0);
+}

@@ -1,0 +1,34 @@
+//! Rows in words, for people who read what a check found.
+
+use crate::tables::{self, Table};
+
+/// The name of a row, such as `message 17` or `subscription of user 8 to channel 3`.
+pub(super) fn row_name(key: &[u8]) -> String {
+    let number =
+        |position: usize| tables::number_at(key, position).map_or("?".into(), |number| number.to_string());
+    let (first, second) = (number(0), number(4));
+    match tables::table_of(key) {
+        Some(Table::Progress) => "the row that says how far the trees have come".into(),
+        Some(Table::Realm) => "the organization's own record".into(),
+        Some(Table::Users) => format!("user {first}"),
+        Some(Table::Groups) => format!("user group {first}"),
+        Some(Table::Channels) => format!("channel {first}"),
+        Some(Table::Subscriptions) => format!("subscription of user {second} to channel {first}"),
+        Some(Table::Directs) => format!("direct conversation {first}"),
+        Some(Table::UserTopics) => {
+            format!("topic policy of user {first} in channel {second}, topic {:?}", text(key, 13))
+        }
+        Some(Table::Queues) => format!("event queue {:?}", text(key, 5)),
+        Some(Table::Messages) => format!("message {first}"),
+        Some(Table::MessageIndex) => format!("index entry of message {first}"),
+        Some(Table::Flags) => {
+            format!("flag {} of user {first}, block {}", key.get(9).copied().unwrap_or_default(), number(5))
+        }
+        Some(Table::EventPositions) => format!("position of event {:?}", key.get(5..).unwrap_or_default()),
+        None => format!("row {key:02x?} of no known table"),
+    }
+}
+
+fn text(key: &[u8], start: usize) -> std::borrow::Cow<'_, str> {
+    String::from_utf8_lossy(key.get(start..).unwrap_or_default())
+}

@@ -1,0 +1,190 @@
+//! Opening an organization whose trees stand anywhere: behind the journal, ahead of it, damaged or gone.
+
+use crate::check::compare;
+use crate::fixture::*;
+use crate::log::{Journal, JournalOptions, RealmLog, SyncPolicy};
+use crate::tables::{Key, Table};
+use crate::{OpenedRealm, Projection, StoreError, Trees, open_realm};
+use model::{Flag, FlagOp, MessageId, UserId};
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+const MESSAGES: u32 = 50;
+const FRAMES: u64 = MESSAGES as u64 + 2;
+
+/// A journal and trees in folders of their own.
+struct Case {
+    temp: TempDir,
+}
+
+impl Case {
+    /// A journal with `FRAMES` frames; the trees lack the last `lacking`.
+    fn new(lacking: usize) -> Self {
+        let case = Self { temp: tempfile::tempdir().unwrap() };
+        let mut run = Run::new(case.journal());
+        run.frame(first_facts());
+        for id in 1..=MESSAGES {
+            run.frame(vec![sent(channel_message(id, 1, 1, "tea"))]);
+        }
+        run.frame(vec![flags_changed(2, Flag::Read, FlagOp::Add, &[(1, 10)])]);
+        let trees = case.trees();
+        run.write(&trees, run.waiting.len() - lacking);
+        trees.flush().unwrap();
+        case
+    }
+
+    fn journal_path(&self) -> PathBuf {
+        self.temp.path().join("journal")
+    }
+
+    fn state(&self) -> PathBuf {
+        self.temp.path().join("state")
+    }
+
+    fn journal(&self) -> Journal {
+        let options = JournalOptions { sync: SyncPolicy::None, ..JournalOptions::default() };
+        Journal::open(&self.journal_path(), &options, Box::new(Ignored)).unwrap()
+    }
+
+    fn trees(&self) -> Trees {
+        trees(&self.state())
+    }
+
+    /// Opens; afterwards memory and trees must be as if nothing had happened.
+    fn open(&self) -> OpenedRealm {
+        let (journal, trees) = (self.journal(), self.trees());
+        let opened = open_realm(&journal, &trees, REALM).unwrap();
+        let view = opened.view.as_ref().unwrap();
+        assert_eq!(opened.opened.last_sequence, FRAMES);
+        assert_eq!(view.progress.sequence.0, FRAMES);
+        assert_eq!(view.messages.last, MessageId(MESSAGES));
+        assert_eq!(view.messages.users[&UserId(2)].read.len(), 10);
+        let stored = trees.messages(REALM, (MessageId(1), MessageId(MESSAGES)), |_| true).unwrap();
+        assert_eq!(stored.len(), MESSAGES as usize);
+        let compared = compare(&journal, &trees, REALM, &self.temp.path().join("scratch")).unwrap();
+        assert!(compared.is_clean(), "{:?}", compared.listed);
+        fs::remove_dir_all(self.temp.path().join("scratch")).unwrap();
+        trees.flush().unwrap();
+        opened
+    }
+}
+
+#[test]
+fn trees_behind_the_journal_are_brought_up() {
+    for lacking in [0, 1, 20, MESSAGES as usize + 1] {
+        let case = Case::new(lacking);
+        assert_eq!(case.open().replayed, lacking as u64);
+        assert_eq!(case.open().replayed, 0);
+    }
+}
+
+#[test]
+fn replayed_bodies_may_leave_memory() {
+    let case = Case::new(20);
+    let opened = case.open();
+    let stored = opened.view.unwrap().recent.stored();
+    assert_eq!(stored.load(std::sync::atomic::Ordering::Acquire), FRAMES);
+}
+
+#[test]
+fn trees_ahead_of_the_journal_are_refused() {
+    let case = Case::new(0);
+    fs::remove_dir_all(case.journal_path()).unwrap();
+    let journal = case.journal();
+    let trees = case.trees();
+    let error = open_realm(&journal, &trees, REALM).unwrap_err();
+    assert!(matches!(error, StoreError::JournalBehind { trees: FRAMES, journal: 0, .. }), "{error}");
+    assert!(error.to_string().contains("restore both from a backup"), "{error}");
+    assert!(trees.load(REALM).unwrap().is_some(), "the trees are left alone");
+}
+
+#[test]
+fn trees_that_are_gone_are_rebuilt() {
+    let case = Case::new(0);
+    fs::remove_dir_all(case.state()).unwrap();
+    assert_eq!(case.open().replayed, FRAMES);
+    // An empty folder is the same.
+    fs::remove_dir_all(case.state()).unwrap();
+    fs::create_dir(case.state()).unwrap();
+    assert_eq!(case.open().replayed, FRAMES);
+    assert_eq!(case.open().replayed, 0);
+}
+
+#[test]
+fn trees_with_only_part_of_an_organization_are_rebuilt() {
+    for table in [Table::Progress, Table::Realm] {
+        let case = Case::new(0);
+        {
+            let trees = case.trees();
+            trees.remove_row(&Key::table(REALM, table));
+            trees.flush().unwrap();
+        }
+        assert_eq!(case.open().replayed, FRAMES);
+    }
+}
+
+fn snapshots(state: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(state).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("snap.")).collect()
+}
+
+#[test]
+fn a_damaged_snapshot_of_the_trees_is_moved_aside() {
+    let damages: [fn(&mut Vec<u8>); 3] = [
+        |bytes| bytes.clear(),
+        |bytes| bytes.truncate(bytes.len() / 2),
+        |bytes| *bytes.last_mut().unwrap() ^= 1,
+    ];
+    for damage in damages {
+        let case = Case::new(5);
+        case.open();
+        drop(case.trees());
+        let found = snapshots(&case.state());
+        assert!(!found.is_empty(), "the trees write snapshots when they are opened");
+        for path in &found {
+            let mut bytes = fs::read(path).unwrap();
+            damage(&mut bytes);
+            fs::write(path, bytes).unwrap();
+        }
+        assert_eq!(case.open().replayed, 0, "the trees have everything in their own log");
+        let names: Vec<String> = fs::read_dir(case.state())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        assert!(names.iter().any(|name| name.starts_with("damaged-snap.")), "{names:?}");
+    }
+}
+
+#[test]
+fn an_organization_that_is_nowhere_has_no_view() {
+    let temp = tempfile::tempdir().unwrap();
+    let log = memory_log();
+    let opened = open_realm(&log, &trees(temp.path()), REALM).unwrap();
+    assert!(opened.view.is_none());
+    assert_eq!((opened.replayed, opened.opened.last_sequence), (0, 0));
+}
+
+#[test]
+fn the_projection_writes_everything_before_it_ends() {
+    let case = Case { temp: tempfile::tempdir().unwrap() };
+    let mut run = Run::new(case.journal());
+    let trees = case.trees();
+    let projection = Projection::start(trees.clone()).unwrap();
+    let sender = projection.sender();
+    run.frame(first_facts());
+    for id in 1..=MESSAGES {
+        run.frame(vec![sent(channel_message(id, 1, 1, "tea"))]);
+    }
+    run.frame(vec![flags_changed(2, Flag::Read, FlagOp::Add, &[(1, 10)])]);
+    for applied in run.waiting.drain(..) {
+        sender.send(applied).unwrap();
+    }
+    drop(sender);
+    projection.close().unwrap();
+    let stored = run.view().recent.stored();
+    assert_eq!(stored.load(std::sync::atomic::Ordering::Acquire), FRAMES);
+    run.log.close();
+    drop((run, trees));
+    assert_eq!(case.open().replayed, 0);
+}
