@@ -1,13 +1,11 @@
 //! POST /register: everything a client starts from, as of one moment.
 
+use super::channels::counted;
 use super::unread::{Unreads, unreads};
-use crate::announce::summary;
 use crate::handle::RealmHandle;
 use model::event::ChannelSummary;
-use model::{Channel, ChannelId, Directory, EventNumber, MessageId, Timestamp, User, UserId};
-use rules::traffic::weekly_traffic;
+use model::{ChannelId, Directory, EventNumber, MessageId, User, UserId};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use storage::View;
 
 /// A direct conversation and its newest message.
@@ -41,39 +39,49 @@ pub struct StateSnapshot {
 /// So many conversations are listed.
 const RECENT_CONVERSATIONS_MAX: usize = 1000;
 
-/// Takes a snapshot. `with_messages` also collects what belongs to the user's messages.
-pub fn state_snapshot(realm: &RealmHandle, user: Option<&User>, with_messages: bool) -> StateSnapshot {
+/// What of a snapshot is wanted; the rest stays empty and costs nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Include {
+    /// Counts of channels.
+    pub channels: bool,
+    /// What the user has not read.
+    pub unreads: bool,
+    /// What the user has starred.
+    pub starred: bool,
+    /// The user's direct conversations.
+    pub recent_conversations: bool,
+}
+
+/// Takes a snapshot for a user (none: without an account).
+pub fn state_snapshot(realm: &RealmHandle, user: Option<&User>, include: Include) -> StateSnapshot {
     let now = realm.now();
     realm.read(|view| {
         let mut snapshot = StateSnapshot {
             last_event: view.progress.last_event,
             directory: view.directory.clone(),
             max_message_id: Some(view.messages.last).filter(|last| *last != MessageId::ZERO),
-            channels: summaries(view, now),
+            channels: BTreeMap::new(),
             unreads: Unreads::default(),
             starred: Vec::new(),
             recent_conversations: Vec::new(),
         };
-        if let Some(user) = user.filter(|_| with_messages) {
+        if include.channels {
+            let channels = view.directory.channels();
+            snapshot.channels = channels.map(|channel| (channel.id, counted(view, channel, now))).collect();
+        }
+        let Some(user) = user else { return snapshot };
+        if include.unreads {
             snapshot.unreads = unreads(view, user);
+        }
+        if include.starred {
             let mine = view.messages.users.get(&user.id);
             snapshot.starred = mine.map(|m| m.starred.iter().map(MessageId).collect()).unwrap_or_default();
+        }
+        if include.recent_conversations {
             snapshot.recent_conversations = recent_conversations(view, user.id);
         }
         snapshot
     })
-}
-
-fn summaries(view: &View, now: Timestamp) -> BTreeMap<ChannelId, ChannelSummary> {
-    let channels = view.directory.channels();
-    channels.map(|channel| (channel.id, summary(view, channel, traffic(view, channel, now)))).collect()
-}
-
-/// Messages a week. Counted from the ids of the last 28 days: times of messages are not in memory, so the
-/// share of ids stands for the share of time.
-fn traffic(view: &View, channel: &Arc<Channel>, now: Timestamp) -> Option<u32> {
-    let count = view.channel_ids(channel.id).map_or(0, |ids| ids.len());
-    weekly_traffic(count, channel.created, now)
 }
 
 fn recent_conversations(view: &View, user: UserId) -> Vec<RecentConversation> {

@@ -91,11 +91,16 @@ pub(super) fn own_history(view: &View, asker: &User) -> RoaringBitmap {
 fn own_in_channel(view: &View, asker: Option<&User>, channel: ChannelId) -> Option<RoaringBitmap> {
     let asker = asker?;
     own_channel_history(&view.directory, asker).find(|(own, _)| own.id == channel)?;
-    let mut own = view.delivered_in_channel(asker.id, channel);
-    if let (Some(mine), Some(ids)) = (view.messages.users.get(&asker.id), view.channel_ids(channel)) {
+    Some(received_in_channel(view, asker, channel))
+}
+
+/// Messages of a channel that somebody was given, or flagged without having been given them.
+pub(super) fn received_in_channel(view: &View, user: &User, channel: ChannelId) -> RoaringBitmap {
+    let mut own = view.delivered_in_channel(user.id, channel);
+    if let (Some(mine), Some(ids)) = (view.messages.users.get(&user.id), view.channel_ids(channel)) {
         own |= &mine.historical & ids;
     }
-    Some(own)
+    own
 }
 
 fn message_set<'v>(view: &'v View, asker: Option<&User>, set: &MessageSet) -> Cow<'v, RoaringBitmap> {

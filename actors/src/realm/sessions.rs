@@ -25,13 +25,16 @@ impl RealmActor {
             return Err(DomainError::TooManyQueues);
         }
         let ids = self.committer.ids(self.realm.id)?;
+        let limits = &self.realm.queue_limits;
+        let mut options = request.options.clone();
+        options.idle_secs_max = options.idle_secs_max.max(limits.idle_secs).min(limits.idle_secs_max);
         Ok(QueueRecord {
             id: QueueId(crate::login::random_name()?.into()),
             user: request.user,
             registered: self.realm.clock.now(),
             // Its first event is the first one behind its own registration.
             after: model::EventNumber(ids.event.0 - 1),
-            options: request.options.clone(),
+            options,
         })
     }
 }

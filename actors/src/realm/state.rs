@@ -74,6 +74,7 @@ impl RealmState {
         channel.created = now;
         let last = ids.last_message();
         let (id, recipient) = (channel.id, channel.recipient);
+        let notice_topic = notice_topic(&channel);
         let mut facts = vec![Fact::ChannelCreated(Box::new(channel))];
         let start = |(user, color)| (user, Subscription::start(color, last));
         let subscribers: Vec<(UserId, Subscription)> = new.subscribers.into_iter().map(start).collect();
@@ -99,7 +100,7 @@ impl RealmState {
                 read_by_sender: false,
                 echo: None,
             };
-            let place = Place::Channel { channel: id, topic: CHANNEL_EVENTS_TOPIC.into() };
+            let place = Place::Channel { channel: id, topic: notice_topic.to_owned() };
             let destination = Destination { recipient, place, topic_links: Vec::new() };
             let message = draft.into_message(ids.take_message()?, now, destination, flags);
             facts.push(Fact::MessageSent { message: Arc::new(message), echo: None });
@@ -134,6 +135,11 @@ impl RealmState {
             }
         }
     }
+}
+
+/// A channel without named topics has its notices in the one it has.
+fn notice_topic(channel: &model::Channel) -> &'static str {
+    if channel.topics_policy == model::TopicsPolicy::EmptyTopicOnly { "" } else { CHANNEL_EVENTS_TOPIC }
 }
 
 /// Who caused a notice has read it.

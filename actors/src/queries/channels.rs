@@ -1,0 +1,81 @@
+//! Channels with what is counted about them, and their topics, as of one moment.
+
+use super::sets;
+use crate::announce::summary;
+use crate::handle::RealmHandle;
+use model::event::ChannelSummary;
+use model::{Channel, ChannelId, Directory, MessageId, Timestamp, User};
+use rules::traffic::weekly_traffic;
+use std::sync::Arc;
+use storage::View;
+
+/// Some channels, and the directory of the same moment.
+#[derive(Clone, Debug)]
+pub struct ChannelSnapshot {
+    /// Everybody and everything but the messages.
+    pub directory: Directory,
+    /// The channels that were wanted, by id.
+    pub channels: Vec<ChannelSummary>,
+}
+
+/// Takes a snapshot of the channels that are wanted. Who may see them is for `is_wanted` to say.
+pub fn channel_snapshot(
+    realm: &RealmHandle,
+    is_wanted: impl Fn(&Directory, &Channel) -> bool,
+) -> ChannelSnapshot {
+    let now = realm.now();
+    realm.read(|view| {
+        let channels = view.directory.channels().filter(|channel| is_wanted(&view.directory, channel));
+        let channels = channels.map(|channel| counted(view, channel, now)).collect();
+        ChannelSnapshot { directory: view.directory.clone(), channels }
+    })
+}
+
+/// One channel, and the directory of the same moment. No channel where there is none with this id.
+pub fn one_channel(realm: &RealmHandle, id: ChannelId) -> (Directory, Option<ChannelSummary>) {
+    let now = realm.now();
+    realm.read(|view| {
+        let found = view.directory.channel(id).map(|channel| counted(view, channel, now));
+        (view.directory.clone(), found)
+    })
+}
+
+/// A channel with its counts.
+pub(super) fn counted(view: &View, channel: &Arc<Channel>, now: Timestamp) -> ChannelSummary {
+    let recent = recent_messages(view, channel.id, now);
+    summary(view, channel, weekly_traffic(recent, channel.created, now))
+}
+
+/// How many messages of a channel came in the days that traffic is counted over. Memory has no times of messages, so
+/// for now all of them count: too many for channels that are older.
+fn recent_messages(view: &View, channel: ChannelId, _now: Timestamp) -> u64 {
+    view.channel_ids(channel).map_or(0, |ids| ids.len())
+}
+
+/// A topic of a channel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TopicSummary {
+    /// As spelled on its newest message.
+    pub name: String,
+    /// Its newest message.
+    pub max_id: MessageId,
+}
+
+/// Topics of a channel, the one with the newest message first. With `only_received_by`, only those of messages that
+/// this user was given (protected history).
+pub fn topics(realm: &RealmHandle, channel: ChannelId, only_received_by: Option<&User>) -> Vec<TopicSummary> {
+    let mut found: Vec<TopicSummary> = realm.read(|view| {
+        let Some(messages) = view.messages.channels.get(&channel) else { return Vec::new() };
+        let received = only_received_by.map(|user| sets::received_in_channel(view, user, channel));
+        let topics = messages.topics.values().filter_map(|topic| {
+            let newest = match &received {
+                Some(received) => sets::newest(&(received & &topic.ids)),
+                None => sets::newest(&topic.ids),
+            };
+            Some(TopicSummary { name: topic.name.clone(), max_id: newest? })
+        });
+        topics.collect()
+    });
+    found.sort_by_key(|topic| std::cmp::Reverse(topic.max_id));
+    found
+}
