@@ -66,6 +66,11 @@ pub enum StoreError {
         "the trees cannot be opened: {0}; run `millstream check --data DIR`, which can rebuild them from the journal"
     )]
     Trees(#[from] sled::Error),
+    /// The trees are so damaged that their library gave up instead of answering.
+    #[error(
+        "the trees are damaged: {0}; run `millstream check --data DIR`, which can rebuild them from the journal"
+    )]
+    TreesDamaged(String),
     /// The trees are ahead of the journal: part of the journal was lost.
     #[error(
         "the trees of organization {realm} reflect frame {trees}, but the journal ends at {journal}: \
@@ -85,4 +90,17 @@ pub enum StoreError {
     /// The writer of the trees has ended.
     #[error("the writer of the trees has stopped")]
     ProjectionStopped,
+}
+
+impl StoreError {
+    /// Whether the trees are damaged, which a rebuild from the journal repairs.
+    pub fn is_tree_damage(&self) -> bool {
+        match self {
+            Self::TreesDamaged(_) => true,
+            Self::Trees(error) => {
+                matches!(error, sled::Error::Corruption { .. } | sled::Error::ReportableBug(_))
+            }
+            _ => false,
+        }
+    }
 }

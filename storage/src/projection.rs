@@ -10,6 +10,7 @@ use crate::view::{Progress, Row, Rows, View, load};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use model::{EventNumber, Message, MessageId, RealmId, Sequence};
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -43,18 +44,18 @@ impl Trees {
             // The journal makes things durable; this only bounds how much is replayed after a crash,
             // and lets sled clean its segments.
             .flush_every_ms(Some(1000));
-        let db = match config.open() {
+        let db = match open_db(&config) {
             Ok(db) => db,
-            Err(error @ sled::Error::Corruption { .. }) => {
+            Err(error @ StoreError::Trees(sled::Error::Corruption { .. })) => {
                 // A kill while sled writes a snapshot makes every later open fail; without the
                 // snapshot it scans its log instead (sled issues 1527 and 1533).
                 if !move_snapshots_aside(path) {
-                    return Err(error.into());
+                    return Err(error);
                 }
                 tracing::warn!(%error, "the trees had a damaged snapshot, which was moved aside");
-                config.open()?
+                open_db(&config)?
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(error),
         };
         let state = db.open_tree("state")?;
         Ok(Self { db, state })
@@ -214,6 +215,18 @@ fn rows_under(tree: &sled::Tree, prefix: &[u8]) -> impl Iterator<Item = Result<R
         let (key, value) = entry?;
         Ok(Row { key: key.to_vec(), value: Some(value.to_vec()) })
     })
+}
+
+/// Opens the database. Some damage makes sled panic; that is an answer here like any other.
+fn open_db(config: &sled::Config) -> Result<sled::Db, StoreError> {
+    match std::panic::catch_unwind(AssertUnwindSafe(|| config.open())) {
+        Ok(opened) => Ok(opened?),
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let why = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("for an unknown reason");
+            Err(StoreError::TreesDamaged(format!("opening them failed: {why}")))
+        }
+    }
 }
 
 fn move_snapshots_aside(path: &Path) -> bool {

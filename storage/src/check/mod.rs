@@ -72,23 +72,46 @@ pub fn check_folder(
         report.shards.push(shard);
         journals.extend(journal);
     }
-    let Some(trees) = open_trees(folder, rebuild, &mut report)? else { return Ok(report) };
+    let mut checked = check_realms(folder, &journals, &report, rebuild, &mut progress);
+    if let Err(error) = &checked
+        && error.is_tree_damage()
+    {
+        report.trees_damage = Some(error.to_string());
+        // Without a sound journal, damaged trees are the last that is left.
+        if !rebuild || report.has_damaged_journal() {
+            return Ok(report);
+        }
+        report.trees_moved = Some(move_trees_aside(folder)?);
+        checked = check_realms(folder, &journals, &report, rebuild, &mut progress);
+    }
+    report.realms = checked?;
+    journals.iter().for_each(|journal| journal.close());
+    Ok(report)
+}
+
+fn check_realms(
+    folder: &DataFolder,
+    journals: &[Journal],
+    report: &CheckReport,
+    rebuild: bool,
+    progress: &mut impl FnMut(CheckProgress),
+) -> Result<Vec<RealmReport>, StoreError> {
+    let trees = Trees::open(&folder.state(), CACHE_BYTES)?;
     let mut realms: BTreeSet<RealmId> = trees.realms()?.into_iter().collect();
     realms.extend(journals.iter().flat_map(|journal| journal.realms()).map(RealmId));
     let mut check = Check { trees: &trees, rebuild, scratch: Scratch::new(folder.path())? };
+    let mut found = Vec::new();
     for (done, realm) in realms.iter().enumerate() {
         progress(CheckProgress::Realm { realm: *realm, done, total: realms.len() });
-        let journal = journals.iter().find(|journal| journal.realms().contains(&realm.0));
-        let mut found = RealmReport::new(*realm);
-        match journal {
-            Some(journal) => check.realm(journal, &mut found)?,
-            None => check.without_journal(&report, &mut found)?,
+        let mut about = RealmReport::new(*realm);
+        match journals.iter().find(|journal| journal.realms().contains(&realm.0)) {
+            Some(journal) => check.realm(journal, &mut about)?,
+            None => check.without_journal(report, &mut about)?,
         }
-        report.realms.push(found);
+        found.push(about);
     }
-    journals.iter().for_each(|journal| journal.close());
     trees.flush()?;
-    Ok(report)
+    Ok(found)
 }
 
 fn check_journal(
@@ -112,25 +135,11 @@ fn check_journal(
     Ok((report, Some(journal)))
 }
 
-fn open_trees(
-    folder: &DataFolder,
-    rebuild: bool,
-    report: &mut CheckReport,
-) -> Result<Option<Trees>, StoreError> {
+fn move_trees_aside(folder: &DataFolder) -> Result<PathBuf, StoreError> {
     let path = folder.state();
-    let error = match Trees::open(&path, CACHE_BYTES) {
-        Ok(trees) => return Ok(Some(trees)),
-        Err(error) => error,
-    };
-    report.trees_damage = Some(error.to_string());
-    // Without a sound journal, damaged trees are the last that is left.
-    if !rebuild || report.shards.iter().any(|shard| shard.damage.is_some()) {
-        return Ok(None);
-    }
     let aside = free_name(&path.with_file_name("state-damaged"));
     std::fs::rename(&path, &aside).map_err(|source| io("cannot move aside", &path, source))?;
-    report.trees_moved = Some(aside);
-    Ok(Some(Trees::open(&path, CACHE_BYTES)?))
+    Ok(aside)
 }
 
 /// The path, or the path with the first number that nothing has yet.
@@ -229,8 +238,7 @@ impl Check<'_> {
         found.rows = among_rows.rows;
         found.inconsistent = among_rows.differing;
         found.listed = among_rows.listed;
-        let is_damaged = report.shards.iter().any(|shard| shard.damage.is_some());
-        let why = if is_damaged {
+        let why = if report.has_damaged_journal() {
             "it could not be compared, because its journal is damaged; `millstream restore` returns to a backup"
         } else {
             "the trees have it, but no journal does: the journal was lost or replaced; \

@@ -58,13 +58,17 @@ impl CheckReport {
     /// Whether everything agrees. Not so when it only does after the rebuild.
     pub fn is_clean(&self) -> bool {
         self.trees_damage.is_none()
-            && self.shards.iter().all(|shard| shard.damage.is_none())
+            && !self.has_damaged_journal()
             && self.realms.iter().all(RealmReport::is_clean)
+    }
+
+    pub(super) fn has_damaged_journal(&self) -> bool {
+        self.shards.iter().any(|shard| shard.damage.is_some())
     }
 
     /// Whether everything that was found is repaired.
     pub fn is_repaired(&self) -> bool {
-        self.shards.iter().all(|shard| shard.damage.is_none())
+        !self.has_damaged_journal()
             && (self.trees_damage.is_none() || self.trees_moved.is_some())
             && self.realms.iter().all(|realm| realm.is_clean() || (realm.rebuilt && realm.problem.is_none()))
     }

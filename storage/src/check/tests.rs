@@ -1,12 +1,12 @@
 //! Data folders in order, and with each kind of damage: it is found, said, and repaired where it can be.
 
 use super::*;
-use crate::Applied;
 use crate::codec::encode;
 use crate::fixture::*;
 use crate::log::SyncPolicy;
 use crate::tables::{self, Key, Table};
 use crate::view::{Progress, Row, Rows};
+use crate::{Applied, StoreError};
 use model::{ChannelId, EventNumber, Flag, FlagOp, MessageId, Sequence, UserId};
 use std::fs;
 use std::sync::Arc;
@@ -23,17 +23,24 @@ struct Case {
 impl Case {
     /// Of `MESSAGES` + 2 frames, the rows of the last `lacking` are not in the trees.
     fn new(lacking: usize) -> Self {
+        Self::with(MESSAGES, lacking, usize::MAX)
+    }
+
+    /// Of `messages`; the trees were handed to the disk after every `frames`.
+    fn with(messages: u32, lacking: usize, frames: usize) -> Self {
         let case = Self { temp: tempfile::tempdir().unwrap() };
         let folder = case.folder();
         let mut run = Run::new(journal(&folder));
         run.frame(first_facts());
-        for id in 1..=MESSAGES {
+        for id in 1..=messages {
             run.frame(vec![sent(channel_message(id, 1, 1, "tea"))]);
         }
         run.frame(vec![flags_changed(2, Flag::Read, FlagOp::Add, &[(1, 10)])]);
         let trees = trees(&folder.state());
-        run.write(&trees, run.waiting.len() - lacking);
-        trees.flush().unwrap();
+        while run.waiting.len() > lacking {
+            run.write(&trees, frames.min(run.waiting.len() - lacking));
+            trees.flush().unwrap();
+        }
         run.log.close();
         case
     }
@@ -233,4 +240,49 @@ fn a_journal_that_ends_before_the_trees_is_found_and_not_rebuilt_from() {
     let report = case.check(true);
     assert!(report.to_string().contains("no journal does"), "{report}");
     assert!(!report.is_repaired() && report.realms[0].rows > 0);
+}
+
+#[test]
+fn trees_that_cannot_be_opened_are_said_and_rebuilt() {
+    let case = Case::with(2500, 0, 64);
+    let state = case.folder().state();
+    drop(trees(&state));
+    let sound = fs::read(state.join("db")).unwrap();
+    let mut damaged = 0;
+    for step in 1..60 {
+        // A flipped bit anywhere: dropped by the trees and replayed, seen by the check, or too much for them.
+        for entry in fs::read_dir(&state).unwrap().map(Result::unwrap) {
+            if entry.file_name().to_string_lossy().starts_with("snap.") {
+                fs::remove_file(entry.path()).unwrap();
+            }
+        }
+        let mut bytes = sound.clone();
+        let position = step * 7919 * 131 % bytes.len();
+        bytes[position] ^= 0x40;
+        fs::write(state.join("db"), bytes).unwrap();
+        let result = trees_of(&state);
+        let Err(error) = result else { continue };
+        assert!(error.is_tree_damage(), "{error}");
+        damaged += 1;
+        if damaged == 1 {
+            expect_moved_aside(&case);
+        }
+    }
+    assert!(damaged > 1, "no flipped bit was too much for the trees");
+}
+
+fn trees_of(state: &Path) -> Result<(), StoreError> {
+    Trees::open(state, super::CACHE_BYTES)?.load(REALM).map(drop)
+}
+
+fn expect_moved_aside(case: &Case) {
+    let report = case.check(false);
+    let words = report.to_string();
+    assert!(report.trees_damage.is_some() && !report.is_repaired(), "{words}");
+    assert!(words.contains("millstream check --data DIR --rebuild"), "{words}");
+    let report = case.check(true);
+    assert!(report.is_repaired() && !report.is_clean(), "{report}");
+    assert!(report.trees_moved.as_ref().is_some_and(|path| path.exists()), "{report}");
+    let report = case.check(false);
+    assert!(report.is_clean() && report.realms[0].rows > 5000, "{report}");
 }
