@@ -6,5 +6,8 @@
 pub mod api;
 pub mod cli;
 pub mod config;
+pub mod dev;
 pub mod http;
+pub mod passwords;
 pub mod server;
+pub mod version;

@@ -6,6 +6,7 @@ use super::observe::Observer;
 use super::router::Router;
 use super::routes::Route;
 use crate::config::Config;
+use crate::passwords::Passwords;
 use actors::Server;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -23,6 +24,8 @@ pub struct Parts {
     pub limits: Limits,
     /// The organizations.
     pub server: Arc<Server>,
+    /// Takes turns at what is slow on purpose.
+    pub passwords: Passwords,
     /// Whether this is a development server, with its shortcuts for logging in.
     pub is_development: bool,
     pub(super) router: Router,
@@ -42,7 +45,9 @@ impl App {
         let router = Router::new(routes);
         let stopping = Stopping(watch::Sender::new(false));
         let hosts = Hosts::new(&config, is_development);
-        let parts = Parts { config, limits, server, is_development, router, observer, hosts, stopping };
+        let passwords = Passwords::default();
+        let parts =
+            Parts { config, limits, server, passwords, is_development, router, observer, hosts, stopping };
         Self(Arc::new(parts))
     }
 

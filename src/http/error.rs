@@ -5,6 +5,8 @@
 
 mod words;
 
+pub(crate) use words::escape_html;
+
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};

@@ -8,13 +8,17 @@ use super::call::{Call, FromCall};
 use super::error::{ApiError, Code};
 use crate::config::Config;
 use actors::{RealmHandle, Server};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// Names of this machine, for those who sit at it.
 const LOCAL_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// What the server is called.
 pub struct Hosts {
+    /// How people reach it, when that was configured.
+    external: Option<url::Url>,
+    /// The address for everybody else.
+    listening: SocketAddr,
     /// In lower case, without ports.
     names: Vec<String>,
     /// Whether a host with a name of its own (another address of this machine, a name in a test network)
@@ -28,6 +32,8 @@ impl Hosts {
     pub fn new(config: &Config, is_development: bool) -> Self {
         let mut names: Vec<String> = LOCAL_NAMES.map(str::to_owned).into();
         let external = url::Url::parse(&config.external_url).ok();
+        // Nothing but http has subdomains that lead to organizations.
+        let external = external.filter(|url| url.has_host());
         names.extend(external.as_ref().and_then(|url| url.host_str()).map(str::to_lowercase));
         let listening = config.listen.ip();
         if !listening.is_unspecified() {
@@ -36,7 +42,27 @@ impl Hosts {
                 IpAddr::V6(address) => format!("[{address}]"),
             });
         }
-        Self { names, is_lenient: is_development || external.is_none() }
+        let is_lenient = is_development || external.is_none();
+        Self { external, listening: config.listen, names, is_lenient }
+    }
+
+    /// Where an organization is found, without a slash at the end.
+    ///
+    /// By the configured external address; without one by the name that the request was sent to, if there
+    /// is one, and last by the listening address.
+    fn url(&self, realm: &RealmHandle, host: Option<&str>) -> String {
+        let subdomain = realm.read(|view| view.directory.realm().subdomain.clone());
+        let dot = if subdomain.is_empty() { "" } else { "." };
+        if let Some(url) = &self.external {
+            let name = url.host_str().unwrap_or_default();
+            let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+            return format!("{}://{subdomain}{dot}{name}{port}", url.scheme());
+        }
+        match host.filter(|host| is_plain(host)) {
+            Some(host) => format!("http://{host}"),
+            None if subdomain.is_empty() => format!("http://{}", self.listening),
+            None => format!("http://{subdomain}.localhost:{}", self.listening.port()),
+        }
     }
 
     /// The subdomain in a host name; empty for the bare name, `None` for a name that is not ours.
@@ -55,6 +81,11 @@ impl Hosts {
         }
         if self.is_lenient { server.only_realm() } else { None }
     }
+}
+
+/// Whether a `Host` header is only a name and a port, so that it can stand in an address.
+fn is_plain(host: &str) -> bool {
+    !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]_".contains(&byte))
 }
 
 fn without_port(host: &str) -> &str {
@@ -77,6 +108,32 @@ impl FromCall for Realm {
         }
         let found = realm_of(&call.app, call.header(actix_web::http::header::HOST));
         found.map(Self).ok_or_else(|| ApiError::new(Code::NONEXISTENT_SUBDOMAIN, "Invalid subdomain"))
+    }
+}
+
+/// For answers that tell less where there is no organization.
+impl FromCall for Option<Realm> {
+    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+        Ok(Realm::from_call(call).ok())
+    }
+}
+
+/// Where the organization of [`Realm`] is found, without a slash at the end. A handler's argument.
+///
+/// Error: as for [`Realm`].
+#[derive(Clone, Debug)]
+pub struct RealmUrl(pub String);
+
+impl FromCall for RealmUrl {
+    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+        let Realm(realm) = Realm::from_call(call)?;
+        Ok(Self(call.app.hosts.url(&realm, call.header(actix_web::http::header::HOST))))
+    }
+}
+
+impl FromCall for Option<RealmUrl> {
+    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+        Ok(RealmUrl::from_call(call).ok())
     }
 }
 

@@ -23,6 +23,6 @@ pub use app::App;
 pub use call::{Address, BodyStream, ClientName, Path};
 pub use caller::{Caller, Login};
 pub use error::{ApiError, Code};
-pub use host::Realm;
+pub use host::{Realm, RealmUrl};
 pub use params::{Fields, FromFields, Params};
 pub use reply::{Answer, Envelope, Reply, reply, reply_ok};

@@ -7,6 +7,12 @@ use super::call::{Call, Handler, Working};
 use super::caller::Login;
 use super::error::ApiError;
 use super::operations;
+use crate::api::account::dev_fetch_api_key::dev_fetch_api_key;
+use crate::api::account::dev_list_users::dev_list_users;
+use crate::api::account::fetch_api_key::fetch_api_key;
+use crate::api::account::server_settings::server_settings;
+use crate::api::emoji::{EMOJI_PATH, emoji_json};
+use crate::api::users::create::create_user;
 use actix_web::http::Method;
 use std::fmt;
 
@@ -85,5 +91,13 @@ pub fn table() -> Vec<Route> {
     vec![
         Route::new(Method::GET, "/health",  Login::None, Limit::Free, operations::health),
         Route::new(Method::GET, "/metrics", Login::None, Limit::Free, operations::metrics),
+        Route::new(Method::GET, EMOJI_PATH, Login::None, Limit::Free, emoji_json),
+
+        Route::new(Method::GET,  "/api/v1/server_settings",   Login::None, Limit::Api, server_settings),
+        Route::new(Method::POST, "/api/v1/fetch_api_key",     Login::None, Limit::Api, fetch_api_key),
+        Route::new(Method::POST, "/api/v1/dev_fetch_api_key", Login::None, Limit::Api, dev_fetch_api_key),
+        Route::new(Method::GET,  "/api/v1/dev_list_users",    Login::None, Limit::Api, dev_list_users),
+
+        Route::new(Method::POST, "/api/v1/users", Login::Administrator, Limit::Api, create_user),
     ]
 }

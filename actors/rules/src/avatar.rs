@@ -2,7 +2,7 @@
 
 use crate::permissions::users::shown_delivery_email;
 use md5::{Digest, Md5};
-use model::{Directory, User};
+use model::{Directory, Realm, User};
 use std::fmt::Write;
 
 /// How large a picture is wanted.
@@ -31,16 +31,26 @@ pub fn avatar_url(
 
 /// The picture that the address of a user stands for.
 pub fn gravatar_url(user: &User, size: AvatarSize) -> String {
-    let hash = Md5::digest(user.delivery_email.to_lowercase());
-    let mut url = String::with_capacity(100);
-    url.push_str("https://secure.gravatar.com/avatar/");
-    for byte in hash {
-        write!(url, "{byte:02x}").expect("writing to a string cannot fail");
-    }
-    write!(url, "?d=identicon&version={}", user.avatar_version).expect("writing to a string cannot fail");
+    let mut url = identicon_url(&user.delivery_email.to_lowercase());
+    write!(url, "&version={}", user.avatar_version).expect("writing to a string cannot fail");
     if size == AvatarSize::Medium {
         url.push_str("&s=500");
     }
+    url
+}
+
+/// The picture that the short name of an organization stands for, until it has one of its own.
+pub fn realm_icon_url(realm: &Realm) -> String {
+    identicon_url(&realm.subdomain)
+}
+
+fn identicon_url(text: &str) -> String {
+    let mut url = String::with_capacity(100);
+    url.push_str("https://secure.gravatar.com/avatar/");
+    for byte in Md5::digest(text) {
+        write!(url, "{byte:02x}").expect("writing to a string cannot fail");
+    }
+    url.push_str("?d=identicon");
     url
 }
 

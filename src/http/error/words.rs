@@ -86,7 +86,7 @@ fn code_of(error: &RuleError) -> Code {
 
 /// The five characters that mean something in HTML. `stream` of STREAM_DOES_NOT_EXIST is sent escaped
 /// (conventions, section 4).
-fn escape_html(text: &str) -> String {
+pub(crate) fn escape_html(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

@@ -1,0 +1,44 @@
+//! `POST /dev_fetch_api_key`: an API key for an address alone, on development servers (companions.md 1).
+
+use super::address::check_address;
+use super::fetch_api_key::ApiKey;
+use crate::http::{Answer, ApiError, App, Fields, FromFields, Params, Realm, reply};
+use actors::DomainError;
+
+/// The parameters.
+pub struct DevFetchApiKey {
+    username: String,
+}
+
+impl FromFields for DevFetchApiKey {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        Ok(Self { username: fields.required("username")? })
+    }
+}
+
+/// The key of any person or bot.
+pub async fn dev_fetch_api_key(
+    app: App,
+    Realm(realm): Realm,
+    Params(DevFetchApiKey { username }): Params<DevFetchApiKey>,
+) -> Answer {
+    check_development(&app)?;
+    check_address(&username)?;
+    let directory = realm.directory();
+    let user = directory.user_by_email(&username).ok_or(DomainError::WrongPassword)?;
+    if !directory.realm().is_active {
+        return Err(DomainError::RealmDeactivated.into());
+    }
+    if !user.is_active {
+        return Err(DomainError::UserDeactivated.into());
+    }
+    reply(&ApiKey::of(&realm, user))
+}
+
+/// Refuses everything that only a development server may do.
+pub fn check_development(app: &App) -> Result<(), ApiError> {
+    if app.is_development {
+        return Ok(());
+    }
+    Err(ApiError::bad_request("This endpoint is available on development servers only."))
+}

@@ -1,0 +1,33 @@
+//! `GET /dev_list_users`: whose keys `POST /dev_fetch_api_key` gives (companions.md 1).
+
+use super::dev_fetch_api_key::check_development;
+use crate::http::{Answer, App, Realm, RealmUrl, reply};
+use model::{Directory, User};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct DevUsers<'a> {
+    direct_admins: Vec<DevUser<'a>>,
+    direct_users: Vec<DevUser<'a>>,
+}
+
+#[derive(Serialize)]
+struct DevUser<'a> {
+    email: &'a str,
+    realm_url: &'a str,
+}
+
+/// Active people, administrators and owners apart.
+pub async fn dev_list_users(app: App, Realm(realm): Realm, RealmUrl(realm_url): RealmUrl) -> Answer {
+    check_development(&app)?;
+    let directory = realm.directory();
+    let list = |is_administrator| {
+        let people = people(&directory).filter(|user| user.is_administrator() == is_administrator);
+        people.map(|user| DevUser { email: &user.delivery_email, realm_url: &realm_url }).collect()
+    };
+    reply(&DevUsers { direct_admins: list(true), direct_users: list(false) })
+}
+
+fn people(directory: &Directory) -> impl Iterator<Item = &User> {
+    directory.users().map(|user| &**user).filter(|user| user.is_active && !user.is_bot())
+}

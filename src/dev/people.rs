@@ -1,0 +1,91 @@
+//! The people and bots of the sample organization.
+
+use model::{BotKind, Role};
+
+/// A person. The password is the address.
+#[derive(Clone, Copy, Debug)]
+pub struct Person {
+    /// The real address.
+    pub email: &'static str,
+    /// Display name.
+    pub full_name: &'static str,
+    /// Role.
+    pub role: Role,
+    /// IANA identifier, or empty.
+    pub timezone: &'static str,
+    /// argon2id hash of the address. Here and not at start, because ten of them take 130 ms.
+    pub password_hash: &'static str,
+}
+
+/// A bot.
+#[derive(Clone, Copy, Debug)]
+pub struct SampleBot {
+    /// Its address.
+    pub email: &'static str,
+    /// Display name.
+    pub full_name: &'static str,
+    /// What it may do.
+    pub kind: BotKind,
+    /// The address of the person who answers for it.
+    pub owner: &'static str,
+}
+
+/// The id of the first of [`PEOPLE`]. With it everybody has the id that documentation and test data of
+/// clients know them by, King Hamlet being user 10.
+pub const FIRST_ID: u32 = 6;
+
+/// Everybody, in the order of their ids.
+#[rustfmt::skip]
+pub const PEOPLE: [Person; 10] = [
+    Person { email: "AARON@zulip.com", full_name: "aaron", role: Role::Member, timezone: "America/Los_Angeles",
+        password_hash: "$argon2id$v=19$m=19456,t=2,p=1$Xf/BT/4eJQX+1ffeDJKguQ$hLUQOe2wb56EARyxT12ovY1Vfe3yHIMzfbDM9cG8YSw" },
+    Person { email: "ZOE@zulip.com", full_name: "Zoe", role: Role::Member, timezone: "America/New_York",
+        password_hash: "$argon2id$v=19$m=19456,t=2,p=1$wrRIt3F1tkFFPoAvruDcrg$i0klpUU3+J/J6F9z4CiJQVOX/rThUUu/ZsRrQOaEKd0" },
+    Person { email: "cordelia@zulip.com", full_name: "Cordelia, Lear's daughter", role: Role::Member, timezone: "Etc/UTC",
+        password_hash: "$argon2id$v=19$m=19456,t=2,p=1$XkfqQsCebYAgJu7h7CpUag$nFbfoKc1Nvj/j7zQFusJod2h3tzviYzuvYNnq0khCww" },
+    Person { email: "desdemona@zulip.com", full_name: "Desdemona", role: Role::Owner, timezone: "America/St_Johns",
+        password_hash: "$argon2id$v=19$m=19456,t=2,p=1$ZFWCWmDy6TTQYHjfNNtIGg$/IQPcsFjTq2s+Jp/Y3F+jjXw3qyC2evXmLgJXnNbgaw" },
+    Person { email: "hamlet@zulip.com", full_name: "King Hamlet", role: Role::Member, timezone: "",
+        password_hash: "$argon2id$v=19$m=19456,t=2,p=1$O7rLuJoDo761JpUiMAIw1Q$G7qvd3CI57/fMUjxVZJbps2/uc5jktDeeJ1Auvfo4FA" },
+    Person { email: "iago@zulip.com", full_name: "Iago", role: Role::Administrator, timezone: "America/New_York",
+        password_hash: "$argon2id$v=19$m=19456,t=2,p=1$IT0lYt1iLj2RbFOfplNdTA$dSEojVGk9Y+xKAU6CyedxavKf0MUDJKueBeFqR+p1Sc" },
+    Person { email: "othello@zulip.com", full_name: "Othello, the Moor of Venice", role: Role::Member, timezone: "America/Los_Angeles",
+        password_hash: "$argon2id$v=19$m=19456,t=2,p=1$cxtZ4OFIl9nOqErqI8vGPQ$G+GjwFkJNzUou8RNKDdW7Mmm1DTx9Ufkt/i/NyJjJ6Q" },
+    Person { email: "polonius@zulip.com", full_name: "Polonius", role: Role::Guest, timezone: "Asia/Shanghai",
+        password_hash: "$argon2id$v=19$m=19456,t=2,p=1$Bn9ZuuoxEpFEH0KhfXAv6Q$X6342Bq6YumcY+bXI3ry/fO4aQGHrgu9fVYf7kqo0Go" },
+    Person { email: "prospero@zulip.com", full_name: "Prospero from The Tempest", role: Role::Member, timezone: "",
+        password_hash: "$argon2id$v=19$m=19456,t=2,p=1$YSqbcF6CX5IL0//GhhobUQ$1z2tIqQN8usGa2lBQ5Uz/oF2j2OaAy69+MUdvOELLdY" },
+    Person { email: "shiva@zulip.com", full_name: "Shiva", role: Role::Moderator, timezone: "Asia/Kolkata",
+        password_hash: "$argon2id$v=19$m=19456,t=2,p=1$xN6dCJnsQjiE+UfG0JyvHA$MfQ38i/WbK/tE42l7VjHCi7A8r36vr+3IswkQk8RodY" },
+];
+
+/// The bots that have the ids behind those of people.
+#[rustfmt::skip]
+pub const BOTS: [SampleBot; 3] = [
+    SampleBot { email: "default-bot@zulip.com", full_name: "Zulip Default Bot", kind: BotKind::Generic, owner: "AARON@zulip.com" },
+    SampleBot { email: "webhook-bot@zulip.com", full_name: "Zulip Webhook Bot", kind: BotKind::IncomingWebhook, owner: "ZOE@zulip.com" },
+    SampleBot { email: "outgoing-webhook@zulip.com", full_name: "Outgoing Webhook", kind: BotKind::OutgoingWebhook, owner: "AARON@zulip.com" },
+];
+
+/// The members of the group `hamletcharacters`, by address.
+pub const HAMLET_CHARACTERS: [&str; 3] = ["AARON@zulip.com", "hamlet@zulip.com", "cordelia@zulip.com"];
+
+/// Who may create accounts with `POST /users`, by address. Being an administrator is not enough.
+pub const ACCOUNT_CREATORS: [&str; 1] = ["desdemona@zulip.com"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_password_is_the_address() {
+        for person in PEOPLE {
+            assert!(
+                actors::login::check_password(Some(person.password_hash), person.email),
+                "{}",
+                person.email
+            );
+            assert!(!actors::login::check_password(Some(person.password_hash), "hamlet"), "{}", person.email);
+        }
+    }
+}
