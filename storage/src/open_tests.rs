@@ -3,11 +3,13 @@
 use crate::check::compare;
 use crate::fixture::*;
 use crate::log::{Journal, JournalOptions, RealmLog, SyncPolicy};
-use crate::tables::{Key, Table};
-use crate::{OpenedRealm, Projection, StoreError, Trees, open_realm};
-use model::{Flag, FlagOp, MessageId, UserId};
+use crate::tables::{self, Key, Table};
+use crate::view::{Progress, Row, Rows};
+use crate::{Applied, OpenedRealm, Projection, StoreError, Trees, open_realm};
+use model::{Flag, FlagOp, MessageId, Sequence, UserId};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tempfile::TempDir;
 
 const MESSAGES: u32 = 50;
@@ -187,4 +189,22 @@ fn the_projection_writes_everything_before_it_ends() {
     run.log.close();
     drop((run, trees));
     assert_eq!(case.open().replayed, 0);
+}
+
+#[test]
+fn large_frames_wait_for_room_and_all_get_through() {
+    let temp = tempfile::tempdir().unwrap();
+    let trees = trees(temp.path());
+    let projection = Projection::start(trees.clone()).unwrap();
+    let sender = projection.sender();
+    // Three times what may wait.
+    for sequence in 1..=3 * 64 {
+        let progress = Progress { sequence: Sequence(sequence), ..Progress::default() };
+        let key = tables::message(REALM, MessageId(sequence as u32)).into_bytes();
+        let rows = Rows(vec![Row { key, value: Some(vec![7; 1024 * 1024]) }]);
+        sender.send(Applied { realm: REALM, progress, rows, stored: Arc::default() }).unwrap();
+    }
+    drop(sender);
+    projection.close().unwrap();
+    assert_eq!(trees.table(REALM, Table::Messages).count(), 3 * 64);
 }

@@ -9,6 +9,7 @@ use crate::tables::{self, Key, Table};
 use crate::view::{Progress, Row, Rows, View, load};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use model::{EventNumber, Message, MessageId, RealmId, Sequence};
+use parking_lot::{Condvar, Mutex};
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
@@ -19,11 +20,17 @@ use std::thread::JoinHandle;
 /// Frames that may wait for the trees. A shard that is further ahead waits: the trees bound the memory.
 const WAITING_FRAMES_MAX: usize = 8192;
 
+/// Bytes of rows that may wait for the trees, for frames that are large.
+const WAITING_BYTES_MAX: usize = 64 * 1024 * 1024;
+
 /// Frames that are written in one batch at most.
 const BATCH_FRAMES_MAX: usize = 1024;
 
 /// Rows that are removed in one batch at most.
 const CLEAR_ROWS_MAX: usize = 4096;
+
+/// Garbage is freed once for every so many rows: a step frees 512 things, a row leaves a handful.
+const GARBAGE_ROWS: usize = 64;
 
 /// The trees on disk. Clones share them.
 #[derive(Clone, Debug)]
@@ -168,7 +175,8 @@ impl Trees {
                 return Ok(removed);
             }
             self.state.apply_batch(batch)?;
-            removed += rows;
+            free_garbage(rows);
+            removed += rows as u64;
         }
     }
 
@@ -179,7 +187,9 @@ impl Trees {
     pub fn write(&self, batch: Vec<Applied>) -> Result<(), StoreError> {
         let mut rows = sled::Batch::default();
         let mut progress = BTreeMap::new();
+        let mut count = 0;
         for applied in batch {
+            count += applied.rows.0.len();
             for row in applied.rows.0 {
                 match row.value {
                     Some(value) => rows.insert(row.key, value),
@@ -191,7 +201,9 @@ impl Trees {
         for (realm, progress) in progress {
             rows.insert(Key::table(realm, Table::Progress).into_bytes(), encode(&progress)?);
         }
-        Ok(self.state.apply_batch(rows)?)
+        self.state.apply_batch(rows)?;
+        free_garbage(count);
+        Ok(())
     }
 
     /// Damages the trees, for tests.
@@ -215,6 +227,16 @@ fn rows_under(tree: &sled::Tree, prefix: &[u8]) -> impl Iterator<Item = Result<R
         let (key, value) = entry?;
         Ok(Row { key: key.to_vec(), value: Some(value.to_vec()) })
     })
+}
+
+/// Frees the versions of nodes that a batch of so many rows has replaced.
+///
+/// sled leaves them to the epochs of crossbeam, which free 512 things every 128 batches: with large batches
+/// that is far less than comes in, and memory grows by gigabytes within minutes.
+fn free_garbage(rows: usize) {
+    for _ in 0..2 + rows / GARBAGE_ROWS {
+        crossbeam_epoch::pin().flush();
+    }
 }
 
 /// Opens the database. Some damage makes sled panic; that is an answer here like any other.
@@ -255,17 +277,71 @@ pub struct Applied {
     pub stored: Arc<AtomicU64>,
 }
 
+impl Applied {
+    fn bytes(&self) -> usize {
+        let size = |row: &Row| row.key.len() + row.value.as_ref().map_or(0, Vec::len);
+        self.rows.0.iter().map(size).sum()
+    }
+}
+
+/// What waits for the trees, in bytes of rows.
+#[derive(Debug, Default)]
+struct Waiting {
+    state: Mutex<WaitingState>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct WaitingState {
+    bytes: usize,
+    is_stopped: bool,
+}
+
+impl Waiting {
+    /// Waits until there is room. One frame alone always has room.
+    fn add(&self, bytes: usize) -> Result<(), StoreError> {
+        let mut state = self.state.lock();
+        while !state.is_stopped && state.bytes > 0 && state.bytes + bytes > WAITING_BYTES_MAX {
+            self.changed.wait(&mut state);
+        }
+        if state.is_stopped {
+            return Err(StoreError::ProjectionStopped);
+        }
+        state.bytes += bytes;
+        Ok(())
+    }
+
+    fn remove(&self, bytes: usize) {
+        self.state.lock().bytes -= bytes;
+        self.changed.notify_all();
+    }
+}
+
+/// Lets nobody wait for a thread that has ended, in whatever way.
+struct StopWaiting(Arc<Waiting>);
+
+impl Drop for StopWaiting {
+    fn drop(&mut self) {
+        self.0.state.lock().is_stopped = true;
+        self.0.changed.notify_all();
+    }
+}
+
 /// The way to the thread that writes the trees.
 #[derive(Clone, Debug)]
-pub struct ProjectionSender(Sender<Applied>);
+pub struct ProjectionSender {
+    sender: Sender<Applied>,
+    waiting: Arc<Waiting>,
+}
 
 impl ProjectionSender {
-    /// Hands over the rows of a frame. Waits while too many are waiting.
+    /// Hands over the rows of a frame. Waits while too many are waiting (8192 frames, or 64 MiB of rows).
     ///
     /// # Errors
     /// [`StoreError::ProjectionStopped`] when the thread has ended.
     pub fn send(&self, applied: Applied) -> Result<(), StoreError> {
-        self.0.send(applied).map_err(|_| StoreError::ProjectionStopped)
+        self.waiting.add(applied.bytes())?;
+        self.sender.send(applied).map_err(|_| StoreError::ProjectionStopped)
     }
 }
 
@@ -283,15 +359,20 @@ impl Projection {
     /// [`StoreError::Io`] when no thread can be had.
     pub fn start(trees: Trees) -> Result<Self, StoreError> {
         let (sender, receiver) = bounded(WAITING_FRAMES_MAX);
+        let waiting = Arc::new(Waiting::default());
+        let thread_waiting = waiting.clone();
         let thread = std::thread::Builder::new()
             .name("projection".into())
-            .spawn(move || run(&trees, &receiver))
+            .spawn(move || {
+                let waiting = StopWaiting(thread_waiting);
+                run(&trees, &receiver, &waiting.0)
+            })
             .map_err(|source| StoreError::Io {
                 what: "cannot start a thread for",
                 path: "state".into(),
                 source,
             })?;
-        Ok(Self { sender: ProjectionSender(sender), thread })
+        Ok(Self { sender: ProjectionSender { sender, waiting }, thread })
     }
 
     /// A way to it.
@@ -309,7 +390,7 @@ impl Projection {
     }
 }
 
-fn run(trees: &Trees, receiver: &Receiver<Applied>) -> Result<(), StoreError> {
+fn run(trees: &Trees, receiver: &Receiver<Applied>, waiting: &Waiting) -> Result<(), StoreError> {
     let rows_written = metrics::counter!("millstream_rows_written_total");
     let batches_written = metrics::counter!("millstream_row_batches_written_total");
     while let Ok(first) = receiver.recv() {
@@ -317,8 +398,10 @@ fn run(trees: &Trees, receiver: &Receiver<Applied>) -> Result<(), StoreError> {
         batch.extend(receiver.try_iter().take(BATCH_FRAMES_MAX - 1));
         let notes: Vec<(Arc<AtomicU64>, u64)> =
             batch.iter().map(|applied| (applied.stored.clone(), applied.progress.sequence.0)).collect();
+        let bytes = batch.iter().map(Applied::bytes).sum();
         let rows: usize = batch.iter().map(|applied| applied.rows.0.len()).sum();
         trees.write(batch).inspect_err(|error| tracing::error!(%error, "the trees cannot be written"))?;
+        waiting.remove(bytes);
         rows_written.increment(rows as u64);
         batches_written.increment(1);
         for (stored, sequence) in notes {
