@@ -111,13 +111,17 @@ pub fn fetch_ids(
     plan: &Plan,
     ids: &[MessageId],
 ) -> Result<Page, DomainError> {
-    let window = realm.read(|view| {
-        let found = sets::evaluate(view, asker, plan);
-        let wanted: RoaringBitmap = ids.iter().map(|id| id.0).filter(|id| found.contains(*id)).collect();
-        Window { ids: wanted.iter().map(MessageId).collect(), ..Window::default() }
-    });
+    let ids = realm.read(|view| ids_among(view, asker, plan, ids));
+    let window = Window { ids, ..Window::default() };
     let messages = load(realm, asker, &window.ids)?;
     Ok(Page { window, messages, directory: realm.directory() })
+}
+
+/// Those of some ids that a plan means, ascending, each once.
+pub fn ids_among(view: &View, asker: Option<&User>, plan: &Plan, ids: &[MessageId]) -> Vec<MessageId> {
+    let found = sets::evaluate(view, asker, plan);
+    let wanted: RoaringBitmap = ids.iter().map(|id| id.0).filter(|id| found.contains(*id)).collect();
+    wanted.iter().map(MessageId).collect()
 }
 
 /// The ids of a window.

@@ -1,0 +1,145 @@
+//! Which messages a change of flags concerns: those where it makes a difference (companions.md 4).
+
+use super::sets;
+use model::fact::MessageRanges;
+use model::{ChannelId, Flag, FlagOp, MessageId, TopicKey, User};
+use roaring::RoaringBitmap;
+use rules::RuleError;
+use rules::permissions::channel::{History, history_of};
+use storage::View;
+
+/// What a change of flags comes to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FlagSelection {
+    /// Where it makes a difference.
+    pub messages: MessageRanges,
+    /// How many these are.
+    pub count: u64,
+    /// Channels whose messages stay as they are because the user does not subscribe to them; sorted.
+    pub not_subscribed: Vec<ChannelId>,
+}
+
+/// Selects among messages that a client names. Messages that were never delivered can be starred and collapsed where they
+/// can be read, and marked unread in subscribed channels; that they are read is taken for granted.
+///
+/// # Errors
+/// `InvalidMessage` for what does not exist or cannot be read, unless it is only about being read.
+pub fn select_flags(
+    view: &View,
+    user: &User,
+    (flag, op): (Flag, FlagOp),
+    ids: &[MessageId],
+) -> Result<FlagSelection, RuleError> {
+    let wanted: RoaringBitmap = ids.iter().map(|id| id.0).collect();
+    let mut candidates = own(view, user, &wanted);
+    let others = &wanted - &candidates;
+    let is_unreading = (flag, op) == (Flag::Read, FlagOp::Remove);
+    if flag != Flag::Read || is_unreading {
+        let readable = readable(view, user, &others);
+        if flag != Flag::Read && readable != others {
+            return Err(RuleError::InvalidMessage);
+        }
+        candidates |= readable;
+    }
+    let not_subscribed =
+        if is_unreading { drop_not_subscribed(view, user, &mut candidates) } else { Vec::new() };
+    let changed = changed(view, user, flag, op, candidates);
+    Ok(FlagSelection { not_subscribed, ..selection(&changed) })
+}
+
+/// A set of messages as something to be changed.
+fn selection(changed: &RoaringBitmap) -> FlagSelection {
+    FlagSelection {
+        messages: MessageRanges::from_sorted(changed.iter().map(MessageId)),
+        count: changed.len(),
+        not_subscribed: Vec::new(),
+    }
+}
+
+/// Where everything is to be marked read.
+#[derive(Clone, Copy, Debug)]
+pub enum ReadScope<'t> {
+    /// Everywhere.
+    Everything,
+    /// In a channel.
+    Channel(ChannelId),
+    /// In a topic of a channel.
+    Topic(ChannelId, &'t TopicKey),
+}
+
+/// Selects what somebody has not read. None: the topic has no message that the user was given.
+pub fn select_unread(view: &View, user: &User, scope: ReadScope<'_>) -> Option<FlagSelection> {
+    let none = RoaringBitmap::new();
+    let unread = match scope {
+        ReadScope::Everything => sets::unread(view, user),
+        ReadScope::Channel(channel) => {
+            view.unread_of(user.id, &own(view, user, view.channel_ids(channel).unwrap_or(&none)))
+        }
+        ReadScope::Topic(channel, topic) => {
+            let topic = view.messages.topic(channel, topic)?;
+            let own = own(view, user, &topic.ids);
+            if own.is_empty() {
+                return None;
+            }
+            view.unread_of(user.id, &own)
+        }
+    };
+    Some(selection(&unread))
+}
+
+/// Those of some messages that a user was given, or has flagged before.
+fn own(view: &View, user: &User, ids: &RoaringBitmap) -> RoaringBitmap {
+    let mut own = view.delivered_among(user.id, ids);
+    if let Some(mine) = view.messages.users.get(&user.id).filter(|mine| !mine.historical.is_empty()) {
+        own |= &mine.historical & ids;
+    }
+    own
+}
+
+/// Those of some messages that were never delivered to a user and can be read all the same.
+fn readable(view: &View, user: &User, ids: &RoaringBitmap) -> RoaringBitmap {
+    let mut readable = RoaringBitmap::new();
+    if ids.is_empty() {
+        return readable;
+    }
+    for (channel, messages) in &view.messages.channels {
+        if messages.ids.is_disjoint(ids) {
+            continue;
+        }
+        let channel = view.directory.channel(*channel);
+        let history = channel.and_then(|channel| history_of(&view.directory, user, channel));
+        if history == Some(History::Whole) {
+            readable |= &messages.ids & ids;
+        }
+    }
+    readable
+}
+
+/// Takes messages of channels out that a user does not subscribe to, and names these channels.
+fn drop_not_subscribed(view: &View, user: &User, ids: &mut RoaringBitmap) -> Vec<ChannelId> {
+    let mut dropped = Vec::new();
+    for (channel, messages) in &view.messages.channels {
+        if !view.directory.is_subscribed(*channel, user.id) && !messages.ids.is_disjoint(ids) {
+            *ids -= &messages.ids;
+            dropped.push(*channel);
+        }
+    }
+    dropped.sort_unstable();
+    dropped
+}
+
+/// Those of some messages that do not have the flag yet, or still have it.
+fn changed(view: &View, user: &User, flag: Flag, op: FlagOp, candidates: RoaringBitmap) -> RoaringBitmap {
+    let mine = view.messages.users.get(&user.id);
+    let set = mine.and_then(|mine| mine.set(flag));
+    match (op, set) {
+        (FlagOp::Add, None) => candidates,
+        (FlagOp::Add, Some(set)) => candidates - set,
+        // What was never delivered counts as read, until the user says otherwise.
+        (FlagOp::Remove, _) if flag == Flag::Read => {
+            &candidates - view.unread_of(user.id, &own(view, user, &candidates))
+        }
+        (FlagOp::Remove, None) => RoaringBitmap::new(),
+        (FlagOp::Remove, Some(set)) => candidates & set,
+    }
+}
