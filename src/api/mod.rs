@@ -5,7 +5,9 @@
 
 pub mod account;
 pub mod channels;
+pub mod emoji;
 pub mod events;
+pub mod markdown;
 pub mod messages;
 pub mod subscriptions;
 pub mod users;

@@ -13,6 +13,7 @@ use crate::api::account::fetch_api_key::fetch_api_key;
 use crate::api::account::server_settings::server_settings;
 use crate::api::emoji::{EMOJI_PATH, emoji_json};
 use crate::api::users::create::create_user;
+use crate::api::{events, messages, users};
 use actix_web::http::Method;
 use std::fmt;
 
@@ -99,5 +100,25 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::GET,  "/api/v1/dev_list_users",    Login::None, Limit::Api, dev_list_users),
 
         Route::new(Method::POST, "/api/v1/users", Login::Administrator, Limit::Api, create_user),
+
+        Route::new(Method::GET,  "/api/v1/messages",                  Login::Spectator, Limit::Api, messages::fetch::fetch),
+        Route::new(Method::POST, "/api/v1/messages",                  Login::Account,   Limit::Api, messages::send::send),
+        Route::new(Method::POST, "/api/v1/messages/render",           Login::Account,   Limit::Api, messages::render::render),
+        Route::new(Method::POST, "/api/v1/messages/flags",            Login::Account,   Limit::Api, messages::flags::change),
+        Route::new(Method::POST, "/api/v1/messages/flags/narrow",     Login::Account,   Limit::Api, messages::flags_narrow::change_in_narrow),
+        Route::new(Method::GET,  "/api/v1/messages/matches_narrow",   Login::Account,   Limit::Api, messages::matches_narrow::matches_narrow),
+        Route::new(Method::GET,  "/api/v1/messages/{message_id:int}", Login::Spectator, Limit::Api, messages::fetch_one::fetch_one),
+        Route::new(Method::POST, "/api/v1/mark_all_as_read",          Login::Account,   Limit::Api, messages::mark_read::mark_all),
+        Route::new(Method::POST, "/api/v1/mark_stream_as_read",       Login::Account,   Limit::Api, messages::mark_read::mark_channel),
+        Route::new(Method::POST, "/api/v1/mark_topic_as_read",        Login::Account,   Limit::Api, messages::mark_read::mark_topic),
+
+        Route::new(Method::GET,    "/api/v1/events", Login::Account, Limit::Events, events::poll::poll),
+        Route::new(Method::DELETE, "/api/v1/events", Login::Account, Limit::Events, events::close::close),
+
+        Route::new(Method::POST, "/api/v1/typing",                      Login::Account, Limit::Api, users::typing::report),
+        Route::new(Method::POST, "/api/v1/users/me/presence",           Login::Human,   Limit::Api, users::presence::report),
+        Route::new(Method::GET,  "/api/v1/users/{user_id:int}/presence", Login::Account, Limit::Api, users::presence::one_by_id),
+        Route::new(Method::GET,  "/api/v1/users/{email:text}/presence",  Login::Account, Limit::Api, users::presence::one_by_email),
+        Route::new(Method::GET,  "/api/v1/realm/presence",              Login::Account, Limit::Api, users::presence::all),
     ]
 }

@@ -1,1 +1,4 @@
 //! Event queues: registering, polling, ending.
+
+pub mod close;
+pub mod poll;

@@ -1,1 +1,10 @@
 //! People and bots.
+
+pub mod create;
+pub mod get;
+pub mod list;
+pub mod me;
+pub mod presence;
+pub mod typing;
+
+pub use create::CAN_CREATE_USERS;

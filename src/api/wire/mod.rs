@@ -3,5 +3,16 @@
 //! Everything here only writes: who may see a value is decided before it comes here.
 
 pub mod channel;
+pub mod event;
 pub mod group;
+pub mod json;
+pub mod list;
+pub mod message;
+pub mod presence;
+pub mod realm;
+pub mod settings;
+pub mod unread;
 pub mod user;
+
+#[cfg(test)]
+mod fixture;

@@ -1,0 +1,21 @@
+//! `DELETE /events`: ends a queue; a waiting poll is answered first (companions.md 3).
+
+use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply_ok};
+use model::QueueId;
+
+/// A queue to be ended.
+pub struct CloseQueue {
+    queue: QueueId,
+}
+
+impl FromFields for CloseQueue {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        Ok(Self { queue: QueueId(fields.required_str("queue_id")?.into()) })
+    }
+}
+
+/// Ends one of the caller's queues. Unknown, foreign and ended ones are all the same: BAD_EVENT_QUEUE_ID.
+pub async fn close(caller: Caller, Params(request): Params<CloseQueue>) -> Answer {
+    caller.realm.close_queue(caller.user.id, request.queue).await?;
+    reply_ok()
+}

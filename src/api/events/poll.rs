@@ -1,0 +1,133 @@
+//! `GET /events`: what happened since, now or when it does (companions.md 3).
+//!
+//! Ten thousand of these wait at once, so that little is kept while waiting: the handle, the queue's record, and the place
+//! of the answer.
+
+use crate::api::wire::event::EventWriter;
+use crate::http::{Answer, ApiError, App, Caller, Envelope, Fields, FromFields, Params};
+use actors::{Delivered, DomainError, RealmHandle};
+use model::{ClientCapabilities, EventKinds, QueueId, QueueOptions, QueueRecord, UserId};
+use rules::narrow::EventNarrow;
+use std::sync::Arc;
+
+/// How much an event is expected to take, in bytes.
+const EVENT_BYTES: usize = 1024;
+
+/// Most seconds that a queue may ask to live without being polled.
+const LIFESPAN_SECS_MAX: u32 = 7 * 24 * 3600;
+
+/// Seconds that every queue lives without being polled.
+const LIFESPAN_SECS_MIN: u32 = 600;
+
+/// A poll.
+pub struct PollEvents {
+    queue: Option<QueueId>,
+    last_event_id: Option<i64>,
+    dont_block: bool,
+    /// What a queue made by this call delivers; only where it names none.
+    new_queue: Option<Box<QueueOptions>>,
+}
+
+impl FromFields for PollEvents {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        let queue = fields.optional_str("queue_id").map(|queue| QueueId(queue.into()));
+        let last_event_id: Option<i128> = fields.optional_int("last_event_id")?;
+        let dont_block = fields.bool_or("dont_block", false)?;
+        let is_new = queue.is_none() && dont_block;
+        let new_queue = is_new.then(|| read_options(fields).map(Box::new)).transpose()?;
+        // A number that no event has is answered as one that is not in the queue.
+        let last_event_id = last_event_id.map(|id| id.clamp(i64::MIN.into(), i64::MAX.into()) as i64);
+        Ok(Self { queue, last_event_id, dont_block, new_queue })
+    }
+}
+
+/// Options of a queue that is made by its first poll: those of POST /register, with older defaults.
+fn read_options(fields: &Fields) -> Result<QueueOptions, ApiError> {
+    let kinds = match fields.optional_strings("event_types")? {
+        Some(words) => EventKinds::from_words(words.iter().map(String::as_str)),
+        None => EventKinds::ALL,
+    };
+    let narrow = match fields.optional_json("narrow")? {
+        Some(narrow) => read_pairs(&narrow)?,
+        None => Vec::new(),
+    };
+    EventNarrow::parse(&narrow)?;
+    let lifespan_secs: u32 = fields.int_or("lifespan_secs", 0)?;
+    Ok(QueueOptions {
+        kinds,
+        apply_markdown: fields.bool_or("apply_markdown", false)?,
+        client_gravatar: fields.bool_or("client_gravatar", false)?,
+        slim_presence: fields.bool_or("slim_presence", false)?,
+        all_public_channels: fields.bool_or("all_public_streams", false)?,
+        narrow,
+        capabilities: ClientCapabilities::default(),
+        idle_secs_max: lifespan_secs.clamp(LIFESPAN_SECS_MIN, LIFESPAN_SECS_MAX),
+    })
+}
+
+fn read_pairs(narrow: &crate::http::params::JsonField) -> Result<Vec<(String, String)>, ApiError> {
+    let pair = |item: crate::http::params::Json| match item.list()?.as_slice() {
+        [operator, operand] => Ok((operator.string()?.to_owned(), operand.string()?.to_owned())),
+        _ => Err(item.fault("is not a string pair")),
+    };
+    narrow.root().list()?.into_iter().map(pair).collect()
+}
+
+/// Gives the caller's events, at once where there are some or the client does not wait.
+pub async fn poll(caller: Caller, app: App, Params(request): Params<PollEvents>) -> Answer {
+    let Caller { realm, user } = caller;
+    if let Some(options) = request.new_queue {
+        if options.all_public_channels && user.is_guest() {
+            return Err(ApiError::bad_request("User not authorized for this query"));
+        }
+        let queue = realm.register_queue(user.id, *options).await?;
+        let record = realm.queue_options(user.id, &queue)?;
+        return answer(&realm, &record, &[], true);
+    }
+    let queue = request.queue.ok_or_else(|| ApiError::bad_request("Missing 'queue_id' argument"))?;
+    let missing = || ApiError::bad_request("Missing 'last_event_id' argument");
+    let last_event_id = request.last_event_id.ok_or_else(missing)?;
+    let record = realm.queue_options(user.id, &queue)?;
+    let user = drop_but_id(user);
+    drop(queue);
+    let events = wait(&app, &realm, user, &record.id, last_event_id, request.dont_block).await?;
+    answer(&realm, &record, &events, !request.dont_block)
+}
+
+/// Nothing of the account but its id is needed while waiting; by then it may have changed.
+fn drop_but_id(user: Arc<model::User>) -> UserId {
+    user.id
+}
+
+/// Waits for events, or for the server to stop: then the client is told that there are none and asks again.
+async fn wait(
+    app: &App,
+    realm: &RealmHandle,
+    user: UserId,
+    queue: &QueueId,
+    last_event_id: i64,
+    dont_block: bool,
+) -> Result<Vec<Delivered>, DomainError> {
+    tokio::select! {
+        biased;
+        events = realm.poll(user, queue, Some(last_event_id), dont_block) => events,
+        () = app.stopping().wait() => Ok(Vec::new()),
+    }
+}
+
+/// Writes the events in the form that the queue was registered for.
+fn answer(realm: &RealmHandle, record: &QueueRecord, events: &[Delivered], with_queue: bool) -> Answer {
+    let mut envelope = Envelope::with_capacity(events.len() * EVENT_BYTES + 64);
+    let out = envelope.open_field("events");
+    if events.is_empty() {
+        out.extend_from_slice(b"[]");
+    } else {
+        let directory = realm.directory();
+        let owner = directory.user(record.user).ok_or_else(ApiError::internal)?;
+        EventWriter::new(&directory, owner, &record.options).push_all(out, events);
+    }
+    if with_queue {
+        envelope = envelope.field("queue_id", &record.id)?;
+    }
+    envelope.reply()
+}

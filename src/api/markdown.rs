@@ -1,0 +1,121 @@
+//! What rendering may know of an organization: a snapshot of its directory, limited to what the writer may see.
+
+use actors::RealmHandle;
+use model::{ChannelId, Directory, TopicKey, User, UserId};
+use rules::markdown::{ChannelRef, EmojiRef, GroupRef, MarkdownContext, UserRef};
+use rules::permissions::channel::{History, history_of, sees_channel};
+use rules::permissions::users::sees_user;
+use rules::settings::{realm_bool, realm_text, user_bool};
+
+/// The system groups as mentions show them.
+const SYSTEM_GROUP_NAMES: [(&str, &str); 8] = [
+    ("role:nobody", "Nobody"),
+    ("role:owners", "Owners"),
+    ("role:administrators", "Administrators"),
+    ("role:moderators", "Moderators"),
+    ("role:fullmembers", "Full members"),
+    ("role:members", "Members"),
+    ("role:everyone", "Everyone"),
+    ("role:internet", "Everyone on the internet"),
+];
+
+/// An organization for the Markdown of one writer.
+pub struct RealmMarkdown<'a> {
+    realm: &'a RealmHandle,
+    directory: &'a Directory,
+    writer: &'a User,
+    shows_previews: bool,
+}
+
+impl<'a> RealmMarkdown<'a> {
+    /// For messages: pictures may be shown below the text.
+    pub fn of_message(realm: &'a RealmHandle, directory: &'a Directory, writer: &'a User) -> Self {
+        let shows_previews = realm_bool(directory.realm(), "inline_image_preview");
+        Self { realm, directory, writer, shows_previews }
+    }
+
+    /// For descriptions: text alone.
+    pub fn of_description(realm: &'a RealmHandle, directory: &'a Directory, writer: &'a User) -> Self {
+        Self { realm, directory, writer, shows_previews: false }
+    }
+
+    fn user_ref(&self, user: &User) -> Option<UserRef> {
+        sees_user(self.directory, self.writer, user).then(|| UserRef {
+            id: user.id.0.into(),
+            full_name: user.full_name.clone(),
+            is_active: user.is_active,
+        })
+    }
+}
+
+impl MarkdownContext for RealmMarkdown<'_> {
+    /// Of several people with the name, one with an active account, and of those the oldest.
+    fn user_by_name(&self, name: &str) -> Option<UserRef> {
+        let named = self.directory.users_by_name(name).filter_map(|user| self.user_ref(user));
+        named.min_by_key(|user| (!user.is_active, user.id))
+    }
+
+    fn user_by_id(&self, id: u64) -> Option<UserRef> {
+        let id = UserId(u32::try_from(id).ok()?);
+        self.user_ref(self.directory.user(id)?)
+    }
+
+    fn group_by_name(&self, name: &str) -> Option<GroupRef> {
+        let group = self.directory.group_by_name(name)?;
+        let shown = SYSTEM_GROUP_NAMES.iter().find(|(name, _)| group.is_system && *name == group.name);
+        let display_name = shown.map_or(group.name.as_str(), |(_, shown)| shown).to_owned();
+        Some(GroupRef { id: group.id.0.into(), display_name, is_active: !group.is_deactivated })
+    }
+
+    fn channel_by_name(&self, name: &str) -> Option<ChannelRef> {
+        let channel = self.directory.channel_by_name(name)?;
+        let visible = sees_channel(self.directory, self.writer, channel);
+        visible.then(|| ChannelRef { id: channel.id.0.into(), name: channel.name.clone() })
+    }
+
+    /// The newest one that the writer may read.
+    fn newest_message_in_topic(&self, channel_id: u64, topic: &str) -> Option<u64> {
+        let id = ChannelId(u32::try_from(channel_id).ok()?);
+        let history = history_of(self.directory, self.writer, self.directory.channel(id)?)?;
+        self.realm.read(|view| {
+            let messages = view.messages.topic(id, &TopicKey::new(topic))?;
+            let newest = match history {
+                History::Whole => messages.ids.max(),
+                History::Delivered(_) => {
+                    messages.ids.iter().rev().find(|id| history.includes(model::MessageId(*id)))
+                }
+            };
+            newest.map(u64::from)
+        })
+    }
+
+    /// Organizations have no emoji of their own yet.
+    fn custom_emoji(&self, _: &str) -> Option<EmojiRef> {
+        None
+    }
+
+    fn translate_emoticons(&self) -> bool {
+        user_bool(self.writer, "translate_emoticons")
+    }
+
+    fn default_code_language(&self) -> Option<&str> {
+        Some(realm_text(self.directory.realm(), "default_code_block_language"))
+            .filter(|language| !language.is_empty())
+    }
+
+    fn shows_previews(&self) -> bool {
+        self.shows_previews
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_system_group_has_a_name_to_show() {
+        for (name, _) in model::group::SYSTEM_GROUPS {
+            assert!(SYSTEM_GROUP_NAMES.iter().any(|(known, _)| *known == name), "{name}");
+        }
+    }
+}

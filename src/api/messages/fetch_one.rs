@@ -1,0 +1,52 @@
+//! `GET /messages/{message_id}`: one message, with its source (companions.md 4).
+
+use super::page::{body, shown_flags};
+use crate::api::wire::message::{MessageForm, MessageWriter};
+use crate::http::{Answer, ApiError, Caller, Envelope, Fields, FromFields, Params, Path, Realm};
+use actors::queries::may_read;
+use model::{Flags, MessageId};
+use rules::RuleError;
+use rules::permissions::message::Spot;
+
+/// In which form the message is asked for.
+pub struct FetchMessage {
+    form: MessageForm,
+}
+
+impl FromFields for FetchMessage {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        let form = MessageForm {
+            apply_markdown: fields.bool_or("apply_markdown", true)?,
+            client_gravatar: true,
+            allow_empty_topic: fields.bool_or("allow_empty_topic_name", false)?,
+        };
+        Ok(Self { form })
+    }
+}
+
+/// Fetches a message. One that must not be read is refused like one that does not exist; without an account, both ask
+/// to log in.
+pub async fn fetch_one(
+    caller: Option<Caller>,
+    Realm(realm): Realm,
+    Path(id): Path<MessageId>,
+    Params(request): Params<FetchMessage>,
+) -> Answer {
+    let asker = caller.map(|caller| caller.user);
+    let refused = || match &asker {
+        Some(_) => RuleError::InvalidMessage.into(),
+        None => ApiError::not_logged_in(),
+    };
+    let message = body(&realm, id).await?.ok_or_else(refused)?;
+    let reader = asker.as_deref();
+    let flags = realm.read(|view| {
+        let may = may_read(view, reader, Spot::of(&message), id);
+        may.then(|| reader.map_or(Flags::NONE, |reader| view.flags_for(reader.id, &message)))
+    });
+    let flags = shown_flags(reader, flags.ok_or_else(refused)?);
+    let directory = realm.directory();
+    let mut writer = MessageWriter::new(&directory, reader, request.form);
+    let mut envelope = Envelope::with_capacity(writer.size_of(&message) + message.content.len());
+    writer.push(envelope.open_field("message"), &message, Some(flags));
+    envelope.field("raw_content", &message.content)?.reply()
+}

@@ -1,0 +1,101 @@
+//! `POST /messages/flags`: reads, stars or folds messages, or takes that back (companions.md 4).
+
+use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply};
+use actors::queries::select_flags;
+use model::{ChannelId, Flag, FlagOp, MessageId};
+use serde::Serialize;
+
+/// Words that mean a flag and are none that a client may change, besides those of [`Flag`].
+const OTHER_WORDS: [&str; 1] = ["wildcard_mentioned"];
+
+/// A change of one flag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlagChange {
+    /// Which flag.
+    pub flag: Flag,
+    /// Set or clear.
+    pub op: FlagOp,
+}
+
+impl FlagChange {
+    /// Reads `op` and `flag`. They are checked when all parameters have been read.
+    pub fn read(fields: &Fields) -> Result<(String, String), ApiError> {
+        Ok((fields.required("op")?, fields.required("flag")?))
+    }
+
+    /// The change that two words mean: `Invalid flag`, `Flag not editable`, `Invalid message flag operation`.
+    pub fn parse(op: &str, flag: &str) -> Result<Self, ApiError> {
+        let Some(known) = Flag::ALL.into_iter().find(|known| known.word() == flag) else {
+            let what = if OTHER_WORDS.contains(&flag) { "Flag not editable" } else { "Invalid flag" };
+            return Err(ApiError::bad_request(format!("{what}: '{flag}'")));
+        };
+        if !Flag::EDITABLE.contains(&known) {
+            return Err(ApiError::bad_request(format!("Flag not editable: '{flag}'")));
+        }
+        let op = match op {
+            "add" => FlagOp::Add,
+            "remove" => FlagOp::Remove,
+            _ => return Err(ApiError::bad_request(format!("Invalid message flag operation: '{op}'"))),
+        };
+        Ok(Self { flag: known, op })
+    }
+}
+
+/// A flag to be changed on messages.
+pub struct ChangeFlags {
+    messages: Vec<u32>,
+    change: FlagChange,
+}
+
+impl FromFields for ChangeFlags {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        let messages = fields.required_ids("messages")?;
+        let (op, flag) = FlagChange::read(fields)?;
+        Ok(Self { messages, change: FlagChange::parse(&op, &flag)? })
+    }
+}
+
+#[derive(Serialize)]
+struct ChangedFlags {
+    messages: Vec<u32>,
+    ignored_because_not_subscribed_channels: Vec<ChannelId>,
+}
+
+/// Changes a flag on the caller's messages.
+pub async fn change(caller: Caller, Params(request): Params<ChangeFlags>) -> Answer {
+    let Caller { realm, user } = caller;
+    let FlagChange { flag, op } = request.change;
+    let ids: Vec<MessageId> = request.messages.iter().copied().map(MessageId).collect();
+    let selected = realm.read(|view| select_flags(view, &user, (flag, op), &ids))?;
+    if !selected.messages.is_empty() {
+        realm.change_flags(user.id, flag, op, selected.messages).await?;
+    }
+    reply(&ChangedFlags {
+        messages: request.messages,
+        ignored_because_not_subscribed_channels: selected.not_subscribed,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_and_refusals() {
+        let change = |flag, op| Ok(FlagChange { flag, op });
+        let cases = [
+            ("add", "read", change(Flag::Read, FlagOp::Add)),
+            ("remove", "starred", change(Flag::Starred, FlagOp::Remove)),
+            ("add", "collapsed", change(Flag::Collapsed, FlagOp::Add)),
+            ("add", "mentioned", Err("Flag not editable: 'mentioned'")),
+            ("add", "historical", Err("Flag not editable: 'historical'")),
+            ("add", "wildcard_mentioned", Err("Flag not editable: 'wildcard_mentioned'")),
+            ("bogus", "bogus", Err("Invalid flag: 'bogus'")),
+            ("bogus", "read", Err("Invalid message flag operation: 'bogus'")),
+        ];
+        for (op, flag, expected) in cases {
+            let parsed = FlagChange::parse(op, flag);
+            assert_eq!(parsed, expected.map_err(ApiError::bad_request), "{op} {flag}");
+        }
+    }
+}

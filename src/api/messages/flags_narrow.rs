@@ -1,0 +1,70 @@
+//! `POST /messages/flags/narrow`: the same for a window of messages (companions.md 4).
+
+use super::flags::FlagChange;
+use super::range::{MESSAGES_MAX, check_anchor_place, parse_anchor, plan, read_count, read_narrow};
+use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply};
+use actors::queries::{Range, select_flags, window};
+use model::{ChannelId, MessageId};
+use rules::narrow::Term;
+use serde::Serialize;
+
+/// A flag to be changed in a window.
+pub struct ChangeFlagsInNarrow {
+    range: Range,
+    narrow: Vec<Term>,
+    change: FlagChange,
+}
+
+impl FromFields for ChangeFlagsInNarrow {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        let anchor = fields.required_str("anchor")?;
+        let include_anchor = fields.bool_or("include_anchor", true)?;
+        let count = |name| read_count(fields, name)?.ok_or_else(|| ApiError::missing_parameter(name));
+        let num_before = count("num_before")?;
+        let num_after = count("num_after")?;
+        fields.required_str("narrow")?;
+        let narrow = read_narrow(fields)?;
+        let (op, flag) = FlagChange::read(fields)?;
+        let anchor = parse_anchor(anchor)?;
+        check_anchor_place(&Range { anchor, num_before, num_after, include_anchor })?;
+        let num_before = num_before.min(MESSAGES_MAX);
+        let num_after = num_after.min(MESSAGES_MAX - num_before);
+        let range = Range { anchor, num_before, num_after, include_anchor };
+        Ok(Self { range, narrow, change: FlagChange::parse(&op, &flag)? })
+    }
+}
+
+#[derive(Serialize)]
+struct ChangedFlags {
+    processed_count: usize,
+    updated_count: u64,
+    first_processed_id: Option<MessageId>,
+    last_processed_id: Option<MessageId>,
+    found_oldest: bool,
+    found_newest: bool,
+    ignored_because_not_subscribed_channels: Vec<ChannelId>,
+}
+
+/// Changes a flag on those of the caller's messages that lie in a window.
+pub async fn change_in_narrow(caller: Caller, Params(request): Params<ChangeFlagsInNarrow>) -> Answer {
+    let Caller { realm, user } = caller;
+    let FlagChange { flag, op } = request.change;
+    let (window, selected) = realm.read(|view| {
+        let plan = plan(view, Some(&user), &request.narrow)?;
+        let window = window(view, Some(&user), &plan, &request.range);
+        let selected = select_flags(view, &user, (flag, op), &window.ids)?;
+        Ok::<_, ApiError>((window, selected))
+    })?;
+    if !selected.messages.is_empty() {
+        realm.change_flags(user.id, flag, op, selected.messages).await?;
+    }
+    reply(&ChangedFlags {
+        processed_count: window.ids.len(),
+        updated_count: selected.count,
+        first_processed_id: window.ids.first().copied(),
+        last_processed_id: window.ids.last().copied(),
+        found_oldest: window.found_oldest,
+        found_newest: window.found_newest,
+        ignored_because_not_subscribed_channels: selected.not_subscribed,
+    })
+}

@@ -1,0 +1,77 @@
+//! `POST /mark_all_as_read`, `/mark_stream_as_read` and `/mark_topic_as_read`: older words for changing flags, which most
+//! clients still use (companions.md 4).
+
+use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply, reply_ok};
+use actors::queries::{FlagSelection, ReadScope, select_unread};
+use model::{ChannelId, Flag, FlagOp, TopicKey};
+use rules::permissions::channel::{Archived, ChannelRef, access_channel_content};
+use rules::topics::normalize_topic;
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct MarkedAll {
+    complete: bool,
+}
+
+/// Marks everything of the caller's as read. One change does it, so it is always complete.
+pub async fn mark_all(caller: Caller, Params(()): Params<()>) -> Answer {
+    let selected = caller.realm.read(|view| select_unread(view, &caller.user, ReadScope::Everything));
+    mark(caller, selected.unwrap_or_default()).await?;
+    reply(&MarkedAll { complete: true })
+}
+
+/// A channel.
+pub struct InChannel {
+    channel: u32,
+}
+
+impl FromFields for InChannel {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        Ok(Self { channel: fields.required_id("stream_id")? })
+    }
+}
+
+/// Marks a channel as read.
+pub async fn mark_channel(caller: Caller, Params(request): Params<InChannel>) -> Answer {
+    let channel = access(&caller, request.channel)?;
+    let selected = caller.realm.read(|view| select_unread(view, &caller.user, ReadScope::Channel(channel)));
+    mark(caller, selected.unwrap_or_default()).await?;
+    reply_ok()
+}
+
+/// A topic.
+pub struct InTopic {
+    channel: u32,
+    topic: String,
+}
+
+impl FromFields for InTopic {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        Ok(Self { channel: fields.required_id("stream_id")?, topic: fields.required("topic_name")? })
+    }
+}
+
+/// Marks a topic as read: `No such topic` where the caller has no message of it.
+pub async fn mark_topic(caller: Caller, Params(request): Params<InTopic>) -> Answer {
+    let channel = access(&caller, request.channel)?;
+    let topic = normalize_topic(&request.topic);
+    let key = TopicKey::new(topic);
+    let selected =
+        caller.realm.read(|view| select_unread(view, &caller.user, ReadScope::Topic(channel, &key)));
+    let no_topic = || ApiError::bad_request(format!("No such topic '{topic}'"));
+    mark(caller, selected.ok_or_else(no_topic)?).await?;
+    reply_ok()
+}
+
+fn access(caller: &Caller, id: u32) -> Result<ChannelId, ApiError> {
+    let directory = caller.realm.directory();
+    let wanted = ChannelRef::Id(id.into());
+    Ok(access_channel_content(&directory, &caller.user, wanted, Archived::Refused)?.channel().id)
+}
+
+async fn mark(caller: Caller, selected: FlagSelection) -> Result<(), ApiError> {
+    if !selected.messages.is_empty() {
+        caller.realm.change_flags(caller.user.id, Flag::Read, FlagOp::Add, selected.messages).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! `GET /messages/matches_narrow`: which of some messages a narrow means (companions.md 4).
+
+use super::page::{is_recent, run};
+use super::range::{plan, read_narrow};
+use crate::http::error::escape_html;
+use crate::http::{Answer, ApiError, Caller, Envelope, Fields, FromFields, Params};
+use actors::queries::{ids_among, load};
+use model::{Flag, Flags, MessageId};
+use rules::narrow::Term;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Most messages that one request may ask about.
+const IDS_MAX: usize = 5000;
+
+/// Messages, and a narrow that they may match.
+pub struct MatchNarrow {
+    ids: Vec<MessageId>,
+    narrow: Vec<Term>,
+}
+
+impl FromFields for MatchNarrow {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        let ids = fields.required_ids("msg_ids")?;
+        fields.required_str("narrow")?;
+        if ids.len() > IDS_MAX {
+            let text = format!("Too many messages requested (maximum {IDS_MAX}).");
+            return Err(ApiError::bad_request(text));
+        }
+        Ok(Self { ids: ids.into_iter().map(MessageId).collect(), narrow: read_narrow(fields)? })
+    }
+}
+
+/// What is shown of a message that matches.
+#[derive(Serialize)]
+struct Match {
+    match_content: String,
+    match_subject: String,
+}
+
+/// Tells which of some messages match a narrow, among those that the caller was given.
+pub async fn matches_narrow(caller: Caller, Params(request): Params<MatchNarrow>) -> Answer {
+    let Caller { realm, user } = caller;
+    let (ids, is_recent) = realm.read(|view| {
+        let plan = plan(view, Some(&user), &request.narrow)?;
+        let ids = ids_among(view, Some(&user), &plan, &request.ids);
+        let is_recent = is_recent(view, &ids);
+        Ok::<_, ApiError>((ids, is_recent))
+    })?;
+    let matches = run(is_recent, move || {
+        let found = load(&realm, Some(&user), &ids)?;
+        // What the caller can read without ever having been given it does not count.
+        let foreign = Flags::only(Flag::Read).with(Flag::Historical);
+        let own = found.into_iter().filter(|fetched| fetched.flags != foreign);
+        let shown = own.map(|fetched| {
+            let message = fetched.message;
+            let match_subject = escape_html(message.place.topic());
+            (message.id, Match { match_content: message.rendered.clone(), match_subject })
+        });
+        Ok(shown.collect::<BTreeMap<MessageId, Match>>())
+    });
+    Envelope::with_capacity(1024).field("messages", &matches.await?)?.reply()
+}

@@ -1,0 +1,142 @@
+//! Whom a message goes to, as clients write it in `to`: ids, names, addresses, lists of them, or plain text
+//! (endpoints.md 1, step 2).
+
+use crate::http::ApiError;
+use serde_json::Value;
+
+/// A channel as a client names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChannelName {
+    /// By id.
+    Id(i64),
+    /// By name.
+    Name(String),
+}
+
+/// People as a client names them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PeopleNames {
+    /// By ids.
+    Ids(Vec<i64>),
+    /// By addresses.
+    Emails(Vec<String>),
+}
+
+/// Reads the channel in `to`. What is not JSON is a name.
+pub fn parse_channel(to: &str) -> Result<ChannelName, ApiError> {
+    let value = match serde_json::from_str(to) {
+        Ok(Value::Array(mut list)) => match list.pop() {
+            Some(only) if list.is_empty() => only,
+            _ => return Err(ApiError::bad_request("Expected exactly one channel")),
+        },
+        Ok(value) => value,
+        Err(_) => return Ok(ChannelName::Name(to.to_owned())),
+    };
+    match value {
+        Value::String(name) => Ok(ChannelName::Name(name)),
+        Value::Number(number) => match integer(&number) {
+            Some(id) => Ok(ChannelName::Id(id)),
+            None => Err(ApiError::bad_request("Invalid data type for channel")),
+        },
+        _ => Err(ApiError::bad_request("Invalid data type for channel")),
+    }
+}
+
+/// Reads the people in `to`. What is not JSON is a list of addresses with commas.
+pub fn parse_people(to: &str) -> Result<PeopleNames, ApiError> {
+    let wrong_type = || ApiError::bad_request("Invalid data type for recipients");
+    let list = match serde_json::from_str(to) {
+        Ok(Value::Array(list)) => list,
+        Ok(Value::String(text)) => return Ok(split_emails(&text)),
+        Ok(_) => return Err(wrong_type()),
+        Err(_) => return Ok(split_emails(to)),
+    };
+    let mixed = || ApiError::bad_request("Recipient lists may contain emails or user IDs, but not both.");
+    match list.first() {
+        None => Ok(PeopleNames::Ids(Vec::new())),
+        Some(Value::Number(first)) if integer(first).is_some() => {
+            let id = |value: &Value| match value {
+                Value::Number(number) => integer(number).ok_or_else(mixed),
+                _ => Err(mixed()),
+            };
+            list.iter().map(id).collect::<Result<_, _>>().map(PeopleNames::Ids)
+        }
+        Some(Value::String(_)) => {
+            let email = |value: Value| match value {
+                Value::String(email) => Ok(email),
+                _ => Err(mixed()),
+            };
+            list.into_iter().map(email).collect::<Result<_, _>>().map(PeopleNames::Emails)
+        }
+        Some(_) => Err(wrong_type()),
+    }
+}
+
+fn split_emails(text: &str) -> PeopleNames {
+    PeopleNames::Emails(text.split(',').map(str::to_owned).collect())
+}
+
+/// A whole number; one too large to be an id becomes one that nothing has.
+fn integer(number: &serde_json::Number) -> Option<i64> {
+    number.as_i64().or_else(|| number.as_u64().map(|_| i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn channels_by_id_and_name() {
+        let name = |name: &str| Ok(ChannelName::Name(name.to_owned()));
+        let wrong = || Err(ApiError::bad_request("Invalid data type for channel"));
+        let several = || Err(ApiError::bad_request("Expected exactly one channel"));
+        let cases = [
+            ("Verona", name("Verona")),
+            ("\"Verona\"", name("Verona")),
+            ("[\"Verona\"]", name("Verona")),
+            ("7", Ok(ChannelName::Id(7))),
+            ("[7]", Ok(ChannelName::Id(7))),
+            ("-1", Ok(ChannelName::Id(-1))),
+            ("18446744073709551615", Ok(ChannelName::Id(i64::MAX))),
+            ("", name("")),
+            ("[broken", name("[broken")),
+            ("[]", several()),
+            ("[1,2]", several()),
+            ("true", wrong()),
+            ("null", wrong()),
+            ("1.5", wrong()),
+            ("{\"a\":1}", wrong()),
+            ("[[1]]", wrong()),
+        ];
+        for (to, expected) in cases {
+            assert_eq!(parse_channel(to), expected, "{to}");
+        }
+    }
+
+    #[test]
+    fn people_by_ids_and_addresses() {
+        let emails = |list: &[&str]| Ok(PeopleNames::Emails(list.iter().map(|e| (*e).to_owned()).collect()));
+        let wrong = || Err(ApiError::bad_request("Invalid data type for recipients"));
+        let mixed = || {
+            let text = "Recipient lists may contain emails or user IDs, but not both.";
+            Err(ApiError::bad_request(text))
+        };
+        let cases = [
+            ("[1, 2]", Ok(PeopleNames::Ids(vec![1, 2]))),
+            ("[]", Ok(PeopleNames::Ids(vec![]))),
+            ("a@b.c, d@e.f", emails(&["a@b.c", " d@e.f"])),
+            ("\"a@b.c,d@e.f\"", emails(&["a@b.c", "d@e.f"])),
+            ("[\"a@b.c\"]", emails(&["a@b.c"])),
+            ("[1, \"a@b.c\"]", mixed()),
+            ("[\"a@b.c\", 1]", mixed()),
+            ("[1, 2.5]", mixed()),
+            ("5", wrong()),
+            ("{\"a\":1}", wrong()),
+            ("[null]", wrong()),
+            ("[1.5]", wrong()),
+        ];
+        for (to, expected) in cases {
+            assert_eq!(parse_people(to), expected, "{to}");
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! `POST /messages/render`: a text as HTML, as it would be sent (companions.md 4).
+
+use super::send::rendered;
+use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply};
+use serde::Serialize;
+
+/// A text to be rendered.
+pub struct RenderText {
+    content: String,
+}
+
+impl FromFields for RenderText {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        Ok(Self { content: fields.required("content")? })
+    }
+}
+
+#[derive(Serialize)]
+struct RenderedText {
+    rendered: String,
+}
+
+/// Renders a text for its writer. Nothing is stored, nobody is told.
+pub async fn render(caller: Caller, Params(request): Params<RenderText>) -> Answer {
+    let directory = caller.realm.directory();
+    let rendered = rendered(&caller.realm, &directory, &caller.user, &request.content)?.html;
+    reply(&RenderedText { rendered })
+}

@@ -1,0 +1,156 @@
+//! `POST /messages`: sends to a topic or to people (api.md; endpoints.md 1).
+//!
+//! Names are looked up and Markdown is rendered here, with a snapshot, so that the actor only decides.
+
+use super::recipients::{ChannelName, PeopleNames, parse_channel, parse_people};
+use crate::api::markdown::RealmMarkdown;
+use crate::http::params::check_length_max;
+use crate::http::{Answer, ApiError, Caller, ClientName, Fields, FromFields, Params, reply};
+use actors::{ChannelDraft, DirectDraft, Draft, RealmHandle};
+use model::fact::LocalEcho;
+use model::{Directory, MessageId, QueueId, TopicLink, User};
+use rules::client::is_read_by_sender;
+use rules::content::parse_content;
+use rules::markdown::{Rendered, render, topic_links};
+use rules::permissions::channel::{ChannelRef, access_channel_to_post};
+use rules::permissions::direct::{find_recipients_by_email, find_recipients_by_id};
+use rules::topics::{check_topics_policy, parse_topic};
+use serde::Serialize;
+use std::sync::Arc;
+
+/// Longest name that a client may give its message, in characters. It is kept with the message.
+const LOCAL_ID_CHARS_MAX: usize = 200;
+
+/// A message to be sent.
+pub struct SendMessage {
+    to: To,
+    text: Text,
+}
+
+enum To {
+    Channel { channel: Option<ChannelName>, topic: Option<String> },
+    People(PeopleNames),
+}
+
+/// What is said, wherever it goes.
+struct Text {
+    content: String,
+    echo: Option<LocalEcho>,
+    read_by_sender: Option<bool>,
+}
+
+impl FromFields for SendMessage {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        let kind = fields.one_of("type", &["direct", "private", "stream", "channel"])?;
+        let to = fields.optional_str("to");
+        let to = match kind {
+            "stream" | "channel" => {
+                let channel = to.map(parse_channel).transpose()?;
+                To::Channel { channel, topic: fields.alias("topic", "subject")? }
+            }
+            _ => {
+                // Direct messages have no topic; one that is given does not matter.
+                fields.alias("topic", "subject")?;
+                To::People(to.map(parse_people).transpose()?.unwrap_or(PeopleNames::Ids(Vec::new())))
+            }
+        };
+        let content = fields.required("content")?;
+        let (queue, local_id) = (fields.optional_str("queue_id"), fields.optional_str("local_id"));
+        check_length_max("local_id", local_id.unwrap_or_default(), LOCAL_ID_CHARS_MAX)?;
+        let echo = queue
+            .zip(local_id)
+            .map(|(queue, local_id)| LocalEcho { queue: QueueId(queue.into()), local_id: local_id.into() });
+        let text = Text { content, echo, read_by_sender: fields.optional_bool("read_by_sender")? };
+        Ok(Self { to, text })
+    }
+}
+
+#[derive(Serialize)]
+struct SentMessage {
+    id: MessageId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    automatic_new_visibility_policy: Option<u8>,
+}
+
+/// Sends a message; it is on disk when this answers.
+pub async fn send(caller: Caller, client: ClientName, Params(request): Params<SendMessage>) -> Answer {
+    let writer = Writer { realm: &caller.realm, sender: &caller.user, client: client.0 };
+    let sent = match request.to {
+        To::Channel { channel, topic } => {
+            let draft = writer.channel_draft(channel, topic, request.text)?;
+            caller.realm.send_to_channel(draft).await?
+        }
+        To::People(people) => {
+            let draft = writer.direct_draft(people, request.text)?;
+            caller.realm.send_direct(draft).await?
+        }
+    };
+    let automatic_new_visibility_policy = sent.new_policy.map(|policy| policy.code());
+    reply(&SentMessage { id: sent.id, automatic_new_visibility_policy })
+}
+
+/// Who writes, with which client.
+struct Writer<'c> {
+    realm: &'c RealmHandle,
+    sender: &'c Arc<User>,
+    client: String,
+}
+
+impl Writer<'_> {
+    /// Steps 3 to 12 for channels.
+    fn channel_draft(
+        self,
+        channel: Option<ChannelName>,
+        topic: Option<String>,
+        text: Text,
+    ) -> Result<ChannelDraft, ApiError> {
+        let channel = channel.ok_or_else(|| ApiError::bad_request("Missing channel"))?;
+        let topic = topic.ok_or_else(|| ApiError::bad_request("Missing topic"))?;
+        let topic = parse_topic(&topic)?;
+        let content = parse_content(&text.content)?;
+        let directory = self.realm.directory();
+        let wanted = match &channel {
+            ChannelName::Id(id) => ChannelRef::Id(*id),
+            ChannelName::Name(name) => ChannelRef::Name(name),
+        };
+        let channel = access_channel_to_post(&directory, self.sender, wanted)?.channel();
+        check_topics_policy(directory.realm(), channel, &topic)?;
+        let links = topic_links(&topic, &RealmMarkdown::of_message(self.realm, &directory, self.sender));
+        let topic_links = links.into_iter().map(|link| TopicLink { text: link.text, url: link.url });
+        Ok(ChannelDraft {
+            channel: channel.id,
+            topic_links: topic_links.collect(),
+            topic,
+            draft: self.draft(&directory, content, text)?,
+        })
+    }
+
+    /// Steps 3 to 12 for people. Who may write to whom is decided with the conversation.
+    fn direct_draft(self, people: PeopleNames, text: Text) -> Result<DirectDraft, ApiError> {
+        let directory = self.realm.directory();
+        let users = match people {
+            PeopleNames::Ids(ids) => find_recipients_by_id(&directory, self.sender, &ids)?,
+            PeopleNames::Emails(emails) => find_recipients_by_email(&directory, self.sender, &emails)?,
+        };
+        let content = parse_content(&text.content)?;
+        Ok(DirectDraft { users, draft: self.draft(&directory, content, text)? })
+    }
+
+    fn draft(self, directory: &Directory, content: String, text: Text) -> Result<Draft, ApiError> {
+        let rendered = rendered(self.realm, directory, self.sender, &content)?;
+        let read_by_sender = text.read_by_sender.unwrap_or_else(|| is_read_by_sender(&self.client));
+        let (sender, client, echo) = (self.sender.clone(), self.client, text.echo);
+        Ok(Draft { sender, content, rendered, client, read_by_sender, echo })
+    }
+}
+
+/// A text of a message as HTML.
+pub(super) fn rendered(
+    realm: &RealmHandle,
+    directory: &Directory,
+    writer: &User,
+    content: &str,
+) -> Result<Rendered, ApiError> {
+    let context = RealmMarkdown::of_message(realm, directory, writer);
+    render(content, &context).map_err(|_| ApiError::bad_request("Unable to render message"))
+}

@@ -1,0 +1,190 @@
+//! `POST /users/me/presence`, `GET /users/{user}/presence`, `GET /realm/presence`: who is here (companions.md 5).
+
+use crate::api::wire::presence::{LegacyPresence, ModernPresence, Seen, legacy, modern, shown};
+use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, Path, reply, reply_ok};
+use actors::{Presence, Report};
+use model::{Directory, Timestamp, User, UserId};
+use rules::permissions::users::{UserScope, api_email, find_user_by_email, sees_user, user_scope};
+use rules::settings::{realm_bool, user_bool};
+use serde::Serialize;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// Days of presence that a client is given unless it asks otherwise.
+const HISTORY_DAYS: u64 = 14;
+
+/// Somebody who was not heard of for so long is offline, in seconds.
+const OFFLINE_SECS: u64 = 200;
+
+const DAY_SECS: u64 = 24 * 60 * 60;
+
+/// A report of somebody's own presence, and which of others' is wanted in return.
+pub struct ReportPresence {
+    status: String,
+    ping_only: bool,
+    slim_presence: bool,
+    last_update_id: Option<i64>,
+    history_days: Option<u64>,
+}
+
+impl FromFields for ReportPresence {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        let status = fields.required("status")?;
+        let last_update_id = fields.optional_int("last_update_id")?;
+        let history_days = fields.optional_int("history_limit_days")?;
+        let ping_only = fields.bool_or("ping_only", false)?;
+        // Tells a person's own doing from a program's; nothing depends on it here.
+        fields.bool_or("new_user_input", false)?;
+        let slim_presence = fields.bool_or("slim_presence", false)?;
+        Ok(Self { status, ping_only, slim_presence, last_update_id, history_days })
+    }
+}
+
+/// Presences by user id, or by address for older clients.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum PresencesJson<'d> {
+    Modern(BTreeMap<UserId, ModernPresence>),
+    Legacy(BTreeMap<Cow<'d, str>, LegacyPresence>),
+}
+
+#[derive(Serialize)]
+struct PresenceAnswer<'d> {
+    presences: PresencesJson<'d>,
+    server_timestamp: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    presence_last_update_id: Option<i64>,
+}
+
+/// Notes that the caller is here, and tells who else is.
+pub async fn report(caller: Caller, Params(request): Params<ReportPresence>) -> Answer {
+    let Caller { realm, user } = caller;
+    let report = match request.status.as_str() {
+        "active" => Report::Active,
+        "idle" => Report::Idle,
+        status => return Err(ApiError::bad_request(format!("Invalid status: {status}"))),
+    };
+    if user_bool(&user, "presence_enabled") {
+        realm.report_presence(user.clone(), report).await?;
+    }
+    if request.ping_only {
+        return reply_ok();
+    }
+    let directory = realm.directory();
+    let now = realm.now();
+    let (_, last_update) = realm.presences(Some(u64::MAX));
+    // A number from before a restart says nothing.
+    let since = request.last_update_id.and_then(|id| u64::try_from(id).ok()).filter(|id| *id <= last_update);
+    let (presences, last_update) = realm.presences(since);
+    let days = request.history_days.unwrap_or(HISTORY_DAYS);
+    let visible = visible(&directory, &user, presences, now, days);
+    let is_modern = request.slim_presence || request.last_update_id.is_some();
+    reply(&PresenceAnswer {
+        presences: if is_modern {
+            PresencesJson::Modern(visible.into_iter().map(|(user, seen)| (user.id, modern(seen))).collect())
+        } else {
+            by_address(&directory, visible)
+        },
+        server_timestamp: float_secs(now),
+        presence_last_update_id: Some(if last_update == 0 { -1 } else { last_update as i64 }),
+    })
+}
+
+/// Everybody's presence in the form of older clients.
+pub async fn all(caller: Caller, Params(()): Params<()>) -> Answer {
+    let Caller { realm, user } = caller;
+    let directory = realm.directory();
+    let now = realm.now();
+    let (presences, _) = realm.presences(None);
+    let visible = visible(&directory, &user, presences, now, HISTORY_DAYS);
+    reply(&PresenceAnswer {
+        presences: by_address(&directory, visible),
+        server_timestamp: float_secs(now),
+        presence_last_update_id: None,
+    })
+}
+
+fn by_address<'d>(directory: &'d Directory, visible: Vec<(&'d User, Seen)>) -> PresencesJson<'d> {
+    let entry = |(user, seen)| (api_email(directory, user), legacy(seen));
+    PresencesJson::Legacy(visible.into_iter().map(entry).collect())
+}
+
+fn float_secs(time: Timestamp) -> f64 {
+    time.0 as f64 / 1000.0
+}
+
+/// Presences of people whom the viewer may know of and who show theirs.
+fn visible<'d>(
+    directory: &'d Directory,
+    viewer: &User,
+    presences: Vec<(UserId, Presence)>,
+    now: Timestamp,
+    history_days: u64,
+) -> Vec<(&'d User, Seen)> {
+    if realm_bool(directory.realm(), "presence_disabled") {
+        return Vec::new();
+    }
+    let scope: UserScope = user_scope(directory, viewer);
+    let oldest_secs = now.secs().saturating_sub(history_days.saturating_mul(DAY_SECS));
+    let mut found = Vec::with_capacity(presences.len());
+    for (id, presence) in presences {
+        let Some(user) = directory.user(id).filter(|user| user.is_active && scope.contains(user.id)) else {
+            continue;
+        };
+        let seen = shown(presence.active, presence.idle);
+        if user_bool(user, "presence_enabled") && seen.latest_secs() >= oldest_secs {
+            found.push((&**user, seen));
+        }
+    }
+    found
+}
+
+#[derive(Serialize)]
+struct OneAnswer {
+    presence: OnePresence,
+}
+
+#[derive(Serialize)]
+struct OnePresence {
+    aggregated: StatusSince,
+    website: StatusSince,
+}
+
+#[derive(Serialize)]
+struct StatusSince {
+    status: &'static str,
+    timestamp: u64,
+}
+
+/// One user's presence, by id.
+pub async fn one_by_id(caller: Caller, Path(id): Path<UserId>, Params(()): Params<()>) -> Answer {
+    let directory = caller.realm.directory();
+    one(&caller, &directory, directory.user(id).map(|user| &**user), &id.to_string())
+}
+
+/// One user's presence, by address.
+pub async fn one_by_email(caller: Caller, Path(email): Path<String>, Params(()): Params<()>) -> Answer {
+    let directory = caller.realm.directory();
+    let user = find_user_by_email(&directory, Some(&caller.user), &email);
+    one(&caller, &directory, user.map(|user| &**user), &email)
+}
+
+fn one(caller: &Caller, directory: &Directory, user: Option<&User>, asked: &str) -> Answer {
+    let refused = |text: &str| Err(ApiError::bad_request(text.to_owned()));
+    let Some(user) = user.filter(|user| user.is_active) else { return refused("No such user") };
+    if user.is_bot() {
+        return refused("Presence is not supported for bot users.");
+    }
+    if !sees_user(directory, &caller.user, user) {
+        return refused("Insufficient permission");
+    }
+    let (presences, _) = caller.realm.presences(None);
+    let presence = presences.into_iter().find(|(id, _)| *id == user.id).map(|(_, presence)| presence);
+    let Some(presence) = presence.filter(|_| user_bool(user, "presence_enabled")) else {
+        return refused(&format!("No presence data for {asked}"));
+    };
+    let (status, timestamp) = shown(presence.active, presence.idle).status();
+    let is_offline = caller.realm.now().secs().saturating_sub(timestamp) > OFFLINE_SECS;
+    let aggregated = StatusSince { status: if is_offline { "offline" } else { status }, timestamp };
+    reply(&OneAnswer { presence: OnePresence { aggregated, website: StatusSince { status, timestamp } } })
+}

@@ -1,0 +1,111 @@
+//! `POST /typing`: tells others that somebody begins or ceases to write (companions.md 4).
+
+use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply_ok};
+use model::event::TypingPlace;
+use model::{ChannelId, Directory, User, UserId};
+use rules::permissions::channel::{Archived, ChannelRef, access_channel_metadata, check_may_post};
+use rules::settings::user_bool;
+use rules::topics::parse_topic;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// In channels with more subscribers nobody is told.
+const SUBSCRIBERS_MAX: u32 = 100;
+
+/// Somebody begins or ceases to write.
+pub struct ReportTyping {
+    is_start: bool,
+    is_channel: bool,
+    to: Option<Vec<i64>>,
+    channel: Option<u32>,
+    topic: Option<String>,
+}
+
+impl FromFields for ReportTyping {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        let kind = fields.optional_one_of("type", &["direct", "stream", "channel"])?.unwrap_or("direct");
+        Ok(Self {
+            is_start: fields.one_of("op", &["start", "stop"])? == "start",
+            is_channel: kind != "direct",
+            to: fields.optional_ints("to")?,
+            channel: fields.optional_id("stream_id")?,
+            topic: fields.optional("topic"),
+        })
+    }
+}
+
+/// Whom to tell, and where it happens.
+struct Told {
+    place: TypingPlace,
+    readers: Vec<UserId>,
+}
+
+/// Tells those who want to know, the caller's own clients included.
+pub async fn report(caller: Caller, Params(request): Params<ReportTyping>) -> Answer {
+    let Caller { realm, user } = caller;
+    let directory = realm.directory();
+    let told = if request.is_channel {
+        in_channel(&directory, &user, request.channel, request.topic)?
+    } else {
+        in_conversation(&directory, &user, request.to)?
+    };
+    if !told.readers.is_empty() {
+        realm.typing(user, request.is_start, told.place, told.readers).await?;
+    }
+    reply_ok()
+}
+
+fn in_channel(
+    directory: &Directory,
+    sender: &User,
+    channel: Option<u32>,
+    topic: Option<String>,
+) -> Result<Told, ApiError> {
+    let channel = channel.ok_or_else(|| ApiError::bad_request("Missing 'stream_id' argument"))?;
+    let topic = topic.ok_or_else(|| ApiError::bad_request("Missing topic"))?;
+    if !user_bool(sender, "send_stream_typing_notifications") {
+        let text = "User has disabled typing notifications for channel messages";
+        return Err(ApiError::bad_request(text));
+    }
+    let wanted = ChannelRef::Id(channel.into());
+    let channel = access_channel_metadata(directory, sender, wanted, Archived::Refused)?.channel();
+    check_may_post(directory, sender, channel)?;
+    let place = TypingPlace::Channel { channel: channel.id, topic: parse_topic(&topic)? };
+    Ok(Told { place, readers: subscribers_who_care(directory, channel.id) })
+}
+
+fn subscribers_who_care(directory: &Directory, channel: ChannelId) -> Vec<UserId> {
+    if directory.subscriber_count(channel) > SUBSCRIBERS_MAX {
+        return Vec::new();
+    }
+    let users = directory.subscriber_ids(channel).filter_map(|id| directory.user(id));
+    users.filter(|user| wants_to_know(user)).map(|user| user.id).collect()
+}
+
+fn in_conversation(
+    directory: &Directory,
+    sender: &Arc<User>,
+    to: Option<Vec<i64>>,
+) -> Result<Told, ApiError> {
+    let to = to.ok_or_else(|| ApiError::bad_request("Missing 'to' argument"))?;
+    if to.is_empty() {
+        return Err(ApiError::bad_request("Empty 'to' list"));
+    }
+    if !user_bool(sender, "send_private_typing_notifications") {
+        let text = "User has disabled typing notifications for direct messages";
+        return Err(ApiError::bad_request(text));
+    }
+    let mut users = BTreeMap::from([(sender.id, sender.clone())]);
+    for id in to {
+        let user = u32::try_from(id).ok().and_then(|id| directory.user(UserId(id)));
+        let user = user.ok_or_else(|| ApiError::bad_request(format!("Invalid user ID {id}")))?;
+        users.insert(user.id, user.clone());
+    }
+    let readers = users.values().filter(|user| user.is_active && wants_to_know(user)).map(|user| user.id);
+    let readers = readers.collect();
+    Ok(Told { place: TypingPlace::Direct(users.into_values().collect()), readers })
+}
+
+fn wants_to_know(user: &User) -> bool {
+    user_bool(user, "receives_typing_notifications")
+}

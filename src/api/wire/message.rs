@@ -1,0 +1,312 @@
+//! Messages as clients read them (api.md, Message; endpoints.md 0.3), written straight into bytes.
+//!
+//! That the reader may see a message is for the caller to have asked. Exactly the fields of the specification are
+//! written: there are clients that refuse any other.
+
+use super::json::{push_field, push_name, push_text, push_text_field, push_value};
+use super::user::{UNKNOWN_AVATAR, UNKNOWN_NAME};
+use model::message::EditEntry;
+use model::{Directory, Flag, Flags, Message, Place, QueueOptions, RecipientId, User, UserId};
+use rules::avatar::{AvatarSize, avatar_url};
+use rules::permissions::users::{api_email, is_restricted, sees_user};
+use rules::settings::realm_text;
+use rules::topics::shown_topic;
+use serde::Serialize;
+use std::borrow::Cow;
+
+/// About how much of a message is not its content, in bytes.
+const FIELDS_BYTES: usize = 640;
+
+/// In which form a client reads messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageForm {
+    /// Content as HTML (true) or Markdown.
+    pub apply_markdown: bool,
+    /// The client computes avatars from addresses that it sees.
+    pub client_gravatar: bool,
+    /// The empty topic as such, and not by its display name.
+    pub allow_empty_topic: bool,
+}
+
+impl MessageForm {
+    /// The form that a queue was registered for.
+    pub fn of_queue(options: &QueueOptions) -> Self {
+        Self {
+            apply_markdown: options.apply_markdown,
+            client_gravatar: options.client_gravatar,
+            allow_empty_topic: options.capabilities.empty_topic_name,
+        }
+    }
+}
+
+/// How much of their history messages show (endpoints.md 0.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum VisibleHistory {
+    All,
+    Moves,
+    None,
+}
+
+/// Writes messages for one reader. What it writes of a sender or a conversation it remembers, so that a page pays for it
+/// once.
+pub struct MessageWriter<'d> {
+    directory: &'d Directory,
+    /// Set only where some users must not be known to the reader.
+    restricted: Option<&'d User>,
+    form: MessageForm,
+    history: VisibleHistory,
+    senders: Vec<(UserId, Vec<u8>)>,
+    places: Vec<(RecipientId, Vec<u8>)>,
+}
+
+impl<'d> MessageWriter<'d> {
+    /// A writer for a reader (none: without an account).
+    pub fn new(directory: &'d Directory, reader: Option<&'d User>, form: MessageForm) -> Self {
+        let history = match realm_text(directory.realm(), "message_edit_history_visibility_policy") {
+            "moves" => VisibleHistory::Moves,
+            "none" => VisibleHistory::None,
+            _ => VisibleHistory::All,
+        };
+        let restricted = reader.filter(|reader| is_restricted(directory, reader));
+        Self { directory, restricted, form, history, senders: Vec::new(), places: Vec::new() }
+    }
+
+    /// About how many bytes a message will take.
+    pub fn size_of(&self, message: &Message) -> usize {
+        FIELDS_BYTES + self.content(message).len() * 9 / 8
+    }
+
+    /// Writes a message object. `flags` go inside it in answers; in events they stand beside it.
+    pub fn push(&mut self, out: &mut Vec<u8>, message: &Message, flags: Option<Flags>) {
+        out.extend_from_slice(b"{\"id\":");
+        push_value(out, &message.id);
+        self.push_sender(out, message.sender);
+        self.push_place(out, message);
+        let is_channel = message.place.channel().is_some();
+        let topic = shown_topic(message.place.topic(), self.form.allow_empty_topic || !is_channel);
+        push_text_field(out, "subject", topic);
+        push_topic_links(out, message);
+        push_field(out, "timestamp", &message.sent.secs());
+        push_text_field(out, "client", &message.client);
+        push_text_field(out, "content", self.content(message));
+        let content_type = if self.form.apply_markdown { "text/html" } else { "text/x-markdown" };
+        push_text_field(out, "content_type", content_type);
+        push_field(out, "is_me_message", &message.traits.is_me);
+        push_reactions(out, message);
+        push_submessages(out, message);
+        self.push_edits(out, message);
+        if let Some(flags) = flags {
+            push_flags(out, flags);
+        }
+        out.push(b'}');
+    }
+
+    fn content<'m>(&self, message: &'m Message) -> &'m str {
+        if self.form.apply_markdown { &message.rendered } else { &message.content }
+    }
+
+    fn push_sender(&mut self, out: &mut Vec<u8>, id: UserId) {
+        if let Some((_, written)) = self.senders.iter().find(|(known, _)| *known == id) {
+            return out.extend_from_slice(written);
+        }
+        let start = out.len();
+        push_field(out, "sender_id", &id);
+        let person = self.person(id);
+        push_text_field(out, "sender_full_name", person.name);
+        push_text_field(out, "sender_email", &person.email);
+        push_text_field(out, "sender_realm_str", &self.directory.realm().subdomain);
+        // The same for every reader: an address that not everybody sees is an address nobody computes from.
+        let avatar = match person.user {
+            Some(user) => {
+                avatar_url(self.directory, None, user, self.form.client_gravatar, AvatarSize::Small)
+            }
+            None => Some(UNKNOWN_AVATAR.to_owned()),
+        };
+        push_field(out, "avatar_url", &avatar);
+        self.senders.push((id, out[start..].to_vec()));
+    }
+
+    /// The set of people a message went to.
+    fn push_place(&mut self, out: &mut Vec<u8>, message: &Message) {
+        if let Some((_, written)) = self.places.iter().find(|(known, _)| *known == message.recipient) {
+            return out.extend_from_slice(written);
+        }
+        let start = out.len();
+        push_field(out, "recipient_id", &message.recipient);
+        match &message.place {
+            Place::Channel { channel, .. } => {
+                push_text_field(out, "type", "stream");
+                push_field(out, "stream_id", channel);
+                let name = self.directory.channel(*channel).map_or("", |channel| channel.name.as_str());
+                push_text_field(out, "display_recipient", name);
+            }
+            Place::Direct => {
+                push_text_field(out, "type", "private");
+                push_field(out, "display_recipient", &self.participants(message));
+            }
+        }
+        self.places.push((message.recipient, out[start..].to_vec()));
+    }
+
+    /// Everybody in a direct conversation, by id.
+    fn participants(&self, message: &Message) -> Vec<Participant<'d>> {
+        let direct = self.directory.direct(message.recipient);
+        let users = direct.map(|direct| direct.users.as_slice()).unwrap_or_default();
+        let participant = |id: &UserId| {
+            let person = self.person(*id);
+            Participant { id: *id, email: person.email, full_name: person.name, is_mirror_dummy: false }
+        };
+        users.iter().map(participant).collect()
+    }
+
+    fn person(&self, id: UserId) -> Person<'d> {
+        let hidden =
+            |user: &User| self.restricted.is_some_and(|reader| !sees_user(self.directory, reader, user));
+        match self.directory.user(id).filter(|user| !hidden(user)) {
+            Some(user) => {
+                Person { user: Some(user), name: &user.full_name, email: api_email(self.directory, user) }
+            }
+            None => {
+                Person { user: None, name: UNKNOWN_NAME, email: Cow::Owned(self.directory.made_up_email(id)) }
+            }
+        }
+    }
+
+    fn push_edits(&self, out: &mut Vec<u8>, message: &Message) {
+        let entries: Vec<EditJson> =
+            message.edits.iter().filter_map(|entry| edit_entry(entry, self.history, self.form)).collect();
+        if !entries.is_empty() {
+            push_field(out, "edit_history", &entries);
+        }
+        if let Some(edited) = message.last_edited {
+            push_field(out, "last_edit_timestamp", &edited.secs());
+        }
+        if let Some(moved) = message.last_moved {
+            push_field(out, "last_moved_timestamp", &moved.secs());
+        }
+    }
+}
+
+/// Somebody as the reader may know them; without a user where that is not at all.
+struct Person<'d> {
+    user: Option<&'d User>,
+    name: &'d str,
+    email: Cow<'d, str>,
+}
+
+#[derive(Serialize)]
+struct Participant<'d> {
+    id: UserId,
+    email: Cow<'d, str>,
+    full_name: &'d str,
+    is_mirror_dummy: bool,
+}
+
+#[derive(Serialize)]
+struct EditJson<'m> {
+    user_id: UserId,
+    timestamp: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prev_content: Option<&'m str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prev_rendered_content: Option<&'m str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prev_stream: Option<model::ChannelId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream: Option<model::ChannelId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prev_topic: Option<&'m str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    topic: Option<&'m str>,
+}
+
+/// An entry of the history as far as it is shown; none where nothing of it is.
+fn edit_entry(entry: &EditEntry, history: VisibleHistory, form: MessageForm) -> Option<EditJson<'_>> {
+    let shows_content = history == VisibleHistory::All;
+    let is_move = entry.channel.is_some() || entry.topic.is_some();
+    if history == VisibleHistory::None || !(shows_content || is_move) {
+        return None;
+    }
+    let topics = entry.topic.as_ref();
+    let shown = |topic| shown_topic(topic, form.allow_empty_topic);
+    Some(EditJson {
+        user_id: entry.user,
+        timestamp: entry.at.secs(),
+        prev_content: entry.prev_content.as_deref().filter(|_| shows_content),
+        prev_rendered_content: entry.prev_rendered.as_deref().filter(|_| shows_content),
+        prev_stream: entry.channel.map(|(before, _)| before),
+        stream: entry.channel.map(|(_, after)| after),
+        prev_topic: topics.map(|(before, _)| shown(before)),
+        topic: topics.map(|(_, after)| shown(after)),
+    })
+}
+
+/// Writes a list of objects; `push_each` writes `,"first":…` and so on, to which the brace is fitted.
+fn push_objects<T>(out: &mut Vec<u8>, name: &str, items: &[T], push_each: impl Fn(&mut Vec<u8>, &T)) {
+    push_name(out, name);
+    out.push(b'[');
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        let start = out.len();
+        push_each(out, item);
+        out[start] = b'{';
+        out.push(b'}');
+    }
+    out.push(b']');
+}
+
+fn push_topic_links(out: &mut Vec<u8>, message: &Message) {
+    push_objects(out, "topic_links", &message.topic_links, |out, link| {
+        push_text_field(out, "text", &link.text);
+        push_text_field(out, "url", &link.url);
+    });
+}
+
+fn push_reactions(out: &mut Vec<u8>, message: &Message) {
+    push_objects(out, "reactions", &message.reactions, |out, reaction| {
+        push_text_field(out, "emoji_name", &reaction.emoji_name);
+        push_text_field(out, "emoji_code", &reaction.emoji_code);
+        push_text_field(out, "reaction_type", &reaction.reaction_type);
+        push_field(out, "user_id", &reaction.user);
+    });
+}
+
+fn push_submessages(out: &mut Vec<u8>, message: &Message) {
+    push_objects(out, "submessages", &message.submessages, |out, submessage| {
+        push_field(out, "id", &submessage.id);
+        push_field(out, "message_id", &message.id);
+        push_field(out, "sender_id", &submessage.sender);
+        push_text_field(out, "msg_type", &submessage.msg_type);
+        push_text_field(out, "content", &submessage.content);
+    });
+}
+
+/// Writes `,"flags":[…]`, with the older word for wildcard mentions behind the newer ones.
+pub fn push_flags(out: &mut Vec<u8>, flags: Flags) {
+    push_name(out, "flags");
+    out.push(b'[');
+    let start = out.len();
+    let push_word = |out: &mut Vec<u8>, word| {
+        if out.len() > start {
+            out.push(b',');
+        }
+        push_text(out, word);
+    };
+    for flag in flags.iter() {
+        push_word(out, flag.word());
+        let is_last_wildcard = match flag {
+            Flag::TopicWildcardMentioned => true,
+            Flag::ChannelWildcardMentioned => !flags.contains(Flag::TopicWildcardMentioned),
+            _ => false,
+        };
+        if is_last_wildcard {
+            push_word(out, "wildcard_mentioned");
+        }
+    }
+    out.push(b']');
+}
+
+#[cfg(test)]
+mod tests;
