@@ -5,13 +5,17 @@
 pub mod check;
 pub mod config;
 pub mod dev;
+pub mod error;
 pub mod logging;
+mod offline;
 pub mod realm;
+mod run;
 pub mod serve;
 pub mod signal;
 pub mod user;
 
 use clap::{Parser, Subcommand};
+use error::CliError;
 use std::process::ExitCode;
 
 /// A team chat server that speaks the Zulip HTTP API, in one binary, with nothing beside it.
@@ -24,6 +28,15 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Dev(dev::DevArgs),
+    Serve(serve::ServeArgs),
+    /// Manage organizations
+    #[command(subcommand)]
+    Realm(realm::RealmCommand),
+    /// Manage accounts
+    #[command(subcommand)]
+    User(user::UserCommand),
+    Check(check::CheckArgs),
     Config(config::ConfigArgs),
 }
 
@@ -31,7 +44,12 @@ impl Cli {
     /// Does what was asked. What went wrong is said on standard error.
     pub fn run(self) -> ExitCode {
         let done = match self.command {
-            Command::Config(args) => config::run(&args),
+            Command::Dev(args) => dev::run(&args),
+            Command::Serve(args) => serve::run(&args),
+            Command::Realm(command) => realm::run(command),
+            Command::User(command) => user::run(command),
+            Command::Check(args) => check::run(&args),
+            Command::Config(args) => config::run(&args).map_err(CliError::from),
         };
         match done {
             Ok(()) => ExitCode::SUCCESS,

@@ -1,6 +1,7 @@
 //! The HTTP server as a whole: binds, runs, and stops without cutting anybody off.
 
 use crate::config::Config;
+use crate::dev::ensure_sample;
 use crate::http::app::App;
 use crate::http::dispatch::dispatch;
 use crate::http::observe::fold_metrics;
@@ -32,11 +33,20 @@ pub enum ServeError {
         reason: std::io::Error,
     },
     /// The data folder cannot be opened, read or written.
-    #[error("{0}")]
+    #[error("{}", data_words(.0))]
     Data(#[from] DomainError),
     /// The server's own thread did not start.
     #[error("cannot start the HTTP threads: {0}")]
     Start(#[from] std::io::Error),
+}
+
+/// What happened to the data, for those who run the server.
+pub fn data_words(error: &DomainError) -> String {
+    match error {
+        // The reason names the folder and what to do.
+        DomainError::Storage(reason) => reason.clone(),
+        other => other.to_string(),
+    }
 }
 
 /// A server that accepts requests. Dropping it without [`Running::stop`] leaves it running.
@@ -104,7 +114,10 @@ pub async fn serve(setup: Setup) -> Result<Running, ServeError> {
 }
 
 async fn start(setup: Setup) -> Result<(actix_web::dev::Server, Started, Arc<Server>), ServeError> {
-    let actors = Server::start(options(&setup)).await?;
+    let actors = Server::start(options(&setup.config, setup.is_durable)).await?;
+    if setup.is_development {
+        ensure_sample(&actors).await?;
+    }
     let listen = setup.config.listen;
     let app = App::new(setup.config, setup.routes, actors.clone(), setup.is_development);
     match build(&app) {
@@ -120,12 +133,12 @@ async fn start(setup: Setup) -> Result<(actix_web::dev::Server, Started, Arc<Ser
 }
 
 /// What the configuration means to those who decide and store.
-pub fn options(setup: &Setup) -> actors::Options {
-    let Config { storage, queues, .. } = &setup.config;
+pub fn options(config: &Config, is_durable: bool) -> actors::Options {
+    let Config { storage, queues, .. } = config;
     actors::Options {
-        data: setup.config.data.clone(),
-        shards: setup.config.shards(),
-        is_durable: setup.is_durable,
+        data: config.data.clone(),
+        shards: config.shards(),
+        is_durable,
         tree_cache_bytes: storage.cache_bytes,
         journal_segment_bytes: storage.segment_bytes,
         queues: QueueLimits {

@@ -2,9 +2,9 @@
 
 use crate::error::DomainError;
 use crate::realm::NewUser;
-use crate::realm::new_user;
+use crate::realm::{join_groups, new_user};
 use model::group::{GroupPermissions, SYSTEM_GROUPS};
-use model::{Bot, BotKind, Fact, GroupId, GroupSetting, Realm, RealmId, Role, Timestamp, UserGroup, UserId};
+use model::{Bot, BotKind, Directory, Fact, GroupId, GroupSetting, Realm, RealmId, Role, Timestamp, UserGroup, UserId};
 use std::collections::BTreeSet;
 
 /// An organization to be created.
@@ -53,6 +53,15 @@ pub fn realm_facts(id: RealmId, new: &NewRealm, now: Timestamp) -> Vec<Fact> {
         facts.push(Fact::UserCreated(Box::new(new_user(UserId(index as u32 + 1), &bot, now))));
     }
     facts
+}
+
+/// The facts that make somebody the first user of an organization, for its first frames.
+pub fn first_user(directory: &Directory, new: &NewUser) -> Vec<Fact> {
+    let now = directory.realm().created;
+    let id = directory.users().map(|user| user.id).max().unwrap_or_default().next();
+    let user = new_user(id, new, now);
+    let groups = join_groups(directory, &user, now);
+    std::iter::once(Fact::UserCreated(Box::new(user))).chain(groups).collect()
 }
 
 /// Each wider group has the next stricter one as its subgroup; nobody is alone.

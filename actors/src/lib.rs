@@ -7,6 +7,7 @@
 pub mod announce;
 mod bootstrap;
 mod channel;
+mod check;
 mod clock;
 mod direct;
 mod draft;
@@ -24,8 +25,9 @@ mod session;
 mod shard;
 mod shared;
 
-pub use bootstrap::{NewRealm, SYSTEM_BOTS};
+pub use bootstrap::{NewRealm, SYSTEM_BOTS, first_user};
 pub use channel::{Subscribed, Unsubscribed};
+pub use check::check;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use draft::{ChannelDraft, DirectDraft, Draft, Sent};
 pub use error::DomainError;
@@ -37,6 +39,7 @@ pub use server::{Options, Server};
 pub use session::Delivered;
 pub use shared::QueueLimits;
 pub use storage::View;
+pub use storage::check::{CheckProgress, CheckReport};
 
 /// Where an actor's answer goes.
 pub(crate) type Answer<T> = tokio::sync::oneshot::Sender<Result<T, DomainError>>;

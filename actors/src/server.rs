@@ -14,7 +14,7 @@ use actix::prelude::*;
 use model::{EventNumber, Fact, Frame, RealmId, Sequence, User};
 use parking_lot::{Mutex, RwLock};
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 use storage::log::{FrameBytes, Journal, JournalOptions, RealmLog, SyncPolicy};
@@ -73,6 +73,11 @@ thread_local! {
 }
 
 impl Server {
+    /// Whether there is a data folder at a path.
+    pub fn has_data(path: &Path) -> bool {
+        DataFolder::exists(path)
+    }
+
     /// Opens a data folder and starts everything in it. Must run inside an actix system.
     ///
     /// # Errors

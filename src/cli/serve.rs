@@ -1,7 +1,12 @@
-//! `millstream serve`: its arguments, and the configuration they make.
+//! `millstream serve`: the server.
 
 use super::config::environment;
-use crate::config::{Config, ConfigError, Overrides};
+use super::error::CliError;
+use super::run::run_until_stopped;
+use crate::config::{Config, ConfigError, DEFAULT_TOML, Overrides};
+use crate::http::routes::table;
+use crate::server::{Running, Setup};
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Run the server. The first start creates the data folder.
@@ -22,11 +27,6 @@ pub struct ServeArgs {
 }
 
 impl ServeArgs {
-    /// Whether only the defaults are wanted.
-    pub fn print_config(&self) -> bool {
-        self.print_config
-    }
-
     /// The configuration to run with.
     pub fn load(&self) -> Result<Config, ConfigError> {
         let flags = Overrides::default()
@@ -34,6 +34,30 @@ impl ServeArgs {
             .set("listen", "--listen", self.listen.as_ref());
         Config::load(self.config.as_deref(), environment(), flags)
     }
+}
+
+/// Runs until it is told to stop.
+pub fn run(args: &ServeArgs) -> Result<(), CliError> {
+    if args.print_config {
+        print!("{DEFAULT_TOML}");
+        return Ok(());
+    }
+    let setup = Setup { config: args.load()?, routes: table(), is_development: false, is_durable: true };
+    run_until_stopped(setup, greet)
+}
+
+/// Says where it is. Whoever closed our output does not want to know.
+fn greet(running: &Running) {
+    let app = running.app();
+    let mut text = format!("Millstream {}\n\n", env!("CARGO_PKG_VERSION"));
+    text.push_str(&format!("  URL   {}\n  Data  {}\n", running.url(), app.config.data.display()));
+    if app.server.realms().is_empty() {
+        text.push_str(
+            "\nThere is no organization yet. Stop the server and run `millstream realm create --help`.\n",
+        );
+    }
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{text}").and_then(|()| out.flush());
 }
 
 #[cfg(test)]
@@ -46,7 +70,7 @@ mod tests {
         let args: ServeArgs = parse(&["--data", "/tmp/x", "--listen", "127.0.0.1:0"]).unwrap();
         let config = args.load().unwrap();
         assert_eq!((config.data, config.listen.port()), (PathBuf::from("/tmp/x"), 0));
-        assert!(!args.print_config());
+        assert!(!args.print_config);
 
         let args: ServeArgs = parse(&["--listen", "nowhere"]).unwrap();
         let error = args.load().unwrap_err().to_string();

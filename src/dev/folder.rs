@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -23,9 +24,9 @@ impl TemporaryFolder {
         // Nothing waits for this disk, so it is as fast as memory, without the limits of a memory disk.
         let parent = std::env::temp_dir();
         clear_leftovers(&parent);
-        // tempfile makes folders that only their owner can read.
         let prefix = format!("{PREFIX}{}-", std::process::id());
-        Ok(Self(tempfile::Builder::new().prefix(&prefix).tempdir_in(parent)?))
+        let only_owner = fs::Permissions::from_mode(0o700);
+        Ok(Self(tempfile::Builder::new().prefix(&prefix).permissions(only_owner).tempdir_in(parent)?))
     }
 
     /// Where the data goes: a folder inside, so that it is new and empty.
@@ -78,7 +79,6 @@ mod tests {
 
     #[test]
     fn nobody_else_can_read_it_and_it_goes_away() {
-        use std::os::unix::fs::PermissionsExt;
         let folder = TemporaryFolder::create().unwrap();
         let path = folder.0.path().to_owned();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);

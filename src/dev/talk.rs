@@ -96,7 +96,7 @@ pub const TOPICS: &[Topic] = &[
         writers: &["ZOE", "hamlet", "shiva"],
         texts: &[
             "When shall we three meet again? In thunder, lightning, or in rain?",
-            "All of them, by the look of it: :cloud_lightning: :rain: :umbrella:",
+            "All of them, by the look of it: :cloud: :sunshowers: :umbrella:",
             "Forecast: https://weather.example.com/scotland?days=3",
         ],
         more: 18,
@@ -173,10 +173,7 @@ pub const TOPICS: &[Topic] = &[
         channel: "Verona",
         name: "",
         writers: &["othello", "hamlet"],
-        texts: &[
-            "Good morning, everybody :sun_with_face:",
-            "Is it? It was the nightingale, and not the lark.",
-        ],
+        texts: &["Good morning, everybody :sunrise:", "Is it? It was the nightingale, and not the lark."],
         more: 4,
     },
     Topic {

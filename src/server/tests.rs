@@ -2,42 +2,38 @@
 
 use super::*;
 use crate::config::Overrides;
-use crate::http::basic_auth::Credentials;
 use crate::http::caller::{Caller, Login};
-use crate::http::routes::{Limit, table};
+use crate::http::operations::{health, metrics};
+use crate::http::routes::Limit;
 use crate::http::{
-    Address, Answer, ApiError, BodyStream, ClientName, Code, Envelope, Fields, FromFields, Params, Path,
+    Address, Answer, ApiError, BodyStream, ClientName, Envelope, Fields, FromFields, Params, Path, Realm,
     reply, reply_ok,
 };
 use actix_web::http::Method;
+use actors::{NewRealm, NewUser, RealmHandle};
 use futures_util::StreamExt;
-use model::{MessageId, RealmId, Role, UserId};
+use model::{MessageId, Role};
 use reqwest::{Client, RequestBuilder, StatusCode};
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
+use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-const KEY: &str = "aaaaaaaaaabbbbbbbbbbccccccccccdd";
+thread_local! {
+    /// The data folder of this test's server, and the keys of its people.
+    static STARTED: RefCell<Option<(TempDir, RealmHandle)>> = const { RefCell::new(None) };
+}
 
-/// Knows hamlet (member), polonius (guest) and a bot, all with one key.
-struct Sample;
-
-impl Admission for Sample {
-    fn admit(&self, _: Option<&str>, credentials: &Credentials) -> Result<Caller, ApiError> {
-        let (user, role, is_bot) = match credentials.address.as_str() {
-            "hamlet@zulip.com" => (UserId(10), Role::Member, false),
-            "polonius@zulip.com" => (UserId(11), Role::Guest, false),
-            "bot@zulip.com" => (UserId(12), Role::Member, true),
-            _ => return Err(ApiError::new(Code::INVALID_API_KEY, "Invalid API key")),
-        };
-        if credentials.api_key != KEY {
-            return Err(ApiError::new(Code::INVALID_API_KEY, "Invalid API key"));
-        }
-        Ok(Caller { realm: RealmId(1), user, role, is_bot })
-    }
+/// The key of somebody of the sample organization.
+fn key(address: &str) -> String {
+    STARTED.with_borrow(|started| {
+        let (_, realm) = started.as_ref().unwrap();
+        realm.api_key(realm.directory().user_by_email(address).unwrap())
+    })
 }
 
 struct Send {
@@ -63,7 +59,7 @@ struct Sent {
 async fn send(caller: Caller, client: ClientName, address: Address, Params(request): Params<Send>) -> Answer {
     let Send { content, times } = request;
     let local = address.0.is_some_and(|address| address.is_loopback());
-    reply(&Sent { user: caller.user.0, content, times, client: client.0, local })
+    reply(&Sent { user: caller.user.id.0, content, times, client: client.0, local })
 }
 
 async fn fetch(Path(id): Path<MessageId>, caller: Option<Caller>) -> Answer {
@@ -102,9 +98,15 @@ async fn upload(BodyStream(mut payload): BodyStream) -> Answer {
     reply(&json!({ "bytes": bytes }))
 }
 
+async fn whose(Realm(realm): Realm) -> Answer {
+    reply(&json!({ "subdomain": realm.directory().realm().subdomain }))
+}
+
 fn routes() -> Vec<Route> {
-    let mut routes = table();
-    routes.extend([
+    vec![
+        Route::new(Method::GET, "/health", Login::None, Limit::Free, health),
+        Route::new(Method::GET, "/metrics", Login::None, Limit::Free, metrics),
+        Route::new(Method::GET, "/api/v1/whose", Login::None, Limit::Free, whose),
         Route::new(Method::GET, "/api/v1/messages/{message_id:int}", Login::Spectator, Limit::Api, fetch),
         Route::new(Method::DELETE, "/api/v1/messages/{message_id:int}", Login::Account, Limit::Api, delete),
         Route::new(Method::GET, "/api/v1/users/me", Login::Account, Limit::Api, || async { reply_ok() }),
@@ -115,18 +117,26 @@ fn routes() -> Vec<Route> {
         Route::new(Method::GET, "/api/v1/park", Login::None, Limit::Free, park),
         Route::new(Method::POST, "/api/v1/slow", Login::None, Limit::Free, slow),
         Route::new(Method::POST, "/api/v1/uploads", Login::Account, Limit::Free, upload).streaming(),
-    ]);
-    routes
+    ]
 }
 
 async fn start(settings: &[(&'static str, &str)]) -> (Running, Client) {
+    let data = tempfile::tempdir().unwrap();
     let mut flags = Overrides::default().set("listen", "test", Some("127.0.0.1:0"));
+    flags = flags.set("data", "test", Some(data.path().display()));
     flags = flags.set("limits.enabled", "test", Some("false"));
     for (option, value) in settings {
         flags = flags.set(option, "test", Some(value));
     }
     let config = Config::load(None, [], flags).unwrap();
-    (serve(config, routes(), Box::new(Sample)).await.unwrap(), Client::new())
+    let running = serve(setup(config)).await.unwrap();
+    let realm = running.app().server.realm_by_subdomain("").unwrap();
+    STARTED.set(Some((data, realm)));
+    (running, Client::new())
+}
+
+fn setup(config: Config) -> Setup {
+    Setup { config, routes: routes(), is_development: true, is_durable: false }
 }
 
 async fn read(request: RequestBuilder) -> (u16, Value) {
@@ -142,7 +152,7 @@ trait AsHamlet {
 
 impl AsHamlet for RequestBuilder {
     fn hamlet(self) -> Self {
-        self.basic_auth("hamlet@zulip.com", Some(KEY))
+        self.basic_auth("hamlet@zulip.com", Some(key("hamlet@zulip.com")))
     }
 }
 
@@ -191,14 +201,15 @@ async fn methods_paths_and_the_order_of_refusals() {
     assert_eq!((status, &body["msg"]), (400, &json!("This endpoint requires HTTP basic authentication.")));
     // With credentials they are looked at, also where none are needed.
     let (status, body) =
-        read(client.get(url("/messages/7")).basic_auth("hamlet@zulip.com", Some(KEY.replace('a', "b"))))
-            .await;
+        read(client.get(url("/messages/7")).basic_auth("hamlet@zulip.com", Some("b".repeat(32)))).await;
     assert_eq!((status, &body["code"]), (401, &json!("INVALID_API_KEY")));
-    let (status, body) =
-        read(client.put(url("/streams/3/x")).basic_auth("polonius@zulip.com", Some(KEY))).await;
+    let (status, body) = read(
+        client.put(url("/streams/3/x")).basic_auth("polonius@zulip.com", Some(key("polonius@zulip.com"))),
+    )
+    .await;
     assert_eq!((status, &body["msg"]), (400, &json!("Not allowed for guest users")));
     assert_eq!(read(client.put(url("/streams/3/x")).hamlet()).await.0, 200);
-    server.stop().await;
+    server.stop().await.unwrap();
 }
 
 #[actix_web::test]
@@ -248,7 +259,7 @@ async fn parameters_of_every_form_and_method() {
         (&body["deleted"], &body["ignored_parameters_unsupported"]),
         (&json!(5), &json!(["message_id"]))
     );
-    server.stop().await;
+    server.stop().await.unwrap();
 }
 
 #[actix_web::test]
@@ -261,7 +272,8 @@ async fn a_post_may_ask_to_be_something_else() {
     assert!(body.get("ignored_parameters_unsupported").is_none());
     // PATCH is for people, POST is not: the gate is that of the method asked for.
     let form = [("content", "hi"), ("method", "PATCH")];
-    let bot = client.post(url("/messages")).basic_auth("bot@zulip.com", Some(KEY));
+    let bot =
+        client.post(url("/messages")).basic_auth("default-bot@zulip.com", Some(key("default-bot@zulip.com")));
     assert_eq!(read(bot.form(&form)).await.1["msg"], "This endpoint does not accept bot requests.");
     for (form, query) in
         [([("method", "BOGUS")], ""), ([("method", "")], ""), ([("x", "y")], "?method=DELETE")]
@@ -272,7 +284,7 @@ async fn a_post_may_ask_to_be_something_else() {
     // Only a POST may.
     let request = client.patch(url("/messages")).hamlet().form(&[("content", "hi"), ("method", "DELETE")]);
     assert_eq!(read(request).await.0, 200);
-    server.stop().await;
+    server.stop().await.unwrap();
 }
 
 #[actix_web::test]
@@ -299,7 +311,7 @@ async fn bodies_have_bounds() {
     half.read_to_string(&mut answer).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
     assert!(answer.contains("Request body took too long"), "{answer}");
-    server.stop().await;
+    server.stop().await.unwrap();
 }
 
 #[actix_web::test]
@@ -327,11 +339,20 @@ async fn limits_count_accounts_and_addresses() {
     let body: Value = response.json().await.unwrap();
     assert_eq!((&body["code"], body["retry-after"].as_f64()), (&json!("RATE_LIMIT_HIT"), Some(wait)));
     // Somebody else is not concerned, nor is anybody without a name, once.
-    assert_eq!(read(client.get(url("/users/me")).basic_auth("bot@zulip.com", Some(KEY))).await.0, 200);
+    assert_eq!(
+        read(
+            client
+                .get(url("/users/me"))
+                .basic_auth("default-bot@zulip.com", Some(key("default-bot@zulip.com")))
+        )
+        .await
+        .0,
+        200
+    );
     assert_eq!(read(client.get(url("/messages/7"))).await.0, 200);
     assert_eq!(read(client.get(url("/messages/7"))).await.0, 429);
     assert_eq!(read(client.get(format!("{}/health", server.url()))).await.0, 200);
-    server.stop().await;
+    server.stop().await.unwrap();
 }
 
 #[actix_web::test]
@@ -342,11 +363,17 @@ async fn operations_answer() {
     let response = client.get(format!("{}/metrics", server.url())).send().await.unwrap();
     assert_eq!(response.headers()["Content-Type"], "text/plain; version=0.0.4; charset=utf-8");
     assert!(response.text().await.unwrap().contains("route=\"/health\""));
-    let second =
-        Config::load(None, [], Overrides::default().set("listen", "test", Some(server.address()))).unwrap();
-    let taken = serve(second, routes(), Box::new(Sample)).await.unwrap_err().to_string();
+    let data = tempfile::tempdir().unwrap();
+    let second = |data: &std::path::Path| {
+        let flags = Overrides::default().set("listen", "test", Some(server.address()));
+        let flags = flags.set("data", "test", Some(data.display()));
+        serve(setup(Config::load(None, [], flags).unwrap()))
+    };
+    let taken = second(data.path()).await.unwrap_err().to_string();
     assert!(taken.starts_with(&format!("cannot listen on {}: ", server.address())), "{taken}");
-    server.stop().await;
+    let taken = second(&server.app().config.data).await.unwrap_err().to_string();
+    assert!(taken.contains("in use by another millstream process"), "{taken}");
+    server.stop().await.unwrap();
 }
 
 #[actix_web::test]
@@ -371,7 +398,7 @@ async fn stopping_cuts_nobody_off() {
     half.read_to_string(&mut answer).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 ") && answer.ends_with("}\n"), "{answer}");
     assert_eq!(slow.await.unwrap().0, 200);
-    stopping.await.unwrap();
+    stopping.await.unwrap().unwrap();
     assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
     assert!(TcpStream::connect(address).await.is_err());
 }
@@ -413,5 +440,83 @@ async fn a_client_that_hangs_up_frees_its_poll() {
     parked_becomes(1).await;
     second.shutdown().await.unwrap();
     parked_becomes(0).await;
-    server.stop().await;
+    server.stop().await.unwrap();
+}
+
+#[actix_web::test]
+async fn hosts_lead_to_organizations_and_keys_work_in_their_own() {
+    let (server, client) = start(&[]).await;
+    let url = |path: &str| format!("{}/api/v1{path}", server.url());
+    let get = |path: &str, host: &str| client.get(url(path)).header("Host", host);
+    // One organization: any strange name is its, but not a subdomain that nobody has.
+    for host in ["localhost:9991", "127.0.0.1", "chat.test:80"] {
+        assert_eq!(read(get("/whose", host)).await.1["subdomain"], "", "{host}");
+    }
+    let nobody = json!({"result": "error", "msg": "Invalid subdomain", "code": "NONEXISTENT_SUBDOMAIN"});
+    assert_eq!(read(get("/whose", "acme.localhost")).await, (404, nobody.clone()));
+
+    let actors = server.app().server.clone();
+    let new = NewRealm { subdomain: "acme".into(), name: "Acme".into(), email_domain: "acme.example".into() };
+    let acme = actors.create_realm(new, |_, _| Vec::new()).await.unwrap();
+    let olga = NewUser {
+        email: "olga@acme.example".into(),
+        full_name: "Olga".into(),
+        role: Role::Owner,
+        bot: None,
+        password_hash: None,
+        timezone: String::new(),
+        channels: Vec::new(),
+    };
+    let olga = acme.create_user(olga).await.unwrap();
+    let olga = ("olga@acme.example", acme.api_key(&olga));
+    assert_eq!(read(get("/whose", "acme.localhost")).await.1["subdomain"], "acme");
+    assert_eq!(read(get("/whose", "chat.test")).await, (404, nobody));
+
+    let at =
+        |host: &str, address: &str, key: &str| read(get("/users/me", host).basic_auth(address, Some(key)));
+    assert_eq!(at("acme.localhost", olga.0, &olga.1).await.0, 200);
+    assert_eq!(at("acme.localhost", "OLGA@acme.example", &olga.1).await.0, 200);
+    for host in ["localhost", "chat.test", "other.localhost"] {
+        let (status, body) = at(host, olga.0, &olga.1).await;
+        assert_eq!(
+            (status, &body["msg"], &body["code"]),
+            (400, &json!("Account is not associated with this subdomain"), &json!("BAD_REQUEST")),
+            "{host}"
+        );
+        // The right key of the wrong person is no key, wherever.
+        let (status, body) = at(host, "hamlet@zulip.com", &olga.1).await;
+        assert_eq!((status, &body["code"]), (401, &json!("INVALID_API_KEY")), "{host}");
+    }
+    server.stop().await.unwrap();
+}
+
+#[actix_web::test]
+async fn incoming_webhooks_only_send() {
+    let (server, client) = start(&[]).await;
+    let url = |path: &str| format!("{}/api/v1{path}", server.url());
+    let webhook = |request: RequestBuilder| {
+        request.basic_auth("webhook-bot@zulip.com", Some(key("webhook-bot@zulip.com")))
+    };
+    let refused = "This API is not available to incoming webhook bots.";
+    for path in ["/users/me", "/messages/1", "/events"] {
+        let (status, body) = read(webhook(client.get(url(path)))).await;
+        assert_eq!((status, &body["msg"]), (400, &json!(refused)), "{path}");
+    }
+    assert_eq!(read(webhook(client.patch(url("/messages")))).await.1["msg"], refused);
+    assert_eq!(read(webhook(client.post(url("/messages"))).form(&[("content", "hi")])).await.0, 200);
+    server.stop().await.unwrap();
+}
+
+#[actix_web::test]
+async fn what_was_stored_is_there_after_a_restart() {
+    let (server, client) = start(&[]).await;
+    let (config, key) = (server.app().config.clone(), key("iago@zulip.com"));
+    // Nothing of the first server may be left, or its trees stay open.
+    let (_data, _) = STARTED.take().unwrap();
+    server.stop().await.unwrap();
+    let server = serve(setup(config)).await.unwrap();
+    let request = client.get(format!("{}/api/v1/users/me", server.url()));
+    assert_eq!(read(request.basic_auth("iago@zulip.com", Some(key))).await.0, 200);
+    assert_eq!(server.app().server.realms().len(), 1, "the sample organization is made once");
+    server.stop().await.unwrap();
 }

@@ -12,4 +12,4 @@ pub use messages::{
     ChangeFlags, CreateChannel, CreateUser, EndQueue, LearnFacts, NewChannel, NewUser, Notice, OpenChannel,
     OpenDirect, RegisterQueue, ReportPresence, ResumeQueue, SendHeartbeat, Type,
 };
-pub(crate) use state::new_user;
+pub(crate) use state::{join_groups, new_user};

@@ -43,7 +43,7 @@ pub async fn create_user(
     if !caller.user.bool_setting(CAN_CREATE_USERS, false) {
         return Err(ApiError::bad_request("User not authorized to create users"));
     }
-    let full_name = check_new_account(&caller.realm.directory(), &email, &full_name)?.to_owned();
+    let full_name = check_new_account(Some(&caller.realm.directory()), &email, &full_name)?.to_owned();
     let turn = app.passwords.turn().await?;
     let hash = turn.run(move || actors::login::hash_password(&password)).await?;
     drop(turn);
@@ -60,17 +60,19 @@ pub async fn create_user(
     reply(&Created { user_id: user.id.0 })
 }
 
-/// Refuses names and addresses that a new account cannot have; gives the name without white space around.
-fn check_new_account<'n>(
-    directory: &Directory,
+/// Refuses names and addresses that a new account cannot have (none: in a new organization); gives the name
+/// without white space around.
+pub fn check_new_account<'n>(
+    directory: Option<&Directory>,
     email: &str,
     full_name: &'n str,
 ) -> Result<&'n str, ApiError> {
     let full_name = parse_full_name(full_name)?;
-    check_full_name_free(directory, full_name, None)?;
     if !is_address(email) {
         return Err(ApiError::bad_request("Bad name or username"));
     }
+    let Some(directory) = directory else { return Ok(full_name) };
+    check_full_name_free(directory, full_name, None)?;
     // No domain is allowed by name yet, so that a closed organization lets nobody in.
     if realm_bool(directory.realm(), "emails_restricted_to_domains") {
         return Err(ApiError::bad_request(format!("Email '{email}' not allowed in this organization")));

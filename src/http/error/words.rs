@@ -164,7 +164,10 @@ mod tests {
     #[test]
     fn overload_says_when_to_come_back_and_storage_keeps_its_reasons() {
         let busy = ApiError::from(DomainError::Overloaded).into_response();
-        assert_eq!((busy.status().as_u16(), &busy.headers()["Retry-After"]), (503, &"1.0".parse().unwrap()));
+        assert_eq!(
+            (busy.status().as_u16(), busy.headers().get("Retry-After").unwrap()),
+            (503, &"1.0".parse().unwrap())
+        );
         let broken = ApiError::from(DomainError::Storage("cannot write /srv/data".into()));
         assert_eq!(broken.status_code(), 503);
         assert!(!broken.render_json().contains("/srv"), "{broken}");
