@@ -13,7 +13,7 @@ use crate::api::account::fetch_api_key::fetch_api_key;
 use crate::api::account::server_settings::server_settings;
 use crate::api::emoji::{EMOJI_PATH, emoji_json};
 use crate::api::users::create::create_user;
-use crate::api::{events, messages, users};
+use crate::api::{channels, events, messages, subscriptions, users};
 use actix_web::http::Method;
 use std::fmt;
 
@@ -120,5 +120,25 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::GET,  "/api/v1/users/{user_id:int}/presence", Login::Account, Limit::Api, users::presence::one_by_id),
         Route::new(Method::GET,  "/api/v1/users/{email:text}/presence",  Login::Account, Limit::Api, users::presence::one_by_email),
         Route::new(Method::GET,  "/api/v1/realm/presence",              Login::Account, Limit::Api, users::presence::all),
+
+        Route::new(Method::POST, "/api/v1/register", Login::Spectator, Limit::Api, events::register::register),
+
+        Route::new(Method::GET, "/api/v1/users",                Login::Spectator, Limit::Api, users::list::list_users),
+        Route::new(Method::GET, "/api/v1/users/me",             Login::Account,   Limit::Api, users::me::own_user),
+        Route::new(Method::GET, "/api/v1/users/{user_id:int}",  Login::Account,   Limit::Api, users::get::user_by_id),
+        Route::new(Method::GET, "/api/v1/users/{email:text}",   Login::Account,   Limit::Api, users::get::user_by_email),
+
+        Route::new(Method::GET,  "/api/v1/streams",                        Login::Account,   Limit::Api, channels::list::list_channels),
+        Route::new(Method::GET,  "/api/v1/get_stream_id",                  Login::Account,   Limit::Api, channels::get_id::channel_id_by_name),
+        Route::new(Method::GET,  "/api/v1/streams/{stream_id:int}",        Login::Account,   Limit::Api, channels::get::channel_by_id),
+        Route::new(Method::GET,  "/api/v1/streams/{stream_id:int}/members", Login::Account,  Limit::Api, channels::members::list_members),
+        Route::new(Method::POST, "/api/v1/channels/create",                Login::NotGuest,  Limit::Api, channels::create::create_channel),
+        Route::new(Method::GET,  "/api/v1/users/me/{stream_id:int}/topics", Login::Spectator, Limit::Api, channels::topics::list_topics),
+
+        Route::new(Method::GET,    "/api/v1/users/me/subscriptions", Login::Account,  Limit::Api, subscriptions::list::list_subscriptions),
+        Route::new(Method::POST,   "/api/v1/users/me/subscriptions", Login::NotGuest, Limit::Api, subscriptions::add::subscribe),
+        Route::new(Method::PATCH,  "/api/v1/users/me/subscriptions", Login::Account,  Limit::Api, subscriptions::update::update_subscriptions),
+        Route::new(Method::DELETE, "/api/v1/users/me/subscriptions", Login::Account,  Limit::Api, subscriptions::remove::unsubscribe),
+        Route::new(Method::GET, "/api/v1/users/{user_id:int}/subscriptions/{stream_id:int}", Login::Account, Limit::Api, subscriptions::status::subscription_status),
     ]
 }

@@ -2,3 +2,4 @@
 
 pub mod close;
 pub mod poll;
+pub mod register;

@@ -1,1 +1,10 @@
 //! Who reads which channel.
+
+pub mod add;
+pub mod adding;
+pub mod list;
+pub mod principals;
+pub mod remove;
+pub mod status;
+pub mod subscribers;
+pub mod update;

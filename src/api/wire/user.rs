@@ -137,4 +137,5 @@ pub fn unknown_user<'a>(directory: &Directory, user: &User, form: UserForm) -> U
 pub const UNKNOWN_NAME: &str = "Unknown user";
 
 /// A picture that says nothing.
-pub const UNKNOWN_AVATAR: &str = "https://secure.gravatar.com/avatar/00000000000000000000000000000000?d=mp&f=y";
+pub const UNKNOWN_AVATAR: &str =
+    "https://secure.gravatar.com/avatar/00000000000000000000000000000000?d=mp&f=y";

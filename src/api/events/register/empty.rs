@@ -1,0 +1,46 @@
+//! Parts of the state that nothing here can fill yet, with the value that says so (companions.md 2).
+
+use super::fetch::Fetch;
+use crate::api::wire::realm::PROFILE_FIELD_TYPES;
+use crate::http::Envelope;
+
+/// Fetch type, key, and the JSON that means that there is nothing.
+const EMPTY: &[(&str, &str, &[u8])] = &[
+    ("alert_words", "alert_words", b"[]"),
+    ("custom_profile_fields", "custom_profile_fields", b"[]"),
+    ("custom_profile_fields", "custom_profile_field_types", PROFILE_FIELD_TYPES),
+    ("onboarding_steps", "onboarding_steps", b"[]"),
+    ("onboarding_steps", "navigation_tour_video_url", b"null"),
+    ("saved_snippets", "saved_snippets", b"[]"),
+    ("navigation_views", "navigation_views", b"[]"),
+    ("drafts", "drafts", b"[]"),
+    ("scheduled_messages", "scheduled_messages", b"[]"),
+    ("reminders", "reminders", b"[]"),
+    ("muted_users", "muted_users", b"[]"),
+    ("realm_domains", "realm_domains", b"[]"),
+    ("realm_emoji", "realm_emoji", b"{}"),
+    ("realm_linkifiers", "realm_linkifiers", b"[]"),
+    ("realm_filters", "realm_filters", b"[]"),
+    ("realm_playgrounds", "realm_playgrounds", b"[]"),
+    ("realm_billing", "realm_billing", br#"{"has_pending_sponsorship_request":false}"#),
+    ("realm_embedded_bots", "realm_embedded_bots", b"[]"),
+    ("realm_incoming_webhook_bots", "realm_incoming_webhook_bots", b"[]"),
+    ("channel_folders", "channel_folders", b"[]"),
+    ("default_stream_groups", "realm_default_stream_groups", b"[]"),
+    ("stop_words", "stop_words", b"[]"),
+    ("user_status", "user_status", b"{}"),
+    ("video_calls", "has_zoom_token", b"false"),
+    ("giphy", "giphy_api_key", b"\"\""),
+    ("tenor", "tenor_api_key", b"\"\""),
+    ("push_device", "push_devices", b"{}"),
+];
+
+/// Adds those that were asked for.
+pub fn empty_fields(mut envelope: Envelope, fetch: &Fetch) -> Envelope {
+    for (word, key, value) in EMPTY {
+        if fetch.wants(word) {
+            envelope = envelope.raw_field(key, value);
+        }
+    }
+    envelope
+}

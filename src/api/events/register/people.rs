@@ -1,0 +1,148 @@
+//! People, bots and groups of a registration.
+
+use super::state::State;
+use crate::api::wire::group::group;
+use crate::api::wire::list::push_list;
+use crate::api::wire::user::{UserForm, unknown_user, user};
+use crate::http::{ApiError, Envelope};
+use model::{Directory, Role, User, UserId};
+use rules::avatar::{AvatarSize, gravatar_url};
+use rules::permissions::group_setting::holds_realm;
+use rules::permissions::users::{UserScope, api_email, user_scope};
+use rules::settings::RealmPermission;
+use serde::Serialize;
+
+/// Adds what was asked for of `realm_user`, `realm_bot` and `realm_user_groups`.
+pub fn people_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envelope, ApiError> {
+    if state.wants("realm_user") {
+        list_people(&mut envelope, state);
+        if let Some(me) = state.me {
+            envelope = envelope.fields(&own_fields(state.directory(), me))?;
+        }
+    }
+    if state.wants("realm_bot") {
+        list_bots(&mut envelope, state);
+    }
+    if state.wants("realm_user_groups") {
+        let with_deactivated = state.request.capabilities.include_deactivated_groups;
+        let groups = state.directory().groups().filter(|group| with_deactivated || !group.is_deactivated);
+        let groups = groups.filter(|_| state.me.is_some());
+        push_list(
+            envelope.open_field("realm_user_groups"),
+            groups.map(|record| group(state.directory(), record)),
+        );
+    }
+    Ok(envelope)
+}
+
+/// Whoever must not be known is left out, or stands there without a face where the client needs everybody.
+fn list_people(envelope: &mut Envelope, state: &State<'_>) {
+    let directory = state.directory();
+    let form =
+        UserForm { client_gravatar: state.request.client_gravatar, profile_data: true, is_active: false };
+    let scope = state.me.map_or(UserScope::Everybody, |me| user_scope(directory, me));
+    let shows_unknown = !state.request.capabilities.user_list_incomplete;
+    let scope = &scope;
+    let people = |is_active: bool| {
+        let users = directory.users().filter(|user| !user.is_system_bot());
+        users.filter_map(move |listed| match scope.contains(listed.id) {
+            true => (listed.is_active == is_active).then(|| user(directory, state.me, listed, form)),
+            // That somebody unknown was deactivated is not told either.
+            false => (is_active && shows_unknown).then(|| unknown_user(directory, listed, form)),
+        })
+    };
+    push_list(envelope.open_field("realm_users"), people(true));
+    push_list(envelope.open_field("realm_non_active_users"), people(false));
+    let system_bots = directory.users().filter(|user| user.is_system_bot());
+    let system_bots = system_bots.map(|bot| user(directory, state.me, bot, form));
+    push_list(envelope.open_field("cross_realm_bots"), system_bots);
+}
+
+/// What the caller is and may do.
+#[derive(Serialize)]
+struct OwnFields<'a> {
+    avatar_source: &'static str,
+    avatar_url_medium: String,
+    avatar_url: String,
+    can_create_private_streams: bool,
+    can_create_public_streams: bool,
+    can_create_web_public_streams: bool,
+    can_create_streams: bool,
+    can_invite_others_to_realm: bool,
+    is_admin: bool,
+    is_owner: bool,
+    is_moderator: bool,
+    is_guest: bool,
+    user_id: UserId,
+    email: String,
+    delivery_email: &'a str,
+    full_name: &'a str,
+}
+
+fn own_fields<'a>(directory: &Directory, me: &'a User) -> OwnFields<'a> {
+    let may = |permission| !me.is_guest() && holds_realm(directory, permission, me.id);
+    let private = may(RealmPermission::CreatePrivateChannel);
+    let public = may(RealmPermission::CreatePublicChannel);
+    let is_open = rules::settings::realm_bool(directory.realm(), "enable_spectator_access");
+    let web_public = is_open && may(RealmPermission::CreateWebPublicChannel);
+    OwnFields {
+        avatar_source: "G",
+        avatar_url_medium: gravatar_url(me, AvatarSize::Medium),
+        avatar_url: gravatar_url(me, AvatarSize::Small),
+        can_create_private_streams: private,
+        can_create_public_streams: public,
+        can_create_web_public_streams: web_public,
+        can_create_streams: private || public || web_public,
+        can_invite_others_to_realm: may(RealmPermission::InviteUsers),
+        is_admin: me.is_administrator(),
+        is_owner: me.role == Role::Owner,
+        is_moderator: me.is_moderator(),
+        is_guest: me.is_guest(),
+        user_id: me.id,
+        email: api_email(directory, me).into_owned(),
+        delivery_email: &me.delivery_email,
+        full_name: &me.full_name,
+    }
+}
+
+/// A bot for those who look after it.
+#[derive(Serialize)]
+struct OwnedBot<'a> {
+    user_id: UserId,
+    full_name: &'a str,
+    api_key: String,
+    bot_type: Option<u8>,
+    is_active: bool,
+    avatar_url: String,
+    default_sending_stream: Option<&'a str>,
+    default_events_register_stream: Option<&'a str>,
+    default_all_public_streams: bool,
+    owner_id: Option<UserId>,
+    email: &'a str,
+    services: [(); 0],
+}
+
+/// The caller's own bots; for administrators all of them.
+fn list_bots(envelope: &mut Envelope, state: &State<'_>) {
+    let directory = state.directory();
+    let looks_after = |bot: &User| {
+        let owner = bot.bot.as_ref().and_then(|bot| bot.owner);
+        state.me.is_some_and(|me| me.is_administrator() || owner == Some(me.id))
+    };
+    let bots = directory.users().filter(|user| user.is_bot() && !user.is_system_bot() && looks_after(user));
+    let items = bots.map(|bot| OwnedBot {
+        user_id: bot.id,
+        full_name: &bot.full_name,
+        api_key: state.request.realm.api_key(bot),
+        bot_type: bot.bot.as_ref().map(|bot| bot.kind.code()),
+        is_active: bot.is_active,
+        avatar_url: gravatar_url(bot, AvatarSize::Small),
+        default_sending_stream: None,
+        default_events_register_stream: None,
+        default_all_public_streams: false,
+        owner_id: bot.bot.as_ref().and_then(|bot| bot.owner),
+        email: &bot.delivery_email,
+        services: [],
+    });
+    push_list(envelope.open_field("realm_bots"), items);
+}

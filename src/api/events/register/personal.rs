@@ -1,0 +1,142 @@
+//! What is the caller's own in a registration: settings, topics, unread messages, who is here.
+
+use super::state::State;
+use crate::api::wire::json::push_value;
+use crate::api::wire::list::{push_list, push_object};
+use crate::api::wire::presence::{legacy, modern, shown};
+use crate::api::wire::settings::{push_default_settings, push_user_settings};
+use crate::api::wire::unread::unread;
+use crate::http::{ApiError, Envelope};
+use actors::Presence;
+use actors::queries::Unreads;
+use model::{ChannelId, MessageId, UserId, VisibilityPolicy};
+use rules::permissions::users::{UserScope, api_email, user_scope};
+use rules::settings::realm_bool;
+use rules::topics::shown_topic;
+use serde::Serialize;
+
+/// Adds what was asked for of one's own.
+pub fn personal_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envelope, ApiError> {
+    message_fields(&mut envelope, state);
+    if state.wants("user_settings") {
+        let out = envelope.open_field("user_settings");
+        match state.me {
+            Some(me) => push_user_settings(out, state.directory(), me),
+            None => push_default_settings(out, state.directory()),
+        }
+    }
+    if state.wants("realm_user_settings_defaults") {
+        push_default_settings(envelope.open_field("realm_user_settings_defaults"), state.directory());
+    }
+    topic_fields(&mut envelope, state);
+    if state.wants("presence") {
+        envelope = presence_fields(envelope, state)?;
+    }
+    Ok(envelope)
+}
+
+#[derive(Serialize)]
+struct RecentConversation<'a> {
+    max_message_id: MessageId,
+    user_ids: &'a [UserId],
+}
+
+fn message_fields(envelope: &mut Envelope, state: &State<'_>) {
+    let snapshot = state.snapshot;
+    if state.wants("message") {
+        let max_message_id = snapshot.max_message_id.map_or(-1, |id| i64::from(id.0));
+        push_value(envelope.open_field("max_message_id"), &max_message_id);
+    }
+    if state.request.wants_unreads() {
+        let nothing = Unreads::default();
+        let (unreads, owner) = match state.me {
+            Some(me) => (&snapshot.unreads, me.id),
+            None => (&nothing, UserId::default()),
+        };
+        let knows_empty_topic = state.request.capabilities.empty_topic_name;
+        push_value(envelope.open_field("unread_msgs"), &unread(unreads, owner, knows_empty_topic));
+    }
+    if state.wants("starred_messages") {
+        push_value(envelope.open_field("starred_messages"), &snapshot.starred);
+    }
+    if state.wants("recent_private_conversations") {
+        let conversations = snapshot.recent_conversations.iter().map(|recent| RecentConversation {
+            max_message_id: recent.max_message_id,
+            user_ids: &recent.users,
+        });
+        push_list(envelope.open_field("recent_private_conversations"), conversations);
+    }
+}
+
+#[derive(Serialize)]
+struct UserTopicJson<'a> {
+    stream_id: ChannelId,
+    topic_name: &'a str,
+    last_updated: u64,
+    visibility_policy: u8,
+}
+
+/// `muted_topics` is for clients that do not ask for `user_topics`.
+fn topic_fields(envelope: &mut Envelope, state: &State<'_>) {
+    let directory = state.directory();
+    let knows_empty = state.request.capabilities.empty_topic_name;
+    let topics = || state.me.into_iter().flat_map(|me| directory.topics_of_user(me.id));
+    if state.wants("user_topic") {
+        let items = topics().map(|(channel, _, topic)| UserTopicJson {
+            stream_id: channel,
+            topic_name: shown_topic(&topic.name, knows_empty),
+            last_updated: topic.updated.secs(),
+            visibility_policy: topic.policy.code(),
+        });
+        push_list(envelope.open_field("user_topics"), items);
+    }
+    let fetch = &state.request.fetch;
+    if fetch.wants("muted_topics") && (fetch.is_everything() || !fetch.wants("user_topic")) {
+        let muted = topics().filter(|(_, _, topic)| topic.policy == VisibilityPolicy::Muted);
+        let items = muted.filter_map(|(channel, _, topic)| {
+            let name = directory.channel(channel)?.name.as_str();
+            Some((name, shown_topic(&topic.name, knows_empty), topic.updated.secs()))
+        });
+        push_list(envelope.open_field("muted_topics"), items);
+    }
+}
+
+/// Presences older than this are not shown, unless the client asks for fewer or more days.
+const PRESENCE_DAYS: u32 = 14;
+
+#[derive(Serialize)]
+struct PresenceFields {
+    presence_last_update_id: u64,
+    server_timestamp: f64,
+}
+
+fn presence_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envelope, ApiError> {
+    let directory = state.directory();
+    let realm = &state.request.realm;
+    let (all, presence_last_update_id) = realm.presences(None);
+    let is_hidden = state.me.is_none() || realm_bool(directory.realm(), "presence_disabled");
+    let scope = match state.me {
+        Some(me) if !is_hidden => user_scope(directory, me),
+        _ => UserScope::Only(Default::default()),
+    };
+    let now = realm.now();
+    let secs_max = u64::from(state.request.presence_days_max.unwrap_or(PRESENCE_DAYS)) * 24 * 3600;
+    let is_recent = |presence: &Presence| {
+        let newest = presence.active.max(presence.idle).unwrap_or_default();
+        now.millis_since(newest) / 1000 <= secs_max
+    };
+    let listed = all.iter().filter(|(user, presence)| scope.contains(*user) && is_recent(presence));
+    let out = envelope.open_field("presences");
+    if state.request.slim_presence {
+        let members = listed.map(|(user, seen)| (user.to_string(), modern(shown(seen.active, seen.idle))));
+        push_object(out, members);
+    } else {
+        let members = listed.filter_map(|(user, seen)| {
+            let address = api_email(directory, directory.user(*user)?).into_owned();
+            Some((address, legacy(shown(seen.active, seen.idle))))
+        });
+        push_object(out, members);
+    }
+    let server_timestamp = now.0 as f64 / 1000.0;
+    envelope.fields(&PresenceFields { presence_last_update_id, server_timestamp })
+}

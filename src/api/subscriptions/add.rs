@@ -1,0 +1,50 @@
+//! `POST /users/me/subscriptions`: subscribe the caller or others, creating channels where needed (companions.md 6).
+
+use super::adding::{Added, Adding, add_subscriptions, parse_wanted};
+use super::principals::Principals;
+use crate::api::channels::options::ChannelOptions;
+use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply};
+use model::UserId;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+impl FromFields for Adding {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        Ok(Self {
+            wanted: parse_wanted(&fields.required_json("subscriptions")?)?,
+            options: ChannelOptions::from_fields(fields)?,
+            principals: Principals::from_fields(fields)?,
+            authorization_errors_fatal: fields.bool_or("authorization_errors_fatal", true)?,
+            sends_messages: fields.bool_or("send_new_subscription_messages", true)?,
+        })
+    }
+}
+
+/// What came of subscribing, as clients read it: keys are user ids.
+#[derive(Serialize)]
+pub struct AddedFields {
+    subscribed: BTreeMap<UserId, Vec<String>>,
+    already_subscribed: BTreeMap<UserId, Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unauthorized: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new_subscription_messages_sent: Option<bool>,
+}
+
+impl AddedFields {
+    /// `unauthorized` is told only to those who said that it is no error.
+    pub fn new(added: Added, authorization_errors_fatal: bool) -> Self {
+        Self {
+            subscribed: added.subscribed,
+            already_subscribed: added.already_subscribed,
+            unauthorized: (!authorization_errors_fatal).then_some(added.unauthorized),
+            new_subscription_messages_sent: added.messages_sent,
+        }
+    }
+}
+
+/// Who was subscribed to what, and who was already.
+pub async fn subscribe(caller: Caller, Params(adding): Params<Adding>) -> Answer {
+    let added = add_subscriptions(&caller, &adding).await?;
+    reply(&AddedFields::new(added, adding.authorization_errors_fatal))
+}

@@ -1,0 +1,104 @@
+//! `DELETE /users/me/subscriptions`: unsubscribe the caller or others (endpoints.md 14).
+
+use super::principals::Principals;
+use crate::http::{Answer, ApiError, Caller, Code, Fields, FromFields, Params, reply};
+use model::{Channel, Directory, UserId};
+use rules::RuleError;
+use rules::names::parse_channel_name;
+use rules::permissions::create::check_may_remove_subscribers;
+use serde::Serialize;
+use std::sync::Arc;
+
+/// The parameters.
+pub struct Removing {
+    names: Vec<String>,
+    principals: Principals,
+}
+
+impl Removing {
+    /// The caller's own subscriptions to channels with these names.
+    pub fn own(names: Vec<String>) -> Self {
+        Self { names, principals: Principals::Caller }
+    }
+}
+
+impl FromFields for Removing {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        Ok(Self {
+            names: fields.required_strings("subscriptions")?,
+            principals: Principals::from_fields(fields)?,
+        })
+    }
+}
+
+/// Names of channels, one entry for each user and channel.
+#[derive(Default, Serialize)]
+pub struct Removed {
+    removed: Vec<String>,
+    not_removed: Vec<String>,
+}
+
+/// A request that was checked: who leaves what.
+pub struct CheckedRemoval {
+    people: Vec<UserId>,
+    channels: Vec<Arc<Channel>>,
+}
+
+/// `removed` and `not_removed`.
+pub async fn unsubscribe(caller: Caller, Params(params): Params<Removing>) -> Answer {
+    let checked = check_removal(&caller, &caller.realm.directory(), &params)?;
+    reply(&remove_subscriptions(&caller, checked).await?)
+}
+
+/// Finds the channels and the people, and checks that the caller may do this.
+///
+/// # Errors
+/// The rules of names; `STREAM_DOES_NOT_EXIST` for unknown ones; principals; `Insufficient permission`.
+pub fn check_removal(
+    caller: &Caller,
+    directory: &Directory,
+    removing: &Removing,
+) -> Result<CheckedRemoval, ApiError> {
+    let (mut channels, mut unknown): (Vec<Arc<Channel>>, Vec<&str>) = (Vec::new(), Vec::new());
+    for raw in &removing.names {
+        let name = parse_channel_name(raw)?;
+        match directory.channel_by_name(name) {
+            Some(channel) if channels.iter().any(|known| known.id == channel.id) => {}
+            Some(channel) => channels.push(channel.clone()),
+            None => unknown.push(name),
+        }
+    }
+    if !unknown.is_empty() {
+        let msg = format!("Channel(s) ({}) do not exist", unknown.join(", "));
+        return Err(ApiError::new(Code::STREAM_DOES_NOT_EXIST, msg));
+    }
+    let no_such_id = |id: u32| RuleError::InvalidMember { id: id.into() }.into();
+    let people = removing.principals.resolve(directory, caller, no_such_id)?;
+    if people.iter().any(|user| !is_own(caller, directory, *user)) {
+        let channels: Vec<&Channel> = channels.iter().map(|channel| &**channel).collect();
+        check_may_remove_subscribers(directory, &caller.user, &channels)?;
+    }
+    Ok(CheckedRemoval { people, channels })
+}
+
+/// The caller, or one of the caller's bots.
+fn is_own(caller: &Caller, directory: &Directory, user: UserId) -> bool {
+    let owner = || directory.user(user).and_then(|user| user.bot.as_ref()?.owner);
+    user == caller.user.id || owner() == Some(caller.user.id)
+}
+
+/// Unsubscribes, one channel after the other.
+///
+/// # Errors
+/// Those of every command.
+pub async fn remove_subscriptions(caller: &Caller, checked: CheckedRemoval) -> Result<Removed, ApiError> {
+    let mut outcome = Removed::default();
+    for channel in checked.channels {
+        let people = checked.people.clone();
+        let done = caller.realm.unsubscribe(channel.id, people, caller.user.id).await?;
+        let entries = |count: usize| std::iter::repeat_n(channel.name.clone(), count);
+        outcome.removed.extend(entries(done.removed.len()));
+        outcome.not_removed.extend(entries(done.not_subscribed.len()));
+    }
+    Ok(outcome)
+}

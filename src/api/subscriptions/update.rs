@@ -1,0 +1,53 @@
+//! `PATCH /users/me/subscriptions`: subscribe to some channels and leave others (companions.md 6).
+
+use super::add::AddedFields;
+use super::adding::{Adding, WantedChannel, add_subscriptions, parse_wanted};
+use super::principals::Principals;
+use super::remove::{Removed, Removing, check_removal, remove_subscriptions};
+use crate::api::channels::options::ChannelOptions;
+use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply};
+use serde::Serialize;
+
+/// The parameters.
+pub struct UpdateSubscriptions {
+    add: Vec<WantedChannel>,
+    delete: Vec<String>,
+}
+
+impl FromFields for UpdateSubscriptions {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        let delete = fields.optional_strings("delete")?.unwrap_or_default();
+        let add = fields.optional_json("add")?.map_or(Ok(Vec::new()), |field| parse_wanted(&field))?;
+        Ok(Self { add, delete })
+    }
+}
+
+#[derive(Serialize)]
+struct Updated {
+    #[serde(flatten)]
+    added: AddedFields,
+    #[serde(flatten)]
+    removed: Removed,
+}
+
+/// What POST and DELETE give, together. Both parts are checked before either is carried out.
+pub async fn update_subscriptions(caller: Caller, Params(params): Params<UpdateSubscriptions>) -> Answer {
+    if params.add.is_empty() && params.delete.is_empty() {
+        let msg = r#"Nothing to do. Specify at least one of "add" or "delete"."#;
+        return Err(ApiError::bad_request(msg));
+    }
+    let removal = check_removal(&caller, &caller.realm.directory(), &Removing::own(params.delete))?;
+    let adding = Adding {
+        wanted: params.add,
+        principals: Principals::Caller,
+        options: ChannelOptions::default(),
+        authorization_errors_fatal: true,
+        sends_messages: false,
+    };
+    let added = match adding.wanted.is_empty() {
+        true => Default::default(),
+        false => add_subscriptions(&caller, &adding).await?,
+    };
+    let removed = remove_subscriptions(&caller, removal).await?;
+    reply(&Updated { added: AddedFields::new(added, true), removed })
+}

@@ -1,0 +1,72 @@
+//! `GET /users`: everybody the caller may know of (api.md; endpoints.md 19).
+
+use crate::api::wire::list::push_list;
+use crate::api::wire::user::{UserForm, user};
+use crate::http::host::Realm;
+use crate::http::{Answer, ApiError, Caller, Envelope, Fields, FromFields, Params};
+use actix_web::web;
+use model::{Directory, User, UserId};
+use rules::permissions::users::{UserScope, user_scope};
+use rules::settings::realm_bool;
+use std::collections::BTreeSet;
+
+/// The parameters. Nobody logged in computes no avatars, because addresses are not theirs to see.
+pub struct ListUsers {
+    client_gravatar: Option<bool>,
+    include_custom_profile_fields: bool,
+    user_ids: Option<Vec<u32>>,
+}
+
+impl FromFields for ListUsers {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        Ok(Self {
+            client_gravatar: fields.optional_bool("client_gravatar")?,
+            include_custom_profile_fields: fields.bool_or("include_custom_profile_fields", false)?,
+            user_ids: fields.optional_ids("user_ids")?,
+        })
+    }
+}
+
+/// Past so many users, the list is written on a thread of its own: other requests need not wait for it.
+const USERS_INLINE_MAX: usize = 300;
+
+/// `members`: people and bots, deactivated ones included, but not the server's own bots.
+pub async fn list_users(
+    caller: Option<Caller>,
+    Realm(realm): Realm,
+    Params(params): Params<ListUsers>,
+) -> Answer {
+    let directory = realm.directory();
+    if caller.is_none() && !realm_bool(directory.realm(), "enable_spectator_access") {
+        return Err(ApiError::not_logged_in());
+    }
+    let write = move || write_members(&directory, caller.as_ref().map(|caller| &*caller.user), &params);
+    if realm.directory().users().nth(USERS_INLINE_MAX).is_none() {
+        return write();
+    }
+    web::block(write).await.map_err(|_| ApiError::internal())?
+}
+
+fn write_members(directory: &Directory, viewer: Option<&User>, params: &ListUsers) -> Answer {
+    let form = UserForm {
+        client_gravatar: params.client_gravatar.unwrap_or(viewer.is_some()),
+        profile_data: params.include_custom_profile_fields,
+        is_active: true,
+    };
+    let scope = viewer.map_or(UserScope::Everybody, |viewer| user_scope(directory, viewer));
+    let is_shown = |user: &User| !user.is_system_bot() && scope.contains(user.id);
+    let mut envelope = Envelope::with_capacity(1024);
+    let out = envelope.open_field("members");
+    match &params.user_ids {
+        Some(ids) => {
+            let ids: BTreeSet<UserId> = ids.iter().map(|id| UserId(*id)).collect();
+            let users = ids.iter().filter_map(|id| directory.user(*id)).filter(|user| is_shown(user));
+            push_list(out, users.map(|member| user(directory, viewer, member, form)));
+        }
+        None => {
+            let users = directory.users().filter(|user| is_shown(user));
+            push_list(out, users.map(|member| user(directory, viewer, member, form)));
+        }
+    }
+    envelope.reply()
+}

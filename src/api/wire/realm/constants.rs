@@ -1,0 +1,109 @@
+//! What is the same for every organization of every server of this version (conventions.md 5; companions.md 2).
+
+use rules::names::{CHANNEL_NAME_LENGTH_MAX, DESCRIPTION_LENGTH_MAX};
+use rules::topics::TOPIC_LENGTH_MAX;
+use serde::Serialize;
+
+/// Numeric limits that clients hold themselves to.
+#[derive(Serialize)]
+pub struct Limits {
+    max_avatar_file_size_mib: usize,
+    max_icon_file_size_mib: usize,
+    max_logo_file_size_mib: usize,
+    max_stream_name_length: usize,
+    max_stream_description_length: usize,
+    max_topic_length: usize,
+    max_message_length: usize,
+    max_bulk_new_subscription_messages: usize,
+    max_channel_folder_name_length: usize,
+    max_channel_folder_description_length: usize,
+    max_reminder_note_length: usize,
+    password_min_length: usize,
+    password_max_length: usize,
+    password_min_guesses: usize,
+}
+
+/// The limits of this version.
+pub const LIMITS: Limits = Limits {
+    max_avatar_file_size_mib: 5,
+    max_icon_file_size_mib: 5,
+    max_logo_file_size_mib: 5,
+    max_stream_name_length: CHANNEL_NAME_LENGTH_MAX,
+    max_stream_description_length: DESCRIPTION_LENGTH_MAX,
+    max_topic_length: TOPIC_LENGTH_MAX,
+    max_message_length: rules::content::CONTENT_LENGTH_MAX,
+    max_bulk_new_subscription_messages: crate::api::channels::notices::PEOPLE_TOLD_MAX,
+    max_channel_folder_name_length: 60,
+    max_channel_folder_description_length: 1024,
+    max_reminder_note_length: 1000,
+    password_min_length: 6,
+    password_max_length: 100,
+    password_min_guesses: 10_000,
+};
+
+/// How the server works, as far as clients follow it.
+#[derive(Serialize)]
+pub struct Server {
+    event_queue_longpoll_timeout_seconds: u32,
+    server_presence_ping_interval_seconds: u32,
+    server_presence_offline_threshold_seconds: u32,
+    server_typing_started_expiry_period_milliseconds: u32,
+    server_typing_stopped_wait_period_milliseconds: u32,
+    server_typing_started_wait_period_milliseconds: u32,
+    server_inline_image_preview: bool,
+    server_inline_url_embed_preview: bool,
+    server_thumbnail_formats: [(); 0],
+    server_avatar_changes_disabled: bool,
+    server_name_changes_disabled: bool,
+    server_web_public_streams_enabled: bool,
+    server_needs_upgrade: bool,
+    server_jitsi_server_url: &'static str,
+    jitsi_server_url: &'static str,
+    server_can_summarize_topics: bool,
+    settings_send_digest_emails: bool,
+    zulip_plan_is_not_limited: bool,
+    upgrade_text_for_wide_organization_logo: &'static str,
+}
+
+/// How this version works.
+pub const SERVER: Server = Server {
+    event_queue_longpoll_timeout_seconds: 90,
+    server_presence_ping_interval_seconds: 60,
+    server_presence_offline_threshold_seconds: 200,
+    server_typing_started_expiry_period_milliseconds: 45_000,
+    server_typing_stopped_wait_period_milliseconds: 12_000,
+    server_typing_started_wait_period_milliseconds: 30_000,
+    server_inline_image_preview: true,
+    // Nothing is fetched from elsewhere.
+    server_inline_url_embed_preview: false,
+    server_thumbnail_formats: [],
+    server_avatar_changes_disabled: false,
+    server_name_changes_disabled: false,
+    server_web_public_streams_enabled: true,
+    server_needs_upgrade: false,
+    server_jitsi_server_url: "https://meet.jit.si",
+    jitsi_server_url: "https://meet.jit.si",
+    server_can_summarize_topics: false,
+    settings_send_digest_emails: false,
+    zulip_plan_is_not_limited: true,
+    upgrade_text_for_wide_organization_logo: "",
+};
+
+/// Days that a deactivated organization is kept at least.
+pub const DELETION_DAYS_MIN: u32 = 14;
+
+/// `realm_default_external_accounts`
+pub const EXTERNAL_ACCOUNTS: &[u8] = br#"{"twitter":{"text":"Twitter","url_pattern":"https://twitter.com/%(username)s","name":"Twitter username","hint":""},"github":{"text":"GitHub","url_pattern":"https://github.com/%(username)s","name":"GitHub username","hint":""}}"#;
+
+/// `realm_available_video_chat_providers`
+pub const VIDEO_CHAT_PROVIDERS: &[u8] =
+    br#"{"disabled":{"name":"None","id":0},"jitsi_meet":{"name":"Jitsi Meet","id":1}}"#;
+
+/// `server_report_message_types`
+pub const REPORT_TYPES: &[u8] = br#"[{"key":"spam","name":"Spam"},{"key":"harassment","name":"Harassment"},{"key":"inappropriate","name":"Inappropriate content"},{"key":"norms","name":"Violates community norms"},{"key":"other","name":"Other reason"}]"#;
+
+/// `giphy_rating_options`
+pub const GIF_RATINGS: &[u8] = br#"{"disabled":{"name":"GIPHY integration disabled","id":0},"y":{"name":"Allow GIFs rated Y (Very young audience)","id":1},"g":{"name":"Allow GIFs rated G (General audience)","id":2},"pg":{"name":"Allow GIFs rated PG (Parental guidance)","id":3},"pg-13":{"name":"Allow GIFs rated PG-13 (Parental guidance - under 13)","id":4},"r":{"name":"Allow GIFs rated R (Restricted)","id":5}}"#;
+
+/// `custom_profile_field_types`
+pub const PROFILE_FIELD_TYPES: &[u8] = br#"{"SHORT_TEXT":{"id":1,"name":"Text (short)"},"LONG_TEXT":{"id":2,"name":"Text (long)"},"SELECT":{"id":3,"name":"List of options"},"DATE":{"id":4,"name":"Date"},"URL":{"id":5,"name":"Link"},"USER":{"id":6,"name":"Users"},"EXTERNAL_ACCOUNT":{"id":7,"name":"External account"},"PRONOUNS":{"id":8,"name":"Pronouns"}}"#;
