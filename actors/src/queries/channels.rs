@@ -5,7 +5,7 @@ use crate::announce::summary;
 use crate::handle::RealmHandle;
 use model::event::ChannelSummary;
 use model::{Channel, ChannelId, Directory, MessageId, Timestamp, User};
-use rules::traffic::weekly_traffic;
+use rules::traffic::{TRAFFIC_DAYS, weekly_traffic};
 use std::sync::Arc;
 use storage::View;
 
@@ -46,10 +46,10 @@ pub(super) fn counted(view: &View, channel: &Arc<Channel>, now: Timestamp) -> Ch
     summary(view, channel, weekly_traffic(recent, channel.created, now))
 }
 
-/// How many messages of a channel came in the days that traffic is counted over. Memory has no times of messages, so
-/// for now all of them count: too many for channels that are older.
-fn recent_messages(view: &View, channel: ChannelId, _now: Timestamp) -> u64 {
-    view.channel_ids(channel).map_or(0, |ids| ids.len())
+/// How many messages of a channel came in the days that traffic is counted over.
+fn recent_messages(view: &View, channel: ChannelId, now: Timestamp) -> u64 {
+    let since = Timestamp(now.0.saturating_sub(TRAFFIC_DAYS * 24 * 60 * 60 * 1000));
+    view.messages.count_in_channel_since(channel, since)
 }
 
 /// A topic of a channel.

@@ -2,10 +2,13 @@
 //! and a million messages cost a few megabytes. Bodies are elsewhere.
 
 use model::message::MessageTraits;
-use model::{ChannelId, Flags, Message, MessageId, Place, RecipientId, TopicKey, UserId};
+use model::{ChannelId, Flags, Message, MessageId, Place, RecipientId, Timestamp, TopicKey, UserId};
 use roaring::RoaringBitmap;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+
+/// Milliseconds of a day.
+const DAY_MILLIS: u64 = 24 * 60 * 60 * 1000;
 
 /// The part of a message that the index needs; the row of `Table::MessageIndex`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +21,8 @@ pub struct MessageIndexRow {
     pub place: Place,
     /// What narrows ask for.
     pub traits: MessageTraits,
+    /// When it was sent.
+    pub sent: Timestamp,
     /// Whether anybody reacted.
     pub has_reaction: bool,
     /// Flags of single users.
@@ -31,6 +36,7 @@ impl From<&Message> for MessageIndexRow {
             recipient: message.recipient,
             place: message.place.clone(),
             traits: message.traits,
+            sent: message.sent,
             has_reaction: !message.reactions.is_empty(),
             user_flags: message.user_flags.clone(),
         }
@@ -81,6 +87,8 @@ pub struct MessageIndex {
     pub last: MessageId,
     /// All messages.
     pub all: RoaringBitmap,
+    /// Day since 1970 (UTC) → its first message: where a stretch of days begins.
+    pub days: BTreeMap<u64, MessageId>,
     /// By channel.
     pub channels: HashMap<ChannelId, ChannelMessages>,
     /// By direct conversation.
@@ -106,6 +114,7 @@ impl MessageIndex {
     pub fn add(&mut self, id: MessageId, row: &MessageIndexRow) {
         self.last = self.last.max(id);
         self.all.insert(id.0);
+        self.days.entry(row.sent.0 / DAY_MILLIS).and_modify(|first| *first = id.min(*first)).or_insert(id);
         match &row.place {
             Place::Channel { channel, topic } => {
                 let messages = self.channels.entry(*channel).or_default();
@@ -157,6 +166,15 @@ impl MessageIndex {
     /// The topic of a channel.
     pub fn topic(&self, channel: ChannelId, topic: &TopicKey) -> Option<&TopicMessages> {
         self.channels.get(&channel)?.topics.get(topic)
+    }
+
+    /// How many messages of a channel were sent on the day of `since` or later.
+    pub fn count_in_channel_since(&self, channel: ChannelId, since: Timestamp) -> u64 {
+        let first = self.days.range(since.0 / DAY_MILLIS..).next();
+        match (self.channels.get(&channel), first) {
+            (Some(messages), Some((_, first))) => messages.ids.range_cardinality(first.0..),
+            _ => 0,
+        }
     }
 
     /// The oldest message of a channel.
