@@ -1,12 +1,14 @@
 //! A message on its way: rendered and checked against a snapshot, not yet decided.
 
+use crate::error::DomainError;
 use model::fact::LocalEcho;
 use model::message::MessageTraits;
 use model::{
-    ChannelId, Flag, Flags, Message, MessageId, Place, RecipientId, Timestamp, TopicLink, User, UserId,
-    VisibilityPolicy,
+    ChannelId, Directory, Flag, Flags, GroupId, Message, MessageId, Place, RecipientId, Timestamp, TopicLink,
+    User, UserId, VisibilityPolicy,
 };
 use rules::markdown::Rendered;
+use rules::permissions::message::check_group_mention;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -104,10 +106,20 @@ impl Draft {
     }
 }
 
+/// Refuses a message that mentions a group aloud which its sender may not mention.
+pub(crate) fn check_group_mentions(draft: &Draft, directory: &Directory) -> Result<(), DomainError> {
+    for group in &draft.rendered.mentions.groups {
+        if let Some(group) = directory.group(GroupId(*group as u32)) {
+            check_group_mention(directory, &draft.sender, group)?;
+        }
+    }
+    Ok(())
+}
+
 /// Flags for people who are mentioned, by name or through a group, where `receives` says they get the message.
 pub(crate) fn mention_flags(
     rendered: &Rendered,
-    directory: &model::Directory,
+    directory: &Directory,
     receives: impl Fn(UserId) -> bool,
 ) -> BTreeMap<UserId, Flags> {
     let mut flags: BTreeMap<UserId, Flags> = BTreeMap::new();
@@ -121,7 +133,7 @@ pub(crate) fn mention_flags(
         add(UserId(*user as u32));
     }
     for group in &rendered.mentions.groups {
-        for user in directory.members_of(model::GroupId(*group as u32)) {
+        for user in directory.members_of(GroupId(*group as u32)) {
             add(user);
         }
     }

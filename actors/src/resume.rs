@@ -64,6 +64,9 @@ fn delivered(
         Audience::Readers(message) => readers_flags(view, record, user.id, message)?,
         _ => return None,
     };
+    if !crate::session::accepts(&record.options, &event.body) {
+        return None;
+    }
     if let Some(narrow) = narrow
         && !crate::session::wants(narrow, &view.directory, record.user, &event, flags)
     {
@@ -78,5 +81,5 @@ fn readers_flags(view: &View, record: &QueueRecord, user: UserId, message: &mode
     }
     let channel = view.directory.channel(message.place.channel()?)?;
     let is_public = !channel.invite_only && !view.directory.user(user)?.is_guest();
-    (record.options.all_public_channels && is_public).then_some(Flags::NONE)
+    (crate::realm::hears_all_public_channels(&record.options) && is_public).then_some(Flags::NONE)
 }

@@ -1,13 +1,13 @@
 //! What a channel's actor must know to decide, ahead of the disk. No actor, no clock, no storage.
 
-use crate::draft::{ChannelDraft, Destination, mention_flags};
+use crate::draft::{ChannelDraft, Destination, check_group_mentions, mention_flags};
 use crate::error::DomainError;
 use model::directory::Subscribers;
 use model::{
     Channel, ChannelId, Directory, Fact, Flag, MessageId, Place, Subscription, Timestamp, TopicKey, User,
     UserId, VisibilityPolicy,
 };
-use rules::permissions::message::{Wildcard, check_group_mention, check_wildcard};
+use rules::permissions::message::{Wildcard, check_wildcard};
 use rules::visibility::{self, Participation};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -102,12 +102,7 @@ impl ChannelState {
             let count = context.participants.len() + usize::from(is_new);
             check_wildcard(directory, sender, Wildcard::Topic, count)?;
         }
-        for group in &mentions.groups {
-            if let Some(group) = directory.group(model::GroupId(*group as u32)) {
-                check_group_mention(directory, sender, group)?;
-            }
-        }
-        Ok(())
+        check_group_mentions(&draft.draft, directory)
     }
 
     /// Policies that sending changes: the sender's own, and those of people who are mentioned by name.

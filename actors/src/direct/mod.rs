@@ -63,6 +63,7 @@ impl DirectActor {
         let sender = draft.draft.sender.clone();
         let is_started = self.recipient.is_some();
         rules::permissions::direct::check_direct(&directory, &sender, &self.users, is_started)?;
+        crate::draft::check_group_mentions(&draft.draft, &directory)?;
         let mut facts = Vec::new();
         let recipient = match self.recipient {
             Some(recipient) => recipient,

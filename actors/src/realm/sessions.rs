@@ -7,7 +7,7 @@ use crate::fanout::{Fanout, Listener};
 use crate::session::{Close, Queue, SessionActor, SessionOptions, Tick};
 use crate::shared::{QueueAddress, RealmShared};
 use actix::prelude::*;
-use model::{Audience, EventBody, EventKind, Fact, QueueId, QueueRecord};
+use model::{Audience, EventBody, EventKind, Fact, QueueId, QueueOptions, QueueRecord};
 use rules::narrow::EventNarrow;
 use std::sync::Arc;
 
@@ -39,6 +39,12 @@ impl RealmActor {
     }
 }
 
+/// Whether a queue is also given messages of public channels that its owner does not subscribe to: it asked for all of
+/// them, or for those that match its narrow (events.md 1).
+pub(crate) fn hears_all_public_channels(options: &QueueOptions) -> bool {
+    options.all_public_channels || !options.narrow.is_empty()
+}
+
 /// Starts the session of a queue and lets it listen.
 fn start_session(
     realm: &Arc<RealmShared>,
@@ -52,7 +58,7 @@ fn start_session(
     let (id, user, all_public_channels) = (
         record.id.clone(),
         record.user,
-        record.options.all_public_channels && listener_kinds.contains(EventKind::Message),
+        hears_all_public_channels(&record.options) && listener_kinds.contains(EventKind::Message),
     );
     let session = SessionActor::new(SessionOptions {
         record,

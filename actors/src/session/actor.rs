@@ -5,7 +5,11 @@ use super::queue::{Delivered, Queue, QueueError};
 use crate::error::DomainError;
 use crate::realm::{EndQueue, RealmActor};
 use actix::prelude::*;
-use model::{Directory, Event, EventBody, Flags, QueueRecord, Timestamp, TopicKey, UserId};
+use model::event::TypingPlace;
+use model::{
+    Directory, Event, EventBody, EventKind, EventKinds, Flags, QueueOptions, QueueRecord, Timestamp,
+    TopicKey, UserId,
+};
 use rules::narrow::{EventNarrow, NarrowedMessage};
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -76,6 +80,20 @@ impl SessionActor {
     }
 }
 
+/// Whether a queue is given an event that its types contain (events.md 2 and 3).
+pub(crate) fn accepts(options: &QueueOptions, body: &EventBody) -> bool {
+    match body {
+        EventBody::Typing { place: TypingPlace::Channel { .. }, .. } => {
+            options.capabilities.stream_typing_notifications
+        }
+        // For those only that do not ask by name for what came after it.
+        EventBody::MutedTopics(_) => {
+            options.kinds == EventKinds::ALL || !options.kinds.contains(EventKind::UserTopic)
+        }
+        _ => true,
+    }
+}
+
 /// Whether an event passes a queue's message filter. Other events always do.
 pub(crate) fn wants(
     narrow: &EventNarrow,
@@ -111,6 +129,9 @@ impl Handler<Deliver> for SessionActor {
     type Result = ();
 
     fn handle(&mut self, message: Deliver, ctx: &mut Self::Context) {
+        if !accepts(&self.options.record.options, &message.event.body) {
+            return;
+        }
         if let Some(narrow) = &self.options.narrow
             && !wants(
                 narrow,
