@@ -1,5 +1,6 @@
 //! What rendering may know of an organization: a snapshot of its directory, limited to what the writer may see.
 
+use crate::http::RealmUrl;
 use actors::RealmHandle;
 use model::{ChannelId, Directory, TopicKey, User, UserId};
 use rules::markdown::{ChannelRef, EmojiRef, GroupRef, MarkdownContext, UserRef};
@@ -24,6 +25,7 @@ pub struct RealmMarkdown<'a> {
     realm: &'a RealmHandle,
     directory: &'a Directory,
     writer: &'a User,
+    url: &'a str,
     shows_previews: bool,
 }
 
@@ -31,12 +33,17 @@ impl<'a> RealmMarkdown<'a> {
     /// For messages: pictures may be shown below the text.
     pub fn of_message(realm: &'a RealmHandle, directory: &'a Directory, writer: &'a User) -> Self {
         let shows_previews = realm_bool(directory.realm(), "inline_image_preview");
-        Self { realm, directory, writer, shows_previews }
+        Self { realm, directory, writer, url: "", shows_previews }
     }
 
     /// For descriptions: text alone.
     pub fn of_description(realm: &'a RealmHandle, directory: &'a Directory, writer: &'a User) -> Self {
-        Self { realm, directory, writer, shows_previews: false }
+        Self { realm, directory, writer, url: "", shows_previews: false }
+    }
+
+    /// With the organization's own address, so that links to it stay inside it.
+    pub fn with_url(self, url: &'a RealmUrl) -> Self {
+        Self { url: &url.0, ..self }
     }
 
     fn user_ref(&self, user: &User) -> Option<UserRef> {
@@ -92,6 +99,10 @@ impl MarkdownContext for RealmMarkdown<'_> {
     /// Organizations have no emoji of their own yet.
     fn custom_emoji(&self, _: &str) -> Option<EmojiRef> {
         None
+    }
+
+    fn realm_url(&self) -> &str {
+        self.url
     }
 
     fn translate_emoticons(&self) -> bool {

@@ -1,7 +1,8 @@
 //! `POST /messages/render`: a text as HTML, as it would be sent (companions.md 4).
 
 use super::send::rendered;
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply};
+use crate::api::markdown::RealmMarkdown;
+use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, RealmUrl, reply};
 use serde::Serialize;
 
 /// A text to be rendered.
@@ -21,8 +22,8 @@ struct RenderedText {
 }
 
 /// Renders a text for its writer. Nothing is stored, nobody is told.
-pub async fn render(caller: Caller, Params(request): Params<RenderText>) -> Answer {
+pub async fn render(caller: Caller, url: RealmUrl, Params(request): Params<RenderText>) -> Answer {
     let directory = caller.realm.directory();
-    let rendered = rendered(&caller.realm, &directory, &caller.user, &request.content)?.html;
-    reply(&RenderedText { rendered })
+    let context = RealmMarkdown::of_message(&caller.realm, &directory, &caller.user).with_url(&url);
+    reply(&RenderedText { rendered: rendered(&request.content, &context)?.html })
 }

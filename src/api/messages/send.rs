@@ -5,7 +5,7 @@
 use super::recipients::{ChannelName, PeopleNames, parse_channel, parse_people};
 use crate::api::markdown::RealmMarkdown;
 use crate::http::params::check_length_max;
-use crate::http::{Answer, ApiError, Caller, ClientName, Fields, FromFields, Params, reply};
+use crate::http::{Answer, ApiError, Caller, ClientName, Fields, FromFields, Params, RealmUrl, reply};
 use actors::{ChannelDraft, DirectDraft, Draft, RealmHandle};
 use model::fact::LocalEcho;
 use model::{Directory, MessageId, QueueId, TopicLink, User};
@@ -73,8 +73,13 @@ struct SentMessage {
 }
 
 /// Sends a message; it is on disk when this answers.
-pub async fn send(caller: Caller, client: ClientName, Params(request): Params<SendMessage>) -> Answer {
-    let writer = Writer { realm: &caller.realm, sender: &caller.user, client: client.0 };
+pub async fn send(
+    caller: Caller,
+    client: ClientName,
+    url: RealmUrl,
+    Params(request): Params<SendMessage>,
+) -> Answer {
+    let writer = Writer { realm: &caller.realm, sender: &caller.user, client: client.0, url: &url };
     let sent = match request.to {
         To::Channel { channel, topic } => {
             let draft = writer.channel_draft(channel, topic, request.text)?;
@@ -94,6 +99,7 @@ struct Writer<'c> {
     realm: &'c RealmHandle,
     sender: &'c Arc<User>,
     client: String,
+    url: &'c RealmUrl,
 }
 
 impl Writer<'_> {
@@ -137,7 +143,8 @@ impl Writer<'_> {
     }
 
     fn draft(self, directory: &Directory, content: String, text: Text) -> Result<Draft, ApiError> {
-        let rendered = rendered(self.realm, directory, self.sender, &content)?;
+        let context = RealmMarkdown::of_message(self.realm, directory, self.sender).with_url(self.url);
+        let rendered = rendered(&content, &context)?;
         let read_by_sender = text.read_by_sender.unwrap_or_else(|| is_read_by_sender(&self.client));
         let (sender, client, echo) = (self.sender.clone(), self.client, text.echo);
         Ok(Draft { sender, content, rendered, client, read_by_sender, echo })
@@ -145,12 +152,6 @@ impl Writer<'_> {
 }
 
 /// A text of a message as HTML.
-pub(super) fn rendered(
-    realm: &RealmHandle,
-    directory: &Directory,
-    writer: &User,
-    content: &str,
-) -> Result<Rendered, ApiError> {
-    let context = RealmMarkdown::of_message(realm, directory, writer);
-    render(content, &context).map_err(|_| ApiError::bad_request("Unable to render message"))
+pub(super) fn rendered(content: &str, context: &RealmMarkdown) -> Result<Rendered, ApiError> {
+    render(content, context).map_err(|_| ApiError::bad_request("Unable to render message"))
 }

@@ -4,8 +4,8 @@ use model::channel::ChannelPermissions;
 use model::group::{GroupPermissions, SYSTEM_GROUPS};
 use model::message::MessageTraits;
 use model::{
-    Channel, ChannelId, DirectConversation, Directory, GroupId, GroupSetting, Message, MessageId, Place, Realm,
-    RealmId, RecipientId, Role, SettingValue, Timestamp, TopicsPolicy, User, UserGroup, UserId,
+    Channel, ChannelId, DirectConversation, Directory, GroupId, GroupSetting, Message, MessageId, Place,
+    Realm, RealmId, RecipientId, Role, SettingValue, Timestamp, TopicsPolicy, User, UserGroup, UserId,
 };
 
 pub const IAGO: UserId = UserId(1);
