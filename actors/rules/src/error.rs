@@ -3,6 +3,14 @@
 //! Which code and HTTP status a word becomes, and which data is repeated in extra fields, is one table at
 //! the edge (`src/http/error.rs`). The display text of each word is the `msg` of the specification.
 
+mod edit;
+mod emoji;
+mod group;
+
+pub use edit::EditError;
+pub use emoji::EmojiError;
+pub use group::{GroupError, GroupObjection};
+
 use crate::topics::EMPTY_TOPIC_DISPLAY_NAME;
 
 /// A refusal. The display text is exactly what a client reads.
@@ -103,6 +111,71 @@ pub enum RuleError {
         /// In code points.
         limit: usize,
     },
+    /// The channel for reported messages is to be seen by few.
+    #[error("Moderation request channel must be private.")]
+    ModerationChannelPublic,
+    /// Who can read a channel is changed only by those who can read it.
+    #[error("Channel content access is required.")]
+    ContentAccessRequired,
+    /// Only administrators choose the channels for new people.
+    #[error("You do not have permission to change default channels.")]
+    DefaultChannelsNotPermitted,
+    /// Asked for as a default channel of its own.
+    #[error("Private channels cannot be made default.")]
+    PrivateChannelDefault,
+    /// Neither a number of days nor one of the two words. The edge repeats `var_name` and `bad_value`.
+    #[error("Bad value for 'message_retention_days': {value}")]
+    RetentionInvalid {
+        /// As given.
+        value: String,
+    },
+    /// There is nothing to unarchive.
+    #[error("Channel is not currently deactivated")]
+    ChannelNotArchived,
+    /// There is nothing to archive.
+    #[error("Channel is already deactivated")]
+    ChannelAlreadyArchived,
+    /// The new name is the old one.
+    #[error("Channel already has that name.")]
+    ChannelNameSame,
+    /// No such folder.
+    #[error("Invalid channel folder ID")]
+    InvalidFolderId,
+    /// Stripped name is empty.
+    #[error("Channel folder name can't be empty.")]
+    FolderNameEmpty,
+    /// A control character or non-character.
+    #[error("Invalid character in channel folder name, at position {position}.")]
+    FolderNameCharacter {
+        /// 1-based, in code points.
+        position: usize,
+    },
+    /// Another folder has this name.
+    #[error("Channel folder '{name}' already exists")]
+    FolderAlreadyExists {
+        /// As asked for.
+        name: String,
+    },
+    /// Channels are in the folder.
+    #[error("You need to remove all the channels from this folder to archive it.")]
+    FolderInUse,
+    /// Not every folder exactly once.
+    #[error("Invalid order mapping.")]
+    FolderOrderInvalid,
+
+    // --- subscriptions ---
+    /// None of the nine properties.
+    #[error("Unknown subscription property: {name}")]
+    SubscriptionPropertyUnknown {
+        /// As given.
+        name: String,
+    },
+    /// A property of a channel that the user does not subscribe to.
+    #[error("Not subscribed to channel ID {id}")]
+    NotSubscribed {
+        /// The channel.
+        id: i64,
+    },
 
     // --- topics and content ---
     /// A control character or non-character.
@@ -117,6 +190,15 @@ pub enum RuleError {
     /// The channel wants only the empty topic. The edge adds `empty_topic_display_name`.
     #[error("Only the {EMPTY_TOPIC_DISPLAY_NAME} topic is allowed in this channel.")]
     NamedTopicRefused,
+    /// A channel with named topics cannot have the empty topic alone.
+    #[error(
+        "To enable this configuration, all messages in this channel must be in the {EMPTY_TOPIC_DISPLAY_NAME} topic. \
+         Consider renaming or deleting other topics."
+    )]
+    NamedTopicsExist,
+    /// Its channel does not exist, so the topic is not muted either.
+    #[error("Topic is not muted")]
+    TopicNotMuted,
     /// Nothing is left after trimming.
     #[error("Message must not be empty")]
     ContentEmpty,
@@ -140,6 +222,12 @@ pub enum RuleError {
         /// The group's name.
         name: String,
     },
+    /// An edit, a move, a deletion or the history of a message.
+    #[error(transparent)]
+    Edit(#[from] EditError),
+    /// A reaction, or the emoji of a status.
+    #[error(transparent)]
+    Emoji(#[from] EmojiError),
 
     // --- direct messages ---
     /// Nobody to write to.
@@ -231,6 +319,15 @@ pub enum RuleError {
         /// The group's name.
         group: String,
     },
+    /// What a client believes to be stored is not. The edge repeats `field_name`.
+    #[error("'{field}' value does not match the expected value.")]
+    ExpectationMismatch {
+        /// The parameter.
+        field: &'static str,
+    },
+    /// A user group that cannot be made, changed or left like this.
+    #[error(transparent)]
+    Group(#[from] GroupError),
     /// Not `#` and 3 to 6 hexadecimal digits.
     #[error("color is not a valid hex color code")]
     ColorInvalid,

@@ -3,8 +3,11 @@
 
 use super::{ApiError, Code};
 use actors::DomainError;
+use model::GroupId;
 use rules::RuleError;
+use rules::error::{EditError, EmojiError, GroupError, GroupObjection};
 use rules::topics::EMPTY_TOPIC_DISPLAY_NAME;
+use serde_json::Value;
 
 /// How long a client should wait before it asks an overloaded or stopping server again, in seconds.
 const RETRY_SECS: f64 = 1.0;
@@ -63,9 +66,43 @@ impl From<RuleError> for ApiError {
             RuleError::SystemGroupRequired { setting } => refusal.with("setting_name", setting),
             RuleError::BadNarrow { desc } => refusal.with("desc", desc),
             RuleError::BadNarrowCombination { desc } => refusal.with("desc", desc),
+            RuleError::ExpectationMismatch { field } => refusal.with("field_name", field),
+            RuleError::RetentionInvalid { value } => {
+                refusal.with("var_name", "message_retention_days").with("bad_value", value)
+            }
+            RuleError::Edit(EditError::PartOfTopicTimeOver { first_allowed, total, allowed }) => refusal
+                .with("first_message_id_allowed_to_move", first_allowed.0)
+                .with("total_messages_in_topic", total)
+                .with("total_messages_allowed_to_move", allowed),
+            RuleError::Group(GroupError::InUse { objections }) => {
+                refusal.with("objections", objections.iter().map(objection).collect::<Vec<_>>())
+            }
             _ => refusal,
         }
     }
+}
+
+fn objection(objection: &GroupObjection) -> Value {
+    let ids = |groups: &[GroupId]| -> Value { groups.iter().map(|group| group.0).collect() };
+    let fields: Vec<(&str, Value)> = match objection {
+        GroupObjection::Subgroup { supergroups } => {
+            vec![("type", "subgroup".into()), ("supergroup_ids", ids(supergroups))]
+        }
+        GroupObjection::Realm { settings } => {
+            vec![("type", "realm".into()), ("settings", settings.clone().into())]
+        }
+        GroupObjection::Channel { channel, settings } => vec![
+            ("type", "channel".into()),
+            ("channel_id", channel.0.into()),
+            ("settings", settings.clone().into()),
+        ],
+        GroupObjection::UserGroup { group, settings } => vec![
+            ("type", "user_group".into()),
+            ("group_id", group.0.into()),
+            ("settings", settings.clone().into()),
+        ],
+    };
+    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 fn code_of(error: &RuleError) -> Code {
@@ -80,6 +117,12 @@ fn code_of(error: &RuleError) -> Code {
         RuleError::TopicWildcardNotPermitted => Code::TOPIC_WILDCARD_MENTION_NOT_ALLOWED,
         RuleError::SystemGroupRequired { .. } => Code::SYSTEM_GROUP_REQUIRED,
         RuleError::BadNarrow { .. } | RuleError::BadNarrowCombination { .. } => Code::BAD_NARROW,
+        RuleError::ExpectationMismatch { .. } => Code::EXPECTATION_MISMATCH,
+        RuleError::RetentionInvalid { .. } => Code::REQUEST_VARIABLE_INVALID,
+        RuleError::Edit(EditError::PartOfTopicTimeOver { .. }) => Code::MOVE_MESSAGES_TIME_LIMIT_EXCEEDED,
+        RuleError::Emoji(EmojiError::ReactionExists) => Code::REACTION_ALREADY_EXISTS,
+        RuleError::Emoji(EmojiError::ReactionMissing) => Code::REACTION_DOES_NOT_EXIST,
+        RuleError::Group(GroupError::InUse { .. }) => Code::CANNOT_DEACTIVATE_GROUP_IN_USE,
         _ => Code::BAD_REQUEST,
     }
 }
@@ -159,6 +202,64 @@ mod tests {
             assert_eq!((error.status_code().as_u16(), error.render_json()), (status, format!("{body}\n")));
         }
         assert_eq!(ApiError::from(RuleError::LoginRequired), ApiError::not_logged_in());
+    }
+
+    #[test]
+    fn refusals_of_changes_carry_their_data() {
+        let cases: Vec<(ApiError, u16, &str)> = vec![
+            (
+                RuleError::ExpectationMismatch { field: "old" }.into(),
+                400,
+                r#"{"result":"error","msg":"'old' value does not match the expected value.","code":"EXPECTATION_MISMATCH","field_name":"old"}"#,
+            ),
+            (
+                RuleError::RetentionInvalid { value: "soon".into() }.into(),
+                400,
+                r#"{"result":"error","msg":"Bad value for 'message_retention_days': soon","code":"REQUEST_VARIABLE_INVALID","var_name":"message_retention_days","bad_value":"soon"}"#,
+            ),
+            (
+                RuleError::Edit(EditError::PartOfTopicTimeOver {
+                    first_allowed: model::MessageId(498),
+                    total: 5,
+                    allowed: 3,
+                })
+                .into(),
+                400,
+                r#"{"result":"error","msg":"You only have permission to move the 3/5 most recent messages in this topic.","code":"MOVE_MESSAGES_TIME_LIMIT_EXCEEDED","first_message_id_allowed_to_move":498,"total_messages_in_topic":5,"total_messages_allowed_to_move":3}"#,
+            ),
+            (
+                RuleError::Edit(EditError::NothingToChange).into(),
+                400,
+                r#"{"result":"error","msg":"Nothing to change","code":"BAD_REQUEST"}"#,
+            ),
+            (
+                RuleError::Emoji(EmojiError::ReactionExists).into(),
+                400,
+                r#"{"result":"error","msg":"Reaction already exists.","code":"REACTION_ALREADY_EXISTS"}"#,
+            ),
+            (
+                RuleError::Emoji(EmojiError::ReactionMissing).into(),
+                400,
+                r#"{"result":"error","msg":"Reaction doesn't exist.","code":"REACTION_DOES_NOT_EXIST"}"#,
+            ),
+            (
+                RuleError::Group(GroupError::InUse {
+                    objections: vec![
+                        GroupObjection::Subgroup { supergroups: vec![GroupId(9)] },
+                        GroupObjection::Channel {
+                            channel: model::ChannelId(3),
+                            settings: vec!["can_subscribe_group"],
+                        },
+                    ],
+                })
+                .into(),
+                400,
+                r#"{"result":"error","msg":"Cannot deactivate user group in use.","code":"CANNOT_DEACTIVATE_GROUP_IN_USE","objections":[{"supergroup_ids":[9],"type":"subgroup"},{"channel_id":3,"settings":["can_subscribe_group"],"type":"channel"}]}"#,
+            ),
+        ];
+        for (error, status, body) in cases {
+            assert_eq!((error.status_code().as_u16(), error.render_json()), (status, format!("{body}\n")));
+        }
     }
 
     #[test]
