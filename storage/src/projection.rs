@@ -51,7 +51,7 @@ impl Trees {
             // The journal makes things durable; this only bounds how much is replayed after a crash,
             // and lets sled clean its segments.
             .flush_every_ms(Some(1000));
-        let db = match open_db(&config) {
+        let db = match open_unlocked(&config) {
             Ok(db) => db,
             Err(error @ StoreError::Trees(sled::Error::Corruption { .. })) => {
                 // A kill while sled writes a snapshot makes every later open fail; without the
@@ -60,7 +60,7 @@ impl Trees {
                     return Err(error);
                 }
                 tracing::warn!(%error, "the trees had a damaged snapshot, which was moved aside");
-                open_db(&config)?
+                open_unlocked(&config)?
             }
             Err(error) => return Err(error),
         };
@@ -247,6 +247,26 @@ fn open_db(config: &sled::Config) -> Result<sled::Db, StoreError> {
             let text = panic.downcast_ref::<String>().map(String::as_str);
             let why = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("for an unknown reason");
             Err(StoreError::TreesDamaged(format!("opening them failed: {why}")))
+        }
+    }
+}
+
+/// How long the last owner of the trees in this process may take to let go of them.
+const RELEASE_SECS_MAX: u64 = 5;
+
+/// Opens, and waits while a handle that this process has dropped is still being closed: sled lets go of its
+/// lock on a thread of its own. Other processes are kept out by the lock of the data folder.
+fn open_unlocked(config: &sled::Config) -> Result<sled::Db, StoreError> {
+    let start = std::time::Instant::now();
+    loop {
+        match open_db(config) {
+            Err(StoreError::Trees(sled::Error::Io(error)))
+                if error.to_string().contains("could not acquire lock")
+                    && start.elapsed().as_secs() < RELEASE_SECS_MAX =>
+            {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+            opened => return opened,
         }
     }
 }
