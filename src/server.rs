@@ -218,4 +218,6 @@ impl Running {
 }
 
 #[cfg(test)]
+mod smoke_tests;
+#[cfg(test)]
 mod tests;
