@@ -5,7 +5,9 @@
 
 pub mod channel;
 pub mod create;
+pub mod delete;
 pub mod direct;
+pub mod edit;
 pub mod group_setting;
 pub mod message;
 pub mod roles;

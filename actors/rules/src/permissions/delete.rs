@@ -1,0 +1,174 @@
+//! Who may delete a message or a topic (endpoints.md 13 and 21).
+
+use crate::error::{EditError, RuleError};
+use crate::permissions::channel::{Archived, ChannelRef, ReadableChannel, access_channel_content};
+use crate::permissions::edit::check_may_modify;
+use crate::permissions::group_setting::holds_realm;
+use crate::permissions::roles::check_administrator;
+use crate::settings::{ChannelPermission, RealmPermission, realm_int};
+use crate::topics::normalize_topic;
+use model::{Directory, Message, Timestamp, User};
+
+/// Whether somebody may delete a message. `received` as in `can_read`. That it was deleted in the meantime
+/// (`EditError::AlreadyDeleted`) only who deletes it can see.
+pub fn check_delete(
+    dir: &Directory,
+    actor: &User,
+    message: &Message,
+    received: impl FnOnce() -> bool,
+    now: Timestamp,
+) -> Result<(), RuleError> {
+    check_may_modify(dir, actor, message, received)?;
+    let channel = message.place.channel().and_then(|id| dir.channel(id));
+    let holds = |of_realm: RealmPermission, of_channel: ChannelPermission| {
+        holds_realm(dir, of_realm, actor.id)
+            || channel.is_some_and(|channel| dir.holds(of_channel.of(channel), actor.id))
+    };
+    if holds(RealmPermission::DeleteAnyMessage, ChannelPermission::DeleteAnyMessage) {
+        return Ok(());
+    }
+    let may_own = holds(RealmPermission::DeleteOwnMessage, ChannelPermission::DeleteOwnMessage);
+    if !is_own(dir, actor, message) || !may_own {
+        return Err(EditError::DeleteNotPermitted.into());
+    }
+    // No grace here, unlike for edits.
+    let limit = realm_int(dir.realm(), "message_content_delete_limit_seconds");
+    let limit_millis = limit.map(|secs| u64::try_from(secs).unwrap_or(0).saturating_mul(1000));
+    if limit_millis.is_some_and(|limit| now.millis_since(message.sent) > limit) {
+        return Err(EditError::DeleteTimeOver.into());
+    }
+    Ok(())
+}
+
+/// Written by the actor, or by a bot of the actor.
+fn is_own(dir: &Directory, actor: &User, message: &Message) -> bool {
+    let owner = || dir.user(message.sender)?.bot.as_ref()?.owner;
+    message.sender == actor.id || owner() == Some(actor.id)
+}
+
+/// Finds the channel of a topic that an administrator deletes, with as much of its history as that
+/// administrator can read, and the topic's normalized name. `AdministratorRequired`, `InvalidChannelId`.
+pub fn access_topic_to_delete<'d, 't>(
+    dir: &'d Directory,
+    actor: &User,
+    channel: i64,
+    topic: &'t str,
+) -> Result<(ReadableChannel<'d>, &'t str), RuleError> {
+    check_administrator(actor)?;
+    let channel = access_channel_content(dir, actor, ChannelRef::Id(channel), Archived::Refused)?;
+    Ok((channel, normalize_topic(topic)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{
+        self, ADMINISTRATOR, BOT, GUEST, MEMBER, MODERATOR, OTHER_MEMBER, OWNER, SYSTEM_BOT,
+    };
+    use model::{Channel, DirectConversation, GroupSetting, Place, RecipientId, SettingValue, UserId};
+
+    const SENT: Timestamp = Timestamp(1_000_000);
+
+    fn within_limit() -> Timestamp {
+        SENT.plus_secs(600)
+    }
+
+    fn check(dir: &Directory, actor: UserId, sender: UserId, now: Timestamp) -> Result<(), RuleError> {
+        let mut message = fixture::message(5, sender, fixture::in_channel(1, "lunch"));
+        message.sent = SENT;
+        check_delete(dir, dir.user(actor).unwrap(), &message, || true, now)
+    }
+
+    #[test]
+    fn who_deletes_whose_messages() {
+        let refused = Err(RuleError::Edit(EditError::DeleteNotPermitted));
+        let over = Err(RuleError::Edit(EditError::DeleteTimeOver));
+        let only = |user| GroupSetting::only(user);
+        let nobody: fn(&mut Channel) = |_| {};
+        // actor, sender, who deletes own messages in the organization, channel, seconds since → outcome
+        type Case = (UserId, UserId, Option<GroupSetting>, fn(&mut Channel), u64, Result<(), RuleError>);
+        let any_in_channel: fn(&mut Channel) = |channel| {
+            channel.permissions.delete_any_message = GroupSetting::only(OTHER_MEMBER);
+        };
+        let own_in_channel: fn(&mut Channel) = |channel| {
+            channel.permissions.delete_own_message = GroupSetting::only(MEMBER);
+        };
+        let cases: Vec<Case> = vec![
+            (ADMINISTRATOR, MEMBER, None, nobody, 1_000_000, Ok(())),
+            (OWNER, MEMBER, None, nobody, 0, Ok(())),
+            (MODERATOR, MEMBER, None, nobody, 0, refused.clone()),
+            (MEMBER, MEMBER, None, nobody, 600, Ok(())),
+            (MEMBER, MEMBER, None, nobody, 601, over.clone()),
+            (MEMBER, BOT, None, nobody, 600, Ok(())),
+            (MEMBER, BOT, None, nobody, 601, over.clone()),
+            (OTHER_MEMBER, BOT, None, nobody, 0, refused.clone()),
+            (BOT, MEMBER, None, nobody, 0, refused.clone()),
+            (MEMBER, SYSTEM_BOT, None, nobody, 0, refused.clone()),
+            (OTHER_MEMBER, MEMBER, None, any_in_channel, 1_000_000, Ok(())),
+            (MEMBER, MEMBER, Some(only(OWNER)), nobody, 0, refused.clone()),
+            (MEMBER, MEMBER, Some(only(OWNER)), own_in_channel, 0, Ok(())),
+            (MEMBER, MEMBER, Some(only(OWNER)), own_in_channel, 601, over),
+            (OTHER_MEMBER, MEMBER, None, own_in_channel, 0, refused),
+        ];
+        for (actor, sender, own, change, secs, expected) in cases {
+            let mut dir = fixture::directory();
+            let mut channel = fixture::channel(1, "general");
+            change(&mut channel);
+            dir.put_channel(channel);
+            if let Some(own) = own {
+                fixture::set_realm(&mut dir, "can_delete_own_message_group", SettingValue::Group(own));
+            }
+            let found = check(&dir, actor, sender, SENT.plus_secs(secs));
+            assert_eq!(found, expected, "{actor} {sender} {secs}");
+        }
+    }
+
+    #[test]
+    fn what_is_out_of_reach_is_invalid() {
+        let mut dir = fixture::directory();
+        let mut channel = fixture::channel(1, "general");
+        dir.put_channel(channel.clone());
+        assert_eq!(check(&dir, GUEST, GUEST, SENT), Err(RuleError::InvalidMessage));
+        channel.is_archived = true;
+        dir.put_channel(channel);
+        assert_eq!(check(&dir, OWNER, MEMBER, SENT), Err(RuleError::InvalidMessage));
+    }
+
+    #[test]
+    fn direct_messages_follow_the_organization_alone() {
+        let mut dir = fixture::directory();
+        let recipient = RecipientId(1000);
+        dir.put_direct(DirectConversation { recipient, users: vec![ADMINISTRATOR, MEMBER, OTHER_MEMBER] });
+        let mut message = fixture::message(5, MEMBER, Place::Direct);
+        message.sent = SENT;
+        let check = |actor| check_delete(&dir, dir.user(actor).unwrap(), &message, || true, within_limit());
+        assert_eq!(check(MEMBER), Ok(()));
+        assert_eq!(check(ADMINISTRATOR), Ok(()));
+        assert_eq!(check(OTHER_MEMBER), Err(EditError::DeleteNotPermitted.into()));
+        assert_eq!(check(OWNER), Err(RuleError::InvalidMessage));
+    }
+
+    #[test]
+    fn topics_are_deleted_by_administrators_who_can_read_them() {
+        let mut dir = fixture::directory();
+        dir.put_channel(fixture::channel(1, "general"));
+        let mut secret = fixture::channel(2, "secret");
+        secret.invite_only = true;
+        dir.put_channel(secret);
+        let mut old = fixture::channel(3, "old");
+        old.is_archived = true;
+        dir.put_channel(old);
+        for (actor, channel, expected) in [
+            (ADMINISTRATOR, 1, Ok(("general", ""))),
+            (MODERATOR, 1, Err(RuleError::AdministratorRequired)),
+            (MODERATOR, 99, Err(RuleError::AdministratorRequired)),
+            (OWNER, 2, Err(RuleError::InvalidChannelId)),
+            (OWNER, 3, Err(RuleError::InvalidChannelId)),
+            (OWNER, 99, Err(RuleError::InvalidChannelId)),
+        ] {
+            let found = access_topic_to_delete(&dir, dir.user(actor).unwrap(), channel, " (no topic) ");
+            let found = found.map(|(channel, topic)| (channel.channel().name.as_str(), topic));
+            assert_eq!(found, expected, "{actor} {channel}");
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Who may move messages to another topic or channel, and how old they may be (endpoints.md 2, steps 6, 7, 9, 10).
+
+use super::{PropagateMode, Wanted, oldest_allowed};
+use crate::error::{EditError, RuleError};
+use crate::permissions::channel::{
+    Archived, ChannelRef, access_channel_content, administers_channel, check_may_post,
+};
+use crate::permissions::group_setting::holds_realm;
+use crate::settings::{ChannelPermission, RealmPermission};
+use crate::topics::{ResolveChange, check_topics_policy, resolve_change};
+use model::{Channel, Directory, Message, MessageId, Place, Timestamp, TopicKey, User};
+use std::sync::Arc;
+
+const TOPIC_LIMIT: &str = "move_messages_within_stream_limit_seconds";
+const CHANNEL_LIMIT: &str = "move_messages_between_streams_limit_seconds";
+
+/// A permitted move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MovePlan {
+    /// Channel before.
+    pub origin: Arc<Channel>,
+    /// Channel after; often the same.
+    pub destination: Arc<Channel>,
+    /// Topic before, as spelled on the target.
+    pub old_topic: String,
+    /// Topic after.
+    pub topic: String,
+    /// Which messages move.
+    pub mode: PropagateMode,
+    /// Set where the new topic is the old one with the mark of resolved topics, or without.
+    pub resolve: Option<ResolveChange>,
+    /// For a whole topic: what was sent before this may not move. None: age does not matter.
+    pub oldest_allowed: Option<Timestamp>,
+}
+
+impl MovePlan {
+    /// Whether messages go to another channel.
+    pub fn changes_channel(&self) -> bool {
+        self.origin.id != self.destination.id
+    }
+
+    /// Whether messages get another topic, be it only in another spelling.
+    pub fn changes_topic(&self) -> bool {
+        self.old_topic != self.topic
+    }
+
+    /// Whether all that happens is another spelling of the same topic: no move as far as people are concerned.
+    pub fn is_respelling(&self) -> bool {
+        !self.changes_channel() && TopicKey::new(&self.old_topic) == TopicKey::new(&self.topic)
+    }
+
+    /// Whether the topic is only marked as resolved, or no longer.
+    pub fn is_only_resolve(&self) -> bool {
+        self.resolve.is_some() && !self.changes_channel()
+    }
+
+    /// Step 10: whether the messages of the topic that the actor can read are young enough, in any order.
+    /// Needed only where `oldest_allowed` is set; otherwise nothing is refused.
+    pub fn check_ages(
+        &self,
+        messages: impl IntoIterator<Item = (MessageId, Timestamp)>,
+    ) -> Result<(), RuleError> {
+        let Some(oldest) = self.oldest_allowed else { return Ok(()) };
+        let (mut total, mut allowed, mut first_allowed) = (0, 0, None);
+        for (id, sent) in messages {
+            total += 1;
+            if sent >= oldest {
+                allowed += 1;
+                first_allowed = Some(first_allowed.map_or(id, |first: MessageId| first.min(id)));
+            }
+        }
+        match first_allowed {
+            _ if allowed == total => Ok(()),
+            None => Err(EditError::WholeTopicTimeOver.into()),
+            Some(first_allowed) => {
+                Err(EditError::PartOfTopicTimeOver { first_allowed, total, allowed }.into())
+            }
+        }
+    }
+}
+
+/// The move that is wanted, if any, with everything checked but the ages of a whole topic.
+pub(super) fn plan_move(
+    dir: &Directory,
+    actor: &User,
+    message: &Message,
+    wanted: &Wanted,
+    now: Timestamp,
+) -> Result<Option<MovePlan>, RuleError> {
+    let Place::Channel { channel, topic: old_topic } = &message.place else { return Ok(None) };
+    if wanted.topic.is_none() && wanted.channel.is_none() {
+        return Ok(None);
+    }
+    let origin = dir.channel(*channel).ok_or(RuleError::InvalidMessage)?;
+    let destination = match wanted.channel {
+        None => origin,
+        Some(id) => access_channel_content(dir, actor, ChannelRef::Id(id), Archived::Refused)?.channel(),
+    };
+    let topic = wanted.topic.as_ref().unwrap_or(old_topic).clone();
+    check_topics_policy(dir.realm(), destination, &topic)?;
+    let mut plan = MovePlan {
+        origin: origin.clone(),
+        destination: destination.clone(),
+        old_topic: old_topic.clone(),
+        resolve: resolve_change(old_topic, &topic),
+        topic,
+        mode: wanted.mode,
+        oldest_allowed: None,
+    };
+    check_topic_change(dir, actor, message, &plan, now)?;
+    check_channel_change(dir, actor, message, &plan, now)?;
+    if plan.mode == PropagateMode::All && !actor.is_moderator() {
+        plan.oldest_allowed = oldest_movable(dir, &plan, now);
+    }
+    Ok(Some(plan))
+}
+
+/// Step 7.
+fn check_topic_change(
+    dir: &Directory,
+    actor: &User,
+    message: &Message,
+    plan: &MovePlan,
+    now: Timestamp,
+) -> Result<(), RuleError> {
+    if !plan.changes_topic() {
+        return Ok(());
+    }
+    let channels = [&plan.origin, &plan.destination];
+    let in_either = |permission: ChannelPermission| {
+        channels.iter().any(|channel| dir.holds(permission.of(channel), actor.id))
+    };
+    if plan.resolve.is_some() {
+        let may = holds_realm(dir, RealmPermission::ResolveTopics, actor.id)
+            || in_either(ChannelPermission::ResolveTopics);
+        return if may { Ok(()) } else { Err(EditError::ResolveNotPermitted.into()) };
+    }
+    let may = holds_realm(dir, RealmPermission::MoveMessagesBetweenTopics, actor.id)
+        || channels.iter().any(|channel| administers_channel(dir, actor, channel))
+        || in_either(ChannelPermission::MoveMessagesWithinChannel);
+    if !may {
+        return Err(EditError::NotPermitted.into());
+    }
+    if is_single_too_old(dir, actor, message, plan, TOPIC_LIMIT, now) {
+        return Err(EditError::TopicTimeOver.into());
+    }
+    Ok(())
+}
+
+/// Step 9.
+fn check_channel_change(
+    dir: &Directory,
+    actor: &User,
+    message: &Message,
+    plan: &MovePlan,
+    now: Timestamp,
+) -> Result<(), RuleError> {
+    if !plan.changes_channel() {
+        return Ok(());
+    }
+    let out_of = ChannelPermission::MoveMessagesOutOfChannel.of(&plan.origin);
+    let may = holds_realm(dir, RealmPermission::MoveMessagesBetweenChannels, actor.id)
+        || administers_channel(dir, actor, &plan.origin)
+        || dir.holds(out_of, actor.id);
+    if !may {
+        return Err(EditError::MoveNotPermitted.into());
+    }
+    check_may_post(dir, actor, &plan.destination)?;
+    if is_single_too_old(dir, actor, message, plan, CHANNEL_LIMIT, now) {
+        return Err(EditError::ChannelTimeOver.into());
+    }
+    Ok(())
+}
+
+/// Unless a whole topic moves, only the age of the message itself counts. Moderators have all the time.
+fn is_single_too_old(
+    dir: &Directory,
+    actor: &User,
+    message: &Message,
+    plan: &MovePlan,
+    limit: &str,
+    now: Timestamp,
+) -> bool {
+    plan.mode != PropagateMode::All
+        && !actor.is_moderator()
+        && oldest_allowed(dir.realm(), limit, now).is_some_and(|oldest| message.sent < oldest)
+}
+
+/// The stricter of the limits that apply to a whole topic; resolving has none.
+fn oldest_movable(dir: &Directory, plan: &MovePlan, now: Timestamp) -> Option<Timestamp> {
+    let renames = plan.changes_topic() && plan.resolve.is_none();
+    let for_topic = renames.then(|| oldest_allowed(dir.realm(), TOPIC_LIMIT, now)).flatten();
+    let for_channel =
+        plan.changes_channel().then(|| oldest_allowed(dir.realm(), CHANNEL_LIMIT, now)).flatten();
+    for_topic.max(for_channel)
+}
