@@ -66,7 +66,7 @@ pub struct TopicSummary {
 pub fn topics(realm: &RealmHandle, channel: ChannelId, only_received_by: Option<&User>) -> Vec<TopicSummary> {
     let mut found: Vec<TopicSummary> = realm.read(|view| {
         let Some(messages) = view.messages.channels.get(&channel) else { return Vec::new() };
-        let received = only_received_by.map(|user| sets::received_in_channel(view, user, channel));
+        let received = only_received_by.map(|user| view.delivered_in_channel(user.id, channel));
         let topics = messages.topics.values().filter_map(|topic| {
             let newest = match &received {
                 Some(received) => sets::newest(&(received & &topic.ids)),
