@@ -178,3 +178,131 @@ pub fn listed_channel<'a>(
         partial_subscribers: subscribers.partial,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::wire::fixture::{IAGO, VERONA, directory};
+    use model::SettingValue;
+    use serde_json::{Value, json};
+    use std::collections::BTreeSet;
+    use std::sync::Arc;
+
+    /// api.md, Channel, and endpoints.md 0.4.
+    const CHANNEL_KEYS: [&str; 29] = [
+        "can_add_subscribers_group",
+        "can_administer_channel_group",
+        "can_delete_any_message_group",
+        "can_delete_own_message_group",
+        "can_move_messages_out_of_channel_group",
+        "can_move_messages_within_channel_group",
+        "can_remove_subscribers_group",
+        "can_resolve_topics_group",
+        "can_send_message_group",
+        "can_subscribe_group",
+        "creator_id",
+        "date_created",
+        "description",
+        "first_message_id",
+        "folder_id",
+        "history_public_to_subscribers",
+        "invite_only",
+        "is_announcement_only",
+        "is_archived",
+        "is_recently_active",
+        "is_web_public",
+        "message_retention_days",
+        "name",
+        "rendered_description",
+        "stream_id",
+        "stream_post_policy",
+        "stream_weekly_traffic",
+        "subscriber_count",
+        "topics_policy",
+    ];
+
+    /// api.md, "Subscription properties".
+    const SUBSCRIPTION_KEYS: [&str; 9] = [
+        "audible_notifications",
+        "color",
+        "desktop_notifications",
+        "email_notifications",
+        "in_home_view",
+        "is_muted",
+        "pin_to_top",
+        "push_notifications",
+        "wildcard_mentions_notify",
+    ];
+
+    fn summary(directory: &Directory) -> ChannelSummary {
+        ChannelSummary {
+            channel: directory.channel(VERONA).unwrap().clone(),
+            first_message: Some(MessageId(13)),
+            subscriber_count: 2,
+            weekly_traffic: None,
+        }
+    }
+
+    fn keys(value: &Value) -> BTreeSet<&str> {
+        value.as_object().unwrap().keys().map(String::as_str).collect()
+    }
+
+    #[test]
+    fn channels_have_the_fields_of_the_specification() {
+        let directory = directory();
+        let summary = summary(&directory);
+        let plain = serde_json::to_value(channel(&directory, &summary)).unwrap();
+        assert_eq!(keys(&plain), BTreeSet::from(CHANNEL_KEYS));
+        assert_eq!((&plain["stream_weekly_traffic"], &plain["first_message_id"]), (&Value::Null, &json!(13)));
+        assert_eq!((&plain["topics_policy"], &plain["creator_id"]), (&json!("inherit"), &json!(1)));
+        let with_default = serde_json::to_value(channel(&directory, &summary).with_default(true)).unwrap();
+        assert_eq!(with_default["is_default"], true);
+    }
+
+    #[test]
+    fn group_settings_are_ids_or_lists() {
+        let mut directory = directory();
+        let mut record = model::Channel::clone(directory.channel(VERONA).unwrap());
+        let administrators = directory.group_by_name("role:administrators").unwrap().id;
+        record.permissions.send_message = model::GroupSetting::Group(administrators);
+        record.permissions.administer_channel = model::GroupSetting::only(IAGO);
+        directory.put_channel(record);
+        let shown = serde_json::to_value(channel(&directory, &summary(&directory))).unwrap();
+        assert_eq!(shown["can_send_message_group"], json!(administrators.0));
+        let only_iago = json!({"direct_members": [1], "direct_subgroups": []});
+        assert_eq!(shown["can_administer_channel_group"], only_iago);
+        assert_eq!((&shown["stream_post_policy"], &shown["is_announcement_only"]), (&json!(2), &json!(true)));
+    }
+
+    #[test]
+    fn subscriptions_add_what_the_user_set() {
+        let directory = directory();
+        let mut me = User::clone(directory.user(IAGO).unwrap());
+        let name = "enable_stream_push_notifications";
+        me.settings.insert(name.into(), SettingValue::Bool(true));
+        let mut own = Subscription::start("#76ce90".into(), MessageId(0));
+        own.is_muted = true;
+        own.desktop_notifications = Some(true);
+        let (summary, own) = (summary(&directory), Arc::new(own));
+        let ids = [IAGO];
+        let lists = SubscriberLists { all: Some(&ids), partial: None };
+        let shown = |nulls| {
+            serde_json::to_value(subscription(&directory, &me, &summary, &own, nulls, lists.clone())).unwrap()
+        };
+        let modern = shown(true);
+        let mut expected: BTreeSet<&str> = CHANNEL_KEYS.into_iter().chain(SUBSCRIPTION_KEYS).collect();
+        expected.insert("subscribers");
+        assert_eq!(keys(&modern), expected);
+        assert_eq!((&modern["is_muted"], &modern["in_home_view"]), (&json!(true), &json!(false)));
+        assert_eq!(
+            (&modern["desktop_notifications"], &modern["push_notifications"]),
+            (&json!(true), &Value::Null)
+        );
+        let legacy = shown(false);
+        assert_eq!(
+            (&legacy["push_notifications"], &legacy["email_notifications"]),
+            (&json!(true), &json!(false))
+        );
+        assert_eq!(legacy["wildcard_mentions_notify"], true);
+    }
+}

@@ -76,3 +76,53 @@ pub fn group<'a>(directory: &Directory, group: &'a UserGroup) -> GroupJson<'a> {
         can_remove_members_group: group_setting(directory, &permissions.remove_members),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::wire::fixture::{CORDELIA, IAGO, directory};
+    use model::User;
+    use serde_json::json;
+
+    #[test]
+    fn deactivated_people_are_not_listed() {
+        let mut directory = directory();
+        let mut cordelia = User::clone(directory.user(CORDELIA).unwrap());
+        cordelia.is_active = false;
+        directory.put_user(cordelia);
+        let everyone = directory.group_by_name("role:everyone").unwrap();
+        let shown = serde_json::to_value(group(&directory, everyone)).unwrap();
+        assert_eq!(shown["members"], json!([1, 3]));
+        let setting = GroupSetting::Anonymous { members: vec![IAGO, CORDELIA], subgroups: vec![everyone.id] };
+        let shown = serde_json::to_value(group_setting(&directory, &setting)).unwrap();
+        assert_eq!(shown, json!({"direct_members": [1], "direct_subgroups": [everyone.id.0]}));
+        let id = GroupSetting::Group(everyone.id);
+        assert_eq!(serde_json::to_value(group_setting_owned(&directory, id)).unwrap(), json!(everyone.id.0));
+    }
+
+    #[test]
+    fn groups_have_the_fields_of_the_specification() {
+        let directory = directory();
+        let record = directory.group_by_name("role:nobody").unwrap();
+        let shown = serde_json::to_value(group(&directory, record)).unwrap();
+        let keys: Vec<&str> = shown.as_object().unwrap().keys().map(String::as_str).collect();
+        let expected = [
+            "can_add_members_group",
+            "can_join_group",
+            "can_leave_group",
+            "can_manage_group",
+            "can_mention_group",
+            "can_remove_members_group",
+            "creator_id",
+            "date_created",
+            "deactivated",
+            "description",
+            "direct_subgroup_ids",
+            "id",
+            "is_system_group",
+            "members",
+            "name",
+        ];
+        assert_eq!(keys, expected);
+    }
+}

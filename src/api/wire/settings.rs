@@ -65,3 +65,29 @@ fn push_settings(
     push_value(out, NOTIFICATION_SOUNDS);
     out.push(b'}');
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::wire::fixture::{IAGO, directory};
+    use serde_json::Value;
+
+    #[test]
+    fn own_settings_win_and_defaults_are_nobody_s() {
+        let mut directory = directory();
+        let mut iago = User::clone(directory.user(IAGO).unwrap());
+        iago.timezone = "Europe/Paris".into();
+        iago.settings.insert("enter_sends".into(), SettingValue::Bool(true));
+        directory.put_user(iago);
+        let (mut own, mut shared) = (Vec::new(), Vec::new());
+        push_user_settings(&mut own, &directory, directory.user(IAGO).unwrap());
+        push_default_settings(&mut shared, &directory);
+        let own: Value = serde_json::from_slice(&own).unwrap();
+        let shared: Value = serde_json::from_slice(&shared).unwrap();
+        assert_eq!((&own["enter_sends"], &shared["enter_sends"]), (&Value::Bool(true), &Value::Bool(false)));
+        assert_eq!((&own["timezone"], shared.get("timezone")), (&Value::from("Europe/Paris"), None));
+        assert_eq!(own["emojiset_choices"][0]["key"], "google");
+        assert_eq!(own["available_notification_sounds"].as_array().unwrap().len(), NOTIFICATION_SOUNDS.len());
+        assert_eq!(own.as_object().unwrap().len(), USER_SETTINGS.len() + 2);
+    }
+}

@@ -74,8 +74,9 @@ impl Serialize for DateJoined {
     }
 }
 
-/// A user as `viewer` (none: without an account) may see it. That the viewer may know of the user at all is for the
-/// caller to have asked.
+/// A user as `viewer` may see it. Without an account no person's address is shown, whatever its owner allows:
+/// "everybody" means everybody in the organization. That the viewer may know of the user at all is for the caller
+/// to have asked.
 pub fn user<'a>(
     directory: &Directory,
     viewer: Option<&User>,
@@ -86,10 +87,14 @@ pub fn user<'a>(
     let profile = |user: &'a User| {
         user.profile_data.iter().map(|(field, value)| (*field, ProfileValue { value })).collect()
     };
+    let is_hidden = viewer.is_none() && bot.is_none();
     UserJson {
         user_id: user.id,
-        delivery_email: shown_delivery_email(directory, viewer, user),
-        email: api_email(directory, user),
+        delivery_email: shown_delivery_email(directory, viewer, user).filter(|_| !is_hidden),
+        email: match is_hidden {
+            true => Cow::Owned(directory.made_up_email(user.id)),
+            false => api_email(directory, user),
+        },
         full_name: &user.full_name,
         date_joined: DateJoined(user.joined),
         is_active: form.is_active.then_some(user.is_active),
@@ -139,3 +144,99 @@ pub const UNKNOWN_NAME: &str = "Unknown user";
 /// A picture that says nothing.
 pub const UNKNOWN_AVATAR: &str =
     "https://secure.gravatar.com/avatar/00000000000000000000000000000000?d=mp&f=y";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::wire::fixture::{CORDELIA, GUEST, IAGO, directory};
+    use serde_json::{Value, json};
+
+    const FORM: UserForm = UserForm { client_gravatar: true, profile_data: true, is_active: true };
+
+    /// api.md, User, but for what only bots have.
+    const KEYS: [&str; 16] = [
+        "avatar_url",
+        "avatar_version",
+        "bot_type",
+        "date_joined",
+        "delivery_email",
+        "email",
+        "full_name",
+        "is_active",
+        "is_admin",
+        "is_bot",
+        "is_guest",
+        "is_owner",
+        "profile_data",
+        "role",
+        "timezone",
+        "user_id",
+    ];
+
+    fn seen(viewer: Option<UserId>, id: UserId, form: UserForm) -> Value {
+        let directory = directory();
+        let viewer = viewer.and_then(|id| directory.user(id)).map(|user| &**user);
+        serde_json::to_value(user(&directory, viewer, directory.user(id).unwrap(), form)).unwrap()
+    }
+
+    fn keys(value: &Value) -> Vec<&str> {
+        value.as_object().unwrap().keys().map(String::as_str).collect()
+    }
+
+    #[test]
+    fn people_have_the_fields_of_the_specification() {
+        let iago = seen(Some(GUEST), IAGO, FORM);
+        assert_eq!(keys(&iago), KEYS);
+        assert_eq!(iago["date_joined"], "1970-01-01T00:00:00.000000+00:00");
+        assert_eq!(iago["delivery_email"], "iago@zulip.com");
+        assert_eq!(iago["avatar_url"], Value::Null);
+        assert_eq!(
+            (&iago["is_admin"], &iago["is_owner"], &iago["role"]),
+            (&json!(true), &json!(false), &json!(200))
+        );
+        let brief = UserForm { client_gravatar: false, profile_data: false, is_active: false };
+        let iago = seen(Some(GUEST), IAGO, brief);
+        assert_eq!((iago.get("profile_data"), iago.get("is_active")), (None, None));
+        assert!(iago["avatar_url"].as_str().unwrap().starts_with("https://secure.gravatar.com/"));
+    }
+
+    #[test]
+    fn hidden_addresses_stay_hidden() {
+        for (viewer, id, address) in [
+            (Some(IAGO), CORDELIA, None),
+            (Some(CORDELIA), CORDELIA, Some("cordelia@zulip.com")),
+            (Some(GUEST), IAGO, Some("iago@zulip.com")),
+            (None, IAGO, None),
+        ] {
+            let shown = seen(viewer, id, FORM);
+            assert_eq!(shown["delivery_email"].as_str(), address, "{viewer:?} {id}");
+            let is_public = id == IAGO && viewer.is_some();
+            let email = if is_public { "iago@zulip.com".to_owned() } else { format!("user{id}@zulip.test") };
+            assert_eq!(shown["email"], email);
+        }
+    }
+
+    #[test]
+    fn bots_say_what_they_are() {
+        let mut directory = directory();
+        let mut bot = User::clone(directory.user(GUEST).unwrap());
+        let owner = Some(IAGO);
+        bot.bot = Some(model::Bot { kind: model::BotKind::OutgoingWebhook, owner, is_system: false });
+        directory.put_user(bot);
+        let bot = serde_json::to_value(user(&directory, None, directory.user(GUEST).unwrap(), FORM)).unwrap();
+        assert_eq!((&bot["bot_type"], &bot["bot_owner_id"]), (&json!(3), &json!(1)));
+        assert_eq!((bot.get("profile_data"), bot.get("is_system_bot")), (None, None));
+        assert_eq!(bot["email"], "polonius@zulip.com");
+    }
+
+    #[test]
+    fn those_who_must_not_be_known_show_nothing_of_themselves() {
+        let directory = directory();
+        let hidden = unknown_user(&directory, directory.user(IAGO).unwrap(), FORM);
+        let hidden = serde_json::to_value(hidden).unwrap();
+        assert_eq!(keys(&hidden), KEYS);
+        let text = hidden.to_string();
+        assert!(!text.contains("iago") && !text.contains("Iago"), "{text}");
+        assert_eq!((&hidden["role"], &hidden["is_admin"]), (&json!(400), &json!(false)));
+    }
+}
