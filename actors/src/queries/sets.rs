@@ -3,6 +3,7 @@
 use model::{ChannelId, Flag, MessageId, TopicKey, User, UserId, VisibilityPolicy};
 use roaring::RoaringBitmap;
 use rules::narrow::{Content, MessageSet, Plan, Scope};
+use rules::permissions::channel::{History, history_of};
 use rules::permissions::message::own_channel_history;
 use rules::topics::is_resolved;
 use rules::visibility::{SkippedMuting, is_muted};
@@ -77,12 +78,20 @@ pub(super) fn own_history(view: &View, asker: &User) -> RoaringBitmap {
     for (channel, _) in own_channel_history(&view.directory, asker) {
         found |= view.delivered_in_channel(asker.id, channel.id);
     }
-    // Messages that were starred or marked without having been delivered are in one's history, too.
-    if let Some(mine) = view.messages.users.get(&asker.id) {
-        for (channel, _) in own_channel_history(&view.directory, asker) {
-            if let Some(ids) = view.channel_ids(channel.id) {
-                found |= &mine.historical & ids;
-            }
+    found | historical(view, asker)
+}
+
+/// Messages that somebody has starred or marked without having been given them: they are in one's history, too, where
+/// the channel's whole history can be read.
+fn historical(view: &View, asker: &User) -> RoaringBitmap {
+    let mut found = RoaringBitmap::new();
+    let Some(mine) = view.messages.users.get(&asker.id).filter(|mine| !mine.historical.is_empty()) else {
+        return found;
+    };
+    for (id, messages) in &view.messages.channels {
+        let channel = view.directory.channel(*id).filter(|_| !messages.ids.is_disjoint(&mine.historical));
+        if channel.and_then(|channel| history_of(&view.directory, asker, channel)) == Some(History::Whole) {
+            found |= &mine.historical & &messages.ids;
         }
     }
     found
@@ -90,8 +99,10 @@ pub(super) fn own_history(view: &View, asker: &User) -> RoaringBitmap {
 
 fn own_in_channel(view: &View, asker: Option<&User>, channel: ChannelId) -> Option<RoaringBitmap> {
     let asker = asker?;
-    own_channel_history(&view.directory, asker).find(|(own, _)| own.id == channel)?;
-    Some(received_in_channel(view, asker, channel))
+    if own_channel_history(&view.directory, asker).any(|(own, _)| own.id == channel) {
+        return Some(received_in_channel(view, asker, channel));
+    }
+    Some(historical(view, asker) & view.channel_ids(channel)?)
 }
 
 /// Messages of a channel that somebody was given, or flagged without having been given them.
