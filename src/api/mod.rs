@@ -12,3 +12,6 @@ pub mod messages;
 pub mod subscriptions;
 pub mod users;
 pub mod wire;
+
+#[cfg(test)]
+mod sample;

@@ -8,3 +8,6 @@ pub mod remove;
 pub mod status;
 pub mod subscribers;
 pub mod update;
+
+#[cfg(test)]
+mod tests;

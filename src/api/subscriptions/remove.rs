@@ -69,8 +69,9 @@ pub fn check_removal(
         }
     }
     if !unknown.is_empty() {
-        let msg = format!("Channel(s) ({}) do not exist", unknown.join(", "));
-        return Err(ApiError::new(Code::STREAM_DOES_NOT_EXIST, msg));
+        let names = unknown.join(", ");
+        let error = ApiError::new(Code::STREAM_DOES_NOT_EXIST, format!("Channel(s) ({names}) do not exist"));
+        return Err(error.with("stream", names));
     }
     let no_such_id = |id: u32| RuleError::InvalidMember { id: id.into() }.into();
     let people = removing.principals.resolve(directory, caller, no_such_id)?;

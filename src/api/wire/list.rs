@@ -39,7 +39,7 @@ mod tests {
         push_list(&mut out, [1, 2, 3]);
         push_list(&mut out, [0; 0]);
         push_object(&mut out, [("a\"".to_owned(), true), ("b".to_owned(), false)]);
-        push_object(&mut out, [(String::new(), 0); 0]);
+        push_object(&mut out, Vec::<(String, u8)>::new());
         assert_eq!(String::from_utf8(out).unwrap(), r#"[1,2,3][]{"a\"":true,"b":false}{}"#);
     }
 }

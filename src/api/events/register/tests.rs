@@ -1,35 +1,13 @@
 //! Registrations against the sample organization: every key, by type, and who gets to see what.
 
 use super::*;
-use crate::config::{Config, Overrides};
-use crate::dev::ensure_sample;
+use crate::api::sample::Sample;
 use actix_web::body::to_bytes;
-use actors::{ChannelDraft, Draft, RealmHandle, Server};
-use model::{ChannelId, UserId};
+use actors::{ChannelDraft, Draft};
+use model::ChannelId;
 use serde_json::Value;
-use std::sync::Arc;
-use tempfile::TempDir;
-
-struct Sample {
-    realm: RealmHandle,
-    server: Arc<Server>,
-    _data: TempDir,
-}
-
-async fn sample() -> Sample {
-    let data = tempfile::tempdir().unwrap();
-    let flags = Overrides::default().set("data", "test", Some(data.path().display()));
-    let config = Config::load(None, [], flags).unwrap();
-    let server = Server::start(crate::server::options(&config, false)).await.unwrap();
-    let realm = ensure_sample(&server).await.unwrap();
-    Sample { realm, server, _data: data }
-}
 
 impl Sample {
-    fn id(&self, address: &str) -> UserId {
-        self.realm.directory().user_by_email(address).unwrap().id
-    }
-
     fn request(&self, caller: Option<&str>, words: Option<&[&str]>) -> StateRequest {
         let capabilities = ClientCapabilities { user_list_incomplete: true, ..Default::default() };
         StateRequest {
@@ -48,10 +26,6 @@ impl Sample {
             capabilities,
             fetch: Fetch::new(words.map(|words| words.iter().map(|word| (*word).to_owned()).collect())),
         }
-    }
-
-    async fn stop(self) {
-        self.server.stop().await.unwrap();
     }
 }
 
@@ -111,7 +85,7 @@ fn check_keys(state: &Value, keys: &str) {
 
 #[actix_web::test]
 async fn everything_is_there_and_of_its_type() {
-    let sample = sample().await;
+    let sample = Sample::start().await;
     let full = state(sample.request(Some("iago@zulip.com"), None)).await;
     for keys in [MOBILE, TERMINAL, REST] {
         check_keys(&full, keys);
@@ -141,7 +115,7 @@ async fn everything_is_there_and_of_its_type() {
 
 #[actix_web::test]
 async fn only_what_was_asked_for_is_sent() {
-    let sample = sample().await;
+    let sample = Sample::start().await;
     let always = [
         "last_event_id",
         "msg",
@@ -176,7 +150,7 @@ fn names(state: &Value, key: &str) -> Vec<String> {
 
 #[actix_web::test]
 async fn guests_see_only_what_they_are_in() {
-    let sample = sample().await;
+    let sample = Sample::start().await;
     let guest = state(sample.request(Some("polonius@zulip.com"), None)).await;
     let mut own = names(&guest, "subscriptions");
     own.sort();
@@ -192,7 +166,7 @@ async fn guests_see_only_what_they_are_in() {
 
 #[actix_web::test]
 async fn nobody_logged_in_sees_no_address_and_no_channel_that_is_not_public_to_the_world() {
-    let sample = sample().await;
+    let sample = Sample::start().await;
     let stranger = state(sample.request(None, None)).await;
     assert_eq!((&stranger["queue_id"], &stranger["last_event_id"]), (&Value::Null, &Value::from(-1)));
     let directory = sample.realm.directory();
@@ -212,7 +186,7 @@ async fn nobody_logged_in_sees_no_address_and_no_channel_that_is_not_public_to_t
 
 #[actix_web::test]
 async fn unread_messages_go_with_the_event_they_are_as_of() {
-    let sample = sample().await;
+    let sample = Sample::start().await;
     let (hamlet, iago) = ("hamlet@zulip.com", "iago@zulip.com");
     let words: &[&str] = &["message", "update_message_flags", "recent_private_conversations"];
     let before = state(sample.request(Some(hamlet), Some(words))).await;
@@ -242,7 +216,7 @@ async fn unread_messages_go_with_the_event_they_are_as_of() {
 
 #[actix_web::test]
 async fn lists_of_subscribers_are_as_asked_for() {
-    let sample = sample().await;
+    let sample = Sample::start().await;
     let words: &[&str] = &["subscription"];
     for (include, key) in [
         (IncludeSubscribers::No, None),

@@ -1,0 +1,45 @@
+//! The sample organization, running, for tests of endpoints.
+
+use crate::config::{Config, Overrides};
+use crate::dev::ensure_sample;
+use crate::http::Caller;
+use actors::{RealmHandle, Server};
+use model::UserId;
+use std::sync::Arc;
+use tempfile::TempDir;
+
+/// A server with nothing but the sample organization.
+pub struct Sample {
+    /// The organization.
+    pub realm: RealmHandle,
+    server: Arc<Server>,
+    _data: TempDir,
+}
+
+impl Sample {
+    /// Starts it, in a folder that goes away with it.
+    pub async fn start() -> Self {
+        let data = tempfile::tempdir().unwrap();
+        let flags = Overrides::default().set("data", "test", Some(data.path().display()));
+        let config = Config::load(None, [], flags).unwrap();
+        let server = Server::start(crate::server::options(&config, false)).await.unwrap();
+        let realm = ensure_sample(&server).await.unwrap();
+        Self { realm, server, _data: data }
+    }
+
+    /// The id of somebody.
+    pub fn id(&self, address: &str) -> UserId {
+        self.caller(address).user.id
+    }
+
+    /// Somebody, logged in.
+    pub fn caller(&self, address: &str) -> Caller {
+        let user = self.realm.directory().user_by_email(address).unwrap().clone();
+        Caller { realm: self.realm.clone(), user }
+    }
+
+    /// Stops it; everything that was accepted has happened then.
+    pub async fn stop(self) {
+        self.server.stop().await.unwrap();
+    }
+}
