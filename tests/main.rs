@@ -1,1 +1,10 @@
-//! t
+//! The product from outside: every test starts a server of its own and speaks HTTP to it, as clients do.
+//!
+//! `support` has the server, the people and their queues; start reading there.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where, and stop")]
+
+mod api;
+mod events;
+mod flows;
+mod support;

@@ -94,8 +94,13 @@ fn announce(view: &View, before: &Before, frame: &Frame, fact: &Fact, out: &mut 
         Fact::GroupMembersChanged { group, added, removed } => members_changed(*group, added, removed, out),
         Fact::ChannelCreated(channel) => {
             if let Some(channel) = view.directory.channel(channel.id) {
-                let body = EventBody::ChannelsCreated(vec![new_summary(view, channel)]);
-                out.to(viewers(view, channel), body);
+                // Empty: its first subscribers and messages are told of behind this, and counted then.
+                let created = ChannelSummary {
+                    subscriber_count: 0,
+                    first_message: None,
+                    ..new_summary(view, channel)
+                };
+                out.to(viewers(view, channel), EventBody::ChannelsCreated(vec![created]));
             }
         }
         Fact::ChannelActivityChanged { channel, .. } => {

@@ -1,6 +1,7 @@
 //! Where a message is, and whether somebody may read it. From the index alone: no body is loaded.
 
 use model::{ChannelId, MessageId, Place, RecipientId, TopicKey, User};
+use roaring::RoaringBitmap;
 use rules::narrow::Conversation;
 use rules::permissions::message::{Spot, can_anybody_read, can_read, was_delivered};
 use storage::View;
@@ -24,6 +25,22 @@ pub fn locate(view: &View, asker: Option<&User>, id: MessageId) -> Option<Conver
         Conversation::Direct(recipient) => Spot::Direct(*recipient),
     };
     may_read(view, asker, spot, id).then_some(conversation)
+}
+
+/// Those of some ids that somebody may read, wherever they are; ascending, each once.
+pub fn readable_among(view: &View, asker: &User, ids: &[MessageId]) -> Vec<MessageId> {
+    let wanted: RoaringBitmap = ids.iter().map(|id| id.0).collect();
+    let mut found = RoaringBitmap::new();
+    for (channel, messages) in &view.messages.channels {
+        let readable = |id: &u32| may_read(view, Some(asker), Spot::Channel(*channel), MessageId(*id));
+        found.extend((&messages.ids & &wanted).iter().filter(readable));
+    }
+    for direct in view.directory.directs_of(asker.id) {
+        if let Some(messages) = view.messages.directs.get(&direct.recipient) {
+            found |= messages & &wanted;
+        }
+    }
+    found.iter().map(MessageId).collect()
 }
 
 fn find(view: &View, id: MessageId) -> Option<Conversation> {

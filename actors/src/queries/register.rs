@@ -24,7 +24,7 @@ pub struct StateSnapshot {
     pub last_event: EventNumber,
     /// Everybody and everything but the messages.
     pub directory: Directory,
-    /// The newest message that there ever was.
+    /// The newest message that the user got.
     pub max_message_id: Option<MessageId>,
     /// Counts of channels.
     pub channels: BTreeMap<ChannelId, ChannelSummary>,
@@ -59,7 +59,7 @@ pub fn state_snapshot(realm: &RealmHandle, user: Option<&User>, include: Include
         let mut snapshot = StateSnapshot {
             last_event: view.progress.last_event,
             directory: view.directory.clone(),
-            max_message_id: Some(view.messages.last).filter(|last| *last != MessageId::ZERO),
+            max_message_id: user.and_then(|user| super::newest_received(view, user.id)),
             channels: BTreeMap::new(),
             unreads: Unreads::default(),
             starred: Vec::new(),

@@ -18,7 +18,7 @@ pub struct Delivered {
 /// Why an acknowledgement is refused (companions.md 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueError {
-    /// The client acknowledged more before: this is the newest it did.
+    /// The client acknowledged more before than this.
     Pruned(i64),
     /// There was never such an event here.
     Unknown(i64),
@@ -71,7 +71,7 @@ impl Queue {
             if !self.was_polled && last_event_id == -1 {
                 return Ok(());
             }
-            return Err(QueueError::Pruned(self.acknowledged));
+            return Err(QueueError::Pruned(last_event_id));
         }
         let is_here = self.events.iter().any(|delivered| delivered.event.number.0 as i64 == last_event_id);
         let is_known = is_here || last_event_id == self.acknowledged;
@@ -122,7 +122,7 @@ mod tests {
         queue.acknowledge(15, 20).unwrap();
         queue.acknowledge(15, 20).unwrap();
         assert_eq!(numbers(&queue), [20]);
-        assert_eq!(queue.acknowledge(11, 20), Err(QueueError::Pruned(15)));
+        assert_eq!(queue.acknowledge(11, 20), Err(QueueError::Pruned(11)));
         assert_eq!(queue.acknowledge(17, 20), Err(QueueError::Unknown(17)));
         assert_eq!(queue.acknowledge(99, 120), Err(QueueError::Unknown(99)));
         assert_eq!(numbers(&queue), [20]);

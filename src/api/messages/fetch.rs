@@ -4,7 +4,7 @@ use super::page::{is_recent, run, write_messages};
 use super::range::{MESSAGES_MAX, check_anchor_place, parse_anchor, plan, read_count, read_narrow};
 use crate::api::wire::message::MessageForm;
 use crate::http::{Answer, ApiError, Caller, Envelope, Fields, FromFields, Params, Realm};
-use actors::queries::{Anchor, Range, Window, ids_among, window};
+use actors::queries::{Anchor, Range, Window, ids_among, readable_among, window};
 use model::MessageId;
 use rules::narrow::Term;
 use serde::Serialize;
@@ -103,6 +103,13 @@ pub async fn fetch(
         let plan = plan(view, asker, &narrow)?;
         let window = match &wanted {
             Wanted::Window(range) => window(view, asker, &plan, range),
+            // Without a narrow, chosen messages are not only one's own: whatever may be read is given.
+            Wanted::Ids(ids)
+                if narrow.is_empty()
+                    && let Some(asker) = asker =>
+            {
+                Window { ids: readable_among(view, asker, ids), ..Window::default() }
+            }
             Wanted::Ids(ids) => Window { ids: ids_among(view, asker, &plan, ids), ..Window::default() },
         };
         let is_recent = is_recent(view, &window.ids);

@@ -1,0 +1,21 @@
+//! What somebody got: the newest message that was delivered to them.
+
+use model::{MessageId, UserId};
+use storage::View;
+
+/// The newest message that was delivered to a user (companions.md 2, `max_message_id`). Messages of channels
+/// they are not in do not count: their number is nobody's business outside.
+pub fn newest_received(view: &View, user: UserId) -> Option<MessageId> {
+    let channels = view.directory.subscriptions_of_user(user).filter_map(|(channel, subscription)| {
+        let newest = view.channel_ids(channel)?.max().map(MessageId)?;
+        // The usual case: subscribed, and something came since.
+        if subscription.received(newest) {
+            return Some(newest);
+        }
+        view.delivered_in_channel(user, channel).max().map(MessageId)
+    });
+    let directs = view.directory.directs_of(user);
+    let directs =
+        directs.filter_map(|direct| view.messages.directs.get(&direct.recipient)?.max().map(MessageId));
+    channels.chain(directs).max()
+}

@@ -1,0 +1,78 @@
+//! `POST /dev_fetch_api_key` and `GET /dev_list_users`: only where everybody is among friends.
+
+use crate::support::TestServer;
+use crate::support::shape::fields;
+use serde_json::json;
+
+#[tokio::test]
+async fn the_sample_organization_is_open_to_its_developers() {
+    let t = TestServer::plan().development().start().await;
+    let stranger = t.stranger();
+    let iago = t.user("iago");
+    let body = stranger.post("/dev_fetch_api_key", &[("username", &"iago@zulip.com")]).ok().await;
+    assert_eq!(fields(&body), ["api_key", "email", "user_id"]);
+    assert_eq!((&body["api_key"], &body["user_id"]), (&json!(iago.key), &json!(iago.id)));
+    let password: crate::support::Params<'_> =
+        &[("username", &"iago@zulip.com"), ("password", &"iago@zulip.com")];
+    assert_eq!(stranger.post("/fetch_api_key", password).ok().await["api_key"], json!(iago.key));
+    let body = stranger.get("/dev_list_users", &[]).ok().await;
+    assert_eq!(fields(&body), ["direct_admins", "direct_users"]);
+    let addresses = |list: &str| {
+        let list = body[list].as_array().unwrap().iter();
+        let mut list: Vec<&str> = list.map(|user| user["email"].as_str().unwrap()).collect();
+        list.sort_unstable();
+        list
+    };
+    assert_eq!(addresses("direct_admins"), ["desdemona@zulip.com", "iago@zulip.com"]);
+    let users = addresses("direct_users");
+    assert!(users.contains(&"hamlet@zulip.com") && users.contains(&"polonius@zulip.com"), "{users:?}");
+    assert!(!users.iter().any(|user| user.contains("bot")), "{users:?}");
+}
+
+#[tokio::test]
+async fn the_sample_organization_is_what_it_is_known_for() {
+    let t = TestServer::plan().development().start().await;
+    let hamlet = t.user("hamlet");
+    let state = hamlet.register().modern().await.state;
+    let names = |key: &str, field: &str| {
+        let mut names: Vec<String> = state[key]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| item[field].as_str().unwrap().to_owned())
+            .collect();
+        names.sort();
+        names
+    };
+    let subscribed = names("subscriptions", "name");
+    for name in ["Denmark", "Rome", "Scotland", "Venice", "Verona"] {
+        assert!(subscribed.contains(&name.to_owned()), "{subscribed:?}");
+    }
+    assert!(!names("streams", "name").contains(&"core team".to_owned()));
+    let people = names("realm_users", "full_name");
+    for name in ["Desdemona", "Iago", "Shiva", "Zoe", "King Hamlet", "Polonius", "Zulip Default Bot"] {
+        assert!(people.contains(&name.to_owned()), "{people:?}");
+    }
+    assert!(names("realm_user_groups", "name").contains(&"hamletcharacters".to_owned()));
+    let iago = t.user("iago").register().await.state;
+    assert!(iago["streams"].as_array().unwrap().iter().any(|channel| channel["name"] == "core team"));
+    assert!(state["max_message_id"].as_u64().unwrap() >= 200);
+    assert!(hamlet.message_ids(json!([["is", "dm"]])).await.len() > 5);
+    assert!(hamlet.message_ids(json!([["channel", "Verona"]])).await.len() > 20);
+}
+
+#[tokio::test]
+async fn unknown_people_and_other_servers() {
+    let t = TestServer::plan().development().start().await;
+    let answer = t.stranger().post("/dev_fetch_api_key", &[("username", &"nobody@zulip.com")]).await;
+    assert_eq!(answer.body["result"], "error", "{answer:?}");
+    let missing = json!({
+        "msg": "Missing 'username' argument", "code": "REQUEST_VARIABLE_MISSING", "var_name": "username"
+    });
+    t.stranger().post("/dev_fetch_api_key", &[]).refused(400, missing).await;
+    let serious = TestServer::start().await;
+    let answer = serious.stranger().post("/dev_fetch_api_key", &[("username", &"iago@zulip.com")]).await;
+    assert_eq!((answer.body["result"].clone(), answer.body.get("api_key")), (json!("error"), None));
+    let answer = serious.stranger().get("/dev_list_users", &[]).await;
+    assert_eq!((answer.body["result"].clone(), answer.body.get("direct_users")), (json!("error"), None));
+}

@@ -1,0 +1,5 @@
+//! Logging in, and what a client asks before it does.
+
+mod dev;
+mod fetch_api_key;
+mod server_settings;

@@ -1,0 +1,9 @@
+//! Mirrors `src/api`: one file per endpoint, with every documented answer.
+
+mod account;
+mod auth;
+mod channels;
+mod edge;
+mod messages;
+mod subscriptions;
+mod users;

@@ -1,0 +1,5 @@
+//! `/users/me/subscriptions`.
+
+mod add;
+mod list;
+mod remove;

@@ -1,0 +1,70 @@
+//! `DELETE /users/me/subscriptions`.
+
+use crate::support::shape::fields;
+use crate::support::{Params, TestServer};
+use serde_json::json;
+
+#[tokio::test]
+async fn oneself() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let secret = iago.create_channel("secret").private().with(&hamlet).await;
+    iago.create_channel("Verona").await;
+    let names = json!(["secret", "Verona"]);
+    let body = hamlet.delete("/users/me/subscriptions", &[("subscriptions", &names)]).ok().await;
+    assert_eq!(fields(&body), ["not_removed", "removed"]);
+    assert_eq!((&body["removed"], &body["not_removed"]), (&json!(["secret"]), &json!(["Verona"])));
+    hamlet.get(&format!("/streams/{}", secret.id), &[]).bad("Invalid channel ID").await;
+}
+
+#[tokio::test]
+async fn others() {
+    let t = TestServer::start().await;
+    let [iago, hamlet, cordelia] = t.users(["iago", "hamlet", "cordelia"]);
+    iago.create_channel("Verona").with(&hamlet).with(&cordelia).await;
+    let names = json!(["Verona"]);
+    let principals = json!([hamlet.id]);
+    let params: Params<'_> = &[("subscriptions", &names), ("principals", &principals)];
+    cordelia.delete("/users/me/subscriptions", params).bad("Insufficient permission").await;
+    let body = iago.delete("/users/me/subscriptions", params).ok().await;
+    assert_eq!(body["removed"], json!(["Verona"]));
+    // Whoever made a channel may, too; and anybody their own bots.
+    let bot = t.user("default-bot");
+    let own = cordelia.create_channel("Padua").with(&hamlet).with(&bot).await;
+    let names = json!([own.name]);
+    let body =
+        cordelia.delete("/users/me/subscriptions", &[("subscriptions", &names), ("principals", &principals)]);
+    assert_eq!(body.ok().await["removed"], json!(["Padua"]));
+    let principals = json!([bot.api_email]);
+    let params: Params<'_> = &[("subscriptions", &names), ("principals", &principals)];
+    assert_eq!(
+        t.user("AARON").delete("/users/me/subscriptions", params).ok().await["removed"],
+        json!(["Padua"])
+    );
+}
+
+#[tokio::test]
+async fn refusals() {
+    let t = TestServer::start().await;
+    let [iago, ghost] = t.users(["iago", "ghost"]);
+    iago.create_channel("Verona").await;
+    let ask = |params: Params<'_>| iago.delete("/users/me/subscriptions", params);
+    let missing = json!({
+        "msg": "Missing 'subscriptions' argument",
+        "code": "REQUEST_VARIABLE_MISSING", "var_name": "subscriptions",
+    });
+    ask(&[]).refused(400, missing).await;
+    let unknown = json!({
+        "msg": "Channel(s) (Nowhere) do not exist", "code": "STREAM_DOES_NOT_EXIST", "stream": "Nowhere"
+    });
+    ask(&[("subscriptions", &json!(["Nowhere", "Verona"]))]).refused(400, unknown).await;
+    let names = json!(["Verona"]);
+    for principals in [json!([99_999]), json!([ghost.id]), json!(["nobody@zulip.com"])] {
+        let answer = ask(&[("subscriptions", &names), ("principals", &principals)]).await;
+        assert_eq!((answer.status, &answer.body["code"]), (400, &json!("BAD_REQUEST")), "{answer:?}");
+    }
+    ask(&[("subscriptions", &"\"Verona\"")]).bad("subscriptions is not a list").await;
+    ask(&[("subscriptions", &"[5]")]).bad("subscriptions[0] is not a string").await;
+    let subscribed = iago.get("/users/me/subscriptions", &[]).ok().await;
+    assert_eq!(subscribed["subscriptions"].as_array().unwrap().len(), 1);
+}

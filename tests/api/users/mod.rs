@@ -1,0 +1,18 @@
+//! `/users` and what people do besides writing.
+
+mod create;
+mod get;
+mod list;
+mod me;
+mod presence;
+mod typing;
+
+use crate::support::shape::words;
+
+/// The keys of a person, as GET /users gives them.
+pub fn person_keys() -> Vec<&'static str> {
+    words(
+        "avatar_url avatar_version date_joined delivery_email email full_name is_active is_admin is_bot \
+         is_guest is_owner role timezone user_id",
+    )
+}

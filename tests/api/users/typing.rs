@@ -1,0 +1,78 @@
+//! `POST /typing`.
+
+use crate::support::shape::fields;
+use crate::support::{Params, TestServer};
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn to_people() {
+    let t = TestServer::start().await;
+    let [iago, hamlet, cordelia] = t.users(["iago", "hamlet", "cordelia"]);
+    let mut queue = hamlet.register().modern().events(&["typing"]).await;
+    let mut own = iago.register().modern().events(&["typing"]).await;
+    let mut other = cordelia.register().modern().events(&["typing"]).await;
+    let to = json!([hamlet.id]);
+    for op in ["start", "stop"] {
+        let body = iago.post("/typing", &[("op", &op), ("to", &to)]).ok().await;
+        assert_eq!(fields(&body), [] as [&str; 0]);
+        let event = queue.next().await;
+        let user = |person: &crate::support::Person| json!({"user_id": person.id, "email": person.api_email});
+        let mut recipients = vec![user(&iago), user(&hamlet)];
+        recipients.sort_by_key(|user| user["user_id"].as_u64());
+        let mut seen = event["recipients"].as_array().unwrap().clone();
+        seen.sort_by_key(|user| user["user_id"].as_u64());
+        assert_eq!(seen, recipients);
+        let expected = json!({
+            "id": event["id"], "type": "typing", "op": op, "message_type": "direct",
+            "sender": user(&iago), "recipients": event["recipients"],
+        });
+        assert_eq!(event, expected);
+    }
+    assert_eq!(own.now().await.len(), 2);
+    assert_eq!(other.now().await, [] as [Value; 0]);
+}
+
+#[tokio::test]
+async fn to_a_topic_for_those_who_said_so() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let channel = iago.create_channel("Verona").with(&hamlet).await;
+    let mut modern = hamlet.register().modern().events(&["typing"]).await;
+    let mut old = hamlet.register().events(&["typing"]).await;
+    for kind in ["stream", "channel"] {
+        let params: Params<'_> =
+            &[("type", &kind), ("op", &"start"), ("stream_id", &channel.id), ("topic", &"t")];
+        iago.post("/typing", params).ok().await;
+        let event = modern.next().await;
+        let expected = json!({
+            "id": event["id"], "type": "typing", "op": "start", "message_type": "stream",
+            "sender": {"user_id": iago.id, "email": iago.api_email}, "stream_id": channel.id, "topic": "t",
+        });
+        assert_eq!(event, expected);
+    }
+    assert_eq!(old.now().await, [] as [Value; 0]);
+}
+
+#[tokio::test]
+async fn refusals() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let secret = iago.create_channel("secret").private().await;
+    let channel = hamlet.create_channel("Verona").await;
+    let ask = |params: Params<'_>| hamlet.post("/typing", params);
+    ask(&[("op", &"start")]).bad("Missing 'to' argument").await;
+    ask(&[("op", &"start"), ("to", &"[]")]).bad("Empty 'to' list").await;
+    ask(&[("op", &"start"), ("to", &"[99999]")]).bad("Invalid user ID 99999").await;
+    ask(&[("op", &"begin"), ("to", &"[1]")]).bad("Invalid op").await;
+    ask(&[("type", &"smoke"), ("op", &"start"), ("to", &"[1]")]).bad("Invalid type").await;
+    ask(&[("type", &"stream"), ("op", &"start"), ("topic", &"t")]).bad("Missing 'stream_id' argument").await;
+    let no_topic: Params<'_> = &[("type", &"stream"), ("op", &"start"), ("stream_id", &channel.id)];
+    ask(no_topic).bad("Missing topic").await;
+    let hidden: Params<'_> =
+        &[("type", &"stream"), ("op", &"start"), ("stream_id", &secret.id), ("topic", &"t")];
+    ask(hidden).bad("Invalid channel ID").await;
+    let missing = json!({
+        "msg": "Missing 'op' argument", "code": "REQUEST_VARIABLE_MISSING", "var_name": "op"
+    });
+    ask(&[("to", &"[1]")]).refused(400, missing).await;
+}

@@ -1,0 +1,98 @@
+//! A client's state, changed by nothing but events.
+
+pub mod channels;
+mod messages;
+mod people;
+mod unread;
+
+use serde_json::{Value, json};
+
+/// The answer to a registration, kept up to date.
+#[derive(Clone, Debug)]
+pub struct State {
+    pub(super) json: Value,
+    /// Whose it is.
+    pub(super) me: u64,
+}
+
+/// The lists that hold channel objects.
+pub(super) const CHANNEL_LISTS: [&str; 4] = ["subscriptions", "unsubscribed", "never_subscribed", "streams"];
+
+impl State {
+    pub fn new(json: Value, me: u32) -> Self {
+        Self { json, me: me.into() }
+    }
+
+    pub(super) fn list(&mut self, key: &str) -> &mut Vec<Value> {
+        self.json[key].as_array_mut().unwrap_or_else(|| panic!("{key} is no list"))
+    }
+
+    pub(super) fn view(&self, key: &str) -> &[Value] {
+        self.json[key].as_array().unwrap_or_else(|| panic!("{key} is no list"))
+    }
+
+    /// Applies one event. An event of a kind that this slice cannot cause is a mistake.
+    pub fn apply(&mut self, event: &Value) {
+        let op = event["op"].as_str().unwrap_or("");
+        match (event["type"].as_str().expect("a type"), op) {
+            ("message", _) => self.message(event),
+            ("update_message_flags", "add" | "remove") => self.flags(event, op == "add"),
+            ("stream", "create") => self.channels_appear(event),
+            ("stream", "delete") => self.channels_vanish(event),
+            ("stream", "update") => self.channel_changes(event),
+            ("subscription", "add") => self.subscribed(event),
+            ("subscription", "remove") => self.unsubscribed(event),
+            ("subscription", "peer_add" | "peer_remove") => self.peers(event, op == "peer_add"),
+            ("default_streams", _) => {
+                self.json["realm_default_streams"] = event["default_streams"].clone();
+            }
+            ("user_topic", _) => self.topic_policy(event),
+            ("realm_user", "add") => self.person_appears(event),
+            ("user_group", "add_members") => self.group_members(event),
+            ("presence", _) => self.presence(event),
+            // Nothing of a registration depends on these; user_topic says what muted_topics does.
+            ("typing" | "heartbeat" | "muted_topics", _) => {}
+            other => panic!("no client expects {other:?} here: {event}"),
+        }
+    }
+
+    /// The state without what no event tells, in an order of its own where order means nothing.
+    pub fn normalized(mut self) -> Value {
+        self.forget_unknowable();
+        for key in CHANNEL_LISTS {
+            for channel in self.list(key) {
+                if let Some(subscribers) = channel.get_mut("subscribers") {
+                    sort(subscribers, |id| id.as_u64().unwrap_or(0).to_string());
+                }
+            }
+            sort(&mut self.json[key], |channel| channel["name"].to_string());
+        }
+        sort(&mut self.json["realm_users"], |user| format!("{:>9}", user["user_id"]));
+        for group in self.list("realm_user_groups") {
+            sort(&mut group["members"], |id| format!("{id:>9}"));
+        }
+        sort(&mut self.json["unread_msgs"]["streams"], |one| {
+            format!("{:>9}{}", one["stream_id"], one["topic"])
+        });
+        sort(&mut self.json["user_topics"], |topic| format!("{}{}", topic["stream_id"], topic["topic_name"]));
+        self.json
+    }
+
+    /// Of channels one is not in, nobody is told when their first message comes: a client learns it when it
+    /// needs it.
+    fn forget_unknowable(&mut self) {
+        let mine: Vec<Value> =
+            self.view("subscriptions").iter().map(|one| one["stream_id"].clone()).collect();
+        for key in CHANNEL_LISTS {
+            for channel in self.list(key) {
+                if !mine.contains(&channel["stream_id"]) {
+                    channel["first_message_id"] = json!(null);
+                }
+            }
+        }
+    }
+}
+
+fn sort(list: &mut Value, key: impl Fn(&Value) -> String) {
+    list.as_array_mut().expect("a list").sort_by_key(|item| key(item));
+}

@@ -1,0 +1,138 @@
+//! What channels and subscriptions change.
+
+use super::{CHANNEL_LISTS, State};
+use serde_json::{Value, json};
+
+/// What a subscription has besides its channel.
+const PERSONAL: [&str; 9] = [
+    "color",
+    "is_muted",
+    "in_home_view",
+    "pin_to_top",
+    "desktop_notifications",
+    "audible_notifications",
+    "push_notifications",
+    "email_notifications",
+    "wildcard_mentions_notify",
+];
+
+impl State {
+    pub(super) fn channels_appear(&mut self, event: &Value) {
+        for channel in event["streams"].as_array().expect("channels") {
+            let known = CHANNEL_LISTS.iter().any(|key| self.find(key, &channel["stream_id"]).is_some());
+            assert!(!known, "created twice: {event}");
+            self.list("streams").push(channel.clone());
+            let mut channel = channel.clone();
+            // Whoever is in it at once is told so next.
+            channel["subscribers"] = json!([]);
+            self.list("never_subscribed").push(channel);
+        }
+    }
+
+    pub(super) fn channels_vanish(&mut self, event: &Value) {
+        let ids = event["stream_ids"].as_array().expect("channel ids").clone();
+        let legacy: Vec<Value> = event["streams"]
+            .as_array()
+            .expect("channels")
+            .iter()
+            .map(|one| one["stream_id"].clone())
+            .collect();
+        assert_eq!(ids, legacy, "{event}");
+        for key in CHANNEL_LISTS {
+            self.list(key).retain(|channel| !ids.contains(&channel["stream_id"]));
+        }
+    }
+
+    pub(super) fn channel_changes(&mut self, event: &Value) {
+        let property = event["property"].as_str().expect("a property");
+        for key in CHANNEL_LISTS {
+            if let Some(channel) = self.find_mut(key, &event["stream_id"]) {
+                assert_eq!(channel["name"], event["name"], "{event}");
+                channel[property] = event["value"].clone();
+            }
+        }
+    }
+
+    pub(super) fn subscribed(&mut self, event: &Value) {
+        for subscription in event["subscriptions"].as_array().expect("subscriptions") {
+            let id = &subscription["stream_id"];
+            assert!(self.find("subscriptions", id).is_none(), "subscribed twice: {event}");
+            assert!(self.find("streams", id).is_some(), "subscribed to a channel nobody told of: {event}");
+            for key in ["unsubscribed", "never_subscribed"] {
+                self.list(key).retain(|channel| channel["stream_id"] != *id);
+            }
+            self.list("subscriptions").push(subscription.clone());
+            let count = subscription["subscriber_count"].clone();
+            self.find_mut("streams", id).expect("as above")["subscriber_count"] = count;
+        }
+        self.count_unread();
+    }
+
+    pub(super) fn unsubscribed(&mut self, event: &Value) {
+        for gone in event["subscriptions"].as_array().expect("subscriptions") {
+            let id = &gone["stream_id"];
+            let at = self.view("subscriptions").iter().position(|channel| channel["stream_id"] == *id);
+            let at = at.unwrap_or_else(|| panic!("never subscribed: {event}"));
+            let mut channel = self.list("subscriptions").remove(at);
+            assert_eq!(channel["name"], gone["name"], "{event}");
+            let me = self.me;
+            remove(&mut channel, &[json!(me)]);
+            let count = channel["subscriber_count"].clone();
+            self.list("unsubscribed").push(channel);
+            if let Some(channel) = self.find_mut("streams", id) {
+                channel["subscriber_count"] = count;
+            }
+        }
+        self.count_unread();
+    }
+
+    pub(super) fn peers(&mut self, event: &Value, is_added: bool) {
+        let users = event["user_ids"].as_array().expect("user ids").clone();
+        assert!(!users.contains(&json!(self.me)), "one is no peer of oneself: {event}");
+        for id in event["stream_ids"].as_array().expect("channel ids") {
+            for key in CHANNEL_LISTS {
+                let Some(channel) = self.find_mut(key, id) else { continue };
+                if is_added { add(channel, &users) } else { remove(channel, &users) }
+            }
+        }
+    }
+
+    fn find(&self, key: &str, id: &Value) -> Option<&Value> {
+        self.view(key).iter().find(|channel| channel["stream_id"] == *id)
+    }
+
+    fn find_mut(&mut self, key: &str, id: &Value) -> Option<&mut Value> {
+        self.list(key).iter_mut().find(|channel| channel["stream_id"] == *id)
+    }
+}
+
+/// Whether an object has what only subscriptions have.
+pub fn is_personal(channel: &Value) -> bool {
+    PERSONAL.iter().all(|key| channel.get(key).is_some())
+}
+
+fn add(channel: &mut Value, users: &[Value]) {
+    if let Some(subscribers) = channel.get_mut("subscribers") {
+        let subscribers = subscribers.as_array_mut().expect("subscribers");
+        for user in users {
+            assert!(!subscribers.contains(user), "added twice: {user}");
+            subscribers.push(user.clone());
+        }
+    }
+    count(channel, users.len() as i64);
+}
+
+fn remove(channel: &mut Value, users: &[Value]) {
+    if let Some(subscribers) = channel.get_mut("subscribers") {
+        let subscribers = subscribers.as_array_mut().expect("subscribers");
+        for user in users {
+            let at = subscribers.iter().position(|known| known == user);
+            subscribers.remove(at.unwrap_or_else(|| panic!("{user} was no subscriber")));
+        }
+    }
+    count(channel, -(users.len() as i64));
+}
+
+fn count(channel: &mut Value, change: i64) {
+    channel["subscriber_count"] = json!(channel["subscriber_count"].as_i64().expect("a count") + change);
+}

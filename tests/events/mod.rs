@@ -1,0 +1,14 @@
+//! Event queues: registering, polling, ending, and above all that a registration and the events after it
+//! add up to what registering again would say.
+//!
+//! `apply` is a client of its own: it knows only the specification, and changes the state it was given by
+//! the events it receives. `verify` runs something and compares.
+
+mod apply;
+mod close;
+mod each_type;
+mod poll;
+mod register;
+mod verify;
+
+pub use verify::verify;

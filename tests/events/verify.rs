@@ -1,0 +1,108 @@
+//! Register, act, apply the events to the old state, and compare with registering now.
+
+use super::apply::State;
+use crate::support::{Person, Queue, TestServer};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::future::Future;
+
+/// What may differ between two registrations of the same moment.
+const MOMENTARY: [&str; 5] = [
+    "queue_id",
+    "last_event_id",
+    "server_timestamp",
+    "presence_last_update_id",
+    "ignored_parameters_unsupported",
+];
+
+async fn modern(person: &Person) -> Queue {
+    person.register().modern().await
+}
+
+/// As a client that declares nothing; only what it sees of subscribers is asked for.
+async fn plain(person: &Person) -> Queue {
+    person.register().set("include_subscribers", json!(true)).set("slim_presence", json!(true)).await
+}
+
+/// What each observer's queue said, by their name before the `@`; of the modern queue.
+pub type Seen = BTreeMap<String, Vec<Value>>;
+
+/// Runs `act` while everybody in `observers` listens twice: as a client that understands everything, and
+/// as one that declares nothing. For each, the state from before with the events applied must be the state
+/// now.
+pub async fn verify(t: &TestServer, observers: &[&str], act: impl Future<Output = ()>) -> Seen {
+    let mut before = Vec::new();
+    for name in observers {
+        let person = t.user(name);
+        before.push((*name, true, modern(&person).await));
+        before.push((*name, false, plain(&person).await));
+    }
+    act.await;
+    let mut seen = Seen::new();
+    for (name, is_modern, mut queue) in before {
+        let person = queue.person.clone();
+        let now = if is_modern { modern(&person).await } else { plain(&person).await };
+        let (upto, events) = (now.registered_at(), queue.now().await);
+        let mut state = State::new(queue.state.clone(), person.id);
+        for event in &events {
+            let is_momentary = ["presence", "typing"].contains(&event["type"].as_str().unwrap());
+            assert!(
+                is_momentary || event["id"].as_i64().unwrap() <= upto,
+                "{event} is not in the state of {upto}"
+            );
+            state.apply(event);
+        }
+        compare(name, is_modern, state, State::new(now.state, person.id), &events);
+        if is_modern {
+            seen.insert(name.to_owned(), events);
+        }
+    }
+    seen
+}
+
+fn compare(name: &str, is_modern: bool, old: State, new: State, events: &[Value]) {
+    let (old, new) = (old.normalized(), new.normalized());
+    let keys: std::collections::BTreeSet<&String> =
+        old.as_object().unwrap().keys().chain(new.as_object().unwrap().keys()).collect();
+    let mut differences = Vec::new();
+    for key in keys.into_iter().filter(|key| !MOMENTARY.contains(&key.as_str())) {
+        if old[key] != new[key] {
+            differences.push(difference(key, &old[key], &new[key]));
+        }
+    }
+    let kind = if is_modern { "modern" } else { "plain" };
+    let events: Vec<String> = events.iter().map(Value::to_string).collect();
+    assert!(
+        differences.is_empty(),
+        "{name}, {kind} client: events and state disagree\n{}\nafter these events:\n{}",
+        differences.join("\n"),
+        events.join("\n")
+    );
+}
+
+/// The first places where two values differ.
+fn difference(place: &str, old: &Value, new: &Value) -> String {
+    match (old, new) {
+        (Value::Object(a), Value::Object(b)) => {
+            let keys: std::collections::BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+            let differing = keys.into_iter().filter(|key| old.get(key) != new.get(key));
+            let found: Vec<String> = differing
+                .map(|key| {
+                    difference(
+                        &format!("{place}.{key}"),
+                        old.get(key).unwrap_or(&Value::Null),
+                        new.get(key).unwrap_or(&Value::Null),
+                    )
+                })
+                .collect();
+            found.join("\n")
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            let pairs = a.iter().zip(b).enumerate().filter(|(_, (x, y))| x != y);
+            let found: Vec<String> =
+                pairs.map(|(index, (x, y))| difference(&format!("{place}[{index}]"), x, y)).collect();
+            found.join("\n")
+        }
+        _ => format!("  {place}: events lead to {old}, but it is {new}"),
+    }
+}

@@ -1,0 +1,7 @@
+//! Whole stories: many people at once, queues that come and go, and who must not see what.
+
+mod order;
+mod overflow;
+mod privacy;
+mod protected_history;
+mod queues;

@@ -1,0 +1,64 @@
+//! Private channels with protected history: one sees what came while one was there.
+
+use crate::support::{Person, TestServer};
+use serde_json::{Value, json};
+
+async fn sees(who: &Person, id: u64) -> bool {
+    let answer = who.get(&format!("/messages/{id}"), &[]).await;
+    let one = answer.status == 200;
+    let body = who.get("/messages", &[("message_ids", &json!([id]))]).ok().await;
+    let many = body["messages"].as_array().unwrap().len() == 1;
+    assert_eq!(one, many, "both ways of asking for message {id} agree");
+    one
+}
+
+#[tokio::test]
+async fn what_was_before_and_between_stays_hidden() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let channel = iago.create_channel("club").protected_history().await;
+    let before = iago.send(&channel, "t", "before").await;
+    iago.subscribe_others(&channel, &[&hamlet]).await;
+    let during = iago.send(&channel, "t", "during").await;
+    assert_eq!((sees(&hamlet, before).await, sees(&hamlet, during).await), (false, true));
+    let narrow = json!([["channel", "club"], ["topic", "t"]]);
+    assert_eq!(hamlet.message_ids(narrow.clone()).await, [during]);
+    hamlet.unsubscribe(&channel).await;
+    let away = iago.send(&channel, "t", "away").await;
+    assert_eq!((sees(&hamlet, during).await, sees(&hamlet, away).await), (false, false));
+    assert!(hamlet.message_ids(json!([["is", "starred"]])).await.is_empty());
+    iago.subscribe_others(&channel, &[&hamlet]).await;
+    let again = iago.send(&channel, "t", "again").await;
+    assert_eq!(
+        [
+            sees(&hamlet, before).await,
+            sees(&hamlet, during).await,
+            sees(&hamlet, away).await,
+            sees(&hamlet, again).await
+        ],
+        [false, true, false, true]
+    );
+    assert_eq!(hamlet.message_ids(narrow).await, [during, again]);
+    let flags = json!([before, away]);
+    let params: crate::support::Params<'_> = &[("messages", &flags), ("op", &"add"), ("flag", &"starred")];
+    hamlet.post("/messages/flags", params).bad("Invalid message(s)").await;
+}
+
+#[tokio::test]
+async fn shared_history_shows_everything_to_those_inside() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let channel = iago.create_channel("club").shared_history().await;
+    let before = iago.send(&channel, "t", "before").await;
+    assert!(!sees(&hamlet, before).await);
+    iago.subscribe_others(&channel, &[&hamlet]).await;
+    let found = hamlet.messages(json!([["channel", "club"], ["topic", "t"]])).await;
+    assert_eq!((&found[0]["id"], &found[0]["flags"]), (&json!(before), &json!(["read", "historical"])));
+    // Old messages are not news.
+    let state = hamlet.register().modern().await.state;
+    let unread: Vec<&Value> = state["unread_msgs"]["streams"].as_array().unwrap().iter().collect();
+    assert!(unread.is_empty(), "{unread:?}");
+    hamlet.unsubscribe(&channel).await;
+    let body = hamlet.get("/messages", &[("message_ids", &json!([before]))]).ok().await;
+    assert_eq!(body["messages"], json!([]));
+}

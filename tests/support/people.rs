@@ -1,0 +1,97 @@
+//! The people of the sample organization, made without its channels and messages.
+
+use actors::{NewRealm, NewUser, RealmHandle, Server};
+use model::{Bot, BotKind, Fact, RealmId, Role, User, UserId};
+
+/// Domain of made-up addresses.
+pub const DOMAIN: &str = "zulipdev.com";
+
+/// Address before the `@`, name and role of everybody.
+pub const PEOPLE: [(&str, &str, Role); 10] = [
+    ("desdemona", "Desdemona", Role::Owner),
+    ("iago", "Iago", Role::Administrator),
+    ("shiva", "Shiva", Role::Moderator),
+    ("AARON", "aaron", Role::Member),
+    ("ZOE", "Zoe", Role::Member),
+    ("cordelia", "Cordelia, Lear's daughter", Role::Member),
+    ("hamlet", "King Hamlet", Role::Member),
+    ("othello", "Othello, the Moor of Venice", Role::Member),
+    ("prospero", "Prospero from The Tempest", Role::Member),
+    ("polonius", "Polonius", Role::Guest),
+];
+
+fn organization(subdomain: &str, name: &str) -> NewRealm {
+    let [subdomain, name, email_domain] = [subdomain, name, DOMAIN].map(str::to_owned);
+    NewRealm { subdomain, name, email_domain }
+}
+
+/// Creates an organization at the root with everybody in it, two bots of AARON's, and `ghost`, whose
+/// account is deactivated.
+pub async fn create(server: &Server) -> RealmHandle {
+    let ghost = |_: &actors::View, _: RealmId| vec![vec![Fact::UserCreated(Box::new(deactivated(4)))]];
+    let realm = server.create_realm(organization("", "Zulip Dev"), ghost).await.expect("the organization");
+    let mut owner = None;
+    for (name, full_name, role) in PEOPLE {
+        let id = add(&realm, name, full_name, role, None).await;
+        owner = owner.or((name == "AARON").then_some(id));
+    }
+    for (name, full_name, kind) in [
+        ("default-bot", "Zulip Default Bot", BotKind::Generic),
+        ("webhook-bot", "Zulip Webhook Bot", BotKind::IncomingWebhook),
+    ] {
+        let bot = Bot { kind, owner, is_system: false };
+        add(&realm, name, full_name, Role::Member, Some(bot)).await;
+    }
+    realm
+}
+
+/// Creates somebody; their address is `name@zulip.com`.
+pub async fn add(realm: &RealmHandle, name: &str, full_name: &str, role: Role, bot: Option<Bot>) -> UserId {
+    let user = NewUser {
+        email: format!("{name}@zulip.com"),
+        full_name: full_name.to_owned(),
+        role,
+        bot,
+        password_hash: None,
+        timezone: String::new(),
+        channels: Vec::new(),
+    };
+    realm.create_user(user).await.expect("an account").id
+}
+
+/// Creates another organization, with an owner called olga.
+pub async fn create_second(server: &Server, subdomain: &str) -> RealmHandle {
+    let new = organization(subdomain, "Another one");
+    let realm = server.create_realm(new, |_, _| Vec::new()).await.expect("the organization");
+    add(&realm, "olga", "Olga", Role::Owner, None).await;
+    realm
+}
+
+/// Creates an organization that is deactivated, with olga, whose account is not.
+pub async fn create_closed(server: &Server, subdomain: &str) -> RealmHandle {
+    let close = |view: &actors::View, _: RealmId| {
+        let mut closed = (**view.directory.realm()).clone();
+        closed.is_active = false;
+        let olga = User { is_active: true, delivery_email: "olga@zulip.com".to_owned(), ..deactivated(4) };
+        vec![vec![Fact::UserCreated(Box::new(olga)), Fact::RealmChanged(Box::new(closed))]]
+    };
+    server.create_realm(organization(subdomain, "Closed"), close).await.expect("the organization")
+}
+
+fn deactivated(id: u32) -> User {
+    User {
+        id: UserId(id),
+        delivery_email: "ghost@zulip.com".to_owned(),
+        full_name: "Ghost of Hamlet's father".to_owned(),
+        role: Role::Member,
+        is_active: false,
+        bot: None,
+        joined: model::Timestamp(1_700_000_000_000),
+        timezone: String::new(),
+        avatar_version: 1,
+        password_hash: None,
+        api_key_rotation: 0,
+        settings: Default::default(),
+        profile_data: Default::default(),
+    }
+}

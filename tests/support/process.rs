@@ -1,0 +1,137 @@
+//! The real program as a process of its own, for what happens when it is killed or told to stop.
+
+use super::{PATIENCE, Person};
+use reqwest::Client;
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// A running process.
+pub struct ServerProcess {
+    child: Child,
+    pub url: String,
+    http: Client,
+    /// What it wrote on standard output up to its URL.
+    pub greeting: String,
+}
+
+impl ServerProcess {
+    /// `millstream dev` on a folder; returns when it says where it listens.
+    pub fn dev(data: &Path) -> Self {
+        Self::start(&["dev", "--listen", "127.0.0.1:0", "--data", &data.display().to_string()], &[])
+    }
+
+    /// Any command that serves, with more environment.
+    pub fn start(args: &[&str], environment: &[(&str, &str)]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_millstream"))
+            .args(args)
+            .envs(environment.iter().copied())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        drain(child.stderr.take().expect("standard error"));
+        let (greeting, url) = read_greeting(&mut child);
+        let http = Client::builder().no_proxy().build().expect("a client");
+        Self { child, url, http, greeting }
+    }
+
+    /// A command that ends by itself: its status and everything it wrote.
+    pub fn run(args: &[&str]) -> (ExitStatus, String) {
+        let output = Command::new(env!("CARGO_BIN_EXE_millstream")).args(args).output().expect("it runs");
+        let text = [output.stdout, output.stderr].concat();
+        (output.status, String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// Somebody of the sample organization, logged in the way of development servers.
+    pub async fn user(&self, name: &str) -> Person {
+        let email = format!("{name}@zulip.com");
+        let mut person = Person {
+            http: self.http.clone(),
+            url: self.url.as_str().into(),
+            id: 0,
+            email: email.clone(),
+            api_email: String::new(),
+            full_name: String::new(),
+            key: String::new(),
+        };
+        let key = person.post("/dev_fetch_api_key", &[("username", &email)]).ok().await;
+        person.key = text(&key["api_key"]);
+        let me = person.get("/users/me", &[]).ok().await;
+        person.id = me["user_id"].as_u64().expect("an id") as u32;
+        (person.api_email, person.full_name) = (text(&me["email"]), text(&me["full_name"]));
+        person
+    }
+
+    /// Its process id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Ends it as a crash would: nothing of it runs any more when this returns.
+    pub fn kill(mut self) {
+        self.child.kill().expect("it can be killed");
+        self.child.wait().expect("it ends");
+    }
+
+    /// Tells it to stop.
+    pub fn terminate(&self) {
+        let sent = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
+        assert!(sent.expect("kill runs").success());
+    }
+
+    /// Waits for its end.
+    pub fn wait(mut self) -> ExitStatus {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.child.try_wait().expect("a status") {
+                return status;
+            }
+            assert!(Instant::now() < deadline, "the process does not end");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().expect("a text").to_owned()
+}
+
+/// Reads and forgets, so that the process never waits for a reader.
+fn drain(mut pipe: impl Read + Send + 'static) {
+    std::thread::spawn(move || std::io::copy(&mut pipe, &mut std::io::sink()));
+}
+
+fn read_greeting(child: &mut Child) -> (String, String) {
+    let stdout = child.stdout.take().expect("standard output");
+    let (said, heard) = mpsc::channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            let _ = said.send(line);
+        }
+    });
+    let (mut greeting, deadline) = (String::new(), Instant::now() + PATIENCE);
+    loop {
+        let wait = deadline.saturating_duration_since(Instant::now());
+        let line = heard
+            .recv_timeout(wait)
+            .unwrap_or_else(|_| panic!("it does not say where it listens: {greeting}"));
+        greeting.push_str(&line);
+        greeting.push('\n');
+        if let Some(url) = line.split_whitespace().find(|word| word.starts_with("http://")) {
+            let url = url.trim_end_matches(|c: char| !c.is_ascii_digit()).to_owned();
+            return (greeting, url);
+        }
+    }
+}
