@@ -12,6 +12,7 @@ pub mod error;
 pub mod markdown;
 pub mod names;
 pub mod narrow;
+pub mod notices;
 pub mod permissions;
 pub mod posting;
 pub mod settings;

@@ -42,7 +42,7 @@ fn link_html(inline: &Inline<'_>, typed: &str) -> Option<String> {
     let channel = inline.context.channel_by_name(name)?;
     let message = topic.rsplit_once('@').and_then(|(topic, id)| Some((topic, parse_id(id)?)));
     if let Some((topic, id)) = message {
-        let href = format!("{}/near/{id}", topic_url(&channel, topic));
+        let href = message_url(&channel, topic, id);
         let mut html = open_tag("message-link", None, &href);
         push_conversation(&mut html, &channel, topic);
         html.push_str(" @ 💬</a>");
@@ -73,17 +73,23 @@ fn push_conversation(html: &mut String, channel: &ChannelRef, topic: &str) {
 }
 
 /// The address of a channel, relative to the organization's root.
-fn channel_url(channel: &ChannelRef) -> String {
+pub fn channel_url(channel: &ChannelRef) -> String {
     let mut url = format!("/#narrow/channel/{}-", channel.id);
     push_encoded(&mut url, &channel.name.replace(' ', "-"));
     url
 }
 
-fn topic_url(channel: &ChannelRef, topic: &str) -> String {
+/// The address of a topic, likewise.
+pub fn topic_url(channel: &ChannelRef, topic: &str) -> String {
     let mut url = channel_url(channel);
     url.push_str("/topic/");
     push_encoded(&mut url, topic);
     url
+}
+
+/// The address of a message in its topic, likewise.
+pub fn message_url(channel: &ChannelRef, topic: &str, message: u64) -> String {
+    format!("{}/near/{message}", topic_url(channel, topic))
 }
 
 /// Percent-encoding with `.` for `%`, which some browsers would decode in a fragment.

@@ -37,6 +37,7 @@ use thiserror::Error;
 
 pub use alert_words::{AlertText, has_alert_word};
 pub use context::{ChannelRef, EmojiRef, GroupRef, MarkdownContext, UploadPreview, UploadedImage, UserRef};
+pub use conversations::{channel_url, message_url, topic_url};
 pub use linkifier::{Linkifier, LinkifierError};
 pub use mentions::Mentions;
 pub use topic_links::{TopicLink, topic_links};

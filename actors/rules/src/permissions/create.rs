@@ -17,6 +17,34 @@ pub struct ChannelPrivacy {
     pub history_public_to_subscribers: bool,
 }
 
+impl ChannelPrivacy {
+    /// That of a channel.
+    pub fn of(channel: &Channel) -> Self {
+        Self {
+            invite_only: channel.invite_only,
+            is_web_public: channel.is_web_public,
+            history_public_to_subscribers: channel.history_public_to_subscribers,
+        }
+    }
+
+    /// What people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self { is_web_public: true, .. } => "Web-public",
+            Self { invite_only: false, .. } => "Public",
+            Self { history_public_to_subscribers: true, .. } => "Private, shared history",
+            Self { .. } => "Private, protected history",
+        }
+    }
+
+    /// Refuses combinations that cannot be: `PrivacyContradiction`.
+    pub fn check(self) -> Result<Self, RuleError> {
+        let contradicts = self.is_web_public && self.invite_only
+            || !self.invite_only && !self.history_public_to_subscribers;
+        if contradicts { Err(RuleError::PrivacyContradiction) } else { Ok(self) }
+    }
+}
+
 /// The privacy of a new channel. History is shared unless the channel is private, or as asked for.
 /// `PrivacyContradiction` for combinations that cannot be.
 pub fn resolve_privacy(
@@ -25,11 +53,7 @@ pub fn resolve_privacy(
     history: Option<bool>,
 ) -> Result<ChannelPrivacy, RuleError> {
     let history_public_to_subscribers = history.unwrap_or(!invite_only);
-    let contradicts = is_web_public && invite_only || !invite_only && !history_public_to_subscribers;
-    if contradicts {
-        return Err(RuleError::PrivacyContradiction);
-    }
-    Ok(ChannelPrivacy { invite_only, is_web_public, history_public_to_subscribers })
+    ChannelPrivacy { invite_only, is_web_public, history_public_to_subscribers }.check()
 }
 
 /// Whether somebody may create such a channel, in the order of endpoints.md 7: guests, kind, default, web-public.
