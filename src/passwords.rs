@@ -1,51 +1,73 @@
-//! Work with passwords: slow on purpose, so it runs on blocking threads, as many at once as there are
-//! cores, and with a bound on those that wait.
+//! Work with passwords: slow and hungry on purpose, so it runs on blocking threads, a few at once, with a
+//! bound on those that wait.
 
 use crate::http::ApiError;
 use actors::DomainError;
+use actors::login::PasswordHasher;
+use parking_lot::Mutex;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Requests that may wait for their turn; at 13 ms each they wait for some seconds. Past it: 503.
 const WAITING_MAX: usize = 512;
 
-/// Who may compute at the moment. Each computation takes 13 ms and 19 MB.
+/// Computations at once, on machines with so many cores. Each keeps 19 MB.
+const TURNS_MAX: usize = 4;
+
+/// Who may compute at the moment.
 pub struct Passwords {
-    turns: Semaphore,
+    turns: Arc<Semaphore>,
     waiting: AtomicUsize,
+    idle: Arc<Mutex<Vec<PasswordHasher>>>,
 }
 
-/// The right to do one computation after the other.
-pub struct Turn<'p>(#[expect(dead_code, reason = "held, not used")] SemaphorePermit<'p>);
+/// The right to do one computation.
+pub struct Turn {
+    permit: OwnedSemaphorePermit,
+    idle: Arc<Mutex<Vec<PasswordHasher>>>,
+}
 
 impl Default for Passwords {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        Self { turns: Semaphore::new(cores), waiting: AtomicUsize::new(0) }
+        Self::with_turns(cores.min(TURNS_MAX))
     }
 }
 
 impl Passwords {
+    fn with_turns(turns: usize) -> Self {
+        let turns = Arc::new(Semaphore::new(turns));
+        Self { turns, waiting: AtomicUsize::new(0), idle: Arc::default() }
+    }
+
     /// Waits for one's turn.
     ///
     /// Error: 503 when too many wait already.
-    pub async fn turn(&self) -> Result<Turn<'_>, ApiError> {
+    pub async fn turn(&self) -> Result<Turn, ApiError> {
         let place = Place::take(&self.waiting).ok_or(DomainError::Overloaded)?;
-        let permit = self.turns.acquire().await.map_err(|_| ApiError::internal())?;
+        let permit = self.turns.clone().acquire_owned().await.map_err(|_| ApiError::internal())?;
         drop(place);
-        Ok(Turn(permit))
+        Ok(Turn { permit, idle: self.idle.clone() })
     }
 }
 
-impl Turn<'_> {
-    /// Runs one computation on a blocking thread.
+impl Turn {
+    /// Runs the computation on a blocking thread. The turn ends with the computation, also when nobody
+    /// waits for it any more.
     pub async fn run<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> Result<T, DomainError> + Send + 'static,
+        self,
+        work: impl FnOnce(&mut PasswordHasher) -> Result<T, DomainError> + Send + 'static,
     ) -> Result<T, DomainError> {
-        let done = actix_web::web::block(work).await;
-        done.unwrap_or(Err(DomainError::Stopping))
+        let done = actix_web::web::block(move || {
+            let mut hasher = self.idle.lock().pop().unwrap_or_default();
+            let done = work(&mut hasher);
+            self.idle.lock().push(hasher);
+            drop(self.permit);
+            done
+        });
+        done.await.unwrap_or(Err(DomainError::Stopping))
     }
 }
 
@@ -72,7 +94,7 @@ mod tests {
 
     #[actix_web::test]
     async fn the_line_has_an_end() {
-        let passwords = Passwords { turns: Semaphore::new(1), waiting: AtomicUsize::new(0) };
+        let passwords = Passwords::with_turns(1);
         let first = passwords.turn().await.ok().unwrap();
         let mut line: Vec<_> = (0..WAITING_MAX).map(|_| Box::pin(passwords.turn())).collect();
         assert!(line.iter_mut().all(|waiting| waiting.now_or_never().is_none()));
@@ -82,6 +104,16 @@ mod tests {
         line.clear();
         drop(first);
         let turn = passwords.turn().await.ok().unwrap();
-        assert_eq!(turn.run(|| Ok(7)).await.ok(), Some(7));
+        assert_eq!(turn.run(|_| Ok(7)).await.ok(), Some(7));
+    }
+
+    #[actix_web::test]
+    async fn memory_is_used_again() {
+        let passwords = Passwords::with_turns(2);
+        for _ in 0..5 {
+            let turns = [passwords.turn().await.ok().unwrap(), passwords.turn().await.ok().unwrap()];
+            futures_util::future::join_all(turns.map(|turn| turn.run(|_| Ok(())))).await;
+        }
+        assert!(passwords.idle.lock().len() <= 2);
     }
 }

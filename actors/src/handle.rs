@@ -94,11 +94,16 @@ impl RealmHandle {
     ///
     /// # Errors
     /// `WrongPassword`, `UserDeactivated` (only with the right password), `RealmDeactivated`.
-    pub fn check_password(&self, address: &str, password: &str) -> Result<Arc<User>, DomainError> {
+    pub fn check_password(
+        &self,
+        address: &str,
+        password: &str,
+        hasher: &mut login::PasswordHasher,
+    ) -> Result<Arc<User>, DomainError> {
         let directory = self.directory();
         let user = directory.user_by_email(address).filter(|user| !user.is_bot());
         let stored = user.and_then(|user| user.password_hash.as_deref());
-        let matches = login::check_password(stored, password);
+        let matches = hasher.check(stored, password);
         let user = user.filter(|_| matches).ok_or(DomainError::WrongPassword)?;
         if !directory.realm().is_active {
             return Err(DomainError::RealmDeactivated);
@@ -258,7 +263,13 @@ impl RealmHandle {
     ) -> PollAnswer {
         let session = self.session(user, queue, last_event_id).await?;
         let newest = self.0.view.read().progress.last_event.0 as i64;
-        let answered = ask(&session, |answer| Poll { last_event_id, newest, dont_block, answer }).await;
+        let (answer, answered) = oneshot::channel();
+        // Waits for room, too: events that are just being delivered must not turn a poll away.
+        let asked = session.send(Poll { last_event_id, newest, dont_block, answer }).await;
+        let answered = match asked {
+            Ok(()) => answered.await.unwrap_or(Err(DomainError::Stopping)),
+            Err(error) => Err(mailbox(error)),
+        };
         match answered {
             // The queue ended between finding and asking it.
             Err(DomainError::Stopping) if self.0.queues.read().get(queue).is_none() => {

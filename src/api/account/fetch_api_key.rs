@@ -3,6 +3,7 @@
 use super::address::check_address;
 use crate::http::limits::Bucket;
 use crate::http::{Answer, ApiError, App, Code, Fields, FromFields, Params, Realm, reply};
+use actors::login::PasswordHasher;
 use actors::{DomainError, RealmHandle, Server};
 use model::User;
 use serde::Serialize;
@@ -49,7 +50,7 @@ pub async fn fetch_api_key(
     // Looked at in one's turn: of many guesses sent at once, no more get through than of patient ones.
     app.limits.peek(bucket, &key, now()).map_or(Ok(()), |standing| standing.check())?;
     let (server, asked) = (app.server.clone(), realm.clone());
-    let checked = turn.run(move || check(&server, &asked, &username, &password)).await;
+    let checked = turn.run(move |hasher| check(&server, &asked, &username, &password, hasher)).await;
     match checked {
         Ok(Some(user)) => {
             app.limits.clear(bucket, &key);
@@ -76,12 +77,13 @@ fn check(
     realm: &RealmHandle,
     username: &str,
     password: &str,
+    hasher: &mut PasswordHasher,
 ) -> Result<Option<Arc<User>>, DomainError> {
     let has = |realm: &RealmHandle| realm.read(|view| view.directory.user_by_email(username).is_some());
     let other = if has(realm) { None } else { server.realms().into_iter().find(has) };
     match other {
-        None => realm.check_password(username, password).map(Some),
-        Some(other) => match other.check_password(username, password) {
+        None => realm.check_password(username, password, hasher).map(Some),
+        Some(other) => match other.check_password(username, password, hasher) {
             Ok(_) => Ok(None),
             Err(_) => Err(DomainError::WrongPassword),
         },

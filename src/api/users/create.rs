@@ -45,8 +45,7 @@ pub async fn create_user(
     }
     let full_name = check_new_account(Some(&caller.realm.directory()), &email, &full_name)?.to_owned();
     let turn = app.passwords.turn().await?;
-    let hash = turn.run(move || actors::login::hash_password(&password)).await?;
-    drop(turn);
+    let hash = turn.run(move |hasher| hasher.hash(&password)).await?;
     let user = NewUser {
         email,
         full_name,
