@@ -4,8 +4,9 @@
 use model::event::{ChannelSummary, MessageContext, SubscribedChannel, UnreadDetail};
 use model::{
     Audience, Channel, ChannelId, Event, EventBody, EventNumber, Fact, Flag, FlagOp, Frame, GroupId, Message,
-    MessageId, Place, Subscription, TopicKey, User, UserId, VisibilityPolicy,
+    MessageId, Place, Subscription, User, UserId, VisibilityPolicy,
 };
+use roaring::RoaringBitmap;
 use rules::permissions::channel::{sees_channel, sees_subscribers};
 use rules::permissions::users::sees_user;
 use std::collections::HashMap;
@@ -95,11 +96,8 @@ fn announce(view: &View, before: &Before, frame: &Frame, fact: &Fact, out: &mut 
         Fact::ChannelCreated(channel) => {
             if let Some(channel) = view.directory.channel(channel.id) {
                 // Empty: its first subscribers and messages are told of behind this, and counted then.
-                let created = ChannelSummary {
-                    subscriber_count: 0,
-                    first_message: None,
-                    ..new_summary(view, channel)
-                };
+                let created =
+                    ChannelSummary { subscriber_count: 0, first_message: None, ..new_summary(view, channel) };
                 out.to(viewers(view, channel), EventBody::ChannelsCreated(vec![created]));
             }
         }
@@ -262,30 +260,47 @@ fn unread_details(
     if (flag, op) != (Flag::Read, FlagOp::Remove) {
         return Vec::new();
     }
-    messages.iter().filter_map(|id| unread_detail(view, user, *id)).collect()
-}
-
-/// Where one message is; none when it is not among what the user was given.
-pub fn unread_detail(view: &View, user: UserId, id: MessageId) -> Option<UnreadDetail> {
-    let mine = view.messages.users.get(&user);
-    let is_mentioned = mine.is_some_and(|m| m.mentioned.contains(id.0) || m.topic_wildcard.contains(id.0))
-        || view.messages.channel_wildcard.contains(id.0);
-    for direct in view.directory.directs_of(user) {
-        if view.messages.directs.get(&direct.recipient).is_some_and(|ids| ids.contains(id.0)) {
-            let users = direct.users.iter().copied().filter(|other| *other != user).collect();
-            return Some(UnreadDetail { id, is_mentioned, channel: None, users });
+    let wanted: RoaringBitmap = messages.iter().map(|id| id.0).collect();
+    let mut found = direct_details(view, user, &wanted);
+    for (channel, subscription) in view.directory.subscriptions_of_user(user) {
+        let Some(messages) = view.messages.channels.get(&channel) else { continue };
+        let here = &messages.ids & &wanted;
+        if here.is_empty() {
+            continue;
+        }
+        for (key, topic) in messages.topics.iter().filter(|(_, topic)| !topic.ids.is_disjoint(&here)) {
+            let policy = view.directory.topic_policy(user, channel, key);
+            let is_unmuted = !rules::visibility::is_muted(subscription.is_muted, policy);
+            let place = Some((channel, topic.name.clone(), is_unmuted));
+            found.extend((&topic.ids & &here).iter().map(|id| detail(view, user, id, place.clone(), &[])));
         }
     }
-    for (channel, subscription) in view.directory.subscriptions_of_user(user) {
-        let Some(messages) = view.messages.channels.get(&channel).filter(|m| m.ids.contains(id.0)) else {
-            continue;
-        };
-        let topic = messages.topics.values().find(|topic| topic.ids.contains(id.0))?;
-        let key = TopicKey::new(&topic.name);
-        let policy = view.directory.topic_policy(user, channel, &key);
-        let is_unmuted = !rules::visibility::is_muted(subscription.is_muted, policy);
-        let channel = Some((channel, topic.name.clone(), is_unmuted));
-        return Some(UnreadDetail { id, is_mentioned, channel, users: Vec::new() });
+    found.sort_unstable_by_key(|detail| detail.id);
+    found
+}
+
+fn direct_details(view: &View, user: UserId, wanted: &RoaringBitmap) -> Vec<UnreadDetail> {
+    let mut found = Vec::new();
+    for direct in view.directory.directs_of(user) {
+        let Some(ids) = view.messages.directs.get(&direct.recipient) else { continue };
+        let ids = ids & wanted;
+        if !ids.is_empty() {
+            let others: Vec<UserId> = direct.users.iter().copied().filter(|other| *other != user).collect();
+            found.extend(ids.iter().map(|id| detail(view, user, id, None, &others)));
+        }
     }
-    None
+    found
+}
+
+fn detail(
+    view: &View,
+    user: UserId,
+    id: u32,
+    channel: Option<(ChannelId, String, bool)>,
+    users: &[UserId],
+) -> UnreadDetail {
+    let mine = view.messages.users.get(&user);
+    let is_mentioned = mine.is_some_and(|m| m.mentioned.contains(id) || m.topic_wildcard.contains(id))
+        || view.messages.channel_wildcard.contains(id);
+    UnreadDetail { id: MessageId(id), is_mentioned, channel, users: users.to_vec() }
 }

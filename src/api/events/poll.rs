@@ -131,3 +131,17 @@ fn answer(realm: &RealmHandle, record: &QueueRecord, events: &[Delivered], with_
     }
     envelope.reply()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn future_bytes<A, B, C, F>(_: impl Fn(A, B, C) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    #[test]
+    fn a_waiting_poll_is_small() {
+        assert!(future_bytes(poll) <= 1024, "{}", future_bytes(poll));
+    }
+}

@@ -21,6 +21,9 @@ use std::sync::Arc;
 /// Longest name that a client may give its message, in characters. It is kept with the message.
 const LOCAL_ID_CHARS_MAX: usize = 200;
 
+/// Longer than the name of any event queue, in bytes.
+const QUEUE_ID_BYTES_MAX: usize = 64;
+
 /// A message to be sent.
 pub struct SendMessage {
     to: To,
@@ -55,7 +58,9 @@ impl FromFields for SendMessage {
             }
         };
         let content = fields.required("content")?;
-        let (queue, local_id) = (fields.optional_str("queue_id"), fields.optional_str("local_id"));
+        // A name that is longer than any queue's is that of a queue nobody has.
+        let queue = fields.optional_str("queue_id").filter(|queue| queue.len() <= QUEUE_ID_BYTES_MAX);
+        let local_id = fields.optional_str("local_id");
         check_length_max("local_id", local_id.unwrap_or_default(), LOCAL_ID_CHARS_MAX)?;
         let echo = queue
             .zip(local_id)

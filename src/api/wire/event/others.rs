@@ -5,7 +5,7 @@ use crate::api::wire::channel::{ChannelJson, SubscriberLists, SubscriptionJson, 
 use crate::api::wire::group::{GroupJson, group};
 use crate::api::wire::presence::{LegacyClientPresence, modern, shown};
 use crate::api::wire::user::{UserForm, UserJson, user};
-use model::event::{ChannelSummary, SubscribedChannel, TypingPlace};
+use model::event::{SubscribedChannel, TypingPlace};
 use model::{ChannelId, EventBody, GroupId, Timestamp, User, UserId};
 use rules::permissions::users::api_email;
 use rules::topics::shown_topic;
@@ -133,34 +133,13 @@ impl EventWriter<'_> {
             // Written elsewhere.
             EventBody::Message { .. } | EventBody::Flags { .. } => return None,
             EventBody::Heartbeat => EventJson::Heartbeat {},
-            EventBody::ChannelsCreated(summaries) => EventJson::Stream(self.channels_created(summaries)),
-            EventBody::ChannelsLost(ids) => {
-                let streams = ids.iter().map(|id| StreamIdJson { stream_id: *id }).collect();
-                EventJson::Stream(StreamJson::Delete { stream_ids: ids, streams })
-            }
-            EventBody::ChannelActivity { channel } => EventJson::Stream(StreamJson::Update {
-                stream_id: channel.id,
-                name: &channel.name,
-                property: "is_recently_active",
-                value: channel.is_recently_active,
-            }),
-            EventBody::SubscriptionsAdded(added) => {
-                let subscriptions = added.iter().map(|added| self.subscribed(added)).collect();
-                EventJson::Subscription(SubscriptionEventJson::Add { subscriptions })
-            }
-            EventBody::SubscriptionsRemoved(removed) => {
-                let entry = |(id, name): &'e (ChannelId, String)| RemovedJson { stream_id: *id, name };
-                let subscriptions = removed.iter().map(entry).collect();
-                EventJson::Subscription(SubscriptionEventJson::Remove { subscriptions })
-            }
-            EventBody::PeersAdded { channel, users } => {
-                let (stream_ids, user_ids) = ([*channel], &**users);
-                EventJson::Subscription(SubscriptionEventJson::PeerAdd { stream_ids, user_ids })
-            }
-            EventBody::PeersRemoved { channel, users } => {
-                let (stream_ids, user_ids) = ([*channel], &**users);
-                EventJson::Subscription(SubscriptionEventJson::PeerRemove { stream_ids, user_ids })
-            }
+            EventBody::ChannelsCreated(_)
+            | EventBody::ChannelsLost(_)
+            | EventBody::ChannelActivity { .. } => EventJson::Stream(self.of_channels(body)?),
+            EventBody::SubscriptionsAdded(_)
+            | EventBody::SubscriptionsRemoved(_)
+            | EventBody::PeersAdded { .. }
+            | EventBody::PeersRemoved { .. } => EventJson::Subscription(self.of_subscriptions(body)?),
             EventBody::DefaultChannels(ids) => EventJson::DefaultStreams { default_streams: ids },
             EventBody::UserTopic { channel, topic, updated, policy } => EventJson::UserTopic {
                 stream_id: *channel,
@@ -179,22 +158,65 @@ impl EventWriter<'_> {
             }
             EventBody::Presence { .. } => EventJson::Presence(self.presence(body)?),
             EventBody::UserAdded(person) => self.user_added(person),
-            EventBody::GroupAdded(record) => {
-                let group = Box::new(group(self.directory, record));
-                EventJson::UserGroup(GroupEventJson::Add { group })
-            }
-            EventBody::GroupMembersAdded { group, users } => {
-                EventJson::UserGroup(GroupEventJson::AddMembers { group_id: *group, user_ids: users })
-            }
-            EventBody::GroupMembersRemoved { group, users } => {
-                EventJson::UserGroup(GroupEventJson::RemoveMembers { group_id: *group, user_ids: users })
-            }
+            EventBody::GroupAdded(_)
+            | EventBody::GroupMembersAdded { .. }
+            | EventBody::GroupMembersRemoved { .. } => EventJson::UserGroup(self.of_groups(body)?),
         })
     }
 
-    fn channels_created<'e>(&'e self, summaries: &'e [ChannelSummary]) -> StreamJson<'e> {
-        let streams = summaries.iter().map(|summary| channel(self.directory, summary)).collect();
-        StreamJson::Create { streams }
+    fn of_channels<'e>(&'e self, body: &'e EventBody) -> Option<StreamJson<'e>> {
+        Some(match body {
+            EventBody::ChannelsCreated(summaries) => {
+                let streams = summaries.iter().map(|summary| channel(self.directory, summary)).collect();
+                StreamJson::Create { streams }
+            }
+            EventBody::ChannelsLost(ids) => {
+                let streams = ids.iter().map(|id| StreamIdJson { stream_id: *id }).collect();
+                StreamJson::Delete { stream_ids: ids, streams }
+            }
+            EventBody::ChannelActivity { channel } => StreamJson::Update {
+                stream_id: channel.id,
+                name: &channel.name,
+                property: "is_recently_active",
+                value: channel.is_recently_active,
+            },
+            _ => return None,
+        })
+    }
+
+    fn of_subscriptions<'e>(&'e self, body: &'e EventBody) -> Option<SubscriptionEventJson<'e>> {
+        Some(match body {
+            EventBody::SubscriptionsAdded(added) => {
+                let subscriptions = added.iter().map(|added| self.subscribed(added)).collect();
+                SubscriptionEventJson::Add { subscriptions }
+            }
+            EventBody::SubscriptionsRemoved(removed) => {
+                let entry = |(id, name): &'e (ChannelId, String)| RemovedJson { stream_id: *id, name };
+                SubscriptionEventJson::Remove { subscriptions: removed.iter().map(entry).collect() }
+            }
+            EventBody::PeersAdded { channel, users } => {
+                SubscriptionEventJson::PeerAdd { stream_ids: [*channel], user_ids: users }
+            }
+            EventBody::PeersRemoved { channel, users } => {
+                SubscriptionEventJson::PeerRemove { stream_ids: [*channel], user_ids: users }
+            }
+            _ => return None,
+        })
+    }
+
+    fn of_groups<'e>(&'e self, body: &'e EventBody) -> Option<GroupEventJson<'e>> {
+        Some(match body {
+            EventBody::GroupAdded(record) => {
+                GroupEventJson::Add { group: Box::new(group(self.directory, record)) }
+            }
+            EventBody::GroupMembersAdded { group, users } => {
+                GroupEventJson::AddMembers { group_id: *group, user_ids: users }
+            }
+            EventBody::GroupMembersRemoved { group, users } => {
+                GroupEventJson::RemoveMembers { group_id: *group, user_ids: users }
+            }
+            _ => return None,
+        })
     }
 
     fn subscribed<'e>(&'e self, added: &'e SubscribedChannel) -> SubscriptionJson<'e> {
