@@ -13,6 +13,9 @@ use std::path::PathBuf;
 /// Who the example call is made by, where there is the sample organization.
 const EXAMPLE_CALLER: &str = "iago@zulip.com";
 
+/// What is logged unless the environment says otherwise: not every answer, in the output of somebody's tests.
+const LOG_FILTER: &str = "warn";
+
 /// Run a development server with a sample organization: no rate limits, every password the user's address.
 #[derive(Debug, clap::Args)]
 pub struct DevArgs {
@@ -25,9 +28,13 @@ pub struct DevArgs {
 }
 
 impl DevArgs {
-    /// The configuration to run with: that of `serve`, without limits. The environment still counts.
+    /// The configuration to run with: that of `serve`, without limits and with fewer log lines. The
+    /// environment still counts.
     pub fn load(&self) -> Result<Config, ConfigError> {
+        let is_filtered = environment().any(|(name, _)| name == "MILLSTREAM_LOG_FILTER");
+        let filter = (!is_filtered).then_some(LOG_FILTER);
         let flags = Overrides::default()
+            .set("log.filter", "dev", filter)
             .set("data", "--data", self.data.as_ref().map(|path| path.display()))
             .set("listen", "--listen", Some(&self.listen))
             .set("limits.enabled", "dev", Some(false));

@@ -1,6 +1,7 @@
 //! Where log lines go: standard error, as text or JSON, filtered as configured.
 
 use crate::config::{Log, LogFormat};
+use std::io::IsTerminal;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::ParseError;
 
@@ -8,6 +9,8 @@ use tracing_subscriber::filter::ParseError;
 pub fn start_logging(settings: &Log) -> Result<(), ParseError> {
     let filter = EnvFilter::try_new(&settings.filter)?;
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // Colours are for eyes.
+    let lines = lines.with_ansi(std::io::stderr().is_terminal());
     // Somebody else logging already, as in tests, is no reason to stop.
     let _ = match settings.format {
         LogFormat::Text => lines.with_target(false).try_init(),
