@@ -5,6 +5,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where, and stop")]
 
 mod api;
+mod compat;
 mod events;
 mod flows;
+mod recovery;
 mod support;

@@ -11,4 +11,4 @@ mod poll;
 mod register;
 mod verify;
 
-pub use verify::verify;
+pub use verify::{difference, verify};

@@ -80,8 +80,8 @@ fn compare(name: &str, is_modern: bool, old: State, new: State, events: &[Value]
     );
 }
 
-/// The first places where two values differ.
-fn difference(place: &str, old: &Value, new: &Value) -> String {
+/// The places where two values differ.
+pub fn difference(place: &str, old: &Value, new: &Value) -> String {
     match (old, new) {
         (Value::Object(a), Value::Object(b)) => {
             let keys: std::collections::BTreeSet<&String> = a.keys().chain(b.keys()).collect();

@@ -93,7 +93,7 @@ async fn ask_everything(s: &Stage, who: &Person) {
     for (method, path, params) in questions(s) {
         let params: Vec<(&str, &(dyn std::fmt::Display + Sync))> =
             params.iter().map(|(name, value)| (name.as_str(), value as _)).collect();
-        let call = who.call(method, &path, &params);
+        let call = who.call(method.clone(), &path, &params);
         let what = call.what.clone();
         let mut asked: Vec<&str> = SECRETS.iter().copied().filter(|secret| what.contains(secret)).collect();
         if path == "/messages" && method == Method::POST {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 /// A running process.
@@ -16,12 +16,18 @@ pub struct ServerProcess {
     http: Client,
     /// What it wrote on standard output up to its URL.
     pub greeting: String,
+    /// What it wrote on standard error so far.
+    pub log: Arc<Mutex<String>>,
 }
 
 impl ServerProcess {
     /// `millstream dev` on a folder; returns when it says where it listens.
     pub fn dev(data: &Path) -> Self {
-        Self::start(&["dev", "--listen", "127.0.0.1:0", "--data", &data.display().to_string()], &[])
+        let data = data.display().to_string();
+        Self::start(
+            &["dev", "--listen", "127.0.0.1:0", "--data", &data],
+            &[("MILLSTREAM_LOG_FILTER", "info")],
+        )
     }
 
     /// Any command that serves, with more environment.
@@ -34,10 +40,10 @@ impl ServerProcess {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the program starts");
-        drain(child.stderr.take().expect("standard error"));
-        let (greeting, url) = read_greeting(&mut child);
+        let log = keep(child.stderr.take().expect("standard error"));
+        let (greeting, url) = read_greeting(&mut child, &log);
         let http = Client::builder().no_proxy().build().expect("a client");
-        Self { child, url, http, greeting }
+        Self { child, url, http, greeting, log }
     }
 
     /// A command that ends by itself: its status and everything it wrote.
@@ -67,9 +73,9 @@ impl ServerProcess {
         person
     }
 
-    /// Its process id.
-    pub fn id(&self) -> u32 {
-        self.child.id()
+    /// The same person, of the process that runs now.
+    pub fn again(&self, person: &Person) -> Person {
+        Person { url: self.url.as_str().into(), http: self.http.clone(), ..person.clone() }
     }
 
     /// Ends it as a crash would: nothing of it runs any more when this returns.
@@ -108,12 +114,21 @@ fn text(value: &Value) -> String {
     value.as_str().expect("a text").to_owned()
 }
 
-/// Reads and forgets, so that the process never waits for a reader.
-fn drain(mut pipe: impl Read + Send + 'static) {
-    std::thread::spawn(move || std::io::copy(&mut pipe, &mut std::io::sink()));
+/// Reads along, so that the process never waits for a reader.
+fn keep(pipe: impl Read + Send + 'static) -> Arc<Mutex<String>> {
+    let log = Arc::new(Mutex::new(String::new()));
+    let kept = log.clone();
+    std::thread::spawn(move || {
+        for line in BufReader::new(pipe).lines().map_while(Result::ok) {
+            let mut log = kept.lock().expect("nobody panics while writing");
+            log.push_str(&line);
+            log.push('\n');
+        }
+    });
+    log
 }
 
-fn read_greeting(child: &mut Child) -> (String, String) {
+fn read_greeting(child: &mut Child, log: &Mutex<String>) -> (String, String) {
     let stdout = child.stdout.take().expect("standard output");
     let (said, heard) = mpsc::channel();
     std::thread::spawn(move || {
@@ -124,9 +139,10 @@ fn read_greeting(child: &mut Child) -> (String, String) {
     let (mut greeting, deadline) = (String::new(), Instant::now() + PATIENCE);
     loop {
         let wait = deadline.saturating_duration_since(Instant::now());
-        let line = heard
-            .recv_timeout(wait)
-            .unwrap_or_else(|_| panic!("it does not say where it listens: {greeting}"));
+        let line = heard.recv_timeout(wait).unwrap_or_else(|_| {
+            let log = log.lock().expect("nobody panics while writing");
+            panic!("it does not say where it listens: {greeting}{log}")
+        });
         greeting.push_str(&line);
         greeting.push('\n');
         if let Some(url) = line.split_whitespace().find(|word| word.starts_with("http://")) {
