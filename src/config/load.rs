@@ -162,6 +162,10 @@ impl Options {
         let config: Config = Value::Table(whole)
             .try_into()
             .map_err(|reason: toml::de::Error| invalid("configuration", "", reason.message().to_owned()))?;
+        if !config.external_url.is_empty() && !is_web_address(&config.external_url) {
+            let problem = "must be an address such as https://chat.example.com, without a path".to_owned();
+            return Err(invalid(&self.0["external_url"].1, "external_url", problem));
+        }
         for (_, option, list) in config.limits.lists() {
             let origin = &self.0[option].1;
             if list.len() > RULES_MAX {
@@ -173,6 +177,15 @@ impl Options {
         }
         Ok(config)
     }
+}
+
+fn is_web_address(text: &str) -> bool {
+    url::Url::parse(text).is_ok_and(|url| {
+        matches!(url.scheme(), "http" | "https")
+            && url.has_host()
+            && url.path() == "/"
+            && url.query().is_none()
+    })
 }
 
 fn check_alone(option: &str, value: &Value, origin: &str) -> Result<(), ConfigError> {
@@ -347,5 +360,20 @@ mod tests {
         let error =
             Config::load(Some(Path::new("/nowhere/at/all.toml")), [], Overrides::default()).unwrap_err();
         assert!(error.to_string().starts_with("cannot read /nowhere/at/all.toml: "), "{error}");
+    }
+
+    #[test]
+    fn the_external_address_is_one_of_the_web() {
+        let load =
+            |url: &str| Config::load(None, [], Overrides::default().set("external_url", "flag", Some(url)));
+        for url in ["", "https://chat.example.com", "http://localhost:9991/"] {
+            assert!(load(url).is_ok(), "{url}");
+        }
+        for url in
+            ["chat.example.com", "ftp://chat.example.com", "https://chat.example.com/zulip", "https://"]
+        {
+            let error = load(url).unwrap_err().to_string();
+            assert!(error.starts_with("flag: `external_url` must be an address"), "{error}");
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! The edge over a real socket: methods, order of refusals, bodies of every kind, and stopping.
 
+mod accounts;
+
 use super::*;
 use crate::config::Overrides;
 use crate::http::caller::{Caller, Login};
@@ -10,9 +12,9 @@ use crate::http::{
     reply, reply_ok,
 };
 use actix_web::http::Method;
-use actors::{NewRealm, NewUser, RealmHandle};
+use actors::RealmHandle;
 use futures_util::StreamExt;
-use model::{MessageId, Role};
+use model::MessageId;
 use reqwest::{Client, RequestBuilder, StatusCode};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -440,83 +442,5 @@ async fn a_client_that_hangs_up_frees_its_poll() {
     parked_becomes(1).await;
     second.shutdown().await.unwrap();
     parked_becomes(0).await;
-    server.stop().await.unwrap();
-}
-
-#[actix_web::test]
-async fn hosts_lead_to_organizations_and_keys_work_in_their_own() {
-    let (server, client) = start(&[]).await;
-    let url = |path: &str| format!("{}/api/v1{path}", server.url());
-    let get = |path: &str, host: &str| client.get(url(path)).header("Host", host);
-    // One organization: any strange name is its, but not a subdomain that nobody has.
-    for host in ["localhost:9991", "127.0.0.1", "chat.test:80"] {
-        assert_eq!(read(get("/whose", host)).await.1["subdomain"], "", "{host}");
-    }
-    let nobody = json!({"result": "error", "msg": "Invalid subdomain", "code": "NONEXISTENT_SUBDOMAIN"});
-    assert_eq!(read(get("/whose", "acme.localhost")).await, (404, nobody.clone()));
-
-    let actors = server.app().server.clone();
-    let new = NewRealm { subdomain: "acme".into(), name: "Acme".into(), email_domain: "acme.example".into() };
-    let acme = actors.create_realm(new, |_, _| Vec::new()).await.unwrap();
-    let olga = NewUser {
-        email: "olga@acme.example".into(),
-        full_name: "Olga".into(),
-        role: Role::Owner,
-        bot: None,
-        password_hash: None,
-        timezone: String::new(),
-        channels: Vec::new(),
-    };
-    let olga = acme.create_user(olga).await.unwrap();
-    let olga = ("olga@acme.example", acme.api_key(&olga));
-    assert_eq!(read(get("/whose", "acme.localhost")).await.1["subdomain"], "acme");
-    assert_eq!(read(get("/whose", "chat.test")).await, (404, nobody));
-
-    let at =
-        |host: &str, address: &str, key: &str| read(get("/users/me", host).basic_auth(address, Some(key)));
-    assert_eq!(at("acme.localhost", olga.0, &olga.1).await.0, 200);
-    assert_eq!(at("acme.localhost", "OLGA@acme.example", &olga.1).await.0, 200);
-    for host in ["localhost", "chat.test", "other.localhost"] {
-        let (status, body) = at(host, olga.0, &olga.1).await;
-        assert_eq!(
-            (status, &body["msg"], &body["code"]),
-            (400, &json!("Account is not associated with this subdomain"), &json!("BAD_REQUEST")),
-            "{host}"
-        );
-        // The right key of the wrong person is no key, wherever.
-        let (status, body) = at(host, "hamlet@zulip.com", &olga.1).await;
-        assert_eq!((status, &body["code"]), (401, &json!("INVALID_API_KEY")), "{host}");
-    }
-    server.stop().await.unwrap();
-}
-
-#[actix_web::test]
-async fn incoming_webhooks_only_send() {
-    let (server, client) = start(&[]).await;
-    let url = |path: &str| format!("{}/api/v1{path}", server.url());
-    let webhook = |request: RequestBuilder| {
-        request.basic_auth("webhook-bot@zulip.com", Some(key("webhook-bot@zulip.com")))
-    };
-    let refused = "This API is not available to incoming webhook bots.";
-    for path in ["/users/me", "/messages/1", "/events"] {
-        let (status, body) = read(webhook(client.get(url(path)))).await;
-        assert_eq!((status, &body["msg"]), (400, &json!(refused)), "{path}");
-    }
-    assert_eq!(read(webhook(client.patch(url("/messages")))).await.1["msg"], refused);
-    assert_eq!(read(webhook(client.post(url("/messages"))).form(&[("content", "hi")])).await.0, 200);
-    server.stop().await.unwrap();
-}
-
-#[actix_web::test]
-async fn what_was_stored_is_there_after_a_restart() {
-    let (server, client) = start(&[]).await;
-    let (config, key) = (server.app().config.clone(), key("iago@zulip.com"));
-    // Nothing of the first server may be left, or its trees stay open.
-    let (_data, _) = STARTED.take().unwrap();
-    server.stop().await.unwrap();
-    let server = serve(setup(config)).await.unwrap();
-    let request = client.get(format!("{}/api/v1/users/me", server.url()));
-    assert_eq!(read(request.basic_auth("iago@zulip.com", Some(key))).await.0, 200);
-    assert_eq!(server.app().server.realms().len(), 1, "the sample organization is made once");
     server.stop().await.unwrap();
 }
