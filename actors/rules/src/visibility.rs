@@ -1,8 +1,9 @@
-//! What users see of topics: what counts as muted, and which policies the server sets by itself
-//! (endpoints.md 1, "Automatic visibility policy").
+//! What users see of topics: what counts as muted, which policies the server sets by itself (endpoints.md 1,
+//! "Automatic visibility policy"), and what becomes of them when topics move (endpoints.md 2).
 
+use crate::error::RuleError;
 use crate::settings;
-use model::{User, VisibilityPolicy};
+use model::{ChannelId, Directory, TopicKey, User, UserId, VisibilityPolicy};
 
 /// Whether a topic is muted for somebody: by its own policy, or because the channel is.
 pub fn is_muted(is_channel_muted: bool, policy: VisibilityPolicy) -> bool {
@@ -10,6 +11,17 @@ pub fn is_muted(is_channel_muted: bool, policy: VisibilityPolicy) -> bool {
         VisibilityPolicy::Muted => true,
         VisibilityPolicy::Unmuted | VisibilityPolicy::Followed => false,
         VisibilityPolicy::Inherit => is_channel_muted,
+    }
+}
+
+/// The policy with a wire code: `SettingInvalid` for others.
+pub fn parse_policy(code: i64) -> Result<VisibilityPolicy, RuleError> {
+    match code {
+        0 => Ok(VisibilityPolicy::Inherit),
+        1 => Ok(VisibilityPolicy::Muted),
+        2 => Ok(VisibilityPolicy::Unmuted),
+        3 => Ok(VisibilityPolicy::Followed),
+        _ => Err(RuleError::SettingInvalid { name: "visibility_policy".to_owned() }),
     }
 }
 
@@ -54,6 +66,66 @@ pub fn automatic_policy(sender: &User, participation: Participation) -> Option<V
 pub fn policy_when_mentioned(user: &User, policy: VisibilityPolicy) -> Option<VisibilityPolicy> {
     let follows = !user.is_bot() && settings::user_bool(user, "automatically_follow_topics_where_mentioned");
     (follows && policy != VisibilityPolicy::Followed).then_some(VisibilityPolicy::Followed)
+}
+
+/// What becomes of one user's policies when all of a topic moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PolicyMove {
+    /// Whose.
+    pub user: UserId,
+    /// The old topic had a policy, which is taken away.
+    pub resets_old: bool,
+    /// The policy that the new topic gets; none if nothing changes there.
+    pub new: Option<VisibilityPolicy>,
+}
+
+/// The policy of a topic after another one moved into it. A topic without messages gets the policy of the one
+/// that moved; with messages the more visible of the two holds: followed, unmuted, none, muted.
+pub fn merged_policy(
+    moved: VisibilityPolicy,
+    stays: VisibilityPolicy,
+    destination_had_messages: bool,
+) -> VisibilityPolicy {
+    use VisibilityPolicy::{Followed, Inherit, Muted, Unmuted};
+    // Nothing was set for what moved: what somebody chose for the new name beforehand stays.
+    if !destination_had_messages {
+        return if moved == Inherit { stays } else { moved };
+    }
+    let visible_first = [Followed, Unmuted, Inherit, Muted];
+    visible_first.into_iter().find(|policy| *policy == moved || *policy == stays).unwrap_or(Inherit)
+}
+
+/// What becomes of everybody's policies when all of a topic (as far as the actor can see it) moves. Those who
+/// lose access to the new place keep nothing of the old one. Moves within the same topic change nothing.
+pub fn move_policies(
+    dir: &Directory,
+    (old_channel, old_topic): (ChannelId, &str),
+    (new_channel, new_topic): (ChannelId, &str),
+    destination_had_messages: bool,
+    loses_access: impl Fn(UserId) -> bool,
+) -> Vec<PolicyMove> {
+    let (old_key, new_key) = (TopicKey::new(old_topic), TopicKey::new(new_topic));
+    let mut moves = Vec::new();
+    if old_channel == new_channel && old_key == new_key {
+        return moves;
+    }
+    for user in dir.users() {
+        let moved = dir.topic_policy(user.id, old_channel, &old_key);
+        let stays = dir.topic_policy(user.id, new_channel, &new_key);
+        let resets_old = moved != VisibilityPolicy::Inherit;
+        if !resets_old && stays == VisibilityPolicy::Inherit {
+            continue;
+        }
+        let merged = match loses_access(user.id) {
+            true => stays,
+            false => merged_policy(moved, stays, destination_had_messages),
+        };
+        let new = (merged != stays).then_some(merged);
+        if resets_old || new.is_some() {
+            moves.push(PolicyMove { user: user.id, resets_old, new });
+        }
+    }
+    moves
 }
 
 /// Which muted messages `first_unread` passes over (endpoints.md 3).
@@ -133,6 +205,69 @@ mod tests {
                 "{follow} {unmute} {participation:?}"
             );
         }
+    }
+
+    #[test]
+    fn policies_have_codes() {
+        for policy in [Inherit, Muted, Unmuted, Followed] {
+            assert_eq!(parse_policy(policy.code().into()), Ok(policy));
+        }
+        for code in [-1, 4, 99] {
+            assert_eq!(parse_policy(code).unwrap_err().to_string(), "Invalid visibility_policy");
+        }
+    }
+
+    #[test]
+    fn policies_merge_to_the_more_visible() {
+        // moved, stays → into a topic without messages, with messages
+        for (moved, stays, empty, full) in [
+            (Followed, Inherit, Followed, Followed),
+            (Muted, Inherit, Muted, Inherit),
+            (Inherit, Muted, Muted, Inherit),
+            (Muted, Muted, Muted, Muted),
+            (Unmuted, Followed, Unmuted, Followed),
+            (Muted, Unmuted, Muted, Unmuted),
+            (Inherit, Followed, Followed, Followed),
+            (Inherit, Inherit, Inherit, Inherit),
+        ] {
+            assert_eq!(merged_policy(moved, stays, false), empty, "{moved:?} {stays:?}");
+            assert_eq!(merged_policy(moved, stays, true), full, "{moved:?} {stays:?}");
+        }
+    }
+
+    #[test]
+    fn policies_move_with_their_topic() {
+        let mut dir = fixture::directory();
+        let mut set = |user, channel, name: &str, policy| {
+            let topic = model::UserTopic { name: name.into(), policy, updated: model::Timestamp(1) };
+            dir.put_topic(user, ChannelId(channel), topic);
+        };
+        set(fixture::MEMBER, 1, "Lunch", Followed);
+        set(fixture::OTHER_MEMBER, 1, "lunch", Muted);
+        set(fixture::OWNER, 2, "dinner", Muted);
+        set(fixture::GUEST, 1, "lunch", Followed);
+        set(fixture::MODERATOR, 1, "else", Followed);
+        let (old, new) = ((ChannelId(1), "lunch"), (ChannelId(2), "Dinner"));
+        let is_guest = |user| user == fixture::GUEST;
+        let moves = |user, resets_old, new| PolicyMove { user, resets_old, new };
+        assert_eq!(
+            move_policies(&dir, old, new, false, is_guest),
+            [
+                moves(fixture::MEMBER, true, Some(Followed)),
+                moves(fixture::OTHER_MEMBER, true, Some(Muted)),
+                moves(fixture::GUEST, true, None),
+            ]
+        );
+        assert_eq!(
+            move_policies(&dir, old, new, true, is_guest),
+            [
+                moves(fixture::OWNER, false, Some(Inherit)),
+                moves(fixture::MEMBER, true, Some(Followed)),
+                moves(fixture::OTHER_MEMBER, true, None),
+                moves(fixture::GUEST, true, None),
+            ]
+        );
+        assert!(move_policies(&dir, old, (ChannelId(1), "LUNCH"), true, is_guest).is_empty());
     }
 
     #[test]
