@@ -8,9 +8,9 @@ mod moves;
 mod people;
 
 pub use channels::{
-    CHANNEL_EVENTS_TOPIC, NEW_CHANNELS_TOPIC, announced_text, archived_text, channel_events_topic,
-    created_text, description_changed_text, permission_phrase, posting_changed_text, privacy_changed_text,
-    renamed_text, retention_changed_text, sends_channel_events, unarchived_text,
+    CHANNEL_EVENTS_TOPIC, NEW_CHANNELS_TOPIC, announced_text, archived_text, channel_change_text,
+    channel_events_topic, created_text, description_changed_text, permission_phrase, posting_changed_text,
+    privacy_changed_text, renamed_text, retention_changed_text, sends_channel_events, unarchived_text,
 };
 pub use moves::{
     MoveNotices, MoveOutcome, MovedPart, RESOLVE_UNDO_GRACE_SECS, is_resolve_undone, moved_away_text,

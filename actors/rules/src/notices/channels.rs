@@ -4,8 +4,9 @@
 //! the topic `channel_events_topic`, and are read by the actor from the start.
 
 use super::{channel_link, quoted, silent_mention};
+use crate::permissions::channel_update::ChannelChange;
 use crate::permissions::create::ChannelPrivacy;
-use crate::settings::{realm_bool, realm_int};
+use crate::settings::{ChannelPermission, realm_bool, realm_int};
 use crate::topics::effective_topics_policy;
 use model::{Channel, Directory, GroupSetting, Realm, TopicsPolicy, User};
 
@@ -119,6 +120,31 @@ pub fn archived_text(name: &str) -> String {
 /// The channel is in use again.
 pub fn unarchived_text(name: &str) -> String {
     format!("Channel {name} un-archived.")
+}
+
+/// What a channel is told of one of its changes; none for changes that are not told. `before` is the channel as it
+/// was; a channel that changes its name or is archived is told after that.
+pub fn channel_change_text(
+    dir: &Directory,
+    actor: &User,
+    before: &Channel,
+    change: &ChannelChange,
+) -> Option<String> {
+    match change {
+        ChannelChange::Name(name) => Some(renamed_text(actor, &before.name, name)),
+        ChannelChange::Description(text) => Some(description_changed_text(actor, &before.description, text)),
+        ChannelChange::Privacy(after) => {
+            Some(privacy_changed_text(actor, ChannelPrivacy::of(before), *after))
+        }
+        ChannelChange::Permission(ChannelPermission::SendMessage, after) => {
+            Some(posting_changed_text(dir, actor, &before.permissions.send_message, after))
+        }
+        ChannelChange::Retention(days) => {
+            Some(retention_changed_text(dir.realm(), actor, before.message_retention_days, *days))
+        }
+        ChannelChange::Unarchived => Some(unarchived_text(&before.name)),
+        _ => None,
+    }
 }
 
 /// Who can write, in words. Named roles have words of their own; others are mentioned silently.
@@ -257,6 +283,33 @@ mod tests {
             posting_changed_text(&dir, &actor, &fixture::group("role:everyone"), &fixture::nobody()),
             "@_**member|4** changed the [posting permissions](/help/channel-posting-policy) for this channel:\n\n* **Old permissions**: All channel members can post.\n* **New permissions**: Nobody can post."
         );
+    }
+
+    #[test]
+    fn only_some_changes_are_told() {
+        let dir = fixture::directory();
+        let before = fixture::channel(1, "a");
+        let actor = fixture::member();
+        let privacy = resolve_privacy(true, false, None).unwrap();
+        let told = |change| channel_change_text(&dir, &actor, &before, &change);
+        for (change, expected) in [
+            (ChannelChange::Name("b".into()), renamed_text(&actor, "a", "b")),
+            (ChannelChange::Description("x".into()), description_changed_text(&actor, "", "x")),
+            (
+                ChannelChange::Privacy(privacy),
+                privacy_changed_text(&actor, ChannelPrivacy::of(&before), privacy),
+            ),
+            (
+                ChannelChange::Permission(ChannelPermission::SendMessage, fixture::nobody()),
+                posting_changed_text(&dir, &actor, &fixture::group("role:everyone"), &fixture::nobody()),
+            ),
+            (ChannelChange::Retention(Some(3)), retention_changed_text(dir.realm(), &actor, None, Some(3))),
+            (ChannelChange::Unarchived, unarchived_text("a")),
+        ] {
+            assert_eq!(told(change), Some(expected));
+        }
+        assert_eq!(told(ChannelChange::Folder(Some(1))), None);
+        assert_eq!(told(ChannelChange::Permission(ChannelPermission::Subscribe, fixture::nobody())), None);
     }
 
     #[test]

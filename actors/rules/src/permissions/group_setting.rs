@@ -190,7 +190,8 @@ fn listed(dir: &Directory, members: &[i64], subgroups: &[i64]) -> Result<GroupSe
     })
 }
 
-fn active_group(dir: &Directory, id: i64) -> Result<&UserGroup, RuleError> {
+/// Finds a group that is in use, by id as sent: `InvalidUserGroup`.
+pub(crate) fn active_group(dir: &Directory, id: i64) -> Result<&UserGroup, RuleError> {
     let group = u32::try_from(id).ok().and_then(|id| dir.group(GroupId(id)));
     match group {
         Some(group) if !group.is_deactivated => Ok(group),

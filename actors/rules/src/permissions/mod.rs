@@ -4,12 +4,15 @@
 //! an event. What a missing permission looks like on the wire is the edge's table.
 
 pub mod channel;
+pub mod channel_update;
 pub mod create;
 pub mod delete;
 pub mod direct;
 pub mod edit;
 pub mod group_setting;
+pub mod group_setting_change;
 pub mod message;
+pub mod reach;
 pub mod roles;
 pub mod users;
 

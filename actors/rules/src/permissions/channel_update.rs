@@ -1,0 +1,309 @@
+//! Who may change what of a channel, in the order of the specification (endpoints.md 6, companions.md 6).
+//!
+//! A request may change many things, and not all or none: what was permitted before the first refusal stays
+//! changed. So the decision is a list of changes, and perhaps a refusal after them.
+
+mod privacy;
+
+use crate::error::RuleError;
+use crate::names::parse_channel_name;
+use crate::permissions::Archived;
+use crate::permissions::channel::{
+    ChannelRef, VisibleChannel, access_channel_administration, access_channel_metadata, sees_content,
+};
+use crate::permissions::create::{ChannelPrivacy, check_may_grant_content};
+use crate::permissions::group_setting::check_holds_realm;
+use crate::permissions::group_setting_change::{ProposedChange, check_group_setting_change};
+use crate::permissions::roles::{check_administrator, check_owner};
+use crate::settings::{ChannelPermission, RealmPermission};
+use crate::text;
+use model::{Channel, ChannelId, Directory, GroupSetting, TopicsPolicy, User};
+use privacy::check_privacy;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// What a client asks for.
+#[derive(Clone, Debug, Default)]
+pub struct ChannelUpdate {
+    /// `is_private`
+    pub is_private: Option<bool>,
+    /// `is_web_public`
+    pub is_web_public: Option<bool>,
+    /// `history_public_to_subscribers`
+    pub history_public_to_subscribers: Option<bool>,
+    /// `is_default_stream`
+    pub is_default: Option<bool>,
+    /// `topics_policy`
+    pub topics_policy: Option<TopicsPolicy>,
+    /// `message_retention_days`, as sent.
+    pub retention: Option<Value>,
+    /// `is_archived`; only false means something.
+    pub is_archived: Option<bool>,
+    /// `description`, as `names::parse_description` gives it.
+    pub description: Option<String>,
+    /// `new_name`, as sent.
+    pub new_name: Option<String>,
+    /// `folder_id`; none in it takes the channel out of its folder.
+    pub folder: Option<Option<i64>>,
+    /// The permissions by name.
+    pub permissions: Vec<(ChannelPermission, ProposedChange)>,
+}
+
+/// One thing that changes; every value differs from the one before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChannelChange {
+    /// Which topics are allowed.
+    TopicsPolicy(TopicsPolicy),
+    /// Who can read it.
+    Privacy(ChannelPrivacy),
+    /// Whether new people are subscribed to it; a matter of the organization's record.
+    Default(bool),
+    /// Days until messages are deleted; none inherits, -1 is for ever.
+    Retention(Option<i32>),
+    /// In use again.
+    Unarchived,
+    /// Markdown source; its HTML is for others to render.
+    Description(String),
+    /// Name.
+    Name(String),
+    /// Folder.
+    Folder(Option<u32>),
+    /// Who may do something.
+    Permission(ChannelPermission, GroupSetting),
+}
+
+/// What is decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UpdatePlan {
+    /// The channel before.
+    pub channel: Arc<Channel>,
+    /// What changes, in order.
+    pub changes: Vec<ChannelChange>,
+    /// What the client is told after those changes.
+    pub refusal: Option<RuleError>,
+}
+
+/// Decides a change of a channel. `has_named_topics`: some message of it is not in the empty topic.
+/// `folder_exists`: there is such a folder.
+///
+/// # Errors
+/// Whatever steps 1 to 5 refuse; then nothing changes at all.
+pub fn check_channel_update(
+    dir: &Directory,
+    actor: &User,
+    id: i64,
+    update: &ChannelUpdate,
+    has_named_topics: impl FnOnce() -> bool,
+    folder_exists: impl FnOnce(u32) -> bool,
+) -> Result<UpdatePlan, RuleError> {
+    let channel = access_channel_administration(dir, actor, id)?.channel().clone();
+    let mut changes = Vec::new();
+    let privacy = check_privacy(dir, actor, &channel, update)?;
+    if let Some(policy) = update.topics_policy.filter(|policy| *policy != channel.topics_policy) {
+        check_topics_policy_change(dir, actor, policy, has_named_topics)?;
+        changes.push(ChannelChange::TopicsPolicy(policy));
+    }
+    changes.extend(privacy.map(ChannelChange::Privacy));
+    let mut steps = Steps { dir, actor, channel: &channel, changes };
+    let refusal = steps.take(update, folder_exists).err();
+    let changes = steps.changes;
+    Ok(UpdatePlan { channel, changes, refusal })
+}
+
+/// Step 5, also for new channels (then there is no message yet): every policy but that of the organization needs
+/// permission, and the empty topic alone needs a channel without others.
+pub fn check_topics_policy_change(
+    dir: &Directory,
+    actor: &User,
+    policy: TopicsPolicy,
+    has_named_topics: impl FnOnce() -> bool,
+) -> Result<(), RuleError> {
+    if policy != TopicsPolicy::Inherit {
+        check_holds_realm(dir, RealmPermission::SetTopicsPolicy, actor.id)?;
+    }
+    if policy == TopicsPolicy::EmptyTopicOnly && has_named_topics() {
+        return Err(RuleError::NamedTopicsExist);
+    }
+    Ok(())
+}
+
+/// Reads a topics policy, with or without the quotes of JSON: `SettingInvalid`.
+pub fn parse_topics_policy(raw: &str) -> Result<TopicsPolicy, RuleError> {
+    let word = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"')).unwrap_or(raw);
+    let invalid = || RuleError::SettingInvalid { name: "topics_policy".to_owned() };
+    TopicsPolicy::from_word(word).ok_or_else(invalid)
+}
+
+/// Reads how long messages are kept: `realm_default` is none, `unlimited` is -1, otherwise a number of days above
+/// zero. `RetentionInvalid`.
+pub fn parse_retention(value: &Value) -> Result<Option<i32>, RuleError> {
+    let days = value.as_i64().and_then(|days| i32::try_from(days).ok()).filter(|days| *days > 0);
+    match (value.as_str(), days) {
+        (Some("realm_default"), _) => Ok(None),
+        (Some("unlimited"), _) => Ok(Some(-1)),
+        (_, Some(days)) => Ok(Some(days)),
+        (Some(word), _) => Err(RuleError::RetentionInvalid { value: word.to_owned() }),
+        (None, _) => Err(RuleError::RetentionInvalid { value: value.to_string() }),
+    }
+}
+
+/// Steps 7 to 14.
+struct Steps<'a> {
+    dir: &'a Directory,
+    actor: &'a User,
+    channel: &'a Channel,
+    changes: Vec<ChannelChange>,
+}
+
+impl Steps<'_> {
+    fn take(
+        &mut self,
+        update: &ChannelUpdate,
+        folder_exists: impl FnOnce(u32) -> bool,
+    ) -> Result<(), RuleError> {
+        self.set_default(update)?;
+        self.set_retention(update)?;
+        self.unarchive(update)?;
+        let is_about_deleting = |(permission, _): &(ChannelPermission, ProposedChange)| {
+            matches!(permission, ChannelPermission::DeleteAnyMessage | ChannelPermission::DeleteOwnMessage)
+        };
+        if update.permissions.iter().any(is_about_deleting) {
+            check_holds_realm(self.dir, RealmPermission::SetDeleteMessagePolicy, self.actor.id)?;
+        }
+        let description = update.description.as_ref().filter(|text| **text != self.channel.description);
+        self.changes.extend(description.cloned().map(ChannelChange::Description));
+        self.rename(update)?;
+        self.set_folder(update, folder_exists)?;
+        self.set_permissions(update)
+    }
+
+    fn set_default(&mut self, update: &ChannelUpdate) -> Result<(), RuleError> {
+        let Some(is_default) = update.is_default else { return Ok(()) };
+        if !self.actor.is_administrator() {
+            return Err(RuleError::DefaultChannelsNotPermitted);
+        }
+        if is_default != self.dir.realm().default_channels.contains(&self.channel.id) {
+            self.changes.push(ChannelChange::Default(is_default));
+        }
+        Ok(())
+    }
+
+    fn set_retention(&mut self, update: &ChannelUpdate) -> Result<(), RuleError> {
+        let Some(value) = &update.retention else { return Ok(()) };
+        check_owner(self.actor)?;
+        let days = parse_retention(value)?;
+        if days != self.channel.message_retention_days {
+            self.changes.push(ChannelChange::Retention(days));
+        }
+        Ok(())
+    }
+
+    fn unarchive(&mut self, update: &ChannelUpdate) -> Result<(), RuleError> {
+        if update.is_archived != Some(false) {
+            return Ok(());
+        }
+        if !self.channel.is_archived {
+            return Err(RuleError::ChannelNotArchived);
+        }
+        self.changes.push(ChannelChange::Unarchived);
+        Ok(())
+    }
+
+    fn rename(&mut self, update: &ChannelUpdate) -> Result<(), RuleError> {
+        let Some(raw) = &update.new_name else { return Ok(()) };
+        if text::strip(raw) == self.channel.name {
+            return Err(RuleError::ChannelNameSame);
+        }
+        let name = parse_channel_name(raw)?.to_owned();
+        match self.dir.channel_by_name(&name) {
+            Some(taken) if taken.id != self.channel.id => Err(RuleError::ChannelAlreadyExists { name }),
+            _ => {
+                self.changes.push(ChannelChange::Name(name));
+                Ok(())
+            }
+        }
+    }
+
+    fn set_folder(
+        &mut self,
+        update: &ChannelUpdate,
+        folder_exists: impl FnOnce(u32) -> bool,
+    ) -> Result<(), RuleError> {
+        let Some(wanted) = update.folder else { return Ok(()) };
+        let folder = match wanted {
+            None => None,
+            Some(id) => {
+                let id = u32::try_from(id).ok().filter(|id| folder_exists(*id));
+                Some(id.ok_or(RuleError::InvalidFolderId)?)
+            }
+        };
+        if folder != self.channel.folder {
+            self.changes.push(ChannelChange::Folder(folder));
+        }
+        Ok(())
+    }
+
+    fn set_permissions(&mut self, update: &ChannelUpdate) -> Result<(), RuleError> {
+        for (permission, change) in &update.permissions {
+            let stored = permission.of(self.channel);
+            let new = check_group_setting_change(self.dir, permission.rule(), stored, change)?;
+            let Some(new) = new else { continue };
+            if matches!(permission, ChannelPermission::AddSubscribers | ChannelPermission::Subscribe) {
+                check_may_grant_content(self.dir, self.actor, self.channel)?;
+            }
+            self.changes.push(ChannelChange::Permission(*permission, new));
+        }
+        Ok(())
+    }
+}
+
+/// Changes a channel's record. `Default` is no part of it, and the HTML of a description is for others.
+pub fn apply_channel_change(channel: &mut Channel, change: &ChannelChange) {
+    match change {
+        ChannelChange::TopicsPolicy(policy) => channel.topics_policy = *policy,
+        ChannelChange::Privacy(privacy) => {
+            channel.invite_only = privacy.invite_only;
+            channel.is_web_public = privacy.is_web_public;
+            channel.history_public_to_subscribers = privacy.history_public_to_subscribers;
+        }
+        ChannelChange::Default(_) => {}
+        ChannelChange::Retention(days) => channel.message_retention_days = *days,
+        ChannelChange::Unarchived => channel.is_archived = false,
+        ChannelChange::Description(description) => channel.description.clone_from(description),
+        ChannelChange::Name(name) => channel.name.clone_from(name),
+        ChannelChange::Folder(folder) => channel.folder = *folder,
+        ChannelChange::Permission(permission, value) => {
+            permission.set(&mut channel.permissions, value.clone());
+        }
+    }
+}
+
+/// Finds a channel to archive: administered by the actor and in use. What `access_channel_administration` says,
+/// then `ChannelAlreadyArchived`.
+pub fn access_channel_to_archive<'d>(
+    dir: &'d Directory,
+    actor: &User,
+    id: i64,
+) -> Result<VisibleChannel<'d>, RuleError> {
+    let found = access_channel_administration(dir, actor, id)?;
+    if found.channel().is_archived { Err(RuleError::ChannelAlreadyArchived) } else { Ok(found) }
+}
+
+/// Finds a channel that is to become or cease to be one for new people (POST and DELETE /default_streams):
+/// `AdministratorRequired`, `InvalidChannelId`, `PrivateChannelDefault`.
+pub fn access_default_channel(
+    dir: &Directory,
+    actor: &User,
+    id: i64,
+    becomes_default: bool,
+) -> Result<ChannelId, RuleError> {
+    check_administrator(actor)?;
+    let found = access_channel_metadata(dir, actor, ChannelRef::Id(id), Archived::Refused)?;
+    if becomes_default && found.channel().invite_only {
+        return Err(RuleError::PrivateChannelDefault);
+    }
+    Ok(found.channel().id)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,59 @@
+//! Opening and closing a channel (endpoints.md 6, steps 2 to 4).
+
+use super::{ChannelUpdate, sees_content};
+use crate::error::RuleError;
+use crate::permissions::create::ChannelPrivacy;
+use crate::permissions::group_setting::check_holds_realm;
+use crate::settings::{RealmPermission, realm_bool, realm_int};
+use model::{Channel, Directory, User};
+
+/// The new privacy; none if nothing changes. `PrivacyContradiction`, `DefaultChannelPrivate`,
+/// `ModerationChannelPublic`, `ContentAccessRequired`, `WebPublicDisabled`, `InsufficientPermission`.
+pub(super) fn check_privacy(
+    dir: &Directory,
+    actor: &User,
+    channel: &Channel,
+    update: &ChannelUpdate,
+) -> Result<Option<ChannelPrivacy>, RuleError> {
+    let before = ChannelPrivacy::of(channel);
+    let after = resulting(before, update).check()?;
+    let is_default = update.is_default.unwrap_or_else(|| dir.realm().default_channels.contains(&channel.id));
+    if after.invite_only && is_default {
+        return Err(RuleError::DefaultChannelPrivate);
+    }
+    let is_for_reports = realm_int(dir.realm(), "moderation_request_channel_id") == Some(channel.id.0.into());
+    if is_for_reports && before.invite_only && !after.invite_only {
+        return Err(RuleError::ModerationChannelPublic);
+    }
+    if update.is_private.is_some() && !sees_content(dir, actor, channel) {
+        return Err(RuleError::ContentAccessRequired);
+    }
+    if after.invite_only != before.invite_only {
+        let kind = match after.invite_only {
+            true => RealmPermission::CreatePrivateChannel,
+            false => RealmPermission::CreatePublicChannel,
+        };
+        check_holds_realm(dir, kind, actor.id)?;
+    }
+    if after.is_web_public && !before.is_web_public {
+        if !realm_bool(dir.realm(), "enable_spectator_access") {
+            return Err(RuleError::WebPublicDisabled);
+        }
+        check_holds_realm(dir, RealmPermission::CreateWebPublicChannel, actor.id)?;
+    }
+    Ok((after != before).then_some(after))
+}
+
+/// Where private and public change places, the history goes with them unless the request says otherwise.
+fn resulting(before: ChannelPrivacy, update: &ChannelUpdate) -> ChannelPrivacy {
+    let invite_only = update.is_private.unwrap_or(before.invite_only);
+    let history = match invite_only == before.invite_only {
+        true => before.history_public_to_subscribers,
+        false => !invite_only,
+    };
+    ChannelPrivacy {
+        invite_only,
+        is_web_public: update.is_web_public.unwrap_or(before.is_web_public),
+        history_public_to_subscribers: update.history_public_to_subscribers.unwrap_or(history),
+    }
+}
