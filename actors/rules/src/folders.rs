@@ -1,0 +1,106 @@
+//! Folders of channels: names, order, and when one may be archived (companions.md 6, conventions.md 5).
+//!
+//! All changes are for administrators (`permissions::roles::check_administrator`).
+
+use crate::error::RuleError;
+use crate::names::DESCRIPTION_LENGTH_MAX;
+use crate::text;
+use model::Directory;
+use std::collections::BTreeSet;
+
+/// Longest folder name, in code points.
+pub const FOLDER_NAME_LENGTH_MAX: usize = 60;
+
+/// A folder name as sent → the name to store. Names of all folders are unique without regard to case; `others`
+/// are those of the other folders.
+pub fn check_folder_name(
+    raw: &str,
+    others: impl IntoIterator<Item = impl AsRef<str>>,
+) -> Result<&str, RuleError> {
+    let name = text::strip(raw);
+    if name.chars().count() > FOLDER_NAME_LENGTH_MAX {
+        return Err(RuleError::TooLong { field: "name", limit: FOLDER_NAME_LENGTH_MAX });
+    }
+    if name.is_empty() {
+        return Err(RuleError::FolderNameEmpty);
+    }
+    if let Some(position) = text::bad_character(name) {
+        return Err(RuleError::FolderNameCharacter { position });
+    }
+    let key = name.to_lowercase();
+    if others.into_iter().any(|other| other.as_ref().to_lowercase() == key) {
+        return Err(RuleError::FolderAlreadyExists { name: name.to_owned() });
+    }
+    Ok(name)
+}
+
+/// A folder description as sent → the description to store: `TooLong`.
+pub fn check_folder_description(raw: &str) -> Result<&str, RuleError> {
+    let description = text::strip(raw);
+    if description.chars().count() > DESCRIPTION_LENGTH_MAX {
+        return Err(RuleError::TooLong { field: "description", limit: DESCRIPTION_LENGTH_MAX });
+    }
+    Ok(description)
+}
+
+/// Refuses to archive a folder that has channels: `FolderInUse`.
+pub fn check_folder_unused(dir: &Directory, folder: u32) -> Result<(), RuleError> {
+    match dir.channels().any(|channel| channel.folder == Some(folder)) {
+        true => Err(RuleError::FolderInUse),
+        false => Ok(()),
+    }
+}
+
+/// A new order: each folder, archived ones included, exactly once. `FolderOrderInvalid`.
+pub fn check_folder_order(folders: &BTreeSet<u32>, order: &[i64]) -> Result<Vec<u32>, RuleError> {
+    let ids: Vec<u32> = order.iter().filter_map(|id| u32::try_from(*id).ok()).collect();
+    let named: BTreeSet<u32> = ids.iter().copied().collect();
+    if ids.len() != order.len() || ids.len() != named.len() || named != *folders {
+        return Err(RuleError::FolderOrderInvalid);
+    }
+    Ok(ids)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn folder_names() {
+        let long = "f".repeat(61);
+        let taken = RuleError::FolderAlreadyExists { name: "OLD".into() };
+        for (raw, expected) in [
+            (" Kitchen ", Ok("Kitchen")),
+            ("", Err(RuleError::FolderNameEmpty)),
+            (" ", Err(RuleError::FolderNameEmpty)),
+            ("a\u{7}", Err(RuleError::FolderNameCharacter { position: 2 })),
+            ("OLD", Err(taken)),
+            (&long[..60], Ok(&long[..60])),
+            (&long, Err(RuleError::TooLong { field: "name", limit: 60 })),
+        ] {
+            assert_eq!(check_folder_name(raw, ["old", "new"]), expected, "{raw:?}");
+        }
+        assert!(check_folder_description(&"d".repeat(1024)).is_ok());
+        assert!(check_folder_description(&"d".repeat(1025)).is_err());
+    }
+
+    #[test]
+    fn folders_with_channels_stay() {
+        let mut dir = fixture::directory();
+        let mut channel = fixture::channel(1, "a");
+        channel.folder = Some(3);
+        dir.put_channel(channel);
+        assert_eq!(check_folder_unused(&dir, 3), Err(RuleError::FolderInUse));
+        assert_eq!(check_folder_unused(&dir, 4), Ok(()));
+    }
+
+    #[test]
+    fn orders_name_every_folder_once() {
+        let folders = BTreeSet::from([1, 2, 3]);
+        assert_eq!(check_folder_order(&folders, &[3, 1, 2]), Ok(vec![3, 1, 2]));
+        for order in [&[1, 2][..], &[1, 2, 2], &[1, 2, 3, 3], &[1, 2, 3, 4], &[1, 2, -3], &[]] {
+            assert_eq!(check_folder_order(&folders, order), Err(RuleError::FolderOrderInvalid), "{order:?}");
+        }
+    }
+}

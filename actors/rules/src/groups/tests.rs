@@ -1,0 +1,265 @@
+use super::*;
+use crate::error::GroupObjection;
+use crate::fixture::{
+    self, ADMINISTRATOR, FORMER, GUEST, MEMBER, MODERATOR, OTHER_MEMBER, OWNER, SYSTEM_BOT,
+};
+use crate::permissions::group_setting::parse_group_setting;
+use crate::permissions::group_setting_change::parse_group_setting_change;
+use model::{ChannelId, SettingValue};
+use proptest::prelude::*;
+use serde_json::json;
+
+const COOKS: GroupId = GroupId(20);
+const STAFF: GroupId = GroupId(21);
+const CLOSED: GroupId = GroupId(22);
+
+fn group(id: GroupId, name: &str, members: &[UserId], subgroups: &[GroupId]) -> UserGroup {
+    let mut permissions = fixture::group_permissions();
+    permissions.manage = GroupSetting::only(MEMBER);
+    UserGroup {
+        id,
+        name: name.to_owned(),
+        description: String::new(),
+        is_system: false,
+        is_deactivated: id == CLOSED,
+        creator: Some(MEMBER),
+        created: None,
+        members: members.iter().copied().collect(),
+        subgroups: subgroups.iter().copied().collect(),
+        permissions,
+    }
+}
+
+/// `MEMBER` manages cooks, staff (who contain the cooks) and a deactivated group.
+fn directory() -> Directory {
+    let mut dir = fixture::directory();
+    dir.put_group(group(COOKS, "cooks", &[MEMBER, OTHER_MEMBER, FORMER], &[]));
+    dir.put_group(group(STAFF, "staff", &[], &[COOKS]));
+    dir.put_group(group(CLOSED, "closed", &[], &[]));
+    dir
+}
+
+fn change(dir: &mut Directory, id: GroupId, change: impl FnOnce(&mut UserGroup)) {
+    let mut group = UserGroup::clone(dir.group(id).unwrap());
+    change(&mut group);
+    dir.put_group(group);
+}
+
+#[test]
+fn group_names() {
+    let long = "g".repeat(101);
+    for (raw, expected) in [
+        (" cooks ", Ok("cooks")),
+        ("", Err("User group name can't be empty!")),
+        (&long, Err("User group name cannot exceed 100 characters.")),
+        (&long[..100], Ok(&long[..100])),
+        ("@cooks", Err("User group name cannot start with '@'.")),
+        ("role:x", Err("User group name cannot start with 'role:'.")),
+        ("channel:x", Err("User group name cannot start with 'channel:'.")),
+        ("Role:x", Ok("Role:x")),
+    ] {
+        let found = parse_group_name(raw).map_err(|error| error.to_string());
+        assert_eq!(found, expected.map_err(str::to_owned), "{raw:?}");
+    }
+}
+
+#[test]
+fn groups_are_made_by_those_who_may() {
+    let dir = directory();
+    let request = |name: &str| GroupRequest { name: name.into(), ..Default::default() };
+    let make = |actor, request: &GroupRequest| check_new_group(&dir, dir.user(actor).unwrap(), request);
+    let plan =
+        make(MEMBER, &GroupRequest { members: vec![4, 5, 4], subgroups: vec![20], ..request(" new ") })
+            .unwrap();
+    assert_eq!((plan.name.as_str(), plan.members.len(), plan.subgroups.len()), ("new", 2, 1));
+    assert_eq!(plan.permissions.manage, GroupSetting::only(MEMBER));
+    assert_eq!(plan.permissions.leave, fixture::group("role:everyone"));
+    let joins = parse_group_setting(&json!(6)).unwrap();
+    let open = GroupRequest { permissions: vec![(GroupPermission::Join, joins)], ..request("open") };
+    assert_eq!(make(MEMBER, &open).unwrap().permissions.join, fixture::group("role:members"));
+    let exists = |name: &str| GroupError::AlreadyExists { name: name.into() }.into();
+    for (actor, request, expected) in [
+        (GUEST, request("new"), RuleError::GuestsRefused),
+        (MEMBER, request("COOKS"), exists("COOKS")),
+        (MEMBER, request("closed"), exists("closed")),
+        (MEMBER, GroupRequest { members: vec![99], ..request("new") }, RuleError::InvalidMember { id: 99 }),
+        (MEMBER, GroupRequest { members: vec![9], ..request("new") }, RuleError::InvalidMember { id: 9 }),
+        (MEMBER, GroupRequest { subgroups: vec![22], ..request("new") }, RuleError::InvalidUserGroup),
+    ] {
+        assert_eq!(make(actor, &request), Err(expected), "{request:?}");
+    }
+    let mut strict = directory();
+    fixture::set_realm(&mut strict, "can_create_groups", SettingValue::Group(fixture::group("role:owners")));
+    let found = check_new_group(&strict, strict.user(MEMBER).unwrap(), &request("new"));
+    assert_eq!(found, Err(RuleError::InsufficientPermission));
+    assert!(active_member(&dir, SYSTEM_BOT.0.into()).is_err());
+}
+
+#[test]
+fn groups_are_changed_by_those_who_manage_them() {
+    let dir = directory();
+    let name = |name: &str| GroupUpdate { name: Some(name.into()), ..Default::default() };
+    let update = |actor, id, update: &GroupUpdate| {
+        check_group_update(&dir, dir.user(actor).unwrap(), id, update).map(|(_, changes)| changes)
+    };
+    let mention = parse_group_setting_change(&json!({"new": 6, "old": 1})).unwrap();
+    let all = GroupUpdate {
+        description: Some("they cook".into()),
+        permissions: vec![(GroupPermission::Mention, mention)],
+        is_deactivated: Some(false),
+        ..name("chefs")
+    };
+    let expected = vec![
+        GroupChange::Name("chefs".into()),
+        GroupChange::Description("they cook".into()),
+        GroupChange::Permission(GroupPermission::Mention, fixture::group("role:members")),
+    ];
+    assert_eq!(update(MEMBER, 20, &all), Ok(expected.clone()));
+    assert_eq!(update(OWNER, 20, &all), Ok(expected.clone()));
+    assert_eq!(update(MEMBER, 22, &all).unwrap()[0], GroupChange::Reactivated);
+    let mut changed = UserGroup::clone(dir.group(COOKS).unwrap());
+    expected.iter().for_each(|change| apply_group_change(&mut changed, change));
+    assert_eq!((changed.name.as_str(), changed.description.as_str()), ("chefs", "they cook"));
+    for (actor, id, request, expected) in [
+        (MEMBER, 20, GroupUpdate::default(), GroupError::NothingNew.into()),
+        (OTHER_MEMBER, 20, name("x"), RuleError::InsufficientPermission),
+        (ADMINISTRATOR, 20, name("x"), RuleError::InsufficientPermission),
+        (GUEST, 20, name("x"), RuleError::GuestsRefused),
+        (OWNER, 2, name("x"), RuleError::InvalidUserGroup),
+        (OWNER, 99, name("x"), RuleError::InvalidUserGroup),
+        (MEMBER, 20, name("staff"), GroupError::AlreadyExists { name: "staff".into() }.into()),
+        (MEMBER, 20, name("@x"), GroupError::NamePrefix { prefix: "@" }.into()),
+    ] {
+        assert_eq!(update(actor, id, &request), Err(expected), "{actor} {id} {request:?}");
+    }
+    assert_eq!(update(MEMBER, 20, &name("Cooks")), Ok(vec![GroupChange::Name("Cooks".into())]));
+    assert_eq!(update(MEMBER, 20, &name("cooks")), Ok(vec![]));
+}
+
+#[test]
+fn members_come_and_go_as_permitted() {
+    let mut dir = directory();
+    change(&mut dir, COOKS, |group| {
+        group.permissions.join = fixture::group("role:members");
+        group.permissions.leave = fixture::group("role:everyone");
+        group.permissions.add_members = GroupSetting::only(ADMINISTRATOR);
+        group.permissions.remove_members = GroupSetting::only(OTHER_MEMBER);
+    });
+    let add = |ids: &[i64]| MembersRequest { add: ids.to_vec(), ..Default::default() };
+    let delete = |ids: &[i64]| MembersRequest { delete: ids.to_vec(), ..Default::default() };
+    let below = |ids: &[i64]| MembersRequest { add_subgroups: ids.to_vec(), ..Default::default() };
+    let not_below = |ids: &[i64]| MembersRequest { delete_subgroups: ids.to_vec(), ..Default::default() };
+    let denied = || Err(RuleError::InsufficientPermission.to_string());
+    for (actor, id, request, expected) in [
+        (MEMBER, 20, add(&[1, 2]), Ok(())),
+        (ADMINISTRATOR, 20, add(&[1]), Ok(())),
+        (ADMINISTRATOR, 20, add(&[1, 2]), Ok(())),
+        (MODERATOR, 20, add(&[3]), Ok(())),
+        (MODERATOR, 20, add(&[3, 1]), denied()),
+        (GUEST, 20, add(&[6]), denied()),
+        (OTHER_MEMBER, 20, delete(&[4]), Ok(())),
+        (MODERATOR, 20, delete(&[4]), denied()),
+        (OTHER_MEMBER, 20, MembersRequest { add: vec![1], delete: vec![4], ..Default::default() }, denied()),
+        (ADMINISTRATOR, 20, below(&[3]), Ok(())),
+        (OTHER_MEMBER, 20, below(&[3]), denied()),
+        (MEMBER, 20, MembersRequest::default(), Err(GroupError::NobodyToChange.to_string())),
+        (MEMBER, 20, add(&[5]), Err("User 5 is already a member of this group".into())),
+        (MEMBER, 20, add(&[99]), Err("Invalid user ID: 99".into())),
+        (MEMBER, 20, delete(&[9]), Ok(())),
+        (MEMBER, 20, delete(&[1]), Err("There is no member '1' in this user group".into())),
+        (MEMBER, 21, below(&[20]), Err("User group 20 is already a subgroup of this group.".into())),
+        (MEMBER, 20, not_below(&[21]), Err("User group 21 is not a subgroup of this group.".into())),
+        (MEMBER, 21, not_below(&[20]), Ok(())),
+        (
+            MEMBER,
+            20,
+            below(&[21]),
+            Err("User group 20 is already a subgroup of one of the passed subgroups.".into()),
+        ),
+        (
+            MEMBER,
+            20,
+            below(&[20]),
+            Err("User group 20 is already a subgroup of one of the passed subgroups.".into()),
+        ),
+        (MEMBER, 20, below(&[22]), Err("Invalid user group".into())),
+        (MEMBER, 22, add(&[1]), Err("Invalid user group".into())),
+        (OWNER, 2, add(&[4]), Err("Invalid user group".into())),
+    ] {
+        let found = check_members_change(&dir, dir.user(actor).unwrap(), id, &request);
+        assert_eq!(
+            found.map(|_| ()).map_err(|error| error.to_string()),
+            expected,
+            "{actor} {id} {request:?}"
+        );
+    }
+}
+
+#[test]
+fn subgroups_have_an_endpoint_of_their_own() {
+    let dir = directory();
+    let member = dir.user(MEMBER).unwrap();
+    let (_, change) = check_subgroups_change(&dir, member, 20, vec![3, 3], vec![]).unwrap();
+    assert_eq!(change.added_subgroups, BTreeSet::from([GroupId(3)]));
+    let nothing = check_subgroups_change(&dir, member, 20, vec![], vec![]).unwrap_err();
+    assert_eq!(nothing.to_string(), "Nothing to do. Specify at least one of \"add\" or \"delete\".");
+    assert_eq!(
+        GroupError::NobodyToChange.to_string(),
+        "Nothing to do. Specify at least one of \"add\", \"delete\", \"add_subgroups\" or \"delete_subgroups\"."
+    );
+}
+
+#[test]
+fn groups_in_use_stay() {
+    let mut dir = directory();
+    let check = |dir: &Directory, actor, id| {
+        access_group_to_deactivate(dir, dir.user(actor).unwrap(), id).map(|group| group.id)
+    };
+    assert_eq!(check(&dir, MEMBER, 21), Ok(STAFF));
+    assert_eq!(check(&dir, ADMINISTRATOR, 21), Err(RuleError::InsufficientPermission));
+    assert_eq!(check(&dir, MEMBER, 22), Err(RuleError::InvalidUserGroup));
+    assert_eq!(check(&dir, OWNER, 3), Err(RuleError::InvalidUserGroup));
+    let listed = GroupSetting::Anonymous { members: vec![MEMBER], subgroups: vec![COOKS] };
+    fixture::set_realm(&mut dir, "can_create_groups", SettingValue::Group(listed.clone()));
+    let mut channel = fixture::channel(1, "kitchen");
+    channel.permissions.send_message = GroupSetting::Group(COOKS);
+    channel.permissions.subscribe = listed;
+    dir.put_channel(channel.clone());
+    (channel.id, channel.name, channel.is_archived) = (ChannelId(2), "cellar".into(), true);
+    dir.put_channel(channel);
+    for id in [COOKS, STAFF, CLOSED] {
+        change(&mut dir, id, |group| group.permissions.mention = GroupSetting::Group(COOKS));
+    }
+    let objections = vec![
+        GroupObjection::Subgroup { supergroups: vec![STAFF] },
+        GroupObjection::Realm { settings: vec!["can_create_groups"] },
+        GroupObjection::Channel {
+            channel: ChannelId(1),
+            settings: vec!["can_send_message_group", "can_subscribe_group"],
+        },
+        GroupObjection::UserGroup { group: STAFF, settings: vec!["can_mention_group"] },
+    ];
+    assert_eq!(check(&dir, MEMBER, 20), Err(GroupError::InUse { objections }.into()));
+}
+
+proptest! {
+    /// However subgroups are added, no group is ever inside itself.
+    #[test]
+    fn groups_never_contain_themselves(attempts in proptest::collection::vec((30_u32..36, 30_u32..36), 0..40)) {
+        let mut dir = fixture::directory();
+        for id in 30..36 {
+            dir.put_group(group(GroupId(id), &format!("group {id}"), &[], &[]));
+        }
+        for (outer, inner) in attempts {
+            let member = dir.user(MEMBER).unwrap().clone();
+            let found = check_subgroups_change(&dir, &member, outer.into(), vec![inner.into()], vec![]);
+            let added = found.ok().map(|(_, change)| change.added_subgroups);
+            if let Some(added) = added {
+                change(&mut dir, GroupId(outer), |group| group.subgroups.extend(added));
+            }
+            for id in 30..36 {
+                prop_assert!(!is_inside(&dir, GroupId(id), GroupId(id)));
+            }
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Emoji that people choose: reactions, and the emoji of a status (endpoints.md 12, companions.md 4).
+//!
+//! The organization's own emoji come as an argument; the standard ones are in `emoji`.
+
+use crate::emoji;
+use crate::error::{EmojiError, RuleError};
+use model::{Message, Reaction, UserId};
+
+/// The emoji of the product itself; its code is its name.
+const EXTRA_EMOJI: &str = "zulip";
+
+/// Where an emoji comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EmojiKind {
+    /// `unicode_emoji`: the code is code points in hexadecimal digits.
+    Unicode,
+    /// `realm_emoji`: the code is the id of one of the organization's own.
+    Realm,
+    /// `zulip_extra_emoji`: the code is the name.
+    Extra,
+}
+
+impl EmojiKind {
+    /// The word on the wire.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Unicode => "unicode_emoji",
+            Self::Realm => "realm_emoji",
+            Self::Extra => "zulip_extra_emoji",
+        }
+    }
+
+    /// The kind with a wire word: `EmojiError::TypeInvalid` for others.
+    pub fn parse(word: &str) -> Result<Self, EmojiError> {
+        let found = [Self::Unicode, Self::Realm, Self::Extra].into_iter().find(|kind| kind.word() == word);
+        found.ok_or(EmojiError::TypeInvalid)
+    }
+}
+
+/// One of the organization's own emoji, as far as choosing it depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CustomEmoji<'e> {
+    /// Its id.
+    pub id: u32,
+    /// Its name.
+    pub name: &'e str,
+    /// No longer offered.
+    pub is_deactivated: bool,
+}
+
+/// An emoji as a client names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProposedEmoji<'e> {
+    /// `emoji_name`
+    pub name: &'e str,
+    /// `emoji_code`
+    pub code: Option<&'e str>,
+    /// `reaction_type`
+    pub kind: Option<&'e str>,
+}
+
+/// An emoji that was named completely.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChosenEmoji {
+    /// Its name.
+    pub name: String,
+    /// Its code, by kind.
+    pub code: String,
+    /// The wire word of its kind.
+    pub kind: String,
+}
+
+/// The emoji with a name: an active one of the organization's own, the product's own, or a standard one.
+/// `EmojiError::Unknown`.
+pub fn find_emoji(name: &str, custom: &[CustomEmoji]) -> Result<ChosenEmoji, EmojiError> {
+    let chosen = |code: String, kind: EmojiKind| ChosenEmoji {
+        name: name.to_owned(),
+        code,
+        kind: kind.word().to_owned(),
+    };
+    if let Some(own) = custom.iter().find(|own| own.name == name && !own.is_deactivated) {
+        return Ok(chosen(own.id.to_string(), EmojiKind::Realm));
+    }
+    if name == EXTRA_EMOJI {
+        return Ok(chosen(EXTRA_EMOJI.to_owned(), EmojiKind::Extra));
+    }
+    match emoji::code_of(name) {
+        Some(code) => Ok(chosen(code.to_owned(), EmojiKind::Unicode)),
+        None => Err(EmojiError::Unknown { name: name.to_owned() }),
+    }
+}
+
+/// What a client names, with what it leaves out looked up by name. Whether the parts fit is `check_emoji`.
+pub fn complete_emoji(proposed: ProposedEmoji, custom: &[CustomEmoji]) -> Result<ChosenEmoji, EmojiError> {
+    let ProposedEmoji { name, code, kind } = proposed;
+    if let (Some(code), Some(kind)) = (code, kind) {
+        return Ok(ChosenEmoji { name: name.to_owned(), code: code.to_owned(), kind: kind.to_owned() });
+    }
+    let found = find_emoji(name, custom)?;
+    Ok(ChosenEmoji {
+        code: code.map_or(found.code, str::to_owned),
+        kind: kind.map_or(found.kind, str::to_owned),
+        name: found.name,
+    })
+}
+
+/// Whether name, code and kind belong together.
+pub fn check_emoji(chosen: &ChosenEmoji, custom: &[CustomEmoji]) -> Result<(), EmojiError> {
+    match EmojiKind::parse(&chosen.kind)? {
+        EmojiKind::Realm => {
+            let own = custom.iter().find(|own| own.id.to_string() == chosen.code);
+            match own.ok_or(EmojiError::CustomInvalid)? {
+                own if own.name != chosen.name => Err(EmojiError::CustomNameInvalid),
+                own if own.is_deactivated => Err(EmojiError::CustomDeactivated),
+                _ => Ok(()),
+            }
+        }
+        EmojiKind::Extra if chosen.code != EXTRA_EMOJI => Err(EmojiError::CodeInvalid),
+        EmojiKind::Extra if chosen.name != chosen.code => Err(EmojiError::NameInvalid),
+        EmojiKind::Extra => Ok(()),
+        EmojiKind::Unicode => match emoji::names_of(&chosen.code) {
+            None => Err(EmojiError::CodeInvalid),
+            Some(names) if !names.contains(&chosen.name.as_str()) => Err(EmojiError::NameInvalid),
+            Some(_) => Ok(()),
+        },
+    }
+}
+
+/// Decides a reaction to a message that the user can read. An emoji that somebody already reacted with keeps the
+/// name it has there, even one that would no longer do.
+pub fn check_reaction(
+    message: &Message,
+    user: UserId,
+    proposed: ProposedEmoji,
+    custom: &[CustomEmoji],
+) -> Result<Reaction, RuleError> {
+    let chosen = complete_emoji(proposed, custom)?;
+    let same =
+        |reaction: &&Reaction| reaction.emoji_code == chosen.code && reaction.reaction_type == chosen.kind;
+    if message.reactions.iter().filter(same).any(|reaction| reaction.user == user) {
+        return Err(EmojiError::ReactionExists.into());
+    }
+    let emoji_name = match message.reactions.iter().find(same) {
+        Some(first) => first.emoji_name.clone(),
+        None => {
+            check_emoji(&chosen, custom)?;
+            chosen.name
+        }
+    };
+    Ok(Reaction { emoji_name, emoji_code: chosen.code, reaction_type: chosen.kind, user })
+}
+
+/// Finds the reaction that a user takes back. Without a kind it is a standard emoji, whatever the name says.
+pub fn find_own_reaction<'m>(
+    message: &'m Message,
+    user: UserId,
+    name: Option<&str>,
+    code: Option<&str>,
+    kind: Option<&str>,
+    custom: &[CustomEmoji],
+) -> Result<&'m Reaction, RuleError> {
+    let code = match (code, name) {
+        (Some(code), _) => code.to_owned(),
+        (None, Some(name)) => find_emoji(name, custom)?.code,
+        (None, None) => return Err(EmojiError::ReactionUnnamed.into()),
+    };
+    let kind = kind.unwrap_or(EmojiKind::Unicode.word());
+    let mut own = message.reactions.iter().filter(|reaction| reaction.user == user);
+    let found = own.find(|reaction| reaction.emoji_code == code && reaction.reaction_type == kind);
+    found.ok_or_else(|| EmojiError::ReactionMissing.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    const CUSTOM: [CustomEmoji; 3] = [
+        CustomEmoji { id: 5, name: "blob", is_deactivated: false },
+        CustomEmoji { id: 6, name: "gone", is_deactivated: true },
+        CustomEmoji { id: 7, name: "tada", is_deactivated: false },
+    ];
+
+    fn proposed<'e>(name: &'e str, code: Option<&'e str>, kind: Option<&'e str>) -> ProposedEmoji<'e> {
+        ProposedEmoji { name, code, kind }
+    }
+
+    #[test]
+    fn emoji_are_completed_and_checked() {
+        let (unicode, realm, extra) = (Some("unicode_emoji"), Some("realm_emoji"), Some("zulip_extra_emoji"));
+        for (name, code, kind, expected) in [
+            ("heart", None, None, Ok("heart 2764 unicode_emoji")),
+            ("thumbs_up", Some("1f44d"), unicode, Ok("thumbs_up 1f44d unicode_emoji")),
+            ("thumbs_up", None, unicode, Ok("thumbs_up 1f44d unicode_emoji")),
+            ("blob", None, None, Ok("blob 5 realm_emoji")),
+            // An own emoji hides the standard one of its name, which is still there by code.
+            ("tada", None, None, Ok("tada 7 realm_emoji")),
+            ("tada", Some("1f389"), unicode, Ok("tada 1f389 unicode_emoji")),
+            ("zulip", None, None, Ok("zulip zulip zulip_extra_emoji")),
+            ("nopenope", None, None, Err("Emoji 'nopenope' does not exist")),
+            ("gone", None, None, Err("Emoji 'gone' does not exist")),
+            ("nopenope", Some("1f44d"), None, Err("Emoji 'nopenope' does not exist")),
+            ("heart", Some("zzz"), unicode, Err("Invalid emoji code.")),
+            ("heart", Some("1f44d"), unicode, Err("Invalid emoji name.")),
+            ("heart", Some("2764"), Some("x"), Err("Invalid emoji type.")),
+            ("blob", Some("99"), realm, Err("Invalid custom emoji.")),
+            ("blob", Some("05"), realm, Err("Invalid custom emoji.")),
+            ("bloob", Some("5"), realm, Err("Invalid custom emoji name.")),
+            ("gone", Some("6"), realm, Err("This custom emoji has been deactivated.")),
+            ("zulip", Some("x"), extra, Err("Invalid emoji code.")),
+            ("x", Some("zulip"), extra, Err("Invalid emoji name.")),
+        ] {
+            let found = complete_emoji(proposed(name, code, kind), &CUSTOM)
+                .and_then(|chosen| check_emoji(&chosen, &CUSTOM).map(|()| chosen))
+                .map(|chosen| format!("{} {} {}", chosen.name, chosen.code, chosen.kind))
+                .map_err(|error| error.to_string());
+            assert_eq!(
+                found.as_deref().map_err(|error| error.as_str()),
+                expected,
+                "{name} {code:?} {kind:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn reactions_are_added_once_and_keep_their_name() {
+        let mut message = fixture::message(1, fixture::OWNER, fixture::in_channel(1, "a"));
+        let thumbs = proposed("+1", None, None);
+        let reaction = check_reaction(&message, fixture::MEMBER, thumbs, &CUSTOM).unwrap();
+        message.reactions.push(reaction);
+        let again = proposed("nonsense", Some("1f44d"), Some("unicode_emoji"));
+        let exists = Err(EmojiError::ReactionExists.into());
+        assert_eq!(check_reaction(&message, fixture::MEMBER, again, &CUSTOM), exists);
+        let other = check_reaction(&message, fixture::OTHER_MEMBER, again, &CUSTOM).unwrap();
+        assert_eq!((other.emoji_name.as_str(), other.user), ("+1", fixture::OTHER_MEMBER));
+        message.reactions.push(Reaction {
+            emoji_name: "gone".into(),
+            emoji_code: "6".into(),
+            reaction_type: "realm_emoji".into(),
+            user: fixture::OWNER,
+        });
+        let gone = proposed("gone", Some("6"), Some("realm_emoji"));
+        assert!(check_reaction(&message, fixture::MEMBER, gone, &CUSTOM).is_ok(), "others had it before");
+    }
+
+    #[test]
+    fn reactions_are_taken_back_by_their_owner() {
+        let mut message = fixture::message(1, fixture::OWNER, fixture::in_channel(1, "a"));
+        for (name, user) in [("heart", fixture::MEMBER), ("blob", fixture::MEMBER)] {
+            let reaction = check_reaction(&message, user, proposed(name, None, None), &CUSTOM).unwrap();
+            message.reactions.push(reaction);
+        }
+        let find = |user, name, code, kind| {
+            let found = find_own_reaction(&message, user, name, code, kind, &CUSTOM);
+            found.map(|reaction| reaction.emoji_name.clone()).map_err(|error| error.to_string())
+        };
+        let missing = Err("Reaction doesn't exist.".to_owned());
+        assert_eq!(find(fixture::MEMBER, Some("heart"), None, None), Ok("heart".into()));
+        assert_eq!(find(fixture::MEMBER, None, Some("2764"), None), Ok("heart".into()));
+        assert_eq!(find(fixture::MEMBER, Some("blob"), None, Some("realm_emoji")), Ok("blob".into()));
+        assert_eq!(find(fixture::MEMBER, Some("blob"), None, None), missing);
+        assert_eq!(find(fixture::OWNER, Some("heart"), None, None), missing);
+        assert_eq!(
+            find(fixture::MEMBER, Some("nopenope"), None, None),
+            Err("Emoji 'nopenope' does not exist".into())
+        );
+        assert!(find(fixture::MEMBER, None, None, None).unwrap_err().starts_with("At least one"));
+    }
+}
