@@ -1,19 +1,20 @@
-//! What the notification bot says when channels are created and people subscribed (endpoints.md 7, companions.md 6).
+//! Sends what the notification bot says when channels are created and people subscribed (endpoints.md 7, companions.md 6).
+//! The texts are in `rules::notices`.
 
 use crate::api::markdown::RealmMarkdown;
 use crate::http::Caller;
 use actors::{ChannelDraft, DirectDraft, DomainError, Draft, Notice, RealmHandle, SYSTEM_BOTS};
 use futures_util::future::join_all;
 use model::fact::MessageRanges;
-use model::{ChannelId, Directory, Flag, FlagOp, User, UserId};
+use model::{Channel, ChannelId, Directory, Flag, FlagOp, User, UserId};
 use rules::markdown::{Rendered, render};
+use rules::notices::{
+    NEW_CHANNELS_TOPIC, announced_text, created_text, sends_channel_events, subscribed_text,
+};
 use rules::permissions::create::ChannelPrivacy;
-use rules::settings::{realm_bool, realm_int};
+use rules::settings::realm_int;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// Where new channels are announced.
-const NEW_CHANNELS_TOPIC: &str = "new channels";
 
 /// More people than this are not told one by one (`max_bulk_new_subscription_messages`).
 pub const PEOPLE_TOLD_MAX: usize = 100;
@@ -26,16 +27,11 @@ pub fn creation_notice(
     privacy: ChannelPrivacy,
     description: &str,
 ) -> Option<Notice> {
-    if !realm_bool(directory.realm(), "send_channel_events_messages") {
+    if !sends_channel_events(directory.realm()) {
         return None;
     }
     let sender = notification_bot(directory)?.id;
-    let kind = privacy_name(privacy);
-    let description = if description.is_empty() { "*No description.*" } else { description };
-    let creator_name = silent_mention(creator);
-    let content = format!(
-        "**{kind}** channel created by {creator_name}. **Description:**\n```` quote\n{description}\n````"
-    );
+    let content = created_text(creator, privacy, description);
     let rendered = rendered(realm, directory, creator, &content)?;
     Some(Notice { sender, content, rendered, read_by: creator.id })
 }
@@ -59,13 +55,7 @@ pub async fn announce_channels(caller: &Caller, names: &[String]) {
 fn announcement(caller: &Caller, directory: &Directory, names: &[String]) -> Option<(ChannelId, Draft)> {
     let id = realm_int(directory.realm(), "new_stream_announcements_stream_id")?;
     let channel = directory.channel(ChannelId(u32::try_from(id).ok()?)).filter(|found| !found.is_archived)?;
-    let creator = silent_mention(&caller.user);
-    let links: Vec<String> = names.iter().map(|name| format!("#**{name}**")).collect();
-    let content = match links.as_slice() {
-        [] => return None,
-        [link] => format!("{creator} created a new channel {link}."),
-        links => format!("{creator} created the following channels: {}.", links.join(", ")),
-    };
+    let content = announced_text(&caller.user, &channels(directory, names))?;
     Some((channel.id, draft(&caller.realm, directory, &caller.user, content)?))
 }
 
@@ -81,7 +71,7 @@ pub async fn tell_subscribed(caller: &Caller, channels_by_user: &BTreeMap<UserId
     };
     let told = channels_by_user.iter().filter(|(user, names)| is_told(user) && !names.is_empty());
     let sends = told.filter_map(|(user, names)| {
-        let content = subscribed_text(&caller.user, names);
+        let content = subscribed_text(&caller.user, &channels(&directory, names))?;
         let draft = draft(&caller.realm, &directory, &caller.user, content)?;
         let mut users = vec![bot.id, *user];
         users.sort_unstable();
@@ -93,18 +83,8 @@ pub async fn tell_subscribed(caller: &Caller, channels_by_user: &BTreeMap<UserId
     true
 }
 
-fn subscribed_text(actor: &User, names: &[String]) -> String {
-    let actor = format!("@**{}|{}**", actor.full_name, actor.id);
-    if let [name] = names {
-        return format!("{actor} subscribed you to #**{name}**.");
-    }
-    let mut text = format!("{actor} subscribed you to the following channels:\n\n");
-    let mut names: Vec<&String> = names.iter().collect();
-    names.sort();
-    for name in names {
-        text.push_str(&format!("* #**{name}**\n"));
-    }
-    text.trim_end().to_owned()
+fn channels<'d>(directory: &'d Directory, names: &[String]) -> Vec<&'d Channel> {
+    names.iter().filter_map(|name| directory.channel_by_name(name)).map(|channel| &**channel).collect()
 }
 
 /// A text by the notification bot, in which names mean what they mean to `author`.
@@ -127,20 +107,6 @@ fn rendered(realm: &RealmHandle, directory: &Directory, author: &User, content: 
 fn notification_bot(directory: &Directory) -> Option<&Arc<User>> {
     let (address, _) = SYSTEM_BOTS[0];
     directory.user_by_email(&format!("{address}@{}", directory.realm().email_domain))
-}
-
-fn silent_mention(user: &User) -> String {
-    format!("@_**{}|{}**", user.full_name, user.id)
-}
-
-/// What people call the privacy of a channel.
-fn privacy_name(privacy: ChannelPrivacy) -> &'static str {
-    match privacy {
-        ChannelPrivacy { is_web_public: true, .. } => "Web-public",
-        ChannelPrivacy { invite_only: false, .. } => "Public",
-        ChannelPrivacy { history_public_to_subscribers: true, .. } => "Private, shared history",
-        ChannelPrivacy { .. } => "Private, protected history",
-    }
 }
 
 /// A notice that could not be sent takes nothing back: what it is about has happened.

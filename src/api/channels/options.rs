@@ -3,6 +3,7 @@
 use crate::http::{ApiError, Fields};
 use model::{ChannelPermissions, Directory, TopicsPolicy, User};
 use rules::RuleError;
+use rules::permissions::channel_update::{check_topics_policy_change, parse_retention, parse_topics_policy};
 use rules::permissions::create::{ChannelPrivacy, check_may_create_channel, resolve_privacy};
 use rules::permissions::group_setting::{
     ProposedGroupSetting, check_group_setting, check_holds_realm, default_channel_permissions,
@@ -76,27 +77,17 @@ impl ChannelOptions {
     }
 
     /// `realm_default`, `unlimited`, or a number of days above zero.
-    fn retention_days(&self) -> Result<Option<i32>, ApiError> {
+    fn retention_days(&self) -> Result<Option<i32>, RuleError> {
         let Some(raw) = &self.message_retention_days else { return Ok(None) };
         let value = serde_json::from_str(raw).unwrap_or_else(|_| Value::from(raw.as_str()));
-        let days = value.as_i64().and_then(|days| i32::try_from(days).ok()).filter(|days| *days > 0);
-        match (value.as_str(), days) {
-            (Some("realm_default"), _) => Ok(None),
-            (Some("unlimited"), _) => Ok(Some(-1)),
-            (_, Some(days)) => Ok(Some(days)),
-            (text, _) => {
-                Err(ApiError::bad_value("message_retention_days", text.unwrap_or(&value.to_string())))
-            }
-        }
+        parse_retention(&value)
     }
 
-    fn parsed_topics_policy(&self, directory: &Directory, creator: &User) -> Result<TopicsPolicy, ApiError> {
+    fn parsed_topics_policy(&self, directory: &Directory, creator: &User) -> Result<TopicsPolicy, RuleError> {
         let Some(word) = &self.topics_policy else { return Ok(TopicsPolicy::Inherit) };
-        let policy =
-            TopicsPolicy::from_word(word).ok_or_else(|| ApiError::invalid_parameter("topics_policy"))?;
-        if policy != TopicsPolicy::Inherit {
-            check_holds_realm(directory, RealmPermission::SetTopicsPolicy, creator.id)?;
-        }
+        let policy = parse_topics_policy(word)?;
+        // A new channel has no topics yet.
+        check_topics_policy_change(directory, creator, policy, || false)?;
         Ok(policy)
     }
 
