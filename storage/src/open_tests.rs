@@ -200,7 +200,7 @@ fn large_frames_wait_for_room_and_all_get_through() {
     // Three times what may wait.
     for sequence in 1..=3 * 64 {
         let progress = Progress { sequence: Sequence(sequence), ..Progress::default() };
-        let key = tables::message(REALM, MessageId(sequence as u32)).into_bytes();
+        let key = tables::message_chunk(REALM, MessageId(sequence as u32)).into_bytes();
         let rows = Rows(vec![Row { key, value: Some(vec![7; 1024 * 1024]) }]);
         sender.send(Applied { realm: REALM, progress, rows, stored: Arc::default() }).unwrap();
     }

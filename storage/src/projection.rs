@@ -6,11 +6,12 @@
 use crate::codec::{decode, encode};
 use crate::error::StoreError;
 use crate::tables::{self, Key, Table};
+use crate::view::chunk::entries;
 use crate::view::{Progress, Row, Rows, View, load};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use model::{EventNumber, Message, MessageId, RealmId, Sequence};
 use parking_lot::{Condvar, Mutex};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::Arc;
@@ -100,14 +101,11 @@ impl Trees {
     /// # Errors
     /// [`StoreError::Decode`], [`StoreError::Trees`].
     pub fn message(&self, realm: RealmId, id: MessageId) -> Result<Option<Message>, StoreError> {
-        match self.state.get(tables::message(realm, id).as_bytes())? {
-            Some(bytes) => Ok(Some(decode(&bytes, "message")?)),
-            None => Ok(None),
-        }
+        Ok(self.messages(realm, (id, id), |found| found == id)?.pop())
     }
 
-    /// All messages with ids from `first` to `last` for which `wanted` says yes, ascending. One scan:
-    /// cheaper than single look-ups when most of the range is wanted.
+    /// All messages with ids from `first` to `last` for which `wanted` says yes, ascending: one scan over
+    /// the chunks that have them.
     ///
     /// # Errors
     /// [`StoreError::Decode`], [`StoreError::Trees`].
@@ -118,14 +116,28 @@ impl Trees {
         wanted: impl Fn(MessageId) -> bool,
     ) -> Result<Vec<Message>, StoreError> {
         let mut found = Vec::new();
-        let (from, to) = (tables::message(realm, first), tables::message(realm, last));
-        for entry in self.state.range(from.as_bytes()..=to.as_bytes()) {
-            let (key, value) = entry?;
-            if tables::number_at(&key, 0).is_some_and(|id| wanted(MessageId(id))) {
-                found.push(decode(&value, "message")?);
+        let from = self.chunk_with(realm, first)?;
+        let to = tables::message_chunk(realm, last);
+        for row in self.state.range(from.as_bytes()..=to.as_bytes()) {
+            for entry in entries(&row?.1) {
+                let (id, record) = entry?;
+                if (first..=last).contains(&id) && wanted(id) {
+                    found.push(decode(record, "message")?);
+                }
             }
         }
         Ok(found)
+    }
+
+    /// The key of the chunk that a message is in, if it is in any.
+    fn chunk_with(&self, realm: RealmId, id: MessageId) -> Result<Key, StoreError> {
+        let (from, to) = (Key::table(realm, Table::Messages), tables::message_chunk(realm, id));
+        match self.state.range(from.as_bytes()..=to.as_bytes()).next_back() {
+            Some(row) => {
+                Ok(tables::message_chunk(realm, MessageId(tables::number_at(&row?.0, 0).unwrap_or(0))))
+            }
+            None => Ok(from),
+        }
     }
 
     /// The frame from which to read on to get every event after `event`.
@@ -185,18 +197,20 @@ impl Trees {
     /// # Errors
     /// [`StoreError::Trees`], [`StoreError::Encode`].
     pub fn write(&self, batch: Vec<Applied>) -> Result<(), StoreError> {
-        let mut rows = sled::Batch::default();
         let mut progress = BTreeMap::new();
-        let mut count = 0;
+        // A chunk comes once for each of its messages; only the last one is worth writing.
+        let mut newest: HashMap<Vec<u8>, Option<Vec<u8>>> = HashMap::new();
         for applied in batch {
-            count += applied.rows.0.len();
-            for row in applied.rows.0 {
-                match row.value {
-                    Some(value) => rows.insert(row.key, value),
-                    None => rows.remove(row.key),
-                }
-            }
+            newest.extend(applied.rows.0.into_iter().map(|row| (row.key, row.value)));
             progress.insert(applied.realm, applied.progress);
+        }
+        let count = newest.len();
+        let mut rows = sled::Batch::default();
+        for (key, value) in newest {
+            match value {
+                Some(value) => rows.insert(key, value),
+                None => rows.remove(key),
+            }
         }
         for (realm, progress) in progress {
             rows.insert(Key::table(realm, Table::Progress).into_bytes(), encode(&progress)?);

@@ -39,9 +39,10 @@ tables! {
     UserTopics = 8,
     /// queue → `QueueRecord`
     Queues = 9,
-    /// message → `Message`
+    /// first message → chunk of `Message` (see `view::chunk`)
     Messages = 10,
-    /// message → `MessageIndexRow`: what the in-memory index needs, small enough to read all of it on open.
+    /// first message → chunk of `MessageIndexRow`: what the in-memory index needs, small enough to read all of
+    /// it on open.
     MessageIndex = 11,
     /// user ‖ flag ‖ block of 4096 messages → `FlagBlock`
     Flags = 12,
@@ -116,13 +117,13 @@ pub fn queue(realm: RealmId, queue: &QueueId) -> Key {
     Key::table(realm, Table::Queues).then(queue.0.as_bytes())
 }
 
-/// Key of [`Table::Messages`].
-pub fn message(realm: RealmId, message: MessageId) -> Key {
+/// Key of [`Table::Messages`], by the first message of the chunk.
+pub fn message_chunk(realm: RealmId, message: MessageId) -> Key {
     Key::table(realm, Table::Messages).then(&message.0.to_be_bytes())
 }
 
-/// Key of [`Table::MessageIndex`].
-pub fn message_index(realm: RealmId, message: MessageId) -> Key {
+/// Key of [`Table::MessageIndex`], by the first message of the chunk.
+pub fn index_chunk(realm: RealmId, message: MessageId) -> Key {
     Key::table(realm, Table::MessageIndex).then(&message.0.to_be_bytes())
 }
 
@@ -161,7 +162,7 @@ mod tests {
     fn byte_order_is_id_order() {
         let realm = RealmId(1);
         for (small, large) in [(1, 2), (255, 256), (65_535, 65_536), (u32::MAX - 1, u32::MAX)] {
-            let (a, b) = (message(realm, MessageId(small)), message(realm, MessageId(large)));
+            let (a, b) = (message_chunk(realm, MessageId(small)), message_chunk(realm, MessageId(large)));
             assert!(a.as_bytes() < b.as_bytes());
             assert_eq!(number_at(a.as_bytes(), 0), Some(small));
         }

@@ -192,7 +192,7 @@ pub fn load(
 }
 
 /// A scan over the whole range is cheaper than single look-ups when it is so many times longer than what is wanted.
-const SCAN_FACTOR: usize = 4;
+const SCAN_FACTOR: usize = 16;
 
 fn read_stored(realm: &RealmHandle, ids: &[MessageId]) -> Result<Vec<Message>, DomainError> {
     let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return Ok(Vec::new()) };

@@ -1,17 +1,18 @@
 //! The rows of an organization against each other: each can be read, and none speaks of what is not there.
 
 use super::Comparison;
-use crate::codec::decode;
+use crate::codec::{decode, encode};
 use crate::error::StoreError;
 use crate::projection::Trees;
 use crate::tables::{self, Table};
-use crate::view::{FlagBlock, MessageIndexRow, Progress, Row};
+use crate::view::chunk::entries;
+use crate::view::{FlagBlock, MessageIndexRow, Progress};
 use model::{
-    Channel, DirectConversation, Flag, Message, QueueRecord, Realm, RealmId, Sequence, Subscription, User,
-    UserGroup, UserTopic,
+    Channel, DirectConversation, Flag, Message, MessageId, QueueRecord, Realm, RealmId, Sequence,
+    Subscription, User, UserGroup, UserTopic,
 };
 use serde::de::DeserializeOwned;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Reads every row of an organization and compares it with the others.
 ///
@@ -75,12 +76,14 @@ impl Known {
                 parse::<UserTopic>(value).map(drop)
             }
             Table::Queues => self.check_user(parse::<QueueRecord>(value)?.user.0),
-            Table::Messages => same_id(parse::<Message>(value)?.id.0, number(0)),
-            Table::MessageIndex => {
-                let row = parse::<MessageIndexRow>(value)?;
+            Table::Messages => {
+                each_entry(number(0), value, |id, record| same_id(parse::<Message>(record)?.id.0, id.0))
+            }
+            Table::MessageIndex => each_entry(number(0), value, |_, record| {
+                let row = parse::<MessageIndexRow>(record)?;
                 self.check_user(row.sender.0)?;
                 row.place.channel().map_or(Ok(()), |channel| self.check_channel(channel.0))
-            }
+            }),
             Table::Flags => {
                 self.check_user(number(0))?;
                 if !Flag::ALL.iter().any(|flag| Some(&(*flag as u8)) == key.get(9)) {
@@ -112,6 +115,24 @@ fn parse<T: DeserializeOwned>(value: &[u8]) -> Result<T, String> {
     })
 }
 
+/// Checks the entries of a chunk, which begins with the id of its key and ascends.
+fn each_entry(
+    first: u32,
+    chunk: &[u8],
+    mut check: impl FnMut(MessageId, &[u8]) -> Result<(), String>,
+) -> Result<(), String> {
+    let mut before = None;
+    for entry in entries(chunk) {
+        let (id, record) = entry.map_err(|error| error.to_string())?;
+        if before.is_none() && id.0 != first || before.is_some_and(|before| before >= id) {
+            return Err(format!("has message {id} where it does not belong"));
+        }
+        before = Some(id);
+        check(id, record)?;
+    }
+    Ok(())
+}
+
 fn same_id(found: u32, key: u32) -> Result<(), String> {
     if found == key { Ok(()) } else { Err(format!("holds the record with id {found}")) }
 }
@@ -132,45 +153,39 @@ fn has_form(table: Table, key: &[u8]) -> bool {
 
 /// Bodies and index entries side by side: both tables have the same messages and agree on them.
 fn check_messages(trees: &Trees, realm: RealmId, found: &mut Comparison) -> Result<(), StoreError> {
-    let mut bodies = trees.table(realm, Table::Messages);
-    let mut entries = trees.table(realm, Table::MessageIndex);
-    let (mut body, mut entry) = (bodies.next().transpose()?, entries.next().transpose()?);
-    loop {
-        let (body_id, entry_id) = (id(body.as_ref()), id(entry.as_ref()));
-        let (has_body, has_entry) = match (body_id, entry_id) {
-            (None, None) => return Ok(()),
-            (None, _) => (false, true),
-            (_, None) => (true, false),
-            (left, right) => (left <= right, right <= left),
-        };
-        match (body.as_ref().filter(|_| has_body), entry.as_ref().filter(|_| has_entry)) {
-            (Some(body), None) => found.add(&body.key, "has no index entry"),
-            (None, Some(entry)) => found.add(&entry.key, "belongs to no message"),
-            (Some(body), Some(entry)) if !agree(body, entry) => {
-                found.add(&entry.key, "does not agree with the message");
+    let (bodies, entries) =
+        (records(trees, realm, Table::Messages)?, records(trees, realm, Table::MessageIndex)?);
+    for (id, body) in &bodies {
+        let key = tables::message_chunk(realm, *id);
+        match entries.get(id) {
+            None => found.add(key.as_bytes(), &format!("message {id} has no index entry")),
+            Some(entry) if body != entry => {
+                found.add(key.as_bytes(), &format!("message {id} does not agree with its index entry"));
             }
-            _ => {}
-        }
-        if has_body {
-            body = bodies.next().transpose()?;
-        }
-        if has_entry {
-            entry = entries.next().transpose()?;
+            Some(_) => {}
         }
     }
-}
-
-fn id(row: Option<&Row>) -> Option<u32> {
-    // A key without an id was found already; it counts as the first.
-    row.map(|row| tables::number_at(&row.key, 0).unwrap_or_default())
-}
-
-/// Whether body and index entry say the same. One that cannot be read was found already.
-fn agree(body: &Row, entry: &Row) -> bool {
-    let body = parse::<Message>(body.value.as_deref().unwrap_or_default());
-    let entry = parse::<MessageIndexRow>(entry.value.as_deref().unwrap_or_default());
-    match (body, entry) {
-        (Ok(body), Ok(entry)) => MessageIndexRow::from(&body) == entry,
-        _ => true,
+    for id in entries.keys().filter(|id| !bodies.contains_key(id)) {
+        let key = tables::index_chunk(realm, *id);
+        found.add(key.as_bytes(), &format!("index entry {id} belongs to no message"));
     }
+    Ok(())
+}
+
+/// A fingerprint of what each message's index entry is, or should be by its body. Entries that cannot be
+/// read were found already.
+fn records(trees: &Trees, realm: RealmId, table: Table) -> Result<BTreeMap<MessageId, u64>, StoreError> {
+    let mut found = BTreeMap::new();
+    for row in trees.table(realm, table) {
+        for (id, record) in entries(&row?.value.unwrap_or_default()).flatten() {
+            let entry = match table {
+                Table::Messages => parse::<Message>(record).map(|message| MessageIndexRow::from(&message)),
+                _ => parse::<MessageIndexRow>(record),
+            };
+            if let Ok(entry) = entry {
+                found.insert(id, xxhash_rust::xxh3::xxh3_64(&encode(&entry)?));
+            }
+        }
+    }
+    Ok(found)
 }

@@ -19,8 +19,8 @@ pub(super) fn row_name(key: &[u8]) -> String {
             format!("topic policy of user {first} in channel {second}, topic {:?}", text(key, 13))
         }
         Some(Table::Queues) => format!("event queue {:?}", text(key, 5)),
-        Some(Table::Messages) => format!("message {first}"),
-        Some(Table::MessageIndex) => format!("index entry of message {first}"),
+        Some(Table::Messages) => format!("messages from {first} on"),
+        Some(Table::MessageIndex) => format!("index entries from {first} on"),
         Some(Table::Flags) => {
             format!("flag {} of user {first}, block {}", key.get(9).copied().unwrap_or_default(), number(5))
         }

@@ -1,7 +1,7 @@
 //! Facts become memory and rows. Values are absolute, so a frame may be applied to rows that have it already.
 
 use super::flag_blocks::{FlagBlock, blocks_of};
-use super::{MessageIndexRow, Progress, View};
+use super::{MessageIndexRow, Progress, View, chunk};
 use crate::codec::encode;
 use crate::error::StoreError;
 use crate::tables;
@@ -31,6 +31,10 @@ impl Rows {
     fn put<T: serde::Serialize>(&mut self, key: tables::Key, record: &T) -> Result<(), StoreError> {
         self.0.push(Row { key: key.into_bytes(), value: Some(encode(record)?) });
         Ok(())
+    }
+
+    fn put_bytes(&mut self, key: tables::Key, bytes: &[u8]) {
+        self.0.push(Row { key: key.into_bytes(), value: Some(bytes.to_vec()) });
     }
 
     fn remove(&mut self, key: tables::Key) {
@@ -69,6 +73,7 @@ impl View {
             queues: Default::default(),
             recent: Default::default(),
             progress: Progress::default(),
+            chunks: Default::default(),
         }
     }
 
@@ -232,8 +237,11 @@ impl View {
         let realm = self.realm();
         let row = MessageIndexRow::from(&**message);
         self.messages.add(message.id, &row);
-        rows.put(tables::message(realm, message.id), message)?;
-        rows.put(tables::message_index(realm, message.id), &row)?;
+        let chunks = &mut self.chunks;
+        chunks.bodies.add(chunk::BODIES, message.id, &encode(message)?);
+        rows.put_bytes(tables::message_chunk(realm, chunks.bodies.first()), chunks.bodies.bytes());
+        chunks.index_rows.add(chunk::INDEX_ROWS, message.id, &encode(&row)?);
+        rows.put_bytes(tables::index_chunk(realm, chunks.index_rows.first()), chunks.index_rows.bytes());
         self.recent.put(sequence, message.clone());
         Ok(())
     }

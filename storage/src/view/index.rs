@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 /// Milliseconds of a day.
 const DAY_MILLIS: u64 = 24 * 60 * 60 * 1000;
 
-/// The part of a message that the index needs; the row of `Table::MessageIndex`.
+/// The part of a message that the index needs; an entry of `Table::MessageIndex`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageIndexRow {
     /// Who wrote it.

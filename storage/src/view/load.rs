@@ -1,5 +1,6 @@
 //! Reads an organization back from its rows.
 
+use super::chunk::{OpenChunk, entries};
 use super::index::{MessageIndexRow, UserMessages};
 use super::{FlagBlock, Progress, View};
 use crate::codec::decode;
@@ -65,10 +66,14 @@ fn load_directory(tree: &sled::Tree, realm: RealmId, view: &mut View) -> Result<
 }
 
 fn load_messages(tree: &sled::Tree, realm: RealmId, view: &mut View) -> Result<(), StoreError> {
-    scan::<MessageIndexRow>(tree, realm, Table::MessageIndex, "message index row", |key, row| {
-        view.messages.add(MessageId(tables::number_at(key, 0)?), &row);
-        Some(())
-    })?;
+    for row in tree.scan_prefix(Key::table(realm, Table::MessageIndex).as_bytes()) {
+        for entry in entries(&row?.1) {
+            let (id, record) = entry?;
+            view.messages.add(id, &decode::<MessageIndexRow>(record, "message index row")?);
+        }
+    }
+    view.chunks.bodies = newest_chunk(tree, realm, Table::Messages)?;
+    view.chunks.index_rows = newest_chunk(tree, realm, Table::MessageIndex)?;
     // After the index: a block overrides what follows from the messages themselves.
     scan::<FlagBlock>(tree, realm, Table::Flags, "flag block", |key, block| {
         let user = UserId(tables::number_at(key, 0)?);
@@ -79,6 +84,17 @@ fn load_messages(tree: &sled::Tree, realm: RealmId, view: &mut View) -> Result<(
     })?;
     view.messages.users.values_mut().for_each(UserMessages::optimize);
     Ok(())
+}
+
+/// The chunk that the next message is added to.
+fn newest_chunk(tree: &sled::Tree, realm: RealmId, table: Table) -> Result<OpenChunk, StoreError> {
+    let Some(row) = tree.scan_prefix(Key::table(realm, table).as_bytes()).next_back() else {
+        return Ok(OpenChunk::default());
+    };
+    let (key, value) = row?;
+    let wrong_form =
+        || StoreError::Decode { what: "chunk of messages", why: "its key has the wrong form".into() };
+    OpenChunk::restore(MessageId(tables::number_at(&key, 0).ok_or_else(wrong_form)?), &value)
 }
 
 fn get<T: DeserializeOwned>(

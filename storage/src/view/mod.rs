@@ -4,6 +4,7 @@
 //! gives the rows that make the trees say the same. After a restart, `load` reads the rows back.
 
 mod apply;
+pub mod chunk;
 mod flag_blocks;
 mod index;
 mod load;
@@ -21,6 +22,7 @@ pub use index::{ChannelMessages, MessageIndex, MessageIndexRow, TopicMessages, U
 pub use load::load;
 pub use recent::RecentMessages;
 
+use chunk::OpenChunk;
 use model::{Directory, EventNumber, QueueId, QueueRecord, RealmId, Sequence};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -50,6 +52,15 @@ pub struct View {
     pub recent: RecentMessages,
     /// How far it has come.
     pub progress: Progress,
+    /// Where the next message's body and index row are added.
+    pub(crate) chunks: OpenChunks,
+}
+
+/// The newest chunk of each table that has chunks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct OpenChunks {
+    pub bodies: OpenChunk,
+    pub index_rows: OpenChunk,
 }
 
 impl View {

@@ -1,0 +1,171 @@
+//! Rows that hold several messages. A row for each message made sled's work the largest part of a send;
+//! a chunk is written once for all its messages that one batch brings, and read with one look-up.
+//!
+//! A row is `version (u8)`, then for each message `id (u32 BE) ‖ length (u32 BE) ‖ record`; its key has the
+//! first id. Messages are only ever added to the newest chunk, so the same log makes the same chunks.
+
+use crate::error::StoreError;
+use model::MessageId;
+
+/// The version that is written today.
+const VERSION: u8 = 1;
+
+/// Bytes before each record.
+const ENTRY_HEAD_BYTES: usize = 8;
+
+/// When a chunk is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChunkLimits {
+    /// Messages in one chunk.
+    pub messages_max: usize,
+    /// Bytes of one chunk, unless a single message is larger.
+    pub bytes_max: usize,
+}
+
+/// Bodies: a few typical messages, so that adding one does not write much again.
+pub const BODIES: ChunkLimits = ChunkLimits { messages_max: 16, bytes_max: 4096 };
+
+/// Index rows: small ones.
+pub const INDEX_ROWS: ChunkLimits = ChunkLimits { messages_max: 32, bytes_max: 4096 };
+
+/// The newest chunk of a table, to which messages are added.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpenChunk {
+    first: MessageId,
+    messages: usize,
+    bytes: Vec<u8>,
+}
+
+impl OpenChunk {
+    /// The chunk as it was stored.
+    ///
+    /// # Errors
+    /// [`StoreError::Decode`].
+    pub fn restore(first: MessageId, bytes: &[u8]) -> Result<Self, StoreError> {
+        let mut messages = 0;
+        for entry in entries(bytes) {
+            entry?;
+            messages += 1;
+        }
+        Ok(Self { first, messages, bytes: bytes.to_vec() })
+    }
+
+    /// Adds a message's record, in a new chunk where it does not fit. The row's key and value are
+    /// `first` and `bytes` afterwards.
+    pub fn add(&mut self, limits: ChunkLimits, id: MessageId, record: &[u8]) {
+        let bytes = self.bytes.len() + ENTRY_HEAD_BYTES + record.len();
+        if self.messages == 0 || self.messages >= limits.messages_max || bytes > limits.bytes_max {
+            *self = Self { first: id, messages: 0, bytes: vec![VERSION] };
+        }
+        self.messages += 1;
+        self.bytes.extend_from_slice(&id.0.to_be_bytes());
+        self.bytes.extend_from_slice(&(record.len() as u32).to_be_bytes());
+        self.bytes.extend_from_slice(record);
+    }
+
+    /// The id in the row's key.
+    pub fn first(&self) -> MessageId {
+        self.first
+    }
+
+    /// The row's value.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// Ids and records of a stored chunk, in order. Ends after an error.
+pub fn entries(bytes: &[u8]) -> Entries<'_> {
+    match bytes.split_first() {
+        Some((&VERSION, rest)) => Entries { rest, error: None },
+        Some((newer, _)) => Entries { rest: &[], error: Some(format!("chunk version {newer} is unknown")) },
+        None => Entries { rest: &[], error: Some("it is empty".into()) },
+    }
+}
+
+/// See [`entries`].
+#[derive(Debug)]
+pub struct Entries<'b> {
+    rest: &'b [u8],
+    error: Option<String>,
+}
+
+impl<'b> Iterator for Entries<'b> {
+    type Item = Result<(MessageId, &'b [u8]), StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(why) = self.error.take() {
+            return Some(Err(StoreError::Decode { what: "chunk of messages", why }));
+        }
+        if self.rest.is_empty() {
+            return None;
+        }
+        let Some((id, record, rest)) = split(self.rest) else {
+            self.rest = &[];
+            let why = "it ends within an entry".into();
+            return Some(Err(StoreError::Decode { what: "chunk of messages", why }));
+        };
+        self.rest = rest;
+        Some(Ok((id, record)))
+    }
+}
+
+fn split(bytes: &[u8]) -> Option<(MessageId, &[u8], &[u8])> {
+    let (id, rest) = bytes.split_first_chunk::<4>()?;
+    let (length, rest) = rest.split_first_chunk::<4>()?;
+    let (record, rest) = rest.split_at_checked(u32::from_be_bytes(*length) as usize)?;
+    Some((MessageId(u32::from_be_bytes(*id)), record, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
+        entries(bytes).map(|entry| entry.map(|(id, record)| (id.0, record.to_vec())).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_full_chunk_makes_room_for_the_next() {
+        let limits = ChunkLimits { messages_max: 2, bytes_max: 40 };
+        let mut chunk = OpenChunk::default();
+        chunk.add(limits, MessageId(3), b"a");
+        chunk.add(limits, MessageId(5), b"b");
+        assert_eq!((chunk.first(), read(chunk.bytes()).len()), (MessageId(3), 2));
+        chunk.add(limits, MessageId(6), b"c");
+        assert_eq!((chunk.first(), read(chunk.bytes())), (MessageId(6), vec![(6, b"c".to_vec())]));
+        chunk.add(limits, MessageId(7), &[0; 100]);
+        assert_eq!((chunk.first(), read(chunk.bytes()).len()), (MessageId(7), 1));
+    }
+
+    #[test]
+    fn golden_bytes_of_version_1() {
+        let mut chunk = OpenChunk::default();
+        chunk.add(BODIES, MessageId(258), b"xy");
+        assert_eq!(chunk.bytes(), [1, 0, 0, 1, 2, 0, 0, 0, 2, b'x', b'y']);
+    }
+
+    #[test]
+    fn damaged_chunks_are_refused() {
+        for bytes in [&[][..], &[9, 0, 0][..], &[1, 0, 0, 0, 1, 0, 0, 0, 9, 7][..], &[1, 0][..]] {
+            assert!(entries(bytes).any(|entry| entry.is_err()), "{bytes:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_restored_chunk_goes_on_as_before(
+            records in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..60), 1..40),
+        ) {
+            let limits = ChunkLimits { messages_max: 5, bytes_max: 200 };
+            let (mut live, mut restarted) = (OpenChunk::default(), OpenChunk::default());
+            for (id, record) in (1..).zip(&records) {
+                live.add(limits, MessageId(id), record);
+                restarted.add(limits, MessageId(id), record);
+                prop_assert_eq!(&live, &restarted);
+                restarted = OpenChunk::restore(restarted.first(), restarted.bytes()).unwrap();
+            }
+        }
+    }
+}
