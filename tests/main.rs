@@ -9,4 +9,6 @@ mod compat;
 mod events;
 mod flows;
 mod recovery;
+mod robustness;
 mod support;
+mod tidy;

@@ -3,7 +3,7 @@
 mod account;
 mod auth;
 mod channels;
-mod edge;
+pub mod edge;
 mod messages;
 mod subscriptions;
 mod users;

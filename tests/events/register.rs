@@ -136,6 +136,7 @@ async fn the_emoji_table_really_answers() {
     let state = t.user("iago").register().await.state;
     let url = state["server_emoji_data_url"].as_str().unwrap();
     let url = if url.starts_with('/') { format!("{}{url}", t.url) } else { url.to_owned() };
+    assert!(url.ends_with("/static/generated/emoji/emoji_api.json"), "{url}");
     let answer = t.stranger().http.get(url).send().await.unwrap();
     assert_eq!(answer.status(), 200);
     let table: Value = answer.json().await.unwrap();

@@ -5,6 +5,8 @@ mod fetch_narrows;
 mod fetch_one;
 mod flags;
 mod flags_narrow;
+mod mark_read;
+mod matches_narrow;
 mod render;
 mod send;
 mod send_refusals;

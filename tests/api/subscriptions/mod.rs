@@ -3,3 +3,4 @@
 mod add;
 mod list;
 mod remove;
+mod update;

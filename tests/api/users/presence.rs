@@ -77,3 +77,30 @@ async fn refusals() {
     let call = bot.post("/users/me/presence", &[("status", &"active")]);
     call.bad("This endpoint does not accept bot requests.").await;
 }
+
+#[tokio::test]
+async fn of_somebody_and_of_everybody() {
+    let t = TestServer::start().await;
+    let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
+    hamlet.post("/users/me/presence", &[("status", &"active"), ("ping_only", &true)]).ok().await;
+    for who in [hamlet.id.to_string(), hamlet.api_email.clone()] {
+        let body = iago.get(&format!("/users/{who}/presence"), &[]).ok().await;
+        assert_eq!(fields(&body), ["presence"]);
+        assert_eq!(keys(&body["presence"]), ["aggregated", "website"]);
+        assert_eq!(keys(&body["presence"]["aggregated"]), ["status", "timestamp"]);
+        assert_eq!(body["presence"]["aggregated"]["status"], "active");
+    }
+    let body = iago.get("/realm/presence", &[]).ok().await;
+    assert_eq!(fields(&body), ["presences", "server_timestamp"]);
+    let known = keys(&body["presences"]);
+    assert!(
+        known.contains(&hamlet.api_email.as_str()) && !known.contains(&othello.api_email.as_str()),
+        "{known:?}"
+    );
+    iago.get("/users/99999/presence", &[]).bad("No such user").await;
+    iago.get("/users/nobody@zulip.com/presence", &[]).bad("No such user").await;
+    let bot = format!("/users/{}/presence", t.user("default-bot").id);
+    iago.get(&bot, &[]).bad("Presence is not supported for bot users.").await;
+    let nothing = iago.get(&format!("/users/{}/presence", othello.id), &[]).await;
+    assert_eq!((nothing.status, &nothing.body["code"]), (400, &json!("BAD_REQUEST")));
+}

@@ -1,0 +1,74 @@
+//! Bad input of every kind on every route: it gets its answer, changes nothing, and the server goes on.
+//!
+//! Driven by the table of routes: a new route without a row in `rows` fails the first test here.
+
+mod bodies;
+mod parameters;
+mod rows;
+
+use crate::support::{Person, TestServer};
+use reqwest::Method;
+use rows::{ROWS, Row};
+use serde_json::{Value, json};
+
+#[test]
+fn every_route_has_a_row() {
+    let routes = millstream::http::routes::table();
+    let routes: Vec<String> = routes.iter().map(|route| format!("{} {}", route.method, route.path)).collect();
+    let rows: Vec<&str> = ROWS.iter().map(|row| row.route).collect();
+    for route in &routes {
+        assert!(rows.contains(&route.as_str()), "no bad input is tried on {route}; add a row");
+    }
+    for row in rows {
+        assert!(routes.contains(&row.to_owned()), "there is no {row} any more");
+    }
+}
+
+impl Row {
+    fn method(&self) -> Method {
+        let (method, _) = self.route.split_once(' ').expect("a method");
+        method.parse().expect("a method")
+    }
+
+    /// The path with something in each placeholder.
+    fn path(&self) -> String {
+        let (_, path) = self.route.split_once(' ').expect("a path");
+        crate::api::edge::example(path)
+    }
+
+    /// Parameters that would do.
+    fn pairs(&self) -> Vec<(String, String)> {
+        let pairs = self.given.split_whitespace().map(|pair| pair.split_once('=').expect("name=value"));
+        pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    }
+}
+
+/// The sample organization, where everything that the rows name exists.
+async fn stage(settings: &[(&'static str, &str)]) -> TestServer {
+    let mut plan = TestServer::plan().development();
+    for (option, value) in settings {
+        plan = plan.set(option, value);
+    }
+    plan.start().await
+}
+
+/// What several people can see: if bad input changed something, it shows here.
+async fn state(t: &TestServer) -> Value {
+    let mut all = Vec::new();
+    for name in ["desdemona", "hamlet", "polonius"] {
+        let person = t.user(name);
+        let queue = person.register().modern().await;
+        let mut state = queue.state.clone();
+        person.delete("/events", &[("queue_id", &queue.id)]).ok().await;
+        for momentary in ["queue_id", "last_event_id", "server_timestamp"] {
+            state[momentary] = json!(null);
+        }
+        all.push(json!({"state": state, "newest": person.messages(json!([])).await.last().cloned()}));
+    }
+    json!(all)
+}
+
+/// Somebody gets an ordinary answer.
+async fn assert_healthy(person: &Person) {
+    assert_eq!(person.get("/users/me", &[]).ok().await["user_id"], person.id);
+}

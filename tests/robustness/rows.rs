@@ -1,0 +1,132 @@
+//! The rows: for each route parameters that would do, which of them it cannot do without, and what is JSON.
+
+/// One route.
+pub struct Row {
+    /// As in the table of routes.
+    pub route: &'static str,
+    /// Parameters that would do, `name=value`.
+    pub given: &'static str,
+    /// Those of them that must be there.
+    pub required: &'static str,
+    /// What is JSON, `name:type`: those that are given, and optional ones.
+    pub typed: &'static str,
+}
+
+const fn row(route: &'static str, given: &'static str, required: &'static str, typed: &'static str) -> Row {
+    Row { route, given, required, typed }
+}
+
+const WINDOW: &str = "anchor=newest num_before=1 num_after=0 narrow=[] op=add flag=read";
+const NEW_CHANNEL: &str = "announce:bool invite_only:bool is_web_public:bool is_default_stream:bool \
+                           history_public_to_subscribers:bool folder_id:int";
+
+pub const ROWS: &[Row] = &[
+    row("GET /health", "", "", ""),
+    row("GET /metrics", "", "", ""),
+    row("GET /static/generated/emoji/emoji_api.json", "", "", ""),
+    row("GET /api/v1/server_settings", "", "", ""),
+    row("POST /api/v1/fetch_api_key", "username=a@b.example password=x", "username password", ""),
+    row("POST /api/v1/dev_fetch_api_key", "username=iago@zulip.com", "username", ""),
+    row("GET /api/v1/dev_list_users", "", "", ""),
+    row(
+        "POST /api/v1/users",
+        "email=new@zulip.com password=correcthorse full_name=New",
+        "email password full_name",
+        "",
+    ),
+    row(
+        "GET /api/v1/messages",
+        "anchor=newest num_before=1 num_after=0",
+        "anchor",
+        "num_before:int num_after:int include_anchor:bool client_gravatar:bool apply_markdown:bool \
+         allow_empty_topic_name:bool",
+    ),
+    row(
+        "POST /api/v1/messages",
+        "type=stream to=Verona topic=t content=x",
+        "type to topic content",
+        "read_by_sender:bool",
+    ),
+    row("POST /api/v1/messages/render", "content=x", "content", ""),
+    row(
+        "POST /api/v1/messages/flags",
+        "messages=[1] op=add flag=starred",
+        "messages op flag",
+        "messages:list",
+    ),
+    row(
+        "POST /api/v1/messages/flags/narrow",
+        WINDOW,
+        "anchor num_before num_after narrow op flag",
+        "num_before:int num_after:int include_anchor:bool",
+    ),
+    row("GET /api/v1/messages/matches_narrow", "msg_ids=[1] narrow=[]", "msg_ids narrow", "msg_ids:list"),
+    row("GET /api/v1/messages/{message_id:int}", "", "", "apply_markdown:bool allow_empty_topic_name:bool"),
+    row("POST /api/v1/mark_all_as_read", "", "", ""),
+    row("POST /api/v1/mark_stream_as_read", "stream_id=1", "stream_id", "stream_id:int"),
+    row(
+        "POST /api/v1/mark_topic_as_read",
+        "stream_id=1 topic_name=x",
+        "stream_id topic_name",
+        "stream_id:int",
+    ),
+    row(
+        "GET /api/v1/events",
+        "queue_id=x last_event_id=-1 dont_block=false",
+        "queue_id last_event_id",
+        "last_event_id:int dont_block:bool",
+    ),
+    row("DELETE /api/v1/events", "queue_id=x", "queue_id", ""),
+    row("POST /api/v1/typing", "op=start to=[1]", "op to", "to:list stream_id:int"),
+    row(
+        "POST /api/v1/users/me/presence",
+        "status=active",
+        "status",
+        "ping_only:bool new_user_input:bool slim_presence:bool last_update_id:int history_limit_days:int",
+    ),
+    row("GET /api/v1/users/{user_id:int}/presence", "", "", ""),
+    row("GET /api/v1/users/{email:text}/presence", "", "", ""),
+    row("GET /api/v1/realm/presence", "", "", ""),
+    row(
+        "POST /api/v1/register",
+        "",
+        "",
+        "apply_markdown:bool client_gravatar:bool slim_presence:bool all_public_streams:bool \
+         include_subscribers:bool client_capabilities:dict event_types:list fetch_event_types:list \
+         queue_lifespan_secs:int presence_history_limit_days:int",
+    ),
+    row("GET /api/v1/users", "", "", "client_gravatar:bool include_custom_profile_fields:bool user_ids:list"),
+    row("GET /api/v1/users/me", "", "", ""),
+    row("GET /api/v1/users/{user_id:int}", "", "", "client_gravatar:bool include_custom_profile_fields:bool"),
+    row("GET /api/v1/users/{email:text}", "", "", "client_gravatar:bool include_custom_profile_fields:bool"),
+    row(
+        "GET /api/v1/streams",
+        "",
+        "",
+        "include_public:bool include_web_public:bool include_subscribed:bool exclude_archived:bool \
+         include_all:bool include_all_active:bool include_default:bool include_owner_subscribed:bool \
+         include_can_access_content:bool",
+    ),
+    row("GET /api/v1/get_stream_id", "stream=Verona", "stream", ""),
+    row("GET /api/v1/streams/{stream_id:int}", "", "", ""),
+    row("GET /api/v1/streams/{stream_id:int}/members", "", "", ""),
+    row("POST /api/v1/channels/create", "name=new subscribers=[]", "name subscribers", NEW_CHANNEL),
+    row("GET /api/v1/users/me/{stream_id:int}/topics", "", "", "allow_empty_topic_name:bool"),
+    row("GET /api/v1/users/me/subscriptions", "", "", "include_subscribers:bool"),
+    row(
+        "POST /api/v1/users/me/subscriptions",
+        "subscriptions=[{\"name\":\"new\"}]",
+        "subscriptions",
+        "subscriptions:list authorization_errors_fatal:bool send_new_subscription_messages:bool \
+         announce:bool invite_only:bool is_web_public:bool is_default_stream:bool \
+         history_public_to_subscribers:bool",
+    ),
+    row("PATCH /api/v1/users/me/subscriptions", "add=[{\"name\":\"new\"}]", "add", "add:list delete:list"),
+    row(
+        "DELETE /api/v1/users/me/subscriptions",
+        "subscriptions=[\"Verona\"]",
+        "subscriptions",
+        "subscriptions:list",
+    ),
+    row("GET /api/v1/users/{user_id:int}/subscriptions/{stream_id:int}", "", "", ""),
+];
