@@ -17,6 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 /// Frames that may wait for the trees. A shard that is further ahead waits: the trees bound the memory.
 const WAITING_FRAMES_MAX: usize = 8192;
@@ -25,7 +26,10 @@ const WAITING_FRAMES_MAX: usize = 8192;
 const WAITING_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Frames that are written in one batch at most.
-const BATCH_FRAMES_MAX: usize = 1024;
+const BATCH_FRAMES_MAX: usize = 4096;
+
+/// How long a frame waits for others to be written with.
+const COMPANY_TIME_MAX: Duration = Duration::from_millis(50);
 
 /// Rows that are removed in one batch at most.
 const CLEAR_ROWS_MAX: usize = 4096;
@@ -271,14 +275,14 @@ const RELEASE_SECS_MAX: u64 = 5;
 /// Opens, and waits while a handle that this process has dropped is still being closed: sled lets go of its
 /// lock on a thread of its own. Other processes are kept out by the lock of the data folder.
 fn open_unlocked(config: &sled::Config) -> Result<sled::Db, StoreError> {
-    let start = std::time::Instant::now();
+    let start = Instant::now();
     loop {
         match open_db(config) {
             Err(StoreError::Trees(sled::Error::Io(error)))
                 if error.to_string().contains("could not acquire lock")
                     && start.elapsed().as_secs() < RELEASE_SECS_MAX =>
             {
-                std::thread::sleep(std::time::Duration::from_millis(5));
+                std::thread::sleep(Duration::from_millis(5));
             }
             opened => return opened,
         }
@@ -424,12 +428,25 @@ impl Projection {
     }
 }
 
+/// Frames for one batch. Nobody waits for the trees, so a batch waits a moment for company: a leaf or a chunk
+/// that many frames change is then written once.
+fn collect(first: Applied, receiver: &Receiver<Applied>) -> Vec<Applied> {
+    let deadline = Instant::now() + COMPANY_TIME_MAX;
+    let mut bytes = first.bytes();
+    let mut batch = vec![first];
+    while batch.len() < BATCH_FRAMES_MAX && bytes < WAITING_BYTES_MAX / 4 {
+        let Ok(next) = receiver.recv_deadline(deadline) else { break };
+        bytes += next.bytes();
+        batch.push(next);
+    }
+    batch
+}
+
 fn run(trees: &Trees, receiver: &Receiver<Applied>, waiting: &Waiting) -> Result<(), StoreError> {
     let rows_written = metrics::counter!("millstream_rows_written_total");
     let batches_written = metrics::counter!("millstream_row_batches_written_total");
     while let Ok(first) = receiver.recv() {
-        let mut batch = vec![first];
-        batch.extend(receiver.try_iter().take(BATCH_FRAMES_MAX - 1));
+        let batch = collect(first, receiver);
         let notes: Vec<(Arc<AtomicU64>, u64)> =
             batch.iter().map(|applied| (applied.stored.clone(), applied.progress.sequence.0)).collect();
         let bytes = batch.iter().map(Applied::bytes).sum();

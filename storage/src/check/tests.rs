@@ -102,7 +102,7 @@ fn a_folder_in_order_is_clean() {
     assert_eq!(report.realms[0].frames, u64::from(MESSAGES) + 2);
     assert_eq!(report.shards[0].progress.frames, u64::from(MESSAGES) + 2);
     assert_eq!(report.realms[0].replayed, 0);
-    // Its people and channels, three chunks of bodies and two of index rows.
+    // Its people and channels, five chunks of bodies and two of index rows.
     assert!(report.realms[0].rows > 10);
     assert!(matches!(seen.first(), Some(CheckProgress::Journal { shard: 0, .. })));
     assert!(seen.contains(&CheckProgress::Realm { realm: REALM, done: 0, total: 1 }));

@@ -23,7 +23,7 @@ pub struct ChunkLimits {
 }
 
 /// Bodies: a few typical messages, so that adding one does not write much again.
-pub const BODIES: ChunkLimits = ChunkLimits { messages_max: 16, bytes_max: 4096 };
+pub const BODIES: ChunkLimits = ChunkLimits { messages_max: 8, bytes_max: 4096 };
 
 /// Index rows: small ones.
 pub const INDEX_ROWS: ChunkLimits = ChunkLimits { messages_max: 32, bytes_max: 4096 };
