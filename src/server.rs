@@ -8,7 +8,7 @@ use crate::http::observe::fold_metrics;
 use crate::http::routes::Route;
 use actix_web::dev::ServerHandle;
 use actix_web::{App as Service, HttpServer, web};
-use actors::{DomainError, QueueLimits, Server, SystemClock};
+use actors::{Clock, DomainError, QueueLimits, Server, SystemClock};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -90,11 +90,16 @@ struct Started {
 /// Opens the data folder, binds and starts serving on threads of its own; may be called from any runtime.
 /// When it returns, the port accepts connections.
 pub async fn serve(setup: Setup) -> Result<Running, ServeError> {
+    serve_with_clock(setup, Arc::new(SystemClock)).await
+}
+
+/// As [`serve`], with the time as an argument: idle queues, heartbeats and times of messages go by it.
+pub async fn serve_with_clock(setup: Setup, clock: Arc<dyn Clock>) -> Result<Running, ServeError> {
     let (started_tx, started) = oneshot::channel();
     let (done_tx, done) = oneshot::channel();
     let thread = std::thread::Builder::new().name("http".to_owned()).spawn(move || {
         actix_rt::System::new().block_on(async move {
-            let (server, started, actors) = match start(setup).await {
+            let (server, started, actors) = match start(setup, clock).await {
                 Ok(parts) => parts,
                 Err(reason) => return drop(started_tx.send(Err(reason))),
             };
@@ -113,8 +118,12 @@ pub async fn serve(setup: Setup) -> Result<Running, ServeError> {
     Ok(Running { address, app: AppHandle(app), handle, done, thread })
 }
 
-async fn start(setup: Setup) -> Result<(actix_web::dev::Server, Started, Arc<Server>), ServeError> {
-    let actors = Server::start(options(&setup.config, setup.is_durable)).await?;
+async fn start(
+    setup: Setup,
+    clock: Arc<dyn Clock>,
+) -> Result<(actix_web::dev::Server, Started, Arc<Server>), ServeError> {
+    let options = options(&setup.config, setup.is_durable);
+    let actors = Server::start(actors::Options { clock, ..options }).await?;
     if setup.is_development {
         ensure_sample(&actors).await?;
     }

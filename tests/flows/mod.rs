@@ -1,5 +1,6 @@
 //! Whole stories: many people at once, queues that come and go, and who must not see what.
 
+mod command_line;
 mod order;
 mod overflow;
 mod privacy;

@@ -32,8 +32,11 @@ fn assert_silent(what: &str, body: &Value, asked: &[&str]) {
     }
 }
 
+/// Method, path and parameters.
+type Question = (Method, String, Vec<(String, String)>);
+
 /// Everything one can ask about a channel, a topic and a message.
-fn questions(s: &Stage) -> Vec<(Method, String, Vec<(String, String)>)> {
+fn questions(s: &Stage) -> Vec<Question> {
     let (id, message) = (s.channel.id, s.message);
     let name = SECRETS[0];
     let get = |path: String, params: Value| ask(Method::GET, path, params);
@@ -83,7 +86,7 @@ fn questions(s: &Stage) -> Vec<(Method, String, Vec<(String, String)>)> {
     all
 }
 
-fn ask(method: Method, path: String, params: Value) -> (Method, String, Vec<(String, String)>) {
+fn ask(method: Method, path: String, params: Value) -> Question {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let pairs = params.as_object().expect("parameters").iter();
     (method, path, pairs.map(|(name, value)| (name.clone(), text(value))).collect())

@@ -1,6 +1,7 @@
 //! The life of a queue: lost and registered again, forgotten after a while, limited in number.
 
-use crate::support::{PATIENCE, Params, TestServer};
+use crate::support::{PATIENCE, Params, Queue, TestServer};
+use actors::ManualClock;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -23,51 +24,75 @@ async fn whoever_loses_a_queue_registers_again_and_misses_nothing() {
     assert_eq!(queue.next().await["message"]["id"], after);
 }
 
-#[tokio::test]
-async fn a_queue_nobody_polls_ends() {
-    let t = TestServer::plan().set("queues.idle_secs", 1).start().await;
-    let hamlet = t.user("hamlet");
-    let idle = hamlet.register().await;
-    let patient = hamlet.register().set("queue_lifespan_secs", json!(3600)).await;
+/// Whether a queue is still there; unlike a poll, looking does not keep it alive.
+fn is_there(t: &TestServer, queue: &Queue) -> bool {
+    let id = model::QueueId(queue.id.as_str().into());
+    t.realm().queue_options(model::UserId(queue.person.id), &id).is_ok()
+}
+
+/// Time passes; the server looks at it once a second.
+async fn until_gone(t: &TestServer, queue: &Queue) {
     let deadline = tokio::time::Instant::now() + PATIENCE;
-    // Any poll would keep it, so its end is seen by the count of queues that are left.
-    loop {
-        let metrics = t.stranger().get("/metrics", &[]).await;
-        assert_eq!(metrics.status, 200);
-        let closed = hamlet.delete("/events", &[("queue_id", &"nonsense")]).await;
-        assert_eq!(closed.status, 400);
-        if t.realm()
-            .queue_options(model::UserId(hamlet.id), &model::QueueId(idle.id.as_str().into()))
-            .is_err()
-        {
-            break;
-        }
+    while is_there(t, queue) {
         assert!(tokio::time::Instant::now() < deadline, "an idle queue ends");
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    idle.poll(true).await.refused(400, bad(&idle.id));
-    assert_eq!(patient.poll(true).await.status, 200);
+}
+
+fn noon() -> ManualClock {
+    ManualClock::new(model::Timestamp(1_800_000_000_000))
 }
 
 #[tokio::test]
-async fn a_queue_that_is_polled_stays() {
-    let t = TestServer::plan().set("queues.idle_secs", 1).start().await;
+async fn a_queue_nobody_polls_ends_after_ten_minutes() {
+    let clock = noon();
+    let t = TestServer::plan().clock(&clock).start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
-    let mut queue = hamlet.register().events(&["message"]).await;
-    let forgotten = hamlet.register().await;
-    // A poll is held all the while that the other queue takes to end.
-    let reader = tokio::spawn(async move { queue.next().await });
-    let gone = || {
-        let id = model::QueueId(forgotten.id.as_str().into());
-        t.realm().queue_options(model::UserId(hamlet.id), &id).is_err()
-    };
-    let deadline = tokio::time::Instant::now() + PATIENCE;
-    while !gone() {
-        assert!(tokio::time::Instant::now() < deadline, "an idle queue ends");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    let idle = hamlet.register().events(&["message"]).await;
+    let long = hamlet.register().set("queue_lifespan_secs", json!(3600)).await;
+    let mut held = hamlet.register().events(&["message"]).await;
+    clock.advance_secs(599);
+    // A poll of this moment counts, and one that is held counts all the time.
+    assert_eq!(idle.poll(true).await.status, 200);
+    let reader = tokio::spawn(async move { (held.next().await, held) });
+    clock.advance_secs(599);
+    let witness = hamlet.register().await;
+    clock.advance_secs(2);
+    until_gone(&t, &idle).await;
+    idle.poll(true).await.refused(400, bad(&idle.id));
+    assert!(is_there(&t, &long) && is_there(&t, &witness));
     let id = iago.send_direct(&[&hamlet], "still there?").await;
-    assert_eq!(reader.await.unwrap()["message"]["id"], id);
+    assert_eq!(reader.await.unwrap().0["message"]["id"], id);
+    clock.advance_secs(3600);
+    until_gone(&t, &long).await;
+}
+
+#[tokio::test]
+async fn silence_is_broken_by_heartbeats() {
+    let clock = noon();
+    let t = TestServer::plan().clock(&clock).start().await;
+    let hamlet = t.user("hamlet");
+    let queue = hamlet.register().events(&["message"]).await;
+    let mut last = queue.last_event_id;
+    for _ in 0..2 {
+        let (person, id) = (hamlet.clone(), queue.id.clone());
+        let poll = tokio::spawn(async move {
+            let params: Params<'_> = &[("queue_id", &id), ("last_event_id", &last)];
+            person.get("/events", params).ok().await
+        });
+        // Sooner or later the poll is held, and 45 to 55 seconds of silence pass.
+        while !poll.is_finished() {
+            clock.advance_secs(11);
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+        let body = poll.await.unwrap();
+        let events = body["events"].as_array().unwrap();
+        let id = events[0]["id"].as_i64().unwrap();
+        assert_eq!(events, &[json!({"type": "heartbeat", "id": id})]);
+        // It is acknowledged like any other.
+        assert!(id > last);
+        last = id;
+    }
 }
 
 #[tokio::test]

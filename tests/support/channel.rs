@@ -46,13 +46,6 @@ impl ChannelBuilder {
         self
     }
 
-    /// Without its creator.
-    pub fn without_me(mut self) -> Self {
-        let me = self.creator.id;
-        self.subscribers.retain(|id| *id != me);
-        self
-    }
-
     /// With one more parameter.
     pub fn set(mut self, name: &'static str, value: Value) -> Self {
         self.more.push((name, value));

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// A running process.
@@ -14,8 +14,8 @@ pub struct ServerProcess {
     child: Child,
     pub url: String,
     http: Client,
-    /// What it wrote on standard output up to its URL.
-    pub greeting: String,
+    /// What it wrote on standard output so far.
+    output: Arc<Mutex<String>>,
     /// What it wrote on standard error so far.
     pub log: Arc<Mutex<String>>,
 }
@@ -41,9 +41,54 @@ impl ServerProcess {
             .spawn()
             .expect("the program starts");
         let log = keep(child.stderr.take().expect("standard error"));
-        let (greeting, url) = read_greeting(&mut child, &log);
+        let output = keep(child.stdout.take().expect("standard output"));
         let http = Client::builder().no_proxy().build().expect("a client");
-        Self { child, url, http, greeting, log }
+        let mut server = Self { child, url: String::new(), http, output, log };
+        server.url = server.wait_for_url();
+        server
+    }
+
+    /// Waits until it says where it listens.
+    fn wait_for_url(&mut self) -> String {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let said = self.output.lock().expect("nobody panics while writing").clone();
+            let url = said.split_whitespace().find(|word| word.starts_with("http://127.0.0.1:"));
+            if let Some(url) = url {
+                return url.to_owned();
+            }
+            let has_ended = self.child.try_wait().expect("a status").is_some();
+            if has_ended || Instant::now() > deadline {
+                let log = self.log.lock().expect("nobody panics while writing").clone();
+                panic!("it does not say where it listens: {said}{log}");
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// All that it says when it starts, the example call last.
+    pub fn greeting(&self) -> String {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let said = self.output.lock().expect("nobody panics while writing").clone();
+            if said.contains("curl ") || Instant::now() > deadline {
+                return said;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Nobody in particular.
+    pub fn stranger(&self) -> Person {
+        Person {
+            http: self.http.clone(),
+            url: self.url.as_str().into(),
+            id: 0,
+            email: "stranger".to_owned(),
+            api_email: String::new(),
+            full_name: String::new(),
+            key: String::new(),
+        }
     }
 
     /// A command that ends by itself: its status and everything it wrote.
@@ -56,15 +101,7 @@ impl ServerProcess {
     /// Somebody of the sample organization, logged in the way of development servers.
     pub async fn user(&self, name: &str) -> Person {
         let email = format!("{name}@zulip.com");
-        let mut person = Person {
-            http: self.http.clone(),
-            url: self.url.as_str().into(),
-            id: 0,
-            email: email.clone(),
-            api_email: String::new(),
-            full_name: String::new(),
-            key: String::new(),
-        };
+        let mut person = Person { email: email.clone(), ..self.stranger() };
         let key = person.post("/dev_fetch_api_key", &[("username", &email)]).ok().await;
         person.key = text(&key["api_key"]);
         let me = person.get("/users/me", &[]).ok().await;
@@ -126,28 +163,4 @@ fn keep(pipe: impl Read + Send + 'static) -> Arc<Mutex<String>> {
         }
     });
     log
-}
-
-fn read_greeting(child: &mut Child, log: &Mutex<String>) -> (String, String) {
-    let stdout = child.stdout.take().expect("standard output");
-    let (said, heard) = mpsc::channel();
-    std::thread::spawn(move || {
-        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-            let _ = said.send(line);
-        }
-    });
-    let (mut greeting, deadline) = (String::new(), Instant::now() + PATIENCE);
-    loop {
-        let wait = deadline.saturating_duration_since(Instant::now());
-        let line = heard.recv_timeout(wait).unwrap_or_else(|_| {
-            let log = log.lock().expect("nobody panics while writing");
-            panic!("it does not say where it listens: {greeting}{log}")
-        });
-        greeting.push_str(&line);
-        greeting.push('\n');
-        if let Some(url) = line.split_whitespace().find(|word| word.starts_with("http://")) {
-            let url = url.trim_end_matches(|c: char| !c.is_ascii_digit()).to_owned();
-            return (greeting, url);
-        }
-    }
 }

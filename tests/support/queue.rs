@@ -122,24 +122,6 @@ impl Queue {
         }
     }
 
-    /// All events up to the first for which `is_last` holds, and that one.
-    pub async fn until(&mut self, is_last: impl Fn(&Value) -> bool) -> Vec<Value> {
-        let mut events = Vec::new();
-        loop {
-            let event = self.next().await;
-            let last = is_last(&event);
-            events.push(event);
-            if last {
-                return events;
-            }
-        }
-    }
-
-    /// All events up to the message with this id, and that one.
-    pub async fn until_message(&mut self, id: u64) -> Vec<Value> {
-        self.until(|event| event["message"]["id"] == id).await
-    }
-
     /// Everything that is there now. What a request caused is there when it was answered.
     pub async fn now(&mut self) -> Vec<Value> {
         let answer = self.poll(true).await;

@@ -1,10 +1,10 @@
 //! A server for one test: in this process, on a folder of its own, stopped and checked at the end.
 
 use super::{Person, people};
-use actors::RealmHandle;
+use actors::{Clock, ManualClock, RealmHandle, SystemClock};
 use millstream::config::{Config, Overrides};
 use millstream::http::routes::table;
-use millstream::server::{Running, Setup, serve};
+use millstream::server::{Running, Setup, serve_with_clock};
 use reqwest::Client;
 use std::path::Path;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub struct TestServer {
 pub struct Plan {
     settings: Vec<(&'static str, String)>,
     is_development: bool,
-    is_durable: bool,
+    clock: Option<ManualClock>,
     folder: Option<TempDir>,
 }
 
@@ -42,9 +42,9 @@ impl Plan {
         self
     }
 
-    /// With what is acknowledged on disk.
-    pub fn durable(mut self) -> Self {
-        self.is_durable = true;
+    /// With time that passes only when the test says so.
+    pub fn clock(mut self, clock: &ManualClock) -> Self {
+        self.clock = Some(clock.clone());
         self
     }
 
@@ -68,13 +68,12 @@ impl Plan {
             flags = flags.set(option, "test", Some(value));
         }
         let config = Config::load(None, [], flags).expect("settings");
-        let setup = Setup {
-            config,
-            routes: table(),
-            is_development: self.is_development,
-            is_durable: self.is_durable,
+        let setup = Setup { config, routes: table(), is_development: self.is_development, is_durable: false };
+        let clock: Arc<dyn Clock> = match self.clock {
+            Some(clock) => Arc::new(clock),
+            None => Arc::new(SystemClock),
         };
-        let running = serve(setup).await.expect("a server");
+        let running = serve_with_clock(setup, clock).await.expect("a server");
         let server = running.app().server.clone();
         let realm = match server.only_realm() {
             Some(realm) => realm,

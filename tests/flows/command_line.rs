@@ -1,0 +1,46 @@
+//! From an empty folder to a message, with nothing but what the commands print.
+
+use crate::support::ServerProcess;
+use std::process::Command;
+
+#[test]
+fn the_greeting_of_a_development_server_can_be_pasted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    let server = ServerProcess::dev(&data);
+    let greeting = server.greeting();
+    assert!(greeting.contains(&server.url) && greeting.contains(&data.display().to_string()), "{greeting}");
+    let call = greeting.lines().find(|line| line.trim_start().starts_with("curl ")).expect("a call");
+    let output = Command::new("sh").args(["-c", &format!("{call} --silent --show-error")]).output();
+    let output = output.expect("a shell");
+    let answer = String::from_utf8_lossy(&output.stdout);
+    assert!(answer.contains("\"full_name\":\"Iago\""), "{call}: {answer}");
+}
+
+#[tokio::test]
+async fn an_organization_is_made_with_three_commands() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data").display().to_string();
+    let run = |args: &[&str]| {
+        let (status, text) = ServerProcess::run(&[args, &["--data", &data]].concat());
+        assert!(status.success(), "{args:?}: {text}");
+        text
+    };
+    run(&["realm", "create", "Acme", "--owner-email", "olga@acme.example", "--owner-name", "Olga"]);
+    run(&["user", "create", "--email", "otto@acme.example", "--name", "Otto"]);
+    let key = run(&["user", "api-key", "--email", "otto@acme.example"]);
+    let key = key.split_whitespace().find(|word| word.len() == 32).expect("a key").to_owned();
+    let server = ServerProcess::start(&["serve", "--data", &data, "--listen", "127.0.0.1:0"], &[]);
+    let mut otto = server.stranger();
+    (otto.email, otto.key) = ("otto@acme.example".to_owned(), key);
+    let me = otto.get("/users/me", &[]).ok().await;
+    assert_eq!((&me["full_name"], &me["role"]), (&serde_json::json!("Otto"), &serde_json::json!(400)));
+    let settings = server.stranger().get("/server_settings", &[]).ok().await;
+    assert_eq!(settings["realm_name"], "Acme");
+    // Here nobody logs in without a password, and limits are on.
+    let answer = server.stranger().post("/dev_fetch_api_key", &[("username", &otto.email)]).await;
+    assert_eq!(answer.body["result"], "error");
+    assert_eq!(otto.get("/users/me", &[]).await.header("X-RateLimit-Limit"), "200");
+    server.terminate();
+    assert!(server.wait().success());
+}
