@@ -10,5 +10,6 @@ mod each_type;
 mod poll;
 mod register;
 mod verify;
+mod while_others_act;
 
 pub use verify::{difference, verify};

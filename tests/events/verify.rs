@@ -15,7 +15,7 @@ const MOMENTARY: [&str; 5] = [
     "ignored_parameters_unsupported",
 ];
 
-async fn modern(person: &Person) -> Queue {
+pub(super) async fn modern(person: &Person) -> Queue {
     person.register().modern().await
 }
 
@@ -60,7 +60,7 @@ pub async fn verify(t: &TestServer, observers: &[&str], act: impl Future<Output 
     seen
 }
 
-fn compare(name: &str, is_modern: bool, old: State, new: State, events: &[Value]) {
+pub(super) fn compare(name: &str, is_modern: bool, old: State, new: State, events: &[Value]) {
     let (old, new) = (old.normalized(), new.normalized());
     let keys: std::collections::BTreeSet<&String> =
         old.as_object().unwrap().keys().chain(new.as_object().unwrap().keys()).collect();
