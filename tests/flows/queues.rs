@@ -68,6 +68,25 @@ async fn a_queue_nobody_polls_ends_after_ten_minutes() {
 }
 
 #[tokio::test]
+async fn a_queue_nobody_comes_back_to_after_a_restart_ends_too() {
+    let clock = noon();
+    let t = TestServer::plan().clock(&clock).start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let (forgotten, mut kept) = (hamlet.register().await, iago.register().events(&["message"]).await);
+    let folder = t.stop().await;
+    // However long it was down, clients have their time to come back.
+    clock.advance_secs(7200);
+    let t = TestServer::plan().clock(&clock).on(folder).start().await;
+    kept.person = t.user("iago");
+    clock.advance_secs(599);
+    assert_eq!(kept.poll(true).await.status, 200);
+    assert!(is_there(&t, &forgotten));
+    clock.advance_secs(2);
+    until_gone(&t, &forgotten).await;
+    assert!(is_there(&t, &kept));
+}
+
+#[tokio::test]
 async fn silence_is_broken_by_heartbeats() {
     let clock = noon();
     let t = TestServer::plan().clock(&clock).start().await;

@@ -11,7 +11,7 @@ use crate::fanout::Fanout;
 use crate::shard::{Committer, Done, Sequencer};
 use crate::shared::RealmShared;
 use actix::prelude::*;
-use model::{Audience, EventBody, Fact};
+use model::{Audience, EventBody, Fact, Timestamp};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,12 +31,15 @@ pub struct RealmActor {
     pub(super) committer: Rc<Committer>,
     pub(super) fanout: Rc<Fanout>,
     pub(super) state: RealmState,
+    /// When it began: queues of before have their idle time from here on.
+    pub(super) since: Timestamp,
 }
 
 impl RealmActor {
     /// The actor of an organization.
     pub fn new(realm: Arc<RealmShared>, committer: Rc<Committer>, fanout: Rc<Fanout>) -> Self {
-        Self { realm, committer, fanout, state: RealmState::default() }
+        let since = realm.clock.now();
+        Self { realm, committer, fanout, state: RealmState::default(), since }
     }
 
     /// Commits, keeps given-out names until they are durable, and tells the channels concerned.
@@ -84,7 +87,10 @@ impl Actor for RealmActor {
 
     fn started(&mut self, ctx: &mut Self::Context) {
         ctx.set_mailbox_capacity(MAILBOX_MAX);
-        ctx.run_interval(SESSIONS_TICK, |actor, _| actor.tick_sessions());
+        ctx.run_interval(SESSIONS_TICK, |actor, ctx| {
+            actor.tick_sessions();
+            actor.end_forgotten_queues(ctx);
+        });
         ctx.run_interval(IDLE_TICK, |actor, _| actor.tick_idle());
     }
 }

@@ -20,6 +20,23 @@ impl RealmActor {
         }
     }
 
+    /// Ends queues from before a restart whose clients did not come back in time: nothing runs for them
+    /// that could notice.
+    pub(super) fn end_forgotten_queues(&self, ctx: &Context<Self>) {
+        let now = self.realm.clock.now();
+        let (running, view) = (self.realm.queues.read(), self.realm.view.read());
+        if view.queues.len() <= running.len() {
+            return;
+        }
+        for record in view.queues.values() {
+            let idle_millis = u64::from(record.options.idle_secs_max) * 1000;
+            let is_over = now.millis_since(self.since.max(record.registered)) >= idle_millis;
+            if is_over && !running.contains_key(&record.id) && !self.state.has_ended(&record.id) {
+                ctx.address().do_send(EndQueue { queue: record.id.clone(), user: record.user, answer: None });
+            }
+        }
+    }
+
     fn new_record(&self, request: &RegisterQueue) -> Result<QueueRecord, DomainError> {
         if self.fanout.queues_of(request.user) >= self.realm.queue_limits.queues_per_user_max {
             return Err(DomainError::TooManyQueues);
