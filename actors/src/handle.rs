@@ -6,7 +6,7 @@ use crate::error::DomainError;
 use crate::presence::{Presence, Report};
 use crate::realm::{
     ChangeFlags, CreateChannel, CreateUser, EndQueue, NewChannel, NewUser, OpenChannel, OpenDirect,
-    RealmActor, RegisterQueue, ReportPresence, ResumeQueue, Type,
+    RealmActor, RegisterQueue, RegisteredQueue, ReportPresence, ResumeQueue, Type,
 };
 use crate::session::{Poll, PollAnswer, SessionActor};
 use crate::shared::RealmShared;
@@ -241,13 +241,17 @@ impl RealmHandle {
     // --- events ---
 
     /// Registers an event queue. State that is read after this and the queue's events overlap, but never
-    /// leave a gap: give the client the number of the view that the state was read from.
+    /// leave a gap: give the client the number of the view that the state was read from, or that of the queue
+    /// if it is higher. Events that are not kept have numbers that no view knows.
     ///
     /// # Errors
     /// `TooManyQueues`.
-    pub async fn register_queue(&self, user: UserId, options: QueueOptions) -> Result<QueueId, DomainError> {
-        let registered = ask(self.actor()?, |answer| RegisterQueue { user, options, answer }).await?;
-        Ok(registered.id)
+    pub async fn register_queue(
+        &self,
+        user: UserId,
+        options: QueueOptions,
+    ) -> Result<RegisteredQueue, DomainError> {
+        ask(self.actor()?, |answer| RegisterQueue { user, options, answer }).await
     }
 
     /// Acknowledges events and waits for more, or answers at once with `dont_block`.

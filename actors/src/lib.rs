@@ -34,7 +34,7 @@ pub use error::DomainError;
 pub use handle::RealmHandle;
 pub use placement::Placement;
 pub use presence::{Presence, Report};
-pub use realm::{NewChannel, NewUser, Notice};
+pub use realm::{NewChannel, NewUser, Notice, RegisteredQueue};
 pub use server::{Options, Server};
 pub use session::Delivered;
 pub use shared::QueueLimits;

@@ -66,6 +66,19 @@ async fn what_is_acknowledged_is_gone_and_the_rest_comes_again() {
 }
 
 #[tokio::test]
+async fn a_queue_begins_where_its_registration_says() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    // Events that are not kept take numbers, too.
+    iago.post("/typing", &[("op", &"start"), ("to", &json!([hamlet.id]))]).ok().await;
+    let registered = hamlet.post("/register", &[("event_types", &json!(["message"]))]).ok().await;
+    let queue_id = registered["queue_id"].as_str().unwrap();
+    let begin: Params<'_> = &[("queue_id", &queue_id), ("last_event_id", &registered["last_event_id"])];
+    let sent = iago.send_direct(&[&hamlet], "hello").await;
+    assert_eq!(hamlet.get("/events", begin).ok().await["events"][0]["message"]["id"], sent);
+}
+
+#[tokio::test]
 async fn a_poll_waits_for_the_first_event() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);

@@ -9,8 +9,8 @@ use actix::prelude::*;
 use model::event::TypingPlace;
 use model::fact::MessageRanges;
 use model::{
-    Bot, Channel, ChannelId, Fact, Flag, FlagOp, GroupSetting, QueueId, QueueOptions, Role, TopicsPolicy,
-    User, UserId,
+    Bot, Channel, ChannelId, EventNumber, Fact, Flag, FlagOp, GroupSetting, QueueId, QueueOptions, Role,
+    TopicsPolicy, User, UserId,
 };
 use rules::markdown::Rendered;
 use std::sync::Arc;
@@ -138,6 +138,8 @@ pub struct ChangeFlags {
 pub struct RegisteredQueue {
     /// Its name.
     pub id: QueueId,
+    /// The newest event at that moment, kept or not; the queue has those behind it.
+    pub after: EventNumber,
 }
 
 /// Register an event queue.

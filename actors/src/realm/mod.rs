@@ -10,7 +10,7 @@ mod state;
 pub use actor::RealmActor;
 pub use messages::{
     ChangeFlags, CreateChannel, CreateUser, EndQueue, LearnFacts, NewChannel, NewUser, Notice, OpenChannel,
-    OpenDirect, RegisterQueue, ReportPresence, ResumeQueue, SendHeartbeat, Type,
+    OpenDirect, RegisterQueue, RegisteredQueue, ReportPresence, ResumeQueue, SendHeartbeat, Type,
 };
 pub(crate) use sessions::hears_all_public_channels;
 pub(crate) use state::{join_groups, new_user};

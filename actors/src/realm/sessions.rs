@@ -110,9 +110,9 @@ impl Handler<RegisterQueue> for RealmActor {
         let done = Box::new(move |result: Result<(), DomainError>| {
             let answered = result.map(|()| {
                 let queue = Queue::new(registered.after.0, realm.queue_limits.events_max);
-                let id = registered.id.clone();
+                let (id, after) = (registered.id.clone(), registered.after);
                 start_session(&realm, &fanout, &own, registered, queue);
-                RegisteredQueue { id }
+                RegisteredQueue { id, after }
             });
             let _ = answer.send(answered);
         });

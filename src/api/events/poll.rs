@@ -81,7 +81,7 @@ pub async fn poll(caller: Caller, app: App, Params(request): Params<PollEvents>)
             return Err(ApiError::bad_request("User not authorized for this query"));
         }
         let queue = realm.register_queue(user.id, *options).await?;
-        let record = realm.queue_options(user.id, &queue)?;
+        let record = realm.queue_options(user.id, &queue.id)?;
         return answer(&realm, &record, &[], true);
     }
     let queue = request.queue.ok_or_else(|| ApiError::bad_request("Missing 'queue_id' argument"))?;

@@ -9,8 +9,8 @@ use crate::api::subscriptions::subscribers::IncludeSubscribers;
 use crate::api::wire::realm::{ServerFacts, realm_fields};
 use crate::http::{Answer, ApiError, Envelope};
 use crate::version::{ZULIP_FEATURE_LEVEL, ZULIP_MERGE_BASE, ZULIP_VERSION};
-use actors::RealmHandle;
 use actors::queries::{Include, StateSnapshot, state_snapshot};
+use actors::{RealmHandle, RegisteredQueue};
 use model::{ClientCapabilities, Directory, QueueId, User, UserId};
 use serde::Serialize;
 
@@ -24,7 +24,7 @@ pub struct StateRequest {
     /// Who asks; none without an account.
     pub caller: Option<UserId>,
     /// The queue that was made; none without an account.
-    pub queue: Option<QueueId>,
+    pub queue: Option<RegisteredQueue>,
     /// The client computes avatars.
     pub client_gravatar: bool,
     /// Presences by user id.
@@ -98,9 +98,10 @@ impl StateRequest {
     pub fn write(&self, snapshot: &StateSnapshot) -> Result<Envelope, ApiError> {
         let me = self.caller.and_then(|id| snapshot.directory.user(id)).map(|user| &**user);
         let state = State { request: self, snapshot, me };
+        let last_event = self.queue.as_ref().map(|queue| queue.after.max(snapshot.last_event));
         let mut envelope = Envelope::with_capacity(16 * 1024).fields(&Always {
-            queue_id: self.queue.as_ref(),
-            last_event_id: if self.queue.is_some() { snapshot.last_event.0 as i64 } else { -1 },
+            queue_id: self.queue.as_ref().map(|queue| &queue.id),
+            last_event_id: last_event.map_or(-1, |event| event.0 as i64),
             zulip_version: ZULIP_VERSION,
             zulip_feature_level: ZULIP_FEATURE_LEVEL,
             zulip_merge_base: ZULIP_MERGE_BASE,

@@ -3,7 +3,7 @@
 use super::*;
 use crate::api::sample::Sample;
 use actix_web::body::to_bytes;
-use actors::{ChannelDraft, Draft};
+use actors::{ChannelDraft, Draft, RegisteredQueue};
 use model::ChannelId;
 use serde_json::Value;
 
@@ -18,7 +18,8 @@ impl Sample {
                 is_development: true,
             },
             caller: caller.map(|address| self.id(address)),
-            queue: caller.map(|_| model::QueueId("q".into())),
+            queue: caller
+                .map(|_| RegisteredQueue { id: model::QueueId("q".into()), after: model::EventNumber(0) }),
             client_gravatar: true,
             slim_presence: true,
             presence_days_max: None,
