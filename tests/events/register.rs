@@ -131,6 +131,41 @@ async fn what_zulip_terminal_asks_for() {
 }
 
 #[tokio::test]
+async fn settings_stand_at_the_top_for_those_who_look_there() {
+    let t = TestServer::start().await;
+    let hamlet = t.user("hamlet");
+    let types = json!(["update_display_settings", "update_global_notifications", "user_settings"]);
+    let old = hamlet.post("/register", &[("fetch_event_types", &types)]).ok().await;
+    let settings = &old["user_settings"];
+    let display = words(
+        "color_scheme default_language demote_inactive_streams emojiset emojiset_choices \
+         enable_drafts_synchronization enter_sends fluid_layout_width high_contrast_mode left_side_userlist \
+         starred_message_counts timezone translate_emoticons twenty_four_hour_time web_home_view",
+    );
+    let notifications = words(
+        "available_notification_sounds desktop_icon_count_display email_notifications_batching_period_seconds \
+         enable_desktop_notifications enable_digest_emails enable_login_emails enable_marketing_emails \
+         enable_offline_email_notifications enable_offline_push_notifications enable_online_push_notifications \
+         enable_sounds enable_stream_audible_notifications enable_stream_desktop_notifications \
+         enable_stream_email_notifications enable_stream_push_notifications \
+         message_content_in_email_notifications notification_sound pm_content_in_desktop_notifications \
+         presence_enabled realm_name_in_email_notifications_policy wildcard_mentions_notify",
+    );
+    for key in display.iter().chain(&notifications) {
+        assert!(settings.get(key).is_some(), "{key} is no setting");
+        assert_eq!(old[key], settings[key], "{key}");
+    }
+    let display_only = json!(["update_display_settings"]);
+    let part = hamlet.post("/register", &[("fetch_event_types", &display_only)]).ok().await;
+    assert!(display.iter().all(|key| part.get(key).is_some()));
+    assert!(notifications.iter().all(|key| part.get(key).is_none()));
+    let knows: Params<'_> =
+        &[("fetch_event_types", &types), ("client_capabilities", &json!({"user_settings_object": true}))];
+    let new = hamlet.post("/register", knows).ok().await;
+    assert!(display.iter().chain(&notifications).all(|key| new.get(key).is_none()));
+}
+
+#[tokio::test]
 async fn the_emoji_table_really_answers() {
     let t = TestServer::start().await;
     let state = t.user("iago").register().await.state;

@@ -4,14 +4,16 @@ use super::state::State;
 use crate::api::wire::json::push_value;
 use crate::api::wire::list::{push_list, push_object};
 use crate::api::wire::presence::{legacy, modern, shown};
-use crate::api::wire::settings::{push_default_settings, push_user_settings};
+use crate::api::wire::settings::{
+    LEGACY_DISPLAY, LEGACY_NOTIFICATIONS, push_default_settings, push_emoji_sets, push_user_settings, setting,
+};
 use crate::api::wire::unread::unread;
 use crate::http::{ApiError, Envelope};
 use actors::Presence;
 use actors::queries::Unreads;
 use model::{ChannelId, MessageId, UserId, VisibilityPolicy};
 use rules::permissions::users::{UserScope, api_email, user_scope};
-use rules::settings::realm_bool;
+use rules::settings::{NOTIFICATION_SOUNDS, realm_bool, user_setting, user_value};
 use rules::topics::shown_topic;
 use serde::Serialize;
 
@@ -28,11 +30,34 @@ pub fn personal_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Enve
     if state.wants("realm_user_settings_defaults") {
         push_default_settings(envelope.open_field("realm_user_settings_defaults"), state.directory());
     }
+    legacy_settings(&mut envelope, state);
     topic_fields(&mut envelope, state);
     if state.wants("presence") {
         envelope = presence_fields(envelope, state)?;
     }
     Ok(envelope)
+}
+
+/// Settings at the top, for clients that look for them there.
+fn legacy_settings(envelope: &mut Envelope, state: &State<'_>) {
+    if state.request.capabilities.user_settings_object {
+        return;
+    }
+    if state.wants("update_display_settings") {
+        settings_at_the_top(envelope, state, LEGACY_DISPLAY);
+        push_emoji_sets(envelope.open_field("emojiset_choices"));
+    }
+    if state.wants("update_global_notifications") {
+        settings_at_the_top(envelope, state, LEGACY_NOTIFICATIONS);
+        push_value(envelope.open_field("available_notification_sounds"), NOTIFICATION_SOUNDS);
+    }
+}
+
+fn settings_at_the_top(envelope: &mut Envelope, state: &State<'_>, names: &[&str]) {
+    for row in names.iter().filter_map(|name| user_setting(name)) {
+        let value = state.me.map_or_else(|| row.default.to_value(), |me| user_value(me, row));
+        push_value(envelope.open_field(row.name), &setting(state.directory(), &value));
+    }
 }
 
 #[derive(Serialize)]
