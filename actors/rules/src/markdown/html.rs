@@ -8,35 +8,31 @@ pub(super) const CLOSE: char = '\u{3}';
 
 /// Appends text with `&`, `<` and `>` escaped; quotes stay.
 pub(super) fn push_text(out: &mut String, text: &str) {
-    push_escaped(out, text, |byte| match byte {
-        b'&' => Some("&amp;"),
-        b'<' => Some("&lt;"),
-        b'>' => Some("&gt;"),
-        _ => None,
-    });
+    push_escaped(out, text, |byte| matches!(byte, b'&' | b'<' | b'>'));
 }
 
 /// Appends the value of an attribute that stands in double quotes.
 pub(super) fn push_attribute(out: &mut String, value: &str) {
-    push_escaped(out, value, |byte| match byte {
-        b'&' => Some("&amp;"),
-        b'<' => Some("&lt;"),
-        b'>' => Some("&gt;"),
-        b'"' => Some("&quot;"),
-        _ => None,
-    });
+    push_escaped(out, value, |byte| matches!(byte, b'&' | b'<' | b'>' | b'"'));
 }
 
-fn push_escaped(out: &mut String, text: &str, escape: impl Fn(u8) -> Option<&'static str>) {
-    let mut copied = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        if let Some(entity) = escape(byte) {
-            out.push_str(&text[copied..at]);
-            out.push_str(entity);
-            copied = at + 1;
-        }
+fn push_escaped(out: &mut String, text: &str, is_escaped: impl Fn(u8) -> bool) {
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(&is_escaped) {
+        out.push_str(&rest[..at]);
+        out.push_str(entity_of(rest.as_bytes()[at]));
+        rest = &rest[at + 1..];
     }
-    out.push_str(&text[copied..]);
+    out.push_str(rest);
+}
+
+fn entity_of(byte: u8) -> &'static str {
+    match byte {
+        b'&' => "&amp;",
+        b'<' => "&lt;",
+        b'>' => "&gt;",
+        _ => "&quot;",
+    }
 }
 
 /// Text with `&`, `<` and `>` escaped.
@@ -90,38 +86,33 @@ impl Stash {
     /// Appends text escaped, with the HTML in the place of each placeholder. A line break in the text becomes
     /// `line_break`.
     pub(super) fn push_expanded(&self, out: &mut String, text: &str, line_break: &str) {
-        let mut copied = 0;
-        let mut at = 0;
-        let bytes = text.as_bytes();
-        while at < bytes.len() {
-            let width = match bytes[at] {
+        let is_special = |byte: u8| matches!(byte, b'\n' | b'\x02' | b'&' | b'<' | b'>');
+        let mut rest = text;
+        while let Some(at) = rest.bytes().position(is_special) {
+            out.push_str(&rest[..at]);
+            let after = &rest[at + 1..];
+            rest = match rest.as_bytes()[at] {
                 b'\n' => {
-                    push_text(out, &text[copied..at]);
                     out.push_str(line_break);
-                    1
+                    after
                 }
-                b'\x02' => {
-                    push_text(out, &text[copied..at]);
-                    self.push_placeholder(out, &text[at + 1..])
-                }
-                _ => {
-                    at += 1;
-                    continue;
+                b'\x02' => self.push_placeholder(out, after),
+                byte => {
+                    out.push_str(entity_of(byte));
+                    after
                 }
             };
-            at += width;
-            copied = at;
         }
-        push_text(out, &text[copied..]);
+        out.push_str(rest);
     }
 
-    /// Appends the HTML whose number stands at the start of `rest`; returns the placeholder's whole width.
-    fn push_placeholder(&self, out: &mut String, rest: &str) -> usize {
-        let end = rest.find(CLOSE).unwrap_or(rest.len());
-        if let Some(stashed) = rest[..end].parse::<usize>().ok().and_then(|number| self.entries.get(number)) {
+    /// Appends the HTML whose number stands at the start of `text`; returns what is behind the placeholder.
+    fn push_placeholder<'t>(&self, out: &mut String, text: &'t str) -> &'t str {
+        let (number, rest) = text.split_once(CLOSE).unwrap_or((text, ""));
+        if let Some(stashed) = number.parse::<usize>().ok().and_then(|number| self.entries.get(number)) {
             out.push_str(&stashed.html);
         }
-        (end + 2).min(rest.len() + 1)
+        rest
     }
 
     /// Text escaped, with placeholders expanded and line breaks as they are.

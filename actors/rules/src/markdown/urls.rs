@@ -96,37 +96,41 @@ pub(super) fn relative_to_realm<'u>(url: &'u str, realm_url: &str) -> &'u str {
 
 /// Links and e-mail addresses written without any markup.
 pub(super) fn bare_links(inline: &mut Inline<'_>, text: &str, _next: usize) -> Option<String> {
-    if !may_hold_link(text) {
-        return None;
-    }
     let mut rewrite = Rewrite::of(text);
-    let mut word_start = 0;
-    for word in text.split(char::is_whitespace) {
-        if let Some((start, end)) = find_link(word) {
-            let typed = &word[start..end];
-            if let Some(url) = sanitize(typed) {
-                let html = anchor(inline, &url, &escaped_text(typed), None);
-                rewrite.put(word_start + start, word_start + end, html, &mut inline.stash);
-            }
+    let mut from = 0;
+    while let Some(hint) = next_hint(text, from) {
+        let before = text[from..hint].char_indices().rfind(|(_, point)| point.is_whitespace());
+        let word_start = from + before.map_or(0, |(at, point)| at + point.len_utf8());
+        let word_end = text[hint..].find(char::is_whitespace).map_or(text.len(), |length| hint + length);
+        from = word_end;
+        let Some((start, end)) = find_link(&text[word_start..word_end]) else { continue };
+        let typed = &text[word_start + start..word_start + end];
+        if let Some(url) = sanitize(typed) {
+            let html = anchor(inline, &url, &escaped_text(typed), None);
+            rewrite.put(word_start + start, word_start + end, html, &mut inline.stash);
         }
-        let word_end = word_start + word.len();
-        word_start = word_end + text[word_end..].chars().next().map_or(0, char::len_utf8);
     }
     rewrite.finish()
 }
 
-/// Quickly rules out prose, whose dots end sentences.
-fn may_hold_link(text: &str) -> bool {
+/// The next place at or behind `from` that only a word with a link has: a dot inside it, or `://`. It leads
+/// quickly past prose, whose dots end sentences; most messages are nothing else.
+fn next_hint(text: &str, from: usize) -> Option<usize> {
     let bytes = text.as_bytes();
-    let is_inner_dot = |at: usize| bytes[at] == b'.' && bytes.get(at + 1).is_some_and(|next| *next > b'.');
-    text.contains("://") || (0..bytes.len()).any(is_inner_dot)
+    let mut at = from;
+    loop {
+        at += bytes[at..].iter().position(|byte| matches!(byte, b'.' | b':'))?;
+        let rest = &bytes[at..];
+        if rest.starts_with(b"://") || rest[0] == b'.' && rest.get(1).is_some_and(|next| *next > b'.') {
+            return Some(at);
+        }
+        at += 1;
+    }
 }
 
 /// Start and end of the link in a word, which holds one at most: only punctuation may follow it.
 pub(super) fn find_link(word: &str) -> Option<(usize, usize)> {
-    if !may_hold_link(word) {
-        return None;
-    }
+    next_hint(word, 0)?;
     let tail = word.trim_end_matches(TRAILING).len();
     let mut starts = 0;
     let mut before = None;
