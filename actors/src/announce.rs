@@ -57,7 +57,9 @@ impl Announcements {
 
 /// The events of a frame that was just applied to `view`, in order.
 pub fn events(view: &View, before: &Before, frame: &Frame) -> Vec<(Event, Audience)> {
-    let mut out = Announcements { next: frame.first_event, events: Vec::new() };
+    // Most facts are one event.
+    let events = Vec::with_capacity(frame.facts.len());
+    let mut out = Announcements { next: frame.first_event, events };
     let mut reserved = frame.first_event;
     for fact in &frame.facts {
         announce(view, before, frame, fact, &mut out);

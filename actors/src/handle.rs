@@ -35,18 +35,26 @@ pub struct RealmHandle(pub(crate) Arc<RealmShared>);
 
 /// Sends a request to an actor and waits for its answer. A full mailbox refuses at once: the caller
 /// learns that it must slow down, instead of waiting in memory.
-async fn ask<A, M, T>(to: &Addr<A>, request: impl FnOnce(Answer<T>) -> M) -> Result<T, DomainError>
+///
+/// The request is sent before there is anything to wait for, so that what waits holds no copy of it.
+fn ask<A, M, T>(
+    to: &Addr<A>,
+    request: impl FnOnce(Answer<T>) -> M,
+) -> impl Future<Output = Result<T, DomainError>>
 where
     A: Actor + Handler<M>,
     M: Message<Result = ()> + Send + 'static,
     A::Context: ToEnvelope<A, M>,
 {
     let (answer, answered) = oneshot::channel();
-    to.try_send(request(answer)).map_err(|error| match error {
+    let asked = to.try_send(request(answer)).map_err(|error| match error {
         actix::dev::SendError::Full(_) => DomainError::Overloaded,
         actix::dev::SendError::Closed(_) => DomainError::Stopping,
-    })?;
-    answered.await.unwrap_or(Err(DomainError::Stopping))
+    });
+    async move {
+        asked?;
+        answered.await.unwrap_or(Err(DomainError::Stopping))
+    }
 }
 
 impl RealmHandle {
@@ -128,22 +136,29 @@ impl RealmHandle {
     ///
     /// # Errors
     /// The rules of sending (endpoints.md 1).
-    pub async fn send_to_channel(&self, draft: ChannelDraft) -> Result<Sent, DomainError> {
-        let channel = self.channel(draft.channel).await?;
-        ask(&channel, |answer| SendMessage { draft, answer }).await
+    #[expect(clippy::manual_async_fn, reason = "the future of an async function holds its argument twice")]
+    pub fn send_to_channel(&self, draft: ChannelDraft) -> impl Future<Output = Result<Sent, DomainError>> {
+        async move {
+            let channel = self.channel(draft.channel).await?;
+            ask(&channel, |answer| SendMessage { draft, answer }).await
+        }
     }
 
     /// Sends to people. The message is durable when this returns.
     ///
     /// # Errors
     /// The rules of direct messages (endpoints.md 1).
-    pub async fn send_direct(&self, draft: DirectDraft) -> Result<Sent, DomainError> {
-        let running = self.0.directs.read().get(&draft.users).filter(|direct| direct.connected()).cloned();
-        let direct = match running {
-            Some(direct) => direct,
-            None => self.actor()?.send(OpenDirect(draft.users.clone())).await.map_err(mailbox)?,
-        };
-        ask(&direct, |answer| crate::direct::SendDirect { draft, answer }).await
+    #[expect(clippy::manual_async_fn, reason = "the future of an async function holds its argument twice")]
+    pub fn send_direct(&self, draft: DirectDraft) -> impl Future<Output = Result<Sent, DomainError>> {
+        async move {
+            let running =
+                self.0.directs.read().get(&draft.users).filter(|direct| direct.connected()).cloned();
+            let direct = match running {
+                Some(direct) => direct,
+                None => self.actor()?.send(OpenDirect(draft.users.clone())).await.map_err(mailbox)?,
+            };
+            ask(&direct, |answer| crate::direct::SendDirect { draft, answer }).await
+        }
     }
 
     /// A message's body, from memory or the trees. May read the disk: microseconds, rarely more.

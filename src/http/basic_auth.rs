@@ -43,16 +43,19 @@ pub fn parse_authorization(header: Option<&[u8]>) -> Result<Credentials, ApiErro
     }
     let (Some(encoded), None) = (words.next(), words.next()) else { return Err(invalid_header()) };
     let decoded = BASE64.decode(encoded).map_err(|_| invalid_header())?;
-    let decoded = String::from_utf8(decoded).map_err(|_| invalid_header())?;
-    let mut parts = decoded.split(':');
-    let (Some(address), Some(api_key), None) = (parts.next(), parts.next(), parts.next()) else {
+    let mut address = String::from_utf8(decoded).map_err(|_| invalid_header())?;
+    let colon = address.find(':').ok_or_else(invalid_header)?;
+    let api_key = &address[colon + 1..];
+    if api_key.contains(':') {
         return Err(invalid_header());
-    };
+    }
     let api_key = api_key.trim();
     if api_key.len() != API_KEY_CHARS || !api_key.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Err(ApiError::new(Code::INVALID_API_KEY, "Malformed API key"));
     }
-    Ok(Credentials { address: address.to_owned(), api_key: api_key.to_owned() })
+    let api_key = api_key.to_owned();
+    address.truncate(colon);
+    Ok(Credentials { address, api_key })
 }
 
 fn invalid_header() -> ApiError {

@@ -24,6 +24,10 @@ const INTERACTIVE: &[&str] = &[
 pub fn client_name(parameter: Option<&str>, user_agent: Option<&str>) -> String {
     let given = parameter.map(str::trim).filter(|name| !name.is_empty());
     let name = given.unwrap_or_else(|| parse_user_agent(user_agent.unwrap_or("")));
+    // Bytes are never fewer than characters, so most names need no counting.
+    if name.len() <= CLIENT_NAME_CHARS_MAX {
+        return name.to_owned();
+    }
     name.chars().take(CLIENT_NAME_CHARS_MAX).collect()
 }
 

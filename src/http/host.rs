@@ -8,6 +8,7 @@ use super::call::{Call, FromCall};
 use super::error::{ApiError, Code};
 use crate::config::Config;
 use actors::{RealmHandle, Server};
+use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
 /// Names of this machine, for those who sit at it.
@@ -51,6 +52,11 @@ impl Hosts {
     /// By the configured external address; without one by the name that the request was sent to, if there
     /// is one, and last by the listening address.
     fn url(&self, realm: &RealmHandle, host: Option<&str>) -> String {
+        if self.external.is_none()
+            && let Some(host) = host.filter(|host| is_plain(host))
+        {
+            return ["http://", host].concat();
+        }
         let subdomain = realm.read(|view| view.directory.realm().subdomain.clone());
         let dot = if subdomain.is_empty() { "" } else { "." };
         if let Some(url) = &self.external {
@@ -58,10 +64,9 @@ impl Hosts {
             let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
             return format!("{}://{subdomain}{dot}{name}{port}", url.scheme());
         }
-        match host.filter(|host| is_plain(host)) {
-            Some(host) => format!("http://{host}"),
-            None if subdomain.is_empty() => format!("http://{}", self.listening),
-            None => format!("http://{subdomain}.localhost:{}", self.listening.port()),
+        match subdomain.as_str() {
+            "" => format!("http://{}", self.listening),
+            _ => format!("http://{subdomain}.localhost:{}", self.listening.port()),
         }
     }
 
@@ -75,7 +80,7 @@ impl Hosts {
 
     /// The organization of a `Host` header; without one, the one at the root.
     pub fn realm(&self, server: &Server, host: Option<&str>) -> Option<RealmHandle> {
-        let host = without_port(host.unwrap_or(LOCAL_NAMES[0])).to_lowercase();
+        let host = lower_case(without_port(host.unwrap_or(LOCAL_NAMES[0])));
         if let Some(subdomain) = self.subdomain(&host) {
             return server.realm_by_subdomain(subdomain);
         }
@@ -85,7 +90,17 @@ impl Hosts {
 
 /// Whether a `Host` header is only a name and a port, so that it can stand in an address.
 fn is_plain(host: &str) -> bool {
-    !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]_".contains(&byte))
+    let is_plain_byte =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b':' | b'[' | b']' | b'_');
+    !host.is_empty() && host.bytes().all(is_plain_byte)
+}
+
+/// A name in lower case, which nearly every client sends it in already.
+fn lower_case(host: &str) -> Cow<'_, str> {
+    if host.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
+        return Cow::Borrowed(host);
+    }
+    Cow::Owned(host.to_lowercase())
 }
 
 fn without_port(host: &str) -> &str {

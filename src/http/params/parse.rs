@@ -189,22 +189,22 @@ fn not_utf8(bytes: &[u8], pairs: &[Pair]) -> ApiError {
 }
 
 /// Undoes form encoding: `+` is a space, `%41` is `A`, a `%` without two hex digits is itself.
-fn decode_into(out: &mut Vec<u8>, mut encoded: &[u8]) {
-    while let Some(at) = encoded.iter().position(|byte| matches!(byte, b'%' | b'+')) {
-        out.extend_from_slice(&encoded[..at]);
-        let escape = &encoded[at..];
-        let (byte, taken) = match escape {
-            [b'+', ..] => (b' ', 1),
-            [_, high, low, ..] => match (hex_digit(*high), hex_digit(*low)) {
+fn decode_into(out: &mut Vec<u8>, encoded: &[u8]) {
+    let digit_at = |at: usize| encoded.get(at).and_then(|byte| hex_digit(*byte));
+    let mut at = 0;
+    // Byte by byte: there is a space after every few letters, so longer pieces do not pay.
+    while at < encoded.len() {
+        let (byte, taken) = match encoded[at] {
+            b'+' => (b' ', 1),
+            b'%' => match (digit_at(at + 1), digit_at(at + 2)) {
                 (Some(high), Some(low)) => (high << 4 | low, 3),
                 _ => (b'%', 1),
             },
-            _ => (b'%', 1),
+            byte => (byte, 1),
         };
         out.push(byte);
-        encoded = &escape[taken..];
+        at += taken;
     }
-    out.extend_from_slice(encoded);
 }
 
 fn hex_digit(byte: u8) -> Option<u8> {
