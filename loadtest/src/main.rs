@@ -28,10 +28,6 @@ use clap::Parser;
 use crate::cli::{Cli, Command};
 use crate::error::LoadError;
 
-/// The allocator of the server under test: the bare server's memory is compared with its memory.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     match run(Cli::parse()) {
         Ok(true) => ExitCode::SUCCESS,
