@@ -142,6 +142,7 @@ async fn queues_go_on_after_a_restart() {
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("a").with(&hamlet).await;
     let mut queue = hamlet.register().events(&["message"]).await;
+    let unpolled = hamlet.register().events(&["message"]).await;
     let first = iago.send(&channel, "t", "before").await;
     assert_eq!(queue.next().await["message"]["id"], first);
     let unread = iago.send(&channel, "t", "not yet fetched").await;
@@ -160,6 +161,11 @@ async fn queues_go_on_after_a_restart() {
         .map(|event| &event["message"]["id"])
         .collect();
     assert_eq!(messages, [&json!(unread), &json!(later)]);
+    // A client that had not polled yet gets everything.
+    let params: Params<'_> = &[("queue_id", &unpolled.id), ("last_event_id", &-1), ("dont_block", &true)];
+    let body = hamlet.get("/events", params).ok().await;
+    let ids = body["events"].as_array().unwrap().iter().map(|event| &event["message"]["id"]);
+    assert_eq!(ids.collect::<Vec<_>>(), [first, unread, later]);
     // Somebody else's it is not, now as before.
     let foreign: Params<'_> = &[("queue_id", &queue.id), ("last_event_id", &-1), ("dont_block", &true)];
     iago.get("/events", foreign).refused(400, bad(&queue.id)).await;

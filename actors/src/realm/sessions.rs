@@ -149,7 +149,12 @@ impl RealmActor {
         if after >= newest {
             return Err(DomainError::EventUnknown(request.last_event_id));
         }
-        let mut queue = Queue::resumed(after, self.realm.queue_limits.events_max);
+        // Whoever has nothing yet may never have polled, and gets everything since the registration.
+        let events_max = self.realm.queue_limits.events_max;
+        let mut queue = match request.last_event_id {
+            -1 => Queue::new(after, events_max),
+            _ => Queue::resumed(after, events_max),
+        };
         for delivered in crate::resume::events_since(&self.realm, &self.committer.log(), &record, after)? {
             if !queue.push(delivered) {
                 return Err(unknown());
