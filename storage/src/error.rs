@@ -74,7 +74,7 @@ pub enum StoreError {
     /// The trees are ahead of the journal: part of the journal was lost.
     #[error(
         "the trees of organization {realm} reflect frame {trees}, but the journal ends at {journal}: \
-         the journal was cut or replaced; restore both from a backup (`millstream restore`)"
+         the journal was cut or replaced; the way back is a copy of the data folder made before"
     )]
     JournalBehind {
         /// Which organization.

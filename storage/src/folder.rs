@@ -45,10 +45,13 @@ impl DataFolder {
     /// [`StoreError::NotADataFolder`], [`StoreError::Io`].
     pub fn open(path: &Path, shards: usize, secret: [u8; SECRET_BYTES]) -> Result<Self, StoreError> {
         create_private(path)?;
+        // Before anything is put there: a folder of something else stays as it is.
+        if !Self::exists(path) {
+            check_empty(path)?;
+        }
         let lock = lock(path)?;
         let format_path = path.join("format");
         if !format_path.exists() {
-            check_empty(path)?;
             write_private(&path.join("secret"), hex(&secret).as_bytes())?;
             let format = Format { millstream_format: FORMAT, shards: shards.max(1) };
             // Last and by rename: a folder with this file is complete.

@@ -97,7 +97,7 @@ fn trees_ahead_of_the_journal_are_refused() {
     let trees = case.trees();
     let error = open_realm(&journal, &trees, REALM).unwrap_err();
     assert!(matches!(error, StoreError::JournalBehind { trees: FRAMES, journal: 0, .. }), "{error}");
-    assert!(error.to_string().contains("restore both from a backup"), "{error}");
+    assert!(error.to_string().contains("copy of the data folder"), "{error}");
     assert!(trees.load(REALM).unwrap().is_some(), "the trees are left alone");
 }
 

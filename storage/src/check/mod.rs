@@ -239,10 +239,10 @@ impl Check<'_> {
         found.inconsistent = among_rows.differing;
         found.listed = among_rows.listed;
         let why = if report.has_damaged_journal() {
-            "it could not be compared, because its journal is damaged; `millstream restore` returns to a backup"
+            "it could not be compared, because its journal is damaged; the way back is a copy of the data folder made before"
         } else {
             "the trees have it, but no journal does: the journal was lost or replaced; \
-             restore both from a backup (`millstream restore`)"
+             the way back is a copy of the data folder made before"
         };
         found.problem = Some(why.into());
         Ok(())

@@ -124,7 +124,7 @@ impl fmt::Display for Damage {
         }
         write!(
             out,
-            ": {}. Nothing was changed. `millstream check` shows the extent, `millstream restore` returns to a backup",
+            ": {}. Nothing was changed. `millstream check` shows the extent; the way back is a copy of the data folder made before",
             self.what
         )
     }

@@ -140,7 +140,7 @@ impl Sample {
         let error = open(self.path()).err().expect("refused");
         let text = error.to_string();
         assert!(matches!(error, LogError::Corrupt(damage) if *damage == found));
-        assert!(text.contains("millstream check") && text.contains("millstream restore"), "{text}");
+        assert!(text.contains("millstream check") && text.contains("copy of the data folder"), "{text}");
         assert!(text.contains(&segment::file_name(found.segment)), "{text}");
         assert!(before == self.contents(), "a refused journal was changed");
     }
