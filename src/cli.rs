@@ -15,7 +15,6 @@ pub mod signal;
 pub mod user;
 
 use clap::{Parser, Subcommand};
-use error::CliError;
 use std::process::ExitCode;
 
 /// A team chat server that speaks the Zulip HTTP API, in one binary, with nothing beside it.
@@ -49,7 +48,7 @@ impl Cli {
             Command::Realm(command) => realm::run(command),
             Command::User(command) => user::run(command),
             Command::Check(args) => check::run(&args),
-            Command::Config(args) => config::run(&args).map_err(CliError::from),
+            Command::Config(args) => config::run(&args),
         };
         match done {
             Ok(()) => ExitCode::SUCCESS,

@@ -25,7 +25,7 @@ const LAST_CALL: Duration = Duration::from_millis(50);
 #[derive(Debug, Error)]
 pub enum ServeError {
     /// The address is taken, or not ours.
-    #[error("cannot listen on {address}: {reason}")]
+    #[error("cannot listen on {address}: {reason}; --listen chooses another address or port")]
     Bind {
         /// The address asked for.
         address: SocketAddr,

@@ -5,13 +5,16 @@ use actors::CheckProgress;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
-/// Check a data folder: the journal's checksums, the trees against each other and against the journal.
+/// Check a data folder: is the journal whole, and do the trees say what it says?
+///
+/// Reads everything. The journal holds every change since the beginning; the trees are made from it, and can be
+/// made again. The exit code is 0 when everything is in order, or was put in order by --rebuild.
 #[derive(Debug, clap::Args)]
 pub struct CheckArgs {
     /// Data folder; the server must not be running on it
-    #[arg(long, value_name = "DIR", default_value = "millstream-data")]
+    #[arg(long, value_name = "DIR", env = "MILLSTREAM_DATA", default_value = "millstream-data")]
     data: PathBuf,
-    /// Rebuild trees that differ from the journal, from the journal
+    /// Make trees that differ anew, from the journal
     #[arg(long)]
     rebuild: bool,
 }

@@ -1,22 +1,25 @@
 //! `millstream config`: shows every option, or checks a configuration file.
 
-use crate::config::{Config, ConfigError, DEFAULT_TOML, Overrides};
+use super::error::CliError;
+use super::logging::parse_filter;
+use crate::config::{Config, DEFAULT_TOML, Overrides};
 use std::path::PathBuf;
 
-/// Print the commented default configuration, or check a file.
+/// Print a configuration file with every option, its default and what it is for; or check a file.
 #[derive(Debug, clap::Args)]
 pub struct ConfigArgs {
-    /// Check this file (with the environment's MILLSTREAM_ variables on top) instead of printing the defaults
+    /// Check this file, with the MILLSTREAM_ variables of the environment on top, instead of printing
     #[arg(long, value_name = "FILE")]
     check: Option<PathBuf>,
 }
 
 /// Prints or checks.
-pub fn run(args: &ConfigArgs) -> Result<(), ConfigError> {
+pub fn run(args: &ConfigArgs) -> Result<(), CliError> {
     match &args.check {
         None => print!("{DEFAULT_TOML}"),
         Some(file) => {
-            Config::load(Some(file), environment(), Overrides::default())?;
+            let config = Config::load(Some(file), environment(), Overrides::default())?;
+            parse_filter(&config.log)?;
             println!("{} is fine", file.display());
         }
     }

@@ -16,14 +16,14 @@ const EXAMPLE_CALLER: &str = "iago@zulip.com";
 /// What is logged unless the environment says otherwise: not every answer, in the output of somebody's tests.
 const LOG_FILTER: &str = "warn";
 
-/// Run a development server with a sample organization: no rate limits, every password the user's address.
+/// Run a development server: a sample organization, no rate limits, every password is the user's address.
 #[derive(Debug, clap::Args)]
 pub struct DevArgs {
-    /// Keep the data in this folder; without it everything is gone when the server stops
+    /// Keep the data in this folder; without it, everything is gone when the server stops
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Address and port to listen on; port 0 takes any free one
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:9991")]
+    /// IP address and port to listen on; port 0 takes any free one
+    #[arg(long, value_name = "IP:PORT", env = "MILLSTREAM_LISTEN", default_value = "127.0.0.1:9991")]
     listen: String,
 }
 

@@ -5,9 +5,14 @@ use std::io::IsTerminal;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::ParseError;
 
-/// Starts logging for the rest of the process. The error names the directive that is none.
+/// Which lines are wanted. The error names the directive that is none.
+pub fn parse_filter(settings: &Log) -> Result<EnvFilter, ParseError> {
+    EnvFilter::try_new(&settings.filter)
+}
+
+/// Starts logging for the rest of the process.
 pub fn start_logging(settings: &Log) -> Result<(), ParseError> {
-    let filter = EnvFilter::try_new(&settings.filter)?;
+    let filter = parse_filter(settings)?;
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     // Colours are for eyes.
     let lines = lines.with_ansi(std::io::stderr().is_terminal());

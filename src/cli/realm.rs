@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub enum RealmCommand {
     /// Create an organization and its first owner
     Create(RealmCreateArgs),
-    /// List the organizations: subdomain, name, number of active people
+    /// List the organizations, one a line: subdomain (or -), name, number of active people
     List(RealmListArgs),
 }
 
@@ -22,10 +22,10 @@ pub struct RealmCreateArgs {
     /// The organization's name, as people see it
     name: String,
     /// Data folder, created if there is none; the server must not be running on it
-    #[arg(long, value_name = "DIR", default_value = "millstream-data")]
+    #[arg(long, value_name = "DIR", env = "MILLSTREAM_DATA", default_value = "millstream-data")]
     data: PathBuf,
-    /// First part of its host name; without it, the organization answers to the bare host name
-    #[arg(long, value_name = "WORD", default_value = "")]
+    /// What stands before the server's name in its host name; without it, the organization has the bare name
+    #[arg(long, value_name = "WORD", default_value = "", hide_default_value = true)]
     subdomain: String,
     /// E-mail address of the owner
     #[arg(long, value_name = "ADDRESS")]
@@ -33,7 +33,7 @@ pub struct RealmCreateArgs {
     /// Full name of the owner
     #[arg(long, value_name = "NAME")]
     owner_name: String,
-    /// Domain of addresses that stand for hidden ones, and of bots; without it, that of the owner's address
+    /// Domain of its bots' addresses, and of those shown for hidden ones; without it, that of the owner's address
     #[arg(long, value_name = "DOMAIN")]
     email_domain: Option<String>,
     /// Read the owner's password from standard input; without it one is made up and printed
@@ -45,7 +45,7 @@ pub struct RealmCreateArgs {
 #[derive(Debug, clap::Args)]
 pub struct RealmListArgs {
     /// Data folder; the server must not be running on it
-    #[arg(long, value_name = "DIR", default_value = "millstream-data")]
+    #[arg(long, value_name = "DIR", env = "MILLSTREAM_DATA", default_value = "millstream-data")]
     data: PathBuf,
 }
 
@@ -66,13 +66,13 @@ fn create(args: RealmCreateArgs) -> Result<(), CliError> {
     }
     let domain = email_domain.or_else(|| owner_email.rsplit_once('@').map(|(_, domain)| domain.to_owned()));
     let email_domain = domain.unwrap_or_default();
+    let full_name = check_new_account(None, &owner_email, &owner_name)?.to_owned();
     let password = Password::get(password_stdin)?;
     let password_hash = Some(password.hash()?);
     with_data(&data, true, async |server| {
         if server.realm_by_subdomain(&subdomain).is_some() {
             return Err(CliError::Refused("there is an organization with this subdomain already".into()));
         }
-        let full_name = check_new_account(None, &owner_email, &owner_name)?.to_owned();
         let owner = NewUser {
             email: owner_email,
             full_name,

@@ -9,7 +9,7 @@ use crate::server::{Running, Setup};
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Run the server. The first start creates the data folder.
+/// Run the server; the first start creates the data folder.
 #[derive(Debug, clap::Args)]
 pub struct ServeArgs {
     /// Configuration file; `millstream config` prints one with every option explained
@@ -18,8 +18,8 @@ pub struct ServeArgs {
     /// Data folder, instead of the configured one
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Address and port to listen on, instead of the configured one
-    #[arg(long, value_name = "ADDR")]
+    /// IP address and port to listen on, instead of the configured ones
+    #[arg(long, value_name = "IP:PORT")]
     listen: Option<String>,
     /// Print the commented default configuration and exit
     #[arg(long)]
@@ -74,7 +74,7 @@ mod tests {
 
         let args: ServeArgs = parse(&["--listen", "nowhere"]).unwrap();
         let error = args.load().unwrap_err().to_string();
-        assert!(error.starts_with("--listen: `listen` invalid socket address"), "{error}");
+        assert!(error.starts_with("--listen: `listen` must be an IP address and a port"), "{error}");
         assert!(parse::<ServeArgs>(&["--port", "1"]).is_err());
     }
 }

@@ -21,16 +21,16 @@ pub enum UserCommand {
 #[derive(Debug, clap::Args)]
 pub struct UserCreateArgs {
     /// Data folder; the server must not be running on it
-    #[arg(long, value_name = "DIR", default_value = "millstream-data")]
+    #[arg(long, value_name = "DIR", env = "MILLSTREAM_DATA", default_value = "millstream-data")]
     data: PathBuf,
-    /// Subdomain of the organization; without it, the one at the bare host name
-    #[arg(long, value_name = "SUBDOMAIN", default_value = "")]
+    /// The organization's subdomain; without it, the one without a subdomain
+    #[arg(long, value_name = "WORD", default_value = "", hide_default_value = true)]
     realm: String,
     /// E-mail address
     #[arg(long, value_name = "ADDRESS")]
     email: String,
     /// Full name
-    #[arg(long)]
+    #[arg(long, value_name = "NAME")]
     name: String,
     /// Role in the organization
     #[arg(long, value_enum, default_value = "member")]
@@ -44,10 +44,10 @@ pub struct UserCreateArgs {
 #[derive(Debug, clap::Args)]
 pub struct UserApiKeyArgs {
     /// Data folder; the server must not be running on it
-    #[arg(long, value_name = "DIR", default_value = "millstream-data")]
+    #[arg(long, value_name = "DIR", env = "MILLSTREAM_DATA", default_value = "millstream-data")]
     data: PathBuf,
-    /// Subdomain of the organization; without it, the one at the bare host name
-    #[arg(long, value_name = "SUBDOMAIN", default_value = "")]
+    /// The organization's subdomain; without it, the one without a subdomain
+    #[arg(long, value_name = "WORD", default_value = "", hide_default_value = true)]
     realm: String,
     /// E-mail address of the account
     #[arg(long, value_name = "ADDRESS")]
@@ -57,7 +57,7 @@ pub struct UserApiKeyArgs {
 /// A role as typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RoleWord {
-    /// Everything, including deleting the organization
+    /// Everything, including who else is an owner
     Owner,
     /// Manages people and settings
     Administrator,

@@ -192,7 +192,13 @@ fn check_alone(option: &str, value: &Value, origin: &str) -> Result<(), ConfigEr
     let mut table: Table = DEFAULT_TOML.parse().expect("the defaults parse, as above");
     insert(&mut table, option, value.clone());
     let parsed: Result<Config, _> = Value::Table(table).try_into();
-    parsed.map(drop).map_err(|reason: toml::de::Error| invalid(origin, option, reason.message().to_owned()))
+    parsed.map(drop).map_err(|reason: toml::de::Error| {
+        let problem = match option {
+            "listen" => "must be an IP address and a port, such as 127.0.0.1:9991",
+            _ => reason.message(),
+        };
+        invalid(origin, option, problem.to_owned())
+    })
 }
 
 fn invalid(origin: &str, option: &str, problem: String) -> ConfigError {
@@ -340,7 +346,7 @@ mod tests {
             assert_eq!(load(file, environment, Overrides::default()).unwrap_err(), *message, "{file}");
         }
         let starts = [
-            ("listen = \"nowhere\"", "millstream.toml: `listen` invalid socket address"),
+            ("listen = \"nowhere\"", "millstream.toml: `listen` must be an IP address and a port"),
             ("[http]\nbacklog = -1", "millstream.toml: `http.backlog` invalid value: integer `-1`"),
             (
                 "[http]\nconnections_max = 0",
