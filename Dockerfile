@@ -6,7 +6,8 @@ RUN cargo build --release --bin millstream
 
 FROM debian:stable-slim
 COPY --from=build /build/target/release/millstream /usr/local/bin/millstream
+ENV MILLSTREAM_DATA=/data MILLSTREAM_LISTEN=0.0.0.0:9991
 VOLUME /data
 EXPOSE 9991
 ENTRYPOINT ["millstream"]
-CMD ["serve", "--data", "/data", "--listen", "0.0.0.0:9991"]
+CMD ["serve"]
