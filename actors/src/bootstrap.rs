@@ -4,7 +4,9 @@ use crate::error::DomainError;
 use crate::realm::NewUser;
 use crate::realm::{join_groups, new_user};
 use model::group::{GroupPermissions, SYSTEM_GROUPS};
-use model::{Bot, BotKind, Directory, Fact, GroupId, GroupSetting, Realm, RealmId, Role, Timestamp, UserGroup, UserId};
+use model::{
+    Bot, BotKind, Directory, Fact, GroupId, GroupSetting, Realm, RealmId, Role, Timestamp, UserGroup, UserId,
+};
 use std::collections::BTreeSet;
 
 /// An organization to be created.

@@ -11,7 +11,10 @@ mod sets;
 mod unread;
 
 pub use channels::{ChannelSnapshot, TopicSummary, channel_snapshot, one_channel, topics};
-pub use fetch::{Anchor, FetchedMessage, NEWEST, Page, Range, RangeError, Window, fetch, fetch_ids, ids_among, load, window};
+pub use fetch::{
+    Anchor, FetchedMessage, NEWEST, Page, Range, RangeError, Window, fetch, fetch_ids, ids_among, load,
+    window,
+};
 pub use flags::{FlagSelection, ReadScope, select_flags, select_unread};
 pub use locate::{locate, may_read, readable_among};
 pub use received::newest_received;

@@ -5,7 +5,7 @@ mod actor;
 mod messages;
 mod queue;
 
-pub(crate) use actor::{accepts, wants};
 pub use actor::{SessionActor, SessionOptions};
+pub(crate) use actor::{accepts, wants};
 pub use messages::{Close, Deliver, Poll, PollAnswer, Tick};
 pub use queue::{Delivered, Queue};
