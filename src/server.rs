@@ -4,7 +4,7 @@ use crate::config::Config;
 use crate::dev::ensure_sample;
 use crate::http::app::App;
 use crate::http::dispatch::dispatch;
-use crate::http::observe::fold_metrics;
+use crate::http::observe::{fold_metrics, install_metrics};
 use crate::http::routes::Route;
 use actix_web::dev::ServerHandle;
 use actix_web::{App as Service, HttpServer, web};
@@ -122,6 +122,7 @@ async fn start(
     setup: Setup,
     clock: Arc<dyn Clock>,
 ) -> Result<(actix_web::dev::Server, Started, Arc<Server>), ServeError> {
+    install_metrics();
     let options = options(&setup.config, setup.is_durable);
     let actors = Server::start(actors::Options { clock, ..options }).await?;
     if setup.is_development {

@@ -116,6 +116,12 @@ fn is_plain_word(id: &[u8]) -> bool {
     !id.is_empty() && id.len() <= REQUEST_ID_BYTES_MAX && id.iter().all(plain)
 }
 
+/// Makes counting count. Call it before anything that counts is started: a counter that was made earlier
+/// stays silent for ever.
+pub fn install_metrics() {
+    recorder();
+}
+
 /// Everything counted so far, as Prometheus text.
 pub fn render_metrics() -> String {
     recorder().map(PrometheusHandle::render).unwrap_or_default()
