@@ -126,6 +126,18 @@ fn announce(view: &View, before: &Before, frame: &Frame, fact: &Fact, out: &mut 
         | Fact::QueueRegistered(_)
         | Fact::QueueEnded(_)
         | Fact::EventNumbersReserved(_) => {}
+        Fact::MessageUpdated(_)
+        | Fact::MessagesDeleted { .. }
+        | Fact::ReactionAdded { .. }
+        | Fact::ReactionRemoved { .. }
+        | Fact::SubmessageAdded { .. }
+        | Fact::TopicPoliciesSet { .. }
+        | Fact::ChannelChanged(_)
+        | Fact::SubscriptionChanged { .. }
+        | Fact::FolderChanged(_)
+        | Fact::FoldersReordered(_)
+        | Fact::GroupChanged(_)
+        | Fact::AlertWordsSet { .. } => {}
     }
 }
 

@@ -4,7 +4,7 @@
 //! last one, so that byte order is id order and one prefix scan is one table of one organization.
 //! Everything here can be rebuilt from the journal (`millstream check` compares the two).
 
-use model::{ChannelId, Flag, GroupId, MessageId, QueueId, RealmId, RecipientId, TopicKey, UserId};
+use model::{ChannelId, Flag, FolderId, GroupId, MessageId, QueueId, RealmId, RecipientId, TopicKey, UserId};
 
 macro_rules! tables {
     ($($(#[$doc:meta])* $name:ident = $byte:literal,)*) => {
@@ -48,6 +48,10 @@ tables! {
     Flags = 12,
     /// first event number of every 64th frame → its sequence: where to read on from an event id.
     EventPositions = 13,
+    /// folder → `ChannelFolder`
+    Folders = 14,
+    /// user → alert words
+    AlertWords = 15,
 }
 
 /// The row of one table, or the start of a scan over it.
@@ -115,6 +119,16 @@ pub fn user_topic(realm: RealmId, user: UserId, channel: ChannelId, topic: &Topi
 /// Key of [`Table::Queues`].
 pub fn queue(realm: RealmId, queue: &QueueId) -> Key {
     Key::table(realm, Table::Queues).then(queue.0.as_bytes())
+}
+
+/// Key of [`Table::Folders`].
+pub fn folder(realm: RealmId, folder: FolderId) -> Key {
+    Key::table(realm, Table::Folders).then(&folder.0.to_be_bytes())
+}
+
+/// Key of [`Table::AlertWords`].
+pub fn alert_words(realm: RealmId, user: UserId) -> Key {
+    Key::table(realm, Table::AlertWords).then(&user.0.to_be_bytes())
 }
 
 /// Key of [`Table::Messages`], by the first message of the chunk.

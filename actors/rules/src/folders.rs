@@ -5,7 +5,7 @@
 use crate::error::RuleError;
 use crate::names::DESCRIPTION_LENGTH_MAX;
 use crate::text;
-use model::Directory;
+use model::{Directory, FolderId};
 use std::collections::BTreeSet;
 
 /// Longest folder name, in code points.
@@ -44,7 +44,7 @@ pub fn check_folder_description(raw: &str) -> Result<&str, RuleError> {
 }
 
 /// Refuses to archive a folder that has channels: `FolderInUse`.
-pub fn check_folder_unused(dir: &Directory, folder: u32) -> Result<(), RuleError> {
+pub fn check_folder_unused(dir: &Directory, folder: FolderId) -> Result<(), RuleError> {
     match dir.channels().any(|channel| channel.folder == Some(folder)) {
         true => Err(RuleError::FolderInUse),
         false => Ok(()),
@@ -52,9 +52,9 @@ pub fn check_folder_unused(dir: &Directory, folder: u32) -> Result<(), RuleError
 }
 
 /// A new order: each folder, archived ones included, exactly once. `FolderOrderInvalid`.
-pub fn check_folder_order(folders: &BTreeSet<u32>, order: &[i64]) -> Result<Vec<u32>, RuleError> {
-    let ids: Vec<u32> = order.iter().filter_map(|id| u32::try_from(*id).ok()).collect();
-    let named: BTreeSet<u32> = ids.iter().copied().collect();
+pub fn check_folder_order(folders: &BTreeSet<FolderId>, order: &[i64]) -> Result<Vec<FolderId>, RuleError> {
+    let ids: Vec<FolderId> = order.iter().filter_map(|id| u32::try_from(*id).ok().map(FolderId)).collect();
+    let named: BTreeSet<FolderId> = ids.iter().copied().collect();
     if ids.len() != order.len() || ids.len() != named.len() || named != *folders {
         return Err(RuleError::FolderOrderInvalid);
     }
@@ -89,16 +89,16 @@ mod tests {
     fn folders_with_channels_stay() {
         let mut dir = fixture::directory();
         let mut channel = fixture::channel(1, "a");
-        channel.folder = Some(3);
+        channel.folder = Some(FolderId(3));
         dir.put_channel(channel);
-        assert_eq!(check_folder_unused(&dir, 3), Err(RuleError::FolderInUse));
-        assert_eq!(check_folder_unused(&dir, 4), Ok(()));
+        assert_eq!(check_folder_unused(&dir, FolderId(3)), Err(RuleError::FolderInUse));
+        assert_eq!(check_folder_unused(&dir, FolderId(4)), Ok(()));
     }
 
     #[test]
     fn orders_name_every_folder_once() {
-        let folders = BTreeSet::from([1, 2, 3]);
-        assert_eq!(check_folder_order(&folders, &[3, 1, 2]), Ok(vec![3, 1, 2]));
+        let folders = BTreeSet::from([1, 2, 3].map(FolderId));
+        assert_eq!(check_folder_order(&folders, &[3, 1, 2]), Ok(vec![FolderId(3), FolderId(1), FolderId(2)]));
         for order in [&[1, 2][..], &[1, 2, 2], &[1, 2, 3, 3], &[1, 2, 3, 4], &[1, 2, -3], &[]] {
             assert_eq!(check_folder_order(&folders, order), Err(RuleError::FolderOrderInvalid), "{order:?}");
         }

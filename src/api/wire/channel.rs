@@ -2,7 +2,7 @@
 
 use super::group::{GroupSettingJson, group_setting};
 use model::event::ChannelSummary;
-use model::{ChannelId, Directory, MessageId, Subscription, User, UserId};
+use model::{ChannelId, Directory, FolderId, MessageId, Subscription, User, UserId};
 use rules::posting::{channel_post_policy, is_announcement_only};
 use rules::settings::user_bool;
 use serde::Serialize;
@@ -25,7 +25,7 @@ pub struct ChannelJson<'a> {
     history_public_to_subscribers: bool,
     topics_policy: &'static str,
     first_message_id: Option<MessageId>,
-    folder_id: Option<u32>,
+    folder_id: Option<FolderId>,
     is_recently_active: bool,
     subscriber_count: u32,
     stream_weekly_traffic: Option<u32>,

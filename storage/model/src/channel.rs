@@ -1,7 +1,7 @@
 //! Channels.
 
 use crate::group::GroupSetting;
-use crate::ids::{ChannelId, RecipientId, UserId};
+use crate::ids::{ChannelId, FolderId, RecipientId, UserId};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -93,9 +93,30 @@ pub struct Channel {
     /// Which topics are allowed.
     pub topics_policy: TopicsPolicy,
     /// Folder it is shown in.
-    pub folder: Option<u32>,
+    pub folder: Option<FolderId>,
     /// Whether somebody wrote recently; clients hide inactive channels.
     pub is_recently_active: bool,
     /// Who may do what.
     pub permissions: ChannelPermissions,
+}
+
+/// A folder in which clients show channels together (companions.md 6).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChannelFolder {
+    /// Unique in the organization.
+    pub id: FolderId,
+    /// Unique without regard to case.
+    pub name: String,
+    /// Markdown source.
+    pub description: String,
+    /// HTML of the description.
+    pub rendered_description: String,
+    /// Where it stands among the folders; smaller is earlier.
+    pub order: u32,
+    /// When it was made.
+    pub created: Timestamp,
+    /// Who made it.
+    pub creator: UserId,
+    /// No longer in use.
+    pub is_archived: bool,
 }

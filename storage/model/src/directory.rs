@@ -3,10 +3,10 @@
 //! Built on persistent maps: a clone is a snapshot that costs a few reference counts, and a change
 //! copies only the path to what changed. `put_*` set absolute values, so applying twice is harmless.
 
-use crate::channel::Channel;
+use crate::channel::{Channel, ChannelFolder};
 use crate::direct::DirectConversation;
 use crate::group::{GroupSetting, UserGroup};
-use crate::ids::{ChannelId, GroupId, RecipientId, UserId};
+use crate::ids::{ChannelId, FolderId, GroupId, RecipientId, UserId};
 use crate::realm::Realm;
 use crate::subscription::Subscription;
 use crate::topic::{TopicKey, UserTopic, VisibilityPolicy};
@@ -38,6 +38,8 @@ pub struct Directory {
     directs_by_users: HashMap<Vec<UserId>, RecipientId>,
     user_directs: OrdMap<UserId, OrdSet<RecipientId>>,
     user_topics: OrdMap<(UserId, ChannelId, TopicKey), Arc<UserTopic>>,
+    folders: OrdMap<FolderId, Arc<ChannelFolder>>,
+    alert_words: OrdMap<UserId, Arc<[String]>>,
 }
 
 impl Directory {
@@ -60,6 +62,8 @@ impl Directory {
             directs_by_users: HashMap::new(),
             user_directs: OrdMap::new(),
             user_topics: OrdMap::new(),
+            folders: OrdMap::new(),
+            alert_words: OrdMap::new(),
         }
     }
 
@@ -122,6 +126,25 @@ impl Directory {
         self.users.insert(id, Arc::new(user));
     }
 
+    /// A user's alert words, as typed.
+    pub fn alert_words(&self, user: UserId) -> &[String] {
+        self.alert_words.get(&user).map(|words| &**words).unwrap_or_default()
+    }
+
+    /// Everybody who has alert words, with all of them.
+    pub fn all_alert_words(&self) -> impl Iterator<Item = (UserId, &Arc<[String]>)> {
+        self.alert_words.iter().map(|(user, words)| (*user, words))
+    }
+
+    /// Sets a user's alert words; none removes the record.
+    pub fn put_alert_words(&mut self, user: UserId, words: Vec<String>) {
+        if words.is_empty() {
+            self.alert_words.remove(&user);
+        } else {
+            self.alert_words.insert(user, words.into());
+        }
+    }
+
     // --- channels ---
 
     /// A channel by id, archived ones included.
@@ -147,6 +170,21 @@ impl Directory {
         }
         self.channels_by_name.insert(channel.name.to_lowercase(), channel.id);
         self.channels.insert(channel.id, Arc::new(channel));
+    }
+
+    /// A folder by id, archived ones included.
+    pub fn folder(&self, id: FolderId) -> Option<&Arc<ChannelFolder>> {
+        self.folders.get(&id)
+    }
+
+    /// All folders by id.
+    pub fn folders(&self) -> impl Iterator<Item = &Arc<ChannelFolder>> {
+        self.folders.values()
+    }
+
+    /// Sets a folder's record.
+    pub fn put_folder(&mut self, folder: ChannelFolder) {
+        self.folders.insert(folder.id, Arc::new(folder));
     }
 
     // --- subscriptions ---

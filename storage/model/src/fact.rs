@@ -3,13 +3,14 @@
 //! Facts are stored for ever. Variants and fields are only ever added at the end, with a new schema
 //! version where a field is added (see `storage::codec`).
 
-use crate::channel::Channel;
+use crate::channel::{Channel, ChannelFolder};
 use crate::direct::DirectConversation;
 use crate::flags::{Flag, FlagOp};
 use crate::group::UserGroup;
-use crate::ids::{ChannelId, EventNumber, GroupId, MessageId, QueueId, UserId};
-use crate::message::Message;
+use crate::ids::{ChannelId, EventNumber, FolderId, GroupId, MessageId, QueueId, RecipientId, UserId};
+use crate::message::{Message, PropagateMode, Reaction, Submessage, TopicLink};
 use crate::queue::QueueRecord;
+pub use crate::ranges::MessageRanges;
 use crate::realm::Realm;
 use crate::subscription::Subscription;
 use crate::time::Timestamp;
@@ -38,33 +39,84 @@ pub struct LocalEcho {
     pub local_id: Arc<str>,
 }
 
-/// Message ids as sorted, inclusive ranges: marking a million messages read stays one small fact.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct MessageRanges(pub Vec<(MessageId, MessageId)>);
+/// Which messages of which topic went where. Each keeps its own spelling of the topic where that does not change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Movement {
+    /// All that moved, the target among them; all of one topic.
+    pub messages: MessageRanges,
+    /// What was asked for.
+    pub mode: PropagateMode,
+    /// Where they were.
+    pub channel: ChannelId,
+    /// The topic before, as spelled on the target.
+    pub topic: String,
+    /// Where they are now, if that is another channel.
+    pub new_channel: Option<ArrivalFact>,
+    /// The topic now, if it changed, be it only in spelling.
+    pub new_topic: Option<NewTopic>,
+    /// Resolving and unresolving does not count as moving (`last_moved_timestamp`).
+    pub is_resolve: bool,
+}
 
-impl MessageRanges {
-    /// Ranges of ids that come in ascending order without doubles.
-    pub fn from_sorted(ids: impl IntoIterator<Item = MessageId>) -> Self {
-        let mut ranges: Vec<(MessageId, MessageId)> = Vec::new();
-        for id in ids {
-            match ranges.last_mut() {
-                Some((_, last)) if last.next() == id => *last = id,
-                _ => ranges.push((id, id)),
-            }
-        }
-        Self(ranges)
-    }
+/// A topic that messages got by moving.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewTopic {
+    /// Its name.
+    pub name: String,
+    /// Links found in the name.
+    pub links: Vec<TopicLink>,
+}
 
-    /// All ids, ascending.
-    pub fn iter(&self) -> impl Iterator<Item = MessageId> {
-        self.0.iter().flat_map(|(first, last)| (first.0..=last.0).map(MessageId))
-    }
+/// Messages come to a channel in which they were not sent. Who has them there does not follow from
+/// subscriptions: it is said here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArrivalFact {
+    /// The channel.
+    pub channel: ChannelId,
+    /// What `recipient_id` of its messages says.
+    pub recipient: RecipientId,
+    /// Who has which of them after the move. Everybody else has none.
+    pub deliveries: Vec<Delivery>,
+}
 
-    /// Whether there is no id.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
+/// People who have the same ones of some moved messages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delivery {
+    /// Which.
+    pub messages: MessageRanges,
+    /// Who, sorted.
+    pub users: Vec<UserId>,
+    /// They did not have them before; the messages count as read.
+    pub is_new: bool,
+}
+
+/// What one request changed about a message and, by moving, perhaps about others (endpoints.md 2).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageUpdate {
+    /// The message that the request was about.
+    pub target: MessageId,
+    /// Who did it.
+    pub by: UserId,
+    /// When; edit histories say this.
+    pub at: Timestamp,
+    /// The target's own record after a content edit, as [`Fact::ReactionAdded`] has it; none without one.
+    pub edited: Option<Arc<Message>>,
+    /// What moved; none if nothing did.
+    pub movement: Option<Movement>,
+}
+
+/// Where deleted messages were.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DeletedFrom {
+    /// A topic.
+    Topic {
+        /// The channel.
+        channel: ChannelId,
+        /// As spelled.
+        topic: String,
+    },
+    /// A direct conversation.
+    Direct(RecipientId),
 }
 
 /// Something that happened in an organization.
@@ -157,6 +209,72 @@ pub enum Fact {
     QueueEnded(QueueId),
     /// Numbers up to this one may be given to events that are not in the log (typing, presence).
     EventNumbersReserved(EventNumber),
+    /// A message was edited, or messages were moved, or both by one request.
+    MessageUpdated(Box<MessageUpdate>),
+    /// Messages are gone, for whatever reason.
+    MessagesDeleted {
+        /// Where they were; all in the same place.
+        from: DeletedFrom,
+        /// Which.
+        messages: MessageRanges,
+    },
+    /// Somebody reacted.
+    ReactionAdded {
+        /// The message's own record after it: as sent, with what was done to this message alone (content edits,
+        /// reactions, submessages). Where moves have brought it is not in here.
+        message: Arc<Message>,
+        /// What was added.
+        reaction: Reaction,
+    },
+    /// Somebody took a reaction back.
+    ReactionRemoved {
+        /// The message's own record after it.
+        message: Arc<Message>,
+        /// What was removed.
+        reaction: Reaction,
+    },
+    /// A widget got another part.
+    SubmessageAdded {
+        /// The message's own record after it.
+        message: Arc<Message>,
+        /// What was added.
+        submessage: Submessage,
+    },
+    /// Users' policies for a topic are now this.
+    TopicPoliciesSet {
+        /// The channel.
+        channel: ChannelId,
+        /// The topic as spelled.
+        topic: String,
+        /// The policy; `Inherit` removes the records.
+        policy: VisibilityPolicy,
+        /// Whose, sorted.
+        users: Vec<UserId>,
+    },
+    /// A channel's record is now this, whatever changed in it (archived and back included).
+    ChannelChanged(Box<Channel>),
+    /// What a user has set for a channel is now this; subscribing and unsubscribing have facts of their own.
+    SubscriptionChanged {
+        /// Whose.
+        user: UserId,
+        /// The channel.
+        channel: ChannelId,
+        /// The whole record.
+        subscription: Box<Subscription>,
+    },
+    /// A folder of channels is now this, or came to be.
+    FolderChanged(Box<ChannelFolder>),
+    /// All folders, in their new order.
+    FoldersReordered(Vec<FolderId>),
+    /// A group's record is now this: name, members, subgroups, permissions, deactivation.
+    GroupChanged(Box<UserGroup>),
+    /// A user's alert words are now these.
+    AlertWordsSet {
+        /// Whose.
+        user: UserId,
+        /// All of them, as typed.
+        words: Vec<String>,
+    },
 }
 
 impl Fact {
@@ -164,8 +282,9 @@ impl Fact {
     pub fn events_max(&self) -> u64 {
         match self {
             Self::QueueRegistered(_) | Self::QueueEnded(_) | Self::EventNumbersReserved(_) => 0,
-            Self::RealmCreated(_) | Self::RealmChanged(_) => 1,
-            Self::UserCreated(_) | Self::UserChanged(_) => 2,
+            Self::RealmCreated(_) | Self::RealmChanged(_) => EVENTS_OF_RECORD,
+            Self::UserCreated(_) => 2,
+            Self::UserChanged(_) => EVENTS_OF_RECORD,
             Self::GroupCreated(_) => 1,
             Self::GroupMembersChanged { .. } => 2,
             Self::ChannelCreated(_) | Self::ChannelActivityChanged { .. } => 1,
@@ -176,19 +295,26 @@ impl Fact {
             Self::MessageSent { .. } => 1,
             Self::FlagsChanged { .. } => 1,
             Self::TopicPolicySet { .. } => 2,
+            // The event for those who keep them, one for each of those who lose some, and what each channel's
+            // oldest message is now. Clients without bulk deletion count one for each message.
+            Self::MessageUpdated(update) => {
+                let moved = update.movement.as_ref().map_or(0, |movement| movement.messages.len());
+                EVENTS_OF_RECORD + moved * 2
+            }
+            // In the worst case each message goes to other people; see there for clients without bulk deletion.
+            Self::MessagesDeleted { messages, .. } => EVENTS_OF_RECORD + messages.len() * 2,
+            Self::ReactionAdded { .. } | Self::ReactionRemoved { .. } | Self::SubmessageAdded { .. } => 1,
+            // One for everybody, and all muted topics of each for clients that know nothing else.
+            Self::TopicPoliciesSet { users, .. } => users.len() as u64 + 1,
+            // One for each property, and those for people who gain or lose it with its privacy.
+            Self::ChannelChanged(_) => EVENTS_OF_RECORD,
+            Self::SubscriptionChanged { .. } => EVENTS_OF_RECORD,
+            Self::FolderChanged(_) | Self::FoldersReordered(_) | Self::AlertWordsSet { .. } => 1,
+            // Channels may be gained and lost with a group's members.
+            Self::GroupChanged(_) => EVENTS_OF_RECORD,
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranges_join_neighbours() {
-        let ids = [3, 4, 5, 9, 11, 12].map(MessageId);
-        let ranges = MessageRanges::from_sorted(ids);
-        assert_eq!(ranges.0.len(), 3);
-        assert_eq!(ranges.iter().collect::<Vec<_>>(), ids);
-    }
-}
+/// More events than any change of one record leads to.
+const EVENTS_OF_RECORD: u64 = 64;

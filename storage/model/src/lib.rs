@@ -13,6 +13,7 @@ pub mod group;
 pub mod ids;
 pub mod message;
 pub mod queue;
+pub mod ranges;
 pub mod realm;
 pub mod setting;
 pub mod subscription;
@@ -20,16 +21,19 @@ pub mod time;
 pub mod topic;
 pub mod user;
 
-pub use channel::{Channel, ChannelPermissions, TopicsPolicy};
+pub use channel::{Channel, ChannelFolder, ChannelPermissions, TopicsPolicy};
 pub use direct::DirectConversation;
 pub use directory::Directory;
 pub use event::{Audience, Event, EventBody, EventKind, EventKinds};
 pub use fact::{Fact, Frame};
 pub use flags::{Flag, FlagOp, Flags};
 pub use group::{GroupSetting, UserGroup};
-pub use ids::{ChannelId, EventNumber, GroupId, MessageId, QueueId, RealmId, RecipientId, Sequence, UserId};
-pub use message::{EditEntry, Message, Place, Reaction, Submessage, TopicLink};
+pub use ids::{
+    ChannelId, EventNumber, FolderId, GroupId, MessageId, QueueId, RealmId, RecipientId, Sequence, UserId,
+};
+pub use message::{EditEntry, Message, Place, PropagateMode, Reaction, Submessage, TopicLink};
 pub use queue::{ClientCapabilities, QueueOptions, QueueRecord};
+pub use ranges::MessageRanges;
 pub use realm::Realm;
 pub use setting::{SettingValue, Settings};
 pub use subscription::{Subscription, SubscriptionSpan};

@@ -37,6 +37,41 @@ impl Place {
     }
 }
 
+/// Which messages of a topic a move is about (api.md, PATCH /messages).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PropagateMode {
+    /// The message alone.
+    #[default]
+    One,
+    /// The message and all later ones.
+    Later,
+    /// All of the topic that the actor can read.
+    All,
+}
+
+impl PropagateMode {
+    /// All modes.
+    pub const ALL: [Self; 3] = [Self::One, Self::Later, Self::All];
+
+    /// The word on the wire.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::One => "change_one",
+            Self::Later => "change_later",
+            Self::All => "change_all",
+        }
+    }
+
+    /// Whether a message of the target's topic moves with the target.
+    pub fn includes(self, target: MessageId, id: MessageId) -> bool {
+        match self {
+            Self::One => id == target,
+            Self::Later => id >= target,
+            Self::All => true,
+        }
+    }
+}
+
 /// A message as decided: rendered, with its mentions resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {

@@ -8,8 +8,8 @@ use crate::tables::{self, Table};
 use crate::view::chunk::entries;
 use crate::view::{FlagBlock, MessageIndexRow, Progress};
 use model::{
-    Channel, DirectConversation, Flag, Message, MessageId, QueueRecord, Realm, RealmId, Sequence,
-    Subscription, User, UserGroup, UserTopic,
+    Channel, ChannelFolder, DirectConversation, Flag, Message, MessageId, QueueRecord, Realm, RealmId,
+    Sequence, Subscription, User, UserGroup, UserTopic,
 };
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet};
@@ -92,6 +92,11 @@ impl Known {
                 parse::<FlagBlock>(value).map(drop)
             }
             Table::EventPositions => parse::<Sequence>(value).map(drop),
+            Table::Folders => same_id(parse::<ChannelFolder>(value)?.id.0, number(0)),
+            Table::AlertWords => {
+                self.check_user(number(0))?;
+                parse::<Vec<String>>(value).map(drop)
+            }
         }
     }
 
@@ -143,7 +148,7 @@ fn has_form(table: Table, key: &[u8]) -> bool {
     match table {
         Table::Progress | Table::Realm => fields == 0,
         Table::Users | Table::Groups | Table::Channels | Table::Directs => fields == 4,
-        Table::Messages | Table::MessageIndex => fields == 4,
+        Table::Messages | Table::MessageIndex | Table::Folders | Table::AlertWords => fields == 4,
         Table::Subscriptions | Table::EventPositions => fields == 8,
         Table::Flags => fields == 9,
         Table::UserTopics => fields >= 8,

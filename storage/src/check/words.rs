@@ -25,6 +25,8 @@ pub(super) fn row_name(key: &[u8]) -> String {
             format!("flag {} of user {first}, block {}", key.get(9).copied().unwrap_or_default(), number(5))
         }
         Some(Table::EventPositions) => format!("position of event {:?}", key.get(5..).unwrap_or_default()),
+        Some(Table::Folders) => format!("channel folder {first}"),
+        Some(Table::AlertWords) => format!("alert words of user {first}"),
         None => format!("row {key:02x?} of no known table"),
     }
 }

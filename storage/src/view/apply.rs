@@ -7,7 +7,7 @@ use crate::error::StoreError;
 use crate::tables;
 use model::fact::MessageRanges;
 use model::{
-    ChannelId, Directory, Fact, Flag, FlagOp, Frame, GroupId, Message, MessageId, Realm, Sequence,
+    ChannelId, Directory, Fact, Flag, FlagOp, FolderId, Frame, GroupId, Message, MessageId, Realm, Sequence,
     Subscription, TopicKey, UserId, UserTopic, VisibilityPolicy,
 };
 use roaring::RoaringBitmap;
@@ -112,14 +112,14 @@ impl View {
                 self.directory.put_user(model::User::clone(user));
                 rows.put(tables::user(realm, user.id), user)
             }
-            Fact::GroupCreated(group) => {
+            Fact::GroupCreated(group) | Fact::GroupChanged(group) => {
                 self.directory.put_group(model::UserGroup::clone(group));
                 rows.put(tables::group(realm, group.id), group)
             }
             Fact::GroupMembersChanged { group, added, removed } => {
                 self.apply_members(*group, added, removed, rows)
             }
-            Fact::ChannelCreated(channel) => {
+            Fact::ChannelCreated(channel) | Fact::ChannelChanged(channel) => {
                 self.directory.put_channel(model::Channel::clone(channel));
                 rows.put(tables::channel(realm, channel.id), channel)
             }
@@ -162,12 +162,51 @@ impl View {
                 self.progress.reserved_events = *number;
                 Ok(())
             }
+            Fact::TopicPoliciesSet { channel, topic, policy, users } => {
+                let record = UserTopic { name: topic.clone(), policy: *policy, updated: frame.at };
+                users.iter().try_for_each(|user| self.apply_topic(*user, *channel, record.clone(), rows))
+            }
+            Fact::SubscriptionChanged { user, channel, subscription } => {
+                rows.put(tables::subscription(realm, *channel, *user), subscription)?;
+                self.directory.put_subscription(*channel, *user, Subscription::clone(subscription));
+                Ok(())
+            }
+            Fact::FolderChanged(folder) => {
+                self.directory.put_folder(model::ChannelFolder::clone(folder));
+                rows.put(tables::folder(realm, folder.id), folder)
+            }
+            Fact::FoldersReordered(folders) => self.apply_folder_order(folders, rows),
+            Fact::AlertWordsSet { user, words } => {
+                self.directory.put_alert_words(*user, words.clone());
+                let key = tables::alert_words(realm, *user);
+                if words.is_empty() {
+                    rows.remove(key)
+                } else {
+                    rows.put(key, words)?
+                }
+                Ok(())
+            }
+            Fact::MessageUpdated(_)
+            | Fact::MessagesDeleted { .. }
+            | Fact::ReactionAdded { .. }
+            | Fact::ReactionRemoved { .. }
+            | Fact::SubmessageAdded { .. } => Ok(()),
         }
     }
 
     fn apply_realm(&mut self, record: &Realm, rows: &mut Rows) -> Result<(), StoreError> {
         self.directory.put_realm(record.clone());
         rows.put(tables::Key::table(record.id, tables::Table::Realm), record)
+    }
+
+    fn apply_folder_order(&mut self, folders: &[FolderId], rows: &mut Rows) -> Result<(), StoreError> {
+        for (order, id) in (0..).zip(folders) {
+            let Some(before) = self.directory.folder(*id) else { continue };
+            let folder = model::ChannelFolder { order, ..model::ChannelFolder::clone(before) };
+            rows.put(tables::folder(self.realm(), *id), &folder)?;
+            self.directory.put_folder(folder);
+        }
+        Ok(())
     }
 
     fn apply_members(

@@ -7,8 +7,8 @@ use crate::codec::decode;
 use crate::error::StoreError;
 use crate::tables::{self, Key, Table};
 use model::{
-    Channel, ChannelId, DirectConversation, Flag, MessageId, QueueRecord, Realm, RealmId, Subscription, User,
-    UserGroup, UserId, UserTopic,
+    Channel, ChannelFolder, ChannelId, DirectConversation, Flag, MessageId, QueueRecord, Realm, RealmId,
+    Subscription, User, UserGroup, UserId, UserTopic,
 };
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
@@ -57,6 +57,14 @@ fn load_directory(tree: &sled::Tree, realm: RealmId, view: &mut View) -> Result<
     scan::<UserTopic>(tree, realm, Table::UserTopics, "topic policy", |key, topic| {
         let user = UserId(tables::number_at(key, 0)?);
         view.directory.put_topic(user, ChannelId(tables::number_at(key, 4)?), topic);
+        Some(())
+    })?;
+    scan::<ChannelFolder>(tree, realm, Table::Folders, "channel folder", |_, folder| {
+        view.directory.put_folder(folder);
+        Some(())
+    })?;
+    scan::<Vec<String>>(tree, realm, Table::AlertWords, "alert words", |key, words| {
+        view.directory.put_alert_words(UserId(tables::number_at(key, 0)?), words);
         Some(())
     })?;
     scan::<QueueRecord>(tree, realm, Table::Queues, "event queue", |_, queue| {

@@ -17,7 +17,7 @@ use crate::permissions::group_setting_change::{ProposedChange, check_group_setti
 use crate::permissions::roles::{check_administrator, check_owner};
 use crate::settings::{ChannelPermission, RealmPermission};
 use crate::text;
-use model::{Channel, ChannelId, Directory, GroupSetting, TopicsPolicy, User};
+use model::{Channel, ChannelId, Directory, FolderId, GroupSetting, TopicsPolicy, User};
 use privacy::check_privacy;
 use serde_json::Value;
 use std::sync::Arc;
@@ -67,7 +67,7 @@ pub enum ChannelChange {
     /// Name.
     Name(String),
     /// Folder.
-    Folder(Option<u32>),
+    Folder(Option<FolderId>),
     /// Who may do something.
     Permission(ChannelPermission, GroupSetting),
 }
@@ -94,7 +94,7 @@ pub fn check_channel_update(
     id: i64,
     update: &ChannelUpdate,
     has_named_topics: impl FnOnce() -> bool,
-    folder_exists: impl FnOnce(u32) -> bool,
+    folder_exists: impl FnOnce(FolderId) -> bool,
 ) -> Result<UpdatePlan, RuleError> {
     let channel = access_channel_administration(dir, actor, id)?.channel().clone();
     let mut changes = Vec::new();
@@ -159,7 +159,7 @@ impl Steps<'_> {
     fn take(
         &mut self,
         update: &ChannelUpdate,
-        folder_exists: impl FnOnce(u32) -> bool,
+        folder_exists: impl FnOnce(FolderId) -> bool,
     ) -> Result<(), RuleError> {
         self.set_default(update)?;
         self.set_retention(update)?;
@@ -227,13 +227,13 @@ impl Steps<'_> {
     fn set_folder(
         &mut self,
         update: &ChannelUpdate,
-        folder_exists: impl FnOnce(u32) -> bool,
+        folder_exists: impl FnOnce(FolderId) -> bool,
     ) -> Result<(), RuleError> {
         let Some(wanted) = update.folder else { return Ok(()) };
         let folder = match wanted {
             None => None,
             Some(id) => {
-                let id = u32::try_from(id).ok().filter(|id| folder_exists(*id));
+                let id = u32::try_from(id).ok().map(FolderId).filter(|id| folder_exists(*id));
                 Some(id.ok_or(RuleError::InvalidFolderId)?)
             }
         };

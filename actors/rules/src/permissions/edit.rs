@@ -5,6 +5,7 @@
 
 mod moves;
 
+pub use model::PropagateMode;
 pub use moves::MovePlan;
 
 use crate::content::parse_content;
@@ -13,7 +14,7 @@ use crate::permissions::message::{Spot, check_may_read};
 use crate::settings::{realm_bool, realm_int};
 use crate::text;
 use crate::topics::{self, EMPTY_TOPIC_DISPLAY_NAME, RESOLVED_PREFIX, TOPIC_LENGTH_MAX, normalize_topic};
-use model::{ChannelId, Directory, Message, MessageId, Place, Realm, Timestamp, User};
+use model::{ChannelId, Directory, Message, Place, Realm, Timestamp, User};
 use moves::plan_move;
 use sha2::{Digest, Sha256};
 
@@ -22,44 +23,13 @@ pub const EDIT_GRACE_SECS: u64 = 20;
 /// What a message says whose content was taken away.
 pub const DELETED_CONTENT: &str = "(deleted)";
 
-/// Which messages of a topic a move is about.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PropagateMode {
-    /// The message alone.
-    #[default]
-    One,
-    /// The message and all later ones.
-    Later,
-    /// All of the topic that the actor can read.
-    All,
-}
-
-impl PropagateMode {
-    const ALL: [Self; 3] = [Self::One, Self::Later, Self::All];
-
-    /// The word on the wire.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::One => "change_one",
-            Self::Later => "change_later",
-            Self::All => "change_all",
-        }
-    }
-
-    /// The mode with a wire word: `SettingInvalid` for others.
-    pub fn parse(word: &str) -> Result<Self, RuleError> {
-        let found = Self::ALL.into_iter().find(|mode| mode.word() == word);
-        found.ok_or_else(|| RuleError::SettingInvalid { name: "propagate_mode".to_owned() })
-    }
-
-    /// Whether a message of the target's topic moves with the target.
-    pub fn includes(self, target: MessageId, id: MessageId) -> bool {
-        match self {
-            Self::One => id == target,
-            Self::Later => id >= target,
-            Self::All => true,
-        }
-    }
+/// The mode with a wire word.
+///
+/// # Errors
+/// `SettingInvalid` for others.
+pub fn parse_propagate_mode(word: &str) -> Result<PropagateMode, RuleError> {
+    let found = PropagateMode::ALL.into_iter().find(|mode| mode.word() == word);
+    found.ok_or_else(|| RuleError::SettingInvalid { name: "propagate_mode".to_owned() })
 }
 
 /// What a client asks for, as sent.

@@ -21,7 +21,7 @@ fn directory() -> Directory {
 }
 
 fn check(dir: &Directory, actor: UserId, id: i64, update: &ChannelUpdate) -> Result<UpdatePlan, RuleError> {
-    check_channel_update(dir, dir.user(actor).unwrap(), id, update, || true, |folder| folder == 7)
+    check_channel_update(dir, dir.user(actor).unwrap(), id, update, || true, |folder| folder == FolderId(7))
 }
 
 /// All in one: what changes, and the refusal wherever it comes from.
@@ -177,7 +177,7 @@ fn single_changes_are_permitted_or_not() {
         (MEMBER, 1, name("general "), refused(RuleError::ChannelNameSame)),
         (MEMBER, 1, name("OLD"), refused(RuleError::ChannelAlreadyExists { name: "OLD".into() })),
         (MEMBER, 1, name(" "), refused(RuleError::ChannelNameEmpty)),
-        (MEMBER, 1, folder(Some(7)), changed(ChannelChange::Folder(Some(7)))),
+        (MEMBER, 1, folder(Some(7)), changed(ChannelChange::Folder(Some(FolderId(7))))),
         (MEMBER, 1, folder(Some(8)), refused(RuleError::InvalidFolderId)),
         (MEMBER, 1, folder(None), nothing),
     ] {
@@ -253,7 +253,7 @@ fn what_came_before_a_refusal_stays() {
     assert_eq!(channel.folder, None);
     dir.put_channel(channel);
     let again = ChannelUpdate { new_name: None, is_private: None, ..update };
-    assert_eq!(decide(&dir, MEMBER, 1, &again).0, vec![ChannelChange::Folder(Some(7))]);
+    assert_eq!(decide(&dir, MEMBER, 1, &again).0, vec![ChannelChange::Folder(Some(FolderId(7)))]);
 }
 
 #[test]

@@ -332,10 +332,10 @@ fn modes_say_which_messages_move() {
         ("change_later", [false, true, true]),
         ("change_all", [true; 3]),
     ] {
-        let mode = PropagateMode::parse(word).unwrap();
+        let mode = parse_propagate_mode(word).unwrap();
         assert_eq!([4, 5, 6].map(|id| mode.includes(MessageId(5), MessageId(id))), moved, "{word}");
     }
-    assert_eq!(PropagateMode::parse("all").unwrap_err().to_string(), "Invalid propagate_mode");
+    assert_eq!(parse_propagate_mode("all").unwrap_err().to_string(), "Invalid propagate_mode");
 }
 
 proptest! {
