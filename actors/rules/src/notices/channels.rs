@@ -308,7 +308,7 @@ mod tests {
         ] {
             assert_eq!(told(change), Some(expected));
         }
-        assert_eq!(told(ChannelChange::Folder(Some(1))), None);
+        assert_eq!(told(ChannelChange::Folder(Some(model::FolderId(1)))), None);
         assert_eq!(told(ChannelChange::Permission(ChannelPermission::Subscribe, fixture::nobody())), None);
     }
 

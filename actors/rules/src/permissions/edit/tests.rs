@@ -2,7 +2,8 @@ use super::*;
 use crate::fixture::{self, ADMINISTRATOR, BOT, GUEST, MEMBER, MODERATOR, OTHER_MEMBER, OWNER};
 use crate::topics::ResolveChange;
 use model::{
-    Channel, ChannelId, DirectConversation, GroupSetting, RecipientId, SettingValue, Submessage, UserId,
+    Channel, ChannelId, DirectConversation, GroupSetting, MessageId, RecipientId, SettingValue, Submessage,
+    UserId,
 };
 use proptest::prelude::*;
 
