@@ -28,6 +28,8 @@ enum What {
     Frame(Frame),
     /// An event that is not kept (typing, presence); it waits for the frames decided before it.
     Passing(Box<Event>, Audience),
+    /// Nothing but the answer: somebody waits for what was decided before.
+    Turn,
 }
 
 struct Pending {
@@ -174,6 +176,21 @@ impl Committer {
         Ok(())
     }
 
+    /// Runs `then` on the shard's thread when everything decided so far is published, in this or any other
+    /// organization of the shard; at once when nothing waits.
+    pub fn when_settled(&self, realm: &Arc<RealmShared>, then: Done) {
+        if let Some(why) = self.failure.borrow().as_ref() {
+            return then(Err(DomainError::Storage(why.clone())));
+        }
+        if self.is_idle() {
+            return then(Ok(()));
+        }
+        let ticket = self.last_ticket.get();
+        let pending = Pending { ticket, realm: realm.clone(), what: What::Turn, done: Some(then) };
+        self.pending.borrow_mut().push_back(pending);
+        self.durability.wake();
+    }
+
     /// Publishes whatever is durable, whenever the log reports. Ends when the shard stops.
     pub async fn run(self: Rc<Self>) {
         loop {
@@ -235,6 +252,7 @@ impl Committer {
             for pending in batch {
                 match pending.what {
                     What::Passing(event, audience) => announced.push(vec![(*event, audience)]),
+                    What::Turn => announced.push(Vec::new()),
                     What::Frame(frame) => {
                         let sequence = view.progress.sequence.next();
                         let before = crate::announce::Before::of(&view, &frame);

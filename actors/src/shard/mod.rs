@@ -3,8 +3,10 @@
 
 mod commit;
 mod sequencer;
+mod settled;
 mod sink;
 
 pub use commit::{Committer, Done};
 pub use sequencer::Sequencer;
+pub use settled::SettledQueue;
 pub use sink::{Durability, DurableSink};

@@ -129,3 +129,24 @@ async fn passing_events_wait_for_what_was_decided_before_them() {
     let used = shard.committer.ids(shard.realm.id).unwrap().event;
     assert!(shard.realm.view.read().progress.reserved_events >= used);
 }
+
+#[actix::test]
+async fn a_turn_comes_when_everything_before_it_is_published() {
+    let shard = Shard::start();
+    let turns = Rc::new(Cell::new(0));
+    let take = |turns: &Rc<Cell<u32>>| -> Done {
+        let turns = turns.clone();
+        Box::new(move |result| turns.set(turns.get() + u32::from(result.is_ok())))
+    };
+    shard.committer.when_settled(&shard.realm, take(&turns));
+    assert_eq!(turns.get(), 1, "nothing was on its way");
+    shard.log.hold();
+    assert!(shard.send());
+    shard.committer.when_settled(&shard.realm, take(&turns));
+    assert!(shard.send());
+    shard.committer.publish_durable();
+    assert_eq!(turns.get(), 1);
+    shard.log.release(1);
+    shard.committer.publish_durable();
+    assert_eq!((turns.get(), shard.newest()), (2, MessageId(1)));
+}
