@@ -1,12 +1,14 @@
 //! What the edge may ask of an organization. Nobody outside this package sees an actor's address.
 
-use crate::channel::{SendMessage, Subscribe, Subscribed, Unsubscribe, Unsubscribed};
+mod channels;
+
+use crate::channel::SendMessage;
 use crate::draft::{ChannelDraft, DirectDraft, Sent};
 use crate::error::DomainError;
 use crate::presence::{Presence, Report};
 use crate::realm::{
-    ChangeFlags, CreateChannel, CreateUser, EndQueue, NewChannel, NewUser, OpenChannel, OpenDirect,
-    RealmActor, RegisterQueue, RegisteredQueue, ReportPresence, ResumeQueue, Type,
+    ChangeFlags, CreateUser, EndQueue, NewUser, OpenDirect, RealmActor, RegisterQueue, RegisteredQueue,
+    ReportPresence, ResumeQueue, Settle, SettledCommand, Type,
 };
 use crate::session::{Poll, PollAnswer, SessionActor};
 use crate::shared::RealmShared;
@@ -16,8 +18,8 @@ use actix::prelude::*;
 use model::event::TypingPlace;
 use model::fact::MessageRanges;
 use model::{
-    ChannelId, Directory, Flag, FlagOp, Message as ChatMessage, MessageId, QueueId, QueueOptions, RealmId,
-    Timestamp, User, UserId,
+    Directory, Flag, FlagOp, Message as ChatMessage, MessageId, QueueId, QueueOptions, RealmId, Timestamp,
+    User, UserId,
 };
 use std::sync::Arc;
 use storage::View;
@@ -25,9 +27,6 @@ use tokio::sync::oneshot;
 
 /// Ranges of messages whose flags one frame changes.
 const FLAG_RANGES_MAX: usize = 16_384;
-
-/// Users whose subscriptions one frame changes.
-const SUBSCRIBERS_MAX: usize = 1000;
 
 /// An organization. Clones are handles to the same one.
 #[derive(Clone)]
@@ -80,6 +79,11 @@ impl RealmHandle {
 
     fn actor(&self) -> Result<&Addr<RealmActor>, DomainError> {
         self.0.realm.get().ok_or(DomainError::Stopping)
+    }
+
+    /// Lets the organization's actor decide something from what is durable.
+    async fn settle<C: SettledCommand>(&self, command: C) -> Result<C::Outcome, DomainError> {
+        ask(self.actor()?, |answer| Settle { command, answer }).await
     }
 
     // --- who somebody is ---
@@ -186,71 +190,6 @@ impl RealmHandle {
             ask(self.actor()?, |answer| ChangeFlags { user, flag, op, messages, answer }).await?;
         }
         Ok(())
-    }
-
-    // --- channels ---
-
-    async fn channel(&self, id: ChannelId) -> Result<Addr<crate::channel::ChannelActor>, DomainError> {
-        let running = self.0.channels.read().get(&id).filter(|channel| channel.connected()).cloned();
-        if let Some(channel) = running {
-            return Ok(channel);
-        }
-        let opened = self.actor()?.send(OpenChannel(id)).await.map_err(mailbox)?;
-        opened.ok_or_else(|| rules::RuleError::ChannelIdDoesNotExist { id: id.0.into() }.into())
-    }
-
-    /// Creates a channel with its first subscribers and its first notice.
-    ///
-    /// # Errors
-    /// `ChannelExists`.
-    pub async fn create_channel(&self, mut channel: NewChannel) -> Result<ChannelId, DomainError> {
-        let by = channel.by;
-        let later = channel.subscribers.split_off(channel.subscribers.len().min(SUBSCRIBERS_MAX));
-        let id = ask(self.actor()?, |answer| CreateChannel { channel: Box::new(channel), answer }).await?;
-        self.subscribe(id, later, by).await?;
-        Ok(id)
-    }
-
-    /// Subscribes users, each with a colour.
-    ///
-    /// # Errors
-    /// Those of every command. Permissions are the caller's.
-    pub async fn subscribe(
-        &self,
-        channel: ChannelId,
-        users: Vec<(UserId, String)>,
-        by: UserId,
-    ) -> Result<Subscribed, DomainError> {
-        let channel = self.channel(channel).await?;
-        let mut outcome = Subscribed::default();
-        for users in users.chunks(SUBSCRIBERS_MAX) {
-            let users = users.to_vec();
-            let part = ask(&channel, |answer| Subscribe { users, by, answer }).await?;
-            outcome.subscribed.extend(part.subscribed);
-            outcome.already.extend(part.already);
-        }
-        Ok(outcome)
-    }
-
-    /// Unsubscribes users.
-    ///
-    /// # Errors
-    /// Those of every command. Permissions are the caller's.
-    pub async fn unsubscribe(
-        &self,
-        channel: ChannelId,
-        users: Vec<UserId>,
-        by: UserId,
-    ) -> Result<Unsubscribed, DomainError> {
-        let channel = self.channel(channel).await?;
-        let mut outcome = Unsubscribed::default();
-        for users in users.chunks(SUBSCRIBERS_MAX) {
-            let users = users.to_vec();
-            let part = ask(&channel, |answer| Unsubscribe { users, by, answer }).await?;
-            outcome.removed.extend(part.removed);
-            outcome.not_subscribed.extend(part.not_subscribed);
-        }
-        Ok(outcome)
     }
 
     // --- events ---

@@ -1,17 +1,20 @@
 //! The shell around `RealmState`: takes ids, commits, and starts the other actors of the organization.
 
 use super::messages::{
-    ChangeFlags, CreateChannel, CreateUser, LearnFacts, OpenChannel, OpenDirect, ReportPresence, Type,
+    ChangeFlags, CreateChannel, CreateUser, LearnFacts, NewChannel, NewUser, OpenChannel, OpenDirect,
+    ReportPresence, Type,
 };
 use super::state::RealmState;
+use crate::Answer;
 use crate::channel::{ChannelActor, IsIdle};
 use crate::direct::DirectActor;
 use crate::error::DomainError;
 use crate::fanout::Fanout;
-use crate::shard::{Committer, Done, Sequencer};
+use crate::shard::{Committer, Done, Sequencer, SettledQueue};
 use crate::shared::RealmShared;
 use actix::prelude::*;
-use model::{Audience, EventBody, Fact, Timestamp};
+use model::{Audience, ChannelId, EventBody, Fact, Timestamp, User};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,6 +34,8 @@ pub struct RealmActor {
     pub(super) committer: Rc<Committer>,
     pub(super) fanout: Rc<Fanout>,
     pub(super) state: RealmState,
+    /// Commands that wait for everything before them to be durable.
+    pub(super) settled: SettledQueue<Self>,
     /// When it began: queues of before have their idle time from here on.
     pub(super) since: Timestamp,
 }
@@ -39,7 +44,8 @@ impl RealmActor {
     /// The actor of an organization.
     pub fn new(realm: Arc<RealmShared>, committer: Rc<Committer>, fanout: Rc<Fanout>) -> Self {
         let since = realm.clock.now();
-        Self { realm, committer, fanout, state: RealmState::default(), since }
+        let (state, settled) = (RealmState::default(), SettledQueue::default());
+        Self { realm, committer, fanout, state, settled, since }
     }
 
     /// Commits, keeps given-out names until they are durable, and tells the channels concerned.
@@ -56,14 +62,15 @@ impl RealmActor {
         }
     }
 
+    /// Running channels decide ahead of the disk: they must not miss what was decided about them here.
     fn tell_channels(&self, facts: &Arc<[Fact]>) {
+        let concerned: BTreeSet<ChannelId> = facts.iter().filter_map(concerned_channel).collect();
+        if concerned.is_empty() {
+            return;
+        }
         let channels = self.realm.channels.read();
-        for fact in facts.iter() {
-            if let Fact::Subscribed { channel, .. } | Fact::Unsubscribed { channel, .. } = fact
-                && let Some(channel) = channels.get(channel)
-            {
-                channel.do_send(LearnFacts(facts.clone()));
-            }
+        for channel in concerned.iter().filter_map(|id| channels.get(id)) {
+            channel.do_send(LearnFacts(facts.clone()));
         }
     }
 
@@ -74,6 +81,17 @@ impl RealmActor {
         for direct in self.realm.directs.read().values() {
             direct.do_send(IsIdle);
         }
+    }
+}
+
+/// The channel whose actor must know of a fact.
+fn concerned_channel(fact: &Fact) -> Option<ChannelId> {
+    match fact {
+        Fact::Subscribed { channel, .. } | Fact::Unsubscribed { channel, .. } => Some(*channel),
+        Fact::ChannelChanged(channel) => Some(channel.id),
+        Fact::ChannelActivityChanged { channel, .. } => Some(*channel),
+        Fact::MessageSent { message, .. } => message.place.channel(),
+        _ => None,
     }
 }
 
@@ -103,10 +121,8 @@ impl Handler<Forget> for RealmActor {
     }
 }
 
-impl Handler<CreateUser> for RealmActor {
-    type Result = ();
-
-    fn handle(&mut self, CreateUser { user, answer }: CreateUser, ctx: &mut Self::Context) {
+impl RealmActor {
+    fn create_user(&mut self, ctx: &Context<Self>, user: NewUser, answer: Answer<Arc<User>>) {
         let decide = || {
             let mut ids = self.committer.ids(self.realm.id)?;
             let now = self.realm.clock.now();
@@ -127,16 +143,12 @@ impl Handler<CreateUser> for RealmActor {
             }
         }
     }
-}
 
-impl Handler<CreateChannel> for RealmActor {
-    type Result = ();
-
-    fn handle(&mut self, CreateChannel { channel, answer }: CreateChannel, ctx: &mut Self::Context) {
+    fn create_channel(&mut self, ctx: &Context<Self>, channel: NewChannel, answer: Answer<ChannelId>) {
         let decide = || {
             let mut ids = self.committer.ids(self.realm.id)?;
             let now = self.realm.clock.now();
-            let (id, facts) = self.state.create_channel(&self.realm.directory(), *channel, &mut ids, now)?;
+            let (id, facts) = self.state.create_channel(&self.realm.directory(), channel, &mut ids, now)?;
             Ok((ids, id, facts))
         };
         match decide() {
@@ -148,6 +160,26 @@ impl Handler<CreateChannel> for RealmActor {
                 self.commit(ctx, ids, facts, done);
             }
         }
+    }
+}
+
+impl Handler<CreateUser> for RealmActor {
+    type Result = ();
+
+    fn handle(&mut self, CreateUser { user, answer }: CreateUser, ctx: &mut Self::Context) {
+        self.in_order(ctx, false, answer, |actor, ctx, answer| actor.create_user(ctx, user, answer));
+    }
+}
+
+impl Handler<CreateChannel> for RealmActor {
+    type Result = ();
+
+    /// The list of default channels and what is in a folder are shared with others: they must be as they are.
+    fn handle(&mut self, CreateChannel { channel, answer }: CreateChannel, ctx: &mut Self::Context) {
+        let needs_settled = channel.is_default || channel.channel.folder.is_some();
+        self.in_order(ctx, needs_settled, answer, |actor, ctx, answer| {
+            actor.create_channel(ctx, *channel, answer);
+        });
     }
 }
 

@@ -5,6 +5,7 @@
 mod actor;
 mod messages;
 mod sessions;
+mod settled;
 mod state;
 
 pub use actor::RealmActor;
@@ -13,4 +14,5 @@ pub use messages::{
     OpenDirect, RegisterQueue, RegisteredQueue, ReportPresence, ResumeQueue, SendHeartbeat, Type,
 };
 pub(crate) use sessions::hears_all_public_channels;
+pub(crate) use settled::{Moment, Settle, SettledCommand};
 pub(crate) use state::{join_groups, new_user};

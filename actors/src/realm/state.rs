@@ -124,7 +124,9 @@ impl RealmState {
                 }
             }
             let (set, name) = match fact {
-                Fact::ChannelCreated(channel) => (&mut self.channel_names, &channel.name),
+                Fact::ChannelCreated(channel) | Fact::ChannelChanged(channel) => {
+                    (&mut self.channel_names, &channel.name)
+                }
                 Fact::UserCreated(user) => (&mut self.emails, &user.delivery_email),
                 _ => continue,
             };
