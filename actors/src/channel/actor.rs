@@ -23,12 +23,12 @@ const IDLE_SECS_MAX: u64 = 300;
 
 /// Decides for one channel.
 pub struct ChannelActor {
-    id: ChannelId,
-    state: ChannelState,
-    realm: Arc<RealmShared>,
-    committer: Rc<Committer>,
+    pub(super) id: ChannelId,
+    pub(super) state: ChannelState,
+    pub(super) realm: Arc<RealmShared>,
+    pub(super) committer: Rc<Committer>,
     fanout: Rc<Fanout>,
-    last_used: Timestamp,
+    pub(super) last_used: Timestamp,
 }
 
 impl ChannelActor {
@@ -82,16 +82,20 @@ impl ChannelActor {
             Vec::new()
         };
         let now = self.realm.clock.now();
-        let context = SendContext { directory: &view.directory, participants: &participants, id, now };
+        let durable = view.progress.sequence;
+        let context =
+            SendContext { directory: &view.directory, participants: &participants, id, now, durable };
         Ok((ids, id, self.state.send(draft, &context)?))
     }
 
     /// Commits, and remembers what was committed ahead of the disk.
-    fn commit(&mut self, ids: Sequencer, facts: Vec<Fact>, done: Done) -> bool {
-        let known = facts.clone();
+    pub(super) fn commit(&mut self, ids: Sequencer, facts: Vec<Fact>, done: Done) -> bool {
+        let (known, sequence) = (facts.clone(), ids.sequence);
         let accepted = self.committer.commit(&self.realm, ids, facts, done);
         if accepted {
             known.iter().for_each(|fact| self.state.apply(fact));
+            let durable = self.realm.view.read().progress.sequence;
+            self.state.policies.note(&known, sequence, durable);
         }
         accepted
     }

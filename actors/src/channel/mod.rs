@@ -4,7 +4,10 @@
 
 mod actor;
 mod messages;
+mod policies;
 mod state;
+mod subscriptions;
 
 pub use actor::ChannelActor;
 pub use messages::{IsIdle, SendMessage, Subscribe, Subscribed, Unsubscribe, Unsubscribed};
+pub use subscriptions::{ChangeSubscription, SetTopicPolicy};

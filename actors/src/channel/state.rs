@@ -1,11 +1,12 @@
 //! What a channel's actor must know to decide, ahead of the disk. No actor, no clock, no storage.
 
+use super::policies::PoliciesAhead;
 use crate::draft::{ChannelDraft, Destination, check_group_mentions, mention_flags};
 use crate::error::DomainError;
 use model::directory::Subscribers;
 use model::{
-    Channel, ChannelId, Directory, Fact, Flag, MessageId, Place, Subscription, Timestamp, TopicKey, User,
-    UserId, VisibilityPolicy,
+    Channel, ChannelId, Directory, Fact, Flag, MessageId, Place, Sequence, Subscription, Timestamp, TopicKey,
+    User, UserId, VisibilityPolicy,
 };
 use rules::permissions::message::{Wildcard, check_wildcard};
 use rules::visibility::{self, Participation};
@@ -19,6 +20,8 @@ pub struct ChannelState {
     subscribers: Subscribers,
     topics: HashSet<TopicKey>,
     is_recently_active: bool,
+    /// Policies for topics that are on their way to the disk.
+    pub(super) policies: PoliciesAhead,
 }
 
 /// What to commit for a message.
@@ -40,12 +43,32 @@ pub struct SendContext<'a> {
     pub id: MessageId,
     /// Now.
     pub now: Timestamp,
+    /// The newest frame that `directory` knows.
+    pub durable: Sequence,
 }
 
 impl ChannelState {
     /// The state of a channel that nobody decides for at the moment.
     pub fn new(channel: &Channel, subscribers: Subscribers, topics: HashSet<TopicKey>) -> Self {
-        Self { id: channel.id, subscribers, topics, is_recently_active: channel.is_recently_active }
+        let is_recently_active = channel.is_recently_active;
+        Self { id: channel.id, subscribers, topics, is_recently_active, policies: PoliciesAhead::default() }
+    }
+
+    /// A user's current subscription.
+    pub fn subscription(&self, user: UserId) -> Option<&Subscription> {
+        self.subscribers.get(&user).filter(|subscription| subscription.is_active).map(|own| &**own)
+    }
+
+    /// A user's policy for a topic, be it durable or not. `durable` is the newest frame that the directory knows.
+    pub fn topic_policy(
+        &self,
+        directory: &Directory,
+        durable: Sequence,
+        user: UserId,
+        topic: &TopicKey,
+    ) -> VisibilityPolicy {
+        let ahead = self.policies.get(user, topic, durable);
+        ahead.unwrap_or_else(|| directory.topic_policy(user, self.id, topic))
     }
 
     fn is_subscribed(&self, user: UserId) -> bool {
@@ -73,7 +96,7 @@ impl ChannelState {
                 *entry = entry.with(Flag::TopicWildcardMentioned);
             }
         }
-        let (policies, new_policy) = self.policies(&draft, &sender, directory);
+        let (policies, new_policy) = self.automatic_policies(&draft, &sender, context);
         let topic = draft.topic;
         let destination = Destination {
             recipient: channel.recipient,
@@ -106,13 +129,15 @@ impl ChannelState {
     }
 
     /// Policies that sending changes: the sender's own, and those of people who are mentioned by name.
-    fn policies(
+    fn automatic_policies(
         &self,
         draft: &ChannelDraft,
         sender: &User,
-        directory: &Directory,
+        context: &SendContext<'_>,
     ) -> (Vec<Fact>, Option<VisibilityPolicy>) {
+        let directory = context.directory;
         let key = TopicKey::new(&draft.topic);
+        let policy_of = |user| self.topic_policy(directory, context.durable, user, &key);
         let set = |user: UserId, policy| Fact::TopicPolicySet {
             user,
             channel: self.id,
@@ -122,7 +147,7 @@ impl ChannelState {
         let starts_topic = !self.topics.contains(&key);
         let participation = Participation {
             is_channel_muted: self.subscribers.get(&sender.id).is_some_and(|own| own.is_muted),
-            policy: directory.topic_policy(sender.id, self.id, &key),
+            policy: policy_of(sender.id),
             starts_topic,
         };
         let new_policy = visibility::automatic_policy(sender, participation);
@@ -132,8 +157,7 @@ impl ChannelState {
             if user.id == sender.id || !self.is_subscribed(user.id) {
                 continue;
             }
-            let before = directory.topic_policy(user.id, self.id, &key);
-            if let Some(policy) = visibility::policy_when_mentioned(user, before) {
+            if let Some(policy) = visibility::policy_when_mentioned(user, policy_of(user.id)) {
                 facts.push(set(user.id, policy));
             }
         }
@@ -184,6 +208,9 @@ impl ChannelState {
                         self.subscribers.insert(*user, Arc::new(subscription));
                     }
                 }
+            }
+            Fact::SubscriptionChanged { user, channel, subscription } if *channel == self.id => {
+                self.subscribers.insert(*user, Arc::new(Subscription::clone(subscription)));
             }
             _ => {}
         }

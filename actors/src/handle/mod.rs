@@ -1,6 +1,8 @@
 //! What the edge may ask of an organization. Nobody outside this package sees an actor's address.
 
 mod channels;
+mod subscriptions;
+mod topics;
 
 use crate::channel::SendMessage;
 use crate::draft::{ChannelDraft, DirectDraft, Sent};

@@ -8,7 +8,13 @@ fn state(view: &View, id: ChannelId) -> ChannelState {
 }
 
 fn context<'v>(view: &'v View, participants: &'v [UserId]) -> SendContext<'v> {
-    SendContext { directory: &view.directory, participants, id: MessageId(1), now: START }
+    SendContext {
+        directory: &view.directory,
+        participants,
+        id: MessageId(1),
+        now: START,
+        durable: view.progress.sequence,
+    }
 }
 
 fn message(decision: &SendDecision) -> &model::Message {

@@ -1,0 +1,65 @@
+//! Policies for topics that were decided and are not durable yet: the next decision must not overlook them, or a
+//! message sent at the same moment would lower what its sender has just chosen.
+
+use model::{Fact, Sequence, TopicKey, UserId, VisibilityPolicy};
+use std::collections::HashMap;
+
+/// From so many entries on, those that have become durable are let go of.
+const ENTRIES_KEPT: usize = 256;
+
+/// The policies of one channel that are on their way to the disk, each with the frame that brings it.
+#[derive(Clone, Debug, Default)]
+pub struct PoliciesAhead {
+    entries: HashMap<(UserId, TopicKey), (Sequence, VisibilityPolicy)>,
+}
+
+impl PoliciesAhead {
+    /// A policy that the directory does not know yet; `durable` is the newest frame that it knows.
+    pub fn get(&self, user: UserId, topic: &TopicKey, durable: Sequence) -> Option<VisibilityPolicy> {
+        if self.entries.is_empty() {
+            return None;
+        }
+        let (sequence, policy) = self.entries.get(&(user, topic.clone()))?;
+        (*sequence > durable).then_some(*policy)
+    }
+
+    /// Remembers what frame `sequence` of this channel's own sets.
+    pub fn note(&mut self, facts: &[Fact], sequence: Sequence, durable: Sequence) {
+        if self.entries.len() >= ENTRIES_KEPT {
+            self.entries.retain(|_, (known, _)| *known > durable);
+        }
+        for fact in facts {
+            match fact {
+                Fact::TopicPolicySet { user, topic, policy, .. } => {
+                    self.entries.insert((*user, TopicKey::new(topic)), (sequence, *policy));
+                }
+                Fact::TopicPoliciesSet { topic, policy, users, .. } => {
+                    let key = TopicKey::new(topic);
+                    let entries = users.iter().map(|user| ((*user, key.clone()), (sequence, *policy)));
+                    self.entries.extend(entries);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::ChannelId;
+
+    #[test]
+    fn a_policy_is_known_until_it_is_durable() {
+        let (user, key) = (UserId(5), TopicKey::new("Lunch"));
+        let set =
+            |policy| Fact::TopicPolicySet { user, channel: ChannelId(1), topic: "LUNCH".into(), policy };
+        let mut ahead = PoliciesAhead::default();
+        ahead.note(&[set(VisibilityPolicy::Muted)], Sequence(7), Sequence(5));
+        assert_eq!(ahead.get(user, &key, Sequence(6)), Some(VisibilityPolicy::Muted));
+        ahead.note(&[set(VisibilityPolicy::Followed)], Sequence(8), Sequence(6));
+        assert_eq!(ahead.get(user, &key, Sequence(7)), Some(VisibilityPolicy::Followed));
+        assert_eq!(ahead.get(user, &key, Sequence(8)), None);
+        assert_eq!(ahead.get(UserId(6), &key, Sequence(0)), None);
+    }
+}
