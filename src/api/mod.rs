@@ -7,9 +7,9 @@ pub mod account;
 pub mod channels;
 pub mod emoji;
 pub mod events;
-pub mod markdown;
 pub mod messages;
 pub mod subscriptions;
+pub mod topics;
 pub mod users;
 pub mod wire;
 

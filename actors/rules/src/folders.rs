@@ -5,8 +5,9 @@
 use crate::error::RuleError;
 use crate::names::DESCRIPTION_LENGTH_MAX;
 use crate::text;
-use model::{Directory, FolderId};
+use model::{ChannelFolder, Directory, FolderId};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Longest folder name, in code points.
 pub const FOLDER_NAME_LENGTH_MAX: usize = 60;
@@ -49,6 +50,13 @@ pub fn check_folder_unused(dir: &Directory, folder: FolderId) -> Result<(), Rule
         true => Err(RuleError::FolderInUse),
         false => Ok(()),
     }
+}
+
+/// All folders as they stand, archived ones included.
+pub fn folders_in_order(dir: &Directory) -> Vec<&Arc<ChannelFolder>> {
+    let mut folders: Vec<&Arc<ChannelFolder>> = dir.folders().collect();
+    folders.sort_by_key(|folder| (folder.order, folder.id));
+    folders
 }
 
 /// A new order: each folder, archived ones included, exactly once. `FolderOrderInvalid`.

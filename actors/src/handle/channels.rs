@@ -3,9 +3,13 @@
 use super::{RealmHandle, ask, mailbox};
 use crate::channel::{Subscribe, Subscribed, Unsubscribe, Unsubscribed};
 use crate::error::DomainError;
-use crate::realm::{CreateChannel, NewChannel, OpenChannel};
+use crate::realm::{
+    ArchiveChannel, CreateChannel, CreateFolder, FolderDescription, NewChannel, OpenChannel, ReorderFolders,
+    SetDefaultChannel, UpdateChannel, UpdateFolder,
+};
 use actix::prelude::*;
-use model::{ChannelId, UserId};
+use model::{ChannelId, FolderId, UserId};
+use rules::permissions::channel_update::ChannelUpdate;
 
 /// Users whose subscriptions one frame changes.
 const SUBSCRIBERS_MAX: usize = 1000;
@@ -34,6 +38,82 @@ impl RealmHandle {
         let id = ask(self.actor()?, |answer| CreateChannel { channel: Box::new(channel), answer }).await?;
         self.subscribe(id, later, by).await?;
         Ok(id)
+    }
+
+    /// Changes what a channel is (endpoints.md 6). What is permitted before the first refusal stays changed;
+    /// `description_html` is for a new description.
+    ///
+    /// # Errors
+    /// The first refusal, in the order of the specification.
+    pub async fn update_channel(
+        &self,
+        by: UserId,
+        channel: i64,
+        update: ChannelUpdate,
+        description_html: Option<String>,
+    ) -> Result<(), DomainError> {
+        let command = UpdateChannel { by, channel, update: Box::new(update), description_html };
+        match self.settle(command).await? {
+            Some(refusal) => Err(refusal.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes a channel out of use (companions.md 6).
+    ///
+    /// # Errors
+    /// `InvalidChannelId`, `ChannelNotAdministered`, `ChannelAlreadyArchived`.
+    pub async fn archive_channel(&self, by: UserId, channel: i64) -> Result<(), DomainError> {
+        self.settle(ArchiveChannel { by, channel }).await
+    }
+
+    /// Subscribes new people to a channel from now on, or no longer (companions.md 6).
+    ///
+    /// # Errors
+    /// `AdministratorRequired`, `InvalidChannelId`, `PrivateChannelDefault`.
+    pub async fn set_default_channel(
+        &self,
+        by: UserId,
+        channel: i64,
+        is_default: bool,
+    ) -> Result<(), DomainError> {
+        self.settle(SetDefaultChannel { by, channel, is_default }).await
+    }
+
+    /// Makes a folder of channels.
+    ///
+    /// # Errors
+    /// `AdministratorRequired`, and what `rules::folders::check_folder_name` says.
+    pub async fn create_folder(
+        &self,
+        by: UserId,
+        name: String,
+        description: FolderDescription,
+    ) -> Result<FolderId, DomainError> {
+        self.settle(CreateFolder { by, name, description }).await
+    }
+
+    /// Changes a folder of channels; what is not given stays.
+    ///
+    /// # Errors
+    /// `AdministratorRequired`, `InvalidFolderId`, what `rules::folders` says of names, `FolderInUse`.
+    pub async fn update_folder(
+        &self,
+        by: UserId,
+        folder: FolderId,
+        name: Option<String>,
+        description: Option<FolderDescription>,
+        is_archived: Option<bool>,
+    ) -> Result<(), DomainError> {
+        self.settle(UpdateFolder { by, folder, name, description, is_archived }).await
+    }
+
+    /// Puts all folders, archived ones included, into an order.
+    ///
+    /// # Errors
+    /// `AdministratorRequired`, `FolderOrderInvalid`.
+    pub async fn reorder_folders(&self, by: UserId, order: Vec<i64>) -> Result<(), DomainError> {
+        self.settle(ReorderFolders { by, order }).await
     }
 
     /// Subscribes users, each with a colour.

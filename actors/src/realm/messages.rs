@@ -3,6 +3,7 @@
 use crate::Answer;
 use crate::channel::ChannelActor;
 use crate::direct::DirectActor;
+use crate::draft::Draft;
 use crate::presence::Report;
 use crate::session::SessionActor;
 use actix::prelude::*;
@@ -12,7 +13,6 @@ use model::{
     Bot, Channel, ChannelId, EventNumber, Fact, Flag, FlagOp, GroupSetting, QueueId, QueueOptions, Role,
     TopicsPolicy, User, UserId,
 };
-use rules::markdown::Rendered;
 use std::sync::Arc;
 
 /// A person or bot to be created.
@@ -47,12 +47,8 @@ pub struct CreateUser {
 /// A text by one of the server's own bots.
 #[derive(Clone, Debug)]
 pub struct Notice {
-    /// Who says it.
-    pub sender: UserId,
-    /// Markdown.
-    pub content: String,
-    /// HTML and mentions.
-    pub rendered: Rendered,
+    /// What.
+    pub draft: Draft,
     /// Who has read it by having caused it.
     pub read_by: UserId,
 }

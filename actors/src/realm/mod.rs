@@ -3,16 +3,21 @@
 //! `state` decides and is plain; `actor` is the shell; `tick` is what happens as time passes.
 
 mod actor;
+mod channels;
+mod folders;
 mod messages;
 mod sessions;
 mod settled;
 mod state;
 
 pub use actor::RealmActor;
+pub(crate) use channels::{ArchiveChannel, SetDefaultChannel, UpdateChannel};
+pub use folders::FolderDescription;
+pub(crate) use folders::{CreateFolder, ReorderFolders, UpdateFolder};
 pub use messages::{
     ChangeFlags, CreateChannel, CreateUser, EndQueue, LearnFacts, NewChannel, NewUser, Notice, OpenChannel,
     OpenDirect, RegisterQueue, RegisteredQueue, ReportPresence, ResumeQueue, SendHeartbeat, Type,
 };
 pub(crate) use sessions::hears_all_public_channels;
-pub(crate) use settled::{Moment, Settle, SettledCommand};
+pub(crate) use settled::{Settle, SettledCommand};
 pub(crate) use state::{join_groups, new_user};

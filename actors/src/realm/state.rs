@@ -1,19 +1,13 @@
 //! What an organization's actor must know to decide, ahead of the disk, and the decisions. No actor,
 //! no clock, no storage.
 
-use super::messages::{NewChannel, NewUser};
-use crate::draft::{Destination, Draft, mention_flags};
+use super::messages::NewUser;
 use crate::error::DomainError;
 use crate::shard::Sequencer;
-use model::{
-    ChannelId, Directory, Fact, Flag, Flags, Place, QueueId, Role, Subscription, Timestamp, User, UserId,
-};
+use model::{ChannelId, Directory, Fact, QueueId, Role, Subscription, Timestamp, User, UserId};
 use rules::permissions::roles::system_groups_of;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
-
-/// The topic of notices about a channel.
-const CHANNEL_EVENTS_TOPIC: &str = "channel events";
 
 /// What was decided about names and queues and is not durable yet.
 #[derive(Clone, Debug, Default)]
@@ -53,59 +47,9 @@ impl RealmState {
         Ok((Arc::new(user), facts))
     }
 
-    /// Decides a new channel with its first subscribers and its first message.
-    ///
-    /// # Errors
-    /// `ChannelExists`.
-    pub fn create_channel(
-        &self,
-        directory: &Directory,
-        new: NewChannel,
-        ids: &mut Sequencer,
-        now: Timestamp,
-    ) -> Result<(ChannelId, Vec<Fact>), DomainError> {
-        let mut channel = new.channel;
-        let is_taken = directory.channel_by_name(&channel.name).is_some();
-        if is_taken || self.channel_names.contains(&channel.name.to_lowercase()) {
-            return Err(DomainError::ChannelExists(channel.name));
-        }
-        channel.id = ids.take_channel();
-        channel.recipient = ids.take_recipient();
-        channel.created = now;
-        let last = ids.last_message();
-        let (id, recipient) = (channel.id, channel.recipient);
-        let notice_topic = notice_topic(&channel);
-        let mut facts = vec![Fact::ChannelCreated(Box::new(channel))];
-        let start = |(user, color)| (user, Subscription::start(color, last));
-        let subscribers: Vec<(UserId, Subscription)> = new.subscribers.into_iter().map(start).collect();
-        let readers: Vec<UserId> = subscribers.iter().map(|(user, _)| *user).collect();
-        if !subscribers.is_empty() {
-            facts.push(Fact::Subscribed { channel: id, subscribers, by: new.by });
-        }
-        if new.is_default {
-            let mut defaults = directory.realm().default_channels.clone();
-            defaults.push(id);
-            facts.push(Fact::DefaultChannelsChanged(defaults));
-        }
-        if let Some(notice) = new.notice.filter(|_| !readers.is_empty())
-            && let Some(sender) = directory.user(notice.sender)
-        {
-            let mut flags = mention_flags(&notice.rendered, directory, |user| readers.contains(&user));
-            mark_read(&mut flags, notice.read_by, &readers);
-            let draft = Draft {
-                sender: sender.clone(),
-                content: notice.content,
-                rendered: notice.rendered,
-                client: "Internal".into(),
-                read_by_sender: false,
-                echo: None,
-            };
-            let place = Place::Channel { channel: id, topic: notice_topic.to_owned() };
-            let destination = Destination { recipient, place, topic_links: Vec::new() };
-            let message = draft.into_message(ids.take_message()?, now, destination, flags);
-            facts.push(Fact::MessageSent { message: Arc::new(message), echo: None });
-        }
-        Ok((id, facts))
+    /// Whether a channel name is taken, or about to be.
+    pub fn is_channel_name_taken(&self, directory: &Directory, name: &str) -> bool {
+        directory.channel_by_name(name).is_some() || self.channel_names.contains(&name.to_lowercase())
     }
 
     /// Whether a queue has ended, and the end is not durable yet.
@@ -136,19 +80,6 @@ impl RealmState {
                 set.insert(name.to_lowercase());
             }
         }
-    }
-}
-
-/// A channel without named topics has its notices in the one it has.
-fn notice_topic(channel: &model::Channel) -> &'static str {
-    if channel.topics_policy == model::TopicsPolicy::EmptyTopicOnly { "" } else { CHANNEL_EVENTS_TOPIC }
-}
-
-/// Who caused a notice has read it.
-fn mark_read(flags: &mut BTreeMap<UserId, Flags>, user: UserId, readers: &[UserId]) {
-    if readers.contains(&user) {
-        let entry = flags.entry(user).or_default();
-        *entry = entry.with(Flag::Read);
     }
 }
 

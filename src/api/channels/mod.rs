@@ -8,4 +8,3 @@ pub mod members;
 pub mod new_channel;
 pub mod notices;
 pub mod options;
-pub mod topics;

@@ -2,9 +2,8 @@
 
 use super::notices::creation_notice;
 use super::options::ChannelPlan;
-use crate::api::markdown::RealmMarkdown;
 use crate::http::{ApiError, Caller};
-use actors::NewChannel;
+use actors::{NewChannel, RealmMarkdown};
 use model::{Directory, UserId};
 use rules::colors::pick_color;
 use rules::markdown::render;

@@ -1,20 +1,19 @@
 //! Sends what the notification bot says when channels are created and people subscribed (endpoints.md 7, companions.md 6).
 //! The texts are in `rules::notices`.
 
-use crate::api::markdown::RealmMarkdown;
 use crate::http::Caller;
-use actors::{ChannelDraft, DirectDraft, DomainError, Draft, Notice, RealmHandle, SYSTEM_BOTS};
+use actors::{
+    ChannelDraft, DirectDraft, DomainError, Draft, Notice, RealmHandle, draft_notice, notification_bot,
+};
 use futures_util::future::join_all;
 use model::fact::MessageRanges;
 use model::{Channel, ChannelId, Directory, Flag, FlagOp, User, UserId};
-use rules::markdown::{Rendered, render};
 use rules::notices::{
     NEW_CHANNELS_TOPIC, announced_text, created_text, sends_channel_events, subscribed_text,
 };
 use rules::permissions::create::ChannelPrivacy;
 use rules::settings::realm_int;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// More people than this are not told one by one (`max_bulk_new_subscription_messages`).
 pub const PEOPLE_TOLD_MAX: usize = 100;
@@ -30,10 +29,9 @@ pub fn creation_notice(
     if !sends_channel_events(directory.realm()) {
         return None;
     }
-    let sender = notification_bot(directory)?.id;
     let content = created_text(creator, privacy, description);
-    let rendered = rendered(realm, directory, creator, &content)?;
-    Some(Notice { sender, content, rendered, read_by: creator.id })
+    let draft = draft_notice(realm, directory, creator, content)?;
+    Some(Notice { draft, read_by: creator.id })
 }
 
 /// Tells the organization of new channels, where it has a channel for that. Best effort: the channels are there anyway.
@@ -56,7 +54,7 @@ fn announcement(caller: &Caller, directory: &Directory, names: &[String]) -> Opt
     let id = realm_int(directory.realm(), "new_stream_announcements_stream_id")?;
     let channel = directory.channel(ChannelId(u32::try_from(id).ok()?)).filter(|found| !found.is_archived)?;
     let content = announced_text(&caller.user, &channels(directory, names))?;
-    Some((channel.id, draft(&caller.realm, directory, &caller.user, content)?))
+    Some((channel.id, draft_notice(&caller.realm, directory, &caller.user, content)?))
 }
 
 /// Tells people which channels somebody else subscribed them to. Bots are not told. False when they are too many.
@@ -72,7 +70,7 @@ pub async fn tell_subscribed(caller: &Caller, channels_by_user: &BTreeMap<UserId
     let told = channels_by_user.iter().filter(|(user, names)| is_told(user) && !names.is_empty());
     let sends = told.filter_map(|(user, names)| {
         let content = subscribed_text(&caller.user, &channels(&directory, names))?;
-        let draft = draft(&caller.realm, &directory, &caller.user, content)?;
+        let draft = draft_notice(&caller.realm, &directory, &caller.user, content)?;
         let mut users = vec![bot.id, *user];
         users.sort_unstable();
         Some(caller.realm.send_direct(DirectDraft { draft, users }))
@@ -85,28 +83,6 @@ pub async fn tell_subscribed(caller: &Caller, channels_by_user: &BTreeMap<UserId
 
 fn channels<'d>(directory: &'d Directory, names: &[String]) -> Vec<&'d Channel> {
     names.iter().filter_map(|name| directory.channel_by_name(name)).map(|channel| &**channel).collect()
-}
-
-/// A text by the notification bot, in which names mean what they mean to `author`.
-fn draft(realm: &RealmHandle, directory: &Directory, author: &User, content: String) -> Option<Draft> {
-    let rendered = rendered(realm, directory, author, &content)?;
-    Some(Draft {
-        sender: notification_bot(directory)?.clone(),
-        content,
-        rendered,
-        client: "Internal".to_owned(),
-        read_by_sender: true,
-        echo: None,
-    })
-}
-
-fn rendered(realm: &RealmHandle, directory: &Directory, author: &User, content: &str) -> Option<Rendered> {
-    render(content, &RealmMarkdown::of_message(realm, directory, author)).ok()
-}
-
-fn notification_bot(directory: &Directory) -> Option<&Arc<User>> {
-    let (address, _) = SYSTEM_BOTS[0];
-    directory.user_by_email(&format!("{address}@{}", directory.realm().email_domain))
 }
 
 /// A notice that could not be sent takes nothing back: what it is about has happened.

@@ -1,8 +1,8 @@
 //! `POST /messages/render`: a text as HTML, as it would be sent (companions.md 4).
 
 use super::send::rendered;
-use crate::api::markdown::RealmMarkdown;
 use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, RealmUrl, reply};
+use actors::RealmMarkdown;
 use serde::Serialize;
 
 /// A text to be rendered.
@@ -24,6 +24,6 @@ struct RenderedText {
 /// Renders a text for its writer. Nothing is stored, nobody is told.
 pub async fn render(caller: Caller, url: RealmUrl, Params(request): Params<RenderText>) -> Answer {
     let directory = caller.realm.directory();
-    let context = RealmMarkdown::of_message(&caller.realm, &directory, &caller.user).with_url(&url);
+    let context = RealmMarkdown::of_message(&caller.realm, &directory, &caller.user).with_url(&url.0);
     reply(&RenderedText { rendered: rendered(&request.content, &context)?.html })
 }

@@ -3,10 +3,9 @@
 //! Names are looked up and Markdown is rendered here, with a snapshot, so that the actor only decides.
 
 use super::recipients::{ChannelName, PeopleNames, parse_channel, parse_people};
-use crate::api::markdown::RealmMarkdown;
 use crate::http::params::check_length_max;
 use crate::http::{Answer, ApiError, Caller, ClientName, Fields, FromFields, Params, RealmUrl, reply};
-use actors::{ChannelDraft, DirectDraft, Draft, RealmHandle};
+use actors::{ChannelDraft, DirectDraft, Draft, RealmHandle, RealmMarkdown};
 use model::fact::LocalEcho;
 use model::{Directory, MessageId, QueueId, TopicLink, User};
 use rules::client::is_read_by_sender;
@@ -148,7 +147,7 @@ impl Writer<'_> {
     }
 
     fn draft(self, directory: &Directory, content: String, text: Text) -> Result<Draft, ApiError> {
-        let context = RealmMarkdown::of_message(self.realm, directory, self.sender).with_url(self.url);
+        let context = RealmMarkdown::of_message(self.realm, directory, self.sender).with_url(&self.url.0);
         let rendered = rendered(&content, &context)?;
         let read_by_sender = text.read_by_sender.unwrap_or_else(|| is_read_by_sender(&self.client));
         let (sender, client, echo) = (self.sender.clone(), self.client, text.echo);

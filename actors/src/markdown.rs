@@ -1,7 +1,6 @@
 //! What rendering may know of an organization: a snapshot of its directory, limited to what the writer may see.
 
-use crate::http::RealmUrl;
-use actors::RealmHandle;
+use crate::handle::RealmHandle;
 use model::{ChannelId, Directory, TopicKey, User, UserId};
 use rules::markdown::{ChannelRef, EmojiRef, GroupRef, MarkdownContext, UserRef};
 use rules::permissions::channel::{History, history_of, sees_channel};
@@ -42,8 +41,8 @@ impl<'a> RealmMarkdown<'a> {
     }
 
     /// With the organization's own address, so that links to it stay inside it.
-    pub fn with_url(self, url: &'a RealmUrl) -> Self {
-        Self { url: &url.0, ..self }
+    pub fn with_url(self, url: &'a str) -> Self {
+        Self { url, ..self }
     }
 
     fn user_ref(&self, user: &User) -> Option<UserRef> {

@@ -1,0 +1,31 @@
+//! What the notification bot writes, rendered: the drafts of notices. The texts are in `rules::notices`, and
+//! whoever decides what a notice is about decides where it goes.
+
+use crate::bootstrap::SYSTEM_BOTS;
+use crate::draft::Draft;
+use crate::handle::RealmHandle;
+use crate::markdown::RealmMarkdown;
+use model::{Directory, User};
+use rules::markdown::render;
+use std::sync::Arc;
+
+/// Name of the client that notices come from.
+const CLIENT: &str = "Internal";
+
+/// The bot that tells people what happened.
+pub fn notification_bot(directory: &Directory) -> Option<&Arc<User>> {
+    let (address, _) = SYSTEM_BOTS[0];
+    directory.user_by_email(&format!("{address}@{}", directory.realm().email_domain))
+}
+
+/// A notice in which names mean what they mean to `author`, who caused it; none where it cannot be rendered.
+pub fn draft_notice(
+    realm: &RealmHandle,
+    directory: &Directory,
+    author: &User,
+    content: String,
+) -> Option<Draft> {
+    let rendered = render(&content, &RealmMarkdown::of_message(realm, directory, author)).ok()?;
+    let sender = notification_bot(directory)?.clone();
+    Some(Draft { sender, content, rendered, client: CLIENT.to_owned(), read_by_sender: true, echo: None })
+}

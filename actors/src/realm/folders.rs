@@ -1,0 +1,127 @@
+//! Folders in which clients show channels together (companions.md 6). All changes are for administrators.
+
+use super::settled::{Moment, SettledCommand};
+use crate::error::DomainError;
+use model::{ChannelFolder, Directory, Fact, FolderId, UserId};
+use rules::RuleError;
+use rules::folders::{check_folder_name, check_folder_order, check_folder_unused, folders_in_order};
+use rules::permissions::roles::check_administrator;
+use std::collections::BTreeSet;
+
+/// Markdown and its HTML, decided with whoever wrote it in view.
+#[derive(Clone, Debug)]
+pub struct FolderDescription {
+    /// Source.
+    pub text: String,
+    /// HTML.
+    pub html: String,
+}
+
+fn check_may(directory: &Directory, user: UserId) -> Result<(), DomainError> {
+    let user = directory.user(user).ok_or(DomainError::InvalidApiKey)?;
+    Ok(check_administrator(user)?)
+}
+
+/// The names of all folders but one.
+fn names(directory: &Directory, except: Option<FolderId>) -> impl Iterator<Item = &str> {
+    let others = directory.folders().filter(move |folder| Some(folder.id) != except);
+    others.map(|folder| folder.name.as_str())
+}
+
+/// Make a folder. It stands behind all others.
+pub(crate) struct CreateFolder {
+    /// Who does it.
+    pub by: UserId,
+    /// As sent.
+    pub name: String,
+    /// As checked and rendered.
+    pub description: FolderDescription,
+}
+
+impl SettledCommand for CreateFolder {
+    type Outcome = FolderId;
+
+    fn decide(self, moment: &mut Moment<'_>) -> Result<(FolderId, Vec<Fact>), DomainError> {
+        let directory = &moment.directory;
+        check_may(directory, self.by)?;
+        let name = check_folder_name(&self.name, names(directory, None))?.to_owned();
+        let id = directory.folders().map(|folder| folder.id).max().unwrap_or_default().next();
+        let last = directory.folders().map(|folder| folder.order).max();
+        let folder = ChannelFolder {
+            id,
+            name,
+            description: self.description.text,
+            rendered_description: self.description.html,
+            order: last.map_or(0, |last| last + 1),
+            created: moment.now,
+            creator: self.by,
+            is_archived: false,
+        };
+        Ok((id, vec![Fact::FolderChanged(Box::new(folder))]))
+    }
+}
+
+/// Change what a folder is called, or whether it is in use.
+pub(crate) struct UpdateFolder {
+    /// Who does it.
+    pub by: UserId,
+    /// Which.
+    pub folder: FolderId,
+    /// New name, as sent.
+    pub name: Option<String>,
+    /// New description.
+    pub description: Option<FolderDescription>,
+    /// No longer in use, or again.
+    pub is_archived: Option<bool>,
+}
+
+impl SettledCommand for UpdateFolder {
+    type Outcome = ();
+
+    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let directory = &moment.directory;
+        check_may(directory, self.by)?;
+        let before = directory.folder(self.folder).ok_or(RuleError::InvalidFolderId)?;
+        let mut after = ChannelFolder::clone(before);
+        if let Some(name) = &self.name {
+            after.name = check_folder_name(name, names(directory, Some(before.id)))?.to_owned();
+        }
+        if let Some(FolderDescription { text, html }) =
+            self.description.filter(|new| new.text != after.description)
+        {
+            (after.description, after.rendered_description) = (text, html);
+        }
+        if let Some(is_archived) = self.is_archived {
+            if is_archived && !before.is_archived {
+                check_folder_unused(directory, before.id)?;
+            }
+            after.is_archived = is_archived;
+        }
+        let facts = if after == **before { Vec::new() } else { vec![Fact::FolderChanged(Box::new(after))] };
+        Ok(((), facts))
+    }
+}
+
+/// Put all folders into an order.
+pub(crate) struct ReorderFolders {
+    /// Who does it.
+    pub by: UserId,
+    /// Their ids, as sent.
+    pub order: Vec<i64>,
+}
+
+impl SettledCommand for ReorderFolders {
+    type Outcome = ();
+
+    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let directory = &moment.directory;
+        check_may(directory, self.by)?;
+        let all: BTreeSet<FolderId> = directory.folders().map(|folder| folder.id).collect();
+        let order = check_folder_order(&all, &self.order)?;
+        let before = folders_in_order(directory);
+        if before.iter().map(|folder| folder.id).eq(order.iter().copied()) {
+            return Ok(((), Vec::new()));
+        }
+        Ok(((), vec![Fact::FoldersReordered(order)]))
+    }
+}
