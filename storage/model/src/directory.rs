@@ -3,16 +3,18 @@
 //! Built on persistent maps: a clone is a snapshot that costs a few reference counts, and a change
 //! copies only the path to what changed. `put_*` set absolute values, so applying twice is harmless.
 
+mod groups;
+
 use crate::channel::{Channel, ChannelFolder};
 use crate::direct::DirectConversation;
-use crate::group::{GroupSetting, UserGroup};
+use crate::group::UserGroup;
 use crate::ids::{ChannelId, FolderId, GroupId, RecipientId, UserId};
 use crate::realm::Realm;
 use crate::subscription::Subscription;
 use crate::topic::{TopicKey, UserTopic, VisibilityPolicy};
 use crate::user::User;
 use imbl::{HashMap, OrdMap, OrdSet};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Users → their subscription, of one channel.
@@ -238,101 +240,6 @@ impl Directory {
         }
         self.subscribers.entry(channel).or_default().insert(user, Arc::new(subscription));
         self.user_channels.entry(user).or_default().insert(channel);
-    }
-
-    // --- groups ---
-
-    /// A group by id.
-    pub fn group(&self, id: GroupId) -> Option<&Arc<UserGroup>> {
-        self.groups.get(&id)
-    }
-
-    /// A group by name, without regard to case.
-    pub fn group_by_name(&self, name: &str) -> Option<&Arc<UserGroup>> {
-        let id = self.groups_by_name.get(&name.to_lowercase())?;
-        self.groups.get(id)
-    }
-
-    /// All groups by id.
-    pub fn groups(&self) -> impl Iterator<Item = &Arc<UserGroup>> {
-        self.groups.values()
-    }
-
-    /// Whether a user is a direct or indirect member of a group.
-    pub fn is_in_group(&self, group: GroupId, user: UserId) -> bool {
-        self.group_members.get(&group).is_some_and(|members| members.contains(&user))
-    }
-
-    /// All direct and indirect members of a group.
-    pub fn members_of(&self, group: GroupId) -> OrdSet<UserId> {
-        self.group_members.get(&group).cloned().unwrap_or_default()
-    }
-
-    /// Whether a user holds a permission.
-    pub fn holds(&self, setting: &GroupSetting, user: UserId) -> bool {
-        match setting {
-            GroupSetting::Group(group) => self.is_in_group(*group, user),
-            GroupSetting::Anonymous { members, subgroups } => {
-                members.contains(&user) || subgroups.iter().any(|group| self.is_in_group(*group, user))
-            }
-        }
-    }
-
-    /// Sets a group's record and resolves the groups above it anew.
-    pub fn put_group(&mut self, group: UserGroup) {
-        let id = group.id;
-        if let Some(before) = self.groups.get(&id) {
-            self.groups_by_name.remove(&before.name.to_lowercase());
-        }
-        self.groups_by_name.insert(group.name.to_lowercase(), id);
-        self.groups.insert(id, Arc::new(group));
-        self.resolve_group(id);
-    }
-
-    /// Adds and removes direct members. Adding touches only the groups above, so that a new user is cheap.
-    pub fn change_members(&mut self, group: GroupId, added: &[UserId], removed: &[UserId]) {
-        let Some(before) = self.groups.get(&group) else { return };
-        let mut after = UserGroup::clone(before);
-        after.members.extend(added);
-        for user in removed {
-            after.members.remove(user);
-        }
-        self.groups.insert(group, Arc::new(after));
-        if removed.is_empty() {
-            for above in self.groups_above(group) {
-                self.group_members.entry(above).or_default().extend(added.iter().copied());
-            }
-        } else {
-            self.resolve_group(group);
-        }
-    }
-
-    /// The group itself and every group that contains it, directly or not.
-    fn groups_above(&self, group: GroupId) -> BTreeSet<GroupId> {
-        let mut found = BTreeSet::from([group]);
-        let mut open = vec![group];
-        while let Some(below) = open.pop() {
-            for (id, candidate) in &self.groups {
-                if candidate.subgroups.contains(&below) && found.insert(*id) {
-                    open.push(*id);
-                }
-            }
-        }
-        found
-    }
-
-    fn resolve_group(&mut self, changed: GroupId) {
-        for group in self.groups_above(changed) {
-            let mut members = OrdSet::new();
-            let mut seen = BTreeSet::from([group]);
-            let mut open = vec![group];
-            while let Some(id) = open.pop() {
-                let Some(record) = self.groups.get(&id) else { continue };
-                members.extend(record.members.iter().copied());
-                open.extend(record.subgroups.iter().copied().filter(|below| seen.insert(*below)));
-            }
-            self.group_members.insert(group, members);
-        }
     }
 
     // --- direct conversations ---

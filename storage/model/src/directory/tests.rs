@@ -1,9 +1,9 @@
 use super::*;
-use crate::group::GroupPermissions;
+use crate::group::{GroupPermissions, GroupSetting};
 use crate::ids::{MessageId, RealmId};
 use crate::time::Timestamp;
 
-fn directory() -> Directory {
+pub fn directory() -> Directory {
     Directory::new(Realm {
         id: RealmId(1),
         subdomain: String::new(),
@@ -35,7 +35,7 @@ fn user(id: u32, email: &str, name: &str) -> User {
     }
 }
 
-fn group(id: u32, members: &[u32], subgroups: &[u32]) -> UserGroup {
+pub fn group(id: u32, members: &[u32], subgroups: &[u32]) -> UserGroup {
     let nobody = GroupSetting::Group(GroupId(99));
     UserGroup {
         id: GroupId(id),
@@ -68,29 +68,6 @@ fn people_are_found_by_both_addresses_and_by_name() {
     assert!(directory.user_by_email("ada@example.org").is_none());
     assert_eq!(directory.users_by_name("ada byron").count(), 0);
     assert_eq!(directory.users_by_name("ada king").count(), 1);
-}
-
-#[test]
-fn nested_groups_are_resolved_upwards() {
-    let mut directory = directory();
-    directory.put_group(group(1, &[10], &[]));
-    directory.put_group(group(2, &[20], &[1]));
-    directory.put_group(group(3, &[], &[2]));
-    assert!(directory.is_in_group(GroupId(3), UserId(10)));
-    directory.change_members(GroupId(1), &[UserId(11)], &[]);
-    assert!(directory.is_in_group(GroupId(3), UserId(11)));
-    directory.change_members(GroupId(1), &[], &[UserId(10)]);
-    assert!(!directory.is_in_group(GroupId(3), UserId(10)));
-    assert!(directory.is_in_group(GroupId(2), UserId(20)));
-}
-
-#[test]
-fn a_cycle_of_groups_ends() {
-    let mut directory = directory();
-    directory.put_group(group(1, &[10], &[2]));
-    directory.put_group(group(2, &[20], &[1]));
-    assert!(directory.is_in_group(GroupId(1), UserId(20)));
-    assert!(directory.is_in_group(GroupId(2), UserId(10)));
 }
 
 #[test]

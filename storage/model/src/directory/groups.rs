@@ -1,0 +1,159 @@
+//! Groups of a directory, kept resolved: who is in a group directly or through the groups inside it.
+//!
+//! A change works on the difference alone, from the changed group upwards, so that ten thousand members or deep
+//! nesting cost nothing where one person comes or goes. Groups never contain themselves (`rules::groups`).
+
+use super::Directory;
+use crate::group::{GroupSetting, UserGroup};
+use crate::ids::{GroupId, UserId};
+use imbl::OrdSet;
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
+
+impl Directory {
+    /// A group by id.
+    pub fn group(&self, id: GroupId) -> Option<&Arc<UserGroup>> {
+        self.groups.get(&id)
+    }
+
+    /// A group by name, without regard to case.
+    pub fn group_by_name(&self, name: &str) -> Option<&Arc<UserGroup>> {
+        let id = self.groups_by_name.get(&name.to_lowercase())?;
+        self.groups.get(id)
+    }
+
+    /// All groups by id.
+    pub fn groups(&self) -> impl Iterator<Item = &Arc<UserGroup>> {
+        self.groups.values()
+    }
+
+    /// Whether a user is a direct or indirect member of a group.
+    pub fn is_in_group(&self, group: GroupId, user: UserId) -> bool {
+        self.group_members.get(&group).is_some_and(|members| members.contains(&user))
+    }
+
+    /// All direct and indirect members of a group.
+    pub fn members_of(&self, group: GroupId) -> OrdSet<UserId> {
+        self.group_members.get(&group).cloned().unwrap_or_default()
+    }
+
+    /// All direct and indirect subgroups of a group, sorted, without itself.
+    pub fn subgroups_of(&self, group: GroupId) -> BTreeSet<GroupId> {
+        let mut found = BTreeSet::new();
+        let mut open = vec![group];
+        while let Some(id) = open.pop() {
+            let Some(record) = self.groups.get(&id) else { continue };
+            open.extend(record.subgroups.iter().copied().filter(|below| found.insert(*below)));
+        }
+        found.remove(&group);
+        found
+    }
+
+    /// Whether a user holds a permission.
+    pub fn holds(&self, setting: &GroupSetting, user: UserId) -> bool {
+        match setting {
+            GroupSetting::Group(group) => self.is_in_group(*group, user),
+            GroupSetting::Anonymous { members, subgroups } => {
+                members.contains(&user) || subgroups.iter().any(|group| self.is_in_group(*group, user))
+            }
+        }
+    }
+
+    /// Sets a group's record; its members, and those of the groups above it, follow.
+    pub fn put_group(&mut self, group: UserGroup) {
+        let id = group.id;
+        let before = self.groups.get(&id).cloned();
+        if let Some(before) = &before {
+            self.groups_by_name.remove(&before.name.to_lowercase());
+        }
+        let (mut came, mut gone) = (OrdSet::new(), OrdSet::new());
+        let (old_members, old_subgroups) = match before.as_deref() {
+            Some(before) => (&before.members, &before.subgroups),
+            None => (&BTreeSet::new(), &BTreeSet::new()),
+        };
+        came.extend(group.members.difference(old_members).copied());
+        gone.extend(old_members.difference(&group.members).copied());
+        for below in group.subgroups.difference(old_subgroups) {
+            came = came.union(self.members_of(*below));
+        }
+        for below in old_subgroups.difference(&group.subgroups) {
+            gone = gone.union(self.members_of(*below));
+        }
+        self.groups_by_name.insert(group.name.to_lowercase(), id);
+        self.groups.insert(id, Arc::new(group));
+        self.resolve_above(id, &came, &gone);
+    }
+
+    /// Adds and removes direct members.
+    pub fn change_members(&mut self, group: GroupId, added: &[UserId], removed: &[UserId]) {
+        let Some(before) = self.groups.get(&group) else { return };
+        let mut after = UserGroup::clone(before);
+        after.members.extend(added);
+        for user in removed {
+            after.members.remove(user);
+        }
+        self.groups.insert(group, Arc::new(after));
+        let added = added.iter().copied().filter(|user| !removed.contains(user));
+        self.resolve_above(group, &added.collect(), &removed.iter().copied().collect());
+    }
+
+    /// Carries a difference from a group up to every group that contains it.
+    fn resolve_above(&mut self, changed: GroupId, came: &OrdSet<UserId>, gone: &OrdSet<UserId>) {
+        for group in self.upwards(changed) {
+            let mut members = self.group_members.remove(&group).unwrap_or_default().union(came.clone());
+            let Some(record) = self.groups.get(&group) else { continue };
+            let stays = |user: &UserId| {
+                let mut below = record.subgroups.iter();
+                record.members.contains(user) || below.any(|below| self.is_in_group(*below, *user))
+            };
+            let gone: Vec<UserId> = gone.iter().copied().filter(|user| !stays(user)).collect();
+            for user in gone {
+                members.remove(&user);
+            }
+            self.group_members.insert(group, members);
+        }
+    }
+
+    /// A group and all that contain it, directly or not, each behind those of them that are inside it.
+    fn upwards(&self, group: GroupId) -> Vec<GroupId> {
+        let mut above: HashMap<GroupId, Vec<GroupId>> = HashMap::new();
+        for record in self.groups.values() {
+            for below in &record.subgroups {
+                above.entry(*below).or_default().push(record.id);
+            }
+        }
+        let above = |id: GroupId| above.get(&id).map(Vec::as_slice).unwrap_or_default().iter().copied();
+        // How many of the groups below each have still to come before it.
+        let mut open_below = HashMap::from([(group, 0_usize)]);
+        let mut open = vec![group];
+        while let Some(id) = open.pop() {
+            for outer in above(id) {
+                let count = open_below.entry(outer).or_insert_with(|| {
+                    open.push(outer);
+                    0
+                });
+                *count += 1;
+            }
+        }
+        let mut order = Vec::with_capacity(open_below.len());
+        let mut ready = VecDeque::from([group]);
+        while let Some(id) = ready.pop_front() {
+            open_below.remove(&id);
+            order.push(id);
+            for outer in above(id) {
+                if let Some(count) = open_below.get_mut(&outer) {
+                    *count -= 1;
+                    if *count == 0 {
+                        ready.push_back(outer);
+                    }
+                }
+            }
+        }
+        // Only groups that contain themselves are left; there are none.
+        order.extend(open_below.into_keys());
+        order
+    }
+}
+
+#[cfg(test)]
+mod tests;
