@@ -23,6 +23,9 @@ use std::sync::Arc;
 /// Longest group name, in code points.
 pub const GROUP_NAME_LENGTH_MAX: usize = 100;
 
+/// Longest description, in code points. Nothing is documented: so long that nobody meets it, short enough to store.
+pub const GROUP_DESCRIPTION_LENGTH_MAX: usize = 10_000;
+
 /// How group names must not begin: mentions and system groups do.
 const NAME_PREFIXES_REFUSED: [&str; 5] = ["@", "role:", "user:", "stream:", "channel:"];
 
@@ -39,6 +42,14 @@ pub fn parse_group_name(raw: &str) -> Result<&str, RuleError> {
         Some(prefix) => Err(GroupError::NamePrefix { prefix }.into()),
         None => Ok(name),
     }
+}
+
+/// A description as sent → the text to store.
+fn parse_group_description(raw: &str) -> Result<&str, RuleError> {
+    if raw.chars().count() > GROUP_DESCRIPTION_LENGTH_MAX {
+        return Err(RuleError::TooLong { field: "description", limit: GROUP_DESCRIPTION_LENGTH_MAX });
+    }
+    Ok(raw)
 }
 
 /// Whether a group (none: a new one) may have a parsed name. Deactivated groups keep theirs.
@@ -91,6 +102,7 @@ pub fn check_new_group(
     check_holds_realm(dir, RealmPermission::CreateGroups, creator.id)?;
     let name = parse_group_name(&request.name)?;
     check_group_name_free(dir, name, None)?;
+    let description = parse_group_description(&request.description)?.to_owned();
     let mut members = BTreeSet::new();
     for id in &request.members {
         members.insert(active_member(dir, *id)?);
@@ -103,7 +115,6 @@ pub fn check_new_group(
     for (permission, proposed) in &request.permissions {
         permission.set(&mut permissions, check_group_setting(dir, permission.rule(), proposed)?);
     }
-    let description = request.description.clone();
     Ok(GroupPlan { name: name.to_owned(), description, members, subgroups, permissions })
 }
 
@@ -119,8 +130,11 @@ pub fn access_group(dir: &Directory, id: i64) -> Result<&Arc<UserGroup>, RuleErr
     group.ok_or(RuleError::InvalidUserGroup)
 }
 
-/// Whether a user may change a group: in its `can_manage_group`, or one who manages all groups.
+/// Whether a user may change a group: in its `can_manage_group`, or one who manages all groups. Never a guest.
 pub fn manages_group(dir: &Directory, user: &User, group: &UserGroup) -> bool {
+    if user.is_guest() {
+        return false;
+    }
     dir.holds(&group.permissions.manage, user.id)
         || holds_realm(dir, RealmPermission::ManageAllGroups, user.id)
 }
@@ -189,8 +203,11 @@ pub fn check_group_update<'d>(
             changes.push(GroupChange::Name(name.to_owned()));
         }
     }
-    if let Some(description) = description.as_ref().filter(|text| **text != group.description) {
-        changes.push(GroupChange::Description(description.clone()));
+    if let Some(raw) = description {
+        let description = parse_group_description(raw)?;
+        if description != group.description {
+            changes.push(GroupChange::Description(description.to_owned()));
+        }
     }
     for (permission, change) in permissions {
         let new = check_group_setting_change(dir, permission.rule(), permission.of(group), change)?;

@@ -33,8 +33,8 @@ pub struct MembersChange {
     pub removed_subgroups: BTreeSet<GroupId>,
 }
 
-/// Decides a change of members (POST /user_groups/{id}/members): something to do, a group in use, permission,
-/// and that it makes a difference for everybody named.
+/// Decides a change of members (POST /user_groups/{id}/members): something to do, no system group, permission,
+/// and that it makes a difference for everybody named. Deactivated groups can be changed, too.
 pub fn check_members_change<'d>(
     dir: &'d Directory,
     actor: &User,
@@ -71,7 +71,7 @@ fn check_change<'d>(
     request: &MembersRequest,
 ) -> Result<(&'d Arc<UserGroup>, MembersChange), RuleError> {
     let group = access_group(dir, id)?;
-    if group.is_system || group.is_deactivated {
+    if group.is_system {
         return Err(RuleError::InvalidUserGroup);
     }
     check_permission(dir, actor, group, request)?;
@@ -104,7 +104,8 @@ fn check_change<'d>(
     Ok((group, change))
 }
 
-/// Oneself one may add or remove with a permission of its own.
+/// Oneself one may add or remove with a permission of its own. Guests may leave at most, as that alone can be for
+/// everyone.
 fn check_permission(
     dir: &Directory,
     actor: &User,
@@ -116,9 +117,10 @@ fn check_permission(
     }
     let is_self = |ids: &[i64]| ids.iter().all(|id| *id == i64::from(actor.id.0));
     let permissions = &group.permissions;
-    let may_add = dir.holds(&permissions.add_members, actor.id);
-    let may_remove = dir.holds(&permissions.remove_members, actor.id);
-    let may_come = may_add || is_self(&request.add) && dir.holds(&permissions.join, actor.id);
+    let holds = |setting| !actor.is_guest() && dir.holds(setting, actor.id);
+    let may_add = holds(&permissions.add_members);
+    let may_remove = holds(&permissions.remove_members);
+    let may_come = may_add || is_self(&request.add) && holds(&permissions.join);
     let may_go = may_remove || is_self(&request.delete) && dir.holds(&permissions.leave, actor.id);
     let may = (request.add.is_empty() || may_come)
         && (request.delete.is_empty() || may_go)

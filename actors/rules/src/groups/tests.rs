@@ -183,7 +183,9 @@ fn members_come_and_go_as_permitted() {
             Err("User group 20 is already a subgroup of one of the passed subgroups.".into()),
         ),
         (MEMBER, 20, below(&[22]), Err("Invalid user group".into())),
-        (MEMBER, 22, add(&[1]), Err("Invalid user group".into())),
+        // Deactivated, but its members can still be changed.
+        (MEMBER, 22, add(&[1]), Ok(())),
+        (OTHER_MEMBER, 22, add(&[1]), denied()),
         (OWNER, 2, add(&[4]), Err("Invalid user group".into())),
     ] {
         let found = check_members_change(&dir, dir.user(actor).unwrap(), id, &request);
@@ -193,6 +195,31 @@ fn members_come_and_go_as_permitted() {
             "{actor} {id} {request:?}"
         );
     }
+}
+
+#[test]
+fn guests_may_leave_and_nothing_else() {
+    let mut dir = directory();
+    let guest = GroupSetting::only(GUEST);
+    change(&mut dir, COOKS, |group| {
+        group.members.insert(GUEST);
+        let permissions = &mut group.permissions;
+        for setting in [&mut permissions.manage, &mut permissions.join, &mut permissions.add_members] {
+            *setting = guest.clone();
+        }
+    });
+    let check = |dir: &Directory, request: &MembersRequest| {
+        check_members_change(dir, dir.user(GUEST).unwrap(), 20, request).map(|(_, change)| change.removed)
+    };
+    let leave = MembersRequest { delete: vec![6], ..Default::default() };
+    assert_eq!(check(&dir, &leave), Err(RuleError::InsufficientPermission));
+    change(&mut dir, COOKS, |group| group.permissions.leave = fixture::group("role:everyone"));
+    assert_eq!(check(&dir, &leave), Ok(BTreeSet::from([GUEST])));
+    change(&mut dir, COOKS, |group| {
+        group.members.remove(&GUEST);
+    });
+    let join = MembersRequest { add: vec![6], ..Default::default() };
+    assert_eq!(check(&dir, &join), Err(RuleError::InsufficientPermission));
 }
 
 #[test]
