@@ -13,7 +13,7 @@ use crate::api::account::fetch_api_key::fetch_api_key;
 use crate::api::account::server_settings::server_settings;
 use crate::api::emoji::{EMOJI_PATH, emoji_json};
 use crate::api::users::create::create_user;
-use crate::api::{channels, events, messages, subscriptions, users};
+use crate::api::{channels, events, groups, messages, subscriptions, topics, users};
 use actix_web::http::Method;
 use std::fmt;
 
@@ -133,12 +133,26 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::GET,  "/api/v1/streams/{stream_id:int}",        Login::Account,   Limit::Api, channels::get::channel_by_id),
         Route::new(Method::GET,  "/api/v1/streams/{stream_id:int}/members", Login::Account,  Limit::Api, channels::members::list_members),
         Route::new(Method::POST, "/api/v1/channels/create",                Login::NotGuest,  Limit::Api, channels::create::create_channel),
-        Route::new(Method::GET,  "/api/v1/users/me/{stream_id:int}/topics", Login::Spectator, Limit::Api, channels::topics::list_topics),
+        Route::new(Method::GET,  "/api/v1/users/me/{stream_id:int}/topics", Login::Spectator, Limit::Api, topics::list::list_topics),
 
         Route::new(Method::GET,    "/api/v1/users/me/subscriptions", Login::Account,  Limit::Api, subscriptions::list::list_subscriptions),
         Route::new(Method::POST,   "/api/v1/users/me/subscriptions", Login::NotGuest, Limit::Api, subscriptions::add::subscribe),
         Route::new(Method::PATCH,  "/api/v1/users/me/subscriptions", Login::Account,  Limit::Api, subscriptions::update::update_subscriptions),
         Route::new(Method::DELETE, "/api/v1/users/me/subscriptions", Login::Account,  Limit::Api, subscriptions::remove::unsubscribe),
+        Route::new(Method::POST,   "/api/v1/users/me/subscriptions/properties",   Login::Account, Limit::Api, subscriptions::properties::set_properties),
+        Route::new(Method::PATCH,  "/api/v1/users/me/subscriptions/muted_topics", Login::Account, Limit::Api, topics::muted::change_muted),
+        Route::new(Method::POST,   "/api/v1/user_topics",                         Login::Account, Limit::Api, topics::policy::set_policy),
         Route::new(Method::GET, "/api/v1/users/{user_id:int}/subscriptions/{stream_id:int}", Login::Account, Limit::Api, subscriptions::status::subscription_status),
+
+        Route::new(Method::GET,   "/api/v1/user_groups",                                     Login::HumanNotGuest, Limit::Api, groups::list::list_groups),
+        Route::new(Method::POST,  "/api/v1/user_groups/create",                              Login::NotGuest,      Limit::Api, groups::create::create_group),
+        Route::new(Method::PATCH, "/api/v1/user_groups/{user_group_id:int}",                 Login::NotGuest,      Limit::Api, groups::update::update_group),
+        Route::new(Method::POST,  "/api/v1/user_groups/{user_group_id:int}/deactivate",      Login::NotGuest,      Limit::Api, groups::deactivate::deactivate_group),
+        Route::new(Method::GET,   "/api/v1/user_groups/{user_group_id:int}/members",         Login::HumanNotGuest, Limit::Api, groups::members::list_members),
+        // Guests may leave a group.
+        Route::new(Method::POST,  "/api/v1/user_groups/{user_group_id:int}/members",         Login::Account,       Limit::Api, groups::members::change_members),
+        Route::new(Method::GET,   "/api/v1/user_groups/{user_group_id:int}/members/{user_id:int}", Login::HumanNotGuest, Limit::Api, groups::members::is_member),
+        Route::new(Method::GET,   "/api/v1/user_groups/{user_group_id:int}/subgroups",       Login::HumanNotGuest, Limit::Api, groups::subgroups::list_subgroups),
+        Route::new(Method::POST,  "/api/v1/user_groups/{user_group_id:int}/subgroups",       Login::NotGuest,      Limit::Api, groups::subgroups::change_subgroups),
     ]
 }

@@ -6,4 +6,5 @@ mod channels;
 pub mod edge;
 mod messages;
 mod subscriptions;
+mod topics;
 mod users;

@@ -128,5 +128,23 @@ pub const ROWS: &[Row] = &[
         "subscriptions",
         "subscriptions:list",
     ),
+    row(
+        "POST /api/v1/users/me/subscriptions/properties",
+        "subscription_data=[]",
+        "subscription_data",
+        "subscription_data:list",
+    ),
+    row(
+        "PATCH /api/v1/users/me/subscriptions/muted_topics",
+        "stream_id=1 topic=x op=add",
+        "stream_id topic op",
+        "stream_id:int",
+    ),
+    row(
+        "POST /api/v1/user_topics",
+        "stream_id=1 topic=x visibility_policy=1",
+        "stream_id topic visibility_policy",
+        "stream_id:int visibility_policy:int",
+    ),
     row("GET /api/v1/users/{user_id:int}/subscriptions/{stream_id:int}", "", "", ""),
 ];

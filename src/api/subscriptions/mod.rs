@@ -4,6 +4,7 @@ pub mod add;
 pub mod adding;
 pub mod list;
 pub mod principals;
+pub mod properties;
 pub mod remove;
 pub mod status;
 pub mod subscribers;

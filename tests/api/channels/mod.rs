@@ -3,7 +3,6 @@
 mod create;
 mod get;
 mod list;
-mod topics;
 
 use crate::support::shape::words;
 

@@ -1,0 +1,3 @@
+//! Topics: the list of them, and what people want to see of each.
+
+mod list;
