@@ -83,14 +83,56 @@ impl RealmShared {
         self.view.read().directory.clone()
     }
 
-    /// A message's body, from memory or from the trees.
+    /// A message as it is now, moves and changes included; none where there is no such message.
     ///
     /// # Errors
     /// [`StoreError`] when the trees cannot be read.
     pub fn message(&self, id: MessageId) -> Result<Option<Arc<Message>>, StoreError> {
-        if let Some(message) = self.view.read().recent.get(id) {
-            return Ok(Some(message.clone()));
+        let (own, relocation) = {
+            let view = self.view.read();
+            (StoredRecord::find(&view, id), view.relocation(id))
+        };
+        let Some(own) = self.read_record(id, own)? else { return Ok(None) };
+        Ok(Some(relocation.map_or(own.clone(), |relocation| Arc::new(relocation.apply(&own)))))
+    }
+
+    /// A message's own record: as sent, with what was done to this message alone (content edits, reactions,
+    /// submessages). Facts carry it, changed; where moves have brought the message is not in it.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the trees cannot be read.
+    pub fn own_record(&self, id: MessageId) -> Result<Option<Arc<Message>>, StoreError> {
+        let own = StoredRecord::find(&self.view.read(), id);
+        self.read_record(id, own)
+    }
+
+    fn read_record(&self, id: MessageId, own: StoredRecord) -> Result<Option<Arc<Message>>, StoreError> {
+        match own {
+            StoredRecord::None => Ok(None),
+            StoredRecord::InMemory(message) => Ok(Some(message)),
+            StoredRecord::InTrees { is_changed } => {
+                Ok(self.trees.message(self.id, id, is_changed)?.map(Arc::new))
+            }
         }
-        Ok(self.trees.message(self.id, id)?.map(Arc::new))
+    }
+}
+
+/// Where a message's own record is.
+enum StoredRecord {
+    /// Nowhere.
+    None,
+    /// Here.
+    InMemory(Arc<Message>),
+    /// In the trees, among those that changed or those as sent.
+    InTrees { is_changed: bool },
+}
+
+impl StoredRecord {
+    fn find(view: &View, id: MessageId) -> Self {
+        match view.recent.get(id) {
+            Some(message) => Self::InMemory(message.clone()),
+            None if view.messages.all.contains(id.0) => Self::InTrees { is_changed: view.is_changed(id) },
+            None => Self::None,
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! memory and gives rows; `projection` writes the rows to sled behind the answers. `open` brings all of
 //! it together, `check` compares it. `sled::` appears in this package only.
 
+mod batch;
 pub mod check;
 pub mod codec;
 pub mod error;

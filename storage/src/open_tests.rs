@@ -4,7 +4,7 @@ use crate::check::compare;
 use crate::fixture::*;
 use crate::log::{Journal, JournalOptions, RealmLog, SyncPolicy};
 use crate::tables::{self, Key, Table};
-use crate::view::{Progress, Row, Rows};
+use crate::view::{Progress, Row, RowChange, Rows};
 use crate::{Applied, OpenedRealm, Projection, StoreError, Trees, open_realm};
 use model::{Flag, FlagOp, MessageId, Sequence, UserId};
 use std::fs;
@@ -201,7 +201,7 @@ fn large_frames_wait_for_room_and_all_get_through() {
     for sequence in 1..=3 * 64 {
         let progress = Progress { sequence: Sequence(sequence), ..Progress::default() };
         let key = tables::message_chunk(REALM, MessageId(sequence as u32)).into_bytes();
-        let rows = Rows(vec![Row { key, value: Some(vec![7; 1024 * 1024]) }]);
+        let rows = Rows(vec![RowChange::Put(Row { key, value: vec![7; 1024 * 1024] })]);
         sender.send(Applied { realm: REALM, progress, rows, stored: Arc::default() }).unwrap();
     }
     drop(sender);

@@ -3,15 +3,16 @@
 //! The journal is the truth; the trees follow it in larger batches. Every batch carries the number of
 //! the newest frame it reflects, in the same atomic write, so that a restart knows where to go on.
 
+use crate::batch::Batch;
 use crate::codec::{decode, encode};
 use crate::error::StoreError;
 use crate::tables::{self, Key, Table};
 use crate::view::chunk::entries;
-use crate::view::{Progress, Row, Rows, View, load};
+use crate::view::{Progress, Row, RowChange, Rows, View, load};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use model::{EventNumber, Message, MessageId, RealmId, Sequence};
 use parking_lot::{Condvar, Mutex};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::Arc;
@@ -100,16 +101,26 @@ impl Trees {
         load(&self.state, realm)
     }
 
-    /// A message's body.
+    /// A message's own record: what was sent, or what `View::is_changed` says has become of it. None when it was
+    /// deleted meanwhile.
     ///
     /// # Errors
     /// [`StoreError::Decode`], [`StoreError::Trees`].
-    pub fn message(&self, realm: RealmId, id: MessageId) -> Result<Option<Message>, StoreError> {
-        Ok(self.messages(realm, (id, id), |found| found == id)?.pop())
+    pub fn message(
+        &self,
+        realm: RealmId,
+        id: MessageId,
+        is_changed: bool,
+    ) -> Result<Option<Message>, StoreError> {
+        if !is_changed {
+            return Ok(self.messages(realm, (id, id), |found| found == id)?.pop());
+        }
+        let key = tables::changed_message(realm, id);
+        Ok(self.state.get(key.as_bytes())?.map(|bytes| decode(&bytes, "changed message")).transpose()?)
     }
 
-    /// All messages with ids from `first` to `last` for which `wanted` says yes, ascending: one scan over
-    /// the chunks that have them.
+    /// Messages as they were sent, with ids from `first` to `last`, for which `wanted` says yes, ascending: one
+    /// scan over the chunks that have them. For those that changed, see `message`.
     ///
     /// # Errors
     /// [`StoreError::Decode`], [`StoreError::Trees`].
@@ -199,15 +210,17 @@ impl Trees {
     /// Writes rows and how far they have come, all or nothing.
     ///
     /// # Errors
-    /// [`StoreError::Trees`], [`StoreError::Encode`].
+    /// [`StoreError::Trees`], [`StoreError::Encode`], and [`StoreError::Decode`] when a chunk that is to lose a
+    /// message cannot be read.
     pub fn write(&self, batch: Vec<Applied>) -> Result<(), StoreError> {
         let mut progress = BTreeMap::new();
         // A chunk comes once for each of its messages; only the last one is worth writing.
-        let mut newest: HashMap<Vec<u8>, Option<Vec<u8>>> = HashMap::new();
+        let mut newest = Batch::new(&self.state);
         for applied in batch {
-            newest.extend(applied.rows.0.into_iter().map(|row| (row.key, row.value)));
+            applied.rows.0.into_iter().try_for_each(|change| newest.add(change))?;
             progress.insert(applied.realm, applied.progress);
         }
+        let newest = newest.into_rows();
         let count = newest.len();
         let mut rows = sled::Batch::default();
         for (key, value) in newest {
@@ -243,7 +256,7 @@ impl Trees {
 fn rows_under(tree: &sled::Tree, prefix: &[u8]) -> impl Iterator<Item = Result<Row, StoreError>> + use<> {
     tree.scan_prefix(prefix).map(|entry| {
         let (key, value) = entry?;
-        Ok(Row { key: key.to_vec(), value: Some(value.to_vec()) })
+        Ok(Row { key: key.to_vec(), value: value.to_vec() })
     })
 }
 
@@ -317,8 +330,7 @@ pub struct Applied {
 
 impl Applied {
     fn bytes(&self) -> usize {
-        let size = |row: &Row| row.key.len() + row.value.as_ref().map_or(0, Vec::len);
-        self.rows.0.iter().map(size).sum()
+        self.rows.0.iter().map(RowChange::bytes).sum()
     }
 }
 

@@ -4,7 +4,9 @@
 //! last one, so that byte order is id order and one prefix scan is one table of one organization.
 //! Everything here can be rebuilt from the journal (`millstream check` compares the two).
 
-use model::{ChannelId, Flag, FolderId, GroupId, MessageId, QueueId, RealmId, RecipientId, TopicKey, UserId};
+use model::{
+    ChannelId, Flag, FolderId, GroupId, MessageId, QueueId, RealmId, RecipientId, Sequence, TopicKey, UserId,
+};
 
 macro_rules! tables {
     ($($(#[$doc:meta])* $name:ident = $byte:literal,)*) => {
@@ -52,6 +54,16 @@ tables! {
     Folders = 14,
     /// user → alert words
     AlertWords = 15,
+    /// message → its own `Message` after the last change, read instead of its entry in `Messages`
+    ChangedMessages = 16,
+    /// message → its `MessageIndexRow` after the last change
+    ChangedIndex = 17,
+    /// frame ‖ position of the fact in it (u16) → `MoveRecord`: moves change no message's own record
+    Moves = 18,
+    /// block of 4096 messages → `FlagBlock` of those that were deleted: other blocks may still have them
+    Deleted = 19,
+    /// day since 1970 → the first message that was sent on it
+    Days = 20,
 }
 
 /// The row of one table, or the start of a scan over it.
@@ -131,14 +143,44 @@ pub fn alert_words(realm: RealmId, user: UserId) -> Key {
     Key::table(realm, Table::AlertWords).then(&user.0.to_be_bytes())
 }
 
+/// Key of a table of chunks, by the first message of the chunk.
+pub fn chunk(realm: RealmId, table: Table, message: MessageId) -> Key {
+    Key::table(realm, table).then(&message.0.to_be_bytes())
+}
+
 /// Key of [`Table::Messages`], by the first message of the chunk.
 pub fn message_chunk(realm: RealmId, message: MessageId) -> Key {
-    Key::table(realm, Table::Messages).then(&message.0.to_be_bytes())
+    chunk(realm, Table::Messages, message)
 }
 
 /// Key of [`Table::MessageIndex`], by the first message of the chunk.
 pub fn index_chunk(realm: RealmId, message: MessageId) -> Key {
-    Key::table(realm, Table::MessageIndex).then(&message.0.to_be_bytes())
+    chunk(realm, Table::MessageIndex, message)
+}
+
+/// Key of [`Table::ChangedMessages`].
+pub fn changed_message(realm: RealmId, message: MessageId) -> Key {
+    Key::table(realm, Table::ChangedMessages).then(&message.0.to_be_bytes())
+}
+
+/// Key of [`Table::ChangedIndex`].
+pub fn changed_index(realm: RealmId, message: MessageId) -> Key {
+    Key::table(realm, Table::ChangedIndex).then(&message.0.to_be_bytes())
+}
+
+/// Key of [`Table::Moves`].
+pub fn movement(realm: RealmId, sequence: Sequence, position: u16) -> Key {
+    Key::table(realm, Table::Moves).then(&sequence.0.to_be_bytes()).then(&position.to_be_bytes())
+}
+
+/// Key of [`Table::Deleted`].
+pub fn deleted(realm: RealmId, block: u32) -> Key {
+    Key::table(realm, Table::Deleted).then(&block.to_be_bytes())
+}
+
+/// Key of [`Table::Days`].
+pub fn day(realm: RealmId, day: u32) -> Key {
+    Key::table(realm, Table::Days).then(&day.to_be_bytes())
 }
 
 /// Key of [`Table::Flags`].

@@ -1,16 +1,20 @@
 //! Where a message is, and whether somebody may read it. From the index alone: no body is loaded.
 
-use model::{ChannelId, MessageId, Place, RecipientId, TopicKey, User};
+use model::{MessageId, User};
 use roaring::RoaringBitmap;
 use rules::narrow::Conversation;
-use rules::permissions::message::{Spot, can_anybody_read, can_read, was_delivered};
+use rules::permissions::message::{Spot, can_anybody_read, can_read};
 use storage::View;
+use storage::view::Location;
 
 /// Whether somebody (none: without an account) may read the message that is or was at `spot`.
 pub fn may_read(view: &View, asker: Option<&User>, spot: Spot, id: MessageId) -> bool {
     match asker {
         Some(asker) => {
-            let received = || was_delivered(&view.directory, asker.id, spot, id);
+            let received = || match spot {
+                Spot::Channel(channel) => view.is_delivered_in(asker.id, channel, id),
+                Spot::Direct(recipient) => view.is_in_conversation(asker.id, recipient),
+            };
             can_read(&view.directory, asker, spot, received)
         }
         None => can_anybody_read(&view.directory, spot),
@@ -44,26 +48,8 @@ pub fn readable_among(view: &View, asker: &User, ids: &[MessageId]) -> Vec<Messa
 }
 
 fn find(view: &View, id: MessageId) -> Option<Conversation> {
-    if !view.messages.all.contains(id.0) {
-        return None;
-    }
-    if let Some(message) = view.recent.get(id) {
-        return Some(match &message.place {
-            Place::Channel { channel, topic } => Conversation::Topic(*channel, TopicKey::new(topic)),
-            Place::Direct => Conversation::Direct(message.recipient),
-        });
-    }
-    find_topic(view, id).or_else(|| find_direct(view, id).map(Conversation::Direct))
-}
-
-fn find_topic(view: &View, id: MessageId) -> Option<Conversation> {
-    let (channel, messages): (&ChannelId, _) =
-        view.messages.channels.iter().find(|(_, messages)| messages.ids.contains(id.0))?;
-    let (topic, _) = messages.topics.iter().find(|(_, topic)| topic.ids.contains(id.0))?;
-    Some(Conversation::Topic(*channel, topic.clone()))
-}
-
-fn find_direct(view: &View, id: MessageId) -> Option<RecipientId> {
-    let found = view.messages.directs.iter().find(|(_, ids)| ids.contains(id.0))?;
-    Some(*found.0)
+    Some(match view.place_of(id)? {
+        Location::Topic(channel, topic) => Conversation::Topic(channel, topic),
+        Location::Direct(recipient) => Conversation::Direct(recipient),
+    })
 }

@@ -60,7 +60,7 @@ pub fn shown_flags(asker: Option<&User>, flags: Flags) -> Flags {
 
 /// A message's body; none where there is no such message.
 pub async fn body(realm: &RealmHandle, id: MessageId) -> Result<Option<Arc<Message>>, ApiError> {
-    if let Some(message) = realm.read(|view| view.recent.get(id).cloned()) {
+    if let Some(message) = realm.read(|view| view.recent_message(id)) {
         return Ok(Some(message));
     }
     if !realm.read(|view| view.messages.all.contains(id.0)) {

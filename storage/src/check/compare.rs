@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     fn rows(rows: &[(u8, u8)]) -> Vec<Result<Row, StoreError>> {
-        rows.iter().map(|(key, value)| Ok(Row { key: vec![*key], value: Some(vec![*value]) })).collect()
+        rows.iter().map(|(key, value)| Ok(Row { key: vec![*key], value: vec![*value] })).collect()
     }
 
     #[test]

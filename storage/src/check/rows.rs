@@ -6,11 +6,12 @@ use crate::error::StoreError;
 use crate::projection::Trees;
 use crate::tables::{self, Table};
 use crate::view::chunk::entries;
-use crate::view::{FlagBlock, MessageIndexRow, Progress};
+use crate::view::{FlagBlock, MessageIndexRow, MoveRecord, Progress};
 use model::{
     Channel, ChannelFolder, DirectConversation, Flag, Message, MessageId, QueueRecord, Realm, RealmId,
     Sequence, Subscription, User, UserGroup, UserTopic,
 };
+use roaring::RoaringBitmap;
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,8 +24,7 @@ pub(super) fn check_rows(trees: &Trees, realm: RealmId) -> Result<Comparison, St
     let mut known = Known::default();
     for row in trees.rows(realm) {
         let row = row?;
-        let value = row.value.as_deref().unwrap_or_default();
-        match known.check(&row.key, value) {
+        match known.check(&row.key, &row.value) {
             Ok(()) => found.rows += 1,
             Err(why) => found.add(&row.key, &why),
         }
@@ -76,14 +76,6 @@ impl Known {
                 parse::<UserTopic>(value).map(drop)
             }
             Table::Queues => self.check_user(parse::<QueueRecord>(value)?.user.0),
-            Table::Messages => {
-                each_entry(number(0), value, |id, record| same_id(parse::<Message>(record)?.id.0, id.0))
-            }
-            Table::MessageIndex => each_entry(number(0), value, |_, record| {
-                let row = parse::<MessageIndexRow>(record)?;
-                self.check_user(row.sender.0)?;
-                row.place.channel().map_or(Ok(()), |channel| self.check_channel(channel.0))
-            }),
             Table::Flags => {
                 self.check_user(number(0))?;
                 if !Flag::ALL.iter().any(|flag| Some(&(*flag as u8)) == key.get(9)) {
@@ -97,7 +89,36 @@ impl Known {
                 self.check_user(number(0))?;
                 parse::<Vec<String>>(value).map(drop)
             }
+            about_messages => self.check_message_row(about_messages, number(0), value),
         }
+    }
+
+    /// A row of bodies, index entries, or what was done to messages; `first` is the first number of its key.
+    fn check_message_row(&self, table: Table, first: u32, value: &[u8]) -> Result<(), String> {
+        match table {
+            Table::Messages => {
+                each_entry(first, value, |id, record| same_id(parse::<Message>(record)?.id.0, id.0))
+            }
+            Table::MessageIndex => {
+                each_entry(first, value, |_, record| self.check_index_row(&parse::<MessageIndexRow>(record)?))
+            }
+            Table::ChangedMessages => same_id(parse::<Message>(value)?.id.0, first),
+            Table::ChangedIndex => self.check_index_row(&parse::<MessageIndexRow>(value)?),
+            Table::Moves => {
+                let record = parse::<MoveRecord>(value)?;
+                self.check_user(record.by.0)?;
+                self.check_channel(record.movement.channel.0)?;
+                record.movement.new_channel.map_or(Ok(()), |arrival| self.check_channel(arrival.channel.0))
+            }
+            Table::Deleted => parse::<FlagBlock>(value).map(drop),
+            Table::Days => parse::<MessageId>(value).map(drop),
+            _ => Err("it is of no table of messages".into()),
+        }
+    }
+
+    fn check_index_row(&self, row: &MessageIndexRow) -> Result<(), String> {
+        self.check_user(row.sender.0)?;
+        row.place.channel().map_or(Ok(()), |channel| self.check_channel(channel.0))
     }
 
     fn check_user(&self, user: u32) -> Result<(), String> {
@@ -120,7 +141,7 @@ fn parse<T: DeserializeOwned>(value: &[u8]) -> Result<T, String> {
     })
 }
 
-/// Checks the entries of a chunk, which begins with the id of its key and ascends.
+/// Checks the entries of a chunk, which ascend from the id of its key. The first ones may have been deleted.
 fn each_entry(
     first: u32,
     chunk: &[u8],
@@ -129,7 +150,7 @@ fn each_entry(
     let mut before = None;
     for entry in entries(chunk) {
         let (id, record) = entry.map_err(|error| error.to_string())?;
-        if before.is_none() && id.0 != first || before.is_some_and(|before| before >= id) {
+        if id.0 < first || before.is_some_and(|before| before >= id) {
             return Err(format!("has message {id} where it does not belong"));
         }
         before = Some(id);
@@ -149,6 +170,8 @@ fn has_form(table: Table, key: &[u8]) -> bool {
         Table::Progress | Table::Realm => fields == 0,
         Table::Users | Table::Groups | Table::Channels | Table::Directs => fields == 4,
         Table::Messages | Table::MessageIndex | Table::Folders | Table::AlertWords => fields == 4,
+        Table::ChangedMessages | Table::ChangedIndex | Table::Deleted | Table::Days => fields == 4,
+        Table::Moves => fields == 10,
         Table::Subscriptions | Table::EventPositions => fields == 8,
         Table::Flags => fields == 9,
         Table::UserTopics => fields >= 8,
@@ -156,13 +179,37 @@ fn has_form(table: Table, key: &[u8]) -> bool {
     }
 }
 
-/// Bodies and index entries side by side: both tables have the same messages and agree on them.
+/// Bodies and index entries side by side, as sent and as changed: both tables have the same messages and agree on
+/// them. Only what is there was changed, and what was deleted is not there.
 fn check_messages(trees: &Trees, realm: RealmId, found: &mut Comparison) -> Result<(), StoreError> {
-    let (bodies, entries) =
-        (records(trees, realm, Table::Messages)?, records(trees, realm, Table::MessageIndex)?);
-    for (id, body) in &bodies {
-        let key = tables::message_chunk(realm, *id);
-        match entries.get(id) {
+    let sent = check_pair(trees, realm, (Table::Messages, Table::MessageIndex), found)?;
+    let changed = check_pair(trees, realm, (Table::ChangedMessages, Table::ChangedIndex), found)?;
+    for id in changed.keys().filter(|id| !sent.contains_key(id)) {
+        let key = tables::changed_message(realm, *id);
+        found.add(key.as_bytes(), &format!("message {id} was changed, but is not there"));
+    }
+    for row in trees.table(realm, Table::Deleted) {
+        let row = row?;
+        let Ok(block) = parse::<FlagBlock>(&row.value) else { continue };
+        let mut deleted = RoaringBitmap::new();
+        block.restore(&mut deleted, tables::number_at(&row.key, 0).unwrap_or_default());
+        for id in deleted.iter().filter(|id| sent.contains_key(&MessageId(*id))) {
+            found.add(&row.key, &format!("message {id} was deleted, but is there"));
+        }
+    }
+    Ok(())
+}
+
+fn check_pair(
+    trees: &Trees,
+    realm: RealmId,
+    (bodies, entries): (Table, Table),
+    found: &mut Comparison,
+) -> Result<BTreeMap<MessageId, u64>, StoreError> {
+    let (of_bodies, of_entries) = (records(trees, realm, bodies)?, records(trees, realm, entries)?);
+    for (id, body) in &of_bodies {
+        let key = tables::chunk(realm, bodies, *id);
+        match of_entries.get(id) {
             None => found.add(key.as_bytes(), &format!("message {id} has no index entry")),
             Some(entry) if body != entry => {
                 found.add(key.as_bytes(), &format!("message {id} does not agree with its index entry"));
@@ -170,11 +217,11 @@ fn check_messages(trees: &Trees, realm: RealmId, found: &mut Comparison) -> Resu
             Some(_) => {}
         }
     }
-    for id in entries.keys().filter(|id| !bodies.contains_key(id)) {
-        let key = tables::index_chunk(realm, *id);
+    for id in of_entries.keys().filter(|id| !of_bodies.contains_key(id)) {
+        let key = tables::chunk(realm, entries, *id);
         found.add(key.as_bytes(), &format!("index entry {id} belongs to no message"));
     }
-    Ok(())
+    Ok(of_bodies)
 }
 
 /// A fingerprint of what each message's index entry is, or should be by its body. Entries that cannot be
@@ -182,9 +229,17 @@ fn check_messages(trees: &Trees, realm: RealmId, found: &mut Comparison) -> Resu
 fn records(trees: &Trees, realm: RealmId, table: Table) -> Result<BTreeMap<MessageId, u64>, StoreError> {
     let mut found = BTreeMap::new();
     for row in trees.table(realm, table) {
-        for (id, record) in entries(&row?.value.unwrap_or_default()).flatten() {
+        let row = row?;
+        let one = || tables::number_at(&row.key, 0).map(|id| (MessageId(id), row.value.as_slice()));
+        let in_row: Vec<_> = match table {
+            Table::Messages | Table::MessageIndex => entries(&row.value).flatten().collect(),
+            _ => one().into_iter().collect(),
+        };
+        for (id, record) in in_row {
             let entry = match table {
-                Table::Messages => parse::<Message>(record).map(|message| MessageIndexRow::from(&message)),
+                Table::Messages | Table::ChangedMessages => {
+                    parse::<Message>(record).map(|message| MessageIndexRow::from(&message))
+                }
                 _ => parse::<MessageIndexRow>(record),
             };
             if let Ok(entry) = entry {

@@ -6,7 +6,7 @@ use crate::fixture::*;
 use crate::log::SyncPolicy;
 use crate::tables::{self, Key, Table};
 use crate::view::chunk::{BODIES, INDEX_ROWS, OpenChunk};
-use crate::view::{MessageIndexRow, Progress, Row, Rows};
+use crate::view::{MessageIndexRow, Progress, Row, RowChange, Rows};
 use crate::{Applied, StoreError};
 use model::{ChannelId, EventNumber, Flag, FlagOp, Message, MessageId, Sequence, UserId};
 use std::fs;
@@ -51,7 +51,7 @@ impl Case {
     }
 
     /// Changes rows behind the journal's back.
-    fn change(&self, rows: Vec<Row>) {
+    fn change(&self, rows: Vec<RowChange>) {
         let trees = trees(&self.folder().state());
         let view = trees.load(REALM).unwrap().unwrap();
         let applied =
@@ -89,8 +89,8 @@ fn journal(folder: &DataFolder) -> Journal {
     Journal::open(&folder.journal(0), &options, Box::new(Ignored)).unwrap()
 }
 
-fn put(key: Key, record: &impl serde::Serialize) -> Row {
-    Row { key: key.into_bytes(), value: Some(encode(record).unwrap()) }
+fn put(key: Key, record: &impl serde::Serialize) -> RowChange {
+    RowChange::Put(Row { key: key.into_bytes(), value: encode(record).unwrap() })
 }
 
 #[test]
@@ -128,29 +128,35 @@ fn trees_that_lag_are_brought_up_and_not_called_damaged() {
 }
 
 /// A chunk of bodies.
-fn bodies(messages: &[Message]) -> Row {
+fn bodies(messages: &[Message]) -> RowChange {
     let mut chunk = OpenChunk::default();
     for message in messages {
         chunk.add(BODIES, message.id, &encode(message).unwrap());
     }
-    Row { key: tables::message_chunk(REALM, chunk.first()).into_bytes(), value: Some(chunk.bytes().to_vec()) }
+    RowChange::Put(Row {
+        key: tables::message_chunk(REALM, chunk.first()).into_bytes(),
+        value: chunk.bytes().to_vec(),
+    })
 }
 
 /// A chunk of index rows, as if no message had a link.
-fn index_rows(messages: &[Message]) -> Row {
+fn index_rows(messages: &[Message]) -> RowChange {
     let mut chunk = OpenChunk::default();
     for message in messages {
         let mut row = MessageIndexRow::from(message);
         row.traits.has_link = false;
         chunk.add(INDEX_ROWS, message.id, &encode(&row).unwrap());
     }
-    Row { key: tables::index_chunk(REALM, chunk.first()).into_bytes(), value: Some(chunk.bytes().to_vec()) }
+    RowChange::Put(Row {
+        key: tables::index_chunk(REALM, chunk.first()).into_bytes(),
+        value: chunk.bytes().to_vec(),
+    })
 }
 
 #[test]
 fn a_removed_row_is_found() {
     let case = Case::new(0);
-    case.change(vec![Row { key: tables::message_chunk(REALM, MessageId(17)).into_bytes(), value: None }]);
+    case.change(vec![RowChange::Remove(tables::message_chunk(REALM, MessageId(17)).into_bytes())]);
     case.expect_repairable(1, "messages from 17 on: is in the log, but not in the trees");
 }
 
@@ -175,7 +181,7 @@ fn an_extra_row_is_found() {
 fn a_row_that_cannot_be_read_is_found() {
     let case = Case::new(0);
     let key = tables::flags(REALM, UserId(2), Flag::Read, 0).into_bytes();
-    case.change(vec![Row { key, value: Some(vec![1, 2, 3]) }]);
+    case.change(vec![RowChange::Put(Row { key, value: vec![1, 2, 3] })]);
     assert!(trees(&case.folder().state()).load(REALM).is_err());
     case.expect_repairable(1, "flag 0 of user 2, block 0: cannot be read");
 }

@@ -27,6 +27,11 @@ pub(super) fn row_name(key: &[u8]) -> String {
         Some(Table::EventPositions) => format!("position of event {:?}", key.get(5..).unwrap_or_default()),
         Some(Table::Folders) => format!("channel folder {first}"),
         Some(Table::AlertWords) => format!("alert words of user {first}"),
+        Some(Table::ChangedMessages) => format!("changed message {first}"),
+        Some(Table::ChangedIndex) => format!("index entry of changed message {first}"),
+        Some(Table::Moves) => format!("move of frame {second}"),
+        Some(Table::Deleted) => format!("deleted messages, block {first}"),
+        Some(Table::Days) => format!("first message of day {first}"),
         None => format!("row {key:02x?} of no known table"),
     }
 }

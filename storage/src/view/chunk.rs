@@ -2,7 +2,9 @@
 //! a chunk is written once for all its messages that one batch brings, and read with one look-up.
 //!
 //! A row is `version (u8)`, then for each message `id (u32 BE) ‖ length (u32 BE) ‖ record`; its key has the
-//! first id. Messages are only ever added to the newest chunk, so the same log makes the same chunks.
+//! id that was first in it. Messages are only ever added to the newest chunk, so the same log makes the same chunks.
+//! Deleted messages leave their chunk, which keeps its key; when nothing is left in a chunk that is not the newest, its
+//! row is removed.
 
 use crate::error::StoreError;
 use model::MessageId;
@@ -54,13 +56,30 @@ impl OpenChunk {
     /// `first` and `bytes` afterwards.
     pub fn add(&mut self, limits: ChunkLimits, id: MessageId, record: &[u8]) {
         let bytes = self.bytes.len() + ENTRY_HEAD_BYTES + record.len();
-        if self.messages == 0 || self.messages >= limits.messages_max || bytes > limits.bytes_max {
+        let is_full = self.messages >= limits.messages_max || bytes > limits.bytes_max;
+        // A chunk whose messages were all deleted goes on under its key.
+        if self.bytes.is_empty() || (is_full && self.messages > 0) {
             *self = Self { first: id, messages: 0, bytes: vec![VERSION] };
         }
         self.messages += 1;
-        self.bytes.extend_from_slice(&id.0.to_be_bytes());
-        self.bytes.extend_from_slice(&(record.len() as u32).to_be_bytes());
-        self.bytes.extend_from_slice(record);
+        push(&mut self.bytes, id, record);
+    }
+
+    /// Takes messages out. True when there were any here, and the row has to be written.
+    ///
+    /// # Errors
+    /// [`StoreError::Decode`].
+    pub fn erase(&mut self, gone: impl Fn(MessageId) -> bool) -> Result<bool, StoreError> {
+        if self.messages == 0 {
+            return Ok(false);
+        }
+        self.bytes = match without(&self.bytes, gone)?.0 {
+            Rest::Same => return Ok(false),
+            Rest::Some(bytes) => bytes,
+            Rest::Empty => vec![VERSION],
+        };
+        self.messages = entries(&self.bytes).count();
+        Ok(true)
     }
 
     /// The id in the row's key.
@@ -72,6 +91,46 @@ impl OpenChunk {
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
+}
+
+/// What is left of a chunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// All of it.
+    Same,
+    /// This.
+    Some(Vec<u8>),
+    /// Nothing.
+    Empty,
+}
+
+/// A chunk without the messages that are gone, and the last message that was in it.
+///
+/// # Errors
+/// [`StoreError::Decode`].
+pub fn without(bytes: &[u8], gone: impl Fn(MessageId) -> bool) -> Result<(Rest, MessageId), StoreError> {
+    let (mut rest, mut last, mut is_same) = (vec![VERSION], MessageId::ZERO, true);
+    for entry in entries(bytes) {
+        let (id, record) = entry?;
+        last = id;
+        if gone(id) {
+            is_same = false;
+        } else {
+            push(&mut rest, id, record);
+        }
+    }
+    let rest = match rest.len() {
+        _ if is_same => Rest::Same,
+        1 => Rest::Empty,
+        _ => Rest::Some(rest),
+    };
+    Ok((rest, last))
+}
+
+fn push(bytes: &mut Vec<u8>, id: MessageId, record: &[u8]) {
+    bytes.extend_from_slice(&id.0.to_be_bytes());
+    bytes.extend_from_slice(&(record.len() as u32).to_be_bytes());
+    bytes.extend_from_slice(record);
 }
 
 /// Ids and records of a stored chunk, in order. Ends after an error.
@@ -137,6 +196,25 @@ mod tests {
         assert_eq!((chunk.first(), read(chunk.bytes())), (MessageId(6), vec![(6, b"c".to_vec())]));
         chunk.add(limits, MessageId(7), &[0; 100]);
         assert_eq!((chunk.first(), read(chunk.bytes()).len()), (MessageId(7), 1));
+    }
+
+    #[test]
+    fn deleted_messages_leave_their_chunk() {
+        let limits = ChunkLimits { messages_max: 3, bytes_max: 400 };
+        let mut chunk = OpenChunk::default();
+        for id in 3..=5 {
+            chunk.add(limits, MessageId(id), b"a");
+        }
+        assert!(!chunk.erase(|id| id.0 == 7).unwrap());
+        assert!(chunk.erase(|id| id.0 == 3).unwrap());
+        assert_eq!((chunk.first(), read(chunk.bytes()).len()), (MessageId(3), 2));
+        chunk.add(limits, MessageId(6), b"a");
+        assert!(chunk.erase(|_| true).unwrap());
+        assert_eq!((chunk.first(), read(chunk.bytes()).len()), (MessageId(3), 0));
+        chunk.add(limits, MessageId(7), &[0; 500]);
+        assert_eq!((chunk.first(), read(chunk.bytes()).len()), (MessageId(3), 1));
+        let (rest, last) = without(chunk.bytes(), |id| id.0 < 7).unwrap();
+        assert_eq!((rest, last), (Rest::Same, MessageId(7)));
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Which messages there are and where: compressed sets of message ids, so that a narrow is set algebra
 //! and a million messages cost a few megabytes. Bodies are elsewhere.
 
+use super::topic::{Spelled, TopicMessages};
 use model::message::MessageTraits;
-use model::{ChannelId, Flags, Message, MessageId, Place, RecipientId, Timestamp, TopicKey, UserId};
+use model::{ChannelId, Flag, Flags, Message, MessageId, Place, RecipientId, Timestamp, TopicKey, UserId};
 use roaring::RoaringBitmap;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
@@ -43,15 +44,6 @@ impl From<&Message> for MessageIndexRow {
     }
 }
 
-/// Messages of one topic.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct TopicMessages {
-    /// As spelled on the newest message.
-    pub name: String,
-    /// Which.
-    pub ids: RoaringBitmap,
-}
-
 /// Messages of one channel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChannelMessages {
@@ -59,6 +51,15 @@ pub struct ChannelMessages {
     pub ids: RoaringBitmap,
     /// By topic.
     pub topics: HashMap<TopicKey, TopicMessages>,
+}
+
+/// Where a message is, as the index knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Location {
+    /// In a topic of a channel.
+    Topic(ChannelId, TopicKey),
+    /// In a direct conversation.
+    Direct(RecipientId),
 }
 
 /// What messages are to one user, where it differs from what follows from anything else.
@@ -87,7 +88,8 @@ pub struct MessageIndex {
     pub last: MessageId,
     /// All messages.
     pub all: RoaringBitmap,
-    /// Day since 1970 (UTC) → its first message: where a stretch of days begins.
+    /// Day since 1970 (UTC) → the first message that was sent on it, be it gone by now: where a stretch of days
+    /// begins.
     pub days: BTreeMap<u64, MessageId>,
     /// By channel.
     pub channels: HashMap<ChannelId, ChannelMessages>,
@@ -114,16 +116,11 @@ impl MessageIndex {
     pub fn add(&mut self, id: MessageId, row: &MessageIndexRow) {
         self.last = self.last.max(id);
         self.all.insert(id.0);
-        self.days.entry(row.sent.0 / DAY_MILLIS).and_modify(|first| *first = id.min(*first)).or_insert(id);
         match &row.place {
             Place::Channel { channel, topic } => {
                 let messages = self.channels.entry(*channel).or_default();
                 messages.ids.insert(id.0);
-                let entry = messages.topics.entry(TopicKey::new(topic)).or_default();
-                if entry.ids.max().is_none_or(|newest| newest <= id.0) && entry.name != *topic {
-                    entry.name.clone_from(topic);
-                }
-                entry.ids.insert(id.0);
+                messages.topics.entry(TopicKey::new(topic)).or_default().add(topic, id.0);
             }
             Place::Direct => {
                 self.directs.entry(row.recipient).or_default().insert(id.0);
@@ -135,16 +132,42 @@ impl MessageIndex {
     }
 
     fn add_traits(&mut self, id: MessageId, row: &MessageIndexRow) {
-        let sets = [
+        for (holds, set) in self.trait_sets(row) {
+            if holds {
+                set.insert(id.0);
+            }
+        }
+    }
+
+    /// Makes the sets say what a message's traits are after a change. Its place and who sent it never change with
+    /// its own record.
+    pub(super) fn change_traits(&mut self, id: MessageId, row: &MessageIndexRow) {
+        for (holds, set) in self.trait_sets(row) {
+            if holds {
+                set.insert(id.0);
+            } else {
+                set.remove(id.0);
+            }
+        }
+    }
+
+    fn trait_sets(&mut self, row: &MessageIndexRow) -> [(bool, &mut RoaringBitmap); 5] {
+        [
             (row.traits.has_link, &mut self.with_link),
             (row.traits.has_image, &mut self.with_image),
             (row.traits.has_attachment, &mut self.with_attachment),
             (row.has_reaction, &mut self.with_reaction),
             (row.traits.channel_wildcard, &mut self.channel_wildcard),
-        ];
-        for (holds, set) in sets {
-            if holds {
-                set.insert(id.0);
+        ]
+    }
+
+    /// Notes the day that a message was sent on. True when it is the first of its day.
+    pub(super) fn note_day(&mut self, id: MessageId, day: u32) -> bool {
+        match self.days.get(&u64::from(day)) {
+            Some(first) if *first <= id => false,
+            _ => {
+                self.days.insert(day.into(), id);
+                true
             }
         }
     }
@@ -161,6 +184,107 @@ impl MessageIndex {
                 }
             }
         }
+    }
+
+    /// Brings those of some messages that are in a topic elsewhere; without a new name each keeps its spelling.
+    /// Returns which these are.
+    pub(super) fn relocate(
+        &mut self,
+        ids: &RoaringBitmap,
+        (from, topic): (ChannelId, &TopicKey),
+        (to, name): (ChannelId, Option<&str>),
+    ) -> RoaringBitmap {
+        let Some(source) = self.topic(from, topic) else { return RoaringBitmap::new() };
+        let moved = &source.ids & ids;
+        if moved.is_empty() {
+            return moved;
+        }
+        let spelled = self.take_from_topic(from, topic, &moved);
+        let target = self.channels.entry(to).or_default();
+        target.ids |= &moved;
+        match name {
+            Some(name) => target.topics.entry(TopicKey::new(name)).or_default().put(name, &moved),
+            None => {
+                let target = target.topics.entry(topic.clone()).or_default();
+                spelled.iter().for_each(|(name, ids)| target.put(name, ids));
+            }
+        }
+        moved
+    }
+
+    /// Takes messages out of the topic that they are all in. What is empty afterwards disappears.
+    fn take_from_topic(&mut self, channel: ChannelId, topic: &TopicKey, ids: &RoaringBitmap) -> Vec<Spelled> {
+        let Some(messages) = self.channels.get_mut(&channel) else { return Vec::new() };
+        let Some(source) = messages.topics.get_mut(topic) else { return Vec::new() };
+        let taken = source.take(ids);
+        if source.ids.is_empty() {
+            messages.topics.remove(topic);
+        }
+        messages.ids -= ids;
+        if messages.ids.is_empty() {
+            self.channels.remove(&channel);
+        }
+        taken
+    }
+
+    /// Forgets messages. The newest id that was given out stays what it is.
+    pub(super) fn remove(&mut self, ids: &RoaringBitmap) {
+        self.remove_from_channels(ids);
+        remove_from_each(&mut self.directs, ids);
+        remove_from_each(&mut self.senders, ids);
+        for set in [
+            &mut self.all,
+            &mut self.with_link,
+            &mut self.with_image,
+            &mut self.with_attachment,
+            &mut self.with_reaction,
+            &mut self.channel_wildcard,
+        ] {
+            *set -= ids;
+        }
+        self.remove_from_users(ids);
+    }
+
+    fn remove_from_channels(&mut self, ids: &RoaringBitmap) {
+        let mut hits = Vec::new();
+        for (channel, messages) in &self.channels {
+            if messages.ids.is_disjoint(ids) {
+                continue;
+            }
+            let topics = messages.topics.iter().filter(|(_, topic)| !topic.ids.is_disjoint(ids));
+            hits.extend(topics.map(|(key, topic)| (*channel, key.clone(), &topic.ids & ids)));
+        }
+        for (channel, topic, ids) in hits {
+            self.take_from_topic(channel, &topic, &ids);
+        }
+    }
+
+    /// Takes messages out of everything that is kept for single users.
+    pub(super) fn remove_from_users(&mut self, ids: &RoaringBitmap) {
+        self.users.retain(|_, mine| {
+            for flag in Flag::ALL {
+                if let Some(set) = mine.set_mut(flag)
+                    && !set.is_disjoint(ids)
+                {
+                    *set -= ids;
+                }
+            }
+            !mine.is_empty()
+        });
+    }
+
+    /// Where a message is now; none when there is no such message. A walk over channels and the topics of one, for
+    /// single questions.
+    pub fn place_of(&self, id: MessageId) -> Option<Location> {
+        if !self.all.contains(id.0) {
+            return None;
+        }
+        if let Some((channel, messages)) = self.channels.iter().find(|(_, found)| found.ids.contains(id.0)) {
+            let (topic, _) = messages.topics.iter().find(|(_, topic)| topic.ids.contains(id.0))?;
+            return Some(Location::Topic(*channel, topic.clone()));
+        }
+        let (recipient, _) = self.directs.iter().find(|(_, ids)| ids.contains(id.0))?;
+        Some(Location::Direct(*recipient))
     }
 
     /// The topic of a channel.
@@ -183,7 +307,26 @@ impl MessageIndex {
     }
 }
 
+fn remove_from_each<K: Eq + std::hash::Hash>(sets: &mut HashMap<K, RoaringBitmap>, ids: &RoaringBitmap) {
+    sets.retain(|_, set| {
+        if !set.is_disjoint(ids) {
+            *set -= ids;
+        }
+        !set.is_empty()
+    });
+}
+
+/// The day since 1970 (UTC) of a time.
+pub(super) fn day_of(sent: Timestamp) -> u32 {
+    (sent.0 / DAY_MILLIS) as u32
+}
+
 impl UserMessages {
+    /// Whether nothing is kept for the user.
+    pub(super) fn is_empty(&self) -> bool {
+        Flag::ALL.into_iter().filter_map(|flag| self.set(flag)).all(RoaringBitmap::is_empty)
+    }
+
     /// Brings every set into its smallest form; what was read without a gap then costs next to nothing.
     pub(super) fn optimize(&mut self) {
         for flag in model::Flag::ALL {

@@ -2,6 +2,7 @@
 
 use super::chunk::{OpenChunk, entries};
 use super::index::{MessageIndexRow, UserMessages};
+use super::moves::MoveRecord;
 use super::{FlagBlock, Progress, View};
 use crate::codec::decode;
 use crate::error::StoreError;
@@ -74,6 +75,7 @@ fn load_directory(tree: &sled::Tree, realm: RealmId, view: &mut View) -> Result<
 }
 
 fn load_messages(tree: &sled::Tree, realm: RealmId, view: &mut View) -> Result<(), StoreError> {
+    view.messages.last = view.progress.last_message;
     for row in tree.scan_prefix(Key::table(realm, Table::MessageIndex).as_bytes()) {
         for entry in entries(&row?.1) {
             let (id, record) = entry?;
@@ -82,7 +84,35 @@ fn load_messages(tree: &sled::Tree, realm: RealmId, view: &mut View) -> Result<(
     }
     view.chunks.bodies = newest_chunk(tree, realm, Table::Messages)?;
     view.chunks.index_rows = newest_chunk(tree, realm, Table::MessageIndex)?;
-    // After the index: a block overrides what follows from the messages themselves.
+    scan::<MessageId>(tree, realm, Table::Days, "day", |key, first| {
+        view.messages.note_day(first, tables::number_at(key, 0)?);
+        Some(())
+    })?;
+    load_changes(tree, realm, view)?;
+    load_flags(tree, realm, view)
+}
+
+/// What was done to messages after they were sent, as far as it is not a flag.
+fn load_changes(tree: &sled::Tree, realm: RealmId, view: &mut View) -> Result<(), StoreError> {
+    scan::<MessageIndexRow>(tree, realm, Table::ChangedIndex, "changed index row", |key, row| {
+        let id = MessageId(tables::number_at(key, 0)?);
+        view.changed.insert(id.0);
+        view.messages.change_traits(id, &row);
+        Some(())
+    })?;
+    scan::<FlagBlock>(tree, realm, Table::Deleted, "block of deleted messages", |key, block| {
+        block.restore(&mut view.deleted, tables::number_at(key, 0)?);
+        Some(())
+    })?;
+    // In the order in which they happened. Messages that are gone by now are in no topic, and move no more.
+    scan::<MoveRecord>(tree, realm, Table::Moves, "move", |_, record| {
+        view.restore_movement(&record);
+        Some(())
+    })
+}
+
+/// After the index: a block overrides what follows from the messages themselves.
+fn load_flags(tree: &sled::Tree, realm: RealmId, view: &mut View) -> Result<(), StoreError> {
     scan::<FlagBlock>(tree, realm, Table::Flags, "flag block", |key, block| {
         let user = UserId(tables::number_at(key, 0)?);
         let flag = Flag::ALL.into_iter().find(|flag| Some(&(*flag as u8)) == key.get(9))?;
@@ -90,6 +120,8 @@ fn load_messages(tree: &sled::Tree, realm: RealmId, view: &mut View) -> Result<(
         block.restore(set, tables::number_at(key, 5)?);
         Some(())
     })?;
+    // Blocks were not written again when messages were deleted. This forgets users who have no flags, too.
+    view.messages.remove_from_users(&view.deleted);
     view.messages.users.values_mut().for_each(UserMessages::optimize);
     Ok(())
 }

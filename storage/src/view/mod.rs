@@ -4,26 +4,40 @@
 //! gives the rows that make the trees say the same. After a restart, `load` reads the rows back.
 
 mod apply;
+mod apply_directory;
+mod apply_moves;
+mod arrivals;
+mod changed;
 pub mod chunk;
+mod compose;
+mod deleted;
 mod flag_blocks;
 mod index;
 mod load;
+mod moves;
 mod reading;
 mod recent;
+mod rows;
+mod topic;
 
 #[cfg(test)]
 mod property_tests;
 #[cfg(test)]
 mod tests;
 
-pub use apply::{Row, Rows};
 pub use flag_blocks::FlagBlock;
-pub use index::{ChannelMessages, MessageIndex, MessageIndexRow, TopicMessages, UserMessages};
+pub use index::{ChannelMessages, Location, MessageIndex, MessageIndexRow, UserMessages};
 pub use load::load;
+pub use moves::{MoveRecord, Relocation};
 pub use recent::RecentMessages;
+pub use rows::{Row, RowChange, Rows};
+pub use topic::TopicMessages;
 
+use arrivals::Arrivals;
 use chunk::OpenChunk;
-use model::{Directory, EventNumber, QueueId, QueueRecord, RealmId, Sequence};
+use model::{Directory, EventNumber, MessageId, QueueId, QueueRecord, RealmId, Sequence};
+use moves::Moves;
+use roaring::RoaringBitmap;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,6 +51,8 @@ pub struct Progress {
     pub last_event: EventNumber,
     /// Event numbers up to this one may have been given to events outside the log.
     pub reserved_events: EventNumber,
+    /// The newest message id that was given out, be the message gone by now: ids are never used again.
+    pub last_message: MessageId,
 }
 
 /// An organization in memory.
@@ -48,12 +64,21 @@ pub struct View {
     pub messages: MessageIndex,
     /// Registered event queues.
     pub queues: BTreeMap<QueueId, Arc<QueueRecord>>,
-    /// Bodies of the newest messages, and of all that are not in the trees yet.
+    /// Own records of the newest messages, and of all that are not in the trees yet. What moves made of them
+    /// is not in them: see [`View::compose`].
     pub recent: RecentMessages,
     /// How far it has come.
     pub progress: Progress,
     /// Where the next message's body and index row are added.
     pub(crate) chunks: OpenChunks,
+    /// Messages whose own record is not what was sent.
+    changed: RoaringBitmap,
+    /// Messages that are gone.
+    deleted: RoaringBitmap,
+    /// What brought messages where they are.
+    moves: Moves,
+    /// Who has messages that came to a channel by moves.
+    arrivals: Arrivals,
 }
 
 /// The newest chunk of each table that has chunks.

@@ -1,18 +1,25 @@
 //! Questions about messages and people that combine the directory with the index.
 
 use super::View;
-use model::{ChannelId, Flag, Flags, Message, Place, RecipientId, Subscription, UserId};
+use model::{ChannelId, Flag, Flags, Message, MessageId, Place, RecipientId, Subscription, UserId};
 use roaring::RoaringBitmap;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl View {
-    /// Whether a message was delivered to a user: it is in the user's direct conversations, or in a
-    /// channel while the user was subscribed.
+    /// Whether a user has a message: it is in the user's direct conversations, was sent to a channel while the user
+    /// was subscribed, or came to the channel by a move that let the user have it. The message is as it is now.
     pub fn is_delivered(&self, user: UserId, message: &Message) -> bool {
         match message.place {
-            Place::Channel { channel, .. } => {
-                self.directory.subscription(channel, user).is_some_and(|s| s.received(message.id))
-            }
+            Place::Channel { channel, .. } => self.is_delivered_in(user, channel, message.id),
             Place::Direct => self.is_in_conversation(user, message.recipient),
+        }
+    }
+
+    /// Whether a user has a message of a channel.
+    pub fn is_delivered_in(&self, user: UserId, channel: ChannelId, id: MessageId) -> bool {
+        match self.arrivals.to(channel).filter(|arrived| arrived.ids.contains(id.0)) {
+            Some(arrived) => arrived.is_delivered_to(user, id.0),
+            None => self.directory.subscription(channel, user).is_some_and(|s| s.received(id)),
         }
     }
 
@@ -21,9 +28,17 @@ impl View {
         let mut found = RoaringBitmap::new();
         for (channel, subscription) in self.directory.subscriptions_of_user(user) {
             let Some(messages) = self.channel_ids(channel) else { continue };
-            let here = messages & ids;
+            let mut here = messages & ids;
+            if let Some(arrived) = self.arrivals.to(channel) {
+                here -= &arrived.ids;
+            }
             if !here.is_empty() {
                 found |= self.received_among(subscription, here);
+            }
+        }
+        for (_, arrived) in self.arrivals.channels() {
+            if !arrived.ids.is_disjoint(ids) {
+                found |= arrived.delivered_to(user) & ids;
             }
         }
         for direct in self.directory.directs_of(user) {
@@ -46,12 +61,31 @@ impl View {
 
     /// Messages of a channel that were delivered to a user.
     pub fn delivered_in_channel(&self, user: UserId, channel: ChannelId) -> RoaringBitmap {
-        let (Some(ids), Some(subscription)) =
-            (self.channel_ids(channel), self.directory.subscription(channel, user))
-        else {
-            return RoaringBitmap::new();
+        self.channel_ids(channel).map(|ids| self.delivered_of(user, channel, ids)).unwrap_or_default()
+    }
+
+    /// Those of some messages of one channel that were delivered to a user.
+    pub fn delivered_of(&self, user: UserId, channel: ChannelId, ids: &RoaringBitmap) -> RoaringBitmap {
+        let arrived = self.arrivals.to(channel);
+        let mut found = match self.directory.subscription(channel, user) {
+            Some(subscription) => {
+                let sent = arrived.map_or_else(|| ids.clone(), |arrived| ids - &arrived.ids);
+                self.received_among(subscription, sent)
+            }
+            None => RoaringBitmap::new(),
         };
-        self.received_among(subscription, ids.clone())
+        if let Some(arrived) = arrived {
+            found |= arrived.delivered_to(user) & ids;
+        }
+        found
+    }
+
+    /// Everybody who has any of some messages of one channel, and which of them they have.
+    pub fn holders(&self, channel: ChannelId, ids: &RoaringBitmap) -> BTreeMap<UserId, RoaringBitmap> {
+        let mut users: BTreeSet<UserId> = self.directory.subscriptions_of(channel).keys().copied().collect();
+        users.extend(self.arrivals.to(channel).into_iter().flat_map(|arrived| arrived.holders(ids)));
+        let theirs = users.into_iter().map(|user| (user, self.delivered_of(user, channel, ids)));
+        theirs.filter(|(_, ids)| !ids.is_empty()).collect()
     }
 
     /// Those of a channel's messages that a subscription covers.
@@ -84,20 +118,33 @@ impl View {
         found
     }
 
-    /// What a message is to a user: the flags as GET /messages gives them.
+    /// What a message is to a user: the flags as GET /messages gives them. The message is as it is now.
     pub fn flags_for(&self, user: UserId, message: &Message) -> Flags {
+        self.flags_with(user, message.id, self.is_delivered(user, message), message.traits.channel_wildcard)
+    }
+
+    /// What some messages are to a user, without their bodies: for those who read bodies afterwards.
+    pub fn flags_among(&self, user: UserId, ids: &RoaringBitmap) -> BTreeMap<MessageId, Flags> {
+        let delivered = self.delivered_among(user, ids);
+        let flags = |id: u32| {
+            let is_wildcard = self.messages.channel_wildcard.contains(id);
+            self.flags_with(user, MessageId(id), delivered.contains(id), is_wildcard)
+        };
+        ids.iter().map(|id| (MessageId(id), flags(id))).collect()
+    }
+
+    fn flags_with(&self, user: UserId, id: MessageId, is_delivered: bool, is_wildcard: bool) -> Flags {
         let mine = self.messages.users.get(&user);
-        let has = |flag: Flag| mine.and_then(|m| m.set(flag)).is_some_and(|set| set.contains(message.id.0));
-        let delivered = self.is_delivered(user, message);
+        let has = |flag: Flag| mine.and_then(|m| m.set(flag)).is_some_and(|set| set.contains(id.0));
         let mut flags = Flags::NONE;
         for flag in Flag::ALL {
             flags = flags.with_if(flag, has(flag));
         }
-        if !delivered {
+        if !is_delivered {
             let is_read = has(Flag::Read) || !has(Flag::Historical);
             return flags.with(Flag::Historical).with_if(Flag::Read, is_read);
         }
-        flags.with_if(Flag::ChannelWildcardMentioned, message.traits.channel_wildcard)
+        flags.with_if(Flag::ChannelWildcardMentioned, is_wildcard)
     }
 
     /// Messages that a user has, read or not, in what is delivered to them now: unread ones of a set.

@@ -1,0 +1,132 @@
+//! Moves become memory and rows: sets of messages change their place, and who has them.
+
+use super::arrivals::ids_of;
+use super::changed::TouchedBlocks;
+use super::flag_blocks::blocks_of;
+use super::moves::{Move, MoveRecord};
+use super::{Rows, View};
+use crate::error::StoreError;
+use crate::tables;
+use model::fact::{ArrivalFact, MessageUpdate, Movement};
+use model::{ChannelId, Flag, Sequence, TopicKey, UserId};
+use roaring::RoaringBitmap;
+use std::collections::BTreeMap;
+
+/// What is taken from people with a message that they no longer have. That they had read it is kept, in case it
+/// comes back.
+const LOST_FLAGS: [Flag; 5] =
+    [Flag::Starred, Flag::Collapsed, Flag::Mentioned, Flag::TopicWildcardMentioned, Flag::HasAlertWord];
+
+impl View {
+    /// One request's change of a message and of those that moved with it. `position` is the fact's in its frame.
+    pub(super) fn apply_update(
+        &mut self,
+        (sequence, position): (Sequence, u16),
+        update: &MessageUpdate,
+        rows: &mut Rows,
+    ) -> Result<(), StoreError> {
+        if let Some(movement) = &update.movement {
+            let record = MoveRecord { at: update.at, by: update.by, movement: movement.clone() };
+            self.apply_movement(&record, rows)?;
+            rows.put(tables::movement(self.realm(), sequence, position), &record)?;
+        }
+        // After the move: flags of the new content are for those who have the message now.
+        if let Some(edited) = &update.edited {
+            self.apply_own_record(sequence, edited, rows)?;
+            self.apply_content_flags(edited, rows)?;
+        }
+        Ok(())
+    }
+
+    fn apply_movement(&mut self, record: &MoveRecord, rows: &mut Rows) -> Result<(), StoreError> {
+        let mut touched = TouchedBlocks::new();
+        if let Some(arrival) = &record.movement.new_channel {
+            self.take_lost_flags(&record.movement, arrival, &mut touched);
+        }
+        let moved = self.restore_movement(record);
+        for delivery in record.movement.new_channel.iter().flat_map(|arrival| &arrival.deliveries) {
+            if delivery.is_new {
+                self.mark_delivered_read(
+                    &delivery.users,
+                    &(ids_of(&delivery.messages) & &moved),
+                    &mut touched,
+                );
+            }
+        }
+        self.put_flag_blocks(&touched, rows)
+    }
+
+    /// The part of a move that follows from its record alone, for loading too: where the messages are, and who
+    /// has them. Returns those that moved.
+    pub(super) fn restore_movement(&mut self, record: &MoveRecord) -> RoaringBitmap {
+        let movement = &record.movement;
+        let arrival = movement.new_channel.as_ref();
+        let to = arrival.map_or(movement.channel, |arrival| arrival.channel);
+        let name = movement.new_topic.as_ref().map(|topic| topic.name.as_str());
+        let from = (movement.channel, &TopicKey::new(&movement.topic));
+        let moved = self.messages.relocate(&ids_of(&movement.messages), from, (to, name));
+        if let Some(arrival) = arrival
+            && !moved.is_empty()
+        {
+            self.arrivals.leave(movement.channel, &moved);
+            self.arrivals.add(&moved, arrival);
+        }
+        self.moves.add(moved.clone(), Move::of(record.at, record.by, movement));
+        moved
+    }
+
+    fn take_lost_flags(&mut self, movement: &Movement, arrival: &ArrivalFact, touched: &mut TouchedBlocks) {
+        let topic = TopicKey::new(&movement.topic);
+        let Some(source) = self.messages.topic(movement.channel, &topic) else { return };
+        let ids = &source.ids & ids_of(&movement.messages);
+        for (user, lost) in self.lost_by_moving(movement.channel, &ids, arrival) {
+            let Some(mine) = self.messages.users.get_mut(&user) else { continue };
+            for flag in LOST_FLAGS {
+                let Some(set) = mine.set_mut(flag) else { continue };
+                let hit = &*set & &lost;
+                *set -= &hit;
+                touched.extend(blocks_of(&hit).into_iter().map(|block| (user, flag, block)));
+            }
+        }
+    }
+
+    /// Flagged messages that users have before a move and not after it.
+    fn lost_by_moving(
+        &self,
+        channel: ChannelId,
+        ids: &RoaringBitmap,
+        arrival: &ArrivalFact,
+    ) -> BTreeMap<UserId, RoaringBitmap> {
+        let deliveries: Vec<_> =
+            arrival.deliveries.iter().map(|delivery| (ids_of(&delivery.messages), &delivery.users)).collect();
+        let mut found = BTreeMap::new();
+        for (user, mine) in &self.messages.users {
+            let mut flagged = RoaringBitmap::new();
+            for set in LOST_FLAGS.into_iter().filter_map(|flag| mine.set(flag)) {
+                if !set.is_disjoint(ids) {
+                    flagged |= set & ids;
+                }
+            }
+            if flagged.is_empty() {
+                continue;
+            }
+            let mut lost = self.delivered_of(*user, channel, &flagged);
+            for (kept, users) in &deliveries {
+                if users.binary_search(user).is_ok() {
+                    lost -= kept;
+                }
+            }
+            if !lost.is_empty() {
+                found.insert(*user, lost);
+            }
+        }
+        found
+    }
+
+    fn mark_delivered_read(&mut self, users: &[UserId], ids: &RoaringBitmap, touched: &mut TouchedBlocks) {
+        for user in users.iter().filter(|_| !ids.is_empty()) {
+            self.messages.users.entry(*user).or_default().read |= ids;
+            touched.extend(blocks_of(ids).into_iter().map(|block| (*user, Flag::Read, block)));
+        }
+    }
+}

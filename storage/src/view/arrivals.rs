@@ -1,0 +1,101 @@
+//! Who has the messages that came to a channel by being moved from another. Of messages that were sent there,
+//! the stretches of subscriptions say it; of these, the move did.
+
+use model::fact::ArrivalFact;
+use model::{ChannelId, MessageRanges, UserId};
+use roaring::RoaringBitmap;
+use std::collections::{BTreeMap, HashMap};
+
+/// Messages that came to one channel and are still there.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Arrived {
+    /// All of them.
+    pub ids: RoaringBitmap,
+    /// Sorted users → those that all of these have. Moves that went to the same people share an entry.
+    groups: BTreeMap<Vec<UserId>, RoaringBitmap>,
+}
+
+impl Arrived {
+    /// Those that a user has.
+    pub fn delivered_to(&self, user: UserId) -> RoaringBitmap {
+        let mut found = RoaringBitmap::new();
+        for (users, ids) in &self.groups {
+            if users.binary_search(&user).is_ok() {
+                found |= ids;
+            }
+        }
+        found
+    }
+
+    /// Whether a user has one of them.
+    pub fn is_delivered_to(&self, user: UserId, id: u32) -> bool {
+        let mut groups = self.groups.iter();
+        groups.any(|(users, ids)| ids.contains(id) && users.binary_search(&user).is_ok())
+    }
+
+    /// Everybody who has any of `ids`.
+    pub fn holders(&self, ids: &RoaringBitmap) -> impl Iterator<Item = UserId> {
+        let groups = self.groups.iter().filter(move |(_, here)| !here.is_disjoint(ids));
+        groups.flat_map(|(users, _)| users.iter().copied())
+    }
+}
+
+/// By channel; no entry where nothing has arrived.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Arrivals(HashMap<ChannelId, Arrived>);
+
+impl Arrivals {
+    /// What came to a channel.
+    pub fn to(&self, channel: ChannelId) -> Option<&Arrived> {
+        self.0.get(&channel)
+    }
+
+    pub fn channels(&self) -> impl Iterator<Item = (ChannelId, &Arrived)> {
+        self.0.iter().map(|(channel, arrived)| (*channel, arrived))
+    }
+
+    /// Messages come to a channel.
+    pub fn add(&mut self, ids: &RoaringBitmap, arrival: &ArrivalFact) {
+        let arrived = self.0.entry(arrival.channel).or_default();
+        arrived.ids |= ids;
+        for delivery in &arrival.deliveries {
+            let theirs = ids_of(&delivery.messages) & ids;
+            if !theirs.is_empty() && !delivery.users.is_empty() {
+                *arrived.groups.entry(delivery.users.clone()).or_default() |= theirs;
+            }
+        }
+    }
+
+    /// Messages leave a channel.
+    pub fn leave(&mut self, channel: ChannelId, ids: &RoaringBitmap) {
+        let Some(arrived) = self.0.get_mut(&channel) else { return };
+        if arrived.ids.is_disjoint(ids) {
+            return;
+        }
+        arrived.ids -= ids;
+        arrived.groups.retain(|_, here| {
+            *here -= ids;
+            !here.is_empty()
+        });
+        if arrived.ids.is_empty() {
+            self.0.remove(&channel);
+        }
+    }
+
+    /// Messages are gone, wherever they were.
+    pub fn forget(&mut self, ids: &RoaringBitmap) {
+        let channels: Vec<ChannelId> = self.0.keys().copied().collect();
+        channels.into_iter().for_each(|channel| self.leave(channel, ids));
+    }
+}
+
+/// Ranges as a set.
+pub(super) fn ids_of(messages: &MessageRanges) -> RoaringBitmap {
+    let mut ids = RoaringBitmap::new();
+    for (first, last) in &messages.0 {
+        if first <= last {
+            ids.insert_range(first.0..=last.0);
+        }
+    }
+    ids
+}
