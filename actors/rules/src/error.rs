@@ -6,10 +6,12 @@
 mod edit;
 mod emoji;
 mod group;
+mod widget;
 
 pub use edit::EditError;
 pub use emoji::EmojiError;
 pub use group::{GroupError, GroupObjection};
+pub use widget::WidgetError;
 
 use crate::topics::EMPTY_TOPIC_DISPLAY_NAME;
 
@@ -228,6 +230,9 @@ pub enum RuleError {
     /// A reaction, or the emoji of a status.
     #[error(transparent)]
     Emoji(#[from] EmojiError),
+    /// A part that is not added to a widget.
+    #[error(transparent)]
+    Widget(#[from] WidgetError),
 
     // --- direct messages ---
     /// Nobody to write to.
@@ -331,6 +336,13 @@ pub enum RuleError {
     /// Not `#` and 3 to 6 hexadecimal digits.
     #[error("color is not a valid hex color code")]
     ColorInvalid,
+
+    /// More alert words than one person may have.
+    #[error("Too many alert words (maximum {limit}).")]
+    TooManyAlertWords {
+        /// How many there may be.
+        limit: usize,
+    },
 
     // --- narrow (endpoints.md 3) ---
     /// Not a list.

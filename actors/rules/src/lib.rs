@@ -3,6 +3,7 @@
 //! No clock, no randomness, no I/O, no HTTP: time and state are arguments, refusals are `RuleError`.
 //! Who asks, in which order, and what becomes of the answer is `actors`.
 
+pub mod alert_words;
 pub mod avatar;
 pub mod client;
 pub mod colors;
@@ -25,6 +26,7 @@ pub mod text;
 pub mod topics;
 pub mod traffic;
 pub mod visibility;
+pub mod widgets;
 
 pub use error::RuleError;
 

@@ -1,0 +1,283 @@
+//! Polls and lists of tasks: what makes a message one, and which parts may be added to it (endpoints.md 24).
+
+use crate::error::WidgetError;
+use model::{Message, UserId};
+use serde::Serialize;
+use serde_json::Value;
+
+/// The highest number that an option or a task may have.
+const INDEX_MAX: i64 = 1000;
+/// Parts that one message holds. Each change of it stores them all, so they are bounded.
+pub const PARTS_MAX: usize = 2000;
+/// Characters of one part.
+pub const PART_CHARS_MAX: usize = 10_000;
+/// The word for parts of widgets (`msg_type`).
+pub const WIDGET: &str = "widget";
+
+#[derive(Serialize)]
+#[serde(tag = "widget_type", content = "extra_data", rename_all = "lowercase")]
+enum Widget<'c> {
+    Poll { question: &'c str, options: Vec<&'c str> },
+    Todo { task_list_title: &'c str, tasks: Vec<Task<'c>> },
+}
+
+#[derive(Serialize)]
+struct Task<'c> {
+    task: &'c str,
+    desc: &'c str,
+}
+
+/// The first part of the widget that a text makes, as JSON; none if it makes none.
+pub fn widget_content(text: &str) -> Option<String> {
+    let command = text.split(char::is_whitespace).next()?;
+    let rest = &text[command.len()..];
+    let (title, lines) = match rest.split_once('\n') {
+        Some((title, lines)) => (title.trim(), lines),
+        None => (rest.trim(), ""),
+    };
+    let items = lines.lines().map(item).filter(|item| !item.is_empty());
+    let widget = match command {
+        "/poll" => Widget::Poll { question: title, options: items.collect() },
+        "/todo" => Widget::Todo { task_list_title: title, tasks: items.map(task).collect() },
+        _ => return None,
+    };
+    serde_json::to_string(&widget).ok()
+}
+
+/// A line without the mark of a list before it.
+fn item(line: &str) -> &str {
+    let line = line.trim();
+    line.strip_prefix(['-', '*']).unwrap_or(line).trim_start()
+}
+
+fn task(line: &str) -> Task<'_> {
+    let (task, desc) = line.split_once(": ").unwrap_or((line, ""));
+    Task { task: task.trim(), desc: desc.trim() }
+}
+
+/// Whether somebody may add a part to a message that they can read. True: the part is a vote.
+pub fn check_submessage(message: &Message, user: UserId, content: &str) -> Result<bool, WidgetError> {
+    let is_author = message.sender == user;
+    if message.submessages.is_empty() && !is_author {
+        return Err(WidgetError::NotAuthor);
+    }
+    if content.len() > PART_CHARS_MAX && content.chars().count() > PART_CHARS_MAX {
+        return Err(WidgetError::TooLong { limit: PART_CHARS_MAX });
+    }
+    if message.submessages.len() >= PARTS_MAX {
+        return Err(WidgetError::TooManyParts { limit: PARTS_MAX });
+    }
+    let data: Value = serde_json::from_str(content).map_err(|_| WidgetError::NotJson)?;
+    match kind_of(message).as_deref() {
+        Some("poll") => check_poll(&Data { name: "poll data", value: &data }, is_author),
+        Some("todo") => check_todo(&Data { name: "todo data", value: &data }, is_author).map(|()| false),
+        _ => Ok(false),
+    }
+}
+
+/// Which widget a message is, by its first part.
+fn kind_of(message: &Message) -> Option<String> {
+    let first = message.submessages.iter().find(|part| part.msg_type == WIDGET)?;
+    let data: Value = serde_json::from_str(&first.content).ok()?;
+    Some(data.get("widget_type")?.as_str()?.to_owned())
+}
+
+fn check_poll(data: &Data, is_author: bool) -> Result<bool, WidgetError> {
+    match data.string("type")? {
+        "vote" => {
+            data.string("key")?;
+            let vote = data.int("vote")?;
+            if vote != 1 && vote != -1 {
+                return Err(data.malformed("vote", |place| format!("Invalid {place}")));
+            }
+            data.only(&["type", "key", "vote"]).map(|()| true)
+        }
+        "question" if !is_author => Err(WidgetError::QuestionNotOwn),
+        "question" => {
+            data.string("question")?;
+            data.only(&["type", "question"]).map(|()| false)
+        }
+        "new_option" => {
+            data.string("option")?;
+            data.index("idx")?;
+            data.only(&["type", "option", "idx"]).map(|()| false)
+        }
+        kind => Err(WidgetError::UnknownType { widget: "poll", kind: kind.to_owned() }),
+    }
+}
+
+fn check_todo(data: &Data, is_author: bool) -> Result<(), WidgetError> {
+    match data.string("type")? {
+        "new_task" => {
+            data.index("key")?;
+            data.string("task")?;
+            data.string("desc")?;
+            data.boolean("completed")?;
+            data.only(&["type", "key", "task", "desc", "completed"])
+        }
+        "strike" => {
+            data.string("key")?;
+            data.only(&["type", "key"])
+        }
+        "new_task_list_title" if !is_author => Err(WidgetError::TitleNotOwn),
+        "new_task_list_title" => {
+            data.string("title")?;
+            data.only(&["type", "title"])
+        }
+        kind => Err(WidgetError::UnknownType { widget: "todo", kind: kind.to_owned() }),
+    }
+}
+
+/// JSON that was sent, with what it is called in refusals.
+struct Data<'d> {
+    name: &'static str,
+    value: &'d Value,
+}
+
+impl<'d> Data<'d> {
+    fn field(&self, key: &str) -> Result<&'d Value, WidgetError> {
+        let Some(object) = self.value.as_object() else {
+            return Err(WidgetError::Malformed { detail: format!("{} is not a dict", self.name) });
+        };
+        let missing = || WidgetError::Malformed { detail: format!("{key} key is missing from {}", self.name) };
+        object.get(key).ok_or_else(missing)
+    }
+
+    fn malformed(&self, key: &str, text: impl FnOnce(String) -> String) -> WidgetError {
+        WidgetError::Malformed { detail: text(format!("{}[\"{key}\"]", self.name)) }
+    }
+
+    fn string(&self, key: &str) -> Result<&'d str, WidgetError> {
+        let wrong = || self.malformed(key, |place| format!("{place} is not a string"));
+        self.field(key)?.as_str().ok_or_else(wrong)
+    }
+
+    fn boolean(&self, key: &str) -> Result<bool, WidgetError> {
+        let wrong = || self.malformed(key, |place| format!("{place} is not a boolean"));
+        self.field(key)?.as_bool().ok_or_else(wrong)
+    }
+
+    fn int(&self, key: &str) -> Result<i64, WidgetError> {
+        let wrong = || self.malformed(key, |place| format!("{place} is not an integer"));
+        self.field(key)?.as_i64().ok_or_else(wrong)
+    }
+
+    fn index(&self, key: &str) -> Result<(), WidgetError> {
+        match self.int(key)? {
+            index if index < 0 => Err(self.malformed(key, |place| format!("{place} is too small"))),
+            index if index > INDEX_MAX => Err(self.malformed(key, |place| format!("{place} is too large"))),
+            _ => Ok(()),
+        }
+    }
+
+    fn only(&self, keys: &[&str]) -> Result<(), WidgetError> {
+        let unexpected = self.value.as_object().into_iter().flatten();
+        let unexpected = unexpected.map(|(key, _)| key.as_str()).find(|key| !keys.contains(key));
+        match unexpected {
+            None => Ok(()),
+            Some(key) => {
+                let detail = format!("Argument \"{key}\" at {} is unexpected", self.name);
+                Err(WidgetError::Malformed { detail })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use model::Submessage;
+
+    #[test]
+    fn commands_make_widgets() {
+        for (text, expected) in [
+            (
+                "/poll Lunch?\n- pizza\n* \n\nsalad",
+                Some(
+                    r#"{"widget_type":"poll","extra_data":{"question":"Lunch?","options":["pizza","salad"]}}"#,
+                ),
+            ),
+            ("/poll", Some(r#"{"widget_type":"poll","extra_data":{"question":"","options":[]}}"#)),
+            ("/poll\nyes", Some(r#"{"widget_type":"poll","extra_data":{"question":"","options":["yes"]}}"#)),
+            (
+                "/todo Today\nshop: milk: two\n-sleep",
+                Some(
+                    r#"{"widget_type":"todo","extra_data":{"task_list_title":"Today","tasks":[{"task":"shop","desc":"milk: two"},{"task":"sleep","desc":""}]}}"#,
+                ),
+            ),
+            ("/polls x", None),
+            (" /poll x", None),
+            ("poll x", None),
+            ("", None),
+        ] {
+            assert_eq!(widget_content(text).as_deref(), expected, "{text}");
+        }
+    }
+
+    fn widget(command: &str) -> Message {
+        let mut message = fixture::message(1, fixture::MEMBER, fixture::in_channel(1, "a"));
+        let part = |content| Submessage { id: 1, msg_type: WIDGET.into(), content, sender: fixture::MEMBER };
+        message.submessages.extend(widget_content(command).map(part));
+        message
+    }
+
+    #[test]
+    fn parts_are_checked_by_kind_and_author() {
+        let (own, other) = (fixture::MEMBER, fixture::OTHER_MEMBER);
+        for (command, user, content, expected) in [
+            ("/poll q", other, r#"{"type":"vote","key":"4,1","vote":1}"#, Ok(true)),
+            (
+                "/poll q",
+                other,
+                r#"{"type":"vote","key":"4,1","vote":2}"#,
+                Err(r#"Invalid poll data["vote"]"#),
+            ),
+            ("/poll q", other, r#"{"type":"vote","vote":1}"#, Err("key key is missing from poll data")),
+            ("/poll q", own, r#"{"type":"question","question":"x"}"#, Ok(false)),
+            (
+                "/poll q",
+                other,
+                r#"{"type":"question","question":"x"}"#,
+                Err("You can't edit a question unless you are the author."),
+            ),
+            ("/poll q", other, r#"{"type":"new_option","option":"x","idx":1000}"#, Ok(false)),
+            (
+                "/poll q",
+                other,
+                r#"{"type":"new_option","option":"x","idx":1001}"#,
+                Err(r#"poll data["idx"] is too large"#),
+            ),
+            (
+                "/poll q",
+                other,
+                r#"{"type":"new_option","option":"x","idx":1,"z":1}"#,
+                Err(r#"Argument "z" at poll data is unexpected"#),
+            ),
+            ("/poll q", other, r#"{"type":"strike","key":"x"}"#, Err("Unknown type for poll data: strike")),
+            ("/poll q", other, "[]", Err("poll data is not a dict")),
+            ("/poll q", other, "{", Err("Invalid json for submessage")),
+            ("/todo q", other, r#"{"type":"strike","key":"x"}"#, Ok(false)),
+            (
+                "/todo q",
+                other,
+                r#"{"type":"new_task","key":1,"task":"x","desc":"","completed":false}"#,
+                Ok(false),
+            ),
+            (
+                "/todo q",
+                other,
+                r#"{"type":"new_task_list_title","title":"x"}"#,
+                Err("You can't edit the task list title unless you are the author."),
+            ),
+            ("/todo q", own, r#"{"type":"new_task_list_title","title":"x"}"#, Ok(false)),
+            ("/todo q", own, r#"{"type":"vote"}"#, Err("Unknown type for todo data: vote")),
+            ("plain", other, "{}", Err("You cannot attach a submessage to this message.")),
+            ("plain", own, "{}", Ok(false)),
+        ] {
+            let found = check_submessage(&widget(command), user, content).map_err(|error| error.to_string());
+            let expected = expected.map_err(str::to_owned);
+            assert_eq!(found, expected, "{command} {content}");
+        }
+    }
+}
