@@ -62,6 +62,37 @@ pub fn automatic_policy(sender: &User, participation: Participation) -> Option<V
     unmutes.then_some(VisibilityPolicy::Unmuted)
 }
 
+/// The code of both automatic settings for taking part in whatever way.
+const PARTICIPATION: i64 = 1;
+/// The code of both for starting a topic.
+const INITIATION: i64 = 3;
+
+/// The policy that somebody gets for the topic by reacting or voting in it; none if nothing changes.
+pub fn policy_of_participant(user: &User, participation: Participation) -> Option<VisibilityPolicy> {
+    policy_for(user, participation, PARTICIPATION)
+}
+
+/// The policy that somebody gets whose message becomes the first one of a topic by being moved there; none if
+/// nothing changes.
+pub fn policy_of_starter(user: &User, participation: Participation) -> Option<VisibilityPolicy> {
+    policy_for(user, participation, INITIATION)
+}
+
+/// What the automatic settings with exactly this code do.
+fn policy_for(user: &User, participation: Participation, code: i64) -> Option<VisibilityPolicy> {
+    let Participation { is_channel_muted, policy, .. } = participation;
+    if user.is_bot() || policy == VisibilityPolicy::Followed {
+        return None;
+    }
+    if settings::user_int(user, "automatically_follow_topics_policy") == code {
+        return Some(VisibilityPolicy::Followed);
+    }
+    let unmute = settings::user_int(user, "automatically_unmute_topics_in_muted_streams_policy");
+    let is_hidden = is_channel_muted || policy == VisibilityPolicy::Muted;
+    let unmutes = is_hidden && policy != VisibilityPolicy::Unmuted && unmute == code;
+    unmutes.then_some(VisibilityPolicy::Unmuted)
+}
+
 /// The policy that somebody gets for the topic by being mentioned by name in it; none if nothing changes.
 pub fn policy_when_mentioned(user: &User, policy: VisibilityPolicy) -> Option<VisibilityPolicy> {
     let follows = !user.is_bot() && settings::user_bool(user, "automatically_follow_topics_where_mentioned");
@@ -268,6 +299,32 @@ mod tests {
             ]
         );
         assert!(move_policies(&dir, old, (ChannelId(1), "LUNCH"), true, is_guest).is_empty());
+    }
+
+    #[test]
+    fn reacting_and_starting_by_a_move_follow_as_set() {
+        // follow, unmute, channel muted, policy before → of a participant, of a starter
+        for (follow, unmute, is_channel_muted, policy, participant, starter) in [
+            (3, 2, false, Inherit, None, Some(Followed)),
+            (1, 2, false, Inherit, Some(Followed), None),
+            (2, 2, true, Inherit, None, None),
+            (4, 1, true, Inherit, Some(Unmuted), None),
+            (4, 3, false, Muted, None, Some(Unmuted)),
+            (4, 3, false, Inherit, None, None),
+            (1, 3, false, Followed, None, None),
+            (4, 1, true, Unmuted, None, None),
+        ] {
+            let mut user = fixture::member();
+            for (name, code) in [
+                ("automatically_follow_topics_policy", follow),
+                ("automatically_unmute_topics_in_muted_streams_policy", unmute),
+            ] {
+                user.settings.insert(name.into(), SettingValue::Int(code));
+            }
+            let participation = Participation { is_channel_muted, policy, starts_topic: true };
+            let found = (policy_of_participant(&user, participation), policy_of_starter(&user, participation));
+            assert_eq!(found, (participant, starter), "{follow} {unmute} {is_channel_muted} {policy:?}");
+        }
     }
 
     #[test]

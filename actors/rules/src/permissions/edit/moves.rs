@@ -69,6 +69,17 @@ impl MovePlan {
                 first_allowed = Some(first_allowed.map_or(id, |first: MessageId| first.min(id)));
             }
         }
+        self.check_allowed(total, allowed, first_allowed)
+    }
+
+    /// The same for whoever counts without looking at each message: how many messages of the topic the actor can
+    /// read, how many of these may move, and the oldest one that may.
+    pub fn check_allowed(
+        &self,
+        total: usize,
+        allowed: usize,
+        first_allowed: Option<MessageId>,
+    ) -> Result<(), RuleError> {
         match first_allowed {
             _ if allowed == total => Ok(()),
             None => Err(EditError::WholeTopicTimeOver.into()),
