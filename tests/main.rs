@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where, and stop")]
 
 mod api;
+mod authorization;
 mod compat;
 mod events;
 mod flows;

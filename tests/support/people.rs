@@ -1,7 +1,7 @@
 //! The people of the sample organization, made without its channels and messages.
 
 use actors::{NewRealm, NewUser, RealmHandle, Server};
-use model::{Bot, BotKind, Fact, RealmId, Role, User, UserId};
+use model::{Bot, BotKind, Fact, RealmId, Role, SettingValue, User, UserId};
 
 /// Domain of made-up addresses.
 pub const DOMAIN: &str = "zulipdev.com";
@@ -26,10 +26,16 @@ fn organization(subdomain: &str, name: &str) -> NewRealm {
 }
 
 /// Creates an organization at the root with everybody in it, two bots of AARON's, and `ghost`, whose
-/// account is deactivated.
-pub async fn create(server: &Server) -> RealmHandle {
-    let ghost = |_: &actors::View, _: RealmId| vec![vec![Fact::UserCreated(Box::new(deactivated(4)))]];
-    let realm = server.create_realm(organization("", "Zulip Dev"), ghost).await.expect("the organization");
+/// account is deactivated. With a waiting period (in days) there is also `veteran`, the one full member.
+pub async fn create(server: &Server, waiting_days: i64) -> RealmHandle {
+    let first = move |view: &actors::View, _: RealmId| {
+        let mut facts = vec![Fact::UserCreated(Box::new(deactivated(4)))];
+        if waiting_days > 0 {
+            facts.extend(veteran(view, waiting_days));
+        }
+        vec![facts]
+    };
+    let realm = server.create_realm(organization("", "Zulip Dev"), first).await.expect("the organization");
     let mut owner = None;
     for (name, full_name, role) in PEOPLE {
         let id = add(&realm, name, full_name, role, None).await;
@@ -76,6 +82,26 @@ pub async fn create_closed(server: &Server, subdomain: &str) -> RealmHandle {
         vec![vec![Fact::UserCreated(Box::new(olga)), Fact::RealmChanged(Box::new(closed))]]
     };
     server.create_realm(organization(subdomain, "Closed"), close).await.expect("the organization")
+}
+
+/// A member since long ago, in an organization with a waiting period.
+fn veteran(view: &actors::View, waiting_days: i64) -> Vec<Fact> {
+    let mut realm = (**view.directory.realm()).clone();
+    realm.settings.insert("waiting_period_threshold".to_owned(), SettingValue::Int(waiting_days));
+    let id = UserId(5);
+    let user = User {
+        id,
+        is_active: true,
+        delivery_email: "veteran@zulip.com".to_owned(),
+        full_name: "Veteran".to_owned(),
+        ..deactivated(5)
+    };
+    let mut facts = vec![Fact::RealmChanged(Box::new(realm)), Fact::UserCreated(Box::new(user))];
+    for name in ["role:members", "role:fullmembers"] {
+        let group = view.directory.group_by_name(name).expect("a system group").id;
+        facts.push(Fact::GroupMembersChanged { group, added: vec![id], removed: Vec::new() });
+    }
+    facts
 }
 
 fn deactivated(id: u32) -> User {

@@ -27,6 +27,7 @@ pub struct Plan {
     is_development: bool,
     clock: Option<ManualClock>,
     folder: Option<TempDir>,
+    waiting_days: i64,
 }
 
 impl Plan {
@@ -45,6 +46,12 @@ impl Plan {
     /// With time that passes only when the test says so.
     pub fn clock(mut self, clock: &ManualClock) -> Self {
         self.clock = Some(clock.clone());
+        self
+    }
+
+    /// With a waiting period: of the members, only `veteran` is past it.
+    pub fn waiting_days(mut self, days: i64) -> Self {
+        self.waiting_days = days;
         self
     }
 
@@ -77,7 +84,7 @@ impl Plan {
         let server = running.app().server.clone();
         let realm = match server.only_realm() {
             Some(realm) => realm,
-            None => people::create(&server).await,
+            None => people::create(&server, self.waiting_days).await,
         };
         let url = running.url().into();
         let http = Client::builder().no_proxy().build().expect("a client");

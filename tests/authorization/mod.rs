@@ -1,0 +1,61 @@
+//! Who may do what: one table of routes and callers, tried out on a running server.
+//!
+//! `rows` is the table; a route without a row fails the first test here. `stage` has the people and places that
+//! the rows speak of, `outcome` the words in their cells.
+
+mod foreign;
+mod outcome;
+mod rows;
+mod stage;
+
+use outcome::Expected;
+use rows::Row;
+use stage::{CALLERS, Stage};
+
+#[test]
+fn every_route_has_a_row() {
+    let routes = millstream::http::routes::table();
+    let routes: Vec<String> = routes.iter().map(|route| format!("{} {}", route.method, route.path)).collect();
+    let rows: Vec<&str> = rows::all().iter().map(|row| row.route).collect();
+    let missing: Vec<&String> = routes.iter().filter(|route| !rows.contains(&route.as_str())).collect();
+    assert!(missing.is_empty(), "nothing says who may call these; add rows: {missing:#?}");
+    let gone: Vec<&&str> = rows.iter().filter(|row| !routes.contains(&(**row).to_owned())).collect();
+    assert!(gone.is_empty(), "these are no routes any more: {gone:#?}");
+}
+
+/// Tries every row of a family with every caller, and lists what is not as the table says.
+async fn try_family(rows: Vec<Row>) {
+    let mut stage = Stage::set().await;
+    let mut wrong = Vec::new();
+    for row in &rows {
+        for (name, expected) in row.cells() {
+            let expected = Expected::of(expected);
+            let answer = stage.call(row, name).await;
+            if let Some(difference) = expected.difference(&answer, &stage.scene_name()) {
+                wrong.push(format!("{} {} as {name}: {difference}", row.route, row.case()));
+            }
+            if answer.status == 200 && !row.route.starts_with("GET") {
+                stage.strike();
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} cells differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+macro_rules! families {
+    ($($family:ident),*) => {
+        $(#[tokio::test]
+        async fn $family() {
+            try_family(rows::$family::rows()).await;
+        })*
+
+        #[test]
+        fn every_family_is_tried() {
+            let tried = [$(rows::$family::rows().len()),*].iter().sum::<usize>();
+            assert_eq!(tried, rows::all().len());
+            assert!(rows::all().iter().all(|row| row.cells().len() == 3 + CALLERS.len()));
+        }
+    };
+}
+
+families!(account, messages, events, channels, subscriptions);

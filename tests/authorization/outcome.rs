@@ -1,0 +1,80 @@
+//! The words that stand in the cells of the table, and the answers they mean.
+
+use crate::support::Answer;
+
+/// One word: status, code and text. `{name}` is the name of the row's channel.
+#[derive(Clone, Copy, Debug)]
+pub struct Expected {
+    word: &'static str,
+    status: u16,
+    code: &'static str,
+    msg: &'static str,
+}
+
+const fn word(word: &'static str, status: u16, code: &'static str, msg: &'static str) -> Expected {
+    Expected { word, status, code, msg }
+}
+
+const fn bad(name: &'static str, msg: &'static str) -> Expected {
+    word(name, 400, "BAD_REQUEST", msg)
+}
+
+const WORDS: &[Expected] = &[
+    word("ok", 200, "", ""),
+    // Who is asking (conventions 1).
+    word("login", 401, "UNAUTHORIZED", "Not logged in: API authentication or user session required"),
+    word("key", 401, "INVALID_API_KEY", "Invalid API key"),
+    bad("elsewhere", "Account is not associated with this subdomain"),
+    // Gates of roles (conventions 1).
+    word("admin", 400, "UNAUTHORIZED_PRINCIPAL", "Must be an organization administrator"),
+    word("owner", 400, "UNAUTHORIZED_PRINCIPAL", "Must be an organization owner"),
+    bad("guest", "Not allowed for guest users"),
+    bad("human", "This endpoint does not accept bot requests."),
+    bad("perm", "Insufficient permission"),
+    // Channels.
+    bad("id", "Invalid channel ID"),
+    bad("named", "Invalid channel name '{name}'"),
+    bad("manage", "You do not have permission to administer this channel."),
+    bad("content", "Channel content access is required."),
+    bad("default", "You do not have permission to change default channels."),
+    bad("access", "Unable to access channel ({name})."),
+    bad("post", "You do not have permission to post in this channel."),
+    bad("send", "Not authorized to send to channel '{name}'"),
+    bad("topic", "No such topic 't'"),
+    // Messages.
+    bad("msg", "Invalid message(s)"),
+    bad("edit", "You don't have permission to edit this message"),
+    bad("move", "You don't have permission to move this message"),
+    bad("resolve", "You don't have permission to resolve topics in this channel."),
+    bad("delete", "You don't have permission to delete this message"),
+    // Others.
+    word("password", 401, "AUTHENTICATION_FAILED", "Your username or password is incorrect"),
+    bad("development", "This endpoint is available on development servers only."),
+    bad("presence", "No presence data for {user}"),
+    bad("absent", "No presence data for cordelia@zulip.com"),
+    bad("create", "User not authorized to create users"),
+    bad("query", "User not authorized for this query"),
+    bad("group", "Invalid user group"),
+    bad("part", "You cannot attach a submessage to this message."),
+    word("queue", 400, "BAD_EVENT_QUEUE_ID", "Bad event queue ID: {queue}"),
+];
+
+impl Expected {
+    /// The word of a cell.
+    pub fn of(name: &str) -> Self {
+        let found = WORDS.iter().find(|expected| expected.word == name);
+        *found.unwrap_or_else(|| panic!("no outcome is called {name}"))
+    }
+
+    /// What is not as expected; `names` replaces the placeholders of the text.
+    pub fn difference(&self, answer: &Answer, names: &[(&str, String)]) -> Option<String> {
+        let code = answer.body["code"].as_str().unwrap_or("");
+        let msg = answer.body["msg"].as_str().unwrap_or("");
+        let expected = names
+            .iter()
+            .fold(self.msg.to_owned(), |msg, (name, value)| msg.replace(&format!("{{{name}}}"), value));
+        // What is not JSON (metrics, the table of emoji) has neither code nor text.
+        let is_same = answer.status == self.status && code == self.code && msg == expected;
+        (!is_same).then(|| format!("expected {}, got {} {code} {msg:?}", self.word, answer.status))
+    }
+}

@@ -1,0 +1,35 @@
+//! Logging in, accounts, and what the server shows to everybody.
+
+use super::Place::{Nowhere, Private, Public, PublicIn};
+use super::{Row, open, row};
+
+#[rustfmt::skip]
+pub fn rows() -> Vec<Row> {
+    vec![
+        open("GET /health", "", "ok"),
+        open("GET /metrics", "", "ok"),
+        open("GET /static/generated/emoji/emoji_api.json", "", "ok"),
+        open("GET /api/v1/server_settings", "", "ok"),
+        open("POST /api/v1/fetch_api_key", "username=nobody@zulip.com password=x", "password"),
+        open("POST /api/v1/dev_fetch_api_key", "username=iago@zulip.com", "development"),
+        open("GET /api/v1/dev_list_users", "", "development"),
+
+        //                                                                       guest member full   moder  admin  owner  bot    warden
+        row("POST /api/v1/users", Nowhere, "email=new{number}@zulip.com password=correcthorse full_name=New",
+                                                                                "admin admin  admin  admin  create create admin  admin"),
+        row("GET /api/v1/users",                 Nowhere, "",                    "ok"),
+        row("GET /api/v1/users/me",              Nowhere, "",                    "ok"),
+        row("GET /api/v1/users/{user_id:int}",   Nowhere, "",                    "ok"),
+        row("GET /api/v1/users/{email:text}",    Nowhere, "",                    "ok"),
+
+        row("POST /api/v1/users/me/presence",    Nowhere, "status=active",       "ok    ok     ok     ok     ok     ok     human  ok"),
+        row("GET /api/v1/users/{user_id:int}/presence", Nowhere, "",             "presence"),
+        row("GET /api/v1/users/{email:text}/presence",  Nowhere, "",             "absent"),
+        row("GET /api/v1/realm/presence",        Nowhere, "",                    "ok"),
+
+        row("POST /api/v1/typing", Nowhere,  "op=start to=[{user}]",                               "ok"),
+        row("POST /api/v1/typing", PublicIn, "op=start type=stream stream_id={channel} topic=t",   "ok"),
+        row("POST /api/v1/typing", Public,   "op=start type=stream stream_id={channel} topic=t",   "id    ok     ok     ok     ok     ok     ok     ok"),
+        row("POST /api/v1/typing", Private,  "op=start type=stream stream_id={channel} topic=t",   "id    id     id     id     send   send   id     send"),
+    ]
+}

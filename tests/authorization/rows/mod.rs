@@ -1,0 +1,123 @@
+//! The table's shape, and its families.
+//!
+//! A row is a route, the place it is about, parameters, and one word (see `outcome`) for each caller with an account
+//! here, in the order guest, member, full member, moderator, administrator, owner, bot, channel administrator; a
+//! single word is for all of them. The callers without such an account are the same on every route that is not open.
+
+pub mod account;
+pub mod channels;
+pub mod events;
+pub mod messages;
+pub mod subscriptions;
+
+use super::stage::CALLERS;
+use crate::support::channel::ChannelBuilder;
+use reqwest::Method;
+
+/// What a call is about. `In` means that the caller is subscribed, and was not when `{message}` was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Nowhere,
+    Public,
+    PublicIn,
+    Private,
+    PrivateIn,
+    ProtectedIn,
+    /// Public, nobody may post but full members.
+    FullOnlyIn,
+    Archived,
+}
+
+impl Place {
+    pub fn is_inside(self) -> bool {
+        matches!(self, Self::PublicIn | Self::PrivateIn | Self::ProtectedIn | Self::FullOnlyIn)
+    }
+
+    /// `full` is the group of full members.
+    pub fn configure(self, create: ChannelBuilder, full: u32) -> ChannelBuilder {
+        match self {
+            Self::Private | Self::PrivateIn => create.shared_history(),
+            Self::ProtectedIn => create.protected_history(),
+            Self::FullOnlyIn => create.set("can_send_message_group", full.into()),
+            _ => create,
+        }
+    }
+}
+
+/// One row.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// As in the table of routes.
+    pub route: &'static str,
+    pub place: Place,
+    /// Parameters, `name=value` with placeholders, no spaces within a value.
+    given: &'static str,
+    outcomes: &'static str,
+    is_open: bool,
+}
+
+pub const fn row(route: &'static str, place: Place, given: &'static str, outcomes: &'static str) -> Row {
+    Row { route, place, given, outcomes, is_open: false }
+}
+
+/// A route that asks for no account, and has the same answer for everybody.
+pub const fn open(route: &'static str, given: &'static str, outcome: &'static str) -> Row {
+    Row { route, place: Place::Nowhere, given, outcomes: outcome, is_open: true }
+}
+
+/// Every row.
+pub fn all() -> Vec<Row> {
+    [account::rows(), messages::rows(), events::rows(), channels::rows(), subscriptions::rows()].concat()
+}
+
+impl Row {
+    /// Each caller with the word in its cell.
+    pub fn cells(&self) -> Vec<(&'static str, &'static str)> {
+        let words: Vec<&str> = self.outcomes.split_whitespace().collect();
+        let only = (words.len() == 1).then(|| words[0]);
+        assert!(only.is_some() || words.len() == CALLERS.len(), "{} has {} cells", self.route, words.len());
+        let outside = [("nobody", "login"), ("wrong key", "key"), ("other organization", "elsewhere")];
+        let mut cells: Vec<_> = outside
+            .into_iter()
+            .map(|(name, word)| (name, if self.is_open { words[0] } else { word }))
+            .collect();
+        for (index, (caller, _)) in CALLERS.iter().enumerate() {
+            cells.push((caller, only.unwrap_or_else(|| words[index])));
+        }
+        cells
+    }
+
+    /// What tells it from other rows of the same route.
+    pub fn case(&self) -> String {
+        format!("[{:?} {}]", self.place, self.given)
+    }
+
+    /// Everything that may hold placeholders.
+    pub fn texts(&self) -> String {
+        format!("{} {}", self.request().1, self.given)
+    }
+
+    /// Method and path; ids in the path are those of the place.
+    pub fn request(&self) -> (Method, String) {
+        let (method, path) = self.route.split_once(' ').expect("a method and a path");
+        let names = [
+            ("{message_id:int}", "{message}"),
+            ("{stream_id:int}", "{channel}"),
+            ("{user_id:int}", "{user}"),
+            ("{email:text}", "cordelia@zulip.com"),
+        ];
+        // A row may be about another message: `id={own}` names it.
+        let own_id = self.given.split_whitespace().find_map(|pair| pair.strip_prefix("@id="));
+        let path = names.iter().fold(path.to_owned(), |path, (from, to)| {
+            path.replace(from, if *from == "{message_id:int}" { own_id.unwrap_or(to) } else { to })
+        });
+        (method.parse().expect("a method"), path)
+    }
+
+    /// The parameters, with placeholders.
+    pub fn pairs(&self) -> Vec<(String, String)> {
+        let pairs = self.given.split_whitespace().filter(|pair| !pair.starts_with('@'));
+        let pairs = pairs.map(|pair| pair.split_once('=').expect("name=value"));
+        pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    }
+}

@@ -1,0 +1,193 @@
+//! The people who call and the places they call about.
+//!
+//! A place is built for each call that might change it, and kept while calls are refused: a refusal changes nothing.
+
+use super::rows::{Place, Row};
+use crate::support::{Answer, Channel, Person, TestServer, people};
+use serde_json::{Value, json};
+
+/// The callers with an account here, in the order of the table's columns, and who plays them.
+pub const CALLERS: [(&str, &str); 8] = [
+    ("guest", "polonius"),
+    ("member", "hamlet"),
+    ("full member", "veteran"),
+    ("moderator", "shiva"),
+    ("administrator", "iago"),
+    ("owner", "desdemona"),
+    ("bot", "default-bot"),
+    // In `can_administer_channel_group` of every channel the rows speak of, and else a member like others.
+    ("channel administrator", "prospero"),
+];
+
+/// Members past this are full members; all but the veteran are new.
+const WAITING_DAYS: i64 = 10;
+
+/// A server, its people, and the place that the next call is about.
+pub struct Stage {
+    t: TestServer,
+    olga: Person,
+    scene: Option<Scene>,
+    scenes: usize,
+}
+
+/// What the placeholders of a row stand for.
+struct Scene {
+    /// What it was built for.
+    key: (Place, String, &'static str),
+    values: Vec<(&'static str, String)>,
+}
+
+impl Stage {
+    pub async fn set() -> Self {
+        let t = TestServer::plan().waiting_days(WAITING_DAYS).start().await;
+        let acme = people::create_second(t.server(), "acme").await;
+        let olga = t.user_of(&acme, "olga");
+        Self { t, olga, scene: None, scenes: 0 }
+    }
+
+    /// Makes a row's call as somebody.
+    pub async fn call(&mut self, row: &Row, caller: &'static str) -> Answer {
+        let person = self.person(caller);
+        let key = (row.place, row.texts(), caller);
+        if self.scene.as_ref().is_none_or(|scene| scene.key != key) {
+            self.scene = Some(self.build(row, caller, key).await);
+        }
+        let fill = |text: &str| self.fill(text);
+        let (method, path) = row.request();
+        let path = fill(&path);
+        let pairs: Vec<(String, String)> =
+            row.pairs().into_iter().map(|(name, value)| (name, fill(&value))).collect();
+        let params: Vec<(&str, &(dyn std::fmt::Display + Sync))> =
+            pairs.iter().map(|(name, value)| (name.as_str(), value as _)).collect();
+        person.call(method, &path, &params).await
+    }
+
+    /// What the texts of answers may name.
+    pub fn scene_name(&self) -> Vec<(&'static str, String)> {
+        self.scene.as_ref().map(|scene| scene.values.clone()).unwrap_or_default()
+    }
+
+    /// Takes the place away, because somebody may have changed it.
+    pub fn strike(&mut self) {
+        self.scene = None;
+    }
+
+    fn person(&self, caller: &str) -> Person {
+        let own = |name| CALLERS.iter().find(|(column, _)| *column == name);
+        match caller {
+            "nobody" => self.t.stranger(),
+            "wrong key" => Person { key: "A".repeat(32), ..self.t.user("iago") },
+            "other organization" => self.olga.clone(),
+            _ => self.t.user(own(caller).unwrap_or_else(|| panic!("who is {caller}?")).1),
+        }
+    }
+
+    fn fill(&self, text: &str) -> String {
+        let values = self.scene.iter().flat_map(|scene| &scene.values);
+        values.fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
+    }
+
+    /// Builds a place with everything that the row's placeholders ask for.
+    async fn build(&mut self, row: &Row, caller: &'static str, key: (Place, String, &'static str)) -> Scene {
+        self.scenes += 1;
+        let number = self.scenes;
+        let texts = row.texts();
+        let person = self.person(caller);
+        let is_here = CALLERS.iter().any(|(column, _)| *column == caller);
+        let mut values = vec![
+            ("number", number.to_string()),
+            ("caller", person.id.to_string()),
+            ("user", self.t.user("cordelia").id.to_string()),
+            ("other", self.t.user("ZOE").id.to_string()),
+        ];
+        if row.place != Place::Nowhere {
+            let inside = (is_here && row.place.is_inside()).then_some(&person);
+            self.build_channel(row, inside, &mut values).await;
+        }
+        if texts.contains("{queue}") {
+            let owner = if is_here { person.clone() } else { self.t.user("hamlet") };
+            values.push(("queue", owner.register().await.id));
+        }
+        if texts.contains("{foreign_queue}") {
+            let queue = self.t.user("cordelia").register().await.id;
+            // Answers name the queue that was asked for.
+            values.extend([("foreign_queue", queue.clone()), ("queue", queue)]);
+        }
+        Scene { key, values }
+    }
+
+    async fn build_channel(
+        &self,
+        row: &Row,
+        inside: Option<&Person>,
+        values: &mut Vec<(&'static str, String)>,
+    ) {
+        let [othello, cordelia] = self.t.users(["othello", "cordelia"]);
+        let warden = self.t.user("prospero");
+        let name = format!("place {}", self.scenes);
+        let group = json!({"direct_members": [othello.id, warden.id], "direct_subgroups": []});
+        // Where new members may not write, somebody else did.
+        let author = if row.place == Place::FullOnlyIn { self.t.user("veteran") } else { cordelia };
+        let full = self.t.realm().directory().group_by_name("role:fullmembers").expect("a group").id.0;
+        let create = othello.create_channel(&name).with(&author);
+        let create = row.place.configure(create, full).set("can_administer_channel_group", group);
+        let channel: Channel = create.await;
+        values.push(("message", author.send(&channel, "t", "before").await.to_string()));
+        let texts = row.texts();
+        if let Some(person) = inside {
+            othello.subscribe_others(&channel, &[person]).await;
+            if texts.contains("{own}") {
+                values.push(("own", person.send(&channel, "t", "my own").await.to_string()));
+            }
+        } else if texts.contains("{own}") {
+            values.push(("own", author.send(&channel, "t", "not one's own").await.to_string()));
+        }
+        if texts.contains("{later}") {
+            values.push(("later", author.send(&channel, "t", "after").await.to_string()));
+        }
+        if texts.contains("{destination}") {
+            let goal = othello.create_channel(&format!("goal {}", self.scenes)).await;
+            values.push(("destination", goal.id.to_string()));
+        }
+        if row.place == Place::Archived {
+            othello.delete(&format!("/streams/{}", channel.id), &[]).ok().await;
+        }
+        values.extend([("channel", channel.id.to_string()), ("name", name)]);
+    }
+
+    /// The same as an owner elsewhere, at that organization's address: whatever is answered, it holds no word of
+    /// here, and here everything is as it was.
+    pub async fn try_from_outside(&mut self, row: &Row) {
+        let key = (row.place, row.texts(), "moderator");
+        self.scene = Some(self.build(row, "moderator", key).await);
+        let before = self.state().await;
+        let (method, path) = row.request();
+        let pairs: Vec<(String, String)> =
+            row.pairs().into_iter().map(|(name, value)| (name, self.fill(&value))).collect();
+        let params: Vec<(&str, &(dyn std::fmt::Display + Sync))> =
+            pairs.iter().map(|(name, value)| (name.as_str(), value as _)).collect();
+        let call = self.olga.call(method, &self.fill(&path), &params).header("Host", "acme.localhost");
+        let answer = call.await;
+        let asked = pairs.iter().any(|(_, value)| value.contains("place "));
+        let text = answer.body.to_string();
+        assert!(asked || !text.contains("place "), "{} {} tells {text}", row.route, row.case());
+        assert!(!text.contains("cordelia@"), "{} {} tells {text}", row.route, row.case());
+        assert_eq!(self.state().await, before, "{} {} reached over", row.route, row.case());
+    }
+
+    /// What those see who see most, without what passes by itself.
+    async fn state(&self) -> Value {
+        let mut all = Vec::new();
+        for name in ["desdemona", "othello"] {
+            let person = self.t.user(name);
+            let queue = person.register().modern().await;
+            let mut state = queue.state.clone();
+            person.delete("/events", &[("queue_id", &queue.id)]).ok().await;
+            for momentary in ["queue_id", "last_event_id", "server_timestamp"] {
+                state[momentary] = json!(null);
+            }
+            all.push(json!({"state": state, "messages": person.messages(json!([])).await}));
+        }
+        json!(all)
+    }
+}
