@@ -13,7 +13,7 @@ use crate::api::account::fetch_api_key::fetch_api_key;
 use crate::api::account::server_settings::server_settings;
 use crate::api::emoji::{EMOJI_PATH, emoji_json};
 use crate::api::users::create::create_user;
-use crate::api::{channels, events, groups, messages, subscriptions, topics, users};
+use crate::api::{channels, events, folders, groups, messages, subscriptions, topics, users};
 use actix_web::http::Method;
 use std::fmt;
 
@@ -123,6 +123,10 @@ pub fn table() -> Vec<Route> {
 
         Route::new(Method::POST, "/api/v1/register", Login::Spectator, Limit::Api, events::register::register),
 
+        Route::new(Method::GET,    "/api/v1/users/me/alert_words", Login::Account, Limit::Api, users::alert_words::list),
+        Route::new(Method::POST,   "/api/v1/users/me/alert_words", Login::Account, Limit::Api, users::alert_words::add),
+        Route::new(Method::DELETE, "/api/v1/users/me/alert_words", Login::Account, Limit::Api, users::alert_words::remove),
+
         Route::new(Method::GET, "/api/v1/users",                Login::Spectator, Limit::Api, users::list::list_users),
         Route::new(Method::GET, "/api/v1/users/me",             Login::Account,   Limit::Api, users::me::own_user),
         Route::new(Method::GET, "/api/v1/users/{user_id:int}",  Login::Account,   Limit::Api, users::get::user_by_id),
@@ -132,6 +136,14 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::GET,  "/api/v1/get_stream_id",                  Login::Account,   Limit::Api, channels::get_id::channel_id_by_name),
         Route::new(Method::GET,  "/api/v1/streams/{stream_id:int}",        Login::Account,   Limit::Api, channels::get::channel_by_id),
         Route::new(Method::GET,  "/api/v1/streams/{stream_id:int}/members", Login::Account,  Limit::Api, channels::members::list_members),
+        Route::new(Method::PATCH, "/api/v1/streams/{stream_id:int}",       Login::Account,   Limit::Api, channels::update::update_channel),
+        Route::new(Method::DELETE, "/api/v1/streams/{stream_id:int}",      Login::Account,   Limit::Api, channels::archive::archive_channel),
+        Route::new(Method::POST, "/api/v1/default_streams",                Login::Administrator, Limit::Api, channels::defaults::add_default_channel),
+        Route::new(Method::DELETE, "/api/v1/default_streams",              Login::Administrator, Limit::Api, channels::defaults::remove_default_channel),
+        Route::new(Method::GET,  "/api/v1/channel_folders",                Login::Account,   Limit::Api, folders::list::list_folders),
+        Route::new(Method::PATCH, "/api/v1/channel_folders",               Login::Administrator, Limit::Api, folders::reorder::reorder_folders),
+        Route::new(Method::POST, "/api/v1/channel_folders/create",         Login::Administrator, Limit::Api, folders::create::create_folder),
+        Route::new(Method::PATCH, "/api/v1/channel_folders/{channel_folder_id:int}", Login::Administrator, Limit::Api, folders::update::update_folder),
         Route::new(Method::POST, "/api/v1/channels/create",                Login::NotGuest,  Limit::Api, channels::create::create_channel),
         Route::new(Method::GET,  "/api/v1/users/me/{stream_id:int}/topics", Login::Spectator, Limit::Api, topics::list::list_topics),
 

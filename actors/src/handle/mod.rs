@@ -1,5 +1,6 @@
 //! What the edge may ask of an organization. Nobody outside this package sees an actor's address.
 
+mod alert_words;
 mod channels;
 mod subscriptions;
 mod topics;

@@ -3,6 +3,7 @@
 //! `state` decides and is plain; `actor` is the shell; `tick` is what happens as time passes.
 
 mod actor;
+mod alert_words;
 mod channels;
 mod folders;
 mod messages;
@@ -11,6 +12,7 @@ mod settled;
 mod state;
 
 pub use actor::RealmActor;
+pub(crate) use alert_words::ChangeAlertWords;
 pub(crate) use channels::{ArchiveChannel, SetDefaultChannel, UpdateChannel};
 pub use folders::FolderDescription;
 pub(crate) use folders::{CreateFolder, ReorderFolders, UpdateFolder};

@@ -1,5 +1,6 @@
 //! People and bots.
 
+pub mod alert_words;
 pub mod create;
 pub mod get;
 pub mod list;

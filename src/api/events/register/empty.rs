@@ -6,7 +6,6 @@ use crate::http::Envelope;
 
 /// Fetch type, key, and the JSON that means that there is nothing.
 const EMPTY: &[(&str, &str, &[u8])] = &[
-    ("alert_words", "alert_words", b"[]"),
     ("custom_profile_fields", "custom_profile_fields", b"[]"),
     ("custom_profile_fields", "custom_profile_field_types", PROFILE_FIELD_TYPES),
     ("onboarding_steps", "onboarding_steps", b"[]"),

@@ -32,6 +32,10 @@ pub fn personal_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Enve
     }
     legacy_settings(&mut envelope, state);
     topic_fields(&mut envelope, state);
+    if state.wants("alert_words") {
+        let words = state.me.map(|me| state.directory().alert_words(me.id));
+        push_value(envelope.open_field("alert_words"), words.unwrap_or_default());
+    }
     if state.wants("presence") {
         envelope = presence_fields(envelope, state)?;
     }

@@ -1,0 +1,61 @@
+//! The words that somebody wants to be alerted by: which lists of them there can be (companions.md 5). Whether a
+//! message has one is `markdown::AlertText`.
+
+use crate::error::RuleError;
+use crate::text;
+use std::collections::HashSet;
+
+/// Longest word, in code points.
+pub const ALERT_WORD_LENGTH_MAX: usize = 100;
+
+/// Words that one person may have: a bound for what each message is searched for.
+pub const ALERT_WORDS_MAX: usize = 1000;
+
+/// The words with some more at the end. Words are equal without regard to case and surrounding white space; the
+/// spelling that was there first stays. `TooManyAlertWords`.
+pub fn add_alert_words(words: &[String], more: &[String]) -> Result<Vec<String>, RuleError> {
+    let mut known: HashSet<String> = words.iter().map(|word| word.to_lowercase()).collect();
+    let mut all = words.to_vec();
+    for word in more.iter().map(|word| text::strip(word)).filter(|word| !word.is_empty()) {
+        if known.insert(word.to_lowercase()) {
+            all.push(word.to_owned());
+        }
+    }
+    if all.len() > ALERT_WORDS_MAX {
+        return Err(RuleError::TooManyAlertWords { limit: ALERT_WORDS_MAX });
+    }
+    Ok(all)
+}
+
+/// The words without some of them.
+pub fn remove_alert_words(words: &[String], fewer: &[String]) -> Vec<String> {
+    let gone: HashSet<String> = fewer.iter().map(|word| text::strip(word).to_lowercase()).collect();
+    words.iter().filter(|word| !gone.contains(&word.to_lowercase())).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(list: &[&str]) -> Vec<String> {
+        list.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    #[test]
+    fn words_are_equal_without_regard_to_case() {
+        let known = words(&["Deploy", "on call"]);
+        let more = words(&[" deploy ", "", "  ", "Pizza", "PIZZA", "On Call!"]);
+        assert_eq!(add_alert_words(&known, &more), Ok(words(&["Deploy", "on call", "Pizza", "On Call!"])));
+        assert_eq!(remove_alert_words(&known, &words(&["DEPLOY", " ON CALL", "x"])), words(&[]));
+        assert_eq!(remove_alert_words(&known, &[]), known);
+    }
+
+    #[test]
+    fn there_is_a_bound() {
+        let many: Vec<String> = (0..ALERT_WORDS_MAX).map(|number| format!("w{number}")).collect();
+        assert_eq!(add_alert_words(&[], &many).as_ref(), Ok(&many));
+        assert_eq!(add_alert_words(&many, &words(&["W0"])).as_ref(), Ok(&many));
+        let refused = RuleError::TooManyAlertWords { limit: ALERT_WORDS_MAX };
+        assert_eq!(add_alert_words(&many, &words(&["one more"])), Err(refused));
+    }
+}
