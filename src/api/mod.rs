@@ -7,6 +7,8 @@ pub mod account;
 pub mod channels;
 pub mod emoji;
 pub mod events;
+pub mod folders;
+pub mod groups;
 pub mod messages;
 pub mod subscriptions;
 pub mod topics;

@@ -141,7 +141,7 @@ macro_rules! ids_in_paths {
     )*};
 }
 
-ids_in_paths! { UserId ChannelId GroupId MessageId }
+ids_in_paths! { UserId ChannelId FolderId GroupId MessageId }
 
 impl<A: FromPath, B: FromPath> FromPath for (A, B) {
     fn from_path(segments: &mut std::vec::IntoIter<Segment>) -> Option<Self> {

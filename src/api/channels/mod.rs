@@ -1,6 +1,8 @@
 //! Channels and their topics.
 
+pub mod archive;
 pub mod create;
+pub mod defaults;
 pub mod get;
 pub mod get_id;
 pub mod list;
@@ -8,3 +10,4 @@ pub mod members;
 pub mod new_channel;
 pub mod notices;
 pub mod options;
+pub mod update;

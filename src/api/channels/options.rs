@@ -1,7 +1,7 @@
 //! What a request says about channels to be created, and whether its author may create such (endpoints.md 7).
 
 use crate::http::{ApiError, Fields};
-use model::{ChannelPermissions, Directory, TopicsPolicy, User};
+use model::{ChannelPermissions, Directory, FolderId, TopicsPolicy, User};
 use rules::RuleError;
 use rules::permissions::channel_update::{check_topics_policy_change, parse_retention, parse_topics_policy};
 use rules::permissions::create::{ChannelPrivacy, check_may_create_channel, resolve_privacy};
@@ -39,7 +39,7 @@ impl ChannelOptions {
             history_public_to_subscribers: fields.optional_bool("history_public_to_subscribers")?,
             message_retention_days: fields.optional("message_retention_days"),
             topics_policy: fields.optional_loose_string("topics_policy"),
-            folder: fields.optional_int("folder_id")?,
+            folder: folder_id(fields)?.flatten(),
             permissions: Vec::new(),
         };
         for permission in ChannelPermission::ALL {
@@ -59,10 +59,7 @@ impl ChannelOptions {
     /// # Errors
     /// As there: folder, retention, topics policy, permissions to create, group settings.
     pub fn plan(&self, directory: &Directory, creator: &User) -> Result<ChannelPlan, ApiError> {
-        if self.folder.is_some() {
-            // There are no folders yet, so none has this id.
-            return Err(ApiError::bad_request("Invalid channel folder ID"));
-        }
+        let folder = self.open_folder(directory)?;
         let message_retention_days = self.retention_days()?;
         let topics_policy = self.parsed_topics_policy(directory, creator)?;
         let privacy =
@@ -73,14 +70,20 @@ impl ChannelOptions {
         }
         let permissions = self.parsed_permissions(directory, creator)?;
         let is_default = self.is_default;
-        Ok(ChannelPlan { privacy, is_default, message_retention_days, topics_policy, permissions })
+        Ok(ChannelPlan { folder, privacy, is_default, message_retention_days, topics_policy, permissions })
+    }
+
+    fn open_folder(&self, directory: &Directory) -> Result<Option<FolderId>, RuleError> {
+        let Some(id) = self.folder else { return Ok(None) };
+        let folder = u32::try_from(id).ok().and_then(|id| directory.folder(FolderId(id)));
+        let folder = folder.filter(|folder| !folder.is_archived).ok_or(RuleError::InvalidFolderId)?;
+        Ok(Some(folder.id))
     }
 
     /// `realm_default`, `unlimited`, or a number of days above zero.
     fn retention_days(&self) -> Result<Option<i32>, RuleError> {
         let Some(raw) = &self.message_retention_days else { return Ok(None) };
-        let value = serde_json::from_str(raw).unwrap_or_else(|_| Value::from(raw.as_str()));
-        parse_retention(&value)
+        parse_retention(&parse_retention_value(raw))
     }
 
     fn parsed_topics_policy(&self, directory: &Directory, creator: &User) -> Result<TopicsPolicy, RuleError> {
@@ -111,6 +114,18 @@ impl ChannelOptions {
     }
 }
 
+/// `folder_id`: absent, null for no folder, or the id of one.
+pub fn folder_id(fields: &Fields) -> Result<Option<Option<i64>>, ApiError> {
+    let Some(field) = fields.optional_json("folder_id")? else { return Ok(None) };
+    let root = field.root();
+    if root.value().is_null() { Ok(Some(None)) } else { root.int().map(|id| Some(Some(id))) }
+}
+
+/// A retention as sent: JSON, or a bare word.
+pub fn parse_retention_value(raw: &str) -> Value {
+    serde_json::from_str(raw).unwrap_or_else(|_| Value::from(raw))
+}
+
 /// Channels that somebody may create, but for their names.
 #[derive(Clone, Debug)]
 pub struct ChannelPlan {
@@ -122,6 +137,8 @@ pub struct ChannelPlan {
     pub message_retention_days: Option<i32>,
     /// Which topics they allow.
     pub topics_policy: TopicsPolicy,
+    /// The folder they are shown in.
+    pub folder: Option<FolderId>,
     /// Who may do what in them.
     pub permissions: ChannelPermissions,
 }

@@ -4,6 +4,7 @@
 
 pub mod channel;
 pub mod event;
+pub mod folder;
 pub mod group;
 pub mod json;
 pub mod list;

@@ -1,0 +1,61 @@
+//! `PATCH /streams/{id}`: changes what a channel is (endpoints.md 6).
+
+use super::new_channel::description_html;
+use super::options::{folder_id, parse_retention_value};
+use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, Path, reply};
+use model::ChannelId;
+use rules::names::parse_description;
+use rules::permissions::channel_update::{ChannelUpdate, parse_topics_policy};
+use rules::permissions::group_setting_change::{ProposedChange, parse_group_setting_change};
+use rules::settings::ChannelPermission;
+
+/// The parameters, all of them optional.
+pub struct UpdateChannel {
+    update: ChannelUpdate,
+}
+
+impl FromFields for UpdateChannel {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        let description = fields.optional_str("description").map(parse_description).transpose()?;
+        let update = ChannelUpdate {
+            description,
+            new_name: fields.optional("new_name"),
+            is_private: fields.optional_bool("is_private")?,
+            is_web_public: fields.optional_bool("is_web_public")?,
+            history_public_to_subscribers: fields.optional_bool("history_public_to_subscribers")?,
+            is_default: fields.optional_bool("is_default_stream")?,
+            retention: fields.optional_str("message_retention_days").map(parse_retention_value),
+            is_archived: fields.optional_bool("is_archived")?,
+            folder: folder_id(fields)?,
+            topics_policy: fields.optional_str("topics_policy").map(parse_topics_policy).transpose()?,
+            permissions: permissions(fields)?,
+        };
+        Ok(Self { update })
+    }
+}
+
+fn permissions(fields: &Fields) -> Result<Vec<(ChannelPermission, ProposedChange)>, ApiError> {
+    let mut changes = Vec::new();
+    for permission in ChannelPermission::ALL {
+        let name = permission.rule().name;
+        let Some(field) = fields.optional_json(name)? else { continue };
+        field.root().object()?;
+        let change = parse_group_setting_change(&field.into_value());
+        changes.push((permission, change.ok_or_else(|| ApiError::invalid_parameter(name))?));
+    }
+    Ok(changes)
+}
+
+/// Nothing but success. What was permitted before the first refusal stays changed.
+pub async fn update_channel(
+    caller: Caller,
+    Path(id): Path<ChannelId>,
+    Params(UpdateChannel { update }): Params<UpdateChannel>,
+) -> Answer {
+    let html = match &update.description {
+        Some(description) => Some(description_html(&caller, &caller.realm.directory(), description)?),
+        None => None,
+    };
+    caller.realm.update_channel(caller.user.id, id.0.into(), update, html).await?;
+    reply(&())
+}

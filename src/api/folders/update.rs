@@ -1,0 +1,36 @@
+//! `PATCH /channel_folders/{id}` (companions.md 6).
+
+use super::create::described;
+use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, Path, reply};
+use model::FolderId;
+use rules::folders::check_folder_description;
+
+/// The parameters, all of them optional.
+pub struct UpdateFolder {
+    name: Option<String>,
+    description: Option<String>,
+    is_archived: Option<bool>,
+}
+
+impl FromFields for UpdateFolder {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        let description = fields.optional_str("description").map(check_folder_description).transpose()?;
+        Ok(Self {
+            name: fields.optional("name"),
+            description: description.map(str::to_owned),
+            is_archived: fields.optional_bool("is_archived")?,
+        })
+    }
+}
+
+/// Nothing but success.
+pub async fn update_folder(
+    caller: Caller,
+    Path(id): Path<FolderId>,
+    Params(params): Params<UpdateFolder>,
+) -> Answer {
+    let description = params.description.map(|text| described(&caller, text)).transpose()?;
+    let UpdateFolder { name, is_archived, .. } = params;
+    caller.realm.update_folder(caller.user.id, id, name, description, is_archived).await?;
+    reply(&())
+}
