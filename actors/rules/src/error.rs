@@ -344,13 +344,6 @@ pub enum RuleError {
         limit: usize,
     },
 
-    /// More alert words than one person may have.
-    #[error("Too many alert words (maximum {limit}).")]
-    TooManyAlertWords {
-        /// How many there may be.
-        limit: usize,
-    },
-
     // --- narrow (endpoints.md 3) ---
     /// Not a list.
     #[error("narrow is not a list")]

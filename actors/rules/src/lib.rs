@@ -4,7 +4,6 @@
 //! Who asks, in which order, and what becomes of the answer is `actors`.
 
 pub mod alert_words;
-pub mod alert_words;
 pub mod avatar;
 pub mod client;
 pub mod colors;
