@@ -1,0 +1,159 @@
+//! The view says what the plain table says.
+
+use super::plain::Plain;
+use crate::fixture::*;
+use crate::projection::Trees;
+use crate::tables::Table;
+use crate::view::chunk::entries;
+use crate::view::{Location, View};
+use model::{ChannelId, Flag, Message, MessageId, Place, RecipientId, TopicKey, UserId};
+use proptest::prelude::*;
+use roaring::RoaringBitmap;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+impl Plain {
+    pub fn check(&self, view: &View, trees: &Trees) -> Result<(), TestCaseError> {
+        for user in (1..=self.users).map(UserId) {
+            self.check_user(view, user)?;
+        }
+        self.check_places(view)?;
+        self.check_topics(view)?;
+        self.check_holders(view)?;
+        for (id, message) in &self.messages {
+            let id = MessageId(*id);
+            let own = view.recent.get(id).cloned().map_or_else(
+                || trees.message(REALM, id, view.is_changed(id)).map(|found| found.map(Arc::new)),
+                |own| Ok(Some(own)),
+            );
+            let own = own.map_err(|error| TestCaseError::fail(error.to_string()))?;
+            prop_assert_eq!(own.as_deref(), self.own.get(&id.0));
+            let composed = own.map(|own| view.compose(&own));
+            prop_assert_eq!(composed.as_deref(), Some(message));
+        }
+        for id in &self.deleted {
+            prop_assert!(view.is_deleted(MessageId(*id)) && view.recent.get(MessageId(*id)).is_none());
+            prop_assert_eq!(view.place_of(MessageId(*id)), None);
+        }
+        Ok(())
+    }
+
+    /// No deleted message is left in the trees, and nothing else is gone.
+    pub fn check_erased(&self, trees: &Trees) -> Result<(), TestCaseError> {
+        for table in [Table::Messages, Table::MessageIndex] {
+            let mut found = Vec::new();
+            for row in trees.table(REALM, table) {
+                let row = row.unwrap();
+                found.extend(entries(&row.value).map(|entry| entry.unwrap().0.0));
+            }
+            prop_assert_eq!(found, self.messages.keys().copied().collect::<Vec<_>>());
+        }
+        Ok(())
+    }
+
+    fn check_user(&self, view: &View, user: UserId) -> Result<(), TestCaseError> {
+        let all = view.delivered_among(user, &view.messages.all);
+        let flags_among = view.flags_among(user, &view.messages.all);
+        for (id, message) in &self.messages {
+            let is_delivered = self.delivered.contains(&(user.0, *id));
+            prop_assert_eq!(view.is_delivered(user, message), is_delivered, "{} {}", user, id);
+            prop_assert_eq!(all.contains(*id), is_delivered, "{} {}", user, id);
+            let mut expected = self.flags.get(&(user.0, *id)).copied().unwrap_or_default();
+            if is_delivered {
+                expected = expected.with_if(Flag::ChannelWildcardMentioned, message.traits.channel_wildcard);
+            } else if !expected.contains(Flag::Historical) {
+                expected = expected.with(Flag::Historical).with(Flag::Read);
+            }
+            prop_assert_eq!(view.flags_for(user, message), expected, "{} {}", user, id);
+            prop_assert_eq!(flags_among.get(&MessageId(*id)), Some(&expected));
+        }
+        let mut delivered = view.direct_messages_of(user);
+        for channel in (1..=self.channels).map(ChannelId) {
+            delivered |= view.delivered_in_channel(user, channel);
+        }
+        prop_assert_eq!(&delivered, &all);
+        let unread = self.messages.keys().filter(|id| {
+            let set = self.flags.get(&(user.0, **id)).copied().unwrap_or_default();
+            self.delivered.contains(&(user.0, **id)) && !set.contains(Flag::Read)
+        });
+        prop_assert_eq!(view.unread_of(user, &all), unread.copied().collect());
+        if let Some(mine) = view.messages.users.get(&user) {
+            for set in Flag::ALL.into_iter().filter_map(|flag| mine.set(flag)) {
+                prop_assert!(set.is_subset(&view.messages.all));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_places(&self, view: &View) -> Result<(), TestCaseError> {
+        for (id, message) in &self.messages {
+            prop_assert!(view.messages.all.contains(*id));
+            prop_assert!(view.messages.senders[&message.sender].contains(*id));
+            prop_assert_eq!(view.messages.with_link.contains(*id), message.traits.has_link);
+            prop_assert_eq!(view.messages.with_reaction.contains(*id), !message.reactions.is_empty());
+            prop_assert_eq!(view.messages.channel_wildcard.contains(*id), message.traits.channel_wildcard);
+            let place = match &message.place {
+                Place::Channel { channel, topic } => Location::Topic(*channel, TopicKey::new(topic)),
+                Place::Direct => Location::Direct(message.recipient),
+            };
+            prop_assert_eq!(view.place_of(MessageId(*id)), Some(place.clone()));
+            prop_assert_eq!(view.messages.place_of(MessageId(*id)), Some(place));
+        }
+        prop_assert_eq!(view.messages.all.len(), self.messages.len() as u64);
+        prop_assert_eq!(view.queues.len(), self.queues.len());
+        let days: BTreeMap<u64, u32> = view.messages.days.iter().map(|(day, id)| (*day, id.0)).collect();
+        prop_assert_eq!(&days, &self.days);
+        let senders = self.set_by(|message| Some(message.sender));
+        prop_assert_eq!(&view.messages.senders.clone().into_iter().collect::<BTreeMap<_, _>>(), &senders);
+        let directs = self.set_by(|message| (message.place == Place::Direct).then_some(message.recipient));
+        let found: BTreeMap<RecipientId, RoaringBitmap> = view.messages.directs.clone().into_iter().collect();
+        prop_assert_eq!(found, directs);
+        Ok(())
+    }
+
+    fn set_by<K: Ord>(&self, key: impl Fn(&Message) -> Option<K>) -> BTreeMap<K, RoaringBitmap> {
+        let mut sets: BTreeMap<K, RoaringBitmap> = BTreeMap::new();
+        for (id, message) in &self.messages {
+            if let Some(key) = key(message) {
+                sets.entry(key).or_default().insert(*id);
+            }
+        }
+        sets
+    }
+
+    /// The topics there are, each called as its newest message says.
+    fn check_topics(&self, view: &View) -> Result<(), TestCaseError> {
+        let mut expected: BTreeMap<(ChannelId, TopicKey), (String, RoaringBitmap)> = BTreeMap::new();
+        for (id, message) in &self.messages {
+            let Place::Channel { channel, topic } = &message.place else { continue };
+            let entry = expected.entry((*channel, TopicKey::new(topic))).or_default();
+            entry.0.clone_from(topic);
+            entry.1.insert(*id);
+            let found = view.messages.topic(*channel, &TopicKey::new(topic));
+            prop_assert_eq!(found.map(|found| found.spelling_of(MessageId(*id))), Some(topic.as_str()));
+        }
+        let mut found = BTreeMap::new();
+        for (channel, messages) in &view.messages.channels {
+            let mut all = RoaringBitmap::new();
+            for (key, topic) in &messages.topics {
+                all |= &topic.ids;
+                found.insert((*channel, key.clone()), (topic.name.clone(), topic.ids.clone()));
+            }
+            prop_assert_eq!(&all, &messages.ids);
+            prop_assert_eq!(view.messages.first_in_channel(*channel), all.min().map(MessageId));
+        }
+        prop_assert_eq!(found, expected);
+        Ok(())
+    }
+
+    fn check_holders(&self, view: &View) -> Result<(), TestCaseError> {
+        for (channel, messages) in &view.messages.channels {
+            let mut expected: BTreeMap<UserId, RoaringBitmap> = BTreeMap::new();
+            for (user, id) in self.delivered.iter().filter(|(_, id)| messages.ids.contains(*id)) {
+                expected.entry(UserId(*user)).or_default().insert(*id);
+            }
+            prop_assert_eq!(view.holders(*channel, &messages.ids), expected);
+        }
+        Ok(())
+    }
+}

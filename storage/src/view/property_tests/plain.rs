@@ -1,0 +1,228 @@
+//! The same things once more, as plainly as possible: a table of messages, and a row for each recipient.
+
+use super::Step;
+use crate::fixture::*;
+use model::{
+    ChannelId, EventNumber, Fact, Flag, FlagOp, Flags, Message, MessageId, QueueId, Subscription, Timestamp,
+    UserId, VisibilityPolicy,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is decided from: the same things once more, as plainly as possible.
+#[derive(Default)]
+pub(super) struct Plain {
+    pub users: u32,
+    pub groups: u32,
+    pub channels: u32,
+    pub queues: Vec<String>,
+    pub directs: BTreeMap<Vec<u32>, u32>,
+    pub subscriptions: BTreeMap<(u32, u32), Subscription>,
+    /// As readers see them.
+    pub messages: BTreeMap<u32, Message>,
+    /// As sent, with what was done to each alone.
+    pub own: BTreeMap<u32, Message>,
+    /// Messages that are gone.
+    pub deleted: BTreeSet<u32>,
+    /// Newest first message of each day.
+    pub days: BTreeMap<u64, u32>,
+    /// The time of the last change.
+    pub now: u64,
+    pub newest: u32,
+    /// (user, message) → delivered when it was sent, or by its last move across channels.
+    pub delivered: BTreeSet<(u32, u32)>,
+    /// (user, message) → what was set since, historical included.
+    pub flags: BTreeMap<(u32, u32), Flags>,
+}
+
+pub(super) const TOPICS: [&str; 6] = ["tea", "Tea", "TEA", "", "Ärger", "ärger"];
+
+impl Plain {
+    pub fn user(&self, number: u8) -> u32 {
+        1 + u32::from(number) % self.users
+    }
+
+    pub fn channel(&self, number: u8) -> u32 {
+        1 + u32::from(number) % self.channels
+    }
+
+    pub fn users_of(&self, bits: u8) -> Vec<u32> {
+        (1..=self.users).filter(|user| bits & (1 << (user % 8)) != 0).collect()
+    }
+
+    pub fn facts(&mut self, step: &Step) -> Vec<Fact> {
+        match step {
+            Step::Subscribe { channel, users } => self.subscribe(self.channel(*channel), *users),
+            Step::Unsubscribe { channel, user } => {
+                let (channel, user) = (self.channel(*channel), self.user(*user));
+                if let Some(record) = self.subscriptions.get_mut(&(channel, user)) {
+                    record.end(MessageId(self.newest));
+                }
+                vec![unsubscribed(channel, &[user], self.newest)]
+            }
+            Step::Send { channel, topic, sender, traits, flagged } => {
+                let (channel, sender) = (self.channel(*channel), self.user(*sender));
+                let topic = TOPICS[usize::from(*topic) % TOPICS.len()];
+                let mut message = channel_message(self.newest + 1, sender, channel, topic);
+                message.traits.read_by_sender = traits & 1 != 0;
+                message.traits.channel_wildcard = traits & 6 == 6;
+                message.traits.has_link = traits & 8 != 0;
+                let set = flags(&[Flag::Mentioned, Flag::HasAlertWord][..1 + usize::from(traits >> 7)]);
+                message.user_flags =
+                    self.users_of(flagged & 0x0f).into_iter().map(|user| (UserId(user), set)).collect();
+                vec![self.send(message)]
+            }
+            Step::SendDirect { users, sender } => self.send_direct(*users, *sender),
+            Step::Skip { ids } => {
+                self.newest += u32::from(*ids);
+                vec![]
+            }
+            Step::Flags { user, flag, is_added, from, ids } => {
+                let op = if *is_added { FlagOp::Add } else { FlagOp::Remove };
+                let flag = Flag::EDITABLE[usize::from(*flag) % 3];
+                self.change_flags(self.user(*user), flag, op, *from, from.saturating_add(*ids))
+            }
+            Step::Policy { user, channel, topic, policy } => vec![Fact::TopicPolicySet {
+                user: UserId(self.user(*user)),
+                channel: ChannelId(self.channel(*channel)),
+                topic: TOPICS[usize::from(*topic) % TOPICS.len()].into(),
+                policy: [VisibilityPolicy::Inherit, VisibilityPolicy::Muted, VisibilityPolicy::Followed]
+                    [usize::from(*policy) % 3],
+            }],
+            Step::Queue { user, is_ended } => self.queue(*user, *is_ended),
+            Step::Reserve => vec![Fact::EventNumbersReserved(EventNumber(u64::from(self.newest) + 1_000))],
+            Step::Realm { channel } => {
+                vec![Fact::DefaultChannelsChanged(vec![ChannelId(self.channel(*channel))])]
+            }
+            Step::Activity { channel, is_active } => vec![Fact::ChannelActivityChanged {
+                channel: ChannelId(self.channel(*channel)),
+                is_recently_active: *is_active,
+            }],
+            Step::Edit { .. }
+            | Step::Move(_)
+            | Step::Delete { .. }
+            | Step::React { .. }
+            | Step::Submessage { .. } => self.change(step).into_iter().collect(),
+            other => self.directory_facts(other),
+        }
+    }
+
+    /// Users, groups and channels.
+    fn directory_facts(&mut self, step: &Step) -> Vec<Fact> {
+        match step {
+            Step::User { renamed: true } => {
+                let mut record = user(self.users);
+                record.full_name = format!("Renamed {}", self.newest);
+                vec![Fact::UserChanged(Box::new(record))]
+            }
+            Step::User { renamed: false } => {
+                self.users += 1;
+                vec![Fact::UserCreated(Box::new(user(self.users)))]
+            }
+            Step::Group { below, members } => {
+                let below: Vec<u32> =
+                    (1..=self.groups).filter(|group| below & (1 << (group % 8)) != 0).collect();
+                self.groups += 1;
+                vec![Fact::GroupCreated(Box::new(group(self.groups, &self.users_of(*members), &below)))]
+            }
+            Step::Members { group, user, is_added } => {
+                let group = model::GroupId(1 + u32::from(*group) % (self.groups + 1));
+                let user = vec![UserId(self.user(*user))];
+                let (added, removed) = if *is_added { (user, vec![]) } else { (vec![], user) };
+                vec![Fact::GroupMembersChanged { group, added, removed }]
+            }
+            Step::Channel { privacy } => {
+                self.channels += 1;
+                let mut record = channel(self.channels);
+                record.invite_only = privacy % 3 > 0;
+                record.history_public_to_subscribers = privacy % 3 < 2;
+                record.is_web_public = privacy % 12 == 0;
+                vec![Fact::ChannelCreated(Box::new(record))]
+            }
+            _ => vec![],
+        }
+    }
+
+    fn subscribe(&mut self, channel: u32, users: u8) -> Vec<Fact> {
+        let mut subscribers = Vec::new();
+        for user in self.users_of(users) {
+            let after = MessageId(self.newest);
+            let record = self.subscriptions.entry((channel, user)).or_insert_with(|| {
+                let mut record = Subscription::start("#76ce90".into(), after);
+                record.is_active = false;
+                record.spans.clear();
+                record
+            });
+            record.resume(after);
+            subscribers.push((UserId(user), record.clone()));
+        }
+        vec![Fact::Subscribed { channel: ChannelId(channel), subscribers, by: UserId(1) }]
+    }
+
+    fn send_direct(&mut self, users: u8, sender: u8) -> Vec<Fact> {
+        let sender = self.user(sender);
+        let mut people = self.users_of(users);
+        people.push(sender);
+        people.sort_unstable();
+        people.dedup();
+        let next = 1000 + self.directs.len() as u32;
+        let mut facts = Vec::new();
+        let recipient = *self.directs.entry(people.clone()).or_insert_with(|| {
+            facts.push(direct(next, &people));
+            next
+        });
+        facts.push(self.send(direct_message(self.newest + 1, sender, recipient)));
+        facts
+    }
+
+    fn send(&mut self, mut message: Message) -> Fact {
+        let id = message.id.0;
+        self.newest = id;
+        // A few messages a day.
+        message.sent = Timestamp(u64::from(id) * 20_000_000);
+        self.days.entry(message.sent.0 / (24 * 60 * 60 * 1000)).or_insert(id);
+        for user in 1..=self.users {
+            let is_delivered = match message.place.channel() {
+                Some(channel) => {
+                    self.subscriptions.get(&(channel.0, user)).is_some_and(|record| record.is_active)
+                }
+                None => self
+                    .directs
+                    .iter()
+                    .any(|(people, recipient)| *recipient == message.recipient.0 && people.contains(&user)),
+            };
+            if is_delivered {
+                self.delivered.insert((user, id));
+            }
+            let mut set = message.own_flags(UserId(user));
+            set = set.with_if(Flag::Read, message.traits.read_by_sender && message.sender.0 == user);
+            self.flags.insert((user, id), set);
+        }
+        self.messages.insert(id, message.clone());
+        self.own.insert(id, message.clone());
+        sent(message)
+    }
+
+    fn change_flags(&mut self, user: u32, flag: Flag, op: FlagOp, first: u32, last: u32) -> Vec<Fact> {
+        for id in self.messages.range(first..=last).map(|(id, _)| *id) {
+            let is_delivered = self.delivered.contains(&(user, id));
+            let set = self.flags.entry((user, id)).or_default();
+            if !is_delivered && !set.contains(Flag::Historical) {
+                *set = set.with(Flag::Historical).with(Flag::Read);
+            }
+            *set = match op {
+                FlagOp::Add => set.with(flag),
+                FlagOp::Remove => Flags(set.0 & !Flags::only(flag).0),
+            };
+        }
+        vec![flags_changed(user, flag, op, &[(first, last)])]
+    }
+
+    fn queue(&mut self, user: u8, is_ended: bool) -> Vec<Fact> {
+        if is_ended {
+            return self.queues.pop().map(|id| Fact::QueueEnded(QueueId(id.into()))).into_iter().collect();
+        }
+        let id = format!("{}:{}", self.newest, self.queues.len());
+        self.queues.push(id.clone());
+        vec![Fact::QueueRegistered(Box::new(queue(&id, self.user(user), 1)))]
+    }
+}
