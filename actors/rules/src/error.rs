@@ -301,6 +301,50 @@ pub enum RuleError {
         /// `a boolean`, `an integer`, `a string`.
         wanted: &'static str,
     },
+    /// A number below what makes sense.
+    #[error("{field} is too small")]
+    TooSmall {
+        /// The parameter.
+        field: &'static str,
+    },
+    /// A number above what makes sense.
+    #[error("{field} is too large")]
+    TooLarge {
+        /// The parameter.
+        field: &'static str,
+    },
+    /// Neither a number above zero nor the word for no limit. The edge repeats `var_name` and `bad_value`.
+    #[error("Bad value for '{name}': {value}")]
+    SettingBadValue {
+        /// The setting.
+        name: &'static str,
+        /// As given.
+        value: String,
+    },
+    /// No time zone of the IANA database.
+    #[error("{name} is not a recognized time zone")]
+    TimezoneUnknown {
+        /// The setting.
+        name: &'static str,
+    },
+    /// No sound that clients know.
+    #[error("Invalid notification sound '{sound}'")]
+    SoundUnknown {
+        /// As given.
+        sound: String,
+    },
+    /// Never, or longer than a week.
+    #[error("Invalid email batching period: {secs} seconds")]
+    BatchingPeriodInvalid {
+        /// As given.
+        secs: i64,
+    },
+    /// A text that must not be empty.
+    #[error("{field} cannot be blank")]
+    Blank {
+        /// The parameter.
+        field: &'static str,
+    },
     /// No such group, a deactivated one, or not a group at all.
     #[error("Invalid user group")]
     InvalidUserGroup,

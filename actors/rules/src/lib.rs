@@ -17,6 +17,7 @@ pub mod markdown;
 pub mod names;
 pub mod narrow;
 pub mod notices;
+pub mod passwords;
 pub mod permissions;
 pub mod posting;
 pub mod reactions;

@@ -19,6 +19,9 @@ impl From<DomainError> for ApiError {
             DomainError::Overloaded => {
                 Self::unavailable("The server is busy; try again in a moment").with("retry-after", RETRY_SECS)
             }
+            DomainError::TooLarge => Self::bad_request(
+                "This change is too large for the server to store at once; try with fewer messages or less text",
+            ),
             DomainError::Stopping => Self::unavailable("The server is restarting; try again in a moment")
                 .with("retry-after", RETRY_SECS),
             DomainError::Storage(reason) => {
@@ -67,6 +70,9 @@ impl From<RuleError> for ApiError {
             RuleError::BadNarrow { desc } => refusal.with("desc", desc),
             RuleError::BadNarrowCombination { desc } => refusal.with("desc", desc),
             RuleError::ExpectationMismatch { field } => refusal.with("field_name", field),
+            RuleError::SettingBadValue { name, value } => {
+                refusal.with("var_name", name).with("bad_value", value)
+            }
             RuleError::RetentionInvalid { value } => {
                 refusal.with("var_name", "message_retention_days").with("bad_value", value)
             }
@@ -118,7 +124,9 @@ fn code_of(error: &RuleError) -> Code {
         RuleError::SystemGroupRequired { .. } => Code::SYSTEM_GROUP_REQUIRED,
         RuleError::BadNarrow { .. } | RuleError::BadNarrowCombination { .. } => Code::BAD_NARROW,
         RuleError::ExpectationMismatch { .. } => Code::EXPECTATION_MISMATCH,
-        RuleError::RetentionInvalid { .. } => Code::REQUEST_VARIABLE_INVALID,
+        RuleError::RetentionInvalid { .. } | RuleError::SettingBadValue { .. } => {
+            Code::REQUEST_VARIABLE_INVALID
+        }
         RuleError::Edit(EditError::PartOfTopicTimeOver { .. }) => Code::MOVE_MESSAGES_TIME_LIMIT_EXCEEDED,
         RuleError::Emoji(EmojiError::ReactionExists) => Code::REACTION_ALREADY_EXISTS,
         RuleError::Emoji(EmojiError::ReactionMissing) => Code::REACTION_DOES_NOT_EXIST,

@@ -3,10 +3,15 @@
 //! Records store only what was changed (`model::Settings`); what holds is asked here. The tables drive
 //! validation, `/register` and documentation. Who may change what is `permissions`.
 
+mod languages;
+mod legacy;
 mod permission;
 mod realm;
+mod realm_update;
 mod user;
 
+pub use languages::{LANGUAGES, language_name};
+pub use legacy::{LEGACY_DISPLAY, LEGACY_NOTIFICATIONS};
 pub use permission::{
     CHANNEL_PERMISSIONS, ChannelPermission, GROUP_PERMISSIONS, GroupPermission, PermissionRule,
     REALM_PERMISSIONS, RealmPermission,
@@ -14,13 +19,25 @@ pub use permission::{
 pub use realm::{
     REALM_SETTINGS, realm_bool, realm_int, realm_setting, realm_text, realm_value, realm_values,
 };
+pub use realm_update::{
+    RealmChange, RealmUpdate, apply_realm_change, check_realm_update, full_members_change,
+};
 pub use user::{
-    EMOJI_SETS, NOTIFICATION_SOUNDS, USER_SETTINGS, user_bool, user_int, user_setting, user_text, user_value,
-    user_values,
+    EMOJI_SETS, NOTIFICATION_SOUNDS, USER_SETTINGS, apply_user_setting, check_user_settings, user_bool,
+    user_int, user_setting, user_text, user_value, user_values,
 };
 
 use crate::error::RuleError;
 use model::{SettingValue, Settings};
+
+/// The longest time limit that makes sense: a hundred years.
+const SECS_MAX: i64 = 3_153_600_000;
+
+/// The longest time that messages are kept, unless it is for ever: a hundred years.
+const DAYS_MAX: i64 = 36_500;
+
+/// The longest batch of e-mail notifications: a week.
+const BATCHING_SECS_MAX: i64 = 604_800;
 
 /// Type and allowed values of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,18 +46,30 @@ pub enum SettingKind {
     Bool,
     /// A number between these two, both included.
     Int(i64, i64),
-    /// A number between these two, or null.
-    OptionalInt(i64, i64),
     /// One of these numbers.
     Choice(&'static [i64]),
     /// One of these words.
     Word(&'static [&'static str]),
     /// Text of at most so many code points.
     Text(usize),
-    /// Text of at most so many code points, or null.
-    OptionalText(usize),
-    /// An IANA time zone, or empty.
+    /// An IANA time zone; empty until it is set.
     Timezone,
+    /// The code of a language.
+    Language,
+    /// The name of a sound, or `none`.
+    Sound,
+    /// Seconds between e-mails, up to a week.
+    BatchingPeriod,
+    /// Seconds, or null; `unlimited` on the wire.
+    TimeLimit,
+    /// Days, or -1; `unlimited` on the wire.
+    Retention,
+    /// A channel, or -1.
+    Channel,
+    /// A private channel, or -1.
+    PrivateChannel,
+    /// An address of the web, or null; `default` on the wire.
+    Url(usize),
 }
 
 /// The value of a setting that nobody changed.
@@ -101,34 +130,76 @@ impl Setting {
         stored.get(self.name).cloned().unwrap_or_else(|| self.default.to_value())
     }
 
-    /// Whether the setting may have this value: `SettingType` for a wrong type, `SettingInvalid` otherwise.
+    /// Whether the setting may have this value: `SettingType` for a wrong type; too small, too large, too long;
+    /// `SettingInvalid` and the words of some settings of their own otherwise.
     pub fn check(&self, value: &SettingValue) -> Result<(), RuleError> {
-        let is_allowed = match (self.kind, value) {
-            (SettingKind::Bool, SettingValue::Bool(_)) => true,
-            (SettingKind::OptionalInt(..) | SettingKind::OptionalText(_), SettingValue::Null) => true,
-            (SettingKind::Int(least, most) | SettingKind::OptionalInt(least, most), SettingValue::Int(n)) => {
-                (least..=most).contains(n)
-            }
-            (SettingKind::Choice(allowed), SettingValue::Int(n)) => allowed.contains(n),
-            (SettingKind::Word(allowed), SettingValue::Text(word)) => allowed.contains(&word.as_str()),
-            (
-                SettingKind::Text(length_max) | SettingKind::OptionalText(length_max),
-                SettingValue::Text(text),
-            ) => text.chars().count() <= length_max,
-            (SettingKind::Timezone, SettingValue::Text(name)) => {
-                name.is_empty() || jiff::tz::TimeZone::get(name).is_ok()
-            }
-            _ => return Err(RuleError::SettingType { name: self.name.to_owned(), wanted: self.wanted() }),
-        };
-        if is_allowed { Ok(()) } else { Err(RuleError::SettingInvalid { name: self.name.to_owned() }) }
+        match (self.kind, value) {
+            (SettingKind::Bool, SettingValue::Bool(_)) => Ok(()),
+            (SettingKind::TimeLimit | SettingKind::Url(_), SettingValue::Null) => Ok(()),
+            (_, SettingValue::Int(number)) => self.check_number(*number),
+            (_, SettingValue::Text(text)) => self.check_text(text),
+            _ => Err(self.mistyped()),
+        }
     }
 
-    fn wanted(&self) -> &'static str {
+    fn check_number(&self, number: i64) -> Result<(), RuleError> {
         match self.kind {
-            SettingKind::Bool => "a boolean",
-            SettingKind::Int(..) | SettingKind::OptionalInt(..) | SettingKind::Choice(_) => "an integer",
-            _ => "a string",
+            SettingKind::Int(least, _) if number < least => Err(RuleError::TooSmall { field: self.name }),
+            SettingKind::Int(_, most) if number > most => Err(RuleError::TooLarge { field: self.name }),
+            SettingKind::Int(..) => Ok(()),
+            SettingKind::Choice(allowed) if allowed.contains(&number) => Ok(()),
+            SettingKind::Choice(_) => Err(self.invalid()),
+            SettingKind::BatchingPeriod if (1..=BATCHING_SECS_MAX).contains(&number) => Ok(()),
+            SettingKind::BatchingPeriod => Err(RuleError::BatchingPeriodInvalid { secs: number }),
+            SettingKind::TimeLimit if (1..=SECS_MAX).contains(&number) => Ok(()),
+            SettingKind::Retention if number == -1 || (1..=DAYS_MAX).contains(&number) => Ok(()),
+            SettingKind::TimeLimit | SettingKind::Retention => {
+                Err(RuleError::SettingBadValue { name: self.name, value: number.to_string() })
+            }
+            // Whether there is such a channel depends on who asks.
+            SettingKind::Channel | SettingKind::PrivateChannel => Ok(()),
+            _ => Err(self.mistyped()),
         }
+    }
+
+    fn check_text(&self, text: &str) -> Result<(), RuleError> {
+        let (is_allowed, length_max) = match self.kind {
+            SettingKind::Word(allowed) => (allowed.contains(&text), usize::MAX),
+            SettingKind::Text(length_max) => (true, length_max),
+            SettingKind::Url(length_max) => {
+                (text.starts_with("https://") || text.starts_with("http://"), length_max)
+            }
+            SettingKind::Language => (language_name(text).is_some(), usize::MAX),
+            SettingKind::Timezone if text.is_empty() || jiff::tz::TimeZone::get(text).is_ok() => {
+                return Ok(());
+            }
+            SettingKind::Timezone => return Err(RuleError::TimezoneUnknown { name: self.name }),
+            SettingKind::Sound if text == "none" || NOTIFICATION_SOUNDS.contains(&text) => return Ok(()),
+            SettingKind::Sound => return Err(RuleError::SoundUnknown { sound: text.to_owned() }),
+            _ => return Err(self.mistyped()),
+        };
+        if text.chars().count() > length_max {
+            return Err(RuleError::TooLong { field: self.name, limit: length_max });
+        }
+        if is_allowed { Ok(()) } else { Err(self.invalid()) }
+    }
+
+    fn invalid(&self) -> RuleError {
+        RuleError::SettingInvalid { name: self.name.to_owned() }
+    }
+
+    fn mistyped(&self) -> RuleError {
+        let wanted = match self.kind {
+            SettingKind::Bool => "a boolean",
+            SettingKind::Word(_)
+            | SettingKind::Text(_)
+            | SettingKind::Timezone
+            | SettingKind::Language
+            | SettingKind::Sound
+            | SettingKind::Url(_) => "a string",
+            _ => "an integer",
+        };
+        RuleError::SettingType { name: self.name.to_owned(), wanted }
     }
 }
 
@@ -203,7 +274,39 @@ mod tests {
         assert!(timezone.check(&SettingValue::Text("Europe/Atlantis".into())).is_err());
         let limit = realm_setting("message_content_edit_limit_seconds").unwrap();
         assert_eq!(limit.check(&SettingValue::Null), Ok(()));
-        assert!(limit.check(&SettingValue::Int(-1)).is_err());
+        let bad = RuleError::SettingBadValue { name: limit.name, value: "0".into() };
+        assert_eq!(limit.check(&SettingValue::Int(0)), Err(bad.clone()));
+        assert_eq!(bad.to_string(), "Bad value for 'message_content_edit_limit_seconds': 0");
+    }
+
+    #[test]
+    fn some_settings_have_words_of_their_own() {
+        let text = |text: &str| SettingValue::Text(text.to_owned());
+        for (name, value, msg) in [
+            ("default_language", text("Klingon"), "Invalid default_language"),
+            ("notification_sound", text("boom"), "Invalid notification sound 'boom'"),
+            (
+                "email_notifications_batching_period_seconds",
+                SettingValue::Int(0),
+                "Invalid email batching period: 0 seconds",
+            ),
+            (
+                "email_notifications_batching_period_seconds",
+                SettingValue::Int(604_801),
+                "Invalid email batching period: 604801 seconds",
+            ),
+            ("timezone", text("Mars/Base"), "timezone is not a recognized time zone"),
+            ("web_font_size_px", SettingValue::Int(0), "web_font_size_px is too small"),
+            ("web_font_size_px", SettingValue::Int(1001), "web_font_size_px is too large"),
+            ("emojiset", text("apple"), "Invalid emojiset"),
+            ("emojiset", SettingValue::Int(1), "emojiset is not a string"),
+        ] {
+            let refused = user_setting(name).unwrap().check(&value).unwrap_err();
+            assert_eq!(refused.to_string(), msg);
+        }
+        for sound in ["none", "zulip"] {
+            assert_eq!(user_setting("notification_sound").unwrap().check(&text(sound)), Ok(()));
+        }
     }
 
     #[test]

@@ -6,16 +6,13 @@
 use super::{DefaultValue, Setting, SettingKind, bool_of, find, int_of, text_of};
 use model::{Realm, SettingValue};
 
-/// The longest time limit that makes sense: a hundred years.
-const SECS_MAX: i64 = 3_153_600_000;
-
 const fn limit(name: &'static str, default_secs: i64) -> Setting {
-    Setting::new(name, SettingKind::OptionalInt(0, SECS_MAX), DefaultValue::Int(default_secs))
+    Setting::new(name, SettingKind::TimeLimit, DefaultValue::Int(default_secs))
 }
 
 /// A channel for notices; -1 is none.
 const fn notice_channel(name: &'static str) -> Setting {
-    Setting::new(name, SettingKind::Int(-1, u32::MAX as i64), DefaultValue::Int(-1))
+    Setting::new(name, SettingKind::Channel, DefaultValue::Int(-1))
 }
 
 /// Every plain setting of an organization, by name without `realm_`.
@@ -24,7 +21,7 @@ pub const REALM_SETTINGS: &[Setting] = &[
     Setting::bool("allow_message_editing", true),
     Setting::bool("avatar_changes_disabled", false),
     Setting::new("default_code_block_language", SettingKind::Text(1000), DefaultValue::Text("")),
-    Setting::new("default_language", SettingKind::Text(50), DefaultValue::Text("en")),
+    Setting::new("default_language", SettingKind::Language, DefaultValue::Text("en")),
     Setting::bool("digest_emails_enabled", false),
     Setting::new("digest_weekday", SettingKind::Int(0, 6), DefaultValue::Int(1)),
     Setting::bool("disallow_disposable_email_addresses", true),
@@ -34,17 +31,17 @@ pub const REALM_SETTINGS: &[Setting] = &[
     Setting::bool("enable_guest_user_indicator", true),
     Setting::bool("enable_read_receipts", true),
     Setting::bool("enable_spectator_access", false),
-    Setting::choice("giphy_rating", &[0, 1, 2, 3, 4], 2),
+    Setting::choice("giphy_rating", &[0, 1, 2, 3, 4, 5], 2),
     Setting::bool("inline_image_preview", true),
     Setting::bool("inline_url_embed_preview", false),
     Setting::bool("invite_required", true),
-    Setting::new("jitsi_server_url", SettingKind::OptionalText(500), DefaultValue::Null),
+    Setting::new("jitsi_server_url", SettingKind::Url(200), DefaultValue::Null),
     Setting::bool("message_content_allowed_in_email_notifications", true),
     limit("message_content_delete_limit_seconds", 600),
     limit("message_content_edit_limit_seconds", 600),
     Setting::word("message_edit_history_visibility_policy", &["all", "moves", "none"], "all"),
-    Setting::new("message_retention_days", SettingKind::Int(-1, 36_500), DefaultValue::Int(-1)),
-    notice_channel("moderation_request_channel_id"),
+    Setting::new("message_retention_days", SettingKind::Retention, DefaultValue::Int(-1)),
+    Setting::new("moderation_request_channel_id", SettingKind::PrivateChannel, DefaultValue::Int(-1)),
     limit("move_messages_between_streams_limit_seconds", 604_800),
     limit("move_messages_within_stream_limit_seconds", 604_800),
     Setting::bool("name_changes_disabled", false),

@@ -1,10 +1,8 @@
 //! The table of personal settings (api.md PATCH /settings, endpoints.md 5).
 
 use super::{DefaultValue, Setting, SettingKind, bool_of, find, int_of, text_of};
+use crate::error::RuleError;
 use model::{SettingValue, User};
-
-/// The longest batch of e-mail notifications: a week.
-const BATCHING_SECS_MAX: i64 = 604_800;
 
 /// Emoji sets by key, with the name that people choose them by.
 pub const EMOJI_SETS: [(&str, &str); 4] =
@@ -12,40 +10,6 @@ pub const EMOJI_SETS: [(&str, &str); 4] =
 
 /// Sounds that clients know, for `notification_sound`; `none` is allowed besides.
 pub const NOTIFICATION_SOUNDS: &[&str] = &[
-    "ascend",
-    "beep_boop",
-    "bink",
-    "bright",
-    "brlip",
-    "chime",
-    "deep tom",
-    "ding",
-    "double tap",
-    "down",
-    "dry bongos",
-    "dutdut",
-    "fast ascend",
-    "flute",
-    "friendly",
-    "kick roll",
-    "loud tintong",
-    "metallic snare",
-    "pan",
-    "shaker",
-    "simple",
-    "stairs",
-    "subtle",
-    "swish",
-    "tintong",
-    "up",
-    "wood block",
-    "zaping",
-    "zing",
-    "zulip",
-];
-
-const SOUNDS_ALLOWED: &[&str] = &[
-    "none",
     "ascend",
     "beep_boop",
     "bink",
@@ -94,7 +58,7 @@ pub const USER_SETTINGS: &[Setting] = &[
     Setting::bool("enable_drafts_synchronization", true),
     Setting::bool("translate_emoticons", false),
     Setting::bool("display_emoji_reaction_users", true),
-    Setting::new("default_language", SettingKind::Text(50), DefaultValue::Text("en")),
+    Setting::new("default_language", SettingKind::Language, DefaultValue::Text("en")),
     Setting::word("web_home_view", &["recent_topics", "inbox", "all_messages"], "inbox"),
     Setting::bool("web_escape_navigates_to_home_view", true),
     Setting::bool("left_side_userlist", false),
@@ -109,10 +73,10 @@ pub const USER_SETTINGS: &[Setting] = &[
     Setting::bool("enable_stream_email_notifications", false),
     Setting::bool("enable_stream_push_notifications", false),
     Setting::bool("enable_stream_audible_notifications", false),
-    Setting::word("notification_sound", SOUNDS_ALLOWED, "zulip"),
+    Setting::new("notification_sound", SettingKind::Sound, DefaultValue::Text("zulip")),
     Setting::bool("enable_desktop_notifications", true),
     Setting::bool("enable_sounds", true),
-    Setting::new("email_notifications_batching_period_seconds", SettingKind::Int(1, BATCHING_SECS_MAX), DefaultValue::Int(120)),
+    Setting::new("email_notifications_batching_period_seconds", SettingKind::BatchingPeriod, DefaultValue::Int(120)),
     Setting::bool("enable_offline_email_notifications", true),
     Setting::bool("enable_offline_push_notifications", true),
     Setting::bool("enable_online_push_notifications", true),
@@ -164,6 +128,34 @@ pub fn user_values(user: &User) -> impl Iterator<Item = (&'static str, SettingVa
     USER_SETTINGS.iter().map(move |setting| (setting.name, user_value(user, setting)))
 }
 
+/// Checks new values of personal settings, in the order of endpoints.md 5: what is only one of several choices
+/// first, then language, sound and batching period.
+pub fn check_user_settings(values: &[(&'static Setting, SettingValue)]) -> Result<(), RuleError> {
+    let rank = |setting: &Setting| match setting.kind {
+        SettingKind::Language => 1,
+        SettingKind::Sound => 2,
+        SettingKind::BatchingPeriod => 3,
+        _ => 0,
+    };
+    for wanted in 0..=3 {
+        for (setting, value) in values.iter().filter(|(setting, _)| rank(setting) == wanted) {
+            setting.check(value)?;
+        }
+    }
+    Ok(())
+}
+
+/// Changes a setting in a user's record. What is as by default and was never changed stays unstored.
+pub fn apply_user_setting(user: &mut User, setting: &Setting, value: SettingValue) {
+    match value {
+        SettingValue::Text(timezone) if setting.name == "timezone" => user.timezone = timezone,
+        value if value == user_value(user, setting) => {}
+        value => {
+            user.settings.insert(setting.name.to_owned(), value);
+        }
+    }
+}
+
 /// A boolean setting of a user.
 pub fn user_bool(user: &User, name: &str) -> bool {
     bool_of(USER_SETTINGS, &user.settings, name)
@@ -185,12 +177,6 @@ mod tests {
     use crate::fixture;
 
     #[test]
-    fn sounds_are_those_on_offer_and_none() {
-        assert_eq!(&SOUNDS_ALLOWED[1..], NOTIFICATION_SOUNDS);
-        assert_eq!(SOUNDS_ALLOWED[0], "none");
-    }
-
-    #[test]
     fn every_setting_has_a_value_for_everybody() {
         let mut user = fixture::member();
         user.timezone = "Europe/Paris".into();
@@ -199,5 +185,42 @@ mod tests {
         assert_eq!(values["timezone"], SettingValue::Text("Europe/Paris".into()));
         assert_eq!(values["web_font_size_px"], SettingValue::Int(16));
         assert_eq!(values["email_address_visibility"], SettingValue::Int(1));
+    }
+
+    #[test]
+    fn changed_settings_are_stored_and_defaults_are_not() {
+        let mut user = fixture::member();
+        let sends = user_setting("enter_sends").unwrap();
+        apply_user_setting(&mut user, sends, SettingValue::Bool(false));
+        assert!(user.settings.is_empty());
+        apply_user_setting(&mut user, sends, SettingValue::Bool(true));
+        assert!(user_bool(&user, "enter_sends"));
+        apply_user_setting(&mut user, sends, SettingValue::Bool(false));
+        assert!(!user_bool(&user, "enter_sends"));
+        let timezone = user_setting("timezone").unwrap();
+        apply_user_setting(&mut user, timezone, SettingValue::Text("Europe/Paris".into()));
+        assert_eq!((user.timezone.as_str(), user.settings.len()), ("Europe/Paris", 1));
+    }
+
+    #[test]
+    fn faults_are_told_in_order() {
+        let row = |name: &str| user_setting(name).unwrap();
+        let text = |text: &str| SettingValue::Text(text.to_owned());
+        let mut values = vec![
+            (row("email_notifications_batching_period_seconds"), SettingValue::Int(0)),
+            (row("notification_sound"), text("boom")),
+            (row("default_language"), text("xx")),
+            (row("color_scheme"), SettingValue::Int(10)),
+        ];
+        for msg in [
+            "Invalid color_scheme",
+            "Invalid default_language",
+            "Invalid notification sound 'boom'",
+            "Invalid email batching period: 0 seconds",
+        ] {
+            assert_eq!(check_user_settings(&values).unwrap_err().to_string(), msg);
+            values.pop();
+        }
+        assert_eq!(check_user_settings(&values), Ok(()));
     }
 }
