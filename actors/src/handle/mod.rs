@@ -2,6 +2,8 @@
 
 mod alert_words;
 mod channels;
+mod groups;
+mod messages;
 mod subscriptions;
 mod topics;
 

@@ -6,6 +6,7 @@ mod actor;
 mod alert_words;
 mod channels;
 mod folders;
+mod groups;
 mod messages;
 mod sessions;
 mod settled;
@@ -16,6 +17,7 @@ pub(crate) use alert_words::ChangeAlertWords;
 pub(crate) use channels::{ArchiveChannel, SetDefaultChannel, UpdateChannel};
 pub use folders::FolderDescription;
 pub(crate) use folders::{CreateFolder, ReorderFolders, UpdateFolder};
+pub(crate) use groups::{ChangeGroupMembers, ChangeSubgroups, CreateGroup, DeactivateGroup, UpdateGroup};
 pub use messages::{
     ChangeFlags, CreateChannel, CreateUser, EndQueue, LearnFacts, NewChannel, NewUser, Notice, OpenChannel,
     OpenDirect, RegisterQueue, RegisteredQueue, ReportPresence, ResumeQueue, SendHeartbeat, Type,
