@@ -30,9 +30,14 @@ impl View {
             Fact::GroupMembersChanged { group, added, removed } => {
                 self.apply_members(*group, added, removed, rows)
             }
-            Fact::ChannelCreated(channel) | Fact::ChannelChanged(channel) => {
-                self.directory.put_channel(model::Channel::clone(channel));
-                rows.put(tables::channel(realm, channel.id), channel)
+            Fact::ChannelCreated(channel) => self.apply_channel(model::Channel::clone(channel), rows),
+            Fact::ChannelChanged(channel) => {
+                // Whether somebody wrote recently is decided elsewhere, perhaps at the same time.
+                let mut record = model::Channel::clone(channel);
+                if let Some(before) = self.directory.channel(channel.id) {
+                    record.is_recently_active = before.is_recently_active;
+                }
+                self.apply_channel(record, rows)
             }
             Fact::ChannelActivityChanged { channel, is_recently_active } => {
                 self.apply_activity(*channel, *is_recently_active, rows)
@@ -144,6 +149,12 @@ impl View {
         }
     }
 
+    fn apply_channel(&mut self, record: model::Channel, rows: &mut Rows) -> Result<(), StoreError> {
+        rows.put(tables::channel(self.realm(), record.id), &record)?;
+        self.directory.put_channel(record);
+        Ok(())
+    }
+
     fn apply_activity(
         &mut self,
         channel: ChannelId,
@@ -153,9 +164,7 @@ impl View {
         let Some(before) = self.directory.channel(channel) else { return Ok(()) };
         let mut record = model::Channel::clone(before);
         record.is_recently_active = active;
-        rows.put(tables::channel(self.realm(), channel), &record)?;
-        self.directory.put_channel(record);
-        Ok(())
+        self.apply_channel(record, rows)
     }
 
     fn apply_subscribed(

@@ -21,6 +21,8 @@ mod rows;
 mod topic;
 
 #[cfg(test)]
+mod change_tests;
+#[cfg(test)]
 mod property_tests;
 #[cfg(test)]
 mod tests;

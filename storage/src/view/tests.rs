@@ -13,14 +13,14 @@ use std::sync::atomic::Ordering;
 use tempfile::TempDir;
 
 /// An organization with its trees.
-struct World {
-    run: Run<MemoryLog>,
-    trees: Trees,
+pub(super) struct World {
+    pub run: Run<MemoryLog>,
+    pub trees: Trees,
     _folder: TempDir,
 }
 
 impl World {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let trees = trees(folder.path());
         let mut run = Run::new(memory_log());
@@ -29,18 +29,20 @@ impl World {
     }
 
     /// What a restart has in memory; it must be what was there before.
-    fn restart(&mut self) -> &View {
+    pub fn restart(&mut self) -> &View {
         self.run.write_all(&self.trees);
         let loaded = self.trees.load(REALM).unwrap().unwrap();
         assert_eq!(loaded.messages, self.run.view().messages);
         assert_eq!(loaded.directory, self.run.view().directory);
         assert_eq!(loaded.queues, self.run.view().queues);
         assert_eq!(loaded.progress, self.run.view().progress);
+        assert_eq!(loaded.moves, self.run.view().moves);
+        assert_eq!(loaded.arrivals, self.run.view().arrivals);
         self.run.view = Some(loaded);
         self.run.view()
     }
 
-    fn flags(&self, user: u32, message: &Message) -> model::Flags {
+    pub fn flags(&self, user: u32, message: &Message) -> model::Flags {
         self.run.view().flags_for(UserId(user), message)
     }
 }
@@ -217,6 +219,29 @@ fn unstored_bodies_stay_and_stored_ones_make_room() {
     assert!(kept.contains(&(count as u32 * 3 / 4 + 1)) && kept.contains(&(count as u32 + 1)));
     assert!(bytes <= RECENT_BYTES_MAX && bytes + 2 * size > RECENT_BYTES_MAX, "{bytes} bytes are kept");
     assert!(kept.windows(2).all(|pair| pair[0] + 1 == pair[1]), "the oldest go first");
+}
+
+#[test]
+fn a_changed_message_is_a_recent_one_and_does_not_keep_others() {
+    let mut recent = super::RecentMessages::default();
+    let message = |id: u32| {
+        let mut message = channel_message(id, 1, 1, "tea");
+        message.content = "x".repeat(RECENT_BYTES_MAX / 4);
+        Arc::new(message)
+    };
+    for id in 1..=3 {
+        recent.put(Sequence(id.into()), message(id));
+    }
+    // The oldest changes again and again, and is never in the trees yet.
+    for sequence in 4..=20 {
+        recent.put(Sequence(sequence), message(1));
+        recent.put(Sequence(sequence), message(sequence as u32));
+        recent.stored().store(sequence - 1, Ordering::Release);
+    }
+    assert!(recent.get(MessageId(1)).is_some() && recent.get(MessageId(2)).is_none());
+    assert!(recent.len() <= 4, "{}", recent.len());
+    recent.remove(MessageId(1));
+    assert!(recent.get(MessageId(1)).is_none());
 }
 
 #[test]
