@@ -82,7 +82,8 @@ impl Fanout {
         match audience {
             Audience::Everyone => self.to_all(&event, |_| true),
             Audience::NonGuests => self.to_all(&event, |user| !user.is_guest()),
-            Audience::Users(users) => self.to_users(&event, users),
+            Audience::Users(users) => self.to_users(&event, users.iter().map(|user| (*user, Flags::NONE))),
+            Audience::Flagged(users) => self.to_users(&event, users.iter().copied()),
             Audience::Readers(message) => self.to_readers(&event, message),
             Audience::Queue(queue) => self.to_queue(&event, queue),
         }
@@ -97,11 +98,14 @@ impl Fanout {
         }
     }
 
-    fn to_users(&self, event: &Arc<Event>, users: &[UserId]) {
+    fn to_users(&self, event: &Arc<Event>, users: impl Iterator<Item = (UserId, Flags)>) {
         let listeners = self.listeners.borrow();
-        for user in users {
-            if let Some(own) = listeners.get(user) {
-                deliver(own, event, Flags::NONE);
+        if listeners.is_empty() {
+            return;
+        }
+        for (user, flags) in users {
+            if let Some(own) = listeners.get(&user) {
+                deliver(own, event, flags);
             }
         }
     }

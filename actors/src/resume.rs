@@ -61,10 +61,11 @@ fn delivered(
         Audience::Everyone => Flags::NONE,
         Audience::NonGuests if !user.is_guest() => Flags::NONE,
         Audience::Users(users) if users.contains(&user.id) => Flags::NONE,
+        Audience::Flagged(users) => users.iter().find(|(id, _)| *id == user.id)?.1,
         Audience::Readers(message) => readers_flags(view, record, user.id, message)?,
         _ => return None,
     };
-    if !crate::session::accepts(&record.options, &event.body) {
+    if !crate::session::accepts(&record.options, &event) {
         return None;
     }
     if let Some(narrow) = narrow

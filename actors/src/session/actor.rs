@@ -81,8 +81,11 @@ impl SessionActor {
 }
 
 /// Whether a queue is given an event that its types contain (events.md 2 and 3).
-pub(crate) fn accepts(options: &QueueOptions, body: &EventBody) -> bool {
-    match body {
+pub(crate) fn accepts(options: &QueueOptions, event: &Event) -> bool {
+    if !event.clients.include(&options.capabilities) {
+        return false;
+    }
+    match &event.body {
         EventBody::Typing { place: TypingPlace::Channel { .. }, .. } => {
             options.capabilities.stream_typing_notifications
         }
@@ -129,7 +132,7 @@ impl Handler<Deliver> for SessionActor {
     type Result = ();
 
     fn handle(&mut self, message: Deliver, ctx: &mut Self::Context) {
-        if !accepts(&self.options.record.options, &message.event.body) {
+        if !accepts(&self.options.record.options, &message.event) {
             return;
         }
         if let Some(narrow) = &self.options.narrow

@@ -60,7 +60,8 @@ impl Queue {
         true
     }
 
-    /// Drops what the client has. `newest` is the organization's newest event: the first poll may
+    /// Drops what the client has. Of an event with several numbers nothing is dropped before its last: what a
+    /// client already has of it comes again. `newest` is the organization's newest event: the first poll may
     /// acknowledge any number up to it, because the registration showed the state as of some such number.
     ///
     /// # Errors
@@ -73,7 +74,10 @@ impl Queue {
             }
             return Err(QueueError::Pruned(last_event_id));
         }
-        let is_here = self.events.iter().any(|delivered| delivered.event.number.0 as i64 == last_event_id);
+        let is_here = self.events.iter().any(|delivered| {
+            let numbers = delivered.event.first_number().0..=delivered.event.number.0;
+            u64::try_from(last_event_id).is_ok_and(|id| numbers.contains(&id))
+        });
         let is_known = is_here || last_event_id == self.acknowledged;
         if !is_known && (self.was_polled || last_event_id > newest) {
             return Err(QueueError::Unknown(last_event_id));
@@ -136,6 +140,23 @@ mod tests {
         queue.acknowledge(13, 14).unwrap();
         assert_eq!(numbers(&queue), [14]);
         assert!(queue.push(delivered(13)));
+        assert_eq!(numbers(&queue), [14]);
+    }
+
+    #[test]
+    fn an_event_of_several_numbers_stays_until_its_last() {
+        let mut queue = Queue::resumed(10, 100);
+        let body =
+            EventBody::MessagesDeleted { place: None, messages: [1, 2, 3].map(model::MessageId).to_vec() };
+        let event = Arc::new(Event::new(EventNumber(13), body));
+        assert!(queue.push(Delivered { event, flags: Flags::NONE, local_id: None }));
+        assert!(queue.push(delivered(14)));
+        queue.acknowledge(11, 14).unwrap();
+        assert_eq!(numbers(&queue), [13, 14]);
+        queue.acknowledge(12, 14).unwrap();
+        assert_eq!(numbers(&queue), [13, 14]);
+        assert_eq!(queue.acknowledge(11, 14), Err(QueueError::Pruned(11)));
+        queue.acknowledge(13, 14).unwrap();
         assert_eq!(numbers(&queue), [14]);
     }
 

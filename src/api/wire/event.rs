@@ -3,7 +3,9 @@
 //!
 //! Which events a queue gets is decided before. Every variant that a capability leads to (events.md 2) is here.
 
+mod changes;
 mod flags;
+mod message_changes;
 mod others;
 
 use super::json::{push_field, push_text_field};
@@ -50,11 +52,16 @@ impl<'a> EventWriter<'a> {
 
     fn push(&self, out: &mut Vec<u8>, delivered: &Delivered) {
         let event = &*delivered.event;
+        if let EventBody::MessagesDeleted { place, messages } = &event.body
+            && !self.options.capabilities.bulk_message_deletion
+        {
+            return self.push_deleted_one_by_one(out, event, place.as_ref(), messages);
+        }
         match self.slot(event).and_then(|slot| event.encoded.get(slot)) {
             Some(kept) => out.extend_from_slice(kept.get_or_init(|| Bytes::from(self.shared_part(event)))),
             None => out.extend_from_slice(&self.shared_part(event)),
         }
-        if let EventBody::Message { .. } = &event.body {
+        if let EventBody::Message { .. } | EventBody::MessageChanged(_) = &event.body {
             push_flags(out, delivered.flags);
             if let Some(local_id) = &delivered.local_id {
                 push_text_field(out, "local_message_id", local_id);
@@ -79,22 +86,20 @@ impl<'a> EventWriter<'a> {
             }
             EventBody::Flags { .. } | EventBody::UserAdded(_) | EventBody::Heartbeat => None,
             EventBody::UserTopic { topic, .. } => Some(topic_form(topic)),
-            EventBody::MutedTopics(_) | EventBody::Typing { .. } => {
+            EventBody::MessagesDeleted { place, .. } => {
+                Some(place.as_ref().map_or(0, |(_, topic)| topic_form(topic)))
+            }
+            EventBody::MutedTopics(_) | EventBody::Typing { .. } | EventBody::MessageChanged(_) => {
                 Some(usize::from(capabilities.empty_topic_name))
             }
-            EventBody::SubscriptionsAdded(_) => Some(usize::from(capabilities.notification_settings_null)),
+            EventBody::SubscriptionsAdded(_) | EventBody::SubscriptionChanged { .. } => {
+                Some(usize::from(capabilities.notification_settings_null))
+            }
+            // What restricted guests must not know of people is nobody else's form.
+            EventBody::Reaction { .. } => (!self.is_restricted).then_some(0),
             EventBody::Presence { .. } if capabilities.simplified_presence_events => Some(2),
             EventBody::Presence { .. } => Some(usize::from(self.options.slim_presence)),
-            EventBody::ChannelsCreated(_)
-            | EventBody::ChannelsLost(_)
-            | EventBody::ChannelActivity { .. }
-            | EventBody::SubscriptionsRemoved(_)
-            | EventBody::PeersAdded { .. }
-            | EventBody::PeersRemoved { .. }
-            | EventBody::DefaultChannels(_)
-            | EventBody::GroupAdded(_)
-            | EventBody::GroupMembersAdded { .. }
-            | EventBody::GroupMembersRemoved { .. } => Some(0),
+            _ => Some(0),
         }
     }
 

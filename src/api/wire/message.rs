@@ -5,7 +5,7 @@
 
 use super::json::{push_field, push_name, push_text, push_text_field, push_value};
 use super::user::{UNKNOWN_AVATAR, UNKNOWN_NAME};
-use model::message::EditEntry;
+use model::message::{EditEntry, TopicLink};
 use model::{Directory, Flag, Flags, Message, Place, QueueOptions, RecipientId, User, UserId};
 use rules::avatar::{AvatarSize, avatar_url};
 use rules::permissions::users::{api_email, is_restricted, sees_user};
@@ -85,7 +85,7 @@ impl<'d> MessageWriter<'d> {
         let is_channel = message.place.channel().is_some();
         let topic = shown_topic(message.place.topic(), self.form.allow_empty_topic || !is_channel);
         push_text_field(out, "subject", topic);
-        push_topic_links(out, message);
+        push_topic_links(out, &message.topic_links);
         push_field(out, "timestamp", &message.sent.secs());
         push_text_field(out, "client", &message.client);
         push_text_field(out, "content", self.content(message));
@@ -257,8 +257,9 @@ fn push_objects<T>(out: &mut Vec<u8>, name: &str, items: &[T], push_each: impl F
     out.push(b']');
 }
 
-fn push_topic_links(out: &mut Vec<u8>, message: &Message) {
-    push_objects(out, "topic_links", &message.topic_links, |out, link| {
+/// Writes `,"topic_links":[…]`.
+pub fn push_topic_links(out: &mut Vec<u8>, links: &[TopicLink]) {
+    push_objects(out, "topic_links", links, |out, link| {
         push_text_field(out, "text", &link.text);
         push_text_field(out, "url", &link.url);
     });

@@ -47,49 +47,6 @@ pub fn push_default_settings(out: &mut Vec<u8>, directory: &Directory) {
     push_settings(out, directory, shared.map(|setting| (setting.name, setting.default.to_value())));
 }
 
-/// Settings that clients without the capability `user_settings_object` read at the top of a registration, if they
-/// ask for `update_display_settings` (events.md 2).
-pub const LEGACY_DISPLAY: &[&str] = &[
-    "color_scheme",
-    "default_language",
-    "demote_inactive_streams",
-    "emojiset",
-    "enable_drafts_synchronization",
-    "enter_sends",
-    "fluid_layout_width",
-    "high_contrast_mode",
-    "left_side_userlist",
-    "starred_message_counts",
-    "timezone",
-    "translate_emoticons",
-    "twenty_four_hour_time",
-    "web_home_view",
-];
-
-/// The same, of those that ask for `update_global_notifications`.
-pub const LEGACY_NOTIFICATIONS: &[&str] = &[
-    "desktop_icon_count_display",
-    "email_notifications_batching_period_seconds",
-    "enable_desktop_notifications",
-    "enable_digest_emails",
-    "enable_login_emails",
-    "enable_marketing_emails",
-    "enable_offline_email_notifications",
-    "enable_offline_push_notifications",
-    "enable_online_push_notifications",
-    "enable_sounds",
-    "enable_stream_audible_notifications",
-    "enable_stream_desktop_notifications",
-    "enable_stream_email_notifications",
-    "enable_stream_push_notifications",
-    "message_content_in_email_notifications",
-    "notification_sound",
-    "pm_content_in_desktop_notifications",
-    "presence_enabled",
-    "realm_name_in_email_notifications_policy",
-    "wildcard_mentions_notify",
-];
-
 /// Writes the choices there are for emoji sets.
 pub fn push_emoji_sets(out: &mut Vec<u8>) {
     push_value(out, &EMOJI_SETS.map(|(key, text)| Choice { key, text }));

@@ -3,116 +3,27 @@
 //! An event is made once and shared by all queues. The edge turns it into JSON in the form that a
 //! client asked for and keeps the bytes in `encoded`, so that each form is written once.
 
-use crate::channel::Channel;
-use crate::flags::{Flag, FlagOp};
+mod changes;
+mod kinds;
+
+pub use changes::{
+    ChangedContent, ChangedSetting, ChannelChange, FolderChange, GroupChange, MessageChange, MovedMessages,
+    RealmChange, SettingForm, SubscriptionChange, UserChange,
+};
+pub use kinds::{EventKind, EventKinds};
+
+use crate::channel::{Channel, ChannelFolder};
+use crate::flags::{Flag, FlagOp, Flags};
 use crate::group::UserGroup;
-use crate::ids::{ChannelId, EventNumber, MessageId, QueueId, UserId};
-use crate::message::Message;
+use crate::ids::{ChannelId, EventNumber, FolderId, GroupId, MessageId, QueueId, UserId};
+use crate::message::{Message, Reaction, Submessage};
+use crate::queue::ClientCapabilities;
 use crate::subscription::Subscription;
 use crate::time::Timestamp;
 use crate::topic::VisibilityPolicy;
 use crate::user::User;
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
 use std::sync::{Arc, OnceLock};
-
-macro_rules! event_kinds {
-    ($($name:ident $word:literal,)*) => {
-        /// The type of an event.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[allow(missing_docs, reason = "the wire words say it")]
-        pub enum EventKind { $($name,)* }
-
-        impl EventKind {
-            /// All types.
-            pub const ALL: &[Self] = &[$(Self::$name,)*];
-
-            /// The word on the wire.
-            pub fn word(self) -> &'static str {
-                match self { $(Self::$name => $word,)* }
-            }
-        }
-    };
-}
-
-event_kinds! {
-    AlertWords "alert_words",
-    Attachment "attachment",
-    ChannelFolder "channel_folder",
-    CustomProfileFields "custom_profile_fields",
-    DefaultChannels "default_streams",
-    DefaultChannelGroups "default_stream_groups",
-    DeleteMessage "delete_message",
-    Drafts "drafts",
-    Heartbeat "heartbeat",
-    InvitesChanged "invites_changed",
-    Message "message",
-    MutedTopics "muted_topics",
-    MutedUsers "muted_users",
-    NavigationView "navigation_view",
-    OnboardingSteps "onboarding_steps",
-    Presence "presence",
-    PushDevice "push_device",
-    Reaction "reaction",
-    Realm "realm",
-    RealmBot "realm_bot",
-    RealmDomains "realm_domains",
-    RealmEmoji "realm_emoji",
-    RealmExport "realm_export",
-    RealmLinkifiers "realm_linkifiers",
-    RealmPlaygrounds "realm_playgrounds",
-    RealmUser "realm_user",
-    RealmUserSettingsDefaults "realm_user_settings_defaults",
-    Reminders "reminders",
-    Restart "restart",
-    SavedSnippets "saved_snippets",
-    ScheduledMessages "scheduled_messages",
-    Channel "stream",
-    Submessage "submessage",
-    Subscription "subscription",
-    Typing "typing",
-    TypingEditMessage "typing_edit_message",
-    UpdateMessage "update_message",
-    UpdateMessageFlags "update_message_flags",
-    UserGroup "user_group",
-    UserSettings "user_settings",
-    UserStatus "user_status",
-    UserTopic "user_topic",
-    WebReloadClient "web_reload_client",
-}
-
-/// A set of event types.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct EventKinds(pub u64);
-
-impl EventKinds {
-    /// Every type.
-    pub const ALL: Self = Self(u64::MAX);
-    /// No type.
-    pub const NONE: Self = Self(0);
-
-    /// The set of these types.
-    pub fn of(kinds: &[EventKind]) -> Self {
-        Self(kinds.iter().fold(0, |bits, kind| bits | 1 << *kind as u64))
-    }
-
-    /// The set named by wire words; unknown words are left out.
-    pub fn from_words<'w>(words: impl IntoIterator<Item = &'w str>) -> Self {
-        let mut bits = 0;
-        for word in words {
-            if let Some(kind) = EventKind::ALL.iter().find(|kind| kind.word() == word) {
-                bits |= 1 << *kind as u64;
-            }
-        }
-        Self(bits)
-    }
-
-    /// Whether a type is in the set. Heartbeats are for everybody.
-    pub fn contains(self, kind: EventKind) -> bool {
-        kind == EventKind::Heartbeat || self.0 & (1 << kind as u64) != 0
-    }
-}
 
 /// A channel with what is counted about it, as clients see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -201,11 +112,74 @@ pub enum EventBody {
     ChannelsCreated(Vec<ChannelSummary>),
     /// Channels that the reader can no longer see.
     ChannelsLost(Vec<ChannelId>),
-    /// `is_recently_active` of a channel.
-    ChannelActivity {
+    /// One property of a channel.
+    ChannelChanged {
         /// The channel.
-        channel: Arc<Channel>,
+        channel: ChannelId,
+        /// Its name, before the change where it is the name that changed.
+        name: String,
+        /// What it is now.
+        change: ChannelChange,
     },
+    /// Messages were edited or moved; flags of the target differ from reader to reader and are beside it.
+    MessageChanged(Box<MessageChange>),
+    /// Messages are gone, at least for the reader. It has as many numbers as messages, the event's own being
+    /// the last: clients without bulk deletion are told of each by itself.
+    MessagesDeleted {
+        /// Where they were: channel and topic; none for direct messages.
+        place: Option<(ChannelId, String)>,
+        /// Which, ascending.
+        messages: Vec<MessageId>,
+    },
+    /// Somebody reacted (true), or took a reaction back.
+    Reaction {
+        /// To which message.
+        message: MessageId,
+        /// The reaction.
+        reaction: Reaction,
+        /// Who.
+        user: Arc<User>,
+        /// Whether it is new.
+        is_added: bool,
+    },
+    /// A widget got another part.
+    Submessage {
+        /// The message.
+        message: MessageId,
+        /// The part.
+        submessage: Submessage,
+    },
+    /// One property of the reader's own subscription.
+    SubscriptionChanged {
+        /// The channel.
+        channel: ChannelId,
+        /// What it is now.
+        change: SubscriptionChange,
+    },
+    /// A new folder of channels.
+    FolderAdded(Arc<ChannelFolder>),
+    /// A folder of channels.
+    FolderChanged {
+        /// Which.
+        folder: FolderId,
+        /// What it is now.
+        change: FolderChange,
+    },
+    /// All folders, in their new order.
+    FoldersReordered(Vec<FolderId>),
+    /// The reader's alert words, all of them.
+    AlertWords(Vec<String>),
+    /// Settings of the organization.
+    RealmChanged(RealmChange),
+    /// A person or bot.
+    UserChanged {
+        /// Who.
+        user: UserId,
+        /// What they are now.
+        change: UserChange,
+    },
+    /// One of the reader's own settings.
+    SettingChanged(ChangedSetting),
     /// The reader was subscribed.
     SubscriptionsAdded(Vec<SubscribedChannel>),
     /// The reader was unsubscribed; id and name.
@@ -268,17 +242,40 @@ pub enum EventBody {
     /// New direct members of a group.
     GroupMembersAdded {
         /// The group.
-        group: crate::ids::GroupId,
+        group: GroupId,
         /// Who.
         users: Vec<UserId>,
     },
     /// Former direct members of a group.
     GroupMembersRemoved {
         /// The group.
-        group: crate::ids::GroupId,
+        group: GroupId,
         /// Who.
         users: Vec<UserId>,
     },
+    /// A group but for its members.
+    GroupChanged {
+        /// The group.
+        group: GroupId,
+        /// What it is now.
+        change: Box<GroupChange>,
+    },
+    /// New direct subgroups of a group.
+    SubgroupsAdded {
+        /// The group.
+        group: GroupId,
+        /// Which.
+        subgroups: Vec<GroupId>,
+    },
+    /// Former direct subgroups of a group.
+    SubgroupsRemoved {
+        /// The group.
+        group: GroupId,
+        /// Which.
+        subgroups: Vec<GroupId>,
+    },
+    /// A group is gone, for clients that know nothing of deactivated ones.
+    GroupRemoved(GroupId),
     /// Nothing happened for a while.
     Heartbeat,
 }
@@ -289,11 +286,26 @@ impl EventBody {
         match self {
             Self::Message { .. } => EventKind::Message,
             Self::Flags { .. } => EventKind::UpdateMessageFlags,
-            Self::ChannelsCreated(_) | Self::ChannelsLost(_) | Self::ChannelActivity { .. } => {
+            Self::ChannelsCreated(_) | Self::ChannelsLost(_) | Self::ChannelChanged { .. } => {
                 EventKind::Channel
             }
+            Self::MessageChanged(_) => EventKind::UpdateMessage,
+            Self::MessagesDeleted { .. } => EventKind::DeleteMessage,
+            Self::Reaction { .. } => EventKind::Reaction,
+            Self::Submessage { .. } => EventKind::Submessage,
+            Self::FolderAdded(_) | Self::FolderChanged { .. } | Self::FoldersReordered(_) => {
+                EventKind::ChannelFolder
+            }
+            Self::AlertWords(_) => EventKind::AlertWords,
+            Self::RealmChanged(_) => EventKind::Realm,
+            Self::SettingChanged(setting) => match setting.form {
+                SettingForm::Modern => EventKind::UserSettings,
+                SettingForm::Display => EventKind::DisplaySettings,
+                SettingForm::Notifications => EventKind::GlobalNotifications,
+            },
             Self::SubscriptionsAdded(_)
             | Self::SubscriptionsRemoved(_)
+            | Self::SubscriptionChanged { .. }
             | Self::PeersAdded { .. }
             | Self::PeersRemoved { .. } => EventKind::Subscription,
             Self::DefaultChannels(_) => EventKind::DefaultChannels,
@@ -301,11 +313,56 @@ impl EventBody {
             Self::MutedTopics(_) => EventKind::MutedTopics,
             Self::Typing { .. } => EventKind::Typing,
             Self::Presence { .. } => EventKind::Presence,
-            Self::UserAdded(_) => EventKind::RealmUser,
-            Self::GroupAdded(_) | Self::GroupMembersAdded { .. } | Self::GroupMembersRemoved { .. } => {
-                EventKind::UserGroup
-            }
+            Self::UserAdded(_) | Self::UserChanged { .. } => EventKind::RealmUser,
+            Self::GroupAdded(_)
+            | Self::GroupMembersAdded { .. }
+            | Self::GroupMembersRemoved { .. }
+            | Self::GroupChanged { .. }
+            | Self::SubgroupsAdded { .. }
+            | Self::SubgroupsRemoved { .. }
+            | Self::GroupRemoved(_) => EventKind::UserGroup,
             Self::Heartbeat => EventKind::Heartbeat,
+        }
+    }
+
+    /// How many numbers the event has, its own being the last of them.
+    pub fn numbers(&self) -> u64 {
+        match self {
+            Self::MessagesDeleted { messages, .. } => messages.len().max(1) as u64,
+            _ => 1,
+        }
+    }
+}
+
+/// Which clients an event is for, where what they can handle decides between two ways of telling the same
+/// (events.md 2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Clients {
+    /// All.
+    #[default]
+    All,
+    /// Those that know archived channels.
+    KnowArchived,
+    /// Those for which an archived channel is gone.
+    IgnoreArchived,
+    /// Those that know deactivated groups.
+    KnowDeactivated,
+    /// Those for which a deactivated group is gone.
+    IgnoreDeactivated,
+    /// Those that read settings where they were before they had an object of their own.
+    LegacySettings,
+}
+
+impl Clients {
+    /// Whether a client with these capabilities is among them.
+    pub fn include(self, capabilities: &ClientCapabilities) -> bool {
+        match self {
+            Self::All => true,
+            Self::KnowArchived => capabilities.archived_channels,
+            Self::IgnoreArchived => !capabilities.archived_channels,
+            Self::KnowDeactivated => capabilities.include_deactivated_groups,
+            Self::IgnoreDeactivated => !capabilities.include_deactivated_groups,
+            Self::LegacySettings => !capabilities.user_settings_object,
         }
     }
 }
@@ -316,18 +373,25 @@ pub const EVENT_FORMS_MAX: usize = 8;
 /// Something that clients are told, shared by all queues it is in.
 #[derive(Debug)]
 pub struct Event {
-    /// Its number in the organization.
+    /// Its number in the organization; the last of them where it has several.
     pub number: EventNumber,
     /// What happened.
     pub body: EventBody,
+    /// Which clients it is for.
+    pub clients: Clients,
     /// Encoded forms, each written by the first client that needs it.
     pub encoded: [OnceLock<Bytes>; EVENT_FORMS_MAX],
 }
 
 impl Event {
-    /// An event that nobody has encoded yet.
+    /// An event for all clients that nobody has encoded yet.
     pub fn new(number: EventNumber, body: EventBody) -> Self {
-        Self { number, body, encoded: Default::default() }
+        Self { number, body, clients: Clients::All, encoded: Default::default() }
+    }
+
+    /// The first of its numbers.
+    pub fn first_number(&self) -> EventNumber {
+        EventNumber(self.number.0 - (self.body.numbers() - 1))
     }
 }
 
@@ -340,6 +404,8 @@ pub enum Audience {
     NonGuests,
     /// These users, sorted.
     Users(Arc<[UserId]>),
+    /// These users, sorted, each with what the message is to them.
+    Flagged(Arc<[(UserId, Flags)]>),
     /// Those who receive this message: subscribers of its channel and clients that asked for all public
     /// channels, or the people of its conversation.
     Readers(Arc<Message>),

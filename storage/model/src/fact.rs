@@ -251,7 +251,8 @@ pub enum Fact {
         /// Whose, sorted.
         users: Vec<UserId>,
     },
-    /// A channel's record is now this, whatever changed in it (archived and back included).
+    /// A channel's record is now this, whatever changed in it (archived and back included). Only
+    /// `is_recently_active` stays as it is: that is [`Fact::ChannelActivityChanged`].
     ChannelChanged(Box<Channel>),
     /// What a user has set for a channel is now this; subscribing and unsubscribing have facts of their own.
     SubscriptionChanged {
@@ -284,9 +285,10 @@ impl Fact {
             Self::QueueRegistered(_) | Self::QueueEnded(_) | Self::EventNumbersReserved(_) => 0,
             Self::RealmCreated(_) | Self::RealmChanged(_) => EVENTS_OF_RECORD,
             Self::UserCreated(_) => 2,
-            Self::UserChanged(_) => EVENTS_OF_RECORD,
+            Self::UserChanged(_) => EVENTS_OF_USER,
             Self::GroupCreated(_) => 1,
-            Self::GroupMembersChanged { .. } => 2,
+            // Members added and removed, channels gained and lost with the group, and the same of archived ones.
+            Self::GroupMembersChanged { .. } => 6,
             Self::ChannelCreated(_) | Self::ChannelActivityChanged { .. } => 1,
             // One for each subscriber (own record inside), one for the others.
             Self::Subscribed { subscribers, .. } => subscribers.len() as u64 + 2,
@@ -315,6 +317,9 @@ impl Fact {
         }
     }
 }
+
+/// More events than a change of a person leads to: all settings in two forms, the person's record, channels.
+const EVENTS_OF_USER: u64 = 256;
 
 /// More events than any change of one record leads to.
 const EVENTS_OF_RECORD: u64 = 64;

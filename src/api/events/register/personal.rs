@@ -4,16 +4,16 @@ use super::state::State;
 use crate::api::wire::json::push_value;
 use crate::api::wire::list::{push_list, push_object};
 use crate::api::wire::presence::{legacy, modern, shown};
-use crate::api::wire::settings::{
-    LEGACY_DISPLAY, LEGACY_NOTIFICATIONS, push_default_settings, push_emoji_sets, push_user_settings, setting,
-};
+use crate::api::wire::settings::{push_default_settings, push_emoji_sets, push_user_settings, setting};
 use crate::api::wire::unread::unread;
 use crate::http::{ApiError, Envelope};
 use actors::Presence;
 use actors::queries::Unreads;
 use model::{ChannelId, MessageId, UserId, VisibilityPolicy};
 use rules::permissions::users::{UserScope, api_email, user_scope};
-use rules::settings::{NOTIFICATION_SOUNDS, realm_bool, user_setting, user_value};
+use rules::settings::{
+    LEGACY_DISPLAY, LEGACY_NOTIFICATIONS, NOTIFICATION_SOUNDS, realm_bool, user_setting, user_value,
+};
 use rules::topics::shown_topic;
 use serde::Serialize;
 

@@ -40,12 +40,6 @@ enum StreamJson<'e> {
         stream_ids: &'e [ChannelId],
         streams: Vec<StreamIdJson>,
     },
-    Update {
-        stream_id: ChannelId,
-        name: &'e str,
-        property: &'static str,
-        value: bool,
-    },
 }
 
 #[derive(Serialize)]
@@ -119,6 +113,9 @@ impl EventWriter<'_> {
             flags::push_open(&mut out, *flag, *op, messages, details, knows_empty_topic);
             return out;
         }
+        if self.push_message_change(&mut out, body) || self.push_change(&mut out, body) {
+            return out;
+        }
         if let Some(shape) = self.shape(body) {
             crate::api::wire::json::push_value(&mut out, &shape);
             // The brace comes behind the number.
@@ -130,12 +127,10 @@ impl EventWriter<'_> {
     fn shape<'e>(&'e self, body: &'e EventBody) -> Option<EventJson<'e>> {
         let topic_name = |topic: &'e str| shown_topic(topic, self.options.capabilities.empty_topic_name);
         Some(match body {
-            // Written elsewhere.
-            EventBody::Message { .. } | EventBody::Flags { .. } => return None,
             EventBody::Heartbeat => EventJson::Heartbeat {},
-            EventBody::ChannelsCreated(_)
-            | EventBody::ChannelsLost(_)
-            | EventBody::ChannelActivity { .. } => EventJson::Stream(self.of_channels(body)?),
+            EventBody::ChannelsCreated(_) | EventBody::ChannelsLost(_) => {
+                EventJson::Stream(self.of_channels(body)?)
+            }
             EventBody::SubscriptionsAdded(_)
             | EventBody::SubscriptionsRemoved(_)
             | EventBody::PeersAdded { .. }
@@ -161,6 +156,8 @@ impl EventWriter<'_> {
             EventBody::GroupAdded(_)
             | EventBody::GroupMembersAdded { .. }
             | EventBody::GroupMembersRemoved { .. } => EventJson::UserGroup(self.of_groups(body)?),
+            // Written elsewhere.
+            _ => return None,
         })
     }
 
@@ -174,12 +171,6 @@ impl EventWriter<'_> {
                 let streams = ids.iter().map(|id| StreamIdJson { stream_id: *id }).collect();
                 StreamJson::Delete { stream_ids: ids, streams }
             }
-            EventBody::ChannelActivity { channel } => StreamJson::Update {
-                stream_id: channel.id,
-                name: &channel.name,
-                property: "is_recently_active",
-                value: channel.is_recently_active,
-            },
             _ => return None,
         })
     }

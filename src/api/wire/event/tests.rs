@@ -1,7 +1,7 @@
 use super::*;
 use crate::api::wire::fixture;
 use model::event::{
-    ChannelSummary, EventKinds, MessageContext, SubscribedChannel, TypingPlace, UnreadDetail,
+    ChannelChange, ChannelSummary, EventKinds, MessageContext, SubscribedChannel, TypingPlace, UnreadDetail,
 };
 use model::{
     ChannelId, ClientCapabilities, EventNumber, Flag, FlagOp, Flags, GroupId, Message, MessageId,
@@ -224,7 +224,11 @@ fn channels() {
         lost,
         json!({"type": "stream", "op": "delete", "stream_ids": [3], "streams": [{"stream_id": 3}], "id": 7})
     );
-    let (active, _) = both(EventBody::ChannelActivity { channel: summary().channel });
+    let (active, _) = both(EventBody::ChannelChanged {
+        channel: summary().channel.id,
+        name: summary().channel.name.clone(),
+        change: ChannelChange::Activity(summary().channel.is_recently_active),
+    });
     assert_eq!(
         active,
         json!({"type": "stream", "op": "update", "stream_id": 3, "name": "Verona",

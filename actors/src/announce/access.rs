@@ -1,0 +1,159 @@
+//! Who is told what happens to messages after they were sent (events.md 1, "access set").
+
+use model::{ChannelId, Directory, MessageId, Subscription, User, UserId};
+use roaring::RoaringBitmap;
+use rules::permissions::channel::{History, history_of};
+use rules::permissions::message::Spot;
+use std::collections::BTreeMap;
+use storage::View;
+
+/// Somebody who has some of the messages in question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// Who.
+    pub user: UserId,
+    /// Which of them; none stands for all.
+    pub part: Option<RoaringBitmap>,
+}
+
+/// The access set of messages that are in one place: everybody in a direct conversation; of a public channel the
+/// subscribers and those non-guests who got any of them; of a private one the subscribers; with protected history,
+/// subscribers with those that each has.
+///
+/// In a replay the messages may be gone: who got them follows from the stretches of subscriptions then.
+pub fn holders(
+    view: &View,
+    directory: &Directory,
+    spot: Spot,
+    ids: &RoaringBitmap,
+    is_replay: bool,
+) -> Vec<Holder> {
+    let channel = match spot {
+        Spot::Direct(recipient) => {
+            let users = directory.direct(recipient).map(|direct| direct.users.as_slice());
+            let users = users.unwrap_or_default().iter().filter(|user| is_active(directory, **user));
+            return users.map(|user| Holder { user: *user, part: None }).collect();
+        }
+        Spot::Channel(channel) => channel,
+    };
+    let Some(record) = directory.channel(channel) else { return Vec::new() };
+    let is_protected = record.invite_only && !record.history_public_to_subscribers;
+    let mut found = Vec::new();
+    for (id, subscription) in &directory.subscriptions_of(channel) {
+        let Some(user) = directory.user(*id).filter(|user| user.is_active) else { continue };
+        if subscription.is_active && !is_protected {
+            found.push(Holder { user: *id, part: None });
+            continue;
+        }
+        let may_have = subscription.is_active || (!record.invite_only && !user.is_guest());
+        if !may_have {
+            continue;
+        }
+        let received = received(view, *id, subscription, ids, is_replay);
+        if received.is_empty() {
+            continue;
+        }
+        let part = (is_protected && received != *ids).then_some(received);
+        found.push(Holder { user: *id, part });
+    }
+    found
+}
+
+/// Everybody who is told when a message changes: those who got it and, where new subscribers see what was sent
+/// before, all subscribers. Whether they can read it afterwards is for the caller to ask.
+pub fn receivers(
+    view: &View,
+    directory: &Directory,
+    spot: Spot,
+    message: &RoaringBitmap,
+    is_replay: bool,
+) -> Vec<UserId> {
+    let Spot::Channel(channel) = spot else {
+        return holders(view, directory, spot, message, is_replay).into_iter().map(|one| one.user).collect();
+    };
+    let is_shared = directory.channel(channel).is_some_and(|record| {
+        record.history_public_to_subscribers || record.is_web_public || !record.invite_only
+    });
+    let subscriptions = directory.subscriptions_of(channel);
+    let told = subscriptions.iter().filter(|(user, subscription)| {
+        is_active(directory, **user)
+            && ((is_shared && subscription.is_active)
+                || !received(view, **user, subscription, message, is_replay).is_empty())
+    });
+    told.map(|(user, _)| *user).collect()
+}
+
+fn is_active(directory: &Directory, user: UserId) -> bool {
+    directory.user(user).is_some_and(|user| user.is_active)
+}
+
+/// Those of some messages of a channel that a user got there.
+fn received(
+    view: &View,
+    user: UserId,
+    subscription: &Subscription,
+    ids: &RoaringBitmap,
+    is_replay: bool,
+) -> RoaringBitmap {
+    let mut found = view.delivered_among(user, ids);
+    if is_replay {
+        found.extend(ids.iter().filter(|id| subscription.received(MessageId(*id))));
+    }
+    found
+}
+
+/// The channel that a message is in now; `sent_to` is where it most often still is.
+pub fn channel_of(view: &View, id: MessageId, sent_to: ChannelId) -> Option<ChannelId> {
+    let is_in = |channel: ChannelId| view.channel_ids(channel).is_some_and(|ids| ids.contains(id.0));
+    if is_in(sent_to) {
+        return Some(sent_to);
+    }
+    view.messages
+        .channels
+        .iter()
+        .find(|(_, messages)| messages.ids.contains(id.0))
+        .map(|(channel, _)| *channel)
+}
+
+/// What holders can no longer read of messages that are in another channel now, by the messages.
+pub fn lost(
+    view: &View,
+    after: &Directory,
+    holders: &[Holder],
+    ids: &RoaringBitmap,
+    channel: ChannelId,
+) -> BTreeMap<Vec<MessageId>, Vec<UserId>> {
+    let mut lost: BTreeMap<Vec<MessageId>, Vec<UserId>> = BTreeMap::new();
+    let Some(record) = after.channel(channel) else { return lost };
+    // Those that are gone by now (in a replay) are told of as deleted.
+    let existing = ids & &view.messages.all;
+    let all: Vec<MessageId> = existing.iter().map(MessageId).collect();
+    let mut shut_out = Vec::new();
+    for holder in holders {
+        let Some(user) = after.user(holder.user) else { continue };
+        let kept = match history_of(after, user, record) {
+            Some(History::Whole) => continue,
+            Some(History::Delivered(_)) if after.is_subscribed(channel, user.id) => {
+                view.delivered_among(user.id, ids)
+            }
+            _ => RoaringBitmap::new(),
+        };
+        if holder.part.is_none() && kept.is_empty() {
+            shut_out.push(user.id);
+            continue;
+        }
+        let had = holder.part.as_ref().map_or_else(|| existing.clone(), |part| part & &existing);
+        let gone: Vec<MessageId> = (had - kept).iter().map(MessageId).collect();
+        lost.entry(gone).or_default().push(user.id);
+    }
+    lost.entry(all).or_default().extend(shut_out);
+    lost.retain(|messages, users| !messages.is_empty() && !users.is_empty());
+    lost.values_mut().for_each(|users| users.sort_unstable());
+    lost
+}
+
+/// Whether somebody can read a message that is at `spot`.
+pub fn can_read(view: &View, directory: &Directory, user: &User, spot: Spot, id: MessageId) -> bool {
+    let received = || view.delivered_among(user.id, &RoaringBitmap::from_iter([id.0])).contains(id.0);
+    rules::permissions::message::can_read(directory, user, spot, received)
+}

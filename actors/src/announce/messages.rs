@@ -1,0 +1,320 @@
+//! Events of messages: sent, flagged, changed, gone, reacted to.
+
+use super::access;
+use super::before::spot_of;
+use super::{Announcements, Moment};
+use model::event::{
+    ChangedContent, ChannelChange, MessageChange, MessageContext, MovedMessages, UnreadDetail,
+};
+use model::fact::{DeletedFrom, MessageRanges, MessageUpdate, Movement};
+use model::{
+    Audience, ChannelId, EventBody, Flag, FlagOp, Flags, Message, MessageId, Place, Reaction, Submessage,
+    UserId,
+};
+use roaring::RoaringBitmap;
+use rules::permissions::message::Spot;
+use std::sync::Arc;
+use storage::View;
+
+/// A message event's body, with the names as they are now.
+pub fn message_body(view: &View, message: &Arc<Message>) -> Option<EventBody> {
+    let sender = view.directory.user(message.sender)?.clone();
+    let context = match &message.place {
+        Place::Channel { channel, .. } => {
+            let name = view.directory.channel(*channel)?.name.as_str().into();
+            MessageContext { sender, channel_name: Some(name), participants: Vec::new() }
+        }
+        Place::Direct => {
+            let direct = view.directory.direct(message.recipient)?;
+            let participants =
+                direct.users.iter().filter_map(|id| view.directory.user(*id).cloned()).collect();
+            MessageContext { sender, channel_name: None, participants }
+        }
+    };
+    Some(EventBody::Message { message: message.clone(), context })
+}
+
+/// One request changed a message: first those learn of it who lose messages by it, then those who keep them.
+pub(super) fn updated(moment: &Moment<'_>, position: usize, update: &MessageUpdate, out: &mut Announcements) {
+    let Some(origin) = spot_of(moment.view, update) else { return };
+    if let Some(movement) = &update.movement {
+        lost_by_move(moment, position, movement, out);
+    }
+    let place = match (&update.movement, origin) {
+        (Some(Movement { new_channel: Some(arrival), .. }), _) => Spot::Channel(arrival.channel),
+        (_, origin) => origin,
+    };
+    let readers = readers(moment, position, update, origin, place);
+    if !readers.is_empty() {
+        let change = EventBody::MessageChanged(Box::new(change(moment, update, origin)));
+        out.add(change, Audience::Flagged(readers.into()));
+    }
+    if let Some(movement) = &update.movement
+        && let Some(arrival) = &movement.new_channel
+    {
+        first_message_left(moment, movement.channel, &movement.messages, out);
+        first_message_came(moment, arrival.channel, &movement.messages, out);
+    }
+}
+
+fn lost_by_move(moment: &Moment<'_>, position: usize, movement: &Movement, out: &mut Announcements) {
+    let Some(arrival) = &movement.new_channel else { return };
+    let holders = moment.before.holders.get(&position).map(Vec::as_slice).unwrap_or_default();
+    let ids: RoaringBitmap = movement.messages.iter().map(|id| id.0).collect();
+    let lost = access::lost(moment.view, moment.after, holders, &ids, arrival.channel);
+    let place = Some((movement.channel, movement.topic.clone()));
+    let bodies = lost.into_iter().map(|(messages, users)| {
+        let body = EventBody::MessagesDeleted { place: place.clone(), messages };
+        (users, body)
+    });
+    out.each(bodies.collect::<Vec<_>>());
+}
+
+/// Who is told of a change, each with what the target is to them now.
+fn readers(
+    moment: &Moment<'_>,
+    position: usize,
+    update: &MessageUpdate,
+    origin: Spot,
+    place: Spot,
+) -> Vec<(UserId, Flags)> {
+    let mut users = moment.before.readers.get(&position).cloned().unwrap_or_default();
+    // Whoever has the messages by the move alone is told if they could have seen them before.
+    let arrival = update.movement.as_ref().and_then(|movement| movement.new_channel.as_ref());
+    for delivery in arrival.map(|arrival| arrival.deliveries.as_slice()).unwrap_or_default() {
+        let newly =
+            delivery.users.iter().filter(|_| delivery.is_new && delivery.messages.contains(update.target));
+        users.extend(newly.filter(|user| {
+            let user = moment.before().user(**user).filter(|user| user.is_active);
+            user.is_some_and(|user| {
+                rules::permissions::message::can_read(moment.before(), user, origin, || false)
+            })
+        }));
+    }
+    users.sort_unstable();
+    users.dedup();
+    let view = moment.view;
+    let told = users.into_iter().filter(|id| {
+        let user = moment.after.user(*id);
+        user.is_some_and(|user| access::can_read(view, moment.after, user, place, update.target))
+    });
+    told.map(|user| (user, flags_of(view, user, update.target))).collect()
+}
+
+/// What a message is to a user now. Without having got it, it counts as read.
+fn flags_of(view: &View, user: UserId, id: MessageId) -> Flags {
+    let mine = view.messages.users.get(&user);
+    let has = |flag: Flag| mine.and_then(|m| m.set(flag)).is_some_and(|set| set.contains(id.0));
+    let mut flags = Flags::NONE;
+    for flag in Flag::ALL {
+        flags = flags.with_if(flag, has(flag));
+    }
+    if !view.delivered_among(user, &RoaringBitmap::from_iter([id.0])).contains(id.0) {
+        return flags.with_if(Flag::Read, has(Flag::Read) || !has(Flag::Historical));
+    }
+    flags.with_if(Flag::ChannelWildcardMentioned, view.messages.channel_wildcard.contains(id.0))
+}
+
+fn change(moment: &Moment<'_>, update: &MessageUpdate, origin: Spot) -> MessageChange {
+    let channel = match origin {
+        Spot::Channel(id) => moment.after.channel(id).map(|record| (id, record.name.clone())),
+        Spot::Direct(_) => None,
+    };
+    let movement = update.movement.as_ref().map(|movement| MovedMessages {
+        mode: movement.mode,
+        topic: movement.topic.clone(),
+        new_channel: movement.new_channel.as_ref().map(|arrival| arrival.channel),
+        new_topic: movement.new_topic.as_ref().map(|new| (new.name.clone(), new.links.clone())),
+    });
+    let messages = match &update.movement {
+        Some(movement) => movement.messages.iter().collect(),
+        None => vec![update.target],
+    };
+    let content = update.edited.as_deref().map(content);
+    MessageChange {
+        by: update.by,
+        at: update.at,
+        target: update.target,
+        messages,
+        channel,
+        movement,
+        content,
+    }
+}
+
+/// The content now, and before the edit that its history names first.
+fn content(edited: &Message) -> ChangedContent {
+    let entry = edited.edits.iter().find(|entry| entry.prev_content.is_some());
+    let text = |text: Option<&String>| text.cloned().unwrap_or_default();
+    ChangedContent {
+        orig_content: text(entry.and_then(|entry| entry.prev_content.as_ref())),
+        orig_rendered: text(entry.and_then(|entry| entry.prev_rendered.as_ref())),
+        content: edited.content.clone(),
+        rendered: edited.rendered.clone(),
+        is_me: edited.traits.is_me,
+    }
+}
+
+/// Messages are gone: each of those who had them is told of exactly what they had.
+pub(super) fn deleted(
+    moment: &Moment<'_>,
+    position: usize,
+    from: &DeletedFrom,
+    messages: &MessageRanges,
+    out: &mut Announcements,
+) {
+    let holders = moment.before.holders.get(&position).map(Vec::as_slice).unwrap_or_default();
+    let place = match from {
+        DeletedFrom::Topic { channel, topic } => Some((*channel, topic.clone())),
+        DeletedFrom::Direct(_) => None,
+    };
+    let mut groups: Vec<(Vec<UserId>, Option<&RoaringBitmap>)> = Vec::new();
+    for holder in holders {
+        match groups.iter_mut().find(|(_, part)| *part == holder.part.as_ref()) {
+            Some((users, _)) => users.push(holder.user),
+            None => groups.push((vec![holder.user], holder.part.as_ref())),
+        }
+    }
+    let bodies = groups.into_iter().map(|(users, part)| {
+        let messages = match part {
+            Some(part) => part.iter().map(MessageId).collect(),
+            None => messages.iter().collect(),
+        };
+        (users, EventBody::MessagesDeleted { place: place.clone(), messages })
+    });
+    out.each(bodies.collect::<Vec<_>>());
+    if let DeletedFrom::Topic { channel, .. } = from {
+        first_message_left(moment, *channel, messages, out);
+    }
+}
+
+/// Messages left a channel: was its oldest among them?
+fn first_message_left(
+    moment: &Moment<'_>,
+    channel: ChannelId,
+    messages: &MessageRanges,
+    out: &mut Announcements,
+) {
+    let first = moment.view.messages.first_in_channel(channel);
+    if messages.iter().next().is_some_and(|left| first.is_none_or(|first| left < first)) {
+        first_message_is(moment, channel, first, out);
+    }
+}
+
+/// Messages came to a channel: is one of them its oldest now?
+fn first_message_came(
+    moment: &Moment<'_>,
+    channel: ChannelId,
+    messages: &MessageRanges,
+    out: &mut Announcements,
+) {
+    let first = moment.view.messages.first_in_channel(channel);
+    if first.is_some_and(|first| messages.contains(first)) {
+        first_message_is(moment, channel, first, out);
+    }
+}
+
+fn first_message_is(
+    moment: &Moment<'_>,
+    channel: ChannelId,
+    first: Option<MessageId>,
+    out: &mut Announcements,
+) {
+    super::channels::say(moment, channel, ChannelChange::FirstMessage(first), out);
+}
+
+/// Everybody who is told of reactions to a message and of parts of its widget.
+fn access_set(moment: &Moment<'_>, message: &Message) -> Vec<UserId> {
+    let spot = match &message.place {
+        Place::Direct => Spot::Direct(message.recipient),
+        Place::Channel { channel, .. } => {
+            let Some(channel) = access::channel_of(moment.view, message.id, *channel) else {
+                return Vec::new();
+            };
+            Spot::Channel(channel)
+        }
+    };
+    let ids = RoaringBitmap::from_iter([message.id.0]);
+    let holders = access::holders(moment.view, moment.after, spot, &ids, false);
+    holders.into_iter().map(|holder| holder.user).collect()
+}
+
+/// Somebody reacted, or took it back.
+pub(super) fn reaction(
+    moment: &Moment<'_>,
+    message: &Message,
+    reaction: &Reaction,
+    is_added: bool,
+    out: &mut Announcements,
+) {
+    let Some(user) = moment.after.user(reaction.user).cloned() else { return };
+    let body = EventBody::Reaction { message: message.id, reaction: reaction.clone(), user, is_added };
+    out.to(access_set(moment, message), body);
+}
+
+/// A widget got another part.
+pub(super) fn submessage(
+    moment: &Moment<'_>,
+    message: &Message,
+    submessage: &Submessage,
+    out: &mut Announcements,
+) {
+    let body = EventBody::Submessage { message: message.id, submessage: submessage.clone() };
+    out.to(access_set(moment, message), body);
+}
+
+/// Where messages are that became unread, for clients that had forgotten them.
+pub(super) fn unread_details(
+    view: &View,
+    user: UserId,
+    flag: Flag,
+    op: FlagOp,
+    messages: &[MessageId],
+) -> Vec<UnreadDetail> {
+    if (flag, op) != (Flag::Read, FlagOp::Remove) {
+        return Vec::new();
+    }
+    let wanted: RoaringBitmap = messages.iter().map(|id| id.0).collect();
+    let mut found = direct_details(view, user, &wanted);
+    for (channel, subscription) in view.directory.subscriptions_of_user(user) {
+        let Some(messages) = view.messages.channels.get(&channel) else { continue };
+        let here = &messages.ids & &wanted;
+        if here.is_empty() {
+            continue;
+        }
+        for (key, topic) in messages.topics.iter().filter(|(_, topic)| !topic.ids.is_disjoint(&here)) {
+            let policy = view.directory.topic_policy(user, channel, key);
+            let is_unmuted = !rules::visibility::is_muted(subscription.is_muted, policy);
+            let place = Some((channel, topic.name.clone(), is_unmuted));
+            found.extend((&topic.ids & &here).iter().map(|id| detail(view, user, id, place.clone(), &[])));
+        }
+    }
+    found.sort_unstable_by_key(|detail| detail.id);
+    found
+}
+
+fn direct_details(view: &View, user: UserId, wanted: &RoaringBitmap) -> Vec<UnreadDetail> {
+    let mut found = Vec::new();
+    for direct in view.directory.directs_of(user) {
+        let Some(ids) = view.messages.directs.get(&direct.recipient) else { continue };
+        let ids = ids & wanted;
+        if !ids.is_empty() {
+            let others: Vec<UserId> = direct.users.iter().copied().filter(|other| *other != user).collect();
+            found.extend(ids.iter().map(|id| detail(view, user, id, None, &others)));
+        }
+    }
+    found
+}
+
+fn detail(
+    view: &View,
+    user: UserId,
+    id: u32,
+    channel: Option<(ChannelId, String, bool)>,
+    users: &[UserId],
+) -> UnreadDetail {
+    let mine = view.messages.users.get(&user);
+    let is_mentioned = mine.is_some_and(|m| m.mentioned.contains(id) || m.topic_wildcard.contains(id))
+        || view.messages.channel_wildcard.contains(id);
+    UnreadDetail { id: MessageId(id), is_mentioned, channel, users: users.to_vec() }
+}

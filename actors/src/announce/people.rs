@@ -1,0 +1,97 @@
+//! Events of people and bots: new ones, and what changed about them and their settings.
+
+use super::{Announcements, Moment, groups};
+use model::event::{ChangedSetting, Clients, SettingForm, UserChange};
+use model::{Directory, EventBody, User, UserId};
+use rules::permissions::users::{api_email, sees_user, shown_delivery_email};
+use rules::settings::{LEGACY_DISPLAY, LEGACY_NOTIFICATIONS, USER_SETTINGS, user_value};
+use std::collections::BTreeSet;
+
+/// Everybody who may know of somebody.
+fn everyone_who_sees(directory: &Directory, about: &User) -> Vec<UserId> {
+    let users = directory.users();
+    users.filter(|user| user.is_active && sees_user(directory, user, about)).map(|user| user.id).collect()
+}
+
+/// Somebody came in.
+pub(super) fn created(moment: &Moment<'_>, user: UserId, out: &mut Announcements) {
+    if let Some(user) = moment.after.user(user) {
+        out.to(everyone_who_sees(moment.after, user), EventBody::UserAdded(user.clone()));
+    }
+}
+
+/// Somebody's record changed. Without the one from before nothing can be said.
+pub(super) fn changed(moment: &Moment<'_>, is: &User, out: &mut Announcements) {
+    let Some(was) = moment.before().user(is.id) else { return };
+    let viewers = everyone_who_sees(moment.after, is);
+    for change in differences(moment, was, is) {
+        out.to(viewers.iter().copied(), EventBody::UserChanged { user: is.id, change });
+    }
+    address_changed(moment, was, is, out);
+    settings_changed(was, is, out);
+    if was.role != is.role {
+        let channels = moment.after.channels().map(|channel| channel.id).collect::<Vec<_>>();
+        groups::reach_changed(moment, &BTreeSet::from([is.id]), &channels, out);
+    }
+}
+
+fn differences(moment: &Moment<'_>, was: &User, is: &User) -> Vec<UserChange> {
+    let mut found = Vec::new();
+    if was.full_name != is.full_name {
+        found.push(UserChange::FullName(is.full_name.clone()));
+    }
+    if was.role != is.role {
+        found.push(UserChange::Role(is.role));
+    }
+    if was.is_active != is.is_active {
+        found.push(UserChange::IsActive(is.is_active));
+    }
+    if was.timezone != is.timezone {
+        found.push(UserChange::Timezone(is.timezone.clone()));
+    }
+    let owner = |user: &User| user.bot.as_ref().and_then(|bot| bot.owner);
+    if owner(was) != owner(is) {
+        found.push(UserChange::BotOwner(owner(is)));
+    }
+    let email = api_email(moment.after, is);
+    if api_email(moment.before(), was) != email {
+        found.push(UserChange::Email(email.into_owned()));
+    }
+    found
+}
+
+/// The real address changed, or who may see it: each is told what they see now.
+fn address_changed(moment: &Moment<'_>, was: &User, is: &User, out: &mut Announcements) {
+    let shown =
+        |directory, viewer, user| shown_delivery_email(directory, Some(viewer), user).map(str::to_owned);
+    let (mut seeing, mut blind) = (Vec::new(), Vec::new());
+    for viewer in moment.after.users().filter(|viewer| viewer.is_active) {
+        let now = shown(moment.after, viewer, is);
+        let Some(viewer_before) = moment.before().user(viewer.id) else { continue };
+        if now == shown(moment.before(), viewer_before, was) || !sees_user(moment.after, viewer, is) {
+            continue;
+        }
+        if now.is_some() { seeing.push(viewer.id) } else { blind.push(viewer.id) }
+    }
+    let change = |address| EventBody::UserChanged { user: is.id, change: UserChange::DeliveryEmail(address) };
+    out.each([(seeing, change(Some(is.delivery_email.clone()))), (blind, change(None))]);
+}
+
+/// Own settings: one event for each, and one more for clients that know the older form.
+fn settings_changed(was: &User, is: &User, out: &mut Announcements) {
+    for setting in USER_SETTINGS {
+        let (name, value) = (setting.name, user_value(is, setting));
+        if user_value(was, setting) == value {
+            continue;
+        }
+        let legacy = [
+            (SettingForm::Display, LEGACY_DISPLAY.contains(&name)),
+            (SettingForm::Notifications, LEGACY_NOTIFICATIONS.contains(&name)),
+        ];
+        let body = |form| EventBody::SettingChanged(ChangedSetting { name, value: value.clone(), form });
+        out.to([is.id], body(SettingForm::Modern));
+        for (form, _) in legacy.into_iter().filter(|(_, is_known)| *is_known) {
+            out.to_clients(Clients::LegacySettings, [is.id], body(form));
+        }
+    }
+}

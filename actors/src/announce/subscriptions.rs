@@ -1,0 +1,124 @@
+//! Events of subscriptions: made, ended, and what people set for channels and topics.
+
+use super::channels::{clients_of, subscribed_channels, viewers};
+use super::{Announcements, Moment, new_summary};
+use model::event::SubscriptionChange;
+use model::{Channel, ChannelId, EventBody, Subscription, Timestamp, UserId, VisibilityPolicy};
+use rules::permissions::channel::{sees_channel, sees_subscribers};
+use std::sync::Arc;
+use storage::View;
+
+/// Everybody who sees who subscribes to a channel, but for some.
+fn peers(moment: &Moment<'_>, channel: &Channel, except: &[UserId]) -> Vec<UserId> {
+    let users = moment.after.users();
+    users
+        .filter(|user| user.is_active && !except.contains(&user.id))
+        .filter(|user| sees_subscribers(moment.after, user, channel))
+        .map(|user| user.id)
+        .collect()
+}
+
+/// Users were subscribed.
+pub(super) fn subscribed(
+    moment: &Moment<'_>,
+    id: ChannelId,
+    subscribers: &[(UserId, Subscription)],
+    out: &mut Announcements,
+) {
+    let Some(channel) = moment.after.channel(id) else { return };
+    let clients = clients_of(channel);
+    let users: Arc<[UserId]> = subscribers.iter().map(|(user, _)| *user).collect();
+    // Those who did not know of the channel learn of it first. A channel of this very frame was announced.
+    if let Some(known) = moment.before().channel(id) {
+        let knew = |user: &UserId| {
+            let user = moment.before().user(*user);
+            user.is_some_and(|user| sees_channel(moment.before(), user, known))
+        };
+        let new = users.iter().copied().filter(|user| !knew(user));
+        out.to_clients(clients, new, EventBody::ChannelsCreated(vec![new_summary(moment, channel)]));
+    }
+    out.each_for(clients, subscribed_channels(moment, channel, users.iter().copied()));
+    out.to_clients(clients, peers(moment, channel, &users), EventBody::PeersAdded { channel: id, users });
+}
+
+/// Users were unsubscribed.
+pub(super) fn unsubscribed(moment: &Moment<'_>, id: ChannelId, users: &[UserId], out: &mut Announcements) {
+    let Some(channel) = moment.after.channel(id) else { return };
+    let clients = clients_of(channel);
+    let removed = EventBody::SubscriptionsRemoved(vec![(id, channel.name.clone())]);
+    out.to_clients(clients, users.iter().copied(), removed);
+    let now = viewers(moment.after, channel);
+    let lost = users.iter().copied().filter(|user| now.binary_search(user).is_err());
+    out.to_clients(clients, lost, EventBody::ChannelsLost(vec![id]));
+    let users: Arc<[UserId]> = users.into();
+    out.to_clients(clients, peers(moment, channel, &users), EventBody::PeersRemoved { channel: id, users });
+}
+
+/// Somebody set something for a channel. Without the record from before, all of it is told.
+pub(super) fn changed(
+    moment: &Moment<'_>,
+    user: UserId,
+    channel: ChannelId,
+    is: &Subscription,
+    out: &mut Announcements,
+) {
+    let clients = moment.after.channel(channel).map(|channel| clients_of(channel)).unwrap_or_default();
+    let was = moment.before().subscription(channel, user);
+    for change in differences(was.map(|was| &**was), is) {
+        out.to_clients(clients, [user], EventBody::SubscriptionChanged { channel, change });
+    }
+}
+
+fn differences(was: Option<&Subscription>, is: &Subscription) -> Vec<SubscriptionChange> {
+    let mut found = Vec::new();
+    if was.is_none_or(|was| was.color != is.color) {
+        found.push(SubscriptionChange::Color(is.color.clone()));
+    }
+    if was.is_none_or(|was| was.is_muted != is.is_muted) {
+        found.push(SubscriptionChange::IsMuted(is.is_muted));
+        found.push(SubscriptionChange::InHomeView(!is.is_muted));
+    }
+    if was.is_none_or(|was| was.pin_to_top != is.pin_to_top) {
+        found.push(SubscriptionChange::PinToTop(is.pin_to_top));
+    }
+    type Notification = (&'static str, &'static str, fn(&Subscription) -> Option<bool>);
+    let notifications: [Notification; 5] = [
+        ("desktop_notifications", "enable_stream_desktop_notifications", |own| own.desktop_notifications),
+        ("audible_notifications", "enable_stream_audible_notifications", |own| own.audible_notifications),
+        ("push_notifications", "enable_stream_push_notifications", |own| own.push_notifications),
+        ("email_notifications", "enable_stream_email_notifications", |own| own.email_notifications),
+        ("wildcard_mentions_notify", "wildcard_mentions_notify", |own| own.wildcard_mentions_notify),
+    ];
+    for (name, inherits, of) in notifications {
+        if was.is_none_or(|was| of(was) != of(is)) {
+            found.push(SubscriptionChange::Notification { name, inherits, value: of(is) });
+        }
+    }
+    found
+}
+
+/// Users' policies for a topic: all muted ones for older clients, each user's own, then what is the same for all.
+pub(super) fn policies(
+    moment: &Moment<'_>,
+    users: &[UserId],
+    (channel, topic, policy): (ChannelId, &str, VisibilityPolicy),
+    updated: Timestamp,
+    out: &mut Announcements,
+) {
+    let muted = |user: &UserId| (vec![*user], EventBody::MutedTopics(muted_topics(moment.view, *user)));
+    out.each(users.iter().map(muted).collect::<Vec<_>>());
+    let body = EventBody::UserTopic { channel, topic: topic.to_owned(), updated, policy };
+    out.to(users.to_vec(), body);
+}
+
+/// A user's muted topics, for clients that know nothing else.
+fn muted_topics(view: &View, user: UserId) -> Vec<(String, String, Timestamp)> {
+    let topics = view.directory.topics_of_user(user);
+    topics
+        .filter(|(_, _, topic)| topic.policy == VisibilityPolicy::Muted)
+        .filter_map(|(channel, _, topic)| {
+            let name = view.directory.channel(channel)?.name.clone();
+            Some((name, topic.name.clone(), topic.updated))
+        })
+        .collect()
+}
