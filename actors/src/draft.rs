@@ -7,9 +7,9 @@ use model::{
     ChannelId, Directory, Flag, Flags, GroupId, Message, MessageId, Place, RecipientId, Timestamp, TopicLink,
     User, UserId, VisibilityPolicy,
 };
-use rules::markdown::Rendered;
+use rules::markdown::{AlertText, Rendered};
 use rules::permissions::message::check_group_mention;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// What every message has, wherever it goes.
@@ -108,12 +108,72 @@ impl Draft {
 
 /// Refuses a message that mentions a group aloud which its sender may not mention.
 pub(crate) fn check_group_mentions(draft: &Draft, directory: &Directory) -> Result<(), DomainError> {
-    for group in &draft.rendered.mentions.groups {
+    check_mentioned_groups(&draft.rendered, &draft.sender, directory)
+}
+
+/// The same for a text that is no new message.
+pub(crate) fn check_mentioned_groups(
+    rendered: &Rendered,
+    sender: &User,
+    directory: &Directory,
+) -> Result<(), DomainError> {
+    for group in &rendered.mentions.groups {
         if let Some(group) = directory.group(GroupId(*group as u32)) {
-            check_group_mention(directory, &draft.sender, group)?;
+            check_group_mention(directory, sender, group)?;
         }
     }
     Ok(())
+}
+
+/// What a message says, as far as it flags people.
+pub(crate) struct ContentFlags<'c> {
+    /// Markdown.
+    pub content: &'c str,
+    /// HTML and mentions.
+    pub rendered: &'c Rendered,
+    /// Who is meant by a mention of the whole topic; matters only where there is one.
+    pub participants: &'c [UserId],
+}
+
+impl ContentFlags<'_> {
+    /// The flags of single users, where `receives` says that they get the message: mentions by name, through a group
+    /// or as part of the topic, and alert words. Mentions of the whole channel are the message's own.
+    pub fn of_readers(
+        &self,
+        directory: &Directory,
+        receives: impl Fn(UserId) -> bool,
+    ) -> BTreeMap<UserId, Flags> {
+        let mut flags = mention_flags(self.rendered, directory, &receives);
+        let mut add = |user: UserId, flag| {
+            let entry = flags.entry(user).or_default();
+            *entry = entry.with(flag);
+        };
+        if self.rendered.mentions.topic_wildcard {
+            for user in self.participants.iter().filter(|user| receives(**user)) {
+                add(*user, Flag::TopicWildcardMentioned);
+            }
+        }
+        for user in alerted(self.content, directory, &receives) {
+            add(user, Flag::HasAlertWord);
+        }
+        flags
+    }
+}
+
+/// Who among those who receive a text watches for a word in it; the writer's own words count, too.
+fn alerted(content: &str, directory: &Directory, receives: impl Fn(UserId) -> bool) -> Vec<UserId> {
+    let mut text = None;
+    // Many people watch for the same words.
+    let mut known: HashMap<&str, bool> = HashMap::new();
+    let mut found = Vec::new();
+    for (user, words) in directory.all_alert_words() {
+        let text = text.get_or_insert_with(|| AlertText::new(content));
+        let mut words = words.iter();
+        if receives(user) && words.any(|word| *known.entry(word).or_insert_with(|| text.contains(word))) {
+            found.push(user);
+        }
+    }
+    found
 }
 
 /// Flags for people who are mentioned, by name or through a group, where `receives` says they get the message.

@@ -12,6 +12,9 @@ pub enum DomainError {
     /// Too much is waiting for this organization; trying again later helps.
     #[error("the server is busy; try again in a moment")]
     Overloaded,
+    /// What would change does not fit into one frame of the journal; asking for less helps.
+    #[error("the change is too large")]
+    TooLarge,
     /// The disk refused; nothing is accepted until the server has been restarted.
     #[error("the server cannot store anything: {0}")]
     Storage(String),

@@ -6,6 +6,7 @@
 
 pub mod announce;
 mod bootstrap;
+mod changes;
 mod channel;
 mod check;
 mod clock;
@@ -28,6 +29,7 @@ mod shard;
 mod shared;
 
 pub use bootstrap::{NewRealm, SYSTEM_BOTS, first_user};
+pub use changes::{EditCommand, Edited, NamedEmoji, ReactionChange, RequestedEdit, TopicDeletion};
 pub use channel::{Subscribed, Unsubscribed};
 pub use check::check;
 pub use clock::{Clock, ManualClock, SystemClock};

@@ -1,7 +1,7 @@
 //! What rendering may know of an organization: a snapshot of its directory, limited to what the writer may see.
 
 use crate::handle::RealmHandle;
-use model::{ChannelId, Directory, TopicKey, User, UserId};
+use model::{ChannelId, Directory, MessageId, TopicKey, User, UserId};
 use rules::markdown::{ChannelRef, EmojiRef, GroupRef, MarkdownContext, UserRef};
 use rules::permissions::channel::{History, history_of, sees_channel};
 use rules::permissions::users::sees_user;
@@ -26,23 +26,30 @@ pub struct RealmMarkdown<'a> {
     writer: &'a User,
     url: &'a str,
     shows_previews: bool,
+    newest: Vec<(ChannelId, TopicKey, Option<MessageId>)>,
 }
 
 impl<'a> RealmMarkdown<'a> {
     /// For messages: pictures may be shown below the text.
     pub fn of_message(realm: &'a RealmHandle, directory: &'a Directory, writer: &'a User) -> Self {
         let shows_previews = realm_bool(directory.realm(), "inline_image_preview");
-        Self { realm, directory, writer, url: "", shows_previews }
+        Self { realm, directory, writer, url: "", shows_previews, newest: Vec::new() }
     }
 
     /// For descriptions: text alone.
     pub fn of_description(realm: &'a RealmHandle, directory: &'a Directory, writer: &'a User) -> Self {
-        Self { realm, directory, writer, url: "", shows_previews: false }
+        Self { shows_previews: false, ..Self::of_message(realm, directory, writer) }
     }
 
     /// With the organization's own address, so that links to it stay inside it.
     pub fn with_url(self, url: &'a str) -> Self {
         Self { url, ..self }
+    }
+
+    /// With what the newest message of a topic will be once what is being decided is true.
+    pub(crate) fn with_newest(mut self, channel: ChannelId, topic: TopicKey, id: Option<MessageId>) -> Self {
+        self.newest.push((channel, topic, id));
+        self
     }
 
     fn user_ref(&self, user: &User) -> Option<UserRef> {
@@ -83,12 +90,17 @@ impl MarkdownContext for RealmMarkdown<'_> {
     fn newest_message_in_topic(&self, channel_id: u64, topic: &str) -> Option<u64> {
         let id = ChannelId(u32::try_from(channel_id).ok()?);
         let history = history_of(self.directory, self.writer, self.directory.channel(id)?)?;
+        let key = TopicKey::new(topic);
+        let decided = self.newest.iter().rev().find(|(channel, topic, _)| *channel == id && *topic == key);
+        if let Some((_, _, newest)) = decided {
+            return newest.map(|newest| newest.0.into());
+        }
         self.realm.read(|view| {
-            let messages = view.messages.topic(id, &TopicKey::new(topic))?;
+            let messages = view.messages.topic(id, &key)?;
             let newest = match history {
                 History::Whole => messages.ids.max(),
                 History::Delivered(_) => {
-                    messages.ids.iter().rev().find(|id| history.includes(model::MessageId(*id)))
+                    messages.ids.iter().rev().find(|id| history.includes(MessageId(*id)))
                 }
             };
             newest.map(u64::from)

@@ -25,7 +25,16 @@ pub fn draft_notice(
     author: &User,
     content: String,
 ) -> Option<Draft> {
-    let rendered = render(&content, &RealmMarkdown::of_message(realm, directory, author)).ok()?;
+    draft_notice_with(&RealmMarkdown::of_message(realm, directory, author), directory, content)
+}
+
+/// The same in a context of one's own.
+pub(crate) fn draft_notice_with(
+    context: &RealmMarkdown<'_>,
+    directory: &Directory,
+    content: String,
+) -> Option<Draft> {
+    let rendered = render(&content, context).ok()?;
     let sender = notification_bot(directory)?.clone();
     Some(Draft { sender, content, rendered, client: CLIENT.to_owned(), read_by_sender: true, echo: None })
 }

@@ -139,7 +139,8 @@ impl<'d> Data<'d> {
         let Some(object) = self.value.as_object() else {
             return Err(WidgetError::Malformed { detail: format!("{} is not a dict", self.name) });
         };
-        let missing = || WidgetError::Malformed { detail: format!("{key} key is missing from {}", self.name) };
+        let missing =
+            || WidgetError::Malformed { detail: format!("{key} key is missing from {}", self.name) };
         object.get(key).ok_or_else(missing)
     }
 

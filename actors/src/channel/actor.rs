@@ -2,11 +2,13 @@
 
 use super::messages::{IsIdle, SendMessage, Subscribe, Subscribed, Unsubscribe, Unsubscribed};
 use super::state::{ChannelState, SendContext, SendDecision};
+use crate::Answer;
+use crate::changes::{Change, ChangeCommand, Home, TakeTurn, TakesTurns, first_submessage};
 use crate::draft::{ChannelDraft, Sent};
 use crate::error::DomainError;
 use crate::fanout::Fanout;
 use crate::realm::LearnFacts;
-use crate::shard::{Committer, Done, Sequencer};
+use crate::shard::{Committer, Done, Sequencer, SettledQueue};
 use crate::shared::RealmShared;
 use actix::prelude::*;
 use model::fact::MessageRanges;
@@ -28,7 +30,10 @@ pub struct ChannelActor {
     pub(super) realm: Arc<RealmShared>,
     pub(super) committer: Rc<Committer>,
     fanout: Rc<Fanout>,
-    pub(super) last_used: Timestamp,
+    waiting: SettledQueue<Self>,
+    /// Others have decided something about this channel that may not be durable yet.
+    has_learned: bool,
+    last_used: Timestamp,
 }
 
 impl ChannelActor {
@@ -39,20 +44,14 @@ impl ChannelActor {
         committer: &Rc<Committer>,
         fanout: &Rc<Fanout>,
     ) -> Option<Self> {
-        let view = realm.view.read();
-        let channel = view.directory.channel(id)?;
-        let topics =
-            view.messages.channels.get(&id).map(|messages| messages.topics.keys().cloned().collect());
-        let state =
-            ChannelState::new(channel, view.directory.subscriptions_of(id), topics.unwrap_or_default());
-        drop(view);
+        let state = load_state(&realm.view.read(), id)?;
         let last_used = realm.clock.now();
         let (realm, committer, fanout) = (realm.clone(), committer.clone(), fanout.clone());
-        Some(Self { id, state, realm, committer, fanout, last_used })
+        let waiting = SettledQueue::default();
+        Some(Self { id, state, realm, committer, fanout, waiting, has_learned: false, last_used })
     }
 
-    fn send(&mut self, message: SendMessage) {
-        let SendMessage { draft, answer } = message;
+    fn send(&mut self, draft: ChannelDraft, answer: Answer<Sent>) {
         let echo = draft.draft.echo.clone();
         match self.decide(draft) {
             Err(error) => {
@@ -85,23 +84,53 @@ impl ChannelActor {
         let durable = view.progress.sequence;
         let context =
             SendContext { directory: &view.directory, participants: &participants, id, now, durable };
-        Ok((ids, id, self.state.send(draft, &context)?))
+        let widget = first_submessage(draft.draft.sender.id, &draft.draft.content, &ids)?;
+        Ok((ids, id, self.state.send(draft, widget, &context)?))
     }
 
-    /// Commits, and remembers what was committed ahead of the disk.
+    /// Commits, and remembers what was committed ahead of the disk. A channel to which messages moved learns of it.
     pub(super) fn commit(&mut self, ids: Sequencer, facts: Vec<Fact>, done: Done) -> bool {
         let (known, sequence) = (facts.clone(), ids.sequence);
         let accepted = self.committer.commit(&self.realm, ids, facts, done);
         if accepted {
             known.iter().for_each(|fact| self.state.apply(fact));
             let durable = self.realm.view.read().progress.sequence;
-            self.state.policies.note(&known, sequence, durable);
+            self.state.policies.note(self.id, &known, sequence, durable);
+            self.tell_destination(known);
         }
         accepted
     }
 
-    fn subscribe(&mut self, request: Subscribe) {
-        let Subscribe { users, by, answer } = request;
+    fn tell_destination(&self, facts: Vec<Fact>) {
+        let moves = facts.iter().filter_map(|fact| match fact {
+            Fact::MessageUpdated(update) => update.movement.as_ref()?.new_channel.as_ref(),
+            _ => None,
+        });
+        let Some(destination) = moves.map(|arrival| arrival.channel).next() else { return };
+        if let Some(actor) = self.realm.channels.read().get(&destination) {
+            actor.do_send(LearnFacts(facts.into()));
+        }
+    }
+
+    /// Begins anew from what is durable.
+    fn reload(&mut self) {
+        if let Some(state) = load_state(&self.realm.view.read(), self.id) {
+            self.state = state;
+        }
+    }
+
+    /// Runs a command that may run ahead of the disk, unless others wait for their turn.
+    pub(super) fn run_in_order<T: 'static>(
+        &mut self,
+        ctx: &mut Context<Self>,
+        answer: Answer<T>,
+        run: impl FnOnce(&mut Self, Answer<T>) + 'static,
+    ) {
+        self.last_used = self.realm.clock.now();
+        self.in_order(ctx, false, answer, run);
+    }
+
+    fn subscribe(&mut self, users: Vec<(UserId, String)>, by: UserId, answer: Answer<Subscribed>) {
         let all: Vec<UserId> = users.iter().map(|(user, _)| *user).collect();
         let ids = match self.committer.ids(self.realm.id) {
             Ok(ids) => ids,
@@ -121,8 +150,7 @@ impl ChannelActor {
         self.commit(ids, vec![fact], done);
     }
 
-    fn unsubscribe(&mut self, request: Unsubscribe) {
-        let Unsubscribe { users, by, answer } = request;
+    fn unsubscribe(&mut self, users: Vec<UserId>, by: UserId, answer: Answer<Unsubscribed>) {
         let ids = match self.committer.ids(self.realm.id) {
             Ok(ids) => ids,
             Err(error) => return drop(answer.send(Err(error))),
@@ -156,7 +184,16 @@ impl ChannelActor {
     }
 }
 
-fn participants(view: &View, channel: ChannelId, topic: &TopicKey) -> Vec<UserId> {
+fn load_state(view: &View, id: ChannelId) -> Option<ChannelState> {
+    let channel = view.directory.channel(id)?;
+    let messages = view.messages.channels.get(&id);
+    let topics = messages.into_iter().flat_map(|messages| &messages.topics);
+    let topics = topics.map(|(key, topic)| (key.clone(), topic.ids.len())).collect();
+    Some(ChannelState::new(channel, view.directory.subscriptions_of(id), topics))
+}
+
+/// Distinct people who wrote in a topic.
+pub(crate) fn participants(view: &View, channel: ChannelId, topic: &TopicKey) -> Vec<UserId> {
     let Some(messages) = view.messages.topic(channel, topic) else { return Vec::new() };
     let senders = view.messages.senders.iter();
     senders.filter(|(_, ids)| !ids.is_disjoint(&messages.ids)).map(|(user, _)| *user).collect()
@@ -165,55 +202,106 @@ fn participants(view: &View, channel: ChannelId, topic: &TopicKey) -> Vec<UserId
 impl Actor for ChannelActor {
     type Context = Context<Self>;
 
+    /// Somebody else may have decided something about the channel just before this actor came to be, and it is
+    /// not durable yet. Nothing is decided before it is.
     fn started(&mut self, ctx: &mut Self::Context) {
         ctx.set_mailbox_capacity(MAILBOX_MAX);
+        if !self.committer.is_idle()
+            && self.waiting.push(true, Box::new(|actor: &mut Self, _| actor.reload()))
+        {
+            self.ask_for_turn(ctx);
+        }
+    }
+}
+
+impl TakesTurns for ChannelActor {
+    fn waiting(&mut self) -> &mut SettledQueue<Self> {
+        &mut self.waiting
+    }
+
+    fn realm(&self) -> &Arc<RealmShared> {
+        &self.realm
+    }
+
+    fn committer(&self) -> &Rc<Committer> {
+        &self.committer
+    }
+
+    fn home(&self) -> Home<'_> {
+        Home::Channel(self.id)
+    }
+
+    fn commit_change(&mut self, ids: Sequencer, facts: Vec<Fact>, done: Done) {
+        self.commit(ids, facts, done);
+    }
+}
+
+impl Handler<TakeTurn> for ChannelActor {
+    type Result = ();
+
+    /// What was learned since the turn was asked for may not be durable yet: then it is asked for again.
+    fn handle(&mut self, _: TakeTurn, ctx: &mut Self::Context) {
+        if std::mem::take(&mut self.has_learned) {
+            return self.ask_for_turn(ctx);
+        }
+        self.take_turn(ctx);
+    }
+}
+
+impl<C: ChangeCommand> Handler<Change<C>> for ChannelActor {
+    type Result = ();
+
+    fn handle(&mut self, change: Change<C>, ctx: &mut Self::Context) {
+        self.last_used = self.realm.clock.now();
+        self.change(ctx, change);
     }
 }
 
 impl Handler<SendMessage> for ChannelActor {
     type Result = ();
 
-    fn handle(&mut self, message: SendMessage, _: &mut Self::Context) {
-        self.last_used = self.realm.clock.now();
-        self.send(message);
+    fn handle(&mut self, SendMessage { draft, answer }: SendMessage, ctx: &mut Self::Context) {
+        self.run_in_order(ctx, answer, |actor, answer| actor.send(draft, answer));
     }
 }
 
 impl Handler<Subscribe> for ChannelActor {
     type Result = ();
 
-    fn handle(&mut self, request: Subscribe, _: &mut Self::Context) {
-        self.last_used = self.realm.clock.now();
-        self.subscribe(request);
+    fn handle(&mut self, request: Subscribe, ctx: &mut Self::Context) {
+        let Subscribe { users, by, answer } = request;
+        self.run_in_order(ctx, answer, move |actor, answer| actor.subscribe(users, by, answer));
     }
 }
 
 impl Handler<Unsubscribe> for ChannelActor {
     type Result = ();
 
-    fn handle(&mut self, request: Unsubscribe, _: &mut Self::Context) {
-        self.last_used = self.realm.clock.now();
-        self.unsubscribe(request);
+    fn handle(&mut self, request: Unsubscribe, ctx: &mut Self::Context) {
+        let Unsubscribe { users, by, answer } = request;
+        self.run_in_order(ctx, answer, move |actor, answer| actor.unsubscribe(users, by, answer));
     }
 }
 
 impl Handler<LearnFacts> for ChannelActor {
     type Result = ();
 
-    /// The organization decided something about this channel (a new user's first channels).
+    /// Another actor of the organization decided something about this channel.
     fn handle(&mut self, LearnFacts(facts): LearnFacts, _: &mut Self::Context) {
         facts.iter().for_each(|fact| self.state.apply(fact));
+        self.has_learned = true;
     }
 }
 
 impl Handler<IsIdle> for ChannelActor {
     type Result = ();
 
-    /// Goes away when unused, and only while nothing it decided is still on its way to the disk:
-    /// its next life starts from what is durable.
+    /// Goes away when unused, and only while nothing it decided is still on its way to the disk and nobody
+    /// waits: its next life starts from what is durable.
     fn handle(&mut self, _: IsIdle, ctx: &mut Self::Context) {
         let idle_millis = self.realm.clock.now().millis_since(self.last_used);
-        if idle_millis > IDLE_SECS_MAX * 1000 && self.committer.is_idle() {
+        let is_unused = self.waiting.is_empty() && self.committer.is_idle();
+        if idle_millis > IDLE_SECS_MAX * 1000 && is_unused {
             self.realm.channels.write().remove(&self.id);
             ctx.stop();
         }

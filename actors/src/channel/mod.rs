@@ -9,5 +9,6 @@ mod state;
 mod subscriptions;
 
 pub use actor::ChannelActor;
+pub(crate) use actor::participants;
 pub use messages::{IsIdle, SendMessage, Subscribe, Subscribed, Unsubscribe, Unsubscribed};
 pub use subscriptions::{ChangeSubscription, SetTopicPolicy};

@@ -1,7 +1,7 @@
 //! Policies for topics that were decided and are not durable yet: the next decision must not overlook them, or a
 //! message sent at the same moment would lower what its sender has just chosen.
 
-use model::{Fact, Sequence, TopicKey, UserId, VisibilityPolicy};
+use model::{ChannelId, Fact, Sequence, TopicKey, UserId, VisibilityPolicy};
 use std::collections::HashMap;
 
 /// From so many entries on, those that have become durable are let go of.
@@ -23,17 +23,17 @@ impl PoliciesAhead {
         (*sequence > durable).then_some(*policy)
     }
 
-    /// Remembers what frame `sequence` of this channel's own sets.
-    pub fn note(&mut self, facts: &[Fact], sequence: Sequence, durable: Sequence) {
+    /// Remembers what frame `sequence` sets in `own`, the channel. A move sets policies elsewhere, too.
+    pub fn note(&mut self, own: ChannelId, facts: &[Fact], sequence: Sequence, durable: Sequence) {
         if self.entries.len() >= ENTRIES_KEPT {
             self.entries.retain(|_, (known, _)| *known > durable);
         }
         for fact in facts {
             match fact {
-                Fact::TopicPolicySet { user, topic, policy, .. } => {
+                Fact::TopicPolicySet { user, channel, topic, policy } if *channel == own => {
                     self.entries.insert((*user, TopicKey::new(topic)), (sequence, *policy));
                 }
-                Fact::TopicPoliciesSet { topic, policy, users, .. } => {
+                Fact::TopicPoliciesSet { channel, topic, policy, users } if *channel == own => {
                     let key = TopicKey::new(topic);
                     let entries = users.iter().map(|user| ((*user, key.clone()), (sequence, *policy)));
                     self.entries.extend(entries);
@@ -47,7 +47,6 @@ impl PoliciesAhead {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::ChannelId;
 
     #[test]
     fn a_policy_is_known_until_it_is_durable() {
@@ -55,9 +54,9 @@ mod tests {
         let set =
             |policy| Fact::TopicPolicySet { user, channel: ChannelId(1), topic: "LUNCH".into(), policy };
         let mut ahead = PoliciesAhead::default();
-        ahead.note(&[set(VisibilityPolicy::Muted)], Sequence(7), Sequence(5));
+        ahead.note(ChannelId(1), &[set(VisibilityPolicy::Muted)], Sequence(7), Sequence(5));
         assert_eq!(ahead.get(user, &key, Sequence(6)), Some(VisibilityPolicy::Muted));
-        ahead.note(&[set(VisibilityPolicy::Followed)], Sequence(8), Sequence(6));
+        ahead.note(ChannelId(1), &[set(VisibilityPolicy::Followed)], Sequence(8), Sequence(6));
         assert_eq!(ahead.get(user, &key, Sequence(7)), Some(VisibilityPolicy::Followed));
         assert_eq!(ahead.get(user, &key, Sequence(8)), None);
         assert_eq!(ahead.get(UserId(6), &key, Sequence(0)), None);

@@ -1,16 +1,17 @@
 //! What a channel's actor must know to decide, ahead of the disk. No actor, no clock, no storage.
 
 use super::policies::PoliciesAhead;
-use crate::draft::{ChannelDraft, Destination, check_group_mentions, mention_flags};
+use crate::draft::{ChannelDraft, ContentFlags, Destination, check_group_mentions};
 use crate::error::DomainError;
 use model::directory::Subscribers;
+use model::fact::{DeletedFrom, Movement};
 use model::{
-    Channel, ChannelId, Directory, Fact, Flag, MessageId, Place, Sequence, Subscription, Timestamp, TopicKey,
-    User, UserId, VisibilityPolicy,
+    Channel, ChannelId, Directory, Fact, MessageId, Place, Sequence, Submessage, Subscription, Timestamp,
+    TopicKey, User, UserId, VisibilityPolicy,
 };
 use rules::permissions::message::{Wildcard, check_wildcard};
 use rules::visibility::{self, Participation};
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A channel as its actor sees it: possibly ahead of what is durable.
@@ -18,7 +19,8 @@ use std::sync::Arc;
 pub struct ChannelState {
     id: ChannelId,
     subscribers: Subscribers,
-    topics: HashSet<TopicKey>,
+    /// Topics, each with how many messages it has.
+    topics: HashMap<TopicKey, u64>,
     is_recently_active: bool,
     /// Policies for topics that are on their way to the disk.
     pub(super) policies: PoliciesAhead,
@@ -49,7 +51,7 @@ pub struct SendContext<'a> {
 
 impl ChannelState {
     /// The state of a channel that nobody decides for at the moment.
-    pub fn new(channel: &Channel, subscribers: Subscribers, topics: HashSet<TopicKey>) -> Self {
+    pub fn new(channel: &Channel, subscribers: Subscribers, topics: HashMap<TopicKey, u64>) -> Self {
         let is_recently_active = channel.is_recently_active;
         Self { id: channel.id, subscribers, topics, is_recently_active, policies: PoliciesAhead::default() }
     }
@@ -75,11 +77,16 @@ impl ChannelState {
         self.subscribers.get(&user).is_some_and(|subscription| subscription.is_active)
     }
 
-    /// Decides one message. Nothing is stored or announced here, and nothing changes.
+    /// Decides one message, which `widget` makes a widget. Nothing is stored or announced here, and nothing changes.
     ///
     /// # Errors
     /// What `rules::permissions::channel::check_may_post` says; wildcard and group-mention rules.
-    pub fn send(&self, draft: ChannelDraft, context: &SendContext<'_>) -> Result<SendDecision, DomainError> {
+    pub fn send(
+        &self,
+        draft: ChannelDraft,
+        widget: Option<Submessage>,
+        context: &SendContext<'_>,
+    ) -> Result<SendDecision, DomainError> {
         let directory = context.directory;
         let sender = draft.draft.sender.clone();
         let Some(channel) = directory.channel(self.id) else {
@@ -87,15 +94,10 @@ impl ChannelState {
         };
         rules::permissions::channel::check_may_post(directory, &sender, channel)?;
         self.check_mentions(&draft, context)?;
-        let mut flags = mention_flags(&draft.draft.rendered, directory, |user| self.is_subscribed(user));
-        if draft.draft.rendered.mentions.topic_wildcard {
-            for user in
-                context.participants.iter().chain([&sender.id]).filter(|user| self.is_subscribed(**user))
-            {
-                let entry = flags.entry(*user).or_default();
-                *entry = entry.with(Flag::TopicWildcardMentioned);
-            }
-        }
+        let participants = with_sender(context.participants, sender.id);
+        let (content, rendered) = (&draft.draft.content, &draft.draft.rendered);
+        let flags = ContentFlags { content, rendered, participants: &participants };
+        let flags = flags.of_readers(directory, |user| self.is_subscribed(user));
         let (policies, new_policy) = self.automatic_policies(&draft, &sender, context);
         let topic = draft.topic;
         let destination = Destination {
@@ -104,7 +106,8 @@ impl ChannelState {
             topic_links: draft.topic_links,
         };
         let echo = draft.draft.echo.clone();
-        let message = draft.draft.into_message(context.id, context.now, destination, flags);
+        let mut message = draft.draft.into_message(context.id, context.now, destination, flags);
+        message.submessages.extend(widget);
         let mut facts = vec![Fact::MessageSent { message: Arc::new(message), echo }];
         if !self.is_recently_active {
             facts.push(Fact::ChannelActivityChanged { channel: self.id, is_recently_active: true });
@@ -121,9 +124,8 @@ impl ChannelState {
             check_wildcard(directory, sender, Wildcard::Channel, count)?;
         }
         if mentions.topic_wildcard {
-            let is_new = !context.participants.contains(&sender.id);
-            let count = context.participants.len() + usize::from(is_new);
-            check_wildcard(directory, sender, Wildcard::Topic, count)?;
+            let people = with_sender(context.participants, sender.id).len();
+            check_wildcard(directory, sender, Wildcard::Topic, people)?;
         }
         check_group_mentions(&draft.draft, directory)
     }
@@ -144,7 +146,7 @@ impl ChannelState {
             topic: draft.topic.clone(),
             policy,
         };
-        let starts_topic = !self.topics.contains(&key);
+        let starts_topic = !self.topics.contains_key(&key);
         let participation = Participation {
             is_channel_muted: self.subscribers.get(&sender.id).is_some_and(|own| own.is_muted),
             policy: policy_of(sender.id),
@@ -190,7 +192,17 @@ impl ChannelState {
     pub fn apply(&mut self, fact: &Fact) {
         match fact {
             Fact::MessageSent { message, .. } if message.place.channel() == Some(self.id) => {
-                self.topics.insert(TopicKey::new(message.place.topic()));
+                self.count(message.place.topic(), 1);
+            }
+            Fact::MessageUpdated(update) => {
+                if let Some(movement) = &update.movement {
+                    self.apply_movement(movement);
+                }
+            }
+            Fact::MessagesDeleted { from: DeletedFrom::Topic { channel, topic }, messages }
+                if *channel == self.id =>
+            {
+                self.count(topic, -(messages.len() as i64));
             }
             Fact::ChannelActivityChanged { channel, is_recently_active } if *channel == self.id => {
                 self.is_recently_active = *is_recently_active;
@@ -215,6 +227,34 @@ impl ChannelState {
             _ => {}
         }
     }
+
+    /// Messages of a topic came, went, or both.
+    fn apply_movement(&mut self, movement: &Movement) {
+        let count = movement.messages.len() as i64;
+        let to = movement.new_channel.as_ref().map_or(movement.channel, |arrival| arrival.channel);
+        let topic = movement.new_topic.as_ref().map_or(&movement.topic, |topic| &topic.name);
+        if movement.channel == self.id {
+            self.count(&movement.topic, -count);
+        }
+        if to == self.id {
+            self.count(topic, count);
+        }
+    }
+
+    fn count(&mut self, topic: &str, change: i64) {
+        let key = TopicKey::new(topic);
+        let before = self.topics.get(&key).copied().unwrap_or(0);
+        match before.saturating_add_signed(change) {
+            0 => self.topics.remove(&key),
+            count => self.topics.insert(key, count),
+        };
+    }
+}
+
+/// Everybody who wrote in a topic, once the sender has.
+fn with_sender(participants: &[UserId], sender: UserId) -> Vec<UserId> {
+    let is_new = !participants.contains(&sender);
+    participants.iter().copied().chain(is_new.then_some(sender)).collect()
 }
 
 #[cfg(test)]

@@ -77,21 +77,23 @@ impl ChannelActor {
 impl Handler<ChangeSubscription> for ChannelActor {
     type Result = ();
 
-    fn handle(&mut self, request: ChangeSubscription, _: &mut Self::Context) {
-        self.last_used = self.realm.clock.now();
+    fn handle(&mut self, request: ChangeSubscription, ctx: &mut Self::Context) {
         let ChangeSubscription { user, change, answer } = request;
-        let fact = self.property_fact(user, &change);
-        self.commit_own(fact, answer);
+        self.run_in_order(ctx, answer, move |actor, answer| {
+            let fact = actor.property_fact(user, &change);
+            actor.commit_own(fact, answer);
+        });
     }
 }
 
 impl Handler<SetTopicPolicy> for ChannelActor {
     type Result = ();
 
-    fn handle(&mut self, request: SetTopicPolicy, _: &mut Self::Context) {
-        self.last_used = self.realm.clock.now();
+    fn handle(&mut self, request: SetTopicPolicy, ctx: &mut Self::Context) {
         let SetTopicPolicy { user, topic, policy, answer } = request;
-        let fact = self.policy_fact(user, topic, policy);
-        self.commit_own(Ok(fact), answer);
+        self.run_in_order(ctx, answer, move |actor, answer| {
+            let fact = actor.policy_fact(user, topic, policy);
+            actor.commit_own(Ok(fact), answer);
+        });
     }
 }

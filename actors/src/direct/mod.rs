@@ -1,11 +1,12 @@
 //! A direct conversation's actor, the same in shape as a channel's: one order for everything said in it.
 
 use crate::Answer;
+use crate::changes::{Change, ChangeCommand, Home, TakeTurn, TakesTurns, first_submessage};
 use crate::channel::IsIdle;
-use crate::draft::{Destination, DirectDraft, Sent, mention_flags};
+use crate::draft::{ContentFlags, Destination, DirectDraft, Sent};
 use crate::error::DomainError;
 use crate::fanout::Fanout;
-use crate::shard::{Committer, Sequencer};
+use crate::shard::{Committer, Done, Sequencer, SettledQueue};
 use crate::shared::RealmShared;
 use actix::prelude::*;
 use model::{DirectConversation, Fact, MessageId, Place, RecipientId, Timestamp, UserId};
@@ -36,6 +37,7 @@ pub struct DirectActor {
     realm: Arc<RealmShared>,
     committer: Rc<Committer>,
     fanout: Rc<Fanout>,
+    waiting: SettledQueue<Self>,
     last_used: Timestamp,
 }
 
@@ -50,7 +52,7 @@ impl DirectActor {
         let recipient = realm.view.read().directory.direct_by_users(&users).map(|direct| direct.recipient);
         let last_used = realm.clock.now();
         let (realm, committer, fanout) = (realm.clone(), committer.clone(), fanout.clone());
-        Self { users, recipient, realm, committer, fanout, last_used }
+        Self { users, recipient, realm, committer, fanout, waiting: SettledQueue::default(), last_used }
     }
 
     fn decide(
@@ -74,10 +76,14 @@ impl DirectActor {
                 recipient
             }
         };
-        let flags = mention_flags(&draft.draft.rendered, &directory, |user| self.users.contains(&user));
+        let (content, rendered) = (&draft.draft.content, &draft.draft.rendered);
+        let flags = ContentFlags { content, rendered, participants: &[] };
+        let flags = flags.of_readers(&directory, |user| self.users.contains(&user));
+        let widget = first_submessage(sender.id, content, &ids)?;
         let destination = Destination { recipient, place: Place::Direct, topic_links: Vec::new() };
         let echo = draft.draft.echo.clone();
-        let message = draft.draft.into_message(id, self.realm.clock.now(), destination, flags);
+        let mut message = draft.draft.into_message(id, self.realm.clock.now(), destination, flags);
+        message.submessages.extend(widget);
         facts.push(Fact::MessageSent { message: Arc::new(message), echo });
         Ok((ids, id, recipient, facts))
     }
@@ -91,12 +97,8 @@ impl Actor for DirectActor {
     }
 }
 
-impl Handler<SendDirect> for DirectActor {
-    type Result = ();
-
-    fn handle(&mut self, message: SendDirect, _: &mut Self::Context) {
-        self.last_used = self.realm.clock.now();
-        let SendDirect { draft, answer } = message;
+impl DirectActor {
+    fn send(&mut self, draft: DirectDraft, answer: Answer<Sent>) {
         let echo = draft.draft.echo.clone();
         let (ids, id, recipient, facts) = match self.decide(draft) {
             Ok(decided) => decided,
@@ -115,13 +117,62 @@ impl Handler<SendDirect> for DirectActor {
     }
 }
 
+impl TakesTurns for DirectActor {
+    fn waiting(&mut self) -> &mut SettledQueue<Self> {
+        &mut self.waiting
+    }
+
+    fn realm(&self) -> &Arc<RealmShared> {
+        &self.realm
+    }
+
+    fn committer(&self) -> &Rc<Committer> {
+        &self.committer
+    }
+
+    fn home(&self) -> Home<'_> {
+        Home::Direct(&self.users)
+    }
+
+    fn commit_change(&mut self, ids: Sequencer, facts: Vec<Fact>, done: Done) {
+        self.committer.commit(&self.realm, ids, facts, done);
+    }
+}
+
+impl Handler<TakeTurn> for DirectActor {
+    type Result = ();
+
+    fn handle(&mut self, _: TakeTurn, ctx: &mut Self::Context) {
+        self.take_turn(ctx);
+    }
+}
+
+impl<C: ChangeCommand> Handler<Change<C>> for DirectActor {
+    type Result = ();
+
+    fn handle(&mut self, change: Change<C>, ctx: &mut Self::Context) {
+        self.last_used = self.realm.clock.now();
+        self.change(ctx, change);
+    }
+}
+
+impl Handler<SendDirect> for DirectActor {
+    type Result = ();
+
+    fn handle(&mut self, SendDirect { draft, answer }: SendDirect, ctx: &mut Self::Context) {
+        self.last_used = self.realm.clock.now();
+        self.in_order(ctx, false, answer, |actor, answer| actor.send(draft, answer));
+    }
+}
+
 impl Handler<IsIdle> for DirectActor {
     type Result = ();
 
-    /// As for channels: only while nothing it decided is still on its way to the disk.
+    /// As for channels: only while nothing it decided is still on its way to the disk, and nobody waits.
     fn handle(&mut self, _: IsIdle, ctx: &mut Self::Context) {
         let idle_millis = self.realm.clock.now().millis_since(self.last_used);
-        if idle_millis > IDLE_SECS_MAX * 1000 && self.committer.is_idle() {
+        let is_unused = self.waiting.is_empty() && self.committer.is_idle();
+        if idle_millis > IDLE_SECS_MAX * 1000 && is_unused {
             self.realm.directs.write().remove(&self.users);
             ctx.stop();
         }

@@ -132,6 +132,7 @@ impl Committer {
         };
         let ticket = self.log.append(bytes, slot.epoch).map_err(|error| match error {
             LogError::Behind => DomainError::Overloaded,
+            LogError::TooLarge { .. } => DomainError::TooLarge,
             error => DomainError::Storage(error.to_string()),
         })?;
         ids.sequence = ids.sequence.next();

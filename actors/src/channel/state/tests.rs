@@ -4,7 +4,7 @@ use storage::View;
 
 fn state(view: &View, id: ChannelId) -> ChannelState {
     let channel = view.directory.channel(id).unwrap();
-    ChannelState::new(channel, view.directory.subscriptions_of(id), HashSet::new())
+    ChannelState::new(channel, view.directory.subscriptions_of(id), HashMap::new())
 }
 
 fn context<'v>(view: &'v View, participants: &'v [UserId]) -> SendContext<'v> {
@@ -29,12 +29,12 @@ fn starting_a_topic_follows_it_and_answering_does_not() {
     let view = fixture::view();
     let mut state = state(&view, VERONA);
     let first =
-        state.send(fixture::draft(&view, HAMLET, VERONA, "Lunch", "hi"), &context(&view, &[])).unwrap();
+        state.send(fixture::draft(&view, HAMLET, VERONA, "Lunch", "hi"), None, &context(&view, &[])).unwrap();
     assert_eq!(first.new_policy, Some(VisibilityPolicy::Followed));
     first.facts.iter().for_each(|fact| state.apply(fact));
     // The same topic in other case, although nothing of it is durable yet.
     let second =
-        state.send(fixture::draft(&view, IAGO, VERONA, "LUNCH", "hi"), &context(&view, &[])).unwrap();
+        state.send(fixture::draft(&view, IAGO, VERONA, "LUNCH", "hi"), None, &context(&view, &[])).unwrap();
     assert_eq!(second.new_policy, None);
     assert_eq!(second.facts.len(), 1);
 }
@@ -44,8 +44,9 @@ fn outsiders_cannot_write_in_private() {
     let view = fixture::view();
     let state = state(&view, CORE);
     for sender in [HAMLET, POLONIUS] {
-        let refused =
-            state.send(fixture::draft(&view, sender, CORE, "t", "hi"), &context(&view, &[])).unwrap_err();
+        let refused = state
+            .send(fixture::draft(&view, sender, CORE, "t", "hi"), None, &context(&view, &[]))
+            .unwrap_err();
         assert_eq!(refused.to_string(), "Not authorized to send to channel 'core team'");
     }
 }
@@ -56,9 +57,9 @@ fn only_readers_are_flagged() {
     let state = state(&view, VERONA);
     let mut draft = fixture::draft(&view, IAGO, VERONA, "t", "hi");
     draft.draft.rendered.mentions.users = vec![HAMLET.0.into(), POLONIUS.0.into()];
-    let decision = state.send(draft, &context(&view, &[])).unwrap();
+    let decision = state.send(draft, None, &context(&view, &[])).unwrap();
     let flags = &message(&decision).user_flags;
-    assert_eq!(flags.as_slice(), [(HAMLET, model::Flags::only(Flag::Mentioned))]);
+    assert_eq!(flags.as_slice(), [(HAMLET, model::Flags::only(model::Flag::Mentioned))]);
 }
 
 #[test]
@@ -69,7 +70,7 @@ fn a_topic_wildcard_of_many_needs_permission() {
     let send = |sender, people: &[UserId]| {
         let mut draft = fixture::draft(&view, sender, VERONA, "t", "hi");
         draft.draft.rendered.mentions.topic_wildcard = true;
-        state.send(draft, &context(&view, people))
+        state.send(draft, None, &context(&view, people))
     };
     assert!(send(HAMLET, &many[..14]).is_ok());
     assert!(send(HAMLET, &many).is_err(), "15 participants and the sender are 16");
@@ -85,7 +86,10 @@ fn sending_to_many_costs_what_sending_to_few_costs() {
         (1000..11_000).map(|id| (UserId(id), Subscription::start("#76ce90".into(), MessageId(0))));
     many.apply(&Fact::Subscribed { channel: VERONA, subscribers: subscribers.collect(), by: IAGO });
     let facts = |state: &ChannelState| {
-        state.send(fixture::draft(&view, HAMLET, VERONA, "t", "hi"), &context(&view, &[])).unwrap().facts
+        state
+            .send(fixture::draft(&view, HAMLET, VERONA, "t", "hi"), None, &context(&view, &[]))
+            .unwrap()
+            .facts
     };
     assert_eq!(facts(&few), facts(&many));
 }

@@ -1,0 +1,128 @@
+//! Deleting a message, and a topic piece by piece (endpoints.md 13 and 21).
+
+use super::movement::accessible;
+use super::{ChangeCommand, Found, Home, MessageCommand, Moment, Verdict};
+use crate::error::DomainError;
+use model::fact::{DeletedFrom, MessageRanges};
+use model::{ChannelId, Fact, MessageId, Place, TopicKey, UserId, VisibilityPolicy};
+use roaring::RoaringBitmap;
+use rules::RuleError;
+use rules::error::EditError;
+use rules::permissions::channel::History;
+use rules::permissions::delete::{access_topic_to_delete, check_delete};
+use storage::View;
+
+/// Messages of a topic that are deleted at once.
+const BATCH_MESSAGES: usize = 100;
+
+/// Delete one message.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DeleteMessage {
+    /// Who deletes.
+    pub user: UserId,
+    /// What.
+    pub message: MessageId,
+}
+
+impl ChangeCommand for DeleteMessage {
+    type Outcome = ();
+
+    fn decide(&self, moment: &mut Moment<'_>) -> Result<Verdict<()>, DomainError> {
+        let target = match moment.find(self.message)? {
+            Found::Here(target) => target.message,
+            Found::Elsewhere => return Ok(Verdict::Elsewhere),
+            Found::Gone => return Err(self.gone().into()),
+        };
+        let (directory, user) = (&moment.view.directory, moment.user(self.user)?);
+        let received = || moment.view.is_delivered(user.id, &target);
+        check_delete(directory, user, &target, received, moment.now)?;
+        let from = match &target.place {
+            Place::Channel { channel, topic } => {
+                DeletedFrom::Topic { channel: *channel, topic: topic.clone() }
+            }
+            Place::Direct => DeletedFrom::Direct(target.recipient),
+        };
+        let messages = MessageRanges::from_sorted([self.message]);
+        Ok(Verdict::Decided((), vec![Fact::MessagesDeleted { from, messages }]))
+    }
+}
+
+impl MessageCommand for DeleteMessage {
+    fn message(&self) -> MessageId {
+        self.message
+    }
+
+    /// The caller saw it when the request began.
+    fn gone(&self) -> RuleError {
+        EditError::AlreadyDeleted.into()
+    }
+}
+
+/// Delete the newest messages of a topic.
+#[derive(Clone, Debug)]
+pub(crate) struct DeleteTopicBatch {
+    /// Who deletes.
+    pub user: UserId,
+    /// In which channel, by id.
+    pub channel: ChannelId,
+    /// As a client names it.
+    pub topic: String,
+}
+
+/// How far deleting a topic came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TopicDeletion {
+    /// Messages deleted by this.
+    pub deleted: usize,
+    /// Nothing that the actor can read is left.
+    pub is_complete: bool,
+}
+
+impl ChangeCommand for DeleteTopicBatch {
+    type Outcome = TopicDeletion;
+
+    fn decide(&self, moment: &mut Moment<'_>) -> Result<Verdict<TopicDeletion>, DomainError> {
+        let Home::Channel(channel) = moment.home else { return Ok(Verdict::Elsewhere) };
+        let (view, user) = (moment.view, moment.user(self.user)?);
+        let (readable, topic) =
+            access_topic_to_delete(&view.directory, user, self.channel.0.into(), &self.topic)?;
+        let key = TopicKey::new(topic);
+        let done = Verdict::Decided(TopicDeletion { deleted: 0, is_complete: true }, Vec::new());
+        let Some(messages) = view.messages.topic(channel, &key) else { return Ok(done) };
+        let visible = accessible(view, user.id, channel, readable.history(), &messages.ids);
+        if visible.is_empty() {
+            return Ok(done);
+        }
+        let batch: RoaringBitmap = visible.iter().rev().take(BATCH_MESSAGES).collect();
+        let is_complete = batch.len() == visible.len();
+        let ranges = MessageRanges::from_sorted(batch.iter().map(MessageId));
+        let from = DeletedFrom::Topic { channel, topic: messages.name.clone() };
+        let mut facts = vec![Fact::MessagesDeleted { from, messages: ranges }];
+        if is_complete {
+            let left = &messages.ids - &batch;
+            let is_protected = matches!(readable.history(), History::Delivered(_));
+            facts.extend(reset_policies(view, channel, &messages.name, is_protected.then_some(&left)));
+        }
+        Ok(Verdict::Decided(TopicDeletion { deleted: batch.len() as usize, is_complete }, facts))
+    }
+}
+
+/// With the last message of a topic go everybody's policies for it; in protected history only those of people for
+/// whom no message is left.
+fn reset_policies(
+    view: &View,
+    channel: ChannelId,
+    topic: &str,
+    left: Option<&RoaringBitmap>,
+) -> Option<Fact> {
+    let key = TopicKey::new(topic);
+    let has_some_left =
+        |user: UserId| left.is_some_and(|left| !view.delivered_of(user, channel, left).is_empty());
+    let set = view.directory.users().filter(|user| {
+        view.directory.topic_policy(user.id, channel, &key) != VisibilityPolicy::Inherit
+            && !has_some_left(user.id)
+    });
+    let users: Vec<UserId> = set.map(|user| user.id).collect();
+    let policy = VisibilityPolicy::Inherit;
+    (!users.is_empty()).then(|| Fact::TopicPoliciesSet { channel, topic: topic.to_owned(), policy, users })
+}

@@ -1,0 +1,258 @@
+//! Moving messages to another topic or channel: which ones, who has them afterwards, and what becomes of people's
+//! policies for the topic (endpoints.md 2, "Effects").
+
+use super::{Moment, Target};
+use crate::error::DomainError;
+use model::fact::{ArrivalFact, Delivery, MessageRanges, Movement, NewTopic};
+use model::{
+    Channel, ChannelId, Directory, Fact, MessageId, PropagateMode, TopicKey, TopicLink, User, UserId,
+    VisibilityPolicy,
+};
+use roaring::RoaringBitmap;
+use rules::permissions::channel::{History, history_of, sees_content};
+use rules::permissions::edit::MovePlan;
+use rules::permissions::reach::loses_by_move;
+use rules::visibility::{Participation, move_policies, policy_of_starter};
+use std::collections::BTreeMap;
+use storage::View;
+
+/// A decided move.
+pub(super) struct Relocation {
+    /// What is permitted.
+    pub plan: MovePlan,
+    /// The message that the request was about.
+    pub target: MessageId,
+    /// What moves.
+    pub moved: RoaringBitmap,
+    /// Messages that the actor can read are left in the old topic.
+    pub leaves_messages: bool,
+    /// The actor could read messages in the new topic before.
+    pub joins_messages: bool,
+    /// All messages of the new topic before.
+    pub in_new_topic: RoaringBitmap,
+    /// Who has what moved; empty within a channel.
+    deliveries: Vec<Delivery>,
+    /// Whose policy for the old topic goes.
+    policies_reset: Vec<UserId>,
+    /// Policies for the new topic that change.
+    policies: BTreeMap<UserId, VisibilityPolicy>,
+}
+
+/// Decides a move that is permitted up to the ages of a whole topic.
+///
+/// # Errors
+/// Those ages.
+pub(super) fn move_messages(
+    moment: &Moment<'_>,
+    user: &User,
+    target: &Target,
+    plan: MovePlan,
+) -> Result<Relocation, DomainError> {
+    let view = moment.view;
+    let id = target.message.id;
+    let visible = visible_in_topic(view, user, &plan.origin, &plan.old_topic);
+    check_ages(moment, &plan, &visible)?;
+    let mut moved = match plan.mode {
+        PropagateMode::One => RoaringBitmap::new(),
+        PropagateMode::Later => visible.iter().filter(|other| *other >= id.0).collect(),
+        PropagateMode::All => visible.clone(),
+    };
+    moved.insert(id.0);
+    let in_new_topic = messages_of(view, plan.destination.id, &plan.topic);
+    let joined = visible_in_topic(view, user, &plan.destination, &plan.topic);
+    let mut relocation = Relocation {
+        target: id,
+        leaves_messages: !(&visible - &moved).is_empty(),
+        joins_messages: !(joined - &moved).is_empty(),
+        in_new_topic: in_new_topic - &moved,
+        moved,
+        deliveries: Vec::new(),
+        policies_reset: Vec::new(),
+        policies: BTreeMap::new(),
+        plan,
+    };
+    if relocation.plan.changes_channel() {
+        relocation.deliveries = deliveries(view, &relocation.plan, &relocation.moved);
+    }
+    relocation.decide_policies(&view.directory, view.directory.user(target.message.sender));
+    Ok(relocation)
+}
+
+/// Messages of a topic.
+fn messages_of(view: &View, channel: ChannelId, topic: &str) -> RoaringBitmap {
+    let found = view.messages.topic(channel, &TopicKey::new(topic));
+    found.map(|messages| messages.ids.clone()).unwrap_or_default()
+}
+
+/// Messages of a topic that somebody can read.
+fn visible_in_topic(view: &View, user: &User, channel: &Channel, topic: &str) -> RoaringBitmap {
+    let Some(history) = history_of(&view.directory, user, channel) else { return RoaringBitmap::new() };
+    let Some(found) = view.messages.topic(channel.id, &TopicKey::new(topic)) else {
+        return RoaringBitmap::new();
+    };
+    accessible(view, user.id, channel.id, history, &found.ids)
+}
+
+/// Those of some messages of a channel that somebody with this history of it can read.
+pub(super) fn accessible(
+    view: &View,
+    user: UserId,
+    channel: ChannelId,
+    history: History<'_>,
+    ids: &RoaringBitmap,
+) -> RoaringBitmap {
+    match history {
+        History::Whole => ids.clone(),
+        History::Delivered(_) if !view.directory.is_subscribed(channel, user) => RoaringBitmap::new(),
+        History::Delivered(_) => view.delivered_of(user, channel, ids),
+    }
+}
+
+/// Step 10, by looking at few of the messages: later ids were sent later.
+fn check_ages(moment: &Moment<'_>, plan: &MovePlan, visible: &RoaringBitmap) -> Result<(), DomainError> {
+    let Some(oldest) = plan.oldest_allowed else { return Ok(()) };
+    let (mut too_old, mut young) = (0, visible.len() as u32);
+    while too_old < young {
+        let middle = too_old + (young - too_old) / 2;
+        let Some(id) = visible.select(middle) else { break };
+        let sent = moment.realm.own_record(MessageId(id))?.map(|message| message.sent);
+        match sent {
+            Some(sent) if sent >= oldest => young = middle,
+            _ => too_old = middle + 1,
+        }
+    }
+    let first_allowed = visible.select(young).map(MessageId);
+    Ok(plan.check_allowed(visible.len() as usize, young as usize, first_allowed)?)
+}
+
+/// Who has which of the moved messages in their new channel: its subscribers what they had before, and in protected
+/// history the rest, too.
+fn deliveries(view: &View, plan: &MovePlan, moved: &RoaringBitmap) -> Vec<Delivery> {
+    let destination = &plan.destination;
+    let is_protected =
+        destination.invite_only && !destination.history_public_to_subscribers && !destination.is_web_public;
+    let mut groups: BTreeMap<(bool, Vec<u32>), Vec<UserId>> = BTreeMap::new();
+    let mut all: [Vec<UserId>; 2] = Default::default();
+    let mut give = |user: UserId, ids: &RoaringBitmap, is_new: bool| {
+        if ids.len() == moved.len() {
+            all[usize::from(is_new)].push(user);
+        } else if !ids.is_empty() {
+            groups.entry((is_new, ids.iter().collect())).or_default().push(user);
+        }
+    };
+    for (user, subscription) in &view.directory.subscriptions_of(destination.id) {
+        if !subscription.is_active {
+            continue;
+        }
+        let had = view.delivered_of(*user, plan.origin.id, moved);
+        give(*user, &had, false);
+        if is_protected {
+            give(*user, &(moved - &had), true);
+        }
+    }
+    let ranges = |ids: &mut dyn Iterator<Item = u32>| MessageRanges::from_sorted(ids.map(MessageId));
+    let whole = all.into_iter().zip([false, true]).filter(|(users, _)| !users.is_empty());
+    let whole = whole.map(|(users, is_new)| Delivery { messages: ranges(&mut moved.iter()), users, is_new });
+    let parts = groups.into_iter().map(|((is_new, ids), users)| Delivery {
+        messages: ranges(&mut ids.into_iter()),
+        users,
+        is_new,
+    });
+    whole.chain(parts).collect()
+}
+
+impl Relocation {
+    /// Whether, as far as the actor can see, all of the topic moved.
+    fn is_whole(&self) -> bool {
+        self.plan.mode == PropagateMode::All || !self.leaves_messages
+    }
+
+    /// What the fact says. Links are those found in the new topic.
+    pub fn movement(&self, topic_links: &[TopicLink]) -> Movement {
+        let plan = &self.plan;
+        Movement {
+            messages: MessageRanges::from_sorted(self.moved.iter().map(MessageId)),
+            mode: plan.mode,
+            channel: plan.origin.id,
+            topic: plan.old_topic.clone(),
+            new_channel: plan.changes_channel().then(|| ArrivalFact {
+                channel: plan.destination.id,
+                recipient: plan.destination.recipient,
+                deliveries: self.deliveries.clone(),
+            }),
+            new_topic: plan
+                .changes_topic()
+                .then(|| NewTopic { name: plan.topic.clone(), links: topic_links.to_vec() }),
+            is_resolve: plan.is_only_resolve(),
+        }
+    }
+
+    fn decide_policies(&mut self, directory: &Directory, sender: Option<&std::sync::Arc<User>>) {
+        let plan = &self.plan;
+        if plan.is_respelling() {
+            return;
+        }
+        let (origin, destination) = (&plan.origin, &plan.destination);
+        let loses_access = |user: UserId| {
+            directory.user(user).is_some_and(|user| loses_by_move(directory, user, origin, destination))
+        };
+        if self.is_whole() {
+            let (from, to) = ((origin.id, plan.old_topic.as_str()), (destination.id, plan.topic.as_str()));
+            let had_messages = !self.in_new_topic.is_empty();
+            for change in move_policies(directory, from, to, had_messages, loses_access) {
+                if change.resets_old {
+                    self.policies_reset.push(change.user);
+                }
+                if let Some(policy) = change.new {
+                    self.policies.insert(change.user, policy);
+                }
+            }
+        }
+        let is_first = self.moved.min() == Some(self.target.0)
+            && self.in_new_topic.min().is_none_or(|first| first > self.target.0);
+        if let Some(sender) = sender.filter(|sender| is_first && sees_content(directory, sender, destination))
+        {
+            let muted = directory.subscription(destination.id, sender.id);
+            let participation = Participation {
+                is_channel_muted: muted.is_some_and(|own| own.is_muted),
+                policy: self.policy_after(directory, sender.id),
+                starts_topic: true,
+            };
+            if let Some(policy) = policy_of_starter(sender, participation) {
+                self.policies.insert(sender.id, policy);
+            }
+        }
+    }
+
+    /// A user's policy for the new topic after the move.
+    pub fn policy_after(&self, directory: &Directory, user: UserId) -> VisibilityPolicy {
+        let decided = self.policies.get(&user).copied();
+        let key = TopicKey::new(&self.plan.topic);
+        decided.unwrap_or_else(|| directory.topic_policy(user, self.plan.destination.id, &key))
+    }
+
+    /// What becomes of policies: first the old topic's, then the new one's.
+    pub fn policy_facts(&self) -> Vec<Fact> {
+        let plan = &self.plan;
+        let mut facts = Vec::new();
+        if !self.policies_reset.is_empty() {
+            facts.push(Fact::TopicPoliciesSet {
+                channel: plan.origin.id,
+                topic: plan.old_topic.clone(),
+                policy: VisibilityPolicy::Inherit,
+                users: self.policies_reset.clone(),
+            });
+        }
+        let mut users_by_policy: BTreeMap<VisibilityPolicy, Vec<UserId>> = BTreeMap::new();
+        for (user, policy) in &self.policies {
+            users_by_policy.entry(*policy).or_default().push(*user);
+        }
+        facts.extend(users_by_policy.into_iter().map(|(policy, users)| Fact::TopicPoliciesSet {
+            channel: plan.destination.id,
+            topic: plan.topic.clone(),
+            policy,
+            users,
+        }));
+        facts
+    }
+}

@@ -1,0 +1,130 @@
+//! Messages that have been kept as long as their channel or organization says, and channels in which nobody wrote for
+//! long (api.md, Channel: `message_retention_days`, `is_recently_active`).
+
+use super::{ChangeCommand, Home, Moment, Verdict};
+use crate::error::DomainError;
+use crate::shared::RealmShared;
+use model::fact::{DeletedFrom, MessageRanges};
+use model::{Fact, Message, MessageId, Place, Timestamp, TopicKey};
+use roaring::RoaringBitmap;
+use rules::retention::{is_idle, kept_since};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use storage::View;
+
+/// Messages that are deleted at once.
+const BATCH_MESSAGES: usize = 100;
+
+impl Home<'_> {
+    /// Its messages.
+    fn messages<'v>(&self, view: &'v View) -> Option<&'v RoaringBitmap> {
+        match self {
+            Self::Channel(channel) => view.channel_ids(*channel),
+            Self::Direct(users) => {
+                let direct = view.directory.direct_by_users(users)?;
+                view.messages.directs.get(&direct.recipient)
+            }
+        }
+    }
+
+    /// Messages from before this moment are not kept; none where all are.
+    fn kept_since(&self, view: &View, now: Timestamp) -> Option<Timestamp> {
+        let channel = match self {
+            Self::Channel(channel) => Some(view.directory.channel(*channel)?),
+            Self::Direct(_) => None,
+        };
+        kept_since(view.directory.realm(), channel.map(|channel| &**channel), now)
+    }
+}
+
+/// The oldest message, if it is not to be kept any longer: whether there is anything to delete, looked up without
+/// asking the actor.
+///
+/// # Errors
+/// `Storage`.
+pub(crate) fn has_expired(realm: &RealmShared, home: Home<'_>) -> Result<bool, DomainError> {
+    let (since, oldest) = {
+        let view = realm.view.read();
+        (home.kept_since(&view, realm.clock.now()), home.messages(&view).and_then(RoaringBitmap::min))
+    };
+    let (Some(since), Some(oldest)) = (since, oldest) else { return Ok(false) };
+    Ok(realm.message(MessageId(oldest))?.is_some_and(|message| message.sent < since))
+}
+
+/// Delete the oldest messages that are not to be kept any longer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DeleteExpired;
+
+impl ChangeCommand for DeleteExpired {
+    /// Whether none is left.
+    type Outcome = bool;
+
+    fn decide(&self, moment: &mut Moment<'_>) -> Result<Verdict<bool>, DomainError> {
+        let expired = expired(moment)?;
+        let is_complete = expired.len() < BATCH_MESSAGES;
+        Ok(Verdict::Decided(is_complete, deletions(&expired)))
+    }
+}
+
+/// Ids ascend with time, so what has expired stands at the beginning.
+fn expired(moment: &Moment<'_>) -> Result<Vec<Arc<Message>>, DomainError> {
+    let mut expired = Vec::new();
+    let Some(since) = moment.home.kept_since(moment.view, moment.now) else { return Ok(expired) };
+    for id in moment.home.messages(moment.view).into_iter().flatten().take(BATCH_MESSAGES) {
+        match moment.realm.message(MessageId(id))? {
+            Some(message) if message.sent < since => expired.push(message),
+            _ => break,
+        }
+    }
+    Ok(expired)
+}
+
+/// One fact for each topic.
+fn deletions(expired: &[Arc<Message>]) -> Vec<Fact> {
+    let mut places: BTreeMap<Option<TopicKey>, (DeletedFrom, Vec<MessageId>)> = BTreeMap::new();
+    for message in expired {
+        let (key, from) = match &message.place {
+            Place::Channel { channel, topic } => {
+                (Some(TopicKey::new(topic)), DeletedFrom::Topic { channel: *channel, topic: topic.clone() })
+            }
+            Place::Direct => (None, DeletedFrom::Direct(message.recipient)),
+        };
+        places.entry(key).or_insert_with(|| (from, Vec::new())).1.push(message.id);
+    }
+    let fact = |(from, ids)| Fact::MessagesDeleted { from, messages: MessageRanges::from_sorted(ids) };
+    places.into_values().map(fact).collect()
+}
+
+/// Note that nobody wrote in a channel for long.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NoteInactivity;
+
+impl ChangeCommand for NoteInactivity {
+    type Outcome = ();
+
+    fn decide(&self, moment: &mut Moment<'_>) -> Result<Verdict<()>, DomainError> {
+        let Home::Channel(channel) = moment.home else { return Ok(Verdict::Decided((), Vec::new())) };
+        let is_over = is_over(moment.realm, moment.view, moment.home)?;
+        let facts = is_over.then_some(Fact::ChannelActivityChanged { channel, is_recently_active: false });
+        Ok(Verdict::Decided((), facts.into_iter().collect()))
+    }
+}
+
+/// Whether a channel counts as active and is no longer.
+fn is_over(realm: &RealmShared, view: &View, home: Home<'_>) -> Result<bool, DomainError> {
+    let Home::Channel(channel) = home else { return Ok(false) };
+    let Some(record) = view.directory.channel(channel).filter(|record| record.is_recently_active) else {
+        return Ok(false);
+    };
+    let newest = view.channel_ids(channel).and_then(RoaringBitmap::max);
+    let newest = newest.map(|id| realm.message(MessageId(id))).transpose()?.flatten();
+    Ok(is_idle(record, newest.map(|message| message.sent), realm.clock.now()))
+}
+
+/// The same, looked up without asking the actor.
+///
+/// # Errors
+/// `Storage`.
+pub(crate) fn has_become_idle(realm: &RealmShared, home: Home<'_>) -> Result<bool, DomainError> {
+    is_over(realm, &realm.view.read(), home)
+}

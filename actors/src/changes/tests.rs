@@ -1,0 +1,517 @@
+use super::*;
+use crate::fixture::{self, CORE, HAMLET, IAGO, POLONIUS, START, VERONA};
+use model::fact::{DeletedFrom, Delivery, MessageUpdate};
+use model::{
+    EventNumber, Flag, Flags, Frame, MessageRanges, Place, PropagateMode, Subscription, TopicKey,
+    VisibilityPolicy,
+};
+use rules::error::EditError;
+use rules::markdown::Rendered;
+
+const BOT: UserId = UserId(1);
+
+/// An organization whose frames the test writes itself.
+struct World {
+    realm: Arc<RealmShared>,
+    clock: crate::ManualClock,
+    _folder: tempfile::TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        let (realm, clock, folder) = fixture::shared();
+        Self { realm, clock, _folder: folder }
+    }
+
+    fn apply(&self, facts: Vec<Fact>) {
+        let mut view = self.realm.view.write();
+        let (sequence, first_event) = (view.progress.sequence.next(), view.progress.last_event.next());
+        let at = self.realm.clock.now();
+        view.apply(sequence, &Frame { at, first_event: EventNumber(first_event.0), facts }).unwrap();
+    }
+
+    fn ids(&self) -> Sequencer {
+        Sequencer::after(&self.realm.view.read())
+    }
+
+    /// Sends to a topic; gives the id.
+    fn send(&self, sender: UserId, channel: ChannelId, topic: &str, content: &str) -> MessageId {
+        let id = self.ids().message;
+        let view = self.realm.view.read();
+        let draft = fixture::draft(&view, sender, channel, topic, content).draft;
+        let recipient = view.directory.channel(channel).unwrap().recipient;
+        drop(view);
+        let place = Place::Channel { channel, topic: topic.to_owned() };
+        let destination = crate::draft::Destination { recipient, place, topic_links: Vec::new() };
+        let message =
+            Arc::new(draft.into_message(id, self.realm.clock.now(), destination, Default::default()));
+        self.apply(vec![Fact::MessageSent { message, echo: None }]);
+        id
+    }
+
+    fn decide<C: ChangeCommand>(
+        &self,
+        home: ChannelId,
+        command: &C,
+    ) -> Result<Verdict<C::Outcome>, DomainError> {
+        let view = self.realm.view.read();
+        let now = self.realm.clock.now();
+        let home = Home::Channel(home);
+        command.decide(&mut Moment { realm: &self.realm, view: &view, home, now, ids: self.ids() })
+    }
+
+    /// The facts of a change, which are true afterwards.
+    fn change<C: ChangeCommand>(&self, home: ChannelId, command: &C) -> Vec<Fact> {
+        match self.decide(home, command) {
+            Ok(Verdict::Decided(_, facts)) => {
+                self.apply(facts.clone());
+                facts
+            }
+            Ok(Verdict::Elsewhere) => panic!("elsewhere"),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    fn refused<C: ChangeCommand>(&self, home: ChannelId, command: &C) -> String {
+        match self.decide(home, command) {
+            Err(error) => error.to_string(),
+            Ok(_) => panic!("permitted"),
+        }
+    }
+
+    fn set_policy(&self, user: UserId, topic: &str, policy: VisibilityPolicy) {
+        self.apply(vec![Fact::TopicPolicySet { user, channel: VERONA, topic: topic.into(), policy }]);
+    }
+
+    fn policy(&self, user: UserId, channel: ChannelId, topic: &str) -> VisibilityPolicy {
+        self.realm.view.read().directory.topic_policy(user, channel, &TopicKey::new(topic))
+    }
+
+    fn change_channel(&self, channel: ChannelId, change: impl FnOnce(&mut model::Channel)) {
+        let mut record = model::Channel::clone(self.realm.directory().channel(channel).unwrap());
+        change(&mut record);
+        self.apply(vec![Fact::ChannelChanged(Box::new(record))]);
+    }
+
+    fn set(&self, name: &str, value: model::SettingValue) {
+        let mut realm = model::Realm::clone(self.realm.directory().realm());
+        realm.settings.insert(name.to_owned(), value);
+        self.apply(vec![Fact::RealmChanged(Box::new(realm))]);
+    }
+
+    fn subscribe(&self, user: UserId, channel: ChannelId) {
+        let last = self.ids().last_message();
+        let subscribers = vec![(user, Subscription::start("#76ce90".into(), last))];
+        self.apply(vec![Fact::Subscribed { channel, subscribers, by: user }]);
+    }
+}
+
+fn edit(user: UserId, message: MessageId) -> EditCommand {
+    EditCommand {
+        user,
+        message,
+        request: RequestedEdit::default(),
+        rendered: None,
+        topic_links: Vec::new(),
+        tells_old: false,
+        tells_new: false,
+        realm_url: "https://chat.example".into(),
+    }
+}
+
+fn content(user: UserId, message: MessageId, text: &str) -> EditCommand {
+    let mut command = edit(user, message);
+    command.request.content = Some(text.to_owned());
+    command.rendered = Some(Rendered { html: format!("<p>{text}</p>"), ..Rendered::default() });
+    command
+}
+
+fn rename(user: UserId, message: MessageId, topic: &str, mode: PropagateMode) -> EditCommand {
+    let mut command = edit(user, message);
+    command.request.topic = Some(topic.to_owned());
+    command.request.mode = mode;
+    command
+}
+
+fn carry(user: UserId, message: MessageId, channel: ChannelId, mode: PropagateMode) -> EditCommand {
+    let mut command = edit(user, message);
+    command.request.channel = Some(channel.0.into());
+    command.request.mode = mode;
+    command
+}
+
+fn update(facts: &[Fact]) -> &MessageUpdate {
+    match &facts[0] {
+        Fact::MessageUpdated(update) => update,
+        other => panic!("not an update: {other:?}"),
+    }
+}
+
+fn moved(facts: &[Fact]) -> Vec<MessageId> {
+    update(facts).movement.iter().flat_map(|movement| movement.messages.iter()).collect()
+}
+
+/// Topic and text of the notices among facts.
+fn notices(facts: &[Fact]) -> Vec<(String, String)> {
+    let sent = facts.iter().filter_map(|fact| match fact {
+        Fact::MessageSent { message, .. } => {
+            assert_eq!(message.sender, BOT);
+            Some((message.place.topic().to_owned(), message.content.clone()))
+        }
+        _ => None,
+    });
+    sent.collect()
+}
+
+fn deliveries(facts: &[Fact]) -> &[Delivery] {
+    &update(facts).movement.as_ref().unwrap().new_channel.as_ref().unwrap().deliveries
+}
+
+#[test]
+fn editing_keeps_what_was_said_and_flags_who_is_meant_now() {
+    let world = World::new();
+    let id = world.send(HAMLET, VERONA, "lunch", "one");
+    world.apply(vec![Fact::AlertWordsSet { user: IAGO, words: vec!["two".into()] }]);
+    let mut command = content(HAMLET, id, "say Two");
+    command.rendered.as_mut().unwrap().mentions.users = vec![IAGO.0.into(), POLONIUS.0.into()];
+    world.clock.advance_secs(5);
+    let facts = world.change(VERONA, &command);
+    let edited = update(&facts).edited.clone().unwrap();
+    assert_eq!((edited.content.as_str(), edited.rendered.as_str()), ("say Two", "<p>say Two</p>"));
+    assert_eq!(edited.last_edited, Some(START.plus_secs(5)));
+    assert_eq!(edited.edits[0].prev_content.as_deref(), Some("one"));
+    assert_eq!(edited.edits[0].prev_rendered.as_deref(), Some("<p>one</p>"));
+    let flags = Flags::only(Flag::Mentioned).with(Flag::HasAlertWord);
+    assert_eq!(edited.user_flags, [(IAGO, flags)], "who does not have the message gets nothing of it");
+    let again = world.change(VERONA, &content(HAMLET, id, " \n"));
+    let edited = update(&again).edited.clone().unwrap();
+    assert_eq!((edited.content.as_str(), edited.edits.len()), ("(deleted)", 2));
+    assert!(edited.user_flags.is_empty());
+}
+
+#[test]
+fn editing_may_not_mention_more_than_sending() {
+    let world = World::new();
+    let id = world.send(HAMLET, VERONA, "lunch", "one");
+    let people = (1000..1020).map(|id| (UserId(id), Subscription::start("#76ce90".into(), MessageId(0))));
+    world.apply(vec![Fact::Subscribed { channel: VERONA, subscribers: people.collect(), by: IAGO }]);
+    let mut command = content(HAMLET, id, "@**all**");
+    command.rendered.as_mut().unwrap().mentions.channel_wildcard = true;
+    let refused = world.refused(VERONA, &command);
+    assert_eq!(refused, "You do not have permission to use channel wildcard mentions in this channel.");
+    let mut command = content(HAMLET, id, "@*admins*");
+    command.rendered.as_mut().unwrap().mentions.groups = vec![3];
+    assert_eq!(
+        world.refused(VERONA, &command),
+        "You are not allowed to mention user group 'role:administrators'."
+    );
+}
+
+#[test]
+fn modes_say_what_moves() {
+    let world = World::new();
+    let ids: Vec<MessageId> = ["Lunch", "LUNCH", "tea", "lunch"]
+        .into_iter()
+        .map(|topic| world.send(IAGO, VERONA, topic, "x"))
+        .collect();
+    let plan = |mode| {
+        let command = rename(IAGO, ids[1], "dinner", mode);
+        match world.decide(VERONA, &command) {
+            Ok(Verdict::Decided(_, facts)) => moved(&facts),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(plan(PropagateMode::One), [ids[1]]);
+    assert_eq!(plan(PropagateMode::Later), [ids[1], ids[3]]);
+    assert_eq!(plan(PropagateMode::All), [ids[0], ids[1], ids[3]]);
+    world.change(VERONA, &rename(IAGO, ids[1], "dinner", PropagateMode::All));
+    let message = world.realm.message(ids[0]).unwrap().unwrap();
+    assert_eq!(message.place.topic(), "dinner");
+    assert_eq!(message.edits[0].topic, Some(("Lunch".into(), "dinner".into())));
+}
+
+#[test]
+fn policies_follow_whole_topics_and_only_those() {
+    use VisibilityPolicy::{Followed, Inherit, Muted, Unmuted};
+    let world = World::new();
+    let first = world.send(IAGO, VERONA, "lunch", "x");
+    let second = world.send(IAGO, VERONA, "lunch", "y");
+    world.set_policy(HAMLET, "lunch", Muted);
+    world.set_policy(POLONIUS, "lunch", Unmuted);
+    world.change(VERONA, &rename(IAGO, second, "dinner", PropagateMode::One));
+    assert_eq!(world.policy(HAMLET, VERONA, "lunch"), Muted, "a part moved");
+    assert_eq!(world.policy(IAGO, VERONA, "dinner"), Followed, "Iago wrote what starts the topic");
+    world.change(VERONA, &rename(IAGO, first, "dinner", PropagateMode::One));
+    for user in [HAMLET, POLONIUS] {
+        assert_eq!(world.policy(user, VERONA, "lunch"), Inherit);
+    }
+    assert_eq!(world.policy(HAMLET, VERONA, "dinner"), Inherit, "none is more visible than muted");
+    assert_eq!(
+        world.policy(POLONIUS, VERONA, "dinner"),
+        Inherit,
+        "a guest outside the channel keeps no policy for it"
+    );
+}
+
+#[test]
+fn whoever_cannot_follow_has_nothing_left() {
+    let world = World::new();
+    let id = world.send(HAMLET, VERONA, "lunch", "x");
+    world.set_policy(HAMLET, "lunch", VisibilityPolicy::Followed);
+    world.set_policy(IAGO, "lunch", VisibilityPolicy::Followed);
+    let facts = world.change(VERONA, &carry(IAGO, id, CORE, PropagateMode::All));
+    let messages = MessageRanges::from_sorted([id]);
+    assert_eq!(deliveries(&facts), [Delivery { messages, users: vec![IAGO], is_new: false }]);
+    for (user, policy) in [(HAMLET, VisibilityPolicy::Inherit), (IAGO, VisibilityPolicy::Followed)] {
+        assert_eq!(world.policy(user, CORE, "lunch"), policy);
+        assert_eq!(world.policy(user, VERONA, "lunch"), VisibilityPolicy::Inherit);
+    }
+    let view = world.realm.view.read();
+    let message = world.realm.message(id).unwrap().unwrap();
+    assert!(view.is_delivered(IAGO, &message) && !view.is_delivered(HAMLET, &message));
+}
+
+#[test]
+fn protected_history_gives_everybody_there_what_comes() {
+    let world = World::new();
+    world.change_channel(CORE, |channel| channel.history_public_to_subscribers = false);
+    world.subscribe(POLONIUS, CORE);
+    let early = world.send(HAMLET, VERONA, "lunch", "x");
+    world.subscribe(POLONIUS, VERONA);
+    let late = world.send(HAMLET, VERONA, "lunch", "y");
+    let facts = world.change(VERONA, &carry(IAGO, early, CORE, PropagateMode::All));
+    let delivery = |ids: &[MessageId], users: &[UserId], is_new| Delivery {
+        messages: MessageRanges::from_sorted(ids.iter().copied()),
+        users: users.to_vec(),
+        is_new,
+    };
+    assert_eq!(
+        deliveries(&facts),
+        [
+            delivery(&[early, late], &[IAGO], false),
+            delivery(&[late], &[POLONIUS], false),
+            delivery(&[early], &[POLONIUS], true)
+        ]
+    );
+}
+
+#[test]
+fn what_cannot_be_seen_in_protected_history_does_not_move() {
+    let world = World::new();
+    let early = world.send(HAMLET, CORE, "lunch", "x");
+    world.change_channel(CORE, |channel| channel.history_public_to_subscribers = false);
+    world.subscribe(HAMLET, CORE);
+    let late = world.send(HAMLET, CORE, "lunch", "y");
+    let facts = world.change(CORE, &rename(HAMLET, late, "dinner", PropagateMode::All));
+    assert_eq!(moved(&facts), [late]);
+    assert!(world.refused(CORE, &rename(HAMLET, early, "x", PropagateMode::One)).contains("Invalid message"));
+}
+
+#[test]
+fn only_young_topics_move_as_a_whole() {
+    let world = World::new();
+    world.set("move_messages_within_stream_limit_seconds", model::SettingValue::Int(100));
+    let first = world.send(IAGO, VERONA, "lunch", "0");
+    let mut ids = vec![first];
+    for number in 1..9 {
+        world.clock.advance_secs(30);
+        ids.push(world.send(IAGO, VERONA, "lunch", &number.to_string()));
+    }
+    let command = rename(HAMLET, first, "dinner", PropagateMode::All);
+    // 240 seconds after the first; those of the last 120 may move.
+    let Err(DomainError::Rule(refused)) = world.decide(VERONA, &command).map(|_| ()) else {
+        panic!("permitted")
+    };
+    let expected = EditError::PartOfTopicTimeOver { first_allowed: ids[4], total: 9, allowed: 5 };
+    assert_eq!(refused, expected.into());
+    world.clock.advance_secs(121);
+    assert_eq!(world.refused(VERONA, &command), "The time limit for moving this topic has passed.");
+    assert_eq!(moved(&world.change(VERONA, &rename(IAGO, first, "dinner", PropagateMode::All))).len(), 9);
+}
+
+#[test]
+fn moves_are_told_in_both_threads() {
+    let world = World::new();
+    let first = world.send(IAGO, VERONA, "lunch", "x");
+    let second = world.send(IAGO, VERONA, "lunch", "y");
+    let mut command = rename(IAGO, second, "dinner", PropagateMode::One);
+    (command.tells_old, command.tells_new) = (true, true);
+    let facts = world.change(VERONA, &command);
+    let url = format!("https://chat.example/#narrow/channel/1-Verona/topic/dinner/near/{second}");
+    assert_eq!(
+        notices(&facts),
+        [
+            (
+                "dinner".to_owned(),
+                format!("[A message]({url}) was moved here from #**Verona>lunch** by @_**iago|4**.")
+            ),
+            (
+                "lunch".to_owned(),
+                "A message was moved from this topic to #**Verona>dinner** by @_**iago|4**.".to_owned()
+            ),
+        ]
+    );
+    let Fact::MessageSent { message, .. } = facts.last().unwrap() else { panic!() };
+    assert_eq!(message.user_flags, [(IAGO, Flags::only(Flag::Read))], "who moved has read it");
+    let here = MessageId(message.id.0 - 1);
+    assert!(message.rendered.contains(&format!("/with/{here}")), "{}", message.rendered);
+    let mut rest = rename(IAGO, first, "supper", PropagateMode::All);
+    rest.tells_new = true;
+    let facts = world.change(VERONA, &rest);
+    assert_eq!(notices(&facts)[0].1, "This topic was moved here from #**Verona>lunch** by @_**iago|4**.");
+    let respelled = rename(IAGO, first, "Supper", PropagateMode::All);
+    assert_eq!(notices(&world.change(VERONA, &EditCommand { tells_new: true, ..respelled })), []);
+}
+
+#[test]
+fn notices_keep_out_of_topics_that_a_channel_does_not_allow() {
+    let world = World::new();
+    let id = world.send(IAGO, VERONA, "lunch", "x");
+    world.change_channel(VERONA, |channel| {
+        channel.topics_policy = model::TopicsPolicy::EmptyTopicOnly;
+    });
+    let mut command = rename(IAGO, id, "", PropagateMode::All);
+    (command.tells_old, command.tells_new) = (true, true);
+    let facts = world.change(VERONA, &command);
+    let topics: Vec<String> = notices(&facts).into_iter().map(|(topic, _)| topic).collect();
+    assert_eq!(topics, [""]);
+}
+
+#[test]
+fn resolving_is_told_and_taken_back() {
+    let world = World::new();
+    let id = world.send(HAMLET, VERONA, "lunch", "x");
+    world.set_policy(HAMLET, "lunch", VisibilityPolicy::Followed);
+    let resolve = |topic: &str| {
+        let command = rename(IAGO, id, topic, PropagateMode::All);
+        world.change(VERONA, &EditCommand { tells_new: true, ..command })
+    };
+    let facts = resolve("✔ lunch");
+    assert!(update(&facts).movement.as_ref().unwrap().is_resolve);
+    let Fact::MessageSent { message, .. } = facts.last().unwrap() else { panic!("{facts:?}") };
+    assert_eq!(message.content, "@_**iago|4** has marked this topic as resolved.");
+    assert_eq!(message.user_flags, [(IAGO, Flags::only(Flag::Read))], "Hamlet follows it");
+    assert_eq!(world.policy(HAMLET, VERONA, "✔ lunch"), VisibilityPolicy::Followed);
+    let notice = message.id;
+    world.clock.advance_secs(59);
+    let facts = resolve("lunch");
+    let from = DeletedFrom::Topic { channel: VERONA, topic: "lunch".into() };
+    let gone = Fact::MessagesDeleted { from, messages: MessageRanges::from_sorted([notice]) };
+    assert_eq!(facts.last(), Some(&gone));
+    world.set_policy(HAMLET, "lunch", VisibilityPolicy::Inherit);
+    resolve("✔ lunch");
+    world.clock.advance_secs(60);
+    let facts = resolve("lunch");
+    let Fact::MessageSent { message, .. } = facts.last().unwrap() else { panic!("{facts:?}") };
+    assert_eq!(message.content, "@_**iago|4** has marked this topic as unresolved.");
+    assert_eq!(message.user_flags.len(), 2, "who does not follow it need not see this");
+    assert_eq!(message.sent, world.realm.clock.now());
+}
+
+#[test]
+fn what_moved_away_is_another_actors() {
+    let world = World::new();
+    let id = world.send(IAGO, VERONA, "lunch", "x");
+    world.change(VERONA, &carry(IAGO, id, CORE, PropagateMode::One));
+    let command = content(IAGO, id, "y");
+    assert!(matches!(world.decide(VERONA, &command), Ok(Verdict::Elsewhere)));
+    assert!(matches!(world.decide(CORE, &command), Ok(Verdict::Decided(..))));
+    let delete = DeleteMessage { user: IAGO, message: id };
+    assert!(matches!(world.decide(VERONA, &delete), Ok(Verdict::Elsewhere)));
+    world.change(CORE, &delete);
+    assert_eq!(world.refused(CORE, &delete), "Message already deleted");
+    assert_eq!(world.refused(CORE, &command), "Invalid message(s)");
+}
+
+#[test]
+fn topics_are_deleted_from_their_end() {
+    let world = World::new();
+    let ids: Vec<MessageId> = (0..101).map(|_| world.send(HAMLET, VERONA, "Lunch", "x")).collect();
+    world.set_policy(HAMLET, "lunch", VisibilityPolicy::Muted);
+    let batch = DeleteTopicBatch { user: IAGO, channel: VERONA, topic: " lunch".into() };
+    let facts = world.change(VERONA, &batch);
+    let from = DeletedFrom::Topic { channel: VERONA, topic: "Lunch".into() };
+    let messages = MessageRanges::from_sorted(ids[1..].iter().copied());
+    assert_eq!(facts, [Fact::MessagesDeleted { from, messages }]);
+    assert_eq!(world.policy(HAMLET, VERONA, "lunch"), VisibilityPolicy::Muted);
+    let Ok(Verdict::Decided(outcome, facts)) = world.decide(VERONA, &batch) else { panic!() };
+    assert_eq!(outcome, TopicDeletion { deleted: 1, is_complete: true });
+    world.apply(facts);
+    assert_eq!(world.policy(HAMLET, VERONA, "lunch"), VisibilityPolicy::Inherit);
+    let Ok(Verdict::Decided(outcome, facts)) = world.decide(VERONA, &batch) else { panic!() };
+    assert_eq!(outcome, TopicDeletion { deleted: 0, is_complete: true });
+    assert!(facts.is_empty());
+    let by_member = DeleteTopicBatch { user: HAMLET, ..batch };
+    assert_eq!(world.refused(VERONA, &by_member), "Must be an organization administrator");
+}
+
+#[test]
+fn policies_stay_with_messages_that_an_administrator_cannot_see() {
+    let world = World::new();
+    world.subscribe(HAMLET, CORE);
+    world.apply(vec![Fact::Unsubscribed { channel: CORE, last: MessageId(0), users: vec![IAGO], by: IAGO }]);
+    world.send(HAMLET, CORE, "lunch", "x");
+    world.change_channel(CORE, |channel| channel.history_public_to_subscribers = false);
+    world.subscribe(IAGO, CORE);
+    world.send(HAMLET, CORE, "lunch", "y");
+    for user in [HAMLET, IAGO] {
+        let policy = VisibilityPolicy::Followed;
+        world.apply(vec![Fact::TopicPolicySet { user, channel: CORE, topic: "lunch".into(), policy }]);
+    }
+    world.change(CORE, &DeleteTopicBatch { user: IAGO, channel: CORE, topic: "lunch".into() });
+    assert_eq!(world.policy(HAMLET, CORE, "lunch"), VisibilityPolicy::Followed);
+    assert_eq!(world.policy(IAGO, CORE, "lunch"), VisibilityPolicy::Inherit);
+}
+
+#[test]
+fn reacting_takes_part_where_the_setting_says_so() {
+    let world = World::new();
+    let id = world.send(IAGO, VERONA, "lunch", "x");
+    let emoji = NamedEmoji { name: Some("heart".into()), ..NamedEmoji::default() };
+    let react = |user, change| ChangeReaction { user, message: id, change, emoji: emoji.clone() };
+    assert_eq!(world.change(VERONA, &react(HAMLET, ReactionChange::Add)).len(), 1);
+    let mut iago = User::clone(world.realm.directory().user(IAGO).unwrap());
+    iago.settings.insert("automatically_follow_topics_policy".into(), model::SettingValue::Int(1));
+    world.apply(vec![Fact::UserChanged(Box::new(iago))]);
+    assert_eq!(world.change(VERONA, &react(IAGO, ReactionChange::Add)).len(), 2);
+    assert_eq!(world.policy(IAGO, VERONA, "lunch"), VisibilityPolicy::Followed);
+    assert_eq!(world.refused(VERONA, &react(IAGO, ReactionChange::Add)), "Reaction already exists.");
+    world.change(VERONA, &react(HAMLET, ReactionChange::Remove));
+    let message = world.realm.message(id).unwrap().unwrap();
+    assert_eq!(message.reactions.iter().map(|reaction| reaction.user).collect::<Vec<_>>(), [IAGO]);
+    assert_eq!(world.refused(VERONA, &react(HAMLET, ReactionChange::Remove)), "Reaction doesn't exist.");
+}
+
+#[test]
+fn votes_are_parts_of_a_poll() {
+    let world = World::new();
+    let id = world.send(IAGO, VERONA, "lunch", "no poll");
+    let content = r#"{"type":"vote","key":"canned,0","vote":1}"#.to_owned();
+    let vote = AddSubmessage { user: HAMLET, message: id, msg_type: "widget".into(), content };
+    assert_eq!(world.refused(VERONA, &vote), "You cannot attach a submessage to this message.");
+    let ids = world.ids();
+    let first = first_submessage(IAGO, "/poll Lunch?\npizza", &ids).unwrap().unwrap();
+    assert_eq!(first.id, ids.sequence.0 as u32);
+    assert_eq!(first_submessage(IAGO, "hello", &ids).unwrap(), None);
+    let own = AddSubmessage { user: IAGO, content: first.content, ..vote.clone() };
+    world.change(VERONA, &own);
+    world.change(VERONA, &vote);
+    let message = world.realm.message(id).unwrap().unwrap();
+    let senders: Vec<UserId> = message.submessages.iter().map(|part| part.sender).collect();
+    assert_eq!(senders, [IAGO, HAMLET]);
+    assert!(message.submessages[0].id < message.submessages[1].id);
+}
+
+#[test]
+fn moving_ten_thousand_messages_is_one_fact() {
+    let world = World::new();
+    let first = world.send(IAGO, VERONA, "lunch", "x");
+    for _ in 1..10_000 {
+        world.send(IAGO, VERONA, "lunch", "x");
+    }
+    let facts = world.change(VERONA, &carry(IAGO, first, CORE, PropagateMode::All));
+    assert_eq!(moved(&facts).len(), 10_000);
+    let view = world.realm.view.read();
+    assert!(view.channel_ids(VERONA).is_none_or(|ids| ids.is_empty()));
+    assert_eq!(view.channel_ids(CORE).map(|ids| ids.len()), Some(10_000));
+}
