@@ -1,12 +1,11 @@
 //! GET /messages: the ids of a window around an anchor, then their bodies (endpoints.md 3).
 
+use super::locate::readable_among;
+use super::search::{Search, set_of};
 use super::sets;
-use crate::error::DomainError;
-use crate::handle::RealmHandle;
-use model::{Directory, Flags, Message, MessageId, User};
+use model::{Flags, Message, MessageId, User};
 use roaring::RoaringBitmap;
-use rules::narrow::Plan;
-use std::collections::HashMap;
+use rules::narrow::{Plan, Scope};
 use std::sync::Arc;
 use storage::View;
 
@@ -39,17 +38,6 @@ pub struct Range {
     pub include_anchor: bool,
 }
 
-/// A range that cannot be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RangeError {
-    /// More than are given at once.
-    #[error("too many messages requested")]
-    TooMany,
-    /// The anchor can be left out only at an end.
-    #[error("the anchor can only be excluded at an end of the range")]
-    AnchorInside,
-}
-
 /// The ids of a window, ascending, and what lies beyond.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Window {
@@ -74,143 +62,68 @@ pub struct FetchedMessage {
     pub flags: Flags,
 }
 
-/// Messages for somebody.
-#[derive(Clone, Debug)]
-pub struct Page {
-    /// Which, and what lies beyond.
-    pub window: Window,
-    /// The messages, ascending.
-    pub messages: Vec<FetchedMessage>,
-    /// Names and addresses as of then.
-    pub directory: Directory,
-}
-
-/// Reads a window of the messages that a plan means. Reads the disk for older messages: call it from a
-/// blocking thread when `RealmHandle::read` says that the window is not recent.
-///
-/// # Errors
-/// `Storage`.
-pub fn fetch(
-    realm: &RealmHandle,
-    asker: Option<&User>,
-    plan: &Plan,
-    range: &Range,
-) -> Result<Page, DomainError> {
-    let window = realm.read(|view| window(view, asker, plan, range));
-    let messages = load(realm, asker, &window.ids)?;
-    Ok(Page { window, messages, directory: realm.directory() })
-}
-
-/// Reads those of some messages that a plan means and that exist.
-///
-/// # Errors
-/// `Storage`.
-pub fn fetch_ids(
-    realm: &RealmHandle,
-    asker: Option<&User>,
-    plan: &Plan,
-    ids: &[MessageId],
-) -> Result<Page, DomainError> {
-    let ids = realm.read(|view| ids_among(view, asker, plan, ids));
-    let window = Window { ids, ..Window::default() };
-    let messages = load(realm, asker, &window.ids)?;
-    Ok(Page { window, messages, directory: realm.directory() })
-}
-
 /// Those of some ids that a plan means, ascending, each once.
 pub fn ids_among(view: &View, asker: Option<&User>, plan: &Plan, ids: &[MessageId]) -> Vec<MessageId> {
-    let found = sets::evaluate(view, asker, plan);
-    let wanted: RoaringBitmap = ids.iter().map(|id| id.0).filter(|id| found.contains(*id)).collect();
-    wanted.iter().map(MessageId).collect()
+    let search = Search::new(view, asker, plan);
+    set_of(ids).iter().filter(|id| search.contains(*id)).map(MessageId).collect()
+}
+
+/// Those of some ids that somebody may read and that meet the conditions of a plan, ascending, each once. Unlike in a
+/// window, they need not be in one's own history.
+pub fn chosen(view: &View, asker: Option<&User>, plan: &Plan, ids: &[MessageId]) -> Vec<MessageId> {
+    let Some(reader) = asker else { return ids_among(view, asker, plan, ids) };
+    let readable = set_of(&readable_among(view, reader, ids));
+    Search::among(view, asker, plan, readable).into_set().iter().map(MessageId).collect()
 }
 
 /// The ids of a window.
 pub fn window(view: &View, asker: Option<&User>, plan: &Plan, range: &Range) -> Window {
-    let found = sets::evaluate(view, asker, plan);
+    let search = Search::new(view, asker, plan);
     let anchor = match range.anchor {
         Anchor::Newest => NEWEST,
         Anchor::Oldest => 0,
         Anchor::Id(id) => id.min(NEWEST),
-        Anchor::FirstUnread => first_unread(view, asker, plan, &found).map_or(NEWEST, |id| id.0.into()),
+        Anchor::FirstUnread => first_unread(view, asker, plan).map_or(NEWEST, |id| id.0.into()),
     };
-    lay(&found, anchor, range)
+    // Where the conditions are met too rarely to walk through, the set is computed after all.
+    lay(&search, anchor, range)
+        .or_else(|| lay(&Search::from(search.into_set()), anchor, range))
+        .unwrap_or_else(|| Window { anchor, ..Window::default() })
 }
 
-fn first_unread(view: &View, asker: Option<&User>, plan: &Plan, found: &RoaringBitmap) -> Option<MessageId> {
+/// The oldest unread message of the asker's own history that a plan means, where it is not muted.
+fn first_unread(view: &View, asker: Option<&User>, plan: &Plan) -> Option<MessageId> {
     let asker = asker?;
-    let mut unread = sets::unread(view, asker);
-    unread &= found;
-    unread -= sets::muted(view, asker.id, plan.skipped_muting);
-    unread.min().map(MessageId)
+    let own = Plan { scope: Scope::OwnHistory, ..plan.clone() };
+    let none = RoaringBitmap::new();
+    let read = view.messages.users.get(&asker.id).map_or(&none, |mine| &mine.read);
+    let muted = sets::muted(view, asker.id, plan.skipped_muting);
+    Search::new(view, Some(asker), &own).first_outside(&[read, &muted]).map(MessageId)
 }
 
-/// Lays a window over a set. An anchor past every id is the newest end, 0 is the oldest.
-fn lay(found: &RoaringBitmap, anchor: u64, range: &Range) -> Window {
+/// Lays a window over what is found. An anchor past every id is the newest end, 0 is the oldest. None: the search
+/// must be made a set first.
+fn lay(found: &Search<'_>, anchor: u64, range: &Range) -> Option<Window> {
     let position = u32::try_from(anchor).ok();
-    let has_anchor = position.is_some_and(|id| found.contains(id));
-    let mut before: Vec<u32> = match position {
-        Some(position) => found.range(..position).rev().take(range.num_before).collect(),
-        None => found.iter().rev().take(range.num_before).collect(),
-    };
-    let after: Vec<u32> = match position {
-        Some(u32::MAX) | None => Vec::new(),
-        Some(position) => found.range(position + 1..).take(range.num_after).collect(),
+    let mut before = found.before(position, range.num_before)?;
+    let after = match position {
+        Some(position) => found.after(position, range.num_after)?,
+        None => Vec::new(),
     };
     let found_oldest = anchor == 0 || before.len() < range.num_before;
     let found_newest = anchor >= NEWEST || after.len() < range.num_after;
     before.reverse();
-    let with_anchor = has_anchor && range.include_anchor;
-    let middle = position.filter(|_| with_anchor);
+    // With nothing before or after it, the anchor is what was asked for.
+    let is_wanted = range.include_anchor || (range.num_before == 0 && range.num_after == 0);
+    let middle = position.filter(|id| is_wanted && found.contains(*id));
     let ids = before.into_iter().chain(middle).chain(after).map(MessageId).collect();
-    Window { anchor, ids, found_oldest, found_newest, found_anchor: with_anchor }
-}
-
-/// Reads the bodies of messages: from memory, and the rest from the trees.
-///
-/// # Errors
-/// `Storage`.
-pub fn load(
-    realm: &RealmHandle,
-    asker: Option<&User>,
-    ids: &[MessageId],
-) -> Result<Vec<FetchedMessage>, DomainError> {
-    let mut bodies: HashMap<MessageId, Arc<Message>> = HashMap::with_capacity(ids.len());
-    realm.read(|view| {
-        bodies.extend(ids.iter().filter_map(|id| Some((*id, view.recent.get(*id)?.clone()))));
-    });
-    let missing: Vec<MessageId> = ids.iter().copied().filter(|id| !bodies.contains_key(id)).collect();
-    for message in read_stored(realm, &missing)? {
-        bodies.insert(message.id, Arc::new(message));
-    }
-    // What was deleted meanwhile is left out.
-    let messages = ids.iter().filter_map(|id| bodies.get(id).cloned());
-    Ok(realm.read(|view| {
-        let flags =
-            |message: &Message| asker.map(|asker| view.flags_for(asker.id, message)).unwrap_or_default();
-        messages.map(|message| FetchedMessage { flags: flags(&message), message }).collect()
-    }))
-}
-
-/// A scan over the whole range is cheaper than single look-ups when it is so many times longer than what is wanted.
-const SCAN_FACTOR: usize = 16;
-
-fn read_stored(realm: &RealmHandle, ids: &[MessageId]) -> Result<Vec<Message>, DomainError> {
-    let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return Ok(Vec::new()) };
-    let trees = &realm.0.trees;
-    let span = (last.0 - first.0) as usize + 1;
-    if span <= ids.len() * SCAN_FACTOR {
-        return Ok(trees.messages(realm.0.id, (*first, *last), |id| ids.binary_search(&id).is_ok())?);
-    }
-    let mut found = Vec::with_capacity(ids.len());
-    for id in ids {
-        found.extend(trees.message(realm.0.id, *id)?);
-    }
-    Ok(found)
+    Some(Window { anchor, ids, found_oldest, found_newest, found_anchor: middle.is_some() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::borrow::Cow;
 
     fn range(num_before: usize, num_after: usize, include_anchor: bool) -> Range {
         Range { anchor: Anchor::Newest, num_before, num_after, include_anchor }
@@ -220,24 +133,32 @@ mod tests {
         window.ids.iter().map(|id| id.0).collect()
     }
 
+    fn laid(found: &RoaringBitmap, anchor: u64, range: &Range) -> Window {
+        lay(&Search::from(Cow::Borrowed(found)), anchor, range).unwrap()
+    }
+
     #[test]
     fn windows_around_anchors() {
         let found: RoaringBitmap = [10, 20, 30, 40, 50].into_iter().collect();
-        let window = lay(&found, 30, &range(1, 1, true));
+        let window = laid(&found, 30, &range(1, 1, true));
         assert_eq!(ids(&window), [20, 30, 40]);
         assert!(window.found_anchor && !window.found_oldest && !window.found_newest);
-        let window = lay(&found, 30, &range(0, 2, false));
+        let window = laid(&found, 30, &range(0, 2, false));
         assert_eq!(ids(&window), [40, 50]);
         assert!(!window.found_anchor && !window.found_newest);
-        let window = lay(&found, 35, &range(9, 9, true));
+        let window = laid(&found, 35, &range(9, 9, true));
         assert_eq!(ids(&window), [10, 20, 30, 40, 50]);
         assert!(window.found_oldest && window.found_newest && !window.found_anchor);
-        let window = lay(&found, NEWEST, &range(2, 0, true));
+        let window = laid(&found, NEWEST, &range(2, 0, true));
         assert_eq!(ids(&window), [40, 50]);
         assert!(window.found_newest && !window.found_oldest);
-        let window = lay(&found, 0, &range(0, 2, true));
+        let window = laid(&found, 0, &range(0, 2, true));
         assert_eq!(ids(&window), [10, 20]);
         assert!(window.found_oldest && !window.found_newest);
-        assert_eq!(ids(&lay(&found, 20, &range(0, 0, true))), [20]);
+        for include_anchor in [true, false] {
+            let window = laid(&found, 20, &range(0, 0, include_anchor));
+            assert_eq!(ids(&window), [20]);
+            assert!(window.found_anchor && !window.found_oldest && !window.found_newest);
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Which messages a change of flags concerns: those where it makes a difference (companions.md 4).
 
-use super::sets;
+use super::own;
 use model::fact::MessageRanges;
 use model::{ChannelId, Flag, FlagOp, MessageId, TopicKey, User};
 use roaring::RoaringBitmap;
@@ -71,7 +71,7 @@ pub enum ReadScope<'t> {
 pub fn select_unread(view: &View, user: &User, scope: ReadScope<'_>) -> Option<FlagSelection> {
     let none = RoaringBitmap::new();
     let unread = match scope {
-        ReadScope::Everything => sets::unread(view, user),
+        ReadScope::Everything => own::unread(view, user),
         ReadScope::Channel(channel) => {
             view.unread_of(user.id, &own(view, user, view.channel_ids(channel).unwrap_or(&none)))
         }

@@ -1,120 +1,94 @@
-//! A narrow's plan → the set of messages that match. Set algebra on the index; no message is looked at.
+//! The sets of messages that a narrow's terms mean. Set algebra on the index; no message is looked at.
 
+use super::own::{Own, own_channels};
 use model::{ChannelId, Flag, MessageId, TopicKey, User, UserId, VisibilityPolicy};
-use roaring::RoaringBitmap;
-use rules::narrow::{Content, MessageSet, Plan, Scope};
-use rules::permissions::channel::{History, history_of};
-use rules::permissions::message::own_channel_history;
+use roaring::{MultiOps, RoaringBitmap};
+use rules::narrow::{Content, MessageSet, Plan, PlanTerm, Scope};
 use rules::topics::is_resolved;
 use rules::visibility::{SkippedMuting, is_muted};
 use std::borrow::Cow;
 use storage::View;
 
-/// The messages that a plan means for somebody (none: without an account), and may show.
-pub fn evaluate<'v>(view: &'v View, asker: Option<&User>, plan: &Plan) -> Cow<'v, RoaringBitmap> {
-    let narrowest = plan.narrowest();
-    let mut found = match narrowest {
-        Some(set) => within_scope(view, asker, &plan.scope, set),
-        None => Cow::Owned(whole_scope(view, asker, &plan.scope)),
-    };
-    for term in &plan.terms {
-        if !term.negated && Some(&term.set) == narrowest {
-            continue;
+/// Conditions on messages that may be shown.
+#[derive(Default)]
+pub(super) struct Filter<'v> {
+    /// A message must be in all of these.
+    pub wanted: Vec<Cow<'v, RoaringBitmap>>,
+    /// And in none of these.
+    pub unwanted: Vec<Cow<'v, RoaringBitmap>>,
+}
+
+impl<'v> Filter<'v> {
+    /// The conditions of a plan's terms, but for `done`, which is met already. `own` says among which messages.
+    pub fn new(
+        view: &'v View,
+        asker: Option<&User>,
+        plan: &Plan,
+        done: Option<&MessageSet>,
+        own: &Own<'_>,
+    ) -> Self {
+        let mut filter = Self::default();
+        for term in &plan.terms {
+            let is_met = !term.negated && (Some(&term.set) == done || implies(&plan.scope, &term.set));
+            if !is_met {
+                filter.add(view, asker, plan, term, own);
+            }
         }
-        let set = message_set(view, asker, &term.set);
-        if term.negated {
-            *found.to_mut() -= &*set;
+        filter
+    }
+
+    fn add(&mut self, view: &'v View, asker: Option<&User>, plan: &Plan, term: &PlanTerm, own: &Own<'_>) {
+        // In one's own history, unread is whatever is not read.
+        if term.set == MessageSet::Unread && matches!(own, Own::History) {
+            let mine = asker.and_then(|asker| view.messages.users.get(&asker.id));
+            let read =
+                mine.map_or_else(|| Cow::Owned(RoaringBitmap::new()), |mine| Cow::Borrowed(&mine.read));
+            self.push(read, !term.negated);
         } else {
-            *found.to_mut() &= &*set;
+            self.push(message_set(view, asker, plan, &term.set, own), term.negated);
         }
     }
-    found
-}
 
-/// The part of one conversation or channel that lies in the scope; borrowed where it is all of it.
-fn within_scope<'v>(
-    view: &'v View,
-    asker: Option<&User>,
-    scope: &Scope,
-    set: &MessageSet,
-) -> Cow<'v, RoaringBitmap> {
-    let all = message_set(view, asker, set);
-    let channel = match set {
-        MessageSet::Channel(channel) | MessageSet::Topic(channel, _) => Some(*channel),
-        _ => None,
-    };
-    match (scope, channel) {
-        (Scope::Channels(channels), Some(channel)) if channels.contains(&channel) => all,
-        (Scope::OwnHistory, Some(channel)) => match own_in_channel(view, asker, channel) {
-            Some(own) if all.is_subset(&own) => all,
-            Some(own) => Cow::Owned(own & &*all),
-            None => Cow::Owned(RoaringBitmap::new()),
-        },
-        (Scope::OwnHistory, None) if is_own_direct(view, asker, set) => all,
-        _ => Cow::Owned(whole_scope(view, asker, scope) & &*all),
+    fn push(&mut self, set: Cow<'v, RoaringBitmap>, is_unwanted: bool) {
+        if is_unwanted { self.unwanted.push(set) } else { self.wanted.push(set) }
+    }
+
+    /// Whether a message meets them.
+    pub fn allows(&self, id: u32) -> bool {
+        self.wanted.iter().all(|set| set.contains(id)) && !self.unwanted.iter().any(|set| set.contains(id))
+    }
+
+    /// Keeps what meets them.
+    pub fn apply<'s>(&self, set: Cow<'s, RoaringBitmap>) -> Cow<'s, RoaringBitmap> {
+        let mut kept = set;
+        for wanted in &self.wanted {
+            *kept.to_mut() &= &**wanted;
+        }
+        for unwanted in &self.unwanted {
+            *kept.to_mut() -= &**unwanted;
+        }
+        kept
     }
 }
 
-fn is_own_direct(view: &View, asker: Option<&User>, set: &MessageSet) -> bool {
-    match (set, asker) {
-        (MessageSet::Direct(recipient), Some(asker)) => view.is_in_conversation(asker.id, *recipient),
+/// Whether all that is searched is in a set anyway.
+fn implies(scope: &Scope, set: &MessageSet) -> bool {
+    match (scope, set) {
+        (Scope::Channels(searched), MessageSet::Channels(wanted)) => {
+            searched.iter().all(|channel| wanted.contains(channel))
+        }
         _ => false,
     }
 }
 
-fn whole_scope(view: &View, asker: Option<&User>, scope: &Scope) -> RoaringBitmap {
-    match (scope, asker) {
-        (Scope::Channels(channels), _) => {
-            union(channels.iter().filter_map(|channel| view.channel_ids(*channel)))
-        }
-        (Scope::OwnHistory, Some(asker)) => own_history(view, asker),
-        (Scope::OwnHistory, None) => RoaringBitmap::new(),
-    }
-}
-
-/// Everything that was delivered to somebody and is still reachable.
-pub(super) fn own_history(view: &View, asker: &User) -> RoaringBitmap {
-    let mut found = view.direct_messages_of(asker.id);
-    for (channel, _) in own_channel_history(&view.directory, asker) {
-        found |= view.delivered_in_channel(asker.id, channel.id);
-    }
-    found | historical(view, asker)
-}
-
-/// Messages that somebody has starred or marked without having been given them: they are in one's history, too, where
-/// the channel's whole history can be read.
-fn historical(view: &View, asker: &User) -> RoaringBitmap {
-    let mut found = RoaringBitmap::new();
-    let Some(mine) = view.messages.users.get(&asker.id).filter(|mine| !mine.historical.is_empty()) else {
-        return found;
-    };
-    for (id, messages) in &view.messages.channels {
-        let channel = view.directory.channel(*id).filter(|_| !messages.ids.is_disjoint(&mine.historical));
-        if channel.and_then(|channel| history_of(&view.directory, asker, channel)) == Some(History::Whole) {
-            found |= &mine.historical & &messages.ids;
-        }
-    }
-    found
-}
-
-fn own_in_channel(view: &View, asker: Option<&User>, channel: ChannelId) -> Option<RoaringBitmap> {
-    let asker = asker?;
-    if own_channel_history(&view.directory, asker).any(|(own, _)| own.id == channel) {
-        return Some(received_in_channel(view, asker, channel));
-    }
-    Some(historical(view, asker) & view.channel_ids(channel)?)
-}
-
-/// Messages of a channel that somebody was given, or flagged without having been given them.
-pub(super) fn received_in_channel(view: &View, user: &User, channel: ChannelId) -> RoaringBitmap {
-    let mut own = view.delivered_in_channel(user.id, channel);
-    if let (Some(mine), Some(ids)) = (view.messages.users.get(&user.id), view.channel_ids(channel)) {
-        own |= &mine.historical & ids;
-    }
-    own
-}
-
-fn message_set<'v>(view: &'v View, asker: Option<&User>, set: &MessageSet) -> Cow<'v, RoaringBitmap> {
+/// The messages of a set, at least as far as the asker may see them at all.
+pub(super) fn message_set<'v>(
+    view: &'v View,
+    asker: Option<&User>,
+    plan: &Plan,
+    set: &MessageSet,
+    own: &Own<'_>,
+) -> Cow<'v, RoaringBitmap> {
     let index = &view.messages;
     let borrowed = |ids: Option<&'v RoaringBitmap>| match ids {
         Some(ids) => Cow::Borrowed(ids),
@@ -123,16 +97,13 @@ fn message_set<'v>(view: &'v View, asker: Option<&User>, set: &MessageSet) -> Co
     match set {
         MessageSet::Channel(channel) => borrowed(view.channel_ids(*channel)),
         MessageSet::Channels(channels) => {
-            Cow::Owned(union(channels.iter().filter_map(|channel| view.channel_ids(*channel))))
+            Cow::Owned(channels.iter().filter_map(|channel| view.channel_ids(*channel)).union())
         }
         MessageSet::Topic(channel, topic) => borrowed(index.topic(*channel, topic).map(|topic| &topic.ids)),
         MessageSet::TopicAnywhere(topic) => {
-            Cow::Owned(union(index.channels.values().filter_map(|c| Some(&c.topics.get(topic)?.ids))))
+            Cow::Owned(index.channels.values().filter_map(|c| Some(&c.topics.get(topic)?.ids)).union())
         }
         MessageSet::Direct(recipient) => borrowed(index.directs.get(recipient)),
-        MessageSet::AllDirects => Cow::Owned(union(index.directs.values())),
-        MessageSet::DirectsWith(user) => Cow::Owned(view.direct_messages_of(*user)),
-        MessageSet::GroupDirectsWith(user) => Cow::Owned(group_directs_with(view, *user)),
         MessageSet::Sender(user) => borrowed(index.senders.get(user)),
         MessageSet::Has(content) => Cow::Borrowed(match content {
             Content::Link => &index.with_link,
@@ -140,54 +111,95 @@ fn message_set<'v>(view: &'v View, asker: Option<&User>, set: &MessageSet) -> Co
             Content::Attachment => &index.with_attachment,
             Content::Reaction => &index.with_reaction,
         }),
-        MessageSet::Resolved => Cow::Owned(union(
-            index
-                .channels
-                .values()
-                .flat_map(|c| c.topics.values())
-                .filter(|t| is_resolved(&t.name))
-                .map(|t| &t.ids),
-        )),
+        MessageSet::Resolved => Cow::Owned(resolved(view, asker, plan, own)),
         MessageSet::Ids(ids) => {
             Cow::Owned(ids.iter().map(|id| id.0).filter(|id| index.all.contains(*id)).collect())
         }
         MessageSet::Nothing => Cow::Owned(RoaringBitmap::new()),
-        MessageSet::Flagged(_)
+        MessageSet::Flagged(flag) if *flag != Flag::ChannelWildcardMentioned => {
+            borrowed(asker.and_then(|asker| index.users.get(&asker.id)?.set(*flag)))
+        }
+        MessageSet::AllDirects
+        | MessageSet::DirectsWith(_)
+        | MessageSet::GroupDirectsWith(_)
+        | MessageSet::Flagged(_)
         | MessageSet::Unread
         | MessageSet::Mentioned
         | MessageSet::Followed
         | MessageSet::Muted => {
-            Cow::Owned(asker.map(|asker| personal_set(view, asker, set)).unwrap_or_default())
+            Cow::Owned(asker.map(|asker| personal_set(view, asker, set, own)).unwrap_or_default())
         }
     }
 }
 
 /// Sets that depend on who asks.
-fn personal_set(view: &View, asker: &User, set: &MessageSet) -> RoaringBitmap {
-    let mine = view.messages.users.get(&asker.id);
-    let flagged = |flag| mine.and_then(|mine| mine.set(flag)).cloned().unwrap_or_default();
-    let channel_wildcard = || &view.messages.channel_wildcard & own_history(view, asker);
+fn personal_set(view: &View, asker: &User, set: &MessageSet, own: &Own<'_>) -> RoaringBitmap {
     match set {
-        MessageSet::Flagged(Flag::ChannelWildcardMentioned) => channel_wildcard(),
-        MessageSet::Flagged(flag) => flagged(*flag),
-        MessageSet::Unread => unread(view, asker),
+        MessageSet::AllDirects => view.direct_messages_of(asker.id),
+        MessageSet::DirectsWith(user) => directs_with(view, asker.id, *user, 0),
+        MessageSet::GroupDirectsWith(user) => directs_with(view, asker.id, *user, GROUP_PEOPLE_MIN),
+        MessageSet::Flagged(_) => channel_wildcards(view, asker, own),
         MessageSet::Mentioned => {
-            flagged(Flag::Mentioned) | flagged(Flag::TopicWildcardMentioned) | channel_wildcard()
+            let mut found = channel_wildcards(view, asker, own);
+            if let Some(mine) = view.messages.users.get(&asker.id) {
+                found |= &mine.mentioned;
+                found |= &mine.topic_wildcard;
+            }
+            found
         }
+        MessageSet::Unread => view.unread_of(asker.id, &own.messages(view, asker)),
         MessageSet::Followed => policy_set(view, asker.id, VisibilityPolicy::Followed),
         MessageSet::Muted => muted(view, asker.id, SkippedMuting::TopicsAndChannels),
         _ => RoaringBitmap::new(),
     }
 }
 
-/// Somebody's unread messages.
-pub(super) fn unread(view: &View, asker: &User) -> RoaringBitmap {
-    view.unread_of(asker.id, &own_history(view, asker))
+/// From so many people on, a direct conversation is one of a group.
+const GROUP_PEOPLE_MIN: usize = 3;
+
+/// Messages of the asker's conversations with somebody, of at least so many people.
+fn directs_with(view: &View, asker: UserId, user: UserId, people_min: usize) -> RoaringBitmap {
+    let directs = view.directory.directs_of(asker);
+    let wanted = directs.filter(|direct| direct.users.len() >= people_min && direct.users.contains(&user));
+    wanted.filter_map(|direct| view.messages.directs.get(&direct.recipient)).union()
+}
+
+/// Messages that mention everybody they were given to, the asker among these.
+fn channel_wildcards(view: &View, asker: &User, own: &Own<'_>) -> RoaringBitmap {
+    let given = match own {
+        Own::History => view.messages.channel_wildcard.clone(),
+        Own::Among(_) => &view.messages.channel_wildcard & own.messages(view, asker),
+    };
+    match view.messages.users.get(&asker.id) {
+        Some(mine) => given - &mine.historical,
+        None => given,
+    }
+}
+
+/// Messages of resolved topics, where they are searched for.
+fn resolved(view: &View, asker: Option<&User>, plan: &Plan, own: &Own<'_>) -> RoaringBitmap {
+    let named = plan.terms.iter().filter(|term| !term.negated).find_map(|term| match term.set {
+        MessageSet::Channel(channel) | MessageSet::Topic(channel, _) => Some(vec![channel]),
+        _ => None,
+    });
+    let channels = match (named, own, &plan.scope, asker) {
+        (Some(named), ..) => named,
+        (None, Own::Among(ids), ..) => {
+            let channels = view.messages.channels.iter();
+            channels.filter(|(_, channel)| !channel.ids.is_disjoint(ids)).map(|(id, _)| *id).collect()
+        }
+        (None, Own::History, Scope::Channels(channels), _) => channels.clone(),
+        (None, Own::History, Scope::OwnHistory, Some(asker)) => own_channels(view, asker),
+        (None, Own::History, Scope::OwnHistory, None) => Vec::new(),
+    };
+    let channels = channels.iter().filter_map(|channel| view.messages.channels.get(channel));
+    let topics = channels.flat_map(|channel| channel.topics.values());
+    topics.filter(|topic| is_resolved(&topic.name)).map(|topic| &topic.ids).union()
 }
 
 fn policy_set(view: &View, user: UserId, wanted: VisibilityPolicy) -> RoaringBitmap {
     let topics = view.directory.topics_of_user(user).filter(|(_, _, topic)| topic.policy == wanted);
-    union(topics.filter_map(|(channel, key, _)| Some(&view.messages.topic(channel, key)?.ids)))
+    topics.filter_map(|(channel, key, _)| Some(&view.messages.topic(channel, key)?.ids)).union()
 }
 
 /// Messages that count as muted for somebody.
@@ -200,28 +212,19 @@ pub(super) fn muted(view: &View, user: UserId, skipped: SkippedMuting) -> Roarin
         return found;
     }
     for (channel, subscription) in view.directory.subscriptions_of_user(user) {
-        let Some(messages) = view.messages.channels.get(&channel).filter(|_| subscription.is_muted) else {
-            continue;
-        };
-        let is_shown = |key: &TopicKey| !is_muted(true, view.directory.topic_policy(user, channel, key));
-        let shown =
-            union(messages.topics.iter().filter(|(key, _)| is_shown(key)).map(|(_, topic)| &topic.ids));
-        found |= &messages.ids - shown;
+        if subscription.is_active && subscription.is_muted {
+            found |= muted_in_channel(view, user, channel);
+        }
     }
     found
 }
 
-fn group_directs_with(view: &View, user: UserId) -> RoaringBitmap {
-    let groups = view.directory.directs_of(user).filter(|direct| direct.users.len() > 2);
-    union(groups.filter_map(|direct| view.messages.directs.get(&direct.recipient)))
-}
-
-fn union<'s>(sets: impl Iterator<Item = &'s RoaringBitmap>) -> RoaringBitmap {
-    let mut found = RoaringBitmap::new();
-    for set in sets {
-        found |= set;
-    }
-    found
+/// Messages of a channel that somebody muted, but for topics that are shown all the same.
+fn muted_in_channel(view: &View, user: UserId, channel: ChannelId) -> RoaringBitmap {
+    let Some(messages) = view.messages.channels.get(&channel) else { return RoaringBitmap::new() };
+    let is_shown = |key: &TopicKey| !is_muted(true, view.directory.topic_policy(user, channel, key));
+    let shown = messages.topics.iter().filter(|(key, _)| is_shown(key)).map(|(_, topic)| &topic.ids);
+    &messages.ids - shown.union()
 }
 
 /// The newest message of a set.

@@ -1,6 +1,6 @@
 //! What somebody has not read, sorted as clients want it at the start (companions.md 2, `unread_msgs`).
 
-use super::sets;
+use super::own::own_in_channel;
 use model::{ChannelId, MessageId, TopicKey, User, UserId};
 use roaring::RoaringBitmap;
 use rules::visibility::is_muted;
@@ -97,12 +97,9 @@ fn subscribed_unread(view: &View, user: &User) -> RoaringBitmap {
     for (channel, subscription) in view.directory.subscriptions_of_user(user.id) {
         let is_open = view.directory.channel(channel).is_some_and(|channel| !channel.is_archived);
         if subscription.is_active && is_open {
-            delivered |= view.delivered_in_channel(user.id, channel);
+            // With what was marked unread by hand, without having been delivered.
+            delivered |= &*own_in_channel(view, user, channel);
         }
-    }
-    // Marked unread by hand, without having been delivered.
-    if let Some(mine) = view.messages.users.get(&user.id).filter(|mine| !mine.historical.is_empty()) {
-        delivered |= &mine.historical & sets::own_history(view, user);
     }
     view.unread_of(user.id, &delivered)
 }
@@ -112,6 +109,7 @@ fn mentions(view: &View, user: UserId, unread: &RoaringBitmap, muted: &RoaringBi
     let shown = unread - muted;
     let mut found = &view.messages.channel_wildcard & &shown;
     if let Some(mine) = view.messages.users.get(&user) {
+        found -= &mine.historical;
         found |= &mine.mentioned & unread;
         found |= &mine.topic_wildcard & &shown;
     }

@@ -1,14 +1,13 @@
 //! `GET /messages`: a window of messages around an anchor, or messages by their ids (api.md; endpoints.md 3).
 
-use super::page::{is_recent, run, write_messages};
-use super::range::{MESSAGES_MAX, check_anchor_place, parse_anchor, plan, read_count, read_narrow};
+use super::page::{run, write_messages};
+use super::range::{check_anchor_place, check_count, parse_anchor, plan, read_count, read_narrow};
 use crate::api::wire::message::MessageForm;
 use crate::http::{Answer, ApiError, Caller, Envelope, Fields, FromFields, Params, Realm};
-use actors::queries::{Anchor, Range, Window, ids_among, readable_among, window};
+use actors::queries::{Anchor, MessageSnapshot, Range, Window, chosen, window};
 use model::MessageId;
 use rules::narrow::Term;
 use serde::Serialize;
-use std::sync::Arc;
 
 /// Parameters that ask for a window, and exclude `message_ids`.
 const WINDOW_NAMES: [&str; 5] =
@@ -40,7 +39,8 @@ impl FromFields for FetchMessages {
             allow_empty_topic: fields.bool_or("allow_empty_topic_name", false)?,
         };
         if let Some(ids) = fields.optional_ids("message_ids")? {
-            let wanted = Wanted::Ids(check_ids(fields, ids)?);
+            check_alone(fields)?;
+            let wanted = Wanted::Ids(ids.into_iter().map(MessageId).collect());
             return Ok(Self { wanted, narrow, form });
         }
         let anchor = match anchor {
@@ -50,33 +50,36 @@ impl FromFields for FetchMessages {
             None => return Err(ApiError::bad_request("Missing 'anchor' argument.")),
         };
         let range = Range { anchor, num_before, num_after, include_anchor };
-        check_count(num_before.saturating_add(num_after))?;
-        check_anchor_place(&range)?;
         Ok(Self { wanted: Wanted::Window(range), narrow, form })
     }
 }
 
-fn check_ids(fields: &Fields, ids: Vec<u32>) -> Result<Vec<MessageId>, ApiError> {
-    if WINDOW_NAMES.iter().any(|name| fields.optional_str(name).is_some()) {
-        return Err(ApiError::unsupported_combination(&[
-            "num_before",
-            "num_after",
-            "anchor",
-            "message_ids",
-            "include_anchor",
-            "use_first_unread_anchor",
-        ]));
+impl Wanted {
+    /// Whether that much can be asked for.
+    fn check(&self) -> Result<(), ApiError> {
+        match self {
+            Self::Window(range) => {
+                check_count(range.num_before.saturating_add(range.num_after))?;
+                check_anchor_place(range)
+            }
+            Self::Ids(ids) => check_count(ids.len()),
+        }
     }
-    check_count(ids.len())?;
-    Ok(ids.into_iter().map(MessageId).collect())
 }
 
-fn check_count(count: usize) -> Result<(), ApiError> {
-    if count > MESSAGES_MAX {
-        let text = format!("Too many messages requested (maximum {MESSAGES_MAX}).");
-        return Err(ApiError::bad_request(text));
+/// Whoever names messages does not ask for a window.
+fn check_alone(fields: &Fields) -> Result<(), ApiError> {
+    if WINDOW_NAMES.iter().all(|name| fields.optional_str(name).is_none()) {
+        return Ok(());
     }
-    Ok(())
+    Err(ApiError::unsupported_combination(&[
+        "num_before",
+        "num_after",
+        "anchor",
+        "message_ids",
+        "include_anchor",
+        "use_first_unread_anchor",
+    ]))
 }
 
 /// What is told about the window, behind its messages.
@@ -98,22 +101,15 @@ pub async fn fetch(
 ) -> Answer {
     let asker = caller.map(|caller| caller.user);
     let FetchMessages { wanted, narrow, form } = request;
-    let (window, is_recent) = realm.read(|view| {
+    let (window, snapshot) = realm.read(|view| {
         let asker = asker.as_deref();
-        let plan = plan(view, asker, &narrow)?;
+        let plan = plan(view, asker, &narrow, || wanted.check())?;
         let window = match &wanted {
             Wanted::Window(range) => window(view, asker, &plan, range),
-            // Without a narrow, chosen messages are not only one's own: whatever may be read is given.
-            Wanted::Ids(ids)
-                if narrow.is_empty()
-                    && let Some(asker) = asker =>
-            {
-                Window { ids: readable_among(view, asker, ids), ..Window::default() }
-            }
-            Wanted::Ids(ids) => Window { ids: ids_among(view, asker, &plan, ids), ..Window::default() },
+            Wanted::Ids(ids) => Window { ids: chosen(view, asker, &plan, ids), ..Window::default() },
         };
-        let is_recent = is_recent(view, &window.ids);
-        Ok::<_, ApiError>((window, is_recent))
+        let snapshot = MessageSnapshot::take(view, asker, &window.ids);
+        Ok::<_, ApiError>((window, snapshot))
     })?;
     let shown = WindowJson {
         anchor: matches!(wanted, Wanted::Window(_)).then_some(window.anchor),
@@ -122,10 +118,9 @@ pub async fn fetch(
         found_oldest: window.found_oldest,
         history_limited: false,
     };
-    let envelope = run(is_recent, move || {
+    let envelope = run(snapshot.is_in_memory(), move || {
         let mut envelope = Envelope::with_capacity(0);
-        let asker: Option<Arc<model::User>> = asker;
-        write_messages(&mut envelope, &realm, asker.as_deref(), &window.ids, form)?;
+        write_messages(&mut envelope, &realm, asker.as_deref(), snapshot, form)?;
         Ok(envelope)
     });
     envelope.await?.fields(&shown)?.reply()

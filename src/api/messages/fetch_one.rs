@@ -1,12 +1,11 @@
 //! `GET /messages/{message_id}`: one message, with its source (companions.md 4).
 
-use super::page::{body, shown_flags};
+use super::page::{run, shown_flags};
 use crate::api::wire::message::{MessageForm, MessageWriter};
 use crate::http::{Answer, ApiError, Caller, Envelope, Fields, FromFields, Params, Path, Realm};
-use actors::queries::may_read;
-use model::{Flags, MessageId};
+use actors::queries::{FetchedMessage, MessageSnapshot, locate};
+use model::MessageId;
 use rules::RuleError;
-use rules::permissions::message::Spot;
 
 /// In which form the message is asked for.
 pub struct FetchMessage {
@@ -37,13 +36,16 @@ pub async fn fetch_one(
         Some(_) => RuleError::InvalidMessage.into(),
         None => ApiError::not_logged_in(),
     };
-    let message = body(&realm, id).await?.ok_or_else(refused)?;
     let reader = asker.as_deref();
-    let flags = realm.read(|view| {
-        let may = may_read(view, reader, Spot::of(&message), id);
-        may.then(|| reader.map_or(Flags::NONE, |reader| view.flags_for(reader.id, &message)))
+    let snapshot = realm.read(|view| {
+        let may = locate(view, reader, id).is_some();
+        may.then(|| MessageSnapshot::take(view, reader, &[id]))
     });
-    let flags = shown_flags(reader, flags.ok_or_else(refused)?);
+    let snapshot = snapshot.ok_or_else(refused)?;
+    let trees = realm.clone();
+    let mut found = run(snapshot.is_in_memory(), move || snapshot.read(&trees)).await?;
+    let FetchedMessage { message, flags } = found.pop().ok_or_else(refused)?;
+    let flags = shown_flags(reader, flags);
     let directory = realm.directory();
     let mut writer = MessageWriter::new(&directory, reader, request.form);
     let mut envelope = Envelope::with_capacity(writer.size_of(&message) + message.content.len());

@@ -26,7 +26,6 @@ impl FromFields for ChangeFlagsInNarrow {
         let narrow = read_narrow(fields)?;
         let (op, flag) = FlagChange::read(fields)?;
         let anchor = parse_anchor(anchor)?;
-        check_anchor_place(&Range { anchor, num_before, num_after, include_anchor })?;
         let num_before = num_before.min(MESSAGES_MAX);
         let num_after = num_after.min(MESSAGES_MAX - num_before);
         let range = Range { anchor, num_before, num_after, include_anchor };
@@ -50,7 +49,7 @@ pub async fn change_in_narrow(caller: Caller, Params(request): Params<ChangeFlag
     let Caller { realm, user } = caller;
     let FlagChange { flag, op } = request.change;
     let (window, selected) = realm.read(|view| {
-        let plan = plan(view, Some(&user), &request.narrow)?;
+        let plan = plan(view, Some(&user), &request.narrow, || check_anchor_place(&request.range))?;
         let window = window(view, Some(&user), &plan, &request.range);
         let selected = select_flags(view, &user, (flag, op), &window.ids)?;
         Ok::<_, ApiError>((window, selected))

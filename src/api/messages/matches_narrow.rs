@@ -1,10 +1,10 @@
 //! `GET /messages/matches_narrow`: which of some messages a narrow means (companions.md 4).
 
-use super::page::{is_recent, run};
+use super::page::run;
 use super::range::{plan, read_narrow};
 use crate::http::error::escape_html;
 use crate::http::{Answer, ApiError, Caller, Envelope, Fields, FromFields, Params};
-use actors::queries::{ids_among, load};
+use actors::queries::{MessageSnapshot, ids_among};
 use model::{Flag, Flags, MessageId};
 use rules::narrow::Term;
 use serde::Serialize;
@@ -41,18 +41,16 @@ struct Match {
 /// Tells which of some messages match a narrow, among those that the caller was given.
 pub async fn matches_narrow(caller: Caller, Params(request): Params<MatchNarrow>) -> Answer {
     let Caller { realm, user } = caller;
-    let (ids, is_recent) = realm.read(|view| {
-        let plan = plan(view, Some(&user), &request.narrow)?;
+    let snapshot = realm.read(|view| {
+        let plan = plan(view, Some(&user), &request.narrow, || Ok(()))?;
         let ids = ids_among(view, Some(&user), &plan, &request.ids);
-        let is_recent = is_recent(view, &ids);
-        Ok::<_, ApiError>((ids, is_recent))
+        Ok::<_, ApiError>(MessageSnapshot::take(view, Some(&user), &ids))
     })?;
-    let matches = run(is_recent, move || {
-        let found = load(&realm, Some(&user), &ids)?;
+    let matches = run(snapshot.is_in_memory(), move || {
         // What the caller can read without ever having been given it does not count.
         let foreign = Flags::only(Flag::Read).with(Flag::Historical);
-        let own = found.into_iter().filter(|fetched| fetched.flags != foreign);
-        let shown = own.map(|fetched| {
+        let found = snapshot.read(&realm)?.into_iter().filter(|fetched| fetched.flags != foreign);
+        let shown = found.map(|fetched| {
             let message = fetched.message;
             let match_subject = escape_html(message.place.topic());
             (message.id, Match { match_content: message.rendered.clone(), match_subject })

@@ -4,8 +4,7 @@ use crate::http::{ApiError, Fields};
 use actors::View;
 use actors::queries::{self, Anchor, NEWEST, Range};
 use model::User;
-use rules::RuleError;
-use rules::narrow::{Plan, Term, parse_narrow, plan_narrow};
+use rules::narrow::{Plan, Term, locate_narrow, parse_narrow};
 
 /// Most messages that one request is given.
 pub const MESSAGES_MAX: usize = 5000;
@@ -52,9 +51,26 @@ pub fn check_anchor_place(range: &Range) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// What a narrow means for somebody (none: without an account).
-pub fn plan(view: &View, asker: Option<&User>, terms: &[Term]) -> Result<Plan, RuleError> {
-    plan_narrow(&view.directory, asker, terms, |id| queries::locate(view, asker, id))
+/// Refuses more messages than one request is given.
+pub fn check_count(count: usize) -> Result<(), ApiError> {
+    if count > MESSAGES_MAX {
+        let text = format!("Too many messages requested (maximum {MESSAGES_MAX}).");
+        return Err(ApiError::bad_request(text));
+    }
+    Ok(())
+}
+
+/// What a narrow means for somebody (none: without an account). `check` looks at what else was asked for: after `with`
+/// has been resolved, before anything else of the narrow is (endpoints.md 3, order).
+pub fn plan(
+    view: &View,
+    asker: Option<&User>,
+    terms: &[Term],
+    check: impl FnOnce() -> Result<(), ApiError>,
+) -> Result<Plan, ApiError> {
+    let located = locate_narrow(&view.directory, asker, terms, |id| queries::locate(view, asker, id))?;
+    check()?;
+    Ok(located.plan(&view.directory, asker)?)
 }
 
 #[cfg(test)]

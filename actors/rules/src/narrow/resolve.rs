@@ -19,37 +19,62 @@ pub enum Conversation {
     Direct(RecipientId),
 }
 
-/// What a narrow means for somebody (none: without an account). `locate` finds the conversation of a message that
-/// the asker may read, and is asked only for `with`. `BadNarrow`, `BadNarrowCombination`, `SearchUnavailable`,
-/// `LoginRequired`.
-pub fn plan_narrow(
+/// A narrow whose `with` has been replaced by the conversation of its message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocatedNarrow {
+    terms: Vec<Term>,
+    conversation: Option<Conversation>,
+}
+
+/// The first step towards a plan: whether somebody (none: without an account) may ask so at all, and what `with` stands
+/// for. `locate` finds the conversation of a message that the asker may read, and is asked only for `with`.
+/// `LoginRequired`, and `BadNarrow` about `with`.
+pub fn locate_narrow(
     dir: &Directory,
     asker: Option<&User>,
     terms: &[Term],
     locate: impl FnOnce(MessageId) -> Option<Conversation>,
-) -> Result<Plan, RuleError> {
+) -> Result<LocatedNarrow, RuleError> {
     if asker.is_none() {
         check_anonymous(dir, terms)?;
     }
     let (terms, conversation) = resolve_with(terms, locate)?;
-    let resolver = Resolver { dir, asker };
-    let mut plan_terms: Vec<PlanTerm> = conversation.into_iter().map(conversation_term).collect();
-    let mut kinds = Kinds::of(&plan_terms);
-    for term in &terms {
-        kinds.add(term)?;
-        plan_terms.extend(resolver.resolve(term)?);
+    Ok(LocatedNarrow { terms, conversation })
+}
+
+impl LocatedNarrow {
+    /// What it means for the same person: `BadNarrow`, `BadNarrowCombination`, `SearchUnavailable`.
+    pub fn plan(self, dir: &Directory, asker: Option<&User>) -> Result<Plan, RuleError> {
+        let Self { terms, conversation } = self;
+        let resolver = Resolver { dir, asker };
+        let mut plan_terms: Vec<PlanTerm> = conversation.into_iter().map(conversation_term).collect();
+        let mut kinds = Kinds::of(&plan_terms);
+        for term in &terms {
+            kinds.add(term)?;
+            plan_terms.extend(resolver.resolve(term)?);
+        }
+        let scope = resolver.scope(&terms, &plan_terms);
+        let skipped_muting = skipped_muting(&plan_terms);
+        let mut plan = Plan { scope, terms: plan_terms, skipped_muting };
+        plan.bind_topics();
+        Ok(plan)
     }
-    let scope = resolver.scope(&terms, &plan_terms);
-    let mut plan = Plan { scope, terms: plan_terms, skipped_muting: SkippedMuting::TopicsAndChannels };
-    let wants = |set: fn(&MessageSet) -> bool| plan.terms.iter().any(|term| !term.negated && set(&term.set));
-    if wants(|set| matches!(set, MessageSet::Direct(_) | MessageSet::AllDirects | MessageSet::DirectsWith(_)))
-    {
-        plan.skipped_muting = SkippedMuting::Nothing;
+}
+
+/// What the anchor `first_unread` passes over.
+fn skipped_muting(terms: &[PlanTerm]) -> SkippedMuting {
+    let wants = |set: fn(&MessageSet) -> bool| terms.iter().any(|term| !term.negated && set(&term.set));
+    let is_direct = |set: &MessageSet| {
+        use MessageSet::{AllDirects, Direct, DirectsWith, GroupDirectsWith};
+        matches!(set, Direct(_) | AllDirects | DirectsWith(_) | GroupDirectsWith(_))
+    };
+    if wants(is_direct) {
+        SkippedMuting::Nothing
     } else if wants(|set| matches!(set, MessageSet::Channel(_) | MessageSet::Topic(..))) {
-        plan.skipped_muting = SkippedMuting::Topics;
+        SkippedMuting::Topics
+    } else {
+        SkippedMuting::TopicsAndChannels
     }
-    plan.bind_topics();
-    Ok(plan)
 }
 
 /// Without an account: only web-public channels, named as such, and only harmless operators (conventions.md 1).

@@ -13,7 +13,7 @@ pub enum Operator {
     Direct,
     /// `dm-including`
     DirectIncluding,
-    /// `group-pm-with`
+    /// `group-pm-with`, `group_pm_with`
     GroupDirectWith,
     /// `sender`
     Sender,
@@ -44,7 +44,7 @@ impl Operator {
             "topic" => Self::Topic,
             "dm" | "pm-with" | "pm_with" => Self::Direct,
             "dm-including" => Self::DirectIncluding,
-            "group-pm-with" => Self::GroupDirectWith,
+            "group-pm-with" | "group_pm_with" => Self::GroupDirectWith,
             "sender" => Self::Sender,
             "is" => Self::Is,
             "has" => Self::Has,

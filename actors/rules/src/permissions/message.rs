@@ -88,14 +88,18 @@ pub fn own_channel_history<'d>(
 ) -> impl Iterator<Item = (&'d Channel, &'d [SubscriptionSpan])> {
     dir.subscriptions_of_user(user.id).filter_map(move |(id, subscription)| {
         let channel = dir.channel(id)?;
-        let reachable = subscription.is_active
-            || (!channel.invite_only && !user.is_guest())
-            || is_granted_content(dir, user, channel);
-        // Left a channel with protected history: its messages need a current subscription.
-        let is_protected = channel.invite_only && !channel.history_public_to_subscribers;
-        let readable = reachable && (subscription.is_active || !is_protected);
-        readable.then_some((&**channel, subscription.spans.as_slice()))
+        keeps_own_history(dir, user, channel).then_some((&**channel, subscription.spans.as_slice()))
     })
+}
+
+/// Whether what somebody has of a channel's messages (given to them or flagged by them) is still in their own history.
+pub fn keeps_own_history(dir: &Directory, user: &User, channel: &Channel) -> bool {
+    if dir.is_subscribed(channel.id, user.id) {
+        return true;
+    }
+    // Left a channel with protected history: its messages need a current subscription.
+    let is_protected = channel.invite_only && !channel.history_public_to_subscribers;
+    !is_protected && ((!channel.invite_only && !user.is_guest()) || is_granted_content(dir, user, channel))
 }
 
 /// Whom a wildcard mention means.

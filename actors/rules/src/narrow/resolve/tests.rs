@@ -29,6 +29,15 @@ fn directory() -> Directory {
     dir
 }
 
+fn plan_narrow(
+    dir: &Directory,
+    asker: Option<&User>,
+    terms: &[Term],
+    locate: impl FnOnce(MessageId) -> Option<Conversation>,
+) -> Result<Plan, RuleError> {
+    locate_narrow(dir, asker, terms, locate)?.plan(dir, asker)
+}
+
 fn plan_as(dir: &Directory, asker: Option<UserId>, narrow: Value) -> Result<Plan, RuleError> {
     let terms = parse_narrow(&narrow).unwrap();
     let asker = asker.map(|id| dir.user(id).unwrap()).map(|user| &**user);
@@ -202,6 +211,9 @@ fn first_unread_passes_over_what_is_muted() {
         (json!([{"operator": "channel", "operand": 1, "negated": true}]), SkippedMuting::TopicsAndChannels),
         (json!([["dm", "owner@example.org"]]), SkippedMuting::Nothing),
         (json!([["is", "dm"]]), SkippedMuting::Nothing),
+        (json!([["dm-including", "owner@example.org"]]), SkippedMuting::Nothing),
+        (json!([["group-pm-with", "owner@example.org"]]), SkippedMuting::Nothing),
+        (json!([{"operator": "is", "operand": "dm", "negated": true}]), SkippedMuting::TopicsAndChannels),
     ] {
         assert_eq!(plan(narrow.clone()).unwrap().skipped_muting, expected, "{narrow}");
     }

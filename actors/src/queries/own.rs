@@ -1,0 +1,128 @@
+//! What somebody has: the messages that were given to them or flagged by them, as far as they can still be reached
+//! (endpoints.md 3, searched set b).
+
+use model::{ChannelId, User};
+use roaring::{MultiOps, RoaringBitmap};
+use rules::permissions::message::{keeps_own_history, own_channel_history};
+use std::borrow::Cow;
+use storage::View;
+
+/// Among which messages a set is to be right.
+pub(super) enum Own<'a> {
+    /// The asker's own history.
+    History,
+    /// These, which the asker may read but need not have been given.
+    Among(&'a RoaringBitmap),
+}
+
+impl Own<'_> {
+    /// Those that the asker has.
+    pub fn messages(&self, view: &View, asker: &User) -> RoaringBitmap {
+        match self {
+            Self::History => own_history(view, asker),
+            Self::Among(ids) => own_among(view, asker, ids),
+        }
+    }
+}
+
+/// Channels with messages of somebody's own history.
+pub(super) fn own_channels(view: &View, asker: &User) -> Vec<ChannelId> {
+    let subscribed = own_channel_history(&view.directory, asker).map(|(channel, _)| channel.id);
+    let mut channels: Vec<ChannelId> = subscribed.collect();
+    channels.extend(flagged_channels(view, asker));
+    channels.sort_unstable();
+    channels.dedup();
+    channels
+}
+
+/// Somebody's own history in pieces, one for each conversation. No message is in two of them, but for the last piece:
+/// what was flagged without having been given may have been given since.
+pub(super) fn own_parts<'v>(view: &'v View, asker: &User) -> Vec<Cow<'v, RoaringBitmap>> {
+    let mut parts = Vec::new();
+    for direct in view.directory.directs_of(asker.id) {
+        parts.extend(view.messages.directs.get(&direct.recipient).map(Cow::Borrowed));
+    }
+    for (channel, _) in own_channel_history(&view.directory, asker) {
+        let given = delivered(view, asker, channel.id);
+        if !given.is_empty() {
+            parts.push(given);
+        }
+    }
+    let flagged = historical(view, asker);
+    if !flagged.is_empty() {
+        parts.push(Cow::Owned(flagged));
+    }
+    parts
+}
+
+/// Everything that somebody has and can still reach.
+pub(super) fn own_history(view: &View, asker: &User) -> RoaringBitmap {
+    own_parts(view, asker).iter().map(|part| &**part).union()
+}
+
+/// Those of some messages that are in somebody's own history.
+pub(super) fn own_among(view: &View, asker: &User, ids: &RoaringBitmap) -> RoaringBitmap {
+    let mut found = RoaringBitmap::new();
+    for direct in view.directory.directs_of(asker.id) {
+        if let Some(messages) = view.messages.directs.get(&direct.recipient) {
+            found |= messages & ids;
+        }
+    }
+    for (channel, _) in own_channel_history(&view.directory, asker) {
+        let is_here = view.channel_ids(channel.id).is_some_and(|messages| !messages.is_disjoint(ids));
+        if is_here {
+            found |= &*delivered(view, asker, channel.id) & ids;
+        }
+    }
+    found | (historical(view, asker) & ids)
+}
+
+/// What somebody has of a channel's messages.
+pub(super) fn own_in_channel<'v>(view: &'v View, asker: &User, channel: ChannelId) -> Cow<'v, RoaringBitmap> {
+    let record = view.directory.channel(channel);
+    let (Some(messages), Some(record)) = (view.channel_ids(channel), record) else {
+        return Cow::Owned(RoaringBitmap::new());
+    };
+    if !keeps_own_history(&view.directory, asker, record) {
+        return Cow::Owned(RoaringBitmap::new());
+    }
+    let given = delivered(view, asker, channel);
+    match view.messages.users.get(&asker.id).filter(|mine| !mine.historical.is_disjoint(messages)) {
+        Some(mine) => Cow::Owned(&*given | (&mine.historical & messages)),
+        None => given,
+    }
+}
+
+/// Somebody's unread messages.
+pub(super) fn unread(view: &View, asker: &User) -> RoaringBitmap {
+    let none = RoaringBitmap::new();
+    let read = view.messages.users.get(&asker.id).map_or(&none, |mine| &mine.read);
+    own_parts(view, asker).iter().map(|part| &**part - read).union()
+}
+
+fn delivered<'v>(view: &'v View, user: &User, channel: ChannelId) -> Cow<'v, RoaringBitmap> {
+    Cow::Owned(view.delivered_in_channel(user.id, channel))
+}
+
+/// Messages that somebody has flagged without having been given them.
+fn historical(view: &View, asker: &User) -> RoaringBitmap {
+    let Some(mine) = view.messages.users.get(&asker.id).filter(|mine| !mine.historical.is_empty()) else {
+        return RoaringBitmap::new();
+    };
+    let channels = flagged_channels(view, asker).into_iter();
+    let found = channels.filter_map(|channel| Some(view.channel_ids(channel)? & &mine.historical));
+    found.union()
+}
+
+/// Channels where somebody has flagged messages without having been given them, and can still reach them.
+fn flagged_channels(view: &View, asker: &User) -> Vec<ChannelId> {
+    let Some(mine) = view.messages.users.get(&asker.id).filter(|mine| !mine.historical.is_empty()) else {
+        return Vec::new();
+    };
+    let channels = view.messages.channels.iter();
+    let here = channels.filter(|(_, messages)| !messages.ids.is_disjoint(&mine.historical));
+    let record = |id: &ChannelId| view.directory.channel(*id);
+    let kept =
+        here.filter(|(id, _)| record(id).is_some_and(|c| keeps_own_history(&view.directory, asker, c)));
+    kept.map(|(id, _)| *id).collect()
+}

@@ -1,0 +1,235 @@
+//! A plan as something to walk through from an anchor: what may be shown, in pieces, and conditions on it. The union
+//! of hundreds of channels is not built for a window at the end of them.
+
+use super::own::{Own, own_among, own_in_channel, own_parts};
+use super::sets::{Filter, message_set};
+use model::{MessageId, User};
+use roaring::RoaringBitmap;
+use roaring::bitmap::Iter;
+use rules::narrow::{MessageSet, Plan, Scope};
+use std::borrow::Cow;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+use storage::View;
+
+/// So many messages that do not meet the conditions are passed over one by one; with more, sets are computed.
+const PASSED_OVER_MAX: usize = 16_384;
+
+/// Up to so many look-ups are made before a union of all pieces is cheaper.
+const LOOKUPS_MAX: u64 = 100_000;
+
+/// What a plan means for somebody.
+pub(super) struct Search<'v> {
+    /// What may be shown. Hardly any message is in two of them.
+    parts: Vec<Cow<'v, RoaringBitmap>>,
+    filter: Filter<'v>,
+}
+
+impl<'v> Search<'v> {
+    /// All messages that a plan means for somebody (none: without an account).
+    pub fn new(view: &'v View, asker: Option<&User>, plan: &Plan) -> Self {
+        let narrowest = plan.narrowest();
+        let parts = match narrowest {
+            Some(set) => vec![within_scope(view, asker, plan, set)],
+            None => whole_scope(view, asker, &plan.scope),
+        };
+        let filter = Filter::new(view, asker, plan, narrowest, &Own::History);
+        Self { parts, filter }.shortened()
+    }
+
+    /// Those of some messages that meet a plan's conditions, wherever they are. That they may be shown to the asker has
+    /// been decided.
+    pub fn among(view: &'v View, asker: Option<&User>, plan: &Plan, ids: RoaringBitmap) -> Self {
+        let filter = Filter::new(view, asker, plan, None, &Own::Among(&ids));
+        Self { parts: vec![Cow::Owned(ids)], filter }
+    }
+
+    /// Where few messages can meet a condition: these instead of everything.
+    fn shortened(self) -> Self {
+        let rarest = self.filter.wanted.iter().min_by_key(|set| set.len());
+        match rarest {
+            Some(rarest) if self.parts.len() > 1 && rarest.len() * self.parts.len() as u64 <= LOOKUPS_MAX => {
+                let is_shown = |id: u32| self.parts.iter().any(|part| part.contains(id));
+                let found = rarest.iter().filter(|id| self.filter.allows(*id) && is_shown(*id)).collect();
+                Self { parts: vec![Cow::Owned(found)], filter: Filter::default() }
+            }
+            _ => self,
+        }
+    }
+
+    /// All of it as one set.
+    pub fn into_set(mut self) -> Cow<'v, RoaringBitmap> {
+        let all = match self.parts.pop() {
+            Some(only) if self.parts.is_empty() => only,
+            Some(last) => {
+                self.parts.push(last);
+                Cow::Owned(union(&self.parts))
+            }
+            None => Cow::Owned(RoaringBitmap::new()),
+        };
+        self.filter.apply(all)
+    }
+
+    /// Whether a message is in it.
+    pub fn contains(&self, id: u32) -> bool {
+        self.filter.allows(id) && self.parts.iter().any(|part| part.contains(id))
+    }
+
+    /// The last `count` messages before `id` (none: at all), newest first. None: only sets can tell.
+    pub fn before(&self, id: Option<u32>, count: usize) -> Option<Vec<u32>> {
+        let parts = self.parts.iter();
+        let iters = match id {
+            Some(id) => parts.map(|part| part.range(..id)).collect(),
+            None => parts.map(|part| part.iter()).collect(),
+        };
+        self.walk(iters, Walk::Down, count)
+    }
+
+    /// The first `count` messages after `id`. None: only sets can tell.
+    pub fn after(&self, id: u32, count: usize) -> Option<Vec<u32>> {
+        let Some(next) = id.checked_add(1) else { return Some(Vec::new()) };
+        self.walk(self.parts.iter().map(|part| part.range(next..)).collect(), Walk::Up, count)
+    }
+
+    /// The first message that is in none of `excluded`.
+    pub fn first_outside(&self, excluded: &[&RoaringBitmap]) -> Option<u32> {
+        let mut first: Option<u32> = None;
+        for part in &self.parts {
+            let mut left = Cow::Borrowed(&**part);
+            for set in excluded.iter().filter(|set| !set.is_empty()) {
+                *left.to_mut() -= *set;
+            }
+            let limit = first.unwrap_or(u32::MAX);
+            let mut earlier = left.iter().take_while(|id| *id < limit);
+            first = earlier.find(|id| self.filter.allows(*id)).or(first);
+        }
+        first
+    }
+
+    /// Merges the pieces in order and keeps what meets the conditions.
+    fn walk(&self, mut iters: Vec<Iter<'_>>, walk: Walk, count: usize) -> Option<Vec<u32>> {
+        let mut found = Vec::with_capacity(count.min(self.parts.iter().map(|p| p.len() as usize).sum()));
+        if count == 0 {
+            return Some(found);
+        }
+        let firsts = iters.iter_mut().enumerate();
+        let mut heads: BinaryHeap<(u32, usize)> =
+            firsts.filter_map(|(index, iter)| Some((walk.rank(walk.step(iter)?), index))).collect();
+        let mut passed_over = 0;
+        while let Some(mut head) = heads.peek_mut() {
+            let id = walk.rank(head.0);
+            if !self.filter.allows(id) {
+                passed_over += 1;
+            } else if found.last() != Some(&id) {
+                found.push(id);
+            }
+            if found.len() == count {
+                break;
+            }
+            if passed_over > PASSED_OVER_MAX {
+                return None;
+            }
+            match walk.step(&mut iters[head.1]) {
+                Some(next) => head.0 = walk.rank(next),
+                None => drop(PeekMut::pop(head)),
+            }
+        }
+        Some(found)
+    }
+}
+
+/// A direction.
+#[derive(Clone, Copy)]
+enum Walk {
+    Up,
+    Down,
+}
+
+impl Walk {
+    fn step(self, iter: &mut Iter<'_>) -> Option<u32> {
+        match self {
+            Self::Up => iter.next(),
+            Self::Down => iter.next_back(),
+        }
+    }
+
+    /// Greater for what comes first. Its own inverse.
+    fn rank(self, id: u32) -> u32 {
+        match self {
+            Self::Up => !id,
+            Self::Down => id,
+        }
+    }
+}
+
+/// The part of one conversation or channel, or of some messages, that lies in the scope; borrowed where it is all of it.
+fn within_scope<'v>(
+    view: &'v View,
+    asker: Option<&User>,
+    plan: &Plan,
+    set: &MessageSet,
+) -> Cow<'v, RoaringBitmap> {
+    let all = message_set(view, asker, plan, set, &Own::History);
+    let channel = match set {
+        MessageSet::Channel(channel) | MessageSet::Topic(channel, _) => Some(*channel),
+        _ => None,
+    };
+    match (&plan.scope, channel, asker) {
+        (Scope::Channels(channels), Some(channel), _) if channels.contains(&channel) => all,
+        (Scope::Channels(channels), _, _) => {
+            let searched = channels.iter().filter_map(|channel| view.channel_ids(*channel));
+            let shown =
+                |id: &u32, searched: &[&RoaringBitmap]| searched.iter().any(|part| part.contains(*id));
+            let searched: Vec<_> = searched.filter(|part| !part.is_disjoint(&all)).collect();
+            Cow::Owned(all.iter().filter(|id| shown(id, &searched)).collect())
+        }
+        (Scope::OwnHistory, Some(channel), Some(asker)) => {
+            let own = own_in_channel(view, asker, channel);
+            if matches!(set, MessageSet::Channel(_)) || own.is_subset(&all) {
+                own
+            } else if all.is_subset(&own) {
+                all
+            } else {
+                Cow::Owned(&*own & &*all)
+            }
+        }
+        (Scope::OwnHistory, None, Some(asker)) => match set {
+            MessageSet::Direct(recipient) if view.is_in_conversation(asker.id, *recipient) => all,
+            MessageSet::Direct(_) | MessageSet::Nothing => Cow::Owned(RoaringBitmap::new()),
+            _ => Cow::Owned(own_among(view, asker, &all)),
+        },
+        (Scope::OwnHistory, _, None) => Cow::Owned(RoaringBitmap::new()),
+    }
+}
+
+fn whole_scope<'v>(view: &'v View, asker: Option<&User>, scope: &Scope) -> Vec<Cow<'v, RoaringBitmap>> {
+    match (scope, asker) {
+        (Scope::Channels(channels), _) => {
+            channels.iter().filter_map(|channel| view.channel_ids(*channel).map(Cow::Borrowed)).collect()
+        }
+        (Scope::OwnHistory, Some(asker)) => own_parts(view, asker),
+        (Scope::OwnHistory, None) => Vec::new(),
+    }
+}
+
+fn union(parts: &[Cow<'_, RoaringBitmap>]) -> RoaringBitmap {
+    use roaring::MultiOps;
+    parts.iter().map(|part| &**part).union()
+}
+
+/// The messages that a plan means for somebody (none: without an account), and may show.
+pub fn evaluate<'v>(view: &'v View, asker: Option<&User>, plan: &Plan) -> Cow<'v, RoaringBitmap> {
+    Search::new(view, asker, plan).into_set()
+}
+
+/// A search over a set that is known.
+impl<'v> From<Cow<'v, RoaringBitmap>> for Search<'v> {
+    fn from(set: Cow<'v, RoaringBitmap>) -> Self {
+        Self { parts: vec![set], filter: Filter::default() }
+    }
+}
+
+/// Ids as a set.
+pub(super) fn set_of(ids: &[MessageId]) -> RoaringBitmap {
+    ids.iter().map(|id| id.0).collect()
+}
