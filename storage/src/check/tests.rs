@@ -8,7 +8,11 @@ use crate::tables::{self, Key, Table};
 use crate::view::chunk::{BODIES, INDEX_ROWS, OpenChunk};
 use crate::view::{MessageIndexRow, Progress, Row, RowChange, Rows};
 use crate::{Applied, StoreError};
-use model::{ChannelId, EventNumber, Flag, FlagOp, Message, MessageId, Sequence, UserId};
+use model::fact::{DeletedFrom, MessageUpdate, Movement, NewTopic};
+use model::{
+    ChannelId, EventNumber, Fact, Flag, FlagOp, Message, MessageId, MessageRanges, PropagateMode, Sequence,
+    Submessage, Timestamp, UserId,
+};
 use std::fs;
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -226,6 +230,83 @@ fn rows_that_contradict_each_other_are_found() {
         "subscription of user 1 to channel 9: channel 9 does not exist",
         "subscription of user 9 to channel 1: user 9 does not exist",
         "user 3: holds the record with id 4",
+    ] {
+        assert!(words.contains(what), "{what}\n{words}");
+    }
+    assert!(case.check(true).is_repaired());
+    assert!(case.check(false).is_clean());
+}
+
+/// A folder in which messages were moved, changed and deleted.
+fn changed_case() -> Case {
+    let case = Case { temp: tempfile::tempdir().unwrap() };
+    let folder = case.folder();
+    let mut run = Run::new(journal(&folder));
+    run.frame(first_facts());
+    for id in 1..=MESSAGES {
+        run.frame(vec![sent(channel_message(id, 1, 1, "tea"))]);
+    }
+    let message = Arc::new(channel_message(3, 1, 1, "tea"));
+    let submessage = Submessage { id: 1, msg_type: "widget".into(), content: "{}".into(), sender: UserId(1) };
+    run.frame(vec![Fact::SubmessageAdded { message, submessage }]);
+    let movement = Movement {
+        messages: MessageRanges(vec![(MessageId(2), MessageId(9))]),
+        mode: PropagateMode::Later,
+        channel: ChannelId(1),
+        topic: "tea".into(),
+        new_channel: None,
+        new_topic: Some(NewTopic { name: "milk".into(), links: Vec::new() }),
+        is_resolve: false,
+    };
+    let update = MessageUpdate {
+        target: MessageId(2),
+        by: UserId(1),
+        at: Timestamp(9_000),
+        edited: None,
+        movement: Some(movement),
+    };
+    run.frame(vec![Fact::MessageUpdated(Box::new(update))]);
+    let from = DeletedFrom::Topic { channel: ChannelId(1), topic: "tea".into() };
+    let messages = MessageRanges(vec![(MessageId(17), MessageId(30))]);
+    run.frame(vec![Fact::MessagesDeleted { from, messages }]);
+    let trees = trees(&folder.state());
+    run.write_all(&trees);
+    trees.flush().unwrap();
+    run.log.close();
+    case
+}
+
+#[test]
+fn changed_moved_and_deleted_messages_are_in_order() {
+    let report = changed_case().check(false);
+    assert!(report.is_clean(), "{report}");
+}
+
+#[test]
+fn rows_of_changes_that_contradict_others_are_found() {
+    let case = changed_case();
+    let mut changed = channel_message(3, 1, 1, "tea");
+    changed.traits.has_link = true;
+    case.change(vec![
+        put(tables::changed_message(REALM, MessageId(3)), &changed),
+        put(tables::changed_message(REALM, MessageId(4)), &channel_message(4, 1, 1, "tea")),
+        put(tables::changed_message(REALM, MessageId(18)), &channel_message(18, 1, 1, "tea")),
+        put(
+            tables::changed_index(REALM, MessageId(18)),
+            &MessageIndexRow::from(&channel_message(18, 1, 1, "tea")),
+        ),
+        bodies(&[channel_message(17, 1, 1, "tea")]),
+        put(tables::movement(REALM, Sequence(43), 0), &7u32),
+    ]);
+    let report = case.check(false);
+    let words = report.to_string();
+    for what in [
+        "message 3 does not agree with its index entry",
+        "message 4 has no index entry",
+        "changed message 18: message 18 was changed, but is not there",
+        "message 17 has no index entry",
+        "deleted messages, block 0: message 17 was deleted, but is there",
+        "move of frame 43: cannot be read",
     ] {
         assert!(words.contains(what), "{what}\n{words}");
     }
