@@ -37,6 +37,8 @@ ids! {
     GroupId(u32);
     /// A folder of channels.
     FolderId(u32);
+    /// A custom profile field.
+    ProfileFieldId(u32);
     /// A set of people who receive together: one for each channel and for each direct conversation.
     RecipientId(u32);
     /// A message. 32 bits are four billion messages for each organization; the sequencer refuses more.

@@ -12,6 +12,8 @@ pub mod flags;
 pub mod group;
 pub mod ids;
 pub mod message;
+pub mod personal;
+pub mod profile_field;
 pub mod queue;
 pub mod ranges;
 pub mod realm;
@@ -29,9 +31,11 @@ pub use fact::{Fact, Frame};
 pub use flags::{Flag, FlagOp, Flags};
 pub use group::{GroupSetting, UserGroup};
 pub use ids::{
-    ChannelId, EventNumber, FolderId, GroupId, MessageId, QueueId, RealmId, RecipientId, Sequence, UserId,
+    ChannelId, EventNumber, FolderId, GroupId, MessageId, ProfileFieldId, QueueId, RealmId, RecipientId, Sequence, UserId,
 };
 pub use message::{EditEntry, Message, Place, PropagateMode, Reaction, Submessage, TopicLink};
+pub use personal::{NavigationView, StatusEmoji, UserStatus};
+pub use profile_field::{FieldKind, ProfileField};
 pub use queue::{ClientCapabilities, QueueOptions, QueueRecord};
 pub use ranges::MessageRanges;
 pub use realm::Realm;

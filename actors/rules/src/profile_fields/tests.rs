@@ -1,0 +1,125 @@
+use super::*;
+use crate::fixture::{self, BOT, MEMBER};
+use serde_json::json;
+
+fn request(name: &str, data: Value) -> FieldRequest {
+    FieldRequest { name: Some(name.into()), data: data.as_object().cloned(), ..FieldRequest::default() }
+}
+
+fn field(id: u32, name: &str, kind: FieldKind) -> ProfileField {
+    let new = check_new_field(&[], 1, &request(name, json!({}))).unwrap();
+    ProfileField { id: ProfileFieldId(id), kind, ..new }
+}
+
+#[test]
+fn what_a_new_field_may_be() {
+    let pattern = |pattern: &str| json!({"subtype": "custom", "url_pattern": pattern});
+    let choice = |text: &str| json!({"text": text, "order": "1"});
+    let cases: [(i64, &str, Value, Result<&str, &str>); 20] = [
+        (1, " Phone ", json!({}), Ok("Phone")),
+        (1, " ", json!({}), Err("Label cannot be blank.")),
+        (1, &"n".repeat(41), json!({}), Err("name is too long (limit: 40 characters)")),
+        (0, "a", json!({}), Err("Invalid field type.")),
+        (9, "a", json!({}), Err("Invalid field type.")),
+        (8, "Pronouns", json!({}), Ok("Pronouns")),
+        (1, "Taken", json!({}), Err("A field with that label already exists.")),
+        (3, "a", json!({}), Err("Field must have at least one choice.")),
+        (3, "a", json!({"1": choice("x")}), Ok("a")),
+        (3, "a", json!({"1": choice("x"), "2": choice("x")}), Err("Field must not have duplicate choices.")),
+        (3, "a", json!({"1": {"order": "1"}}), Err("text key is missing from field_data")),
+        (3, "a", json!({"1": {"text": "x"}}), Err("order key is missing from field_data")),
+        (3, "a", json!({"one": choice("x")}), Err("'value' is not a number or an empty string")),
+        (7, "", json!({"subtype": "github"}), Ok("GitHub username")),
+        (7, "a", json!({"subtype": "custom"}), Err("Invalid external account type")),
+        (7, "a", json!({}), Err("Invalid external account type")),
+        (7, "a", json!({"subtype": "moon"}), Err("Invalid external account type")),
+        (7, "a", pattern("https://x.example/"), Err("URL pattern must contain '%(username)s'.")),
+        (7, "a", pattern("https://x.example/%(username)s"), Ok("a")),
+        (2, "Biography", json!({}), Ok("Biography")),
+    ];
+    let others = [field(1, "Taken", FieldKind::ShortText)];
+    for (kind, name, data, expected) in cases {
+        let found = check_new_field(&others, kind, &request(name, data.clone()));
+        let found = found.map(|field| field.name).map_err(|error| error.to_string());
+        assert_eq!(found, expected.map(str::to_owned).map_err(str::to_owned), "{kind} {name} {data}");
+    }
+}
+
+#[test]
+fn two_fields_fit_into_the_summary() {
+    let mut fields = vec![field(1, "a", FieldKind::ShortText), field(2, "b", FieldKind::ShortText)];
+    let wants = FieldRequest { is_in_summary: Some(true), ..request("c", json!({})) };
+    for kind in [2, 6] {
+        let refused = check_new_field(&fields, kind, &wants).unwrap_err();
+        assert_eq!(refused, PersonalError::KindNotInSummary.into());
+    }
+    fields.iter_mut().for_each(|field| field.is_in_summary = true);
+    assert_eq!(check_new_field(&fields, 1, &wants).unwrap_err(), PersonalError::SummaryFull.into());
+    let stays = FieldRequest { is_in_summary: Some(true), ..FieldRequest::default() };
+    assert!(check_field_update(&fields, 2, &stays).unwrap().is_in_summary);
+}
+
+#[test]
+fn known_accounts_keep_their_name() {
+    let github = check_new_field(&[], 7, &request("", json!({"subtype": "github"}))).unwrap();
+    let fields = [ProfileField { id: ProfileFieldId(3), ..github }];
+    let refused = check_field_update(&fields, 3, &request("Hub", json!({"subtype": "github"})));
+    assert_eq!(refused, Err(PersonalError::DefaultField.into()));
+    let required = FieldRequest { is_required: Some(true), ..FieldRequest::default() };
+    assert!(check_field_update(&fields, 3, &required).unwrap().is_required);
+    assert_eq!(check_field_update(&fields, 4, &required), Err(PersonalError::FieldMissing { id: 4 }.into()));
+}
+
+#[test]
+fn orders_name_every_field_once() {
+    let fields = [field(1, "a", FieldKind::Date), field(2, "b", FieldKind::Date)];
+    assert_eq!(check_field_order(&fields, &[2, 1]), Ok(vec![ProfileFieldId(2), ProfileFieldId(1)]));
+    for order in [&[1][..], &[1, 1], &[1, 2, 3], &[1, 2, 2]] {
+        assert_eq!(check_field_order(&fields, order), Err(PersonalError::FieldOrderInvalid), "{order:?}");
+    }
+}
+
+#[test]
+fn values_have_the_form_of_their_kind() {
+    let dir = fixture::directory();
+    let mut choice = field(1, "F", FieldKind::Choice);
+    choice.data = json!({"0": {"text": "x", "order": "1"}}).to_string();
+    let of = |kind| ProfileField { kind, ..field(1, "F", kind) };
+    let cases: Vec<(ProfileField, Value, Result<&str, &str>)> = vec![
+        (of(FieldKind::ShortText), json!("hi"), Ok("hi")),
+        (of(FieldKind::ShortText), json!(1), Err("F is not a string")),
+        (of(FieldKind::ShortText), json!("x".repeat(51)), Err("F is too long (limit: 50 characters)")),
+        (of(FieldKind::LongText), json!("x".repeat(501)), Err("F is too long (limit: 500 characters)")),
+        (of(FieldKind::Date), json!("2024-02-29"), Ok("2024-02-29")),
+        (of(FieldKind::Date), json!("2023-02-29"), Err("F is not a date")),
+        (of(FieldKind::Date), json!("2023-2-9"), Err("F is not a date")),
+        (of(FieldKind::Date), json!(""), Ok("")),
+        (of(FieldKind::Link), json!("https://x.example/a"), Ok("https://x.example/a")),
+        (of(FieldKind::Link), json!("javascript:alert(1)"), Err("F is not a URL")),
+        (choice.clone(), json!("0"), Ok("0")),
+        (choice, json!("1"), Err("'1' is not a valid choice for 'F'.")),
+        (of(FieldKind::Person), json!([MEMBER.0]), Ok(&MEMBER_LIST)),
+        (of(FieldKind::Person), json!([]), Ok("")),
+        (of(FieldKind::Person), json!("x"), Err("F is not a list")),
+        (of(FieldKind::Person), json!([999]), Err("Invalid user ID: 999")),
+        (of(FieldKind::Person), json!([BOT.0]), Err(&BOT_REFUSED)),
+    ];
+    for (field, value, expected) in cases {
+        let found = check_value(&dir, &field, &value).map_err(|error| error.to_string());
+        assert_eq!(found, expected.map(str::to_owned).map_err(str::to_owned), "{:?} {value}", field.kind);
+    }
+}
+
+static MEMBER_LIST: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| format!("[{}]", MEMBER.0));
+static BOT_REFUSED: std::sync::LazyLock<String> =
+    std::sync::LazyLock::new(|| format!("User with ID {} is a bot", BOT.0));
+
+#[test]
+fn some_fields_are_for_administrators() {
+    let dir = fixture::directory();
+    let mut office = field(1, "Office", FieldKind::ShortText);
+    office.is_editable_by_user = false;
+    let may = |id| check_may_fill_in(dir.user(id).unwrap(), &office);
+    assert_eq!(may(MEMBER), Err(PersonalError::FieldNotEditable));
+    assert_eq!(may(fixture::ADMINISTRATOR), Ok(()));
+}

@@ -1,0 +1,99 @@
+//! Values of profile fields: one check for each kind.
+
+use super::parse_data;
+use crate::error::{PersonalError, RuleError};
+use model::{Directory, FieldKind, ProfileField, User, UserId};
+use serde_json::Value;
+
+/// Longest value of a short text, in code points.
+const SHORT_TEXT_LENGTH_MAX: usize = 50;
+/// Longest value of a long text, in code points.
+const LONG_TEXT_LENGTH_MAX: usize = 500;
+
+/// Whether somebody may fill in a field of their own profile.
+///
+/// # Errors
+/// `FieldNotEditable`.
+pub fn check_may_fill_in(user: &User, field: &ProfileField) -> Result<(), PersonalError> {
+    match field.is_editable_by_user || user.is_administrator() {
+        true => Ok(()),
+        false => Err(PersonalError::FieldNotEditable),
+    }
+}
+
+/// A value as sent → the text to store; empty takes the value away.
+///
+/// # Errors
+/// What the field's kind asks for, by the field's name.
+pub fn check_value(dir: &Directory, field: &ProfileField, value: &Value) -> Result<String, RuleError> {
+    if field.kind == FieldKind::Person {
+        return check_people(dir, field, value);
+    }
+    let text = value.as_str().ok_or_else(|| invalid(field, "is not a string"))?;
+    if text.is_empty() {
+        return Ok(String::new());
+    }
+    match field.kind {
+        FieldKind::ShortText | FieldKind::Pronouns | FieldKind::ExternalAccount => {
+            check_length(field, text, SHORT_TEXT_LENGTH_MAX)?;
+        }
+        FieldKind::LongText => check_length(field, text, LONG_TEXT_LENGTH_MAX)?,
+        FieldKind::Date => check_date(field, text)?,
+        FieldKind::Link => check_link(field, text)?,
+        FieldKind::Choice => check_choice(field, text)?,
+        FieldKind::Person => {}
+    }
+    Ok(text.to_owned())
+}
+
+fn invalid(field: &ProfileField, detail: impl Into<String>) -> RuleError {
+    PersonalError::ValueInvalid { field: field.name.clone(), detail: detail.into() }.into()
+}
+
+fn check_length(field: &ProfileField, text: &str, limit: usize) -> Result<(), RuleError> {
+    match text.chars().count() > limit {
+        true => Err(invalid(field, format!("is too long (limit: {limit} characters)"))),
+        false => Ok(()),
+    }
+}
+
+fn check_date(field: &ProfileField, text: &str) -> Result<(), RuleError> {
+    let is_written_out = text.len() == 10;
+    match is_written_out.then(|| text.parse::<jiff::civil::Date>()) {
+        Some(Ok(_)) => Ok(()),
+        _ => Err(invalid(field, "is not a date")),
+    }
+}
+
+fn check_link(field: &ProfileField, text: &str) -> Result<(), RuleError> {
+    let parsed = url::Url::parse(text).ok();
+    match parsed.filter(|url| matches!(url.scheme(), "http" | "https" | "ftp" | "ftps")) {
+        Some(url) if url.has_host() => Ok(()),
+        _ => Err(invalid(field, "is not a URL")),
+    }
+}
+
+fn check_choice(field: &ProfileField, text: &str) -> Result<(), RuleError> {
+    match parse_data(&field.data).contains_key(text) {
+        true => Ok(()),
+        false => {
+            Err(PersonalError::ChoiceInvalid { value: text.to_owned(), field: field.name.clone() }.into())
+        }
+    }
+}
+
+fn check_people(dir: &Directory, field: &ProfileField, value: &Value) -> Result<String, RuleError> {
+    let people = value.as_array().ok_or_else(|| invalid(field, "is not a list"))?;
+    let mut ids = Vec::with_capacity(people.len());
+    for (index, person) in people.iter().enumerate() {
+        let id = person.as_i64().ok_or_else(|| invalid(field, format!("[{index}] is not an integer")))?;
+        let user = u32::try_from(id).ok().and_then(|id| dir.user(UserId(id)));
+        match user {
+            None => return Err(RuleError::InvalidMember { id }),
+            Some(user) if !user.is_active => return Err(PersonalError::PersonDeactivated { id }.into()),
+            Some(user) if user.is_bot() => return Err(PersonalError::PersonIsBot { id }.into()),
+            Some(user) => ids.push(user.id.0),
+        }
+    }
+    if ids.is_empty() { Ok(String::new()) } else { Ok(Value::from(ids).to_string()) }
+}
