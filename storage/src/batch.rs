@@ -46,8 +46,8 @@ impl<'t> Batch<'t> {
     fn erase(&mut self, realm: RealmId, table: Table, mut messages: RoaringBitmap) -> Result<(), StoreError> {
         while let Some(first) = messages.min() {
             let mut through = first;
-            if let Some((key, bytes)) = self.chunk_with(realm, table, MessageId(first))? {
-                let (rest, last) = chunk::without(&bytes, |id| messages.contains(id.0))?;
+            if let Some(Row { key, value }) = self.chunk_with(realm, table, MessageId(first))? {
+                let (rest, last) = chunk::without(&value, |id| messages.contains(id.0))?;
                 through = through.max(last.0);
                 match rest {
                     chunk::Rest::Same => {}
@@ -61,21 +61,16 @@ impl<'t> Batch<'t> {
     }
 
     /// The chunk that has a message, as of the changes so far: the last one that begins at or before it.
-    fn chunk_with(
-        &self,
-        realm: RealmId,
-        table: Table,
-        id: MessageId,
-    ) -> Result<Option<(Vec<u8>, Vec<u8>)>, StoreError> {
+    fn chunk_with(&self, realm: RealmId, table: Table, id: MessageId) -> Result<Option<Row>, StoreError> {
         let from = Key::table(realm, table).into_bytes();
         let to = tables::chunk(realm, table, id).into_bytes();
         let pending = self.newest.range(from.clone()..=to.clone()).next_back();
         let stored = self.tree.range(from..=to).next_back().transpose()?;
         match (pending, stored) {
             (Some((key, bytes)), stored) if stored.as_ref().is_none_or(|(other, _)| **other <= **key) => {
-                Ok(bytes.as_ref().map(|bytes| (key.clone(), bytes.clone())))
+                Ok(bytes.as_ref().map(|bytes| Row { key: key.clone(), value: bytes.clone() }))
             }
-            (_, stored) => Ok(stored.map(|(key, bytes)| (key.to_vec(), bytes.to_vec()))),
+            (_, stored) => Ok(stored.map(|(key, bytes)| Row { key: key.to_vec(), value: bytes.to_vec() })),
         }
     }
 }

@@ -116,7 +116,7 @@ impl Trees {
             return Ok(self.messages(realm, (id, id), |found| found == id)?.pop());
         }
         let key = tables::changed_message(realm, id);
-        Ok(self.state.get(key.as_bytes())?.map(|bytes| decode(&bytes, "changed message")).transpose()?)
+        self.state.get(key.as_bytes())?.map(|bytes| decode(&bytes, "changed message")).transpose()
     }
 
     /// Messages as they were sent, with ids from `first` to `last`, for which `wanted` says yes, ascending: one

@@ -27,6 +27,11 @@ impl Arrived {
         found
     }
 
+    /// Whether a user has any.
+    pub fn has_any(&self, user: UserId) -> bool {
+        self.groups.keys().any(|users| users.binary_search(&user).is_ok())
+    }
+
     /// Whether a user has one of them.
     pub fn is_delivered_to(&self, user: UserId, id: u32) -> bool {
         let mut groups = self.groups.iter();

@@ -28,6 +28,10 @@ impl View {
         if !self.messages.all.contains(id.0) {
             return Ok(());
         }
+        debug_assert!(
+            self.recent.get(id).is_none_or(|own| own.place == message.place),
+            "an own record says where message {id} was sent, not where it was moved"
+        );
         let row = MessageIndexRow::from(&**message);
         self.messages.change_traits(id, &row);
         self.changed.insert(id.0);

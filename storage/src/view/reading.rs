@@ -3,6 +3,7 @@
 use super::View;
 use model::{ChannelId, Flag, Flags, Message, MessageId, Place, RecipientId, Subscription, UserId};
 use roaring::RoaringBitmap;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl View {
@@ -64,6 +65,25 @@ impl View {
         self.channel_ids(channel).map(|ids| self.delivered_of(user, channel, ids)).unwrap_or_default()
     }
 
+    /// The same, without a copy in the usual case: subscribed since before the channel's first message.
+    pub fn delivered_part(&self, user: UserId, channel: ChannelId) -> Cow<'_, RoaringBitmap> {
+        let Some(ids) = self.channel_ids(channel) else { return Cow::Owned(RoaringBitmap::new()) };
+        let subscription = self.directory.subscription(channel, user);
+        if self.arrivals.to(channel).is_none() && subscription.is_some_and(|s| covers(s, ids)) {
+            return Cow::Borrowed(ids);
+        }
+        Cow::Owned(self.delivered_of(user, channel, ids))
+    }
+
+    /// Channels in which a user has messages that came there by moves: the user may never have been subscribed to
+    /// them. By id.
+    pub fn channels_arrived_for(&self, user: UserId) -> Vec<ChannelId> {
+        let arrived = self.arrivals.channels().filter(|(_, arrived)| arrived.has_any(user));
+        let mut channels: Vec<ChannelId> = arrived.map(|(channel, _)| channel).collect();
+        channels.sort_unstable();
+        channels
+    }
+
     /// Those of some messages of one channel that were delivered to a user.
     pub fn delivered_of(&self, user: UserId, channel: ChannelId, ids: &RoaringBitmap) -> RoaringBitmap {
         let arrived = self.arrivals.to(channel);
@@ -90,11 +110,7 @@ impl View {
 
     /// Those of a channel's messages that a subscription covers.
     fn received_among(&self, subscription: &Subscription, ids: RoaringBitmap) -> RoaringBitmap {
-        // The usual case: subscribed since before the first of them, without a break.
-        if let [span] = subscription.spans.as_slice()
-            && span.until.is_none()
-            && ids.min().is_none_or(|first| first > span.after.0)
-        {
+        if covers(subscription, &ids) {
             return ids;
         }
         let mut spans = RoaringBitmap::new();
@@ -153,5 +169,13 @@ impl View {
             Some(mine) => delivered - &mine.read,
             None => delivered.clone(),
         }
+    }
+}
+
+/// Whether somebody was subscribed since before the first of some messages, without a break.
+fn covers(subscription: &Subscription, ids: &RoaringBitmap) -> bool {
+    match subscription.spans.as_slice() {
+        [span] => span.until.is_none() && ids.min().is_none_or(|first| first > span.after.0),
+        _ => false,
     }
 }

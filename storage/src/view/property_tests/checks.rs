@@ -69,7 +69,12 @@ impl Plain {
         }
         let mut delivered = view.direct_messages_of(user);
         for channel in (1..=self.channels).map(ChannelId) {
-            delivered |= view.delivered_in_channel(user, channel);
+            let here = view.delivered_in_channel(user, channel);
+            prop_assert_eq!(&*view.delivered_part(user, channel), &here);
+            let is_subscribed = view.directory.subscription(channel, user).is_some();
+            let is_known = is_subscribed || view.channels_arrived_for(user).contains(&channel);
+            prop_assert!(here.is_empty() || is_known);
+            delivered |= here;
         }
         prop_assert_eq!(&delivered, &all);
         let unread = self.messages.keys().filter(|id| {
