@@ -40,7 +40,9 @@ pub use markdown::RealmMarkdown;
 pub use notice::{draft_notice, notification_bot};
 pub use placement::Placement;
 pub use presence::{Presence, Report};
-pub use realm::{FolderDescription, NewChannel, NewUser, Notice, RegisteredQueue};
+pub use realm::{
+    FolderDescription, NewChannel, NewPassword, NewUser, Notice, OwnChanges, RegisteredQueue,
+};
 pub use server::{Options, Server};
 pub use session::Delivered;
 pub use shared::QueueLimits;

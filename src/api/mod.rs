@@ -10,6 +10,7 @@ pub mod events;
 pub mod folders;
 pub mod groups;
 pub mod messages;
+pub mod realm;
 pub mod subscriptions;
 pub mod topics;
 pub mod users;

@@ -13,7 +13,7 @@ use crate::api::account::fetch_api_key::fetch_api_key;
 use crate::api::account::server_settings::server_settings;
 use crate::api::emoji::{EMOJI_PATH, emoji_json};
 use crate::api::users::create::create_user;
-use crate::api::{channels, events, folders, groups, messages, subscriptions, topics, users};
+use crate::api::{channels, events, folders, groups, messages, realm, subscriptions, topics, users};
 use actix_web::http::Method;
 use std::fmt;
 
@@ -108,6 +108,13 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::POST, "/api/v1/messages/flags/narrow",     Login::Account,   Limit::Api, messages::flags_narrow::change_in_narrow),
         Route::new(Method::GET,  "/api/v1/messages/matches_narrow",   Login::Account,   Limit::Api, messages::matches_narrow::matches_narrow),
         Route::new(Method::GET,  "/api/v1/messages/{message_id:int}", Login::Spectator, Limit::Api, messages::fetch_one::fetch_one),
+        Route::new(Method::PATCH,  "/api/v1/messages/{message_id:int}", Login::Account, Limit::Api, messages::edit::edit),
+        Route::new(Method::DELETE, "/api/v1/messages/{message_id:int}", Login::Account, Limit::Api, messages::delete::delete),
+        Route::new(Method::GET,    "/api/v1/messages/{message_id:int}/history",   Login::Account, Limit::Api, messages::history::history),
+        Route::new(Method::GET,    "/api/v1/messages/{message_id:int}/read_receipts", Login::Account, Limit::Api, messages::read_receipts::read_receipts),
+        Route::new(Method::POST,   "/api/v1/messages/{message_id:int}/reactions", Login::Account, Limit::Api, messages::reactions::add),
+        Route::new(Method::DELETE, "/api/v1/messages/{message_id:int}/reactions", Login::Account, Limit::Api, messages::reactions::remove),
+        Route::new(Method::POST,   "/api/v1/submessage",              Login::Account,   Limit::Api, messages::submessage::add_submessage),
         Route::new(Method::POST, "/api/v1/mark_all_as_read",          Login::Account,   Limit::Api, messages::mark_read::mark_all),
         Route::new(Method::POST, "/api/v1/mark_stream_as_read",       Login::Account,   Limit::Api, messages::mark_read::mark_channel),
         Route::new(Method::POST, "/api/v1/mark_topic_as_read",        Login::Account,   Limit::Api, messages::mark_read::mark_topic),
@@ -136,6 +143,7 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::GET,  "/api/v1/get_stream_id",                  Login::Account,   Limit::Api, channels::get_id::channel_id_by_name),
         Route::new(Method::GET,  "/api/v1/streams/{stream_id:int}",        Login::Account,   Limit::Api, channels::get::channel_by_id),
         Route::new(Method::GET,  "/api/v1/streams/{stream_id:int}/members", Login::Account,  Limit::Api, channels::members::list_members),
+        Route::new(Method::POST, "/api/v1/streams/{stream_id:int}/delete_topic", Login::Administrator, Limit::Api, messages::delete_topic::delete_topic),
         Route::new(Method::PATCH, "/api/v1/streams/{stream_id:int}",       Login::Account,   Limit::Api, channels::update::update_channel),
         Route::new(Method::DELETE, "/api/v1/streams/{stream_id:int}",      Login::Account,   Limit::Api, channels::archive::archive_channel),
         Route::new(Method::POST, "/api/v1/default_streams",                Login::Administrator, Limit::Api, channels::defaults::add_default_channel),
@@ -166,5 +174,11 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::GET,   "/api/v1/user_groups/{user_group_id:int}/members/{user_id:int}", Login::HumanNotGuest, Limit::Api, groups::members::is_member),
         Route::new(Method::GET,   "/api/v1/user_groups/{user_group_id:int}/subgroups",       Login::HumanNotGuest, Limit::Api, groups::subgroups::list_subgroups),
         Route::new(Method::POST,  "/api/v1/user_groups/{user_group_id:int}/subgroups",       Login::NotGuest,      Limit::Api, groups::subgroups::change_subgroups),
+
+        Route::new(Method::PATCH, "/api/v1/realm",                  Login::Administrator, Limit::Api, realm::update::update_realm),
+        Route::new(Method::PATCH, "/api/v1/settings",               Login::Human,         Limit::Api, users::settings::update_settings),
+        // Older names of the same.
+        Route::new(Method::PATCH, "/api/v1/settings/display",       Login::Human,         Limit::Api, users::settings::update_settings),
+        Route::new(Method::PATCH, "/api/v1/settings/notifications", Login::Human,         Limit::Api, users::settings::update_settings),
     ]
 }

@@ -4,6 +4,8 @@ mod account;
 mod auth;
 mod channels;
 pub mod edge;
+mod folders;
+mod groups;
 mod messages;
 mod subscriptions;
 mod topics;

@@ -62,6 +62,24 @@ pub const ROWS: &[Row] = &[
     ),
     row("GET /api/v1/messages/matches_narrow", "msg_ids=[1] narrow=[]", "msg_ids narrow", "msg_ids:list"),
     row("GET /api/v1/messages/{message_id:int}", "", "", "apply_markdown:bool allow_empty_topic_name:bool"),
+    row(
+        "PATCH /api/v1/messages/{message_id:int}",
+        "content=x",
+        "",
+        "stream_id:int send_notification_to_old_thread:bool send_notification_to_new_thread:bool",
+    ),
+    row("DELETE /api/v1/messages/{message_id:int}", "", "", ""),
+    row("GET /api/v1/messages/{message_id:int}/history", "", "", "allow_empty_topic_name:bool"),
+    row("GET /api/v1/messages/{message_id:int}/read_receipts", "", "", ""),
+    row("POST /api/v1/messages/{message_id:int}/reactions", "emoji_name=heart", "emoji_name", ""),
+    row("DELETE /api/v1/messages/{message_id:int}/reactions", "emoji_name=heart", "", ""),
+    row(
+        "POST /api/v1/submessage",
+        "message_id=1 msg_type=widget content={}",
+        "message_id msg_type content",
+        "message_id:int",
+    ),
+    row("POST /api/v1/streams/{stream_id:int}/delete_topic", "topic_name=x", "topic_name", ""),
     row("POST /api/v1/mark_all_as_read", "", "", ""),
     row("POST /api/v1/mark_stream_as_read", "stream_id=1", "stream_id", "stream_id:int"),
     row(
@@ -194,4 +212,32 @@ pub const ROWS: &[Row] = &[
     ),
     row("GET /api/v1/user_groups/{user_group_id:int}/subgroups", "", "", "direct_subgroup_only:bool"),
     row("POST /api/v1/user_groups/{user_group_id:int}/subgroups", "add=[1]", "add", "add:list delete:list"),
+    row(
+        "PATCH /api/v1/realm",
+        "",
+        "",
+        "allow_message_editing:bool enable_read_receipts:bool mandatory_topics:bool digest_weekday:int \
+         waiting_period_threshold:int new_stream_announcements_stream_id:int",
+    ),
+    row(
+        "PATCH /api/v1/settings",
+        "",
+        "",
+        "twenty_four_hour_time:bool enter_sends:bool presence_enabled:bool color_scheme:int web_font_size_px:int \
+         email_notifications_batching_period_seconds:int email_address_visibility:int",
+    ),
+    row(
+        "PATCH /api/v1/settings/display",
+        "",
+        "",
+        "twenty_four_hour_time:bool enter_sends:bool presence_enabled:bool color_scheme:int web_font_size_px:int \
+         email_notifications_batching_period_seconds:int email_address_visibility:int",
+    ),
+    row(
+        "PATCH /api/v1/settings/notifications",
+        "",
+        "",
+        "twenty_four_hour_time:bool enter_sends:bool presence_enabled:bool color_scheme:int web_font_size_px:int \
+         email_notifications_batching_period_seconds:int email_address_visibility:int",
+    ),
 ];

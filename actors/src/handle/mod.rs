@@ -1,9 +1,11 @@
 //! What the edge may ask of an organization. Nobody outside this package sees an actor's address.
 
 mod alert_words;
+mod bots;
 mod channels;
 mod groups;
 mod messages;
+mod settings;
 mod subscriptions;
 mod topics;
 
@@ -189,6 +191,10 @@ impl RealmHandle {
         op: FlagOp,
         messages: MessageRanges,
     ) -> Result<(), DomainError> {
+        // The owner's clients are told all the same that nothing had to change.
+        if messages.is_empty() {
+            return ask(self.actor()?, |answer| ChangeFlags { user, flag, op, messages, answer }).await;
+        }
         // A frame is bounded, so very scattered messages go in several.
         for ranges in messages.0.chunks(FLAG_RANGES_MAX) {
             let messages = MessageRanges(ranges.to_vec());

@@ -5,6 +5,7 @@ use super::messages::{
     ReportPresence, Type,
 };
 use super::state::RealmState;
+use super::sweep::Sweeps;
 use crate::Answer;
 use crate::channel::{ChannelActor, IsIdle};
 use crate::direct::DirectActor;
@@ -28,6 +29,9 @@ const SESSIONS_TICK: Duration = Duration::from_secs(1);
 /// How often unused actors are looked for.
 const IDLE_TICK: Duration = Duration::from_secs(60);
 
+/// How often waiting periods are looked at.
+const MEMBERS_TICK: Duration = Duration::from_secs(5);
+
 /// Decides for one organization, and starts its other actors on the same thread.
 pub struct RealmActor {
     pub(super) realm: Arc<RealmShared>,
@@ -36,6 +40,8 @@ pub struct RealmActor {
     pub(super) state: RealmState,
     /// Commands that wait for everything before them to be durable.
     pub(super) settled: SettledQueue<Self>,
+    /// When to look for what time has made obsolete.
+    pub(super) sweeps: Sweeps,
     /// When it began: queues of before have their idle time from here on.
     pub(super) since: Timestamp,
 }
@@ -45,7 +51,8 @@ impl RealmActor {
     pub fn new(realm: Arc<RealmShared>, committer: Rc<Committer>, fanout: Rc<Fanout>) -> Self {
         let since = realm.clock.now();
         let (state, settled) = (RealmState::default(), SettledQueue::default());
-        Self { realm, committer, fanout, state, settled, since }
+        let sweeps = Sweeps::new(since);
+        Self { realm, committer, fanout, state, settled, sweeps, since }
     }
 
     /// Commits, keeps given-out names until they are durable, and tells the channels concerned.
@@ -108,8 +115,10 @@ impl Actor for RealmActor {
         ctx.run_interval(SESSIONS_TICK, |actor, ctx| {
             actor.tick_sessions();
             actor.end_forgotten_queues(ctx);
+            actor.tick_sweep(ctx);
         });
         ctx.run_interval(IDLE_TICK, |actor, _| actor.tick_idle());
+        ctx.run_interval(MEMBERS_TICK, |actor, ctx| actor.tick_full_members(ctx));
     }
 }
 
@@ -188,6 +197,11 @@ impl Handler<ChangeFlags> for RealmActor {
 
     fn handle(&mut self, change: ChangeFlags, ctx: &mut Self::Context) {
         let ChangeFlags { user, flag, op, messages, answer } = change;
+        if messages.is_empty() {
+            let body = EventBody::Flags { flag, op, messages: Vec::new(), details: Vec::new() };
+            let _ = answer.send(self.committer.pass(&self.realm, body, Audience::Users([user].into())));
+            return;
+        }
         match self.committer.ids(self.realm.id) {
             Err(error) => drop(answer.send(Err(error))),
             Ok(ids) => {

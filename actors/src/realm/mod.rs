@@ -9,8 +9,10 @@ mod folders;
 mod groups;
 mod messages;
 mod sessions;
+mod settings;
 mod settled;
 mod state;
+mod sweep;
 
 pub use actor::RealmActor;
 pub(crate) use alert_words::ChangeAlertWords;
@@ -23,5 +25,7 @@ pub use messages::{
     OpenDirect, RegisterQueue, RegisteredQueue, ReportPresence, ResumeQueue, SendHeartbeat, Type,
 };
 pub(crate) use sessions::hears_all_public_channels;
+pub use settings::{NewPassword, OwnChanges};
+pub(crate) use settings::{UpdateOwnUser, UpdateRealm};
 pub(crate) use settled::{Settle, SettledCommand};
 pub(crate) use state::{join_groups, new_user};

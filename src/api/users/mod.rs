@@ -6,6 +6,7 @@ pub mod get;
 pub mod list;
 pub mod me;
 pub mod presence;
+pub mod settings;
 pub mod typing;
 
 pub use create::CAN_CREATE_USERS;

@@ -1,0 +1,4 @@
+//! The organization as such.
+
+pub mod setting_fields;
+pub mod update;

@@ -1,0 +1,142 @@
+//! `PATCH /settings` and its older names: one's own settings, name and password (api.md, endpoints.md 5).
+
+use crate::api::account::address::is_address;
+use crate::api::realm::setting_fields::settings;
+use crate::http::limits::Bucket;
+use crate::http::{Answer, ApiError, App, Caller, Fields, FromFields, Params, reply_ok};
+use actors::{DomainError, NewPassword, OwnChanges};
+use model::{Directory, SettingValue};
+use rules::names::{check_full_name_free, parse_full_name};
+use rules::passwords::is_strong_password;
+use rules::settings::{Setting, USER_SETTINGS, check_user_settings, realm_bool};
+use rules::text::strip;
+use std::time::{Duration, SystemTime};
+
+/// The parameters.
+pub struct UpdateSettings {
+    settings: Vec<(&'static Setting, SettingValue)>,
+    full_name: String,
+    email: String,
+    old_password: String,
+    new_password: String,
+}
+
+impl FromFields for UpdateSettings {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        Ok(Self {
+            full_name: fields.optional("full_name").unwrap_or_default(),
+            email: fields.optional("email").unwrap_or_default(),
+            old_password: fields.optional("old_password").unwrap_or_default(),
+            new_password: fields.optional("new_password").unwrap_or_default(),
+            settings: settings(fields, USER_SETTINGS)?,
+        })
+    }
+}
+
+/// Changes what is given, all of it or nothing. One's API key stays, whatever the password.
+pub async fn update_settings(app: App, caller: Caller, Params(params): Params<UpdateSettings>) -> Answer {
+    let UpdateSettings { settings, full_name, email, old_password, new_password } = params;
+    check_user_settings(&settings)?;
+    let password = match new_password.is_empty() {
+        true => None,
+        false => Some(check_new_password(&app, &caller, old_password, new_password).await?),
+    };
+    let directory = caller.realm.directory();
+    check_address_change(&directory, &caller, &email)?;
+    let full_name = check_name_change(&directory, &caller, full_name)?;
+    let changes = OwnChanges { settings, full_name, password };
+    match caller.realm.update_own_user(caller.user.id, changes).await {
+        // Changed by somebody else in the meantime.
+        Err(DomainError::WrongPassword) => Err(wrong_password()),
+        changed => changed.map_err(ApiError::from).and_then(|()| reply_ok()),
+    }
+}
+
+fn wrong_password() -> ApiError {
+    ApiError::bad_request("Wrong password!")
+}
+
+/// What came of a password.
+enum Checked {
+    Wrong,
+    Weak,
+    /// Hash of the new one.
+    Good(String),
+}
+
+/// Wrong guesses count like failed logins: whoever has the key does not find out the password here.
+async fn check_new_password(
+    app: &App,
+    caller: &Caller,
+    old: String,
+    new: String,
+) -> Result<NewPassword, ApiError> {
+    let user = caller.user.clone();
+    let key = (caller.realm.id(), user.delivery_email.to_lowercase());
+    let bucket = Bucket::AuthenticateByUsername;
+    let turn = app.passwords.turn().await?;
+    let standing = app.limits.peek(bucket, &key, now());
+    if let Some(secs) = standing.and_then(|standing| standing.retry_after_secs) {
+        let secs = secs.ceil() as u64;
+        let msg = format!("You're making too many attempts! Try again in {secs} seconds.");
+        return Err(ApiError::bad_request(msg));
+    }
+    let old_hash = user.password_hash.clone();
+    let checked = turn.run(move |hasher| {
+        if !hasher.check(user.password_hash.as_deref(), &old) {
+            return Ok(Checked::Wrong);
+        }
+        if !is_strong_password(&new, &[&user.delivery_email, &user.full_name]) {
+            return Ok(Checked::Weak);
+        }
+        hasher.hash(&new).map(Checked::Good)
+    });
+    match checked.await? {
+        Checked::Wrong => {
+            app.limits.spend(bucket, &key, now());
+            Err(wrong_password())
+        }
+        Checked::Weak => Err(ApiError::bad_request("New password is too weak!")),
+        Checked::Good(new_hash) => {
+            app.limits.clear(bucket, &key);
+            Ok(NewPassword { old_hash, new_hash })
+        }
+    }
+}
+
+fn now() -> Duration {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
+}
+
+/// A new address needs a link that is sent to it, and this server sends no mail: it says so instead of pretending.
+fn check_address_change(directory: &Directory, caller: &Caller, email: &str) -> Result<(), ApiError> {
+    let (email, user) = (strip(email), &caller.user);
+    if email.is_empty() || email == user.delivery_email {
+        return Ok(());
+    }
+    if realm_bool(directory.realm(), "email_changes_disabled") && !user.is_administrator() {
+        return Err(ApiError::bad_request("Email address changes are disabled in this organization."));
+    }
+    if !is_address(email) {
+        return Err(ApiError::bad_request("Invalid address."));
+    }
+    if directory.user_by_email(email).is_some() {
+        return Err(ApiError::bad_request("Already has an account."));
+    }
+    Err(ApiError::bad_request("This server sends no e-mail, so a new address cannot be confirmed."))
+}
+
+/// The name to ask for; none where it stays, also because the organization does not let people choose theirs.
+fn check_name_change(
+    directory: &Directory,
+    caller: &Caller,
+    full_name: String,
+) -> Result<Option<String>, ApiError> {
+    let (name, user) = (strip(&full_name), &caller.user);
+    let is_fixed = realm_bool(directory.realm(), "name_changes_disabled") && !user.is_administrator();
+    if name.is_empty() || name == user.full_name || is_fixed {
+        return Ok(None);
+    }
+    check_full_name_free(directory, parse_full_name(name)?, Some(user.id))?;
+    Ok(Some(full_name))
+}
