@@ -2,5 +2,6 @@
 
 mod add;
 mod list;
+mod properties;
 mod remove;
 mod update;

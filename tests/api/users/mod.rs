@@ -1,5 +1,6 @@
 //! `/users` and what people do besides writing.
 
+mod alert_words;
 mod create;
 mod get;
 mod list;
