@@ -10,7 +10,7 @@ pub use load::{ConfigError, Overrides};
 use crate::http::limits::{Bucket, Rule, Rules};
 use serde::Deserialize;
 use std::net::SocketAddr;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
 /// The commented configuration file with every option at its default.
@@ -60,6 +60,8 @@ pub struct Http {
     pub body_bytes_max: usize,
     /// Longest upload, bytes.
     pub upload_bytes_max: usize,
+    /// Seconds that one request deletes a topic's messages.
+    pub topic_deletion_secs_max: u64,
     /// Seconds to finish requests when stopping.
     pub stop_secs_max: u64,
 }
@@ -70,6 +72,8 @@ pub struct Http {
 pub struct Actors {
     /// Threads; 0 chooses.
     pub shards: usize,
+    /// Seconds between two looks for messages to delete.
+    pub sweep_secs: NonZeroU64,
 }
 
 /// `[storage]`.

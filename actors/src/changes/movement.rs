@@ -111,18 +111,20 @@ pub(super) fn accessible(
 /// Step 10, by looking at few of the messages: later ids were sent later.
 fn check_ages(moment: &Moment<'_>, plan: &MovePlan, visible: &RoaringBitmap) -> Result<(), DomainError> {
     let Some(oldest) = plan.oldest_allowed else { return Ok(()) };
-    let (mut too_old, mut young) = (0, visible.len() as u32);
-    while too_old < young {
-        let middle = too_old + (young - too_old) / 2;
+    let total = visible.len() as u32;
+    // How many are too old lies between these.
+    let (mut at_least, mut at_most) = (0, total);
+    while at_least < at_most {
+        let middle = at_least + (at_most - at_least) / 2;
         let Some(id) = visible.select(middle) else { break };
         let sent = moment.realm.own_record(MessageId(id))?.map(|message| message.sent);
         match sent {
-            Some(sent) if sent >= oldest => young = middle,
-            _ => too_old = middle + 1,
+            Some(sent) if sent >= oldest => at_most = middle,
+            _ => at_least = middle + 1,
         }
     }
-    let first_allowed = visible.select(young).map(MessageId);
-    Ok(plan.check_allowed(visible.len() as usize, young as usize, first_allowed)?)
+    let first_allowed = visible.select(at_least).map(MessageId);
+    Ok(plan.check_allowed(total as usize, (total - at_least) as usize, first_allowed)?)
 }
 
 /// Who has which of the moved messages in their new channel: its subscribers what they had before, and in protected
@@ -208,7 +210,9 @@ impl Relocation {
                 }
             }
         }
-        let is_first = self.moved.min() == Some(self.target.0)
+        // Whoever left a topic of their own alone does not follow it again because it was resolved.
+        let is_first = !plan.is_only_resolve()
+            && self.moved.min() == Some(self.target.0)
             && self.in_new_topic.min().is_none_or(|first| first > self.target.0);
         if let Some(sender) = sender.filter(|sender| is_first && sees_content(directory, sender, destination))
         {

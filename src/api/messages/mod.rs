@@ -3,14 +3,23 @@
 //! `recipients`, `range` and `page` are what several endpoints share: whom a message goes to, which messages are asked
 //! for, and loading them.
 
+mod bot_owner;
+mod access;
+pub mod delete;
+pub mod delete_topic;
+pub mod edit;
 pub mod fetch;
 pub mod fetch_one;
 pub mod flags;
 pub mod flags_narrow;
+pub mod history;
 pub mod mark_read;
 pub mod matches_narrow;
 mod page;
 mod range;
+pub mod reactions;
+pub mod read_receipts;
 mod recipients;
 pub mod render;
 pub mod send;
+pub mod submessage;

@@ -1,0 +1,83 @@
+//! `PATCH /messages/{message_id}`: edits a message, moves messages, or both (api.md; endpoints.md 2).
+//!
+//! Checked and rendered here against a snapshot, as for sending; the actor of the message's place decides.
+
+use super::access::readable_message;
+use super::send::rendered;
+use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, Path, RealmUrl, reply};
+use actors::{EditCommand, RealmMarkdown, RequestedEdit};
+use model::{MessageId, PropagateMode, TopicLink};
+use rules::markdown::topic_links;
+use rules::permissions::edit::{check_edit, parse_propagate_mode};
+use serde::Serialize;
+
+/// What is to change.
+pub struct EditMessage {
+    request: RequestedEdit,
+    tells_old: bool,
+    tells_new: bool,
+}
+
+impl FromFields for EditMessage {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        let channel = fields.optional_id("stream_id")?.map(i64::from);
+        let topic = fields.alias("topic", "subject")?;
+        let mode = fields.optional_str("propagate_mode").map(parse_propagate_mode).transpose()?;
+        let tells_old = fields.bool_or("send_notification_to_old_thread", false)?;
+        let tells_new = fields.bool_or("send_notification_to_new_thread", true)?;
+        let request = RequestedEdit {
+            content: fields.optional("content"),
+            topic,
+            channel,
+            mode: mode.unwrap_or(PropagateMode::One),
+            prev_content_sha256: fields.optional("prev_content_sha256"),
+        };
+        Ok(Self { request, tells_old, tells_new })
+    }
+}
+
+#[derive(Serialize)]
+struct EditedMessage {
+    /// Files that nothing refers to any more. There are none before there are uploads.
+    detached_uploads: [(); 0],
+}
+
+/// Edits or moves; what changed is on disk when this answers.
+pub async fn edit(
+    caller: Caller,
+    url: RealmUrl,
+    Path(id): Path<MessageId>,
+    Params(request): Params<EditMessage>,
+) -> Answer {
+    let command = prepare(&caller, url, id, request).await?;
+    caller.realm.edit_message(command).await?;
+    reply(&EditedMessage { detached_uploads: [] })
+}
+
+async fn prepare(
+    caller: &Caller,
+    url: RealmUrl,
+    id: MessageId,
+    edit: EditMessage,
+) -> Result<EditCommand, ApiError> {
+    let Caller { realm, user } = caller;
+    let EditMessage { request, tells_old, tells_new } = edit;
+    let message = readable_message(caller, id).await?;
+    let directory = realm.directory();
+    let received = || realm.read(|view| view.is_delivered(user.id, &message));
+    let plan = check_edit(&directory, user, &message, received, &request.as_request(), realm.now())?;
+    let context = RealmMarkdown::of_message(realm, &directory, user).with_url(&url.0);
+    let new_content = plan.content.map(|content| rendered(&content, &context)).transpose()?;
+    let links = plan.movement.map(|movement| topic_links(&movement.topic, &context)).unwrap_or_default();
+    let links = links.into_iter().map(|link| TopicLink { text: link.text, url: link.url });
+    Ok(EditCommand {
+        user: user.id,
+        message: id,
+        request,
+        rendered: new_content,
+        topic_links: links.collect(),
+        tells_old,
+        tells_new,
+        realm_url: url.0,
+    })
+}
