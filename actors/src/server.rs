@@ -135,6 +135,7 @@ impl Server {
             trees: self.trees.clone(),
             clock: self.options.clock.clone(),
             presence: Mutex::default(),
+            owner_alerts: Mutex::default(),
             queue_limits: self.options.queues,
             realm: OnceLock::new(),
             channels: RwLock::default(),

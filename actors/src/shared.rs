@@ -9,7 +9,7 @@ use crate::presence::PresenceTable;
 use crate::realm::RealmActor;
 use crate::session::SessionActor;
 use actix::Addr;
-use model::{ChannelId, Directory, Message, MessageId, QueueId, RealmId, UserId};
+use model::{ChannelId, Directory, Message, MessageId, QueueId, RealmId, Timestamp, UserId};
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -65,6 +65,8 @@ pub struct RealmShared {
     pub credentials: Credentials,
     /// Who is here.
     pub presence: Mutex<PresenceTable>,
+    /// When owners of bots were last told that nobody reads what those write.
+    pub owner_alerts: Mutex<HashMap<UserId, Timestamp>>,
     /// Bounds of event queues.
     pub queue_limits: QueueLimits,
     /// The realm actor; set once, when it starts.

@@ -2,6 +2,7 @@
 //!
 //! Names are looked up and Markdown is rendered here, with a snapshot, so that the actor only decides.
 
+use super::bot_owner::{owner_notice, tell_owner};
 use super::recipients::{ChannelName, PeopleNames, parse_channel, parse_people};
 use crate::http::params::check_length_max;
 use crate::http::{Answer, ApiError, Caller, ClientName, Fields, FromFields, Params, RealmUrl, reply};
@@ -86,8 +87,12 @@ pub async fn send(
     let writer = Writer { realm: &caller.realm, sender: &caller.user, client: client.0, url: &url };
     let sent = match request.to {
         To::Channel { channel, topic } => {
-            let draft = writer.channel_draft(channel, topic, request.text)?;
-            caller.realm.send_to_channel(draft).await?
+            let mut notice = None;
+            let draft = writer.channel_draft(channel, topic, request.text, &mut notice);
+            if let Some(notice) = notice {
+                tell_owner(&caller.realm, *notice).await;
+            }
+            caller.realm.send_to_channel(draft?).await?
         }
         To::People(people) => {
             let draft = writer.direct_draft(people, request.text)?;
@@ -107,12 +112,13 @@ struct Writer<'c> {
 }
 
 impl Writer<'_> {
-    /// Steps 3 to 12 for channels.
+    /// Steps 3 to 12 for channels. `notice` becomes what a bot's owner is told, if anything, whatever comes of it.
     fn channel_draft(
         self,
         channel: Option<ChannelName>,
         topic: Option<String>,
         text: Text,
+        notice: &mut Option<Box<DirectDraft>>,
     ) -> Result<ChannelDraft, ApiError> {
         let channel = channel.ok_or_else(|| ApiError::bad_request("Missing channel"))?;
         let topic = topic.ok_or_else(|| ApiError::bad_request("Missing topic"))?;
@@ -123,6 +129,7 @@ impl Writer<'_> {
             ChannelName::Id(id) => ChannelRef::Id(*id),
             ChannelName::Name(name) => ChannelRef::Name(name),
         };
+        *notice = owner_notice(self.realm, &directory, self.sender, wanted);
         let channel = access_channel_to_post(&directory, self.sender, wanted)?.channel();
         check_topics_policy(directory.realm(), channel, &topic)?;
         let links = topic_links(&topic, &RealmMarkdown::of_message(self.realm, &directory, self.sender));

@@ -1,5 +1,6 @@
 //! `/messages` and below.
 
+mod bot_owner;
 mod fetch;
 mod fetch_narrows;
 mod fetch_one;
