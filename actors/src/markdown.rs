@@ -99,9 +99,7 @@ impl MarkdownContext for RealmMarkdown<'_> {
             let messages = view.messages.topic(id, &key)?;
             let newest = match history {
                 History::Whole => messages.ids.max(),
-                History::Delivered(_) => {
-                    messages.ids.iter().rev().find(|id| history.includes(MessageId(*id)))
-                }
+                History::Delivered(_) => view.delivered_of(self.writer.id, id, &messages.ids).max(),
             };
             newest.map(u64::from)
         })

@@ -6,13 +6,14 @@ use storage::View;
 /// The newest message that was delivered to a user (companions.md 2, `max_message_id`). Messages of channels
 /// they are not in do not count: their number is nobody's business outside.
 pub fn newest_received(view: &View, user: UserId) -> Option<MessageId> {
-    let channels = view.directory.subscriptions_of_user(user).filter_map(|(channel, subscription)| {
+    let subscribed = view.directory.subscriptions_of_user(user).map(|(channel, _)| channel);
+    let channels = subscribed.chain(view.channels_arrived_for(user)).filter_map(|channel| {
         let newest = view.channel_ids(channel)?.max().map(MessageId)?;
         // The usual case: subscribed, and something came since.
-        if subscription.received(newest) {
+        if view.is_delivered_in(user, channel, newest) {
             return Some(newest);
         }
-        view.delivered_in_channel(user, channel).max().map(MessageId)
+        view.delivered_part(user, channel).max().map(MessageId)
     });
     let directs = view.directory.directs_of(user);
     let directs =
