@@ -6,6 +6,7 @@ mod get;
 mod list;
 mod me;
 mod presence;
+mod settings;
 mod typing;
 
 use crate::support::shape::words;

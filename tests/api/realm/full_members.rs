@@ -1,0 +1,42 @@
+//! Who is a full member follows the waiting period.
+
+use crate::api::groups::{group_id, read};
+use crate::support::{Person, TestServer};
+use actors::ManualClock;
+use model::Timestamp;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+const DAY_SECS: u64 = 24 * 3600;
+
+async fn set_days(owner: &Person, days: u32) {
+    owner.call(Method::PATCH, "/realm", &[("waiting_period_threshold", &days)]).ok().await;
+}
+
+fn ids(value: &Value) -> Vec<u64> {
+    value.as_array().expect("ids").iter().map(|id| id.as_u64().expect("an id")).collect()
+}
+
+#[tokio::test]
+async fn a_waiting_period_makes_new_members_wait() {
+    let clock = ManualClock::new(Timestamp(1_800_000_000_000));
+    let t = TestServer::plan().clock(&clock).start().await;
+    let [desdemona, hamlet] = t.users(["desdemona", "hamlet"]);
+    let (full, members) = (group_id(&t, "role:fullmembers"), group_id(&t, "role:members"));
+    let everybody = ids(&read(&desdemona, members).await["members"]);
+    assert_eq!(ids(&read(&desdemona, full).await["members"]), everybody);
+    let mut queue = hamlet.register().modern().events(&["user_group"]).await;
+    set_days(&desdemona, 3).await;
+    let event = queue.next().await;
+    assert_eq!((&event["op"], &event["group_id"]), (&json!("remove_members"), &json!(full)));
+    assert_eq!(ids(&event["user_ids"]), everybody);
+    // Nobody did anything, but the time is over.
+    clock.advance_secs(3 * DAY_SECS);
+    let event = queue.next().await;
+    assert_eq!((&event["op"], &event["group_id"]), (&json!("add_members"), &json!(full)));
+    assert_eq!(ids(&event["user_ids"]), everybody);
+    set_days(&desdemona, 30).await;
+    assert_eq!(queue.next().await["op"], "remove_members");
+    set_days(&desdemona, 0).await;
+    assert_eq!(queue.next().await["op"], "add_members");
+}

@@ -1,0 +1,4 @@
+//! The organization as such: mirrors `src/api/realm`.
+
+mod full_members;
+mod update;
