@@ -1,6 +1,6 @@
 //! `POST` and `DELETE /default_streams`: the channels that new people are subscribed to (companions.md 6).
 
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply};
+use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply_ok};
 
 /// The parameter.
 pub struct DefaultChannel {
@@ -16,11 +16,11 @@ impl FromFields for DefaultChannel {
 /// From now on new people are subscribed to the channel.
 pub async fn add_default_channel(caller: Caller, Params(params): Params<DefaultChannel>) -> Answer {
     caller.realm.set_default_channel(caller.user.id, params.channel.into(), true).await?;
-    reply(&())
+    reply_ok()
 }
 
 /// No longer.
 pub async fn remove_default_channel(caller: Caller, Params(params): Params<DefaultChannel>) -> Answer {
     caller.realm.set_default_channel(caller.user.id, params.channel.into(), false).await?;
-    reply(&())
+    reply_ok()
 }

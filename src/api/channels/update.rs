@@ -2,7 +2,7 @@
 
 use super::new_channel::description_html;
 use super::options::{folder_id, parse_retention_value};
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, Path, reply};
+use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, Path, reply_ok};
 use model::ChannelId;
 use rules::names::parse_description;
 use rules::permissions::channel_update::{ChannelUpdate, parse_topics_policy};
@@ -57,5 +57,5 @@ pub async fn update_channel(
         None => None,
     };
     caller.realm.update_channel(caller.user.id, id.0.into(), update, html).await?;
-    reply(&())
+    reply_ok()
 }

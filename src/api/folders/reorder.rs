@@ -1,6 +1,6 @@
 //! `PATCH /channel_folders`: the order of all folders (companions.md 6).
 
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply};
+use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply_ok};
 
 /// The parameter.
 pub struct ReorderFolders {
@@ -16,5 +16,5 @@ impl FromFields for ReorderFolders {
 /// Nothing but success.
 pub async fn reorder_folders(caller: Caller, Params(params): Params<ReorderFolders>) -> Answer {
     caller.realm.reorder_folders(caller.user.id, params.order).await?;
-    reply(&())
+    reply_ok()
 }

@@ -1,7 +1,7 @@
 //! `PATCH /channel_folders/{id}` (companions.md 6).
 
 use super::create::described;
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, Path, reply};
+use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, Path, reply_ok};
 use model::FolderId;
 use rules::folders::check_folder_description;
 
@@ -32,5 +32,5 @@ pub async fn update_folder(
     let description = params.description.map(|text| described(&caller, text)).transpose()?;
     let UpdateFolder { name, is_archived, .. } = params;
     caller.realm.update_folder(caller.user.id, id, name, description, is_archived).await?;
-    reply(&())
+    reply_ok()
 }
