@@ -27,8 +27,7 @@ impl Own<'_> {
 
 /// Channels with messages of somebody's own history.
 pub(super) fn own_channels(view: &View, asker: &User) -> Vec<ChannelId> {
-    let subscribed = own_channel_history(&view.directory, asker).map(|(channel, _)| channel.id);
-    let mut channels: Vec<ChannelId> = subscribed.collect();
+    let mut channels = given_channels(view, asker);
     channels.extend(flagged_channels(view, asker));
     channels.sort_unstable();
     channels.dedup();
@@ -42,8 +41,8 @@ pub(super) fn own_parts<'v>(view: &'v View, asker: &User) -> Vec<Cow<'v, Roaring
     for direct in view.directory.directs_of(asker.id) {
         parts.extend(view.messages.directs.get(&direct.recipient).map(Cow::Borrowed));
     }
-    for (channel, _) in own_channel_history(&view.directory, asker) {
-        let given = delivered(view, asker, channel.id);
+    for channel in given_channels(view, asker) {
+        let given = view.delivered_part(asker.id, channel);
         if !given.is_empty() {
             parts.push(given);
         }
@@ -68,10 +67,10 @@ pub(super) fn own_among(view: &View, asker: &User, ids: &RoaringBitmap) -> Roari
             found |= messages & ids;
         }
     }
-    for (channel, _) in own_channel_history(&view.directory, asker) {
-        let is_here = view.channel_ids(channel.id).is_some_and(|messages| !messages.is_disjoint(ids));
+    for channel in given_channels(view, asker) {
+        let is_here = view.channel_ids(channel).is_some_and(|messages| !messages.is_disjoint(ids));
         if is_here {
-            found |= &*delivered(view, asker, channel.id) & ids;
+            found |= &*view.delivered_part(asker.id, channel) & ids;
         }
     }
     found | (historical(view, asker) & ids)
@@ -86,7 +85,7 @@ pub(super) fn own_in_channel<'v>(view: &'v View, asker: &User, channel: ChannelI
     if !keeps_own_history(&view.directory, asker, record) {
         return Cow::Owned(RoaringBitmap::new());
     }
-    let given = delivered(view, asker, channel);
+    let given = view.delivered_part(asker.id, channel);
     match view.messages.users.get(&asker.id).filter(|mine| !mine.historical.is_disjoint(messages)) {
         Some(mine) => Cow::Owned(&*given | (&mine.historical & messages)),
         None => given,
@@ -100,8 +99,18 @@ pub(super) fn unread(view: &View, asker: &User) -> RoaringBitmap {
     own_parts(view, asker).iter().map(|part| &**part - read).union()
 }
 
-fn delivered<'v>(view: &'v View, user: &User, channel: ChannelId) -> Cow<'v, RoaringBitmap> {
-    Cow::Owned(view.delivered_in_channel(user.id, channel))
+/// Channels of which somebody was given messages, by subscription or by a move, and can still reach them; each once.
+fn given_channels(view: &View, asker: &User) -> Vec<ChannelId> {
+    let subscribed = own_channel_history(&view.directory, asker);
+    let mut channels: Vec<ChannelId> = subscribed.map(|(channel, _)| channel.id).collect();
+    for channel in view.channels_arrived_for(asker.id) {
+        let record = view.directory.channel(channel);
+        let is_new = view.directory.subscription(channel, asker.id).is_none();
+        if is_new && record.is_some_and(|record| keeps_own_history(&view.directory, asker, record)) {
+            channels.push(channel);
+        }
+    }
+    channels
 }
 
 /// Messages that somebody has flagged without having been given them.
