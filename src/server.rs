@@ -157,6 +157,7 @@ pub fn options(config: &Config, is_durable: bool) -> actors::Options {
             idle_secs: u32::try_from(queues.idle_secs).unwrap_or(u32::MAX),
             ..QueueLimits::default()
         },
+        sweep_secs: config.actors.sweep_secs.get(),
         clock: Arc::new(SystemClock),
     }
 }

@@ -36,6 +36,8 @@ pub struct Options {
     pub journal_segment_bytes: u64,
     /// Bounds of event queues.
     pub queues: QueueLimits,
+    /// Seconds between two looks for messages that have been kept long enough.
+    pub sweep_secs: u64,
     /// The time.
     pub clock: Arc<dyn Clock>,
 }
@@ -137,6 +139,7 @@ impl Server {
             presence: Mutex::default(),
             owner_alerts: Mutex::default(),
             queue_limits: self.options.queues,
+            sweep_secs: self.options.sweep_secs,
             realm: OnceLock::new(),
             channels: RwLock::default(),
             directs: RwLock::default(),

@@ -69,6 +69,8 @@ pub struct RealmShared {
     pub owner_alerts: Mutex<HashMap<UserId, Timestamp>>,
     /// Bounds of event queues.
     pub queue_limits: QueueLimits,
+    /// Seconds between two looks for messages that have been kept long enough.
+    pub sweep_secs: u64,
     /// The realm actor; set once, when it starts.
     pub realm: OnceLock<Addr<RealmActor>>,
     /// Running channel actors.

@@ -22,6 +22,8 @@ pub struct ChannelState {
     /// Topics, each with how many messages it has.
     topics: HashMap<TopicKey, u64>,
     is_recently_active: bool,
+    /// Its record, if the organization changed it while this actor ran: perhaps ahead of what is durable.
+    changed: Option<Arc<Channel>>,
     /// Policies for topics that are on their way to the disk.
     pub(super) policies: PoliciesAhead,
 }
@@ -53,7 +55,14 @@ impl ChannelState {
     /// The state of a channel that nobody decides for at the moment.
     pub fn new(channel: &Channel, subscribers: Subscribers, topics: HashMap<TopicKey, u64>) -> Self {
         let is_recently_active = channel.is_recently_active;
-        Self { id: channel.id, subscribers, topics, is_recently_active, policies: PoliciesAhead::default() }
+        Self {
+            id: channel.id,
+            subscribers,
+            topics,
+            is_recently_active,
+            changed: None,
+            policies: PoliciesAhead::default(),
+        }
     }
 
     /// A user's current subscription.
@@ -89,7 +98,7 @@ impl ChannelState {
     ) -> Result<SendDecision, DomainError> {
         let directory = context.directory;
         let sender = draft.draft.sender.clone();
-        let Some(channel) = directory.channel(self.id) else {
+        let Some(channel) = self.changed.as_ref().or_else(|| directory.channel(self.id)) else {
             return Err(rules::RuleError::ChannelIdDoesNotExist { id: self.id.0.into() }.into());
         };
         rules::permissions::channel::check_may_post(directory, &sender, channel)?;
@@ -203,6 +212,9 @@ impl ChannelState {
                 if *channel == self.id =>
             {
                 self.count(topic, -(messages.len() as i64));
+            }
+            Fact::ChannelChanged(record) if record.id == self.id => {
+                self.changed = Some(Arc::new(Channel::clone(record)));
             }
             Fact::ChannelActivityChanged { channel, is_recently_active } if *channel == self.id => {
                 self.is_recently_active = *is_recently_active;

@@ -1,6 +1,7 @@
 //! Commands about channels, their subscribers and their folders.
 
 use super::{RealmHandle, ask, mailbox};
+use crate::changes::{Change, ChangeCommand, Routed};
 use crate::channel::{Subscribe, Subscribed, Unsubscribe, Unsubscribed};
 use crate::error::DomainError;
 use crate::realm::{
@@ -8,8 +9,9 @@ use crate::realm::{
     SetDefaultChannel, UpdateChannel, UpdateFolder,
 };
 use actix::prelude::*;
-use model::{ChannelId, FolderId, UserId};
+use model::{ChannelId, FolderId, RecipientId, UserId};
 use rules::permissions::channel_update::ChannelUpdate;
+use std::sync::Arc;
 
 /// Users whose subscriptions one frame changes.
 const SUBSCRIBERS_MAX: usize = 1000;
@@ -116,6 +118,28 @@ impl RealmHandle {
         self.settle(ReorderFolders { by, order }).await
     }
 
+    /// Lets a channel's actor change messages of its own.
+    pub(crate) async fn change_in_channel<C: ChangeCommand>(
+        &self,
+        channel: ChannelId,
+        command: C,
+    ) -> Result<C::Outcome, DomainError> {
+        let actor = self.channel(channel).await?;
+        let command = Arc::new(command);
+        here(ask(&actor, |answer| Change { command, answer }).await?)
+    }
+
+    /// Lets a conversation's actor change messages of its own.
+    pub(crate) async fn change_in_direct<C: ChangeCommand>(
+        &self,
+        direct: RecipientId,
+        command: C,
+    ) -> Result<C::Outcome, DomainError> {
+        let actor = self.direct(direct).await?;
+        let command = Arc::new(command);
+        here(ask(&actor, |answer| Change { command, answer }).await?)
+    }
+
     /// Subscribes users, each with a colour.
     ///
     /// # Errors
@@ -156,5 +180,13 @@ impl RealmHandle {
             outcome.not_subscribed.extend(part.not_subscribed);
         }
         Ok(outcome)
+    }
+}
+
+/// What is asked of one place cannot have moved to another.
+fn here<T>(routed: Routed<T>) -> Result<T, DomainError> {
+    match routed {
+        Routed::Done(outcome) => Ok(outcome),
+        Routed::Elsewhere => Err(DomainError::InvalidMessages),
     }
 }

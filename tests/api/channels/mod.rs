@@ -1,8 +1,12 @@
 //! Channels and their topics.
 
+mod archive;
 mod create;
+mod defaults;
 mod get;
 mod list;
+mod retention;
+mod update;
 
 use crate::support::shape::words;
 

@@ -1,0 +1,80 @@
+//! `DELETE /streams/{id}`, and back with PATCH.
+
+use crate::support::{Channel, Params, TestServer};
+use reqwest::Method;
+use serde_json::json;
+
+#[tokio::test]
+async fn an_archived_channel_is_read_and_not_written() {
+    let t = TestServer::start().await;
+    let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
+    let channel = hamlet.create_channel("Verona").with(&othello).await;
+    let path = format!("/streams/{}", channel.id);
+    let id = hamlet.send(&channel, "t", "x").await;
+    iago.post("/default_streams", &[("stream_id", &channel.id)]).ok().await;
+    assert_eq!(hamlet.delete(&path, &[]).ok().await, json!({"result": "success", "msg": ""}));
+
+    let stream = othello.get(&path, &[]).ok().await["stream"].clone();
+    assert_eq!(stream["is_archived"], json!(true));
+    let send: Params<'_> =
+        &[("type", &"channel"), ("to", &channel.id), ("topic", &"t"), ("content", &"more")];
+    hamlet.post("/messages", send).bad("Not authorized to send to channel 'Verona'").await;
+    othello.get(&format!("/messages/{id}"), &[]).ok().await;
+    let shown = othello.get("/streams", &[("include_all", &true)]).ok().await;
+    assert_eq!(shown["streams"], json!([]));
+    let all = othello.get("/streams", &[("exclude_archived", &false), ("include_default", &true)]).ok().await;
+    assert_eq!(all["streams"][0]["is_default"], json!(false));
+    // Its last words, and its name, which stays taken.
+    let narrow = json!([["channel", channel.id], ["topic", "channel events"]]);
+    let last = othello.messages(narrow.clone()).await.pop().expect("a notice");
+    assert_eq!(last["content"], "<p>Channel Verona has been archived.</p>");
+    let taken = json!({
+        "msg": "Channel 'verona' already exists", "code": "CHANNEL_ALREADY_EXISTS", "channel_name": "verona"
+    });
+    let again: Params<'_> = &[("name", &"verona"), ("subscribers", &"[]")];
+    othello.post("/channels/create", again).refused(409, taken).await;
+    hamlet.delete(&path, &[]).bad("Channel is already deactivated").await;
+    othello.delete(&path, &[]).bad("You do not have permission to administer this channel.").await;
+
+    // Its record can be changed meanwhile, silently.
+    hamlet.call(Method::PATCH, &path, &[("description", &"gone")]).ok().await;
+    assert_eq!(othello.messages(narrow.clone()).await.last(), Some(&last));
+    hamlet.call(Method::PATCH, &path, &[("is_archived", &true)]).ok().await;
+    hamlet.call(Method::PATCH, &path, &[("is_archived", &false)]).ok().await;
+    let back = othello.get(&path, &[]).ok().await["stream"].clone();
+    assert_eq!((&back["is_archived"], &back["subscriber_count"]), (&json!(false), &json!(2)));
+    let last = othello.messages(narrow).await.pop().expect("a notice");
+    assert_eq!(last["content"], "<p>Channel Verona un-archived.</p>");
+    hamlet.send(&channel, "t", "more").await;
+}
+
+#[tokio::test]
+async fn who_may_archive() {
+    let t = TestServer::start().await;
+    let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
+    let secret = hamlet.create_channel("secret").private().await;
+    let nowhere = Channel { id: 999, name: "nowhere".into() };
+    for (who, channel) in [(&othello, &secret), (&iago, &nowhere)] {
+        who.delete(&format!("/streams/{}", channel.id), &[]).bad("Invalid channel ID").await;
+    }
+    iago.delete(&format!("/streams/{}", secret.id), &[]).ok().await;
+}
+
+#[tokio::test]
+async fn sends_that_race_with_archiving_come_before_it() {
+    let t = TestServer::start().await;
+    let [hamlet, othello] = t.users(["hamlet", "othello"]);
+    let channel = hamlet.create_channel("Verona").with(&othello).await;
+    let send = || async {
+        let params: Params<'_> =
+            &[("type", &"channel"), ("to", &channel.id), ("topic", &"t"), ("content", &"x")];
+        othello.post("/messages", params).await
+    };
+    let path = format!("/streams/{}", channel.id);
+    let archive = async { hamlet.delete(&path, &[]).ok().await };
+    let (_, answers) = tokio::join!(archive, futures_util::future::join_all((0..40).map(|_| send())));
+    let accepted: Vec<u64> = answers.iter().filter_map(|answer| answer.body["id"].as_u64()).collect();
+    let narrow = json!([["channel", channel.id], ["topic", "channel events"]]);
+    let farewell = hamlet.message_ids(narrow).await.pop().expect("a notice");
+    assert!(accepted.iter().all(|id| *id < farewell), "{accepted:?} {farewell}");
+}
