@@ -113,7 +113,19 @@ impl Stage {
             // Answers name the queue that was asked for.
             values.extend([("foreign_queue", queue.clone()), ("queue", queue)]);
         }
+        if texts.contains("{group}") {
+            values.push(("group", self.build_group().await.to_string()));
+        }
         Scene { key, values }
+    }
+
+    /// A group with one member, managed by a member who is no caller and by the channel administrator.
+    async fn build_group(&self) -> u32 {
+        let [othello, warden, cordelia] = self.t.users(["othello", "prospero", "cordelia"]);
+        let members = self.t.realm().directory().group_by_name("role:members").expect("a group").id.0;
+        let managers = json!({"direct_members": [othello.id, warden.id], "direct_subgroups": []});
+        let more = json!({"can_manage_group": managers, "can_join_group": members});
+        crate::api::groups::create_with(&othello, &format!("group {}", self.scenes), &[&cordelia], more).await
     }
 
     async fn build_channel(

@@ -7,6 +7,7 @@
 pub mod account;
 pub mod channels;
 pub mod events;
+pub mod groups;
 pub mod messages;
 pub mod subscriptions;
 
@@ -67,7 +68,15 @@ pub const fn open(route: &'static str, given: &'static str, outcome: &'static st
 
 /// Every row.
 pub fn all() -> Vec<Row> {
-    [account::rows(), messages::rows(), events::rows(), channels::rows(), subscriptions::rows()].concat()
+    [
+        account::rows(),
+        messages::rows(),
+        events::rows(),
+        channels::rows(),
+        subscriptions::rows(),
+        groups::rows(),
+    ]
+    .concat()
 }
 
 impl Row {
@@ -104,6 +113,7 @@ impl Row {
             ("{message_id:int}", "{message}"),
             ("{stream_id:int}", "{channel}"),
             ("{user_id:int}", "{user}"),
+            ("{user_group_id:int}", "{group}"),
             ("{email:text}", "cordelia@zulip.com"),
         ];
         // A row may be about another message: `id={own}` names it.
