@@ -7,7 +7,6 @@ pub mod event;
 pub mod folder;
 pub mod group;
 pub mod json;
-pub mod languages;
 pub mod list;
 pub mod message;
 pub mod presence;

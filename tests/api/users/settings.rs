@@ -77,6 +77,18 @@ async fn every_setting_changes_with_an_event_of_its_own() {
 }
 
 #[tokio::test]
+async fn a_language_is_told_with_the_name_it_has_in_itself() {
+    let t = TestServer::start().await;
+    let hamlet = t.user("hamlet");
+    let mut queue = hamlet.register().modern().events(&["user_settings"]).await;
+    for (code, name) in [("de", "Deutsch"), ("en", "English")] {
+        hamlet.call(Method::PATCH, "/settings", &[("default_language", &code)]).ok().await;
+        let event = queue.next().await;
+        assert_eq!((&event["value"], &event["language_name"]), (&json!(code), &json!(name)));
+    }
+}
+
+#[tokio::test]
 async fn older_names_and_what_nobody_knows() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");

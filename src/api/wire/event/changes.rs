@@ -5,14 +5,13 @@ use super::EventWriter;
 use crate::api::wire::folder::folder as folder_json;
 use crate::api::wire::group::group_setting;
 use crate::api::wire::json::{push_field, push_name, push_text, push_text_field, push_value};
-use crate::api::wire::languages::language_name;
 use crate::api::wire::settings::setting;
 use model::event::{
     ChangedSetting, ChannelChange, FolderChange, GroupChange, SettingForm, SubscriptionChange, UserChange,
 };
 use model::{EventBody, SettingValue, UserId};
 use rules::permissions::users::api_email;
-use rules::settings::user_bool;
+use rules::settings::{language_name, user_bool};
 
 fn push_open(out: &mut Vec<u8>, kind: &str, op: &str) {
     out.extend_from_slice(b"{\"type\":");
@@ -186,7 +185,7 @@ impl EventWriter<'_> {
             }
         }
         if let ("default_language", SettingValue::Text(code)) = (changed.name, &changed.value) {
-            push_text_field(out, "language_name", language_name(code));
+            push_text_field(out, "language_name", language_name(code).unwrap_or(code));
         }
     }
 
