@@ -62,7 +62,7 @@ fn check_mentions(
             check_wildcard(directory, user, Wildcard::Channel, people)?;
         }
         if mentions.topic_wildcard {
-            in_topic = topic_people(moment, channel, target);
+            in_topic = topic_people(moment, channel, target)?;
             check_wildcard(directory, user, Wildcard::Topic, in_topic.len())?;
         }
     }
@@ -70,8 +70,12 @@ fn check_mentions(
     Ok(in_topic)
 }
 
-fn topic_people(moment: &Moment<'_>, channel: ChannelId, target: &Target) -> Vec<UserId> {
-    participants(moment.view, channel, &TopicKey::new(target.message.place.topic()))
+fn topic_people(
+    moment: &Moment<'_>,
+    channel: ChannelId,
+    target: &Target,
+) -> Result<Vec<UserId>, DomainError> {
+    participants(moment.realm, channel, &TopicKey::new(target.message.place.topic()))
 }
 
 /// Flags by what the message says now for those who have it, and whatever else single users had with it.

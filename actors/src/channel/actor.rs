@@ -1,6 +1,7 @@
 //! The shell around `ChannelState`: takes ids, commits, and remembers what it committed.
 
 use super::messages::{IsIdle, SendMessage, Subscribe, Subscribed, Unsubscribe, Unsubscribed};
+use super::participants::participants;
 use super::state::{ChannelState, SendContext, SendDecision};
 use crate::Answer;
 use crate::changes::{Change, ChangeCommand, Home, TakeTurn, TakesTurns, first_submessage};
@@ -74,12 +75,11 @@ impl ChannelActor {
     fn decide(&self, draft: ChannelDraft) -> Result<(Sequencer, MessageId, SendDecision), DomainError> {
         let mut ids = self.committer.ids(self.realm.id)?;
         let id = ids.take_message()?;
-        let view = self.realm.view.read();
-        let participants = if draft.draft.rendered.mentions.topic_wildcard {
-            participants(&view, self.id, &TopicKey::new(&draft.topic))
-        } else {
-            Vec::new()
+        let participants = match draft.draft.rendered.mentions.topic_wildcard {
+            true => participants(&self.realm, self.id, &TopicKey::new(&draft.topic))?,
+            false => Vec::new(),
         };
+        let view = self.realm.view.read();
         let now = self.realm.clock.now();
         let durable = view.progress.sequence;
         let context =
@@ -190,13 +190,6 @@ fn load_state(view: &View, id: ChannelId) -> Option<ChannelState> {
     let topics = messages.into_iter().flat_map(|messages| &messages.topics);
     let topics = topics.map(|(key, topic)| (key.clone(), topic.ids.len())).collect();
     Some(ChannelState::new(channel, view.directory.subscriptions_of(id), topics))
-}
-
-/// Distinct people who wrote in a topic.
-pub(crate) fn participants(view: &View, channel: ChannelId, topic: &TopicKey) -> Vec<UserId> {
-    let Some(messages) = view.messages.topic(channel, topic) else { return Vec::new() };
-    let senders = view.messages.senders.iter();
-    senders.filter(|(_, ids)| !ids.is_disjoint(&messages.ids)).map(|(user, _)| *user).collect()
 }
 
 impl Actor for ChannelActor {

@@ -4,11 +4,12 @@
 
 mod actor;
 mod messages;
+mod participants;
 mod policies;
 mod state;
 mod subscriptions;
 
 pub use actor::ChannelActor;
-pub(crate) use actor::participants;
 pub use messages::{IsIdle, SendMessage, Subscribe, Subscribed, Unsubscribe, Unsubscribed};
+pub(crate) use participants::participants;
 pub use subscriptions::{ChangeSubscription, SetTopicPolicy};

@@ -152,26 +152,30 @@ fn check<'a>(caller: &Caller, directory: &Directory, adding: &'a Adding) -> Resu
     for (channel, wanted) in existing {
         match check_access(caller, directory, channel, for_others) {
             Ok(()) => open.push((channel.id, wanted)),
-            Err(error) if adding.authorization_errors_fatal => return Err(error.into()),
-            Err(_) => unauthorized.push(channel.name.clone()),
+            Err(error) if is_tolerated(&error, adding) => unauthorized.push(channel.name.clone()),
+            Err(error) => return Err(error.into()),
         }
     }
     Ok(Checked { people: people?, existing: open, missing, plan, unauthorized })
 }
 
+/// Archived channels are subscribed to like others.
 fn check_access(
     caller: &Caller,
     directory: &Directory,
     channel: &Channel,
     for_others: bool,
 ) -> Result<(), RuleError> {
-    if channel.is_archived {
-        return Err(RuleError::ChannelsInaccessible { names: vec![channel.name.clone()] });
-    }
     match for_others {
         true => check_may_add_subscribers(directory, &caller.user, channel),
         false => check_may_subscribe(directory, &caller.user, channel),
     }
+}
+
+/// Whether a channel is left out instead of refusing the whole request: only for being out of reach. Whoever may not
+/// add others to a channel that they can read is always refused.
+fn is_tolerated(error: &RuleError, adding: &Adding) -> bool {
+    !adding.authorization_errors_fatal && matches!(error, RuleError::ChannelsInaccessible { .. })
 }
 
 /// How often a name that somebody else is just taking is looked at again, and how soon.
@@ -254,11 +258,11 @@ impl Work<'_> {
         let for_others = self.people != [self.caller.user.id];
         match check_access(self.caller, directory, channel, for_others) {
             Ok(()) => self.subscribe(directory, channel.id, wanted).await,
-            Err(error) if self.adding.authorization_errors_fatal => Err(error.into()),
-            Err(_) => {
+            Err(error) if is_tolerated(&error, self.adding) => {
                 self.added.unauthorized.push(channel.name.clone());
                 Ok(())
             }
+            Err(error) => Err(error.into()),
         }
     }
 }

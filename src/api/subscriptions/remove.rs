@@ -53,7 +53,7 @@ pub async fn unsubscribe(caller: Caller, Params(params): Params<Removing>) -> An
 /// Finds the channels and the people, and checks that the caller may do this.
 ///
 /// # Errors
-/// The rules of names; `STREAM_DOES_NOT_EXIST` for unknown ones; principals; `Insufficient permission`.
+/// The rules of names; principals; `Insufficient permission`; `STREAM_DOES_NOT_EXIST` for unknown names.
 pub fn check_removal(
     caller: &Caller,
     directory: &Directory,
@@ -68,16 +68,16 @@ pub fn check_removal(
             None => unknown.push(name),
         }
     }
-    if !unknown.is_empty() {
-        let names = unknown.join(", ");
-        let error = ApiError::new(Code::STREAM_DOES_NOT_EXIST, format!("Channel(s) ({names}) do not exist"));
-        return Err(error.with("stream", names));
-    }
     let no_such_id = |id: u32| RuleError::InvalidMember { id: id.into() }.into();
     let people = removing.principals.resolve(directory, caller, no_such_id)?;
     if people.iter().any(|user| !is_own(caller, directory, *user)) {
         let channels: Vec<&Channel> = channels.iter().map(|channel| &**channel).collect();
         check_may_remove_subscribers(directory, &caller.user, &channels)?;
+    }
+    if !unknown.is_empty() {
+        let names = unknown.join(", ");
+        let error = ApiError::new(Code::STREAM_DOES_NOT_EXIST, format!("Channel(s) ({names}) do not exist"));
+        return Err(error.with("stream", names));
     }
     Ok(CheckedRemoval { people, channels })
 }
