@@ -7,6 +7,7 @@ mod fetch;
 mod flags;
 mod locate;
 mod own;
+mod readers;
 mod received;
 mod register;
 mod search;
@@ -18,6 +19,7 @@ pub use channels::{ChannelSnapshot, TopicSummary, channel_snapshot, one_channel,
 pub use fetch::{Anchor, FetchedMessage, NEWEST, Range, Window, chosen, ids_among, window};
 pub use flags::{FlagSelection, ReadScope, select_flags, select_unread};
 pub use locate::{locate, may_read, readable_among};
+pub use readers::readers;
 pub use received::newest_received;
 pub use register::{Include, RecentConversation, StateSnapshot, state_snapshot};
 pub use search::evaluate;

@@ -1,9 +1,9 @@
 //! `GET /messages/{message_id}`: one message, with its source (companions.md 4).
 
-use super::page::{run, shown_flags};
+use super::page::{read_one, shown_flags};
 use crate::api::wire::message::{MessageForm, MessageWriter};
 use crate::http::{Answer, ApiError, Caller, Envelope, Fields, FromFields, Params, Path, Realm};
-use actors::queries::{FetchedMessage, MessageSnapshot, locate};
+use actors::queries::FetchedMessage;
 use model::MessageId;
 use rules::RuleError;
 
@@ -37,14 +37,8 @@ pub async fn fetch_one(
         None => ApiError::not_logged_in(),
     };
     let reader = asker.as_deref();
-    let snapshot = realm.read(|view| {
-        let may = locate(view, reader, id).is_some();
-        may.then(|| MessageSnapshot::take(view, reader, &[id]))
-    });
-    let snapshot = snapshot.ok_or_else(refused)?;
-    let trees = realm.clone();
-    let mut found = run(snapshot.is_in_memory(), move || snapshot.read(&trees)).await?;
-    let FetchedMessage { message, flags } = found.pop().ok_or_else(refused)?;
+    let found = read_one(&realm, reader, id).await?;
+    let FetchedMessage { message, flags } = found.ok_or_else(refused)?;
     let flags = shown_flags(reader, flags);
     let directory = realm.directory();
     let mut writer = MessageWriter::new(&directory, reader, request.form);

@@ -67,9 +67,7 @@ pub async fn change(caller: Caller, Params(request): Params<ChangeFlags>) -> Ans
     let FlagChange { flag, op } = request.change;
     let ids: Vec<MessageId> = request.messages.iter().copied().map(MessageId).collect();
     let selected = realm.read(|view| select_flags(view, &user, (flag, op), &ids))?;
-    if !selected.messages.is_empty() {
-        realm.change_flags(user.id, flag, op, selected.messages).await?;
-    }
+    realm.change_flags(user.id, flag, op, selected.messages).await?;
     reply(&ChangedFlags {
         messages: request.messages,
         ignored_because_not_subscribed_channels: selected.not_subscribed,

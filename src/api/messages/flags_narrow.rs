@@ -54,9 +54,7 @@ pub async fn change_in_narrow(caller: Caller, Params(request): Params<ChangeFlag
         let selected = select_flags(view, &user, (flag, op), &window.ids)?;
         Ok::<_, ApiError>((window, selected))
     })?;
-    if !selected.messages.is_empty() {
-        realm.change_flags(user.id, flag, op, selected.messages).await?;
-    }
+    realm.change_flags(user.id, flag, op, selected.messages).await?;
     reply(&ChangedFlags {
         processed_count: window.ids.len(),
         updated_count: selected.count,

@@ -3,9 +3,9 @@
 use crate::api::wire::message::{MessageForm, MessageWriter};
 use crate::http::{ApiError, Envelope};
 use actix_web::web;
-use actors::queries::MessageSnapshot;
+use actors::queries::{FetchedMessage, MessageSnapshot, locate};
 use actors::{DomainError, RealmHandle};
-use model::{Flag, Flags, User};
+use model::{Flag, Flags, MessageId, User};
 
 /// Runs something that reads messages: here, or where it may wait for the disk.
 pub async fn run<T: Send + 'static>(
@@ -52,4 +52,19 @@ pub fn write_messages(
 /// The flags to show: for somebody without an account, everything is read.
 pub fn shown_flags(asker: Option<&User>, flags: Flags) -> Flags {
     if asker.is_some() { flags } else { Flags::only(Flag::Read) }
+}
+
+/// A message as somebody (none: without an account) may read it; none where there is no such message, or not for them.
+pub async fn read_one(
+    realm: &RealmHandle,
+    reader: Option<&User>,
+    id: MessageId,
+) -> Result<Option<FetchedMessage>, ApiError> {
+    let snapshot = realm.read(|view| {
+        let may = locate(view, reader, id).is_some();
+        may.then(|| MessageSnapshot::take(view, reader, &[id]))
+    });
+    let Some(snapshot) = snapshot else { return Ok(None) };
+    let realm = realm.clone();
+    Ok(run(snapshot.is_in_memory(), move || snapshot.read(&realm)).await?.pop())
 }

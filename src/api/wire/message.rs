@@ -8,8 +8,8 @@ use super::user::{UNKNOWN_AVATAR, UNKNOWN_NAME};
 use model::message::{EditEntry, TopicLink};
 use model::{Directory, Flag, Flags, Message, Place, QueueOptions, RecipientId, User, UserId};
 use rules::avatar::{AvatarSize, avatar_url};
+use rules::history::{HistoryPolicy, visible_edits};
 use rules::permissions::users::{api_email, is_restricted, sees_user};
-use rules::settings::realm_text;
 use rules::topics::shown_topic;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -39,14 +39,6 @@ impl MessageForm {
     }
 }
 
-/// How much of their history messages show (endpoints.md 0.3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum VisibleHistory {
-    All,
-    Moves,
-    None,
-}
-
 /// Writes messages for one reader. What it writes of a sender or a conversation it remembers, so that a page pays for it
 /// once.
 pub struct MessageWriter<'d> {
@@ -54,7 +46,7 @@ pub struct MessageWriter<'d> {
     /// Set only where some users must not be known to the reader.
     restricted: Option<&'d User>,
     form: MessageForm,
-    history: VisibleHistory,
+    history: HistoryPolicy,
     senders: Vec<(UserId, Vec<u8>)>,
     places: Vec<(RecipientId, Vec<u8>)>,
 }
@@ -62,11 +54,7 @@ pub struct MessageWriter<'d> {
 impl<'d> MessageWriter<'d> {
     /// A writer for a reader (none: without an account).
     pub fn new(directory: &'d Directory, reader: Option<&'d User>, form: MessageForm) -> Self {
-        let history = match realm_text(directory.realm(), "message_edit_history_visibility_policy") {
-            "moves" => VisibleHistory::Moves,
-            "none" => VisibleHistory::None,
-            _ => VisibleHistory::All,
-        };
+        let history = HistoryPolicy::of(directory.realm());
         let restricted = reader.filter(|reader| is_restricted(directory, reader));
         Self { directory, restricted, form, history, senders: Vec::new(), places: Vec::new() }
     }
@@ -173,8 +161,8 @@ impl<'d> MessageWriter<'d> {
     }
 
     fn push_edits(&self, out: &mut Vec<u8>, message: &Message) {
-        let entries: Vec<EditJson> =
-            message.edits.iter().filter_map(|entry| edit_entry(entry, self.history, self.form)).collect();
+        let edits = visible_edits(&message.edits, self.history);
+        let entries: Vec<EditJson> = edits.iter().map(|entry| edit_entry(entry, self.form)).collect();
         if !entries.is_empty() {
             push_field(out, "edit_history", &entries);
         }
@@ -220,25 +208,19 @@ struct EditJson<'m> {
     topic: Option<&'m str>,
 }
 
-/// An entry of the history as far as it is shown; none where nothing of it is.
-fn edit_entry(entry: &EditEntry, history: VisibleHistory, form: MessageForm) -> Option<EditJson<'_>> {
-    let shows_content = history == VisibleHistory::All;
-    let is_move = entry.channel.is_some() || entry.topic.is_some();
-    if history == VisibleHistory::None || !(shows_content || is_move) {
-        return None;
-    }
+fn edit_entry(entry: &EditEntry, form: MessageForm) -> EditJson<'_> {
     let topics = entry.topic.as_ref();
     let shown = |topic| shown_topic(topic, form.allow_empty_topic);
-    Some(EditJson {
+    EditJson {
         user_id: entry.user,
         timestamp: entry.at.secs(),
-        prev_content: entry.prev_content.as_deref().filter(|_| shows_content),
-        prev_rendered_content: entry.prev_rendered.as_deref().filter(|_| shows_content),
+        prev_content: entry.prev_content.as_deref(),
+        prev_rendered_content: entry.prev_rendered.as_deref(),
         prev_stream: entry.channel.map(|(before, _)| before),
         stream: entry.channel.map(|(_, after)| after),
         prev_topic: topics.map(|(before, _)| shown(before)),
         topic: topics.map(|(_, after)| shown(after)),
-    })
+    }
 }
 
 /// Writes a list of objects; `push_each` writes `,"first":…` and so on, to which the brace is fitted.

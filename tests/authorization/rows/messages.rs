@@ -27,6 +27,10 @@ pub fn rows() -> Vec<Row> {
         row("GET /api/v1/messages/{message_id:int}", PrivateIn,   "",           "ok"),
         row("GET /api/v1/messages/{message_id:int}", ProtectedIn, "",           "msg"),
         row("GET /api/v1/messages/{message_id:int}", ProtectedIn, "@id={later}", "ok"),
+        row("GET /api/v1/messages/{message_id:int}/read_receipts", Public,      "", "msg   ok     ok     ok     ok     ok     ok     ok"),
+        row("GET /api/v1/messages/{message_id:int}/read_receipts", Private,     "", "msg"),
+        row("GET /api/v1/messages/{message_id:int}/read_receipts", ProtectedIn, "", "msg"),
+        row("GET /api/v1/messages/{message_id:int}/read_receipts", ProtectedIn, "@id={later}", "ok"),
 
         row("POST /api/v1/messages/flags", Public,      "messages=[{message}] op=add flag=starred",
                                                                                 "msg   ok     ok     ok     ok     ok     ok     ok"),

@@ -1,0 +1,48 @@
+//! Who has read a message (companions.md 4, read receipts).
+
+use model::{Directory, MessageId, User, UserId};
+use rules::settings::user_bool;
+use storage::View;
+use storage::view::Location;
+
+/// Those who have read a message and let others know of it, without its sender; sorted. Nobody where there is no such
+/// message.
+pub fn readers(view: &View, id: MessageId) -> Vec<UserId> {
+    let Some(place) = view.place_of(id) else { return Vec::new() };
+    let users = who_could_have_read(&view.directory, &place);
+    let read = users.filter(|user| shows_receipts(user) && has_read(view, user.id, &place, id));
+    let sent = |user: &User| view.messages.senders.get(&user.id).is_some_and(|sent| sent.contains(id.0));
+    let mut readers: Vec<UserId> = read.filter(|user| !sent(user)).map(|user| user.id).collect();
+    readers.sort_unstable();
+    readers
+}
+
+fn who_could_have_read<'d>(
+    directory: &'d Directory,
+    place: &Location,
+) -> Box<dyn Iterator<Item = &'d User> + 'd> {
+    match place {
+        Location::Topic(..) => Box::new(directory.users().map(|user| &**user)),
+        Location::Direct(recipient) => {
+            let people = directory.direct(*recipient).map(|direct| direct.users.as_slice());
+            let people = people.unwrap_or_default().iter();
+            Box::new(people.filter_map(|user| directory.user(*user).map(|user| &**user)))
+        }
+    }
+}
+
+fn shows_receipts(user: &User) -> bool {
+    user.is_active && user_bool(user, "send_read_receipts")
+}
+
+fn has_read(view: &View, user: UserId, place: &Location, id: MessageId) -> bool {
+    let Some(mine) = view.messages.users.get(&user).filter(|mine| mine.read.contains(id.0)) else {
+        return false;
+    };
+    // That somebody had read it stays noted when a move takes it away from them.
+    mine.historical.contains(id.0)
+        || match place {
+            Location::Topic(channel, _) => view.is_delivered_in(user, *channel, id),
+            Location::Direct(recipient) => view.is_in_conversation(user, *recipient),
+        }
+}
