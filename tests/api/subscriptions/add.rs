@@ -1,7 +1,7 @@
 //! `POST /users/me/subscriptions`.
 
 use crate::support::shape::fields;
-use crate::support::{Params, Person, TestServer};
+use crate::support::{Params, Person, TestServer, people};
 use serde_json::{Value, json};
 
 async fn add(who: &Person, params: Params<'_>) -> Value {
@@ -71,6 +71,143 @@ async fn private_channels_stay_shut() {
 }
 
 #[tokio::test]
+async fn several_channels_make_one_message() {
+    let t = TestServer::start().await;
+    let [iago, hamlet, bot] = t.users(["iago", "hamlet", "default-bot"]);
+    for name in ["Verona", "Rome"] {
+        iago.create_channel(name).await;
+    }
+    let names = json!([{"name": "Verona"}, {"name": "Rome"}, {"name": "brand new"}]);
+    let principals = json!([hamlet.id, bot.id, iago.id]);
+    let body = add(&iago, &[("subscriptions", &names), ("principals", &principals)]).await;
+    assert_eq!(body["new_subscription_messages_sent"], true);
+    let notices = hamlet.messages(json!([["is", "dm"]])).await;
+    let [notice] = notices.as_slice() else { panic!("{notices:?}") };
+    let content = notice["content"].as_str().unwrap();
+    for word in ["subscribed you to the following channels:", "#Rome", "#Verona", "<ul>"] {
+        assert!(content.contains(word), "{content}");
+    }
+    assert!(!content.contains("brand new"), "whoever creates a channel tells of it in another way");
+    for who in [&iago, &bot] {
+        assert!(who.messages(json!([["is", "dm"]])).await.is_empty(), "{}", who.email);
+    }
+    // Not for those who were inside already.
+    add(&iago, &[("subscriptions", &names), ("principals", &json!([hamlet.id]))]).await;
+    assert_eq!(hamlet.messages(json!([["is", "dm"]])).await.len(), 1);
+    let quiet: Params<'_> = &[("subscriptions", &names), ("send_new_subscription_messages", &false)];
+    assert_eq!(add(&iago, quiet).await.get("new_subscription_messages_sent"), None);
+}
+
+#[tokio::test]
+async fn more_than_a_hundred_people_are_not_told() {
+    let t = TestServer::start().await;
+    let iago = t.user("iago");
+    iago.create_channel("Verona").await;
+    let mut ids = Vec::new();
+    for number in 0..101 {
+        let name = format!("extra{number}");
+        let user = people::add(t.realm(), &name, &format!("Extra {number}"), model::Role::Member, None).await;
+        ids.push(user.0);
+    }
+    let names = json!([{"name": "Verona"}]);
+    let body = add(&iago, &[("subscriptions", &names), ("principals", &json!(ids[..100]))]).await;
+    assert_eq!(body["new_subscription_messages_sent"], true);
+    assert_eq!(t.user("extra7").messages(json!([["is", "dm"]])).await.len(), 1);
+    let names = json!([{"name": "Rome"}]);
+    iago.create_channel("Rome").await;
+    let body = add(&iago, &[("subscriptions", &names), ("principals", &json!(ids))]).await;
+    assert_eq!(body["new_subscription_messages_sent"], false);
+    assert_eq!(body["subscribed"].as_object().unwrap().len(), 101);
+    assert_eq!(t.user("extra7").messages(json!([["is", "dm"]])).await.len(), 1);
+}
+
+#[tokio::test]
+async fn who_may_add_others() {
+    let t = TestServer::start().await;
+    let [iago, hamlet, cordelia, othello] = t.users(["iago", "hamlet", "cordelia", "othello"]);
+    let group = |name: &str| t.realm().directory().group_by_name(name).unwrap().id.0;
+    let admins = json!({"new": group("role:administrators")});
+    iago.call(reqwest::Method::PATCH, "/realm", &[("can_add_subscribers_group", &admins)]).ok().await;
+    let only = |who: &Person| json!({"direct_members": [who.id], "direct_subgroups": []});
+    iago.create_channel("Verona").set("can_add_subscribers_group", only(&hamlet)).await;
+    iago.create_channel("Rome").set("can_administer_channel_group", only(&hamlet)).await;
+    iago.create_channel("Padua").await;
+    let principals = json!([othello.id]);
+    for (who, name, may) in [
+        (&hamlet, "Verona", true),
+        (&hamlet, "Rome", true),
+        (&hamlet, "Padua", false),
+        (&cordelia, "Verona", false),
+        (&iago, "Padua", true),
+    ] {
+        for fatal in [true, false] {
+            let names = json!([{"name": name}]);
+            let params: Params<'_> = &[
+                ("subscriptions", &names),
+                ("principals", &principals),
+                ("authorization_errors_fatal", &fatal),
+            ];
+            let answer = who.post("/users/me/subscriptions", params).await;
+            match may {
+                true => drop(answer.ok()),
+                false => {
+                    answer.refused(400, json!({"msg": "Insufficient permission", "code": "BAD_REQUEST"}))
+                }
+            }
+        }
+    }
+    // Oneself is no other, by id or by address.
+    let names = json!([{"name": "Padua"}]);
+    for principals in [json!([hamlet.id]), json!([cordelia.api_email])] {
+        let who = if principals[0].is_u64() { &hamlet } else { &cordelia };
+        add(who, &[("subscriptions", &names), ("principals", &principals)]).await;
+    }
+    // One channel that is refused refuses them all, and nothing has happened.
+    let names = json!([{"name": "Verona"}, {"name": "Padua"}]);
+    let params: Params<'_> = &[("subscriptions", &names), ("principals", &json!([cordelia.id]))];
+    hamlet.post("/users/me/subscriptions", params).bad("Insufficient permission").await;
+    let own = cordelia.get("/users/me/subscriptions", &[]).ok().await;
+    assert_eq!(own["subscriptions"].as_array().unwrap().len(), 1, "{own}");
+}
+
+#[tokio::test]
+async fn groups_open_private_channels() {
+    let t = TestServer::start().await;
+    let [iago, hamlet, cordelia, polonius] = t.users(["iago", "hamlet", "cordelia", "polonius"]);
+    let only = |who: &Person| json!({"direct_members": [who.id], "direct_subgroups": []});
+    hamlet.create_channel("join").private().set("can_subscribe_group", only(&cordelia)).await;
+    hamlet.create_channel("invite").private().set("can_add_subscribers_group", only(&cordelia)).await;
+    let one = |name: &str| json!([{"name": name}]);
+    // Administrators do not come in by their role.
+    for name in ["join", "invite"] {
+        let refused = format!("Unable to access channel ({name}).");
+        iago.post("/users/me/subscriptions", &[("subscriptions", &one(name))]).bad(&refused).await;
+    }
+    add(&cordelia, &[("subscriptions", &one("join"))]).await;
+    add(&cordelia, &[("subscriptions", &one("invite")), ("principals", &json!([polonius.id]))]).await;
+    add(&cordelia, &[("subscriptions", &one("invite"))]).await;
+    let own = polonius.get("/users/me/subscriptions", &[]).ok().await;
+    assert_eq!(own["subscriptions"][0]["name"], "invite");
+    let names = json!([{"name": "invite"}]);
+    let add_by_guest: Params<'_> = &[("add", &names)];
+    let patch = polonius.call(reqwest::Method::PATCH, "/users/me/subscriptions", add_by_guest);
+    patch.bad("Not allowed for guest users").await;
+}
+
+#[tokio::test]
+async fn archived_channels_too() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let old = iago.create_channel("old").await;
+    iago.delete(&format!("/streams/{}", old.id), &[]).ok().await;
+    let body = add(&hamlet, &[("subscriptions", &json!([{"name": "old"}]))]).await;
+    assert_eq!(body["subscribed"], json!({hamlet.id.to_string(): ["old"]}));
+    let names = json!(["old"]);
+    let body = hamlet.delete("/users/me/subscriptions", &[("subscriptions", &names)]).ok().await;
+    assert_eq!(body["removed"], json!(["old"]));
+}
+
+#[tokio::test]
 async fn refusals() {
     let t = TestServer::start().await;
     let [hamlet, polonius, ghost] = t.users(["hamlet", "polonius", "ghost"]);
@@ -101,8 +238,7 @@ async fn refusals() {
         (json!(["nobody@zulip.com"]), "No such user"),
         (json!([ghost.id]), "User is deactivated"),
     ] {
-        let answer = ask(&[("subscriptions", &verona), ("principals", &principals)]).await;
-        assert_eq!((answer.status, &answer.body["code"]), (400, &json!("BAD_REQUEST")), "{msg}: {answer:?}");
+        ask(&[("subscriptions", &verona), ("principals", &principals)]).bad(msg).await;
     }
     let streams = hamlet.get("/streams", &[]).ok().await;
     assert_eq!(streams["streams"], json!([]), "a refusal leaves nothing behind");

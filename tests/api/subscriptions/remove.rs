@@ -1,7 +1,7 @@
 //! `DELETE /users/me/subscriptions`.
 
 use crate::support::shape::fields;
-use crate::support::{Params, TestServer};
+use crate::support::{Params, Person, TestServer};
 use serde_json::json;
 
 #[tokio::test]
@@ -44,6 +44,44 @@ async fn others() {
 }
 
 #[tokio::test]
+async fn who_may_remove_others() {
+    let t = TestServer::start().await;
+    let [desdemona, iago, hamlet, cordelia] = t.users(["desdemona", "iago", "hamlet", "cordelia"]);
+    let only = |who: &Person| json!({"direct_members": [who.id], "direct_subgroups": []});
+    desdemona
+        .create_channel("Verona")
+        .with(&cordelia)
+        .set("can_remove_subscribers_group", only(&hamlet))
+        .await;
+    desdemona.create_channel("Rome").with(&cordelia).set("can_administer_channel_group", only(&hamlet)).await;
+    let secret = desdemona.create_channel("secret").private().with(&cordelia);
+    secret.set("can_remove_subscribers_group", only(&hamlet)).await;
+    let principals = json!([cordelia.id]);
+    let ask = |who: &Person, names: &[&str]| {
+        let names = json!(names);
+        let params: Params<'_> = &[("subscriptions", &names), ("principals", &principals)];
+        who.delete("/users/me/subscriptions", params)
+    };
+    let refused = "Insufficient permission";
+    // Not a private channel that one does not see, and not by two permissions for two channels.
+    ask(&hamlet, &["secret"]).bad(refused).await;
+    ask(&hamlet, &["Verona", "secret"]).bad(refused).await;
+    ask(&hamlet, &["Verona", "Rome"]).bad(refused).await;
+    // Whoever may not gets no answer about names.
+    ask(&hamlet, &["secret", "Nowhere"]).bad(refused).await;
+    assert_eq!(ask(&hamlet, &["Verona"]).ok().await["removed"], json!(["Verona"]));
+    assert_eq!(ask(&hamlet, &["Verona"]).ok().await["not_removed"], json!(["Verona"]));
+    assert_eq!(ask(&hamlet, &["Rome"]).ok().await["removed"], json!(["Rome"]));
+    assert_eq!(ask(&iago, &["secret", "Rome"]).ok().await["removed"], json!(["secret"]));
+    // Several people: an entry for each.
+    let verona = json!(["Verona"]);
+    let both = json!([desdemona.id, cordelia.id]);
+    let params: Params<'_> = &[("subscriptions", &verona), ("principals", &both)];
+    let body = iago.delete("/users/me/subscriptions", params).ok().await;
+    assert_eq!((&body["removed"], &body["not_removed"]), (&verona, &verona));
+}
+
+#[tokio::test]
 async fn refusals() {
     let t = TestServer::start().await;
     let [iago, ghost] = t.users(["iago", "ghost"]);
@@ -59,10 +97,16 @@ async fn refusals() {
     });
     ask(&[("subscriptions", &json!(["Nowhere", "Verona"]))]).refused(400, unknown).await;
     let names = json!(["Verona"]);
-    for principals in [json!([99_999]), json!([ghost.id]), json!(["nobody@zulip.com"])] {
-        let answer = ask(&[("subscriptions", &names), ("principals", &principals)]).await;
-        assert_eq!((answer.status, &answer.body["code"]), (400, &json!("BAD_REQUEST")), "{answer:?}");
+    for (principals, msg) in [
+        (json!([99_999]), "Invalid user ID: 99999"),
+        (json!([ghost.id]), "User is deactivated"),
+        (json!(["nobody@zulip.com"]), "No such user"),
+    ] {
+        ask(&[("subscriptions", &names), ("principals", &principals)]).bad(msg).await;
     }
+    let (blank, long) = (json!([" "]), json!(["x".repeat(61)]));
+    ask(&[("subscriptions", &blank)]).bad("Channel name can't be empty.").await;
+    ask(&[("subscriptions", &long)]).bad("Channel name too long (limit: 60 characters).").await;
     ask(&[("subscriptions", &"\"Verona\"")]).bad("subscriptions is not a list").await;
     ask(&[("subscriptions", &"[5]")]).bad("subscriptions[0] is not a string").await;
     let subscribed = iago.get("/users/me/subscriptions", &[]).ok().await;

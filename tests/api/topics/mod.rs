@@ -1,5 +1,6 @@
 //! Topics: the list of them, and what people want to see of each.
 
+mod automatic;
 mod list;
 mod muted;
 mod policy;
