@@ -1,6 +1,7 @@
 //! Topics: the list of them, and what people want to see of each.
 
 mod automatic;
+mod empty;
 mod list;
 mod muted;
 mod policy;
