@@ -1,5 +1,6 @@
 //! What holds when the process ends, politely or not. These run the real program on a folder of their own.
 
+mod delete_topic;
 mod folder;
 mod kill;
 mod load;

@@ -16,7 +16,7 @@ pub mod server;
 pub mod shape;
 pub mod wire;
 
-pub use call::{Answer, Params};
+pub use call::{Answer, Call, Params};
 pub use channel::Channel;
 pub use person::Person;
 pub use process::ServerProcess;

@@ -72,6 +72,15 @@ impl Person {
         self.call(Method::DELETE, path, params)
     }
 
+    pub fn patch(&self, path: &str, params: Params<'_>) -> Call {
+        self.call(Method::PATCH, path, params)
+    }
+
+    /// An edit or a move of a message.
+    pub fn edit(&self, message: u64, params: Params<'_>) -> Call {
+        self.patch(&format!("/messages/{message}"), params)
+    }
+
     /// A channel with its creator in it.
     pub fn create_channel(&self, name: &str) -> ChannelBuilder {
         ChannelBuilder::new(self.clone(), name)

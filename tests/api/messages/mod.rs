@@ -1,18 +1,40 @@
 //! `/messages` and below.
 
 mod bot_owner;
+mod delete;
+mod delete_topic;
+mod edit;
+mod edit_refusals;
 mod fetch;
+mod fetch_checks;
+mod fetch_first_unread;
 mod fetch_narrows;
 mod fetch_one;
 mod flags;
 mod flags_narrow;
+mod history;
 mod mark_read;
 mod matches_narrow;
+mod mentions;
+mod move_notices;
+mod move_refusals;
+mod moves;
+mod reactions;
+mod narrow_with;
 mod render;
 mod send;
 mod send_refusals;
+mod widgets;
 
+use crate::support::Person;
 use crate::support::shape::words;
+use serde_json::Value;
+
+/// A message as somebody sees it now.
+pub async fn one(person: &Person, id: u64) -> Value {
+    let body = person.get(&format!("/messages/{id}"), &[("allow_empty_topic_name", &true)]).ok().await;
+    body["message"].clone()
+}
 
 /// The keys of a message to a channel, as GET gives it when nobody has edited it.
 pub fn channel_message_keys() -> Vec<&'static str> {

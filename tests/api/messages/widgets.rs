@@ -1,0 +1,63 @@
+//! Polls and lists of tasks: how they come to be, and `POST /submessage`.
+
+use super::one;
+use crate::support::{Call, Person, TestServer};
+use serde_json::{Value, json};
+
+fn add(person: &Person, id: u64, content: &Value) -> Call {
+    person.post(
+        "/submessage",
+        &[("message_id", &id), ("msg_type", &"widget"), ("content", &content.to_string())],
+    )
+}
+
+fn content(submessage: &Value) -> Value {
+    serde_json::from_str(submessage["content"].as_str().expect("a text")).expect("JSON")
+}
+
+#[tokio::test]
+async fn a_command_makes_a_widget_that_everybody_is_told_of() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let verona = iago.create_channel("Verona").with(&hamlet).await;
+    let mut queue = hamlet.register().modern().events(&["message", "submessage"]).await;
+    let id = iago.send(&verona, "t", "/poll Lunch?\n- pizza\n* salad").await;
+    let event = queue.next().await;
+    let parts = event["message"]["submessages"].clone();
+    assert_eq!(parts, one(&hamlet, id).await["submessages"]);
+    let expected =
+        json!({"widget_type": "poll", "extra_data": {"question": "Lunch?", "options": ["pizza", "salad"]}});
+    assert_eq!(content(&parts[0]), expected);
+    assert_eq!((&parts[0]["msg_type"], &parts[0]["sender_id"]), (&json!("widget"), &json!(iago.id)));
+    let vote = json!({"type": "vote", "key": "canned,0", "vote": 1});
+    add(&hamlet, id, &vote).ok().await;
+    let event = queue.next().await;
+    assert_eq!((&event["type"], &event["message_id"]), (&json!("submessage"), &json!(id)));
+    let parts = one(&iago, id).await["submessages"].clone();
+    assert_eq!(content(&parts[1]), vote);
+    assert!(parts[1]["id"].as_u64() > parts[0]["id"].as_u64());
+    let todo = iago.send_direct(&[&hamlet], "/todo Today\nshop: milk").await;
+    let parts = one(&hamlet, todo).await["submessages"].clone();
+    assert_eq!(content(&parts[0])["extra_data"]["tasks"], json!([{"task": "shop", "desc": "milk"}]));
+}
+
+#[tokio::test]
+async fn parts_that_are_refused() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let verona = iago.create_channel("Verona").with(&hamlet).await;
+    let secret = iago.create_channel("secret").private().await;
+    let poll = iago.send(&verona, "t", "/poll Lunch?").await;
+    let plain = iago.send(&verona, "t", "x").await;
+    let hidden = iago.send(&secret, "t", "/poll Lunch?").await;
+    let vote = json!({"type": "vote", "key": "canned,0", "vote": 1});
+    add(&hamlet, plain, &vote).bad("You cannot attach a submessage to this message.").await;
+    add(&hamlet, hidden, &vote).bad("Invalid message(s)").await;
+    let question = json!({"type": "question", "question": "Dinner?"});
+    add(&hamlet, poll, &question).bad("You can't edit a question unless you are the author.").await;
+    add(&iago, poll, &question).ok().await;
+    add(&hamlet, poll, &json!({"type": "dance"})).bad("Unknown type for poll data: dance").await;
+    let params: crate::support::Params<'_> =
+        &[("message_id", &poll), ("msg_type", &"widget"), ("content", &"{")];
+    hamlet.post("/submessage", params).bad("Invalid json for submessage").await;
+}
