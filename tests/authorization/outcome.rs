@@ -41,6 +41,7 @@ const WORDS: &[Expected] = &[
     bad("post", "You do not have permission to post in this channel."),
     bad("send", "Not authorized to send to channel '{name}'"),
     bad("topic", "No such topic 't'"),
+    bad("inside", "Not subscribed to channel ID {channel}"),
     // Messages.
     bad("msg", "Invalid message(s)"),
     bad("edit", "You don't have permission to edit this message"),

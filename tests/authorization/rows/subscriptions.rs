@@ -1,6 +1,6 @@
 //! Subscribing and unsubscribing oneself and others, and what belongs to a subscription.
 
-use super::Place::{Nowhere, Private, PrivateIn, Public, PublicIn};
+use super::Place::{Archived, Nowhere, Private, PrivateIn, Public, PublicIn};
 use super::{Row, row};
 
 #[rustfmt::skip]
@@ -29,6 +29,27 @@ pub fn rows() -> Vec<Row> {
                                                                                  "perm  perm   perm   perm   ok     ok     perm   ok"),
         row("DELETE /api/v1/users/me/subscriptions", Private,  "subscriptions=[\"{name}\"] principals=[{user}]",
                                                                                  "perm  perm   perm   perm   ok     ok     perm   ok"),
+
+        row("POST /api/v1/users/me/subscriptions/properties", PublicIn, "subscription_data=[{\"stream_id\":{channel},\"property\":\"is_muted\",\"value\":true}]", "ok"),
+        row("POST /api/v1/users/me/subscriptions/properties", Public, "subscription_data=[{\"stream_id\":{channel},\"property\":\"is_muted\",\"value\":true}]",
+                                                                                 "id    inside inside inside inside inside inside inside"),
+        row("POST /api/v1/users/me/subscriptions/properties", Private, "subscription_data=[{\"stream_id\":{channel},\"property\":\"is_muted\",\"value\":true}]",
+                                                                                 "id    id     id     id     inside inside id     inside"),
+
+        row("PATCH /api/v1/users/me/subscriptions/muted_topics", Public,  "stream_id={channel} topic=t op=add",
+                                                                                 "id    ok     ok     ok     ok     ok     ok     ok"),
+        row("PATCH /api/v1/users/me/subscriptions/muted_topics", Private, "stream={name} topic=t op=add", "named"),
+        row("PATCH /api/v1/users/me/subscriptions/muted_topics", Private, "stream={name} topic=t op=remove", "ok"),
+        row("POST /api/v1/user_topics", Public,  "stream_id={channel} topic=t visibility_policy=3",
+                                                                                 "id    ok     ok     ok     ok     ok     ok     ok"),
+        row("POST /api/v1/user_topics", PrivateIn, "stream_id={channel} topic=t visibility_policy=2", "ok"),
+        row("POST /api/v1/user_topics", Private, "stream_id={channel} topic=t visibility_policy=1", "id"),
+        row("POST /api/v1/user_topics", Archived, "stream_id={channel} topic=t visibility_policy=1", "id"),
+        row("POST /api/v1/user_topics", Private, "stream_id={channel} topic=t visibility_policy=0", "ok"),
+
+        row("GET /api/v1/users/me/alert_words",    Nowhere, "",                        "ok"),
+        row("POST /api/v1/users/me/alert_words",   Nowhere, "alert_words=[\"word\"]", "ok"),
+        row("DELETE /api/v1/users/me/alert_words", Nowhere, "alert_words=[\"word\"]", "ok"),
 
         row("GET /api/v1/users/{user_id:int}/subscriptions/{stream_id:int}", Public,  "",
                                                                                  "id    ok     ok     ok     ok     ok     ok     ok"),
