@@ -1,11 +1,15 @@
 //! A client's state, changed by nothing but events.
 
+mod changed;
 pub mod channels;
+mod groups;
 mod messages;
+mod organization;
 mod people;
 mod unread;
 
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// The answer to a registration, kept up to date.
 #[derive(Clone, Debug)]
@@ -13,6 +17,8 @@ pub struct State {
     pub(super) json: Value,
     /// Whose it is.
     pub(super) me: u64,
+    /// Keys of which events do not tell what they have become.
+    pub(super) unknowable: BTreeSet<&'static str>,
 }
 
 /// The lists that hold channel objects.
@@ -20,7 +26,7 @@ pub(super) const CHANNEL_LISTS: [&str; 4] = ["subscriptions", "unsubscribed", "n
 
 impl State {
     pub fn new(json: Value, me: u32) -> Self {
-        Self { json, me: me.into() }
+        Self { json, me: me.into(), unknowable: BTreeSet::new() }
     }
 
     pub(super) fn list(&mut self, key: &str) -> &mut Vec<Value> {
@@ -31,27 +37,44 @@ impl State {
         self.json[key].as_array().unwrap_or_else(|| panic!("{key} is no list"))
     }
 
-    /// Applies one event. An event of a kind that this slice cannot cause is a mistake.
+    /// Applies one event. An event of a kind that nothing here can cause is a mistake.
     pub fn apply(&mut self, event: &Value) {
         let op = event["op"].as_str().unwrap_or("");
         match (event["type"].as_str().expect("a type"), op) {
             ("message", _) => self.message(event),
+            ("update_message", _) => self.message_changes(event),
+            ("delete_message", _) => self.messages_vanish(event),
             ("update_message_flags", "add" | "remove") => self.flags(event, op == "add"),
             ("stream", "create") => self.channels_appear(event),
             ("stream", "delete") => self.channels_vanish(event),
             ("stream", "update") => self.channel_changes(event),
             ("subscription", "add") => self.subscribed(event),
             ("subscription", "remove") => self.unsubscribed(event),
+            ("subscription", "update") => self.subscription_changes(event),
             ("subscription", "peer_add" | "peer_remove") => self.peers(event, op == "peer_add"),
             ("default_streams", _) => {
                 self.json["realm_default_streams"] = event["default_streams"].clone();
             }
+            ("channel_folder", _) => self.folders(event, op),
             ("user_topic", _) => self.topic_policy(event),
+            ("alert_words", _) => self.json["alert_words"] = event["alert_words"].clone(),
+            ("realm", "update_dict") => self.organization_changes(event),
             ("realm_user", "add") => self.person_appears(event),
-            ("user_group", "add_members") => self.group_members(event),
+            ("realm_user", "update") => self.person_changes(event),
+            ("user_group", _) => self.groups(event, op),
+            ("user_settings", "update") => self.setting(&event["property"], &event["value"]),
+            ("update_display_settings", _) => self.old_setting(&event["setting_name"], &event["setting"]),
+            ("update_global_notifications", _) => {
+                self.old_setting(&event["notification_name"], &event["setting"]);
+            }
             ("presence", _) => self.presence(event),
-            // Nothing of a registration depends on these; user_topic says what muted_topics does.
-            ("typing" | "heartbeat" | "muted_topics", _) => {}
+            ("muted_topics", _) => {
+                if self.json.get("muted_topics").is_some() {
+                    self.json["muted_topics"] = event["muted_topics"].clone();
+                }
+            }
+            // Nothing of a registration depends on these.
+            ("typing" | "heartbeat" | "reaction" | "submessage", _) => {}
             other => panic!("no client expects {other:?} here: {event}"),
         }
     }
@@ -68,8 +91,10 @@ impl State {
             sort(&mut self.json[key], |channel| channel["name"].to_string());
         }
         sort(&mut self.json["realm_users"], |user| format!("{:>9}", user["user_id"]));
+        sort(&mut self.json["realm_user_groups"], |group| format!("{:>9}", group["id"]));
         for group in self.list("realm_user_groups") {
             sort(&mut group["members"], |id| format!("{id:>9}"));
+            sort(&mut group["direct_subgroup_ids"], |id| format!("{id:>9}"));
         }
         sort(&mut self.json["unread_msgs"]["streams"], |one| {
             format!("{:>9}{}", one["stream_id"], one["topic"])

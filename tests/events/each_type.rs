@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 const ALL: [&str; 4] = ["iago", "hamlet", "othello", "polonius"];
 
 /// The types and operations that somebody saw, in their order; without those that only repeat user_topic.
-fn kinds(seen: &Seen, name: &str) -> Vec<String> {
+pub(super) fn kinds(seen: &Seen, name: &str) -> Vec<String> {
     let kind = |event: &Value| {
         let (kind, op) = (event["type"].as_str().unwrap(), event["op"].as_str().unwrap_or(""));
         [kind, op].join(" ").trim_end().to_owned()

@@ -6,6 +6,8 @@
 
 mod apply;
 mod close;
+mod each_change;
+mod each_message_change;
 mod each_type;
 mod poll;
 mod register;

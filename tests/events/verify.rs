@@ -61,11 +61,15 @@ pub async fn verify(t: &TestServer, observers: &[&str], act: impl Future<Output 
 }
 
 pub(super) fn compare(name: &str, is_modern: bool, old: State, new: State, events: &[Value]) {
+    let unknowable = old.unknowable.clone();
     let (old, new) = (old.normalized(), new.normalized());
     let keys: std::collections::BTreeSet<&String> =
         old.as_object().unwrap().keys().chain(new.as_object().unwrap().keys()).collect();
     let mut differences = Vec::new();
-    for key in keys.into_iter().filter(|key| !MOMENTARY.contains(&key.as_str())) {
+    for key in keys
+        .into_iter()
+        .filter(|key| !MOMENTARY.contains(&key.as_str()) && !unknowable.contains(key.as_str()))
+    {
         if old[key] != new[key] {
             differences.push(difference(key, &old[key], &new[key]));
         }

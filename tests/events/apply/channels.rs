@@ -41,6 +41,16 @@ impl State {
         for key in CHANNEL_LISTS {
             self.list(key).retain(|channel| !ids.contains(&channel["stream_id"]));
         }
+        self.forget_unread_of(&ids);
+    }
+
+    /// Nothing is unread in channels that are gone or archived.
+    fn forget_unread_of(&mut self, channels: &[Value]) {
+        let topics = self.json["unread_msgs"]["streams"].as_array().expect("a list").iter();
+        let gone = topics.filter(|topic| channels.contains(&topic["stream_id"]));
+        let ids = gone.flat_map(|topic| topic["unread_message_ids"].as_array().expect("ids").clone());
+        let ids: Vec<u64> = ids.filter_map(|id| id.as_u64()).collect();
+        self.read(&ids);
     }
 
     pub(super) fn channel_changes(&mut self, event: &Value) {
@@ -49,8 +59,30 @@ impl State {
             if let Some(channel) = self.find_mut(key, &event["stream_id"]) {
                 assert_eq!(channel["name"], event["name"], "{event}");
                 channel[property] = event["value"].clone();
+                for extra in ["rendered_description", "is_web_public", "history_public_to_subscribers"] {
+                    if let Some(value) = event.get(extra) {
+                        channel[extra] = value.clone();
+                    }
+                }
             }
         }
+        if property == "is_archived" {
+            assert!(!self.is_plain(), "for this client archived channels are gone: {event}");
+            self.forget_unread_of(&[event["stream_id"].clone()]);
+        }
+    }
+
+    /// Whether the client declared nothing: then settings stand at the top.
+    fn is_plain(&self) -> bool {
+        self.json.get("enter_sends").is_some()
+    }
+
+    pub(super) fn subscription_changes(&mut self, event: &Value) {
+        let property = event["property"].as_str().expect("a property");
+        assert!(PERSONAL.contains(&property), "{event}");
+        let channel = self.find_mut("subscriptions", &event["stream_id"]);
+        channel.unwrap_or_else(|| panic!("not subscribed: {event}"))[property] = event["value"].clone();
+        self.count_unread();
     }
 
     pub(super) fn subscribed(&mut self, event: &Value) {

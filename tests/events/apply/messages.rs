@@ -16,7 +16,7 @@ impl State {
         } else {
             self.first_message(message, id);
         }
-        if !flags.contains(&"read") {
+        if !flags.contains(&"read") && (message["type"] == "private" || self.is_in(&message["stream_id"])) {
             self.unread_arrives(message, &flags, id);
         }
         if flags.contains(&"starred") {

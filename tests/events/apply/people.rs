@@ -1,4 +1,4 @@
-//! What people and groups change.
+//! What people change, and their settings.
 
 use super::State;
 use serde_json::{Value, json};
@@ -15,15 +15,43 @@ impl State {
         self.list("realm_users").push(person);
     }
 
-    pub(super) fn group_members(&mut self, event: &Value) {
-        let groups = self.list("realm_user_groups").iter_mut();
-        let mut groups = groups.filter(|group| group["id"] == event["group_id"]);
-        let group = groups.next().unwrap_or_else(|| panic!("no such group: {event}"));
-        let members = group["members"].as_array_mut().expect("members");
-        for user in event["user_ids"].as_array().expect("user ids") {
-            assert!(!members.contains(user), "added twice: {event}");
-            members.push(user.clone());
+    pub(super) fn person_changes(&mut self, event: &Value) {
+        let change = event["person"].as_object().expect("a person");
+        let (id, me) = (change["user_id"].clone(), self.me);
+        let is_me = id == me;
+        for key in ["realm_users", "realm_non_active_users"] {
+            let Some(at) = self.view(key).iter().position(|known| known["user_id"] == id) else { continue };
+            for (name, value) in change.iter().filter(|(name, _)| *name != "user_id") {
+                let person = &mut self.list(key)[at];
+                match name.as_str() {
+                    "new_email" => person["email"] = value.clone(),
+                    "role" => set_role(person, value),
+                    "is_active" => panic!("nobody is deactivated here: {event}"),
+                    name => person[name] = value.clone(),
+                }
+            }
         }
+        for (name, value) in change.iter().filter(|_| is_me) {
+            match name.as_str() {
+                "new_email" => self.json["email"] = value.clone(),
+                "full_name" | "delivery_email" => self.json[name] = value.clone(),
+                _ => {}
+            }
+        }
+    }
+
+    /// In the object of settings.
+    pub(super) fn setting(&mut self, name: &Value, value: &Value) {
+        let name = name.as_str().expect("a setting");
+        assert!(self.json["user_settings"].get(name).is_some(), "no setting {name}");
+        self.json["user_settings"][name] = value.clone();
+    }
+
+    /// At the top, where older clients read them.
+    pub(super) fn old_setting(&mut self, name: &Value, value: &Value) {
+        let name = name.as_str().expect("a setting");
+        assert!(self.json.get(name).is_some(), "no setting {name} at the top");
+        self.json[name] = value.clone();
     }
 
     pub(super) fn presence(&mut self, event: &Value) {
@@ -42,4 +70,12 @@ impl State {
             _ => panic!("no status: {event}"),
         }
     }
+}
+
+fn set_role(person: &mut Value, role: &Value) {
+    person["role"] = role.clone();
+    let role = role.as_u64().expect("a role");
+    person["is_owner"] = json!(role == 100);
+    person["is_admin"] = json!(role <= 200);
+    person["is_guest"] = json!(role == 600);
 }

@@ -3,7 +3,7 @@
 use super::State;
 use serde_json::{Value, json};
 
-const MENTIONS: [&str; 3] = ["mentioned", "stream_wildcard_mentioned", "topic_wildcard_mentioned"];
+pub(super) const MENTIONS: [&str; 3] = ["mentioned", "stream_wildcard_mentioned", "topic_wildcard_mentioned"];
 
 impl State {
     pub(super) fn unread_arrives(&mut self, message: &Value, flags: &[&str], id: u64) {
@@ -38,7 +38,7 @@ impl State {
         }
     }
 
-    fn unread_topic(&mut self, channel: u64, topic: &str, id: u64) {
+    pub(super) fn unread_topic(&mut self, channel: u64, topic: &str, id: u64) {
         let lower = topic.to_lowercase();
         let streams = &mut self.json["unread_msgs"]["streams"];
         let new = json!({"stream_id": channel, "topic": topic, "unread_message_ids": [id]});
@@ -58,6 +58,22 @@ impl State {
         }
         remove_ids(&mut unread["mentions"], ids);
         self.count_unread();
+    }
+
+    /// All that is unread.
+    pub(super) fn unread_ids(&self) -> Vec<u64> {
+        let unread = &self.json["unread_msgs"];
+        let conversations =
+            ["pms", "streams", "huddles"].into_iter().flat_map(|key| unread[key].as_array().expect("a list"));
+        let ids = conversations
+            .flat_map(|conversation| conversation["unread_message_ids"].as_array().expect("ids"));
+        ids.map(|id| id.as_u64().expect("an id")).collect()
+    }
+
+    /// Whether an unread message mentions the reader.
+    pub(super) fn mentions_now(&mut self, id: u64, is_mentioned: bool) {
+        let mentions = &mut self.json["unread_msgs"]["mentions"];
+        if is_mentioned { add_id(mentions, id) } else { remove_ids(mentions, &[id]) }
     }
 
     pub(super) fn unread_again(&mut self, event: &Value, ids: &[u64]) {

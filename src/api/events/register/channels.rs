@@ -3,15 +3,16 @@
 use super::state::State;
 use crate::api::subscriptions::subscribers::{OwnedLists, SubscriberSource};
 use crate::api::wire::channel::{channel, listed_channel, subscription};
+use crate::api::wire::folder::folder;
 use crate::api::wire::json::push_value;
 use crate::api::wire::list::push_list;
 use crate::http::{ApiError, Envelope};
 use model::event::ChannelSummary;
-use model::{Channel, ChannelId, Subscription, User};
+use model::{Channel, ChannelFolder, ChannelId, Subscription, User};
 use rules::permissions::channel::sees_channel;
 use rules::settings::realm_bool;
 
-/// Adds what was asked for of `subscription`, `stream` and `default_streams`.
+/// Adds what was asked for of `subscription`, `stream`, `default_streams` and `channel_folders`.
 pub fn channel_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envelope, ApiError> {
     if state.wants("subscription") {
         list_subscriptions(&mut envelope, state);
@@ -25,7 +26,18 @@ pub fn channel_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envel
         let defaults: &[ChannelId] = if is_shown { &state.directory().realm().default_channels } else { &[] };
         push_value(envelope.open_field("realm_default_streams"), defaults);
     }
+    if state.wants("channel_folders") {
+        list_folders(&mut envelope, state);
+    }
     Ok(envelope)
+}
+
+/// All folders in their order, archived ones included: channels may still name them.
+fn list_folders(envelope: &mut Envelope, state: &State<'_>) {
+    let mut folders: Vec<&ChannelFolder> = state.directory().folders().map(|folder| &**folder).collect();
+    folders.sort_by_key(|folder| (folder.order, folder.id));
+    let folders = folders.into_iter().filter(|_| state.me.is_some());
+    push_list(envelope.open_field("channel_folders"), folders.map(folder));
 }
 
 /// Channels that the caller may know of, archived ones for clients that can handle them.

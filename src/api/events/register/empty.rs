@@ -24,7 +24,6 @@ const EMPTY: &[(&str, &str, &[u8])] = &[
     ("realm_billing", "realm_billing", br#"{"has_pending_sponsorship_request":false}"#),
     ("realm_embedded_bots", "realm_embedded_bots", b"[]"),
     ("realm_incoming_webhook_bots", "realm_incoming_webhook_bots", b"[]"),
-    ("channel_folders", "channel_folders", b"[]"),
     ("default_stream_groups", "realm_default_stream_groups", b"[]"),
     ("stop_words", "stop_words", b"[]"),
     ("user_status", "user_status", b"{}"),

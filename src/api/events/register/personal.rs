@@ -27,6 +27,10 @@ pub fn personal_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Enve
             None => push_default_settings(out, state.directory()),
         }
     }
+    if state.wants("alert_words") {
+        let words = state.me.map(|me| state.directory().alert_words(me.id)).unwrap_or_default();
+        push_value(envelope.open_field("alert_words"), words);
+    }
     if state.wants("realm_user_settings_defaults") {
         push_default_settings(envelope.open_field("realm_user_settings_defaults"), state.directory());
     }

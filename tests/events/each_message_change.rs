@@ -1,0 +1,328 @@
+//! Every change of messages that were sent: who is told what, and that it is all of it.
+
+use super::each_type::kinds;
+use super::verify;
+use crate::support::{Channel, Params, Person, TestServer};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+const ALL: [&str; 4] = ["iago", "hamlet", "othello", "polonius"];
+const QUIET: Params<'static> =
+    &[("send_notification_to_old_thread", &false), ("send_notification_to_new_thread", &false)];
+
+/// Changes a message; no notices.
+async fn edit(who: &Person, id: u64, params: Params<'_>) {
+    let all: Vec<(&str, &(dyn std::fmt::Display + Sync))> = params.iter().chain(QUIET).copied().collect();
+    who.call(Method::PATCH, &format!("/messages/{id}"), &all).ok().await;
+}
+
+async fn delete(who: &Person, id: u64) {
+    who.delete(&format!("/messages/{id}"), &[]).ok().await;
+}
+
+fn keys(event: &Value) -> Vec<&str> {
+    event.as_object().expect("an event").keys().map(String::as_str).collect()
+}
+
+#[tokio::test]
+async fn edits_of_content() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let channel = iago.create_channel("Verona").with(&hamlet).await;
+    let id = iago.send(&channel, "pens", "red").await;
+    let dm = iago.send_direct(&[&hamlet], "secret").await;
+    let seen = verify(&t, &ALL, async {
+        edit(&iago, id, &[("content", &"/me likes blue @**King Hamlet**")]).await;
+        edit(&iago, id, &[("content", &"green")]).await;
+        edit(&iago, dm, &[("content", &"more secret")]).await;
+    })
+    .await;
+    assert_eq!(kinds(&seen, "hamlet"), ["update_message"; 3]);
+    assert_eq!(kinds(&seen, "othello"), [] as [&str; 0]);
+    let first = &seen["hamlet"][0];
+    let expected = [
+        "content",
+        "edit_timestamp",
+        "flags",
+        "id",
+        "is_me_message",
+        "message_id",
+        "message_ids",
+        "orig_content",
+        "orig_rendered_content",
+        "rendered_content",
+        "rendering_only",
+        "stream_id",
+        "stream_name",
+        "type",
+        "user_id",
+    ];
+    assert_eq!(keys(first), expected);
+    assert_eq!((&first["flags"], &first["is_me_message"]), (&json!(["mentioned"]), &json!(true)));
+    assert_eq!(
+        (&first["orig_content"], &first["orig_rendered_content"]),
+        (&json!("red"), &json!("<p>red</p>"))
+    );
+    assert_eq!(seen["polonius"], [] as [Value; 0]);
+    assert_eq!((&seen["hamlet"][1]["flags"], &seen["hamlet"][1]["content"]), (&json!([]), &json!("green")));
+    assert!(seen["hamlet"][2].get("stream_id").is_none());
+}
+
+#[tokio::test]
+async fn whoever_came_later_is_told_of_edits_where_history_is_shared() {
+    let t = TestServer::start().await;
+    let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
+    let shared = iago.create_channel("shared").with(&hamlet).await;
+    let protected = hamlet.create_channel("protected").protected_history().with(&iago).await;
+    let (a, b) = (iago.send(&shared, "t", "a").await, hamlet.send(&protected, "t", "b").await);
+    othello.subscribe(&shared).await;
+    hamlet.subscribe_others(&protected, &[&othello]).await;
+    hamlet.unsubscribe(&shared).await;
+    let seen = verify(&t, &ALL, async {
+        edit(&iago, a, &[("content", &"A")]).await;
+        edit(&hamlet, b, &[("content", &"B")]).await;
+    })
+    .await;
+    assert_eq!(kinds(&seen, "othello"), ["update_message"]);
+    assert_eq!(seen["othello"][0]["flags"], json!(["read"]));
+    // Of a public channel, those who got it are told; of the private one, so is who is in it.
+    assert_eq!(kinds(&seen, "hamlet"), ["update_message"; 2]);
+    assert_eq!(kinds(&seen, "polonius"), [] as [&str; 0]);
+}
+
+#[tokio::test]
+async fn moves_between_topics() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let channel = iago.create_channel("Verona").with(&hamlet).await;
+    let mut ids = Vec::new();
+    for text in ["a", "b @**King Hamlet**", "c"] {
+        ids.push(iago.send(&channel, "pens", text).await);
+    }
+    let seen = verify(&t, &ALL, async {
+        edit(&iago, ids[1], &[("topic", &"ink"), ("propagate_mode", &"change_later")]).await;
+        edit(&iago, ids[1], &[("topic", &"INK"), ("propagate_mode", &"change_one")]).await;
+        edit(&iago, ids[0], &[("topic", &"✔ pens"), ("propagate_mode", &"change_all")]).await;
+        edit(&iago, ids[2], &[("topic", &""), ("propagate_mode", &"change_one")]).await;
+    })
+    .await;
+    let told: Vec<&Value> = seen["hamlet"].iter().filter(|event| event["type"] == "update_message").collect();
+    let first = told[0];
+    assert_eq!((&first["orig_subject"], &first["subject"]), (&json!("pens"), &json!("ink")));
+    assert_eq!((&first["message_ids"], &first["propagate_mode"]), (&json!(ids[1..]), &json!("change_later")));
+    assert!(first.get("new_stream_id").is_none() && first.get("content").is_none(), "{first}");
+    assert_eq!((&first["topic_links"], &first["flags"]), (&json!([]), &json!(["mentioned"])));
+    assert_eq!(told[3]["subject"], "");
+    assert_eq!(kinds(&seen, "othello"), [] as [&str; 0]);
+}
+
+/// Messages of everybody in a new channel of iago's, with hamlet and polonius in it.
+async fn full(t: &TestServer, name: &str) -> (Channel, Vec<u64>) {
+    let [iago, hamlet, polonius] = t.users(["iago", "hamlet", "polonius"]);
+    let channel = iago.create_channel(name).with(&hamlet).with(&polonius).await;
+    let mut ids = Vec::new();
+    for text in ["a", "b @**King Hamlet**", "c"] {
+        ids.push(iago.send(&channel, "pens", text).await);
+    }
+    (channel, ids)
+}
+
+async fn move_all(who: &Person, id: u64, to: &Channel) {
+    edit(who, id, &[("stream_id", &to.id), ("propagate_mode", &"change_all")]).await;
+}
+
+#[tokio::test]
+async fn moves_to_another_public_channel() {
+    let t = TestServer::start().await;
+    let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
+    let (channel, ids) = full(&t, "Verona").await;
+    let other = iago.create_channel("Rome").with(&othello).await;
+    hamlet.flag("add", "starred", &[ids[1]]).await;
+    let seen = verify(&t, &ALL, async { move_all(&iago, ids[0], &other).await }).await;
+    let told = &seen["hamlet"][0];
+    assert_eq!((&told["type"], &told["new_stream_id"]), (&json!("update_message"), &json!(other.id)));
+    assert_eq!((&told["stream_id"], &told["stream_name"]), (&json!(channel.id), &json!("Verona")));
+    assert_eq!((&told["orig_subject"], told.get("subject")), (&json!("pens"), None));
+    // The guest cannot follow.
+    assert_eq!(kinds(&seen, "polonius"), ["delete_message"]);
+    let gone = &seen["polonius"][0];
+    assert_eq!((&gone["message_ids"], &gone["stream_id"]), (&json!(ids), &json!(channel.id)));
+    assert_eq!((&gone["topic"], &gone["message_type"]), (&json!("pens"), &json!("stream")));
+    assert!(!kinds(&seen, "othello").contains(&"update_message".to_owned()));
+}
+
+#[tokio::test]
+async fn moves_to_private_channels() {
+    let t = TestServer::start().await;
+    let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
+    for (number, is_protected) in [false, true].into_iter().enumerate() {
+        let (_, ids) = full(&t, &format!("open {number}")).await;
+        let closed = iago.create_channel(&format!("closed {number}")).with(&othello).with(&hamlet);
+        let closed =
+            if is_protected { closed.protected_history().await } else { closed.shared_history().await };
+        let seen = verify(&t, &ALL, async { move_all(&iago, ids[0], &closed).await }).await;
+        assert_eq!(kinds(&seen, "hamlet")[0], "update_message");
+        assert_eq!(kinds(&seen, "polonius"), ["delete_message"]);
+        // And out again, to where everybody may read.
+        verify(&t, &ALL, async {
+            let public = iago.create_channel(&format!("public {number}")).await;
+            move_all(&iago, ids[0], &public).await;
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn deletions() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let (channel, ids) = full(&t, "Verona").await;
+    let dm = hamlet.send_direct(&[&iago], "x").await;
+    hamlet.flag("add", "starred", &[ids[1]]).await;
+    let seen = verify(&t, &ALL, async {
+        delete(&iago, ids[1]).await;
+        delete(&iago, dm).await;
+        iago.post(&format!("/streams/{}/delete_topic", channel.id), &[("topic_name", &"pens")]).ok().await;
+    })
+    .await;
+    assert_eq!(kinds(&seen, "polonius"), ["delete_message"; 2]);
+    let told = &seen["hamlet"];
+    assert_eq!((&told[0]["message_ids"], &told[0]["topic"]), (&json!([ids[1]]), &json!("pens")));
+    assert_eq!((&told[1]["message_type"], &told[1]["message_ids"]), (&json!("private"), &json!([dm])));
+    assert_eq!(told[2]["message_ids"], json!([ids[0], ids[2]]));
+    assert_eq!(kinds(&seen, "othello"), [] as [&str; 0]);
+}
+
+#[tokio::test]
+async fn the_oldest_message_of_a_channel_goes() {
+    let t = TestServer::start().await;
+    let iago = t.user("iago");
+    let channel = iago.create_channel("Verona").await;
+    let first = iago.messages(json!([["channel", "Verona"]])).await[0]["id"].as_u64().unwrap();
+    let next = iago.send(&channel, "pens", "next").await;
+    let seen = verify(&t, &["iago", "hamlet"], async {
+        delete(&iago, first).await;
+        delete(&iago, next).await;
+    })
+    .await;
+    assert_eq!(kinds(&seen, "hamlet"), ["stream update", "stream update"]);
+    let values: Vec<&Value> = seen["hamlet"].iter().map(|event| &event["value"]).collect();
+    assert_eq!(values, [&json!(next), &Value::Null]);
+    assert_eq!(kinds(&seen, "iago"), ["delete_message", "stream update", "delete_message", "stream update"]);
+}
+
+#[tokio::test]
+async fn in_protected_history_each_is_told_of_what_they_had() {
+    let t = TestServer::start().await;
+    let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
+    let channel = iago.create_channel("protected").protected_history().with(&hamlet).await;
+    let a = iago.send(&channel, "t", "a").await;
+    iago.subscribe_others(&channel, &[&othello]).await;
+    let b = iago.send(&channel, "t", "b").await;
+    hamlet.unsubscribe(&channel).await;
+    let (mut plain, mut gone) = (othello.register().await, hamlet.register().await);
+    let seen = verify(&t, &["desdemona", "iago", "othello"], async {
+        iago.post(&format!("/streams/{}/delete_topic", channel.id), &[("topic_name", &"t")]).ok().await;
+    })
+    .await;
+    assert_eq!(seen["iago"][0]["message_ids"], json!([a, b]));
+    assert_eq!(seen["othello"][0]["message_ids"], json!([b]));
+    assert!(gone.now().await.iter().all(|event| event["type"] != "delete_message"));
+    assert!(!kinds(&seen, "desdemona").contains(&"delete_message".to_owned()));
+    assert_eq!(plain.next().await["message_id"], b);
+}
+
+#[tokio::test]
+async fn clients_without_bulk_deletion_are_told_of_each() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let (channel, ids) = full(&t, "Verona").await;
+    let mut plain = hamlet.register().await;
+    iago.post(&format!("/streams/{}/delete_topic", channel.id), &[("topic_name", &"pens")]).ok().await;
+    iago.send_direct(&[&hamlet], "and then").await;
+    let events = plain.now().await;
+    let told: Vec<u64> = events.iter().filter_map(|event| event["message_id"].as_u64()).collect();
+    assert_eq!(told, ids);
+    assert!(events.iter().all(|event| event.get("message_ids").is_none()), "{events:?}");
+    // Whoever acknowledges in the middle gets what they have again, and loses nothing.
+    let mut plain = hamlet.register().await;
+    let more = [iago.send(&channel, "ink", "1").await, iago.send(&channel, "ink", "2").await];
+    iago.post(&format!("/streams/{}/delete_topic", channel.id), &[("topic_name", &"ink")]).ok().await;
+    let events = plain.now().await;
+    let first = events.iter().find(|event| event["message_id"] == more[0]).unwrap();
+    plain.last_event_id = first["id"].as_i64().unwrap();
+    let again = plain.poll(true).await.ok();
+    let told: Vec<u64> =
+        again["events"].as_array().unwrap().iter().filter_map(|event| event["message_id"].as_u64()).collect();
+    assert!(told.ends_with(&more[1..]), "{told:?}");
+}
+
+#[tokio::test]
+async fn reactions() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let (_, ids) = full(&t, "Verona").await;
+    let dm = hamlet.send_direct(&[&iago], "x").await;
+    let react = async |id: u64| {
+        hamlet.post(&format!("/messages/{id}/reactions"), &[("emoji_name", &"tada")]).ok().await;
+    };
+    let seen = verify(&t, &ALL, async {
+        react(ids[0]).await;
+        react(dm).await;
+        hamlet.delete(&format!("/messages/{}/reactions", ids[0]), &[("emoji_name", &"tada")]).ok().await;
+    })
+    .await;
+    assert_eq!(kinds(&seen, "iago"), ["reaction add", "reaction add", "reaction remove"]);
+    assert_eq!(kinds(&seen, "polonius"), ["reaction add", "reaction remove"]);
+    assert_eq!(kinds(&seen, "othello"), [] as [&str; 0]);
+    let mut told = seen["iago"][0].clone();
+    told.as_object_mut().unwrap().remove("id");
+    let expected = json!({
+        "type": "reaction", "op": "add", "message_id": ids[0], "user_id": hamlet.id, "emoji_name": "tada",
+        "emoji_code": "1f389", "reaction_type": "unicode_emoji",
+        "user": {"user_id": hamlet.id, "email": hamlet.api_email, "full_name": "King Hamlet"},
+    });
+    assert_eq!(told, expected);
+}
+
+#[tokio::test]
+async fn parts_of_widgets() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let channel = iago.create_channel("Verona").with(&hamlet).await;
+    let poll = iago.send(&channel, "pens", "/poll Which?\nred\nblue").await;
+    let vote = json!({"type": "vote", "key": "canned,0", "vote": 1}).to_string();
+    let params: Params<'_> = &[("message_id", &poll), ("msg_type", &"widget"), ("content", &vote)];
+    let seen = verify(&t, &ALL, async {
+        hamlet.post("/submessage", params).ok().await;
+    })
+    .await;
+    let expected = ["content", "id", "message_id", "msg_type", "sender_id", "submessage_id", "type"];
+    assert_eq!(keys(&seen["iago"][0]), expected);
+    assert_eq!((&seen["iago"][0]["type"], &seen["iago"][0]["content"]), (&json!("submessage"), &json!(vote)));
+    assert_eq!(kinds(&seen, "othello"), [] as [&str; 0]);
+}
+
+#[tokio::test]
+async fn settings_of_the_organization_and_of_people() {
+    let t = TestServer::start().await;
+    let [desdemona, hamlet] = t.users(["desdemona", "hamlet"]);
+    let seen = verify(&t, &["desdemona", "hamlet", "polonius"], async {
+        let params: Params<'_> = &[
+            ("name", &"The Globe"),
+            ("message_content_edit_limit_seconds", &json!("unlimited")),
+            ("topics_policy", &"disable_empty_topic"),
+        ];
+        desdemona.call(Method::PATCH, "/realm", params).ok().await;
+        let own: Params<'_> =
+            &[("full_name", &"Hamlet"), ("twenty_four_hour_time", &true), ("enable_sounds", &false)];
+        hamlet.call(Method::PATCH, "/settings", own).ok().await;
+    })
+    .await;
+    let told = kinds(&seen, "polonius");
+    assert!(told.contains(&"realm update_dict".to_owned()), "{told:?}");
+    assert!(told.contains(&"realm_user update".to_owned()), "{told:?}");
+    assert!(!told.contains(&"user_settings update".to_owned()), "{told:?}");
+    let own = kinds(&seen, "hamlet");
+    assert_eq!(own.iter().filter(|kind| *kind == "user_settings update").count(), 2, "{own:?}");
+}
