@@ -10,7 +10,7 @@ use model::{Directory, Fact, Realm, SettingValue, Timestamp, User, UserId};
 use rules::names::{check_full_name_free, parse_full_name};
 use rules::settings::{
     RealmUpdate, Setting, apply_realm_change, apply_user_setting, check_realm_update, check_user_settings,
-    full_members_change, realm_int,
+    full_members_change,
 };
 use tokio::sync::oneshot;
 
@@ -64,9 +64,8 @@ impl RealmActor {
     pub(super) fn tick_full_members(&self, ctx: &mut Context<Self>) {
         let is_due = {
             let view = self.realm.view.read();
-            let realm = view.directory.realm();
-            let waits = realm_int(realm, "waiting_period_threshold").is_some_and(|days| days > 0);
-            waits && full_members_change(&view.directory, realm, self.realm.clock.now()).is_some()
+            let (directory, now) = (&view.directory, self.realm.clock.now());
+            full_members_change(directory, directory.realm(), now).is_some()
         };
         if is_due {
             // Nobody waits for the answer; what fails now is tried again at the next tick.

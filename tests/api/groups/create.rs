@@ -2,8 +2,8 @@
 
 use super::{create, create_with, group_id, only, read};
 use crate::support::shape::fields;
-use crate::support::{Params, TestServer};
-use serde_json::json;
+use crate::support::{Params, Person, TestServer};
+use serde_json::{Value, json};
 
 #[tokio::test]
 async fn a_group_belongs_to_its_creator() {
@@ -65,6 +65,16 @@ async fn permissions_and_subgroups_can_be_chosen() {
     );
 }
 
+/// A new group is refused for one of its parameters.
+async fn refuse(person: &Person, name: &str, value: &Value, msg: &str) {
+    let text = value.as_str().filter(|_| name == "name").map_or_else(|| value.to_string(), str::to_owned);
+    let mut params: Vec<(&str, &(dyn std::fmt::Display + Sync))> =
+        vec![("name", &"new"), ("description", &""), ("members", &"[]")];
+    params.retain(|(other, _)| *other != name);
+    params.push((name, &text));
+    person.post("/user_groups/create", &params).bad(msg).await;
+}
+
 #[tokio::test]
 async fn refusals() {
     let t = TestServer::start().await;
@@ -88,6 +98,27 @@ async fn refusals() {
         ("members", json!([ghost]), format!("Invalid user ID: {ghost}")),
         ("members", json!(["x"]), "members[0] is not an integer".to_owned()),
         ("members", json!(5), "members is not a list".to_owned()),
+    ] {
+        refuse(&hamlet, name, &value, &msg).await;
+    }
+    let params: Params<'_> = &[("name", &"new"), ("description", &""), ("members", &"[]")];
+    polonius.post("/user_groups/create", params).bad("Not allowed for guest users").await;
+    for name in ["name", "description", "members"] {
+        let rest: Vec<_> = params.iter().copied().filter(|(other, _)| *other != name).collect();
+        let missing = json!({
+            "msg": format!("Missing '{name}' argument"), "code": "REQUEST_VARIABLE_MISSING", "var_name": name
+        });
+        hamlet.post("/user_groups/create", &rest).refused(400, missing).await;
+    }
+}
+
+#[tokio::test]
+async fn refusals_of_subgroups_and_permissions() {
+    let t = TestServer::start().await;
+    let hamlet = t.user("hamlet");
+    let closed = create(&hamlet, "closed", &[]).await;
+    hamlet.post(&format!("/user_groups/{closed}/deactivate"), &[]).ok().await;
+    for (name, value, msg) in [
         ("subgroups", json!([999]), "Invalid user group".to_owned()),
         ("subgroups", json!([closed]), "Invalid user group".to_owned()),
         ("can_join_group", json!(999), "Invalid user group".to_owned()),
@@ -119,21 +150,7 @@ async fn refusals() {
             "'can_mention_group' setting cannot be set to 'role:internet' group.".to_owned(),
         ),
     ] {
-        let text = value.as_str().filter(|_| name == "name").map_or_else(|| value.to_string(), str::to_owned);
-        let mut params: Vec<(&str, &(dyn std::fmt::Display + Sync))> =
-            vec![("name", &"new"), ("description", &""), ("members", &"[]")];
-        params.retain(|(other, _)| *other != name);
-        params.push((name, &text));
-        hamlet.post("/user_groups/create", &params).bad(&msg).await;
-    }
-    let params: Params<'_> = &[("name", &"new"), ("description", &""), ("members", &"[]")];
-    polonius.post("/user_groups/create", params).bad("Not allowed for guest users").await;
-    for name in ["name", "description", "members"] {
-        let rest: Vec<_> = params.iter().copied().filter(|(other, _)| *other != name).collect();
-        let missing = json!({
-            "msg": format!("Missing '{name}' argument"), "code": "REQUEST_VARIABLE_MISSING", "var_name": name
-        });
-        hamlet.post("/user_groups/create", &rest).refused(400, missing).await;
+        refuse(&hamlet, name, &value, &msg).await;
     }
 }
 

@@ -217,6 +217,14 @@ async fn refusals() {
         let params: Params<'_> = &[("enable_read_receipts", &false), (name, &value)];
         desdemona.call(Method::PATCH, "/realm", params).bad(&msg).await;
     }
+    assert_eq!(settings(&desdemona).await, before);
+}
+
+#[tokio::test]
+async fn refusals_with_more_to_say() {
+    let t = TestServer::start().await;
+    let desdemona = t.user("desdemona");
+    let (everyone, members) = (group_id(&t, "role:everyone"), group_id(&t, "role:members"));
     let only = json!({"direct_members": [desdemona.id], "direct_subgroups": []});
     let refusal = json!({
         "msg": "'can_create_web_public_channel_group' must be a system user group.",
@@ -230,7 +238,6 @@ async fn refusals() {
     });
     let params: Params<'_> = &[("can_add_subscribers_group", &json!({"new": members, "old": everyone}))];
     desdemona.call(Method::PATCH, "/realm", params).refused(400, refusal).await;
-    assert_eq!(settings(&desdemona).await, before);
 }
 
 #[tokio::test]

@@ -148,6 +148,10 @@ pub fn full_members_change(
     let full = dir.group_by_name("role:fullmembers")?;
     let members = dir.group_by_name("role:members")?;
     let is_full = |id: &UserId| dir.user(*id).is_some_and(|user| is_full_member(user, waiting_days, now));
+    // Usually nobody has to wait, and everybody is in both.
+    if waiting_days == 0 && full.members == members.members {
+        return None;
+    }
     let (mut added, mut removed) = (Vec::new(), Vec::new());
     for id in &members.members {
         match (full.members.contains(id), is_full(id)) {
@@ -163,8 +167,8 @@ pub fn full_members_change(
 mod tests {
     use super::*;
     use crate::fixture::{self, ADMINISTRATOR, MEMBER, MODERATOR, OTHER_MEMBER, OWNER};
-    use crate::settings::realm_setting;
     use crate::permissions::group_setting_change::parse_group_setting_change;
+    use crate::settings::realm_setting;
     use serde_json::json;
 
     fn row(name: &str) -> &'static Setting {

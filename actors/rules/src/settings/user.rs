@@ -148,7 +148,12 @@ pub fn check_user_settings(values: &[(&'static Setting, SettingValue)]) -> Resul
 /// Changes a setting in a user's record. What is as by default and was never changed stays unstored.
 pub fn apply_user_setting(user: &mut User, setting: &Setting, value: SettingValue) {
     match value {
-        SettingValue::Text(timezone) if setting.name == "timezone" => user.timezone = timezone,
+        SettingValue::Text(name) if setting.name == "timezone" => {
+            // Found without regard to case, kept as the database spells it.
+            let found = jiff::tz::TimeZone::get(&name).ok();
+            let spelled = found.and_then(|zone| zone.iana_name().map(str::to_owned));
+            user.timezone = spelled.unwrap_or(name);
+        }
         value if value == user_value(user, setting) => {}
         value => {
             user.settings.insert(setting.name.to_owned(), value);
@@ -200,6 +205,16 @@ mod tests {
         let timezone = user_setting("timezone").unwrap();
         apply_user_setting(&mut user, timezone, SettingValue::Text("Europe/Paris".into()));
         assert_eq!((user.timezone.as_str(), user.settings.len()), ("Europe/Paris", 1));
+        for (given, kept) in [
+            ("america/NEW_york", "America/New_York"),
+            ("US/Pacific", "US/Pacific"),
+            ("Etc/UTC", "Etc/UTC"),
+            ("UTC", "UTC"),
+            ("", ""),
+        ] {
+            apply_user_setting(&mut user, timezone, SettingValue::Text(given.into()));
+            assert_eq!(user.timezone, kept);
+        }
     }
 
     #[test]

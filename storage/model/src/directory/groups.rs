@@ -54,7 +54,8 @@ impl Directory {
         match setting {
             GroupSetting::Group(group) => self.is_in_group(*group, user),
             GroupSetting::Anonymous { members, subgroups } => {
-                members.contains(&user) || subgroups.iter().any(|group| self.is_in_group(*group, user))
+                members.binary_search(&user).is_ok()
+                    || subgroups.iter().any(|group| self.is_in_group(*group, user))
             }
         }
     }
