@@ -54,6 +54,7 @@ impl ChannelActor {
 
     fn send(&mut self, draft: ChannelDraft, answer: Answer<Sent>) {
         let echo = draft.draft.echo.clone();
+        self.state.ahead = self.committer.channel_ahead(self.realm.id, self.id);
         match self.decide(draft) {
             Err(error) => {
                 let _ = answer.send(Err(error));

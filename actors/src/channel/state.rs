@@ -22,8 +22,8 @@ pub struct ChannelState {
     /// Topics, each with how many messages it has.
     topics: HashMap<TopicKey, u64>,
     is_recently_active: bool,
-    /// Its record, if the organization changed it while this actor ran: perhaps ahead of what is durable.
-    changed: Option<Arc<Channel>>,
+    /// Its record, where the organization has changed it and that is not durable yet.
+    pub(super) ahead: Option<Arc<Channel>>,
     /// Policies for topics that are on their way to the disk.
     pub(super) policies: PoliciesAhead,
 }
@@ -60,7 +60,7 @@ impl ChannelState {
             subscribers,
             topics,
             is_recently_active,
-            changed: None,
+            ahead: None,
             policies: PoliciesAhead::default(),
         }
     }
@@ -98,7 +98,7 @@ impl ChannelState {
     ) -> Result<SendDecision, DomainError> {
         let directory = context.directory;
         let sender = draft.draft.sender.clone();
-        let Some(channel) = self.changed.as_ref().or_else(|| directory.channel(self.id)) else {
+        let Some(channel) = self.ahead.as_ref().or_else(|| directory.channel(self.id)) else {
             return Err(rules::RuleError::ChannelIdDoesNotExist { id: self.id.0.into() }.into());
         };
         rules::permissions::channel::check_may_post(directory, &sender, channel)?;
@@ -129,7 +129,9 @@ impl ChannelState {
         let mentions = &draft.draft.rendered.mentions;
         let (directory, sender) = (context.directory, &draft.draft.sender);
         if mentions.channel_wildcard {
-            let count = self.subscribers.values().filter(|subscription| subscription.is_active).count();
+            let reads = |user: &UserId| directory.user(*user).is_some_and(|user| user.is_active);
+            let active = self.subscribers.iter().filter(|(_, subscription)| subscription.is_active);
+            let count = active.filter(|(user, _)| reads(user)).count();
             check_wildcard(directory, sender, Wildcard::Channel, count)?;
         }
         if mentions.topic_wildcard {
@@ -157,7 +159,7 @@ impl ChannelState {
         };
         let starts_topic = !self.topics.contains_key(&key);
         let participation = Participation {
-            is_channel_muted: self.subscribers.get(&sender.id).is_some_and(|own| own.is_muted),
+            is_channel_muted: self.subscription(sender.id).is_some_and(|own| own.is_muted),
             policy: policy_of(sender.id),
             starts_topic,
         };
@@ -212,9 +214,6 @@ impl ChannelState {
                 if *channel == self.id =>
             {
                 self.count(topic, -(messages.len() as i64));
-            }
-            Fact::ChannelChanged(record) if record.id == self.id => {
-                self.changed = Some(Arc::new(Channel::clone(record)));
             }
             Fact::ChannelActivityChanged { channel, is_recently_active } if *channel == self.id => {
                 self.is_recently_active = *is_recently_active;

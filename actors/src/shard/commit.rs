@@ -1,12 +1,13 @@
 //! The one way in which decisions become true: a frame is queued for the log; when it is durable, and
 //! not before, memory changes, events go out and the caller gets its answer, all in the order of the log.
 
+use super::ahead::ChannelsAhead;
 use super::sequencer::Sequencer;
 use super::sink::Durability;
 use crate::error::DomainError;
 use crate::fanout::Fanout;
 use crate::shared::RealmShared;
-use model::{Audience, Event, EventBody, EventNumber, Fact, Frame, RealmId};
+use model::{Audience, Channel, ChannelId, Event, EventBody, EventNumber, Fact, Frame, RealmId};
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -54,6 +55,7 @@ pub struct Committer {
     slots: RefCell<HashMap<RealmId, RealmSlot>>,
     pending: RefCell<VecDeque<Pending>>,
     last_ticket: Cell<Ticket>,
+    ahead: RefCell<ChannelsAhead>,
     failure: RefCell<Option<String>>,
 }
 
@@ -71,6 +73,7 @@ impl Committer {
             slots: RefCell::default(),
             pending: RefCell::default(),
             last_ticket: Cell::new(0),
+            ahead: RefCell::default(),
             failure: RefCell::default(),
         })
     }
@@ -104,6 +107,7 @@ impl Committer {
         match self.append(realm, ids, facts) {
             Ok((ticket, frame)) => {
                 self.last_ticket.set(ticket);
+                self.ahead.borrow_mut().note(realm.id, ticket, &frame.facts);
                 let what = What::Frame(frame);
                 let pending = Pending { ticket, realm: realm.clone(), what, done: Some(done) };
                 self.pending.borrow_mut().push_back(pending);
@@ -139,6 +143,12 @@ impl Committer {
         ids.event.0 += frame.facts.iter().map(Fact::events_max).sum::<u64>();
         slot.sequencer = ids;
         Ok((ticket, frame))
+    }
+
+    /// A channel's record, where it was changed and that is not published yet. A message in an actor's mailbox
+    /// would come too late to keep out what is queued before it.
+    pub fn channel_ahead(&self, realm: RealmId, channel: ChannelId) -> Option<Arc<Channel>> {
+        self.ahead.borrow().get(realm, channel)
     }
 
     /// Sends an event that is not kept, after everything decided before it.
@@ -245,6 +255,7 @@ impl Committer {
         let Some(fanout) = self.slots.borrow().get(&realm.id).map(|slot| slot.fanout.clone()) else {
             return Err(DomainError::Stopping);
         };
+        let upto = batch.back().map_or(0, |last| last.ticket);
         let mut announced: Vec<Vec<(Event, Audience)>> = Vec::with_capacity(batch.len());
         let mut applied = Vec::with_capacity(batch.len());
         let mut answers = Vec::with_capacity(batch.len());
@@ -266,6 +277,7 @@ impl Committer {
                 answers.push(pending.done);
             }
         }
+        self.ahead.borrow_mut().forget(realm.id, upto);
         for applied in applied {
             if let Some(projection) = self.projection.borrow().as_ref() {
                 projection.send(applied)?;

@@ -1,6 +1,7 @@
 //! A shard: one thread whose actors decide for some of the organizations, and the one way in which
 //! what they decide becomes true.
 
+mod ahead;
 mod commit;
 mod sequencer;
 mod settled;

@@ -25,7 +25,7 @@ async fn an_archived_channel_is_read_and_not_written() {
     let all = othello.get("/streams", &[("exclude_archived", &false), ("include_default", &true)]).ok().await;
     assert_eq!(all["streams"][0]["is_default"], json!(false));
     // Its last words, and its name, which stays taken.
-    let narrow = json!([["channel", channel.id], ["topic", "channel events"]]);
+    let narrow = json!([["channel", channel.name], ["topic", "channel events"]]);
     let last = othello.messages(narrow.clone()).await.pop().expect("a notice");
     assert_eq!(last["content"], "<p>Channel Verona has been archived.</p>");
     let taken = json!({
@@ -74,7 +74,7 @@ async fn sends_that_race_with_archiving_come_before_it() {
     let archive = async { hamlet.delete(&path, &[]).ok().await };
     let (_, answers) = tokio::join!(archive, futures_util::future::join_all((0..40).map(|_| send())));
     let accepted: Vec<u64> = answers.iter().filter_map(|answer| answer.body["id"].as_u64()).collect();
-    let narrow = json!([["channel", channel.id], ["topic", "channel events"]]);
+    let narrow = json!([["channel", channel.name], ["topic", "channel events"]]);
     let farewell = hamlet.message_ids(narrow).await.pop().expect("a notice");
     assert!(accepted.iter().all(|id| *id < farewell), "{accepted:?} {farewell}");
 }

@@ -1,6 +1,8 @@
 //! `POST` and `DELETE /default_streams`.
 
+use crate::support::people::add;
 use crate::support::{Params, TestServer};
+use model::Role;
 use serde_json::json;
 
 #[tokio::test]
@@ -18,18 +20,15 @@ async fn new_people_are_subscribed() {
         iago.post("/default_streams", stream).ok().await;
         assert_eq!(is_default().await, json!(true));
     }
-    let new = |email: &'static str| {
-        let params: Params<'_> = &[("email", &email), ("password", &"correct horse"), ("full_name", &"New")];
-        t.user("desdemona").post("/users", params).ok()
-    };
-    let id = new("first@zulip.com").await["user_id"].clone();
+    let id = add(t.realm(), "first", "First", Role::Member, None).await;
+    add(t.realm(), "visitor", "Visitor", Role::Guest, None).await;
     let members = hamlet.get(&format!("/streams/{}/members", channel.id), &[]).ok().await;
     assert_eq!(members["subscribers"], json!([hamlet.id, id]));
     for _ in 0..2 {
         iago.delete("/default_streams", stream).ok().await;
         assert_eq!(is_default().await, json!(false));
     }
-    new("second@zulip.com").await;
+    add(t.realm(), "second", "Second", Role::Member, None).await;
     let members = hamlet.get(&format!("/streams/{}/members", channel.id), &[]).ok().await;
     assert_eq!(members["subscribers"], json!([hamlet.id, id]));
 }

@@ -29,7 +29,7 @@ async fn what_was_kept_long_enough_is_deleted_and_told() {
     let channel = desdemona.create_channel("Verona").with(&hamlet).await;
     let forever = desdemona.create_channel("Rome").with(&hamlet).await;
     keep(&desdemona, &channel, 2).await;
-    let mut old = desdemona.message_ids(json!([["channel", channel.id]])).await;
+    let mut old = desdemona.message_ids(json!([["channel", channel.name]])).await;
     let kept_elsewhere = hamlet.send(&forever, "t", "stays").await;
     // More than one piece of work, in two topics.
     for number in 0..120 {
@@ -50,8 +50,8 @@ async fn what_was_kept_long_enough_is_deleted_and_told() {
     }
     gone.sort_unstable();
     assert_eq!(gone, old);
-    assert_eq!(hamlet.message_ids(json!([["channel", channel.id]])).await, [young]);
-    let rome = hamlet.message_ids(json!([["channel", forever.id]])).await;
+    assert_eq!(hamlet.message_ids(json!([["channel", channel.name]])).await, [young]);
+    let rome = hamlet.message_ids(json!([["channel", forever.name]])).await;
     assert!(rome.contains(&kept_elsewhere));
     hamlet.get(&format!("/messages/{}", old[0]), &[]).bad("Invalid message(s)").await;
     let stream = hamlet.get(&format!("/streams/{}", channel.id), &[]).ok().await["stream"].clone();
@@ -78,7 +78,7 @@ async fn archived_channels_and_restarts_are_no_excuse() {
     while is_there().await {
         queue.next().await;
     }
-    assert_eq!(hamlet.message_ids(json!([["channel", channel.id]])).await, Vec::<u64>::new());
+    assert_eq!(hamlet.message_ids(json!([["channel", channel.name]])).await, Vec::<u64>::new());
 }
 
 #[tokio::test]
