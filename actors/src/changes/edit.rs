@@ -6,7 +6,7 @@ use super::notices::announce_move;
 use super::{ChangeCommand, Found, MessageCommand, Moment, Target, Verdict};
 use crate::error::DomainError;
 use model::fact::MessageUpdate;
-use model::{Fact, MessageId, PropagateMode, TopicLink, UserId};
+use model::{ChannelId, Fact, MessageId, PropagateMode, TopicLink, UserId};
 use rules::RuleError;
 use rules::markdown::Rendered;
 use rules::permissions::edit::{EditRequest, check_edit};
@@ -76,6 +76,10 @@ impl ChangeCommand for EditCommand {
             Found::Elsewhere => return Ok(Verdict::Elsewhere),
             Found::Gone => return Err(self.gone().into()),
         };
+        let goal = self.request.channel.and_then(|id| u32::try_from(id).ok()).map(ChannelId);
+        if goal.is_some_and(|goal| (moment.is_changing)(goal)) {
+            return Ok(Verdict::Elsewhere);
+        }
         let (edit, relocation) = self.plan(moment, &target)?;
         let moved = edit.movement.as_ref().map_or(0, |movement| movement.messages.len());
         let mut facts = vec![Fact::MessageUpdated(Box::new(edit))];

@@ -58,6 +58,8 @@ pub(crate) struct Moment<'a> {
     pub now: Timestamp,
     /// The next ids; those taken count once the facts are committed.
     pub ids: Sequencer,
+    /// Whether a channel's record was changed and the view does not show it yet.
+    pub is_changing: &'a dyn Fn(ChannelId) -> bool,
 }
 
 /// A message that is to be changed.
@@ -83,7 +85,8 @@ pub(crate) enum Found {
 pub(crate) enum Verdict<T> {
     /// What the caller is told once the facts are durable.
     Decided(T, Vec<Fact>),
-    /// The message is another actor's by now: nothing is decided.
+    /// The message is another actor's by now, or something it depends on is just changing: nothing is decided, and
+    /// whoever asked asks again.
     Elsewhere,
 }
 
@@ -115,7 +118,7 @@ pub(crate) trait MessageCommand: ChangeCommand {
 pub(crate) enum Routed<T> {
     /// The change is durable.
     Done(T),
-    /// The message has moved: ask the actor of the channel where it is now.
+    /// Ask again, the actor of the channel where the message is now.
     Elsewhere,
 }
 

@@ -146,6 +146,10 @@ fn deliveries(view: &View, plan: &MovePlan, moved: &RoaringBitmap) -> Vec<Delive
         if !subscription.is_active {
             continue;
         }
+        if view.plainly_has_all(*user, plan.origin.id, moved) {
+            give(*user, moved, false);
+            continue;
+        }
         let had = view.delivered_of(*user, plan.origin.id, moved);
         give(*user, &had, false);
         if is_protected {

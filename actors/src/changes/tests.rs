@@ -14,13 +14,15 @@ const BOT: UserId = UserId(1);
 struct World {
     realm: Arc<RealmShared>,
     clock: crate::ManualClock,
+    /// A channel whose record is on its way to the disk.
+    changing: std::cell::Cell<Option<ChannelId>>,
     _folder: tempfile::TempDir,
 }
 
 impl World {
     fn new() -> Self {
         let (realm, clock, folder) = fixture::shared();
-        Self { realm, clock, _folder: folder }
+        Self { realm, clock, changing: Default::default(), _folder: folder }
     }
 
     fn apply(&self, facts: Vec<Fact>) {
@@ -57,7 +59,8 @@ impl World {
         let view = self.realm.view.read();
         let now = self.realm.clock.now();
         let home = Home::Channel(home);
-        command.decide(&mut Moment { realm: &self.realm, view: &view, home, now, ids: self.ids() })
+        let (ids, is_changing) = (self.ids(), &|channel| Some(channel) == self.changing.get());
+        command.decide(&mut Moment { realm: &self.realm, view: &view, home, now, ids, is_changing })
     }
 
     /// The facts of a change, which are true afterwards.
@@ -417,6 +420,17 @@ fn what_moved_away_is_another_actors() {
     world.change(CORE, &delete);
     assert_eq!(world.refused(CORE, &delete), "Message already deleted");
     assert_eq!(world.refused(CORE, &command), "Invalid message(s)");
+}
+
+#[test]
+fn a_move_waits_for_what_becomes_of_its_destination() {
+    let world = World::new();
+    let id = world.send(IAGO, VERONA, "lunch", "x");
+    world.changing.set(Some(CORE));
+    let command = carry(IAGO, id, CORE, PropagateMode::One);
+    assert!(matches!(world.decide(VERONA, &command), Ok(Verdict::Elsewhere)));
+    world.changing.set(None);
+    assert!(matches!(world.decide(VERONA, &command), Ok(Verdict::Decided(..))));
 }
 
 #[test]

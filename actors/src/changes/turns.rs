@@ -81,7 +81,9 @@ pub(crate) trait TakesTurns: Actor<Context = Context<Self>> + Handler<TakeTurn> 
         let decided = self.committer().ids(realm.id).and_then(|ids| {
             let view = realm.view.read();
             let now = realm.clock.now();
-            let mut moment = Moment { realm: &realm, view: &view, home: self.home(), now, ids };
+            let is_changing = |channel| self.committer().channel_ahead(realm.id, channel).is_some();
+            let (home, is_changing) = (self.home(), &is_changing);
+            let mut moment = Moment { realm: &realm, view: &view, home, now, ids, is_changing };
             let verdict = command.decide(&mut moment)?;
             Ok((moment.ids, verdict))
         });

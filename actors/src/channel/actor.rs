@@ -233,9 +233,12 @@ impl TakesTurns for ChannelActor {
 impl Handler<TakeTurn> for ChannelActor {
     type Result = ();
 
-    /// What was learned since the turn was asked for may not be durable yet: then it is asked for again.
+    /// What was learned since the turn was asked for may not be durable yet: then it is asked for again. Where
+    /// nothing becomes durable any more, the commands find out.
     fn handle(&mut self, _: TakeTurn, ctx: &mut Self::Context) {
-        if std::mem::take(&mut self.has_learned) {
+        let is_changing = self.committer.channel_ahead(self.realm.id, self.id).is_some();
+        let is_working = self.committer.ids(self.realm.id).is_ok();
+        if (std::mem::take(&mut self.has_learned) || is_changing) && is_working {
             return self.ask_for_turn(ctx);
         }
         self.take_turn(ctx);

@@ -100,6 +100,13 @@ impl View {
         found
     }
 
+    /// Whether a user has all of some messages of one channel, where that is plain at once: nothing of it came by
+    /// moves, and the user was there since before the first of them. False may mean that it takes a longer look.
+    pub fn plainly_has_all(&self, user: UserId, channel: ChannelId, ids: &RoaringBitmap) -> bool {
+        self.arrivals.to(channel).is_none()
+            && self.directory.subscription(channel, user).is_some_and(|subscription| covers(subscription, ids))
+    }
+
     /// Everybody who has any of some messages of one channel, and which of them they have.
     pub fn holders(&self, channel: ChannelId, ids: &RoaringBitmap) -> BTreeMap<UserId, RoaringBitmap> {
         let mut users: BTreeSet<UserId> = self.directory.subscriptions_of(channel).keys().copied().collect();
