@@ -147,3 +147,48 @@ async fn refusals() {
     let body = iago.get("/streams", &[("include_all", &true)]).ok().await;
     assert_eq!(body["streams"], json!([]), "a refusal leaves nothing behind");
 }
+
+#[tokio::test]
+async fn the_organization_is_told_where_it_wants_to_be() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let news = iago.create_channel("news").with(&hamlet).await;
+    let chosen: Params<'_> = &[("new_stream_announcements_stream_id", &news.id)];
+    iago.call(reqwest::Method::PATCH, "/realm", chosen).ok().await;
+    let told = json!([["channel", "news"], ["topic", "new channels"]]);
+    hamlet.create_channel("quiet").await;
+    hamlet.create_channel("Verona").set("announce", json!(true)).await;
+    let messages = iago.messages(told.clone()).await;
+    assert_eq!(messages.len(), 1);
+    let path = format!("/messages/{}", messages[0]["id"]);
+    let raw = iago.get(&path, &[("apply_markdown", &false)]).ok().await["message"]["content"].clone();
+    assert_eq!(raw, format!("@_**King Hamlet|{}** created a new channel #**Verona**.", hamlet.id));
+    assert_eq!(messages[0]["flags"], json!([]));
+    // Who created it knows.
+    assert_eq!(hamlet.messages(told).await[0]["flags"], json!(["read"]));
+}
+
+#[tokio::test]
+async fn only_owners_choose_how_long_messages_are_kept() {
+    let t = TestServer::start().await;
+    let [desdemona, iago] = t.users(["desdemona", "iago"]);
+    let create = |who: &crate::support::Person, name: &'static str, days: &'static str| {
+        let params: Params<'_> =
+            &[("name", &name), ("subscribers", &"[]"), ("message_retention_days", &days)];
+        who.post("/channels/create", params)
+    };
+    let owner = json!({"msg": "Must be an organization owner", "code": "UNAUTHORIZED_PRINCIPAL"});
+    create(&iago, "a", "3").refused(400, owner.clone()).await;
+    create(&iago, "a", "\"unlimited\"").refused(400, owner).await;
+    create(&iago, "a", "\"realm_default\"").ok().await;
+    let bad = json!({
+        "msg": "Bad value for 'message_retention_days': 0", "code": "REQUEST_VARIABLE_INVALID",
+        "var_name": "message_retention_days", "bad_value": "0",
+    });
+    create(&desdemona, "b", "0").refused(400, bad).await;
+    for (name, days, expected) in [("b", "3", json!(3)), ("c", "\"unlimited\"", json!(-1))] {
+        let id = create(&desdemona, name, days).ok().await["id"].clone();
+        let stream = desdemona.get(&format!("/streams/{id}"), &[]).ok().await["stream"].clone();
+        assert_eq!(stream["message_retention_days"], expected, "{days}");
+    }
+}

@@ -105,3 +105,32 @@ async fn a_channel_nobody_writes_in_becomes_inactive_and_wakes() {
     hamlet.call(Method::PATCH, &path, &[("description", &"x")]).ok().await;
     assert!(is_active().await);
 }
+
+#[tokio::test]
+async fn what_the_organization_says_is_for_channels_without_a_word_of_their_own_and_for_people() {
+    let clock = clock();
+    let t = TestServer::plan().clock(&clock).start().await;
+    let [desdemona, hamlet] = t.users(["desdemona", "hamlet"]);
+    let inheriting = desdemona.create_channel("Verona").with(&hamlet).await;
+    let own = desdemona.create_channel("Rome").with(&hamlet).await;
+    keep(&desdemona, &own, 30).await;
+    let stays = hamlet.send(&own, "t", "stays").await;
+    let goes =
+        [hamlet.send(&inheriting, "t", "goes").await, hamlet.send_direct(&[&desdemona], "goes too").await];
+    desdemona.call(Method::PATCH, "/realm", &[("message_retention_days", &2)]).ok().await;
+    let week = json!(7 * DAY_SECS);
+    let queue = hamlet.register().modern().events(&["delete_message"]).set("queue_lifespan_secs", week);
+    let mut queue = queue.await;
+    clock.advance_secs(2 * DAY_SECS + 1);
+    let mut kinds = Vec::new();
+    // The channel's first notice goes with its topic.
+    while kinds.len() < 3 {
+        let event = queue.next().await;
+        kinds.push(event["message_type"].as_str().expect("a word").to_owned());
+    }
+    assert_eq!(kinds, ["stream", "stream", "private"]);
+    for id in goes {
+        hamlet.get(&format!("/messages/{id}"), &[]).bad("Invalid message(s)").await;
+    }
+    hamlet.get(&format!("/messages/{stays}"), &[]).ok().await;
+}
