@@ -1,5 +1,7 @@
 //! Alert words: whether a message holds a word its reader watches for (endpoints.md 22).
 
+use std::collections::HashSet;
+
 /// What may stand before an alert word, apart from the message's start.
 const BEFORE: &str = " \n(\".,';[*`>";
 
@@ -9,18 +11,28 @@ const AFTER: &str = " \n)?:.,';]!*`";
 /// A message's text made ready for many look-ups, since every recipient has words of their own.
 pub struct AlertText {
     lowercase: String,
+    /// What stands between each place where a word may begin and the next one where it may end. Nearly every word of
+    /// nearly everybody is ruled out by one look at these.
+    pieces: HashSet<Box<str>>,
 }
 
 impl AlertText {
     /// Prepares the raw content of a message.
     pub fn new(content: &str) -> Self {
-        Self { lowercase: content.to_lowercase() }
+        let lowercase = content.to_lowercase();
+        let mut pieces = HashSet::from([Box::from(first_piece(&lowercase))]);
+        for (at, before) in lowercase.char_indices().filter(|(_, before)| BEFORE.contains(*before)) {
+            pieces.insert(Box::from(first_piece(&lowercase[at + before.len_utf8()..])));
+        }
+        Self { lowercase, pieces }
     }
 
     /// Whether the word occurs, in any case, between the characters that may surround it.
     pub fn contains(&self, word: &str) -> bool {
         let word = word.trim().to_lowercase();
-        if word.is_empty() {
+        // A word that itself begins like the end of one is looked for all the same: its first piece is empty.
+        let first = first_piece(&word);
+        if word.is_empty() || !(first.is_empty() || self.pieces.contains(first)) {
             return false;
         }
         let text = &self.lowercase;
@@ -36,6 +48,11 @@ impl AlertText {
         }
         false
     }
+}
+
+/// The text up to the first character that may stand behind a word.
+fn first_piece(text: &str) -> &str {
+    text.split(|character| AFTER.contains(character)).next().unwrap_or_default()
 }
 
 /// Whether a message holds any of the words.
@@ -71,5 +88,15 @@ mod tests {
         assert!(has_alert_word("a phrase of words here", ["x", "Phrase Of"]));
         assert!(!has_alert_word("anything", ["", "  "]));
         assert!(!has_alert_word("ééé", ["éé"]));
+        for (text, word) in [
+            ("see a.b, c", "a.b"),
+            ("x )y z", ")y"),
+            ("(on call)", "on call"),
+            ("c++ or rust", "c++"),
+            ("a b", "a b"),
+        ] {
+            assert!(has_alert_word(text, [word]), "{text}");
+        }
+        assert!(!has_alert_word("a.bc", ["a.b"]) && !has_alert_word("on calls", ["on call"]));
     }
 }
