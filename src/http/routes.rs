@@ -87,6 +87,7 @@ impl fmt::Debug for Route {
 }
 
 /// The table.
+#[expect(clippy::too_many_lines, reason = "a table has a row for each endpoint, and nothing else")]
 #[rustfmt::skip]
 pub fn table() -> Vec<Route> {
     vec![
@@ -127,6 +128,17 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::GET,  "/api/v1/users/{user_id:int}/presence", Login::Account, Limit::Api, users::presence::one_by_id),
         Route::new(Method::GET,  "/api/v1/users/{email:text}/presence",  Login::Account, Limit::Api, users::presence::one_by_email),
         Route::new(Method::GET,  "/api/v1/realm/presence",              Login::Account, Limit::Api, users::presence::all),
+        Route::new(Method::POST, "/api/v1/users/me/status",             Login::Human,   Limit::Api, users::status::set_own),
+        Route::new(Method::GET,  "/api/v1/users/{user_id:int}/status",  Login::Account, Limit::Api, users::status::show),
+        Route::new(Method::POST, "/api/v1/users/{user_id:int}/status",  Login::Administrator, Limit::Api, users::status::set),
+        Route::new(Method::POST,   "/api/v1/users/me/muted_users/{user_id:int}", Login::Account, Limit::Api, users::muted::mute),
+        Route::new(Method::DELETE, "/api/v1/users/me/muted_users/{user_id:int}", Login::Account, Limit::Api, users::muted::unmute),
+        Route::new(Method::PATCH,  "/api/v1/users/me/profile_data",     Login::Human,   Limit::Api, users::profile_data::set_values),
+        Route::new(Method::DELETE, "/api/v1/users/me/profile_data",     Login::Human,   Limit::Api, users::profile_data::remove_values),
+        Route::new(Method::GET,    "/api/v1/navigation_views",                 Login::Account, Limit::Api, users::navigation_views::list),
+        Route::new(Method::POST,   "/api/v1/navigation_views",                 Login::Account, Limit::Api, users::navigation_views::create),
+        Route::new(Method::PATCH,  "/api/v1/navigation_views/{fragment:rest}", Login::Account, Limit::Api, users::navigation_views::update),
+        Route::new(Method::DELETE, "/api/v1/navigation_views/{fragment:rest}", Login::Account, Limit::Api, users::navigation_views::delete),
 
         Route::new(Method::POST, "/api/v1/register", Login::Spectator, Limit::Api, events::register::register),
 
@@ -176,6 +188,11 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::POST,  "/api/v1/user_groups/{user_group_id:int}/subgroups",       Login::NotGuest,      Limit::Api, groups::subgroups::change_subgroups),
 
         Route::new(Method::PATCH, "/api/v1/realm",                  Login::Administrator, Limit::Api, realm::update::update_realm),
+        Route::new(Method::GET,    "/api/v1/realm/profile_fields",                Login::Account,       Limit::Api, realm::profile_fields::list),
+        Route::new(Method::POST,   "/api/v1/realm/profile_fields",                Login::Administrator, Limit::Api, realm::profile_fields::create),
+        Route::new(Method::PATCH,  "/api/v1/realm/profile_fields",                Login::Administrator, Limit::Api, realm::profile_fields::reorder),
+        Route::new(Method::PATCH,  "/api/v1/realm/profile_fields/{field_id:int}", Login::Administrator, Limit::Api, realm::profile_fields::update),
+        Route::new(Method::DELETE, "/api/v1/realm/profile_fields/{field_id:int}", Login::Administrator, Limit::Api, realm::profile_fields::delete),
         Route::new(Method::PATCH, "/api/v1/settings",               Login::Human,         Limit::Api, users::settings::update_settings),
         // Older names of the same.
         Route::new(Method::PATCH, "/api/v1/settings/display",       Login::Human,         Limit::Api, users::settings::update_settings),
