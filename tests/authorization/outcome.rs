@@ -47,8 +47,10 @@ const WORDS: &[Expected] = &[
     bad("edit", "You don't have permission to edit this message"),
     bad("move", "You don't have permission to move this message"),
     bad("resolve", "You don't have permission to resolve topics in this channel."),
+    word("reaction", 400, "REACTION_DOES_NOT_EXIST", "Reaction doesn't exist."),
     bad("delete", "You don't have permission to delete this message"),
     // Others.
+    bad("field", "Field id 99999 not found."),
     word("password", 401, "AUTHENTICATION_FAILED", "Your username or password is incorrect"),
     bad("development", "This endpoint is available on development servers only."),
     bad("presence", "No presence data for {user}"),

@@ -100,7 +100,10 @@ async fn ids_that_nothing_has() {
                 .split('/')
                 .map(|piece| if piece.ends_with(":int}") { id.to_owned() } else { piece.to_owned() })
                 .collect();
-            let answer = person.call(row.method(), &path.join("/"), &[]).await;
+            let pairs = row.pairs();
+            let params: Vec<(&str, &(dyn std::fmt::Display + Sync))> =
+                pairs.iter().map(|(name, value)| (name.as_str(), value as _)).collect();
+            let answer = person.call(row.method(), &path.join("/"), &params).await;
             let is_refused = answer.status == 400 && answer.body["code"] == "BAD_REQUEST";
             assert!(is_refused, "{} with {id}: {answer:?}", row.route);
         }

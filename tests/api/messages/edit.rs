@@ -64,6 +64,18 @@ async fn mentions_follow_the_text_for_those_who_have_it() {
 }
 
 #[tokio::test]
+async fn who_reacted_takes_part_in_the_topic() {
+    let t = TestServer::start().await;
+    let [iago, hamlet, cordelia] = t.users(["iago", "hamlet", "cordelia"]);
+    let verona = iago.create_channel("Verona").with(&hamlet).with(&cordelia).await;
+    let id = iago.send(&verona, "t", "x").await;
+    hamlet.post(&format!("/messages/{id}/reactions"), &[("emoji_name", &"heart")]).ok().await;
+    iago.edit(id, &[("content", &"@**topic**")]).ok().await;
+    assert_eq!(flags(&hamlet, id).await, json!(["topic_wildcard_mentioned", "wildcard_mentioned"]));
+    assert_eq!(flags(&cordelia, id).await, json!([]));
+}
+
+#[tokio::test]
 async fn alert_words_are_looked_for_again() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);

@@ -1,6 +1,6 @@
 //! Messages: sending, reading, flags.
 
-use super::Place::{FullOnlyIn, Nowhere, Private, PrivateIn, ProtectedIn, Public, PublicIn};
+use super::Place::{Archived, FullOnlyIn, Nowhere, Private, PrivateIn, ProtectedIn, Public, PublicIn};
 use super::{Row, row};
 
 #[rustfmt::skip]
@@ -31,6 +31,38 @@ pub fn rows() -> Vec<Row> {
         row("GET /api/v1/messages/{message_id:int}/read_receipts", Private,     "", "msg"),
         row("GET /api/v1/messages/{message_id:int}/read_receipts", ProtectedIn, "", "msg"),
         row("GET /api/v1/messages/{message_id:int}/read_receipts", ProtectedIn, "@id={later}", "ok"),
+
+        row("PATCH /api/v1/messages/{message_id:int}", Public,   "content=y",   "msg   edit   edit   edit   edit   edit   edit   edit"),
+        row("PATCH /api/v1/messages/{message_id:int}", PublicIn, "content=y",   "edit"),
+        row("PATCH /api/v1/messages/{message_id:int}", PublicIn, "content=y @id={own}", "ok"),
+        row("PATCH /api/v1/messages/{message_id:int}", PublicIn, "topic=u",     "ok"),
+        row("PATCH /api/v1/messages/{message_id:int}", PublicIn, "stream_id={destination}",
+                                                                                "id    ok     ok     ok     ok     ok     ok     ok"),
+        row("PATCH /api/v1/messages/{message_id:int}", Private,     "topic=u",  "msg"),
+        row("PATCH /api/v1/messages/{message_id:int}", ProtectedIn, "topic=u",  "msg"),
+        row("PATCH /api/v1/messages/{message_id:int}", ProtectedIn, "topic=u @id={later}", "ok"),
+        row("PATCH /api/v1/messages/{message_id:int}", Archived,    "topic=u",  "msg"),
+        row("DELETE /api/v1/messages/{message_id:int}", Public,   "",           "msg   delete delete delete ok     ok     delete delete"),
+        row("DELETE /api/v1/messages/{message_id:int}", PublicIn, "",           "delete delete delete delete ok   ok     delete delete"),
+        row("DELETE /api/v1/messages/{message_id:int}", PublicIn, "@id={own}",  "ok"),
+        row("DELETE /api/v1/messages/{message_id:int}", Private,  "",           "msg"),
+        row("GET /api/v1/messages/{message_id:int}/history", Public,      "",   "msg   ok     ok     ok     ok     ok     ok     ok"),
+        row("GET /api/v1/messages/{message_id:int}/history", PublicIn,    "",   "ok"),
+        row("GET /api/v1/messages/{message_id:int}/history", Private,     "",   "msg"),
+        row("GET /api/v1/messages/{message_id:int}/history", ProtectedIn, "",   "msg"),
+        row("POST /api/v1/messages/{message_id:int}/reactions", Public,   "emoji_name=heart",
+                                                                                "msg   ok     ok     ok     ok     ok     ok     ok"),
+        row("POST /api/v1/messages/{message_id:int}/reactions", PublicIn, "emoji_name=heart", "ok"),
+        row("POST /api/v1/messages/{message_id:int}/reactions", Private,  "emoji_name=heart", "msg"),
+        row("DELETE /api/v1/messages/{message_id:int}/reactions", PublicIn, "emoji_name=heart", "reaction"),
+        row("DELETE /api/v1/messages/{message_id:int}/reactions", Private,  "emoji_name=heart", "msg"),
+        row("POST /api/v1/submessage", PublicIn, "message_id={message} msg_type=widget content={}", "part"),
+        row("POST /api/v1/submessage", PublicIn, "message_id={own} msg_type=widget content={}",     "ok"),
+        row("POST /api/v1/submessage", Private,  "message_id={message} msg_type=widget content={}", "msg"),
+        row("POST /api/v1/streams/{stream_id:int}/delete_topic", PublicIn, "topic_name=t",
+                                                                                "admin admin  admin  admin  ok     ok     admin  admin"),
+        row("POST /api/v1/streams/{stream_id:int}/delete_topic", Private,  "topic_name=t",
+                                                                                "admin admin  admin  admin  id     id     admin  admin"),
 
         row("POST /api/v1/messages/flags", Public,      "messages=[{message}] op=add flag=starred",
                                                                                 "msg   ok     ok     ok     ok     ok     ok     ok"),

@@ -1,3 +1,5 @@
+//! Moves: what moves, who has it afterwards, whose policies go with it, and who decides.
+
 use super::*;
 
 #[test]

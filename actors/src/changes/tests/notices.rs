@@ -1,3 +1,5 @@
+//! What the notification bot says about moves, and what it takes back.
+
 use super::*;
 
 #[test]
