@@ -4,6 +4,7 @@
 //! `apply` is a client of its own: it knows only the specification, and changes the state it was given by
 //! the events it receives. `verify` runs something and compares.
 
+mod after_restart;
 mod apply;
 mod close;
 mod each_change;

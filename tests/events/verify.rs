@@ -20,7 +20,7 @@ pub(super) async fn modern(person: &Person) -> Queue {
 }
 
 /// As a client that declares nothing; only what it sees of subscribers is asked for.
-async fn plain(person: &Person) -> Queue {
+pub(super) async fn plain(person: &Person) -> Queue {
     person.register().set("include_subscribers", json!(true)).set("slim_presence", json!(true)).await
 }
 

@@ -3,26 +3,48 @@
 
 use super::apply::State;
 use super::verify::{compare, modern};
-use crate::support::{Channel, Person, TestServer};
+use crate::support::{Channel, Params, Person, TestServer};
+use reqwest::Method;
 use serde_json::Value;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Writes, reads and stars for a while.
-async fn write(person: Person, channel: Channel, observer: Person, number: usize) {
-    for index in 0..25 {
+/// Registrations while everybody is at work.
+const REGISTRATIONS: usize = 12;
+
+type Stop = Arc<AtomicBool>;
+
+async fn edit(who: &Person, id: u64, params: Params<'_>) {
+    who.call(Method::PATCH, &format!("/messages/{id}"), params).ok().await;
+}
+
+/// Writes, reads, stars, edits, moves and deletes until it is enough.
+async fn write(person: Person, channel: Channel, observer: Person, number: usize, stop: Stop) {
+    let mut index = 0;
+    while index < 12 || !stop.load(Ordering::Relaxed) {
         let topic = ["pens", "ink", "PENS"][index % 3];
         let id = person.send(&channel, topic, &format!("{number}.{index} @**all**")).await;
-        match index % 5 {
+        match index % 8 {
             0 => drop(observer.flag("add", "read", &[id]).await),
             1 => drop(observer.flag("add", "starred", &[id]).await),
             2 => drop(person.send_direct(&[&observer], "psst").await),
+            3 => edit(&person, id, &[("content", &"changed")]).await,
+            4 => edit(&person, id, &[("topic", &"paper"), ("propagate_mode", &"change_one")]).await,
+            5 => drop(person.delete(&format!("/messages/{id}"), &[]).ok().await),
+            6 => {
+                // Somebody else may have moved the rest of the topic already.
+                let all: Params<'_> = &[("topic", &"quills"), ("propagate_mode", &"change_all")];
+                drop(person.call(Method::PATCH, &format!("/messages/{id}"), all).await);
+            }
             _ => {}
         }
+        index += 1;
     }
 }
 
-/// Comes and goes.
-async fn wander(person: Person, channel: Channel) {
-    for _ in 0..10 {
+/// Comes and goes until it is enough.
+async fn wander(person: Person, channel: Channel, stop: Stop) {
+    while !stop.load(Ordering::Relaxed) {
         person.subscribe(&channel).await;
         person.unsubscribe(&channel).await;
     }
@@ -34,21 +56,22 @@ async fn any_moment_leads_to_the_same_end() {
     let [iago, hamlet, cordelia, othello] = t.users(["iago", "hamlet", "cordelia", "othello"]);
     let channel = iago.create_channel("Verona").with(&hamlet).with(&cordelia).await;
     let side = iago.create_channel("Rome").await;
+    let stop = Stop::default();
     let mut busy = Vec::new();
     for (number, person) in [&iago, &cordelia, &iago].into_iter().enumerate() {
-        busy.push(tokio::spawn(write(person.clone(), channel.clone(), hamlet.clone(), number)));
+        busy.push(tokio::spawn(write(person.clone(), channel.clone(), hamlet.clone(), number, stop.clone())));
     }
-    busy.push(tokio::spawn(wander(othello.clone(), side.clone())));
-    busy.push(tokio::spawn(wander(hamlet.clone(), side.clone())));
+    busy.push(tokio::spawn(wander(othello.clone(), side.clone(), stop.clone())));
+    busy.push(tokio::spawn(wander(hamlet.clone(), side.clone(), stop.clone())));
     let mut queues = Vec::new();
-    while busy.iter().any(|task| !task.is_finished()) && queues.len() < 40 {
+    while queues.len() < REGISTRATIONS {
         queues.push(modern(&hamlet).await);
     }
+    stop.store(true, Ordering::Relaxed);
     for task in busy {
         task.await.expect("somebody at work");
     }
     let end = modern(&hamlet).await;
-    assert!(queues.len() > 5, "only {} registrations", queues.len());
     for mut queue in queues {
         let events: Vec<Value> = queue.now().await;
         let mut state = State::new(queue.state.clone(), hamlet.id);

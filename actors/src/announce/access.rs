@@ -1,6 +1,6 @@
 //! Who is told what happens to messages after they were sent (events.md 1, "access set").
 
-use model::{ChannelId, Directory, MessageId, Subscription, User, UserId};
+use model::{ChannelId, Directory, Message, MessageId, Place, Subscription, User, UserId};
 use roaring::RoaringBitmap;
 use rules::permissions::channel::{History, history_of};
 use rules::permissions::message::Spot;
@@ -156,4 +156,14 @@ pub fn lost(
 pub fn can_read(view: &View, directory: &Directory, user: &User, spot: Spot, id: MessageId) -> bool {
     let received = || view.delivered_among(user.id, &RoaringBitmap::from_iter([id.0])).contains(id.0);
     rules::permissions::message::can_read(directory, user, spot, received)
+}
+
+/// Whether somebody can read a message wherever it is by now, if it is there at all.
+pub fn can_read_now(view: &View, user: &User, message: &Message) -> bool {
+    let spot = match &message.place {
+        Place::Direct => Some(Spot::Direct(message.recipient)),
+        Place::Channel { channel, .. } => channel_of(view, message.id, *channel).map(Spot::Channel),
+    };
+    view.messages.all.contains(message.id.0)
+        && spot.is_some_and(|spot| can_read(view, &view.directory, user, spot, message.id))
 }

@@ -1,12 +1,13 @@
 //! What events need of the state before a frame: taken right before it is applied, or, when a queue is rebuilt
-//! from the log, made from the state of now and what the frame says.
+//! from the log, from the state as it was then (`replay`).
 
 use super::access::{self, Holder};
+use super::replay;
 use model::fact::{DeletedFrom, MessageUpdate};
-use model::{Directory, Fact, Frame, Place, UserId};
+use model::{ChannelId, Directory, Fact, FolderId, Frame, Place, UserId};
 use roaring::RoaringBitmap;
 use rules::permissions::message::Spot;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use storage::View;
 
 /// The state before a frame, as far as its events depend on it.
@@ -18,6 +19,12 @@ pub struct Before {
     pub(super) holders: HashMap<usize, Vec<Holder>>,
     /// Who is told of a changed message, by the fact's position in the frame, if they can still read it.
     pub(super) readers: HashMap<usize, Vec<UserId>>,
+    /// Folders that the frame makes.
+    pub(super) new_folders: BTreeSet<FolderId>,
+    /// Channels that did not exist yet, where the directory knows them all the same.
+    pub(super) unborn: BTreeSet<ChannelId>,
+    /// The frame was applied long ago: everything else may have changed since.
+    pub(super) is_replay: bool,
 }
 
 impl Before {
@@ -27,11 +34,35 @@ impl Before {
         if frame.facts.iter().any(changes_directory) {
             before.directory = Some(view.directory.clone());
         }
-        before.note_messages(view, &view.directory, frame, false);
+        for fact in &frame.facts {
+            if let Fact::FolderChanged(folder) = fact
+                && view.directory.folder(folder.id).is_none()
+            {
+                before.new_folders.insert(folder.id);
+            }
+        }
+        before.note_messages(view, &view.directory, frame);
         before
     }
 
-    fn note_messages(&mut self, view: &View, directory: &Directory, frame: &Frame, is_replay: bool) {
+    /// The same of a frame that was applied long ago, with everything but the messages as it was then.
+    pub(super) fn replayed(
+        view: &View,
+        directory: &Directory,
+        unborn: &BTreeSet<ChannelId>,
+        frame: &Frame,
+    ) -> Self {
+        let mut before = Self { is_replay: true, unborn: unborn.clone(), ..Self::default() };
+        if frame.facts.iter().any(changes_directory) {
+            before.directory = Some(directory.clone());
+            before.new_folders = replay::new_folders(frame);
+        }
+        before.note_messages(view, directory, frame);
+        before
+    }
+
+    fn note_messages(&mut self, view: &View, directory: &Directory, frame: &Frame) {
+        let is_replay = self.is_replay;
         for (position, fact) in frame.facts.iter().enumerate() {
             match fact {
                 Fact::MessagesDeleted { from, messages } => {
@@ -44,21 +75,15 @@ impl Before {
                     self.holders.insert(position, holders);
                 }
                 Fact::MessageUpdated(update) => {
-                    self.note_update(view, directory, position, update, is_replay);
+                    self.note_update(view, directory, position, update);
                 }
                 _ => {}
             }
         }
     }
 
-    fn note_update(
-        &mut self,
-        view: &View,
-        directory: &Directory,
-        position: usize,
-        update: &MessageUpdate,
-        is_replay: bool,
-    ) {
+    fn note_update(&mut self, view: &View, directory: &Directory, position: usize, update: &MessageUpdate) {
+        let is_replay = self.is_replay;
         let Some(spot) = spot_of(view, update) else { return };
         let target = RoaringBitmap::from_iter([update.target.0]);
         self.readers.insert(position, access::receivers(view, directory, spot, &target, is_replay));
@@ -84,38 +109,18 @@ pub(super) fn spot_of(view: &View, update: &MessageUpdate) -> Option<Spot> {
 }
 
 /// Whether events of a fact depend on what somebody or something was before.
-fn changes_directory(fact: &Fact) -> bool {
-    match fact {
+pub(super) fn changes_directory(fact: &Fact) -> bool {
+    matches!(
+        fact,
         Fact::Subscribed { .. }
-        | Fact::Unsubscribed { .. }
-        | Fact::RealmChanged(_)
-        | Fact::UserChanged(_)
-        | Fact::GroupMembersChanged { .. }
-        | Fact::ChannelChanged(_)
-        | Fact::SubscriptionChanged { .. }
-        | Fact::FolderChanged(_)
-        | Fact::GroupChanged(_)
-        // Channels that come to be in a frame were seen by nobody before.
-        | Fact::ChannelCreated(_) => true,
-        Fact::RealmCreated(_)
-        | Fact::UserCreated(_)
-        | Fact::GroupCreated(_)
-        | Fact::ChannelActivityChanged { .. }
-        | Fact::DefaultChannelsChanged(_)
-        | Fact::DirectConversationCreated(_)
-        | Fact::MessageSent { .. }
-        | Fact::FlagsChanged { .. }
-        | Fact::TopicPolicySet { .. }
-        | Fact::QueueRegistered(_)
-        | Fact::QueueEnded(_)
-        | Fact::EventNumbersReserved(_)
-        | Fact::MessageUpdated(_)
-        | Fact::MessagesDeleted { .. }
-        | Fact::ReactionAdded { .. }
-        | Fact::ReactionRemoved { .. }
-        | Fact::SubmessageAdded { .. }
-        | Fact::TopicPoliciesSet { .. }
-        | Fact::FoldersReordered(_)
-        | Fact::AlertWordsSet { .. } => false,
-    }
+            | Fact::Unsubscribed { .. }
+            | Fact::RealmChanged(_)
+            | Fact::UserChanged(_)
+            | Fact::GroupMembersChanged { .. }
+            | Fact::ChannelCreated(_)
+            | Fact::ChannelChanged(_)
+            | Fact::SubscriptionChanged { .. }
+            | Fact::FolderChanged(_)
+            | Fact::GroupChanged(_)
+    )
 }

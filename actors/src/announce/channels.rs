@@ -50,7 +50,7 @@ pub(super) fn changed(moment: &Moment<'_>, position: usize, record: &Channel, ou
         _ => None,
     });
     let previous = earlier.or_else(|| moment.before().channel(id).map(|channel| &**channel));
-    let Some(was) = moment.before().channel(id) else { return };
+    let Some(was) = moment.before().channel(id).filter(|_| !moment.is_new(id)) else { return };
     let Some(is) = moment.after.channel(id) else { return };
     let is_first = !matches!(earlier, Some(earlier) if earlier.id == id);
     let changes = previous.map(|previous| differences(moment.after, previous, record)).unwrap_or_default();

@@ -196,7 +196,7 @@ fn differences_of(
     out: &mut Announcements,
 ) -> Vec<Difference> {
     let mut found: BTreeMap<(bool, bool), Vec<ChannelId>> = BTreeMap::new();
-    for id in channels {
+    for id in channels.iter().filter(|id| !moment.before.unborn.contains(id)) {
         // A channel that changed itself in this frame is told of there.
         let (Some(was), Some(is)) = (moment.before().channel(*id), moment.after.channel(*id)) else {
             continue;

@@ -44,7 +44,14 @@ pub(super) fn updated(moment: &Moment<'_>, position: usize, update: &MessageUpda
         (Some(Movement { new_channel: Some(arrival), .. }), _) => Spot::Channel(arrival.channel),
         (_, origin) => origin,
     };
-    let readers = readers(moment, position, update, origin, place);
+    // In a replay other moves may have followed: who may read it is decided by where it is now.
+    let place = match place {
+        Spot::Channel(channel) if moment.before.is_replay => {
+            access::channel_of(moment.view, update.target, channel).map(Spot::Channel)
+        }
+        place => Some(place),
+    };
+    let readers = place.map(|place| readers(moment, position, update, origin, place)).unwrap_or_default();
     if !readers.is_empty() {
         let change = EventBody::MessageChanged(Box::new(change(moment, update, origin)));
         out.add(change, Audience::Flagged(readers.into()));
@@ -95,8 +102,8 @@ fn readers(
     users.dedup();
     let view = moment.view;
     let told = users.into_iter().filter(|id| {
-        let user = moment.after.user(*id);
-        user.is_some_and(|user| access::can_read(view, moment.after, user, place, update.target))
+        let user = view.directory.user(*id);
+        user.is_some_and(|user| access::can_read(view, &view.directory, user, place, update.target))
     });
     told.map(|user| (user, flags_of(view, user, update.target))).collect()
 }
@@ -225,6 +232,10 @@ fn first_message_is(
 
 /// Everybody who is told of reactions to a message and of parts of its widget.
 fn access_set(moment: &Moment<'_>, message: &Message) -> Vec<UserId> {
+    // In a replay it may be gone by now; whoever had it is told that.
+    if !moment.view.messages.all.contains(message.id.0) {
+        return Vec::new();
+    }
     let spot = match &message.place {
         Place::Direct => Spot::Direct(message.recipient),
         Place::Channel { channel, .. } => {

@@ -8,9 +8,12 @@ mod groups;
 mod messages;
 mod people;
 mod realm;
+mod replay;
 mod subscriptions;
 
+pub use access::can_read_now;
 pub use before::Before;
+pub use replay::{Replay, note};
 
 use model::event::{ChannelSummary, Clients};
 use model::{Audience, Channel, Directory, Event, EventBody, EventNumber, Fact, Frame, MessageId, UserId};
@@ -33,6 +36,11 @@ impl Moment<'_> {
     /// Everything but the messages as it was before the frame.
     fn before(&self) -> &Directory {
         self.before.directory.as_ref().unwrap_or(self.after)
+    }
+
+    /// Whether the frame made a channel.
+    fn is_new(&self, id: model::ChannelId) -> bool {
+        self.frame.facts.iter().any(|fact| matches!(fact, Fact::ChannelCreated(channel) if channel.id == id))
     }
 }
 

@@ -54,7 +54,8 @@ fn values(directory: &Directory) -> Vec<(&'static str, SettingValue)> {
 
 /// A folder is new, or something about it changed.
 pub(super) fn folder_changed(moment: &Moment<'_>, is: &ChannelFolder, out: &mut Announcements) {
-    let Some(was) = moment.before().folder(is.id).filter(|_| moment.before.directory.is_some()) else {
+    let is_new = moment.before.new_folders.contains(&is.id);
+    let Some(was) = moment.before().folder(is.id).filter(|_| !is_new) else {
         return out.add(EventBody::FolderAdded(is.clone().into()), Audience::Everyone);
     };
     let description = (is.description.clone(), is.rendered_description.clone());

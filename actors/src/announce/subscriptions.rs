@@ -29,7 +29,7 @@ pub(super) fn subscribed(
     let clients = clients_of(channel);
     let users: Arc<[UserId]> = subscribers.iter().map(|(user, _)| *user).collect();
     // Those who did not know of the channel learn of it first. A channel of this very frame was announced.
-    if let Some(known) = moment.before().channel(id) {
+    if let Some(known) = moment.before().channel(id).filter(|_| !moment.is_new(id)) {
         let knew = |user: &UserId| {
             let user = moment.before().user(*user);
             user.is_some_and(|user| sees_channel(moment.before(), user, known))

@@ -124,8 +124,9 @@ impl Committer {
         &self,
         realm: &Arc<RealmShared>,
         mut ids: Sequencer,
-        facts: Vec<Fact>,
+        mut facts: Vec<Fact>,
     ) -> Result<(Ticket, Frame), DomainError> {
+        facts.extend(crate::announce::note(&realm.view.read().directory, &facts));
         let mut slots = self.slots.borrow_mut();
         let slot = slots.get_mut(&realm.id).ok_or(DomainError::Stopping)?;
         let frame = Frame { at: realm.clock.now(), first_event: ids.event, facts };

@@ -276,13 +276,19 @@ pub enum Fact {
         /// All of them, as typed.
         words: Vec<String>,
     },
+    /// What the records that this frame changes were before it, as the facts that would make them so again. Changes
+    /// nothing; who is told of a change depends on it, also when it is told again after a restart.
+    Before(Vec<Fact>),
 }
 
 impl Fact {
     /// An upper bound of how many events this fact leads to: so many numbers are set aside for it.
     pub fn events_max(&self) -> u64 {
         match self {
-            Self::QueueRegistered(_) | Self::QueueEnded(_) | Self::EventNumbersReserved(_) => 0,
+            Self::QueueRegistered(_)
+            | Self::QueueEnded(_)
+            | Self::EventNumbersReserved(_)
+            | Self::Before(_) => 0,
             Self::RealmCreated(_) | Self::RealmChanged(_) => EVENTS_OF_RECORD,
             Self::UserCreated(_) => 2,
             Self::UserChanged(_) => EVENTS_OF_USER,

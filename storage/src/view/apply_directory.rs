@@ -116,7 +116,8 @@ impl View {
             | Fact::FlagsChanged { .. }
             | Fact::QueueRegistered(_)
             | Fact::QueueEnded(_)
-            | Fact::EventNumbersReserved(_) => Ok(()),
+            | Fact::EventNumbersReserved(_)
+            | Fact::Before(_) => Ok(()),
         }
     }
 

@@ -1,0 +1,134 @@
+//! Queues that are rebuilt after a restart: what clients are told then leads to the state that they would have come to.
+
+use super::apply::State;
+use super::verify::{compare, modern, plain};
+use crate::support::{Channel, Params, Person, TestServer};
+use reqwest::Method;
+use serde_json::json;
+
+const ALL: [&str; 5] = ["iago", "hamlet", "othello", "cordelia", "polonius"];
+const QUIET: Params<'static> =
+    &[("send_notification_to_old_thread", &false), ("send_notification_to_new_thread", &false)];
+
+async fn edit(who: &Person, id: u64, params: Params<'_>) {
+    let all: Vec<(&str, &(dyn std::fmt::Display + Sync))> = params.iter().chain(QUIET).copied().collect();
+    who.call(Method::PATCH, &format!("/messages/{id}"), &all).ok().await;
+}
+
+async fn change(who: &Person, channel: &Channel, params: Params<'_>) {
+    who.call(Method::PATCH, &format!("/streams/{}", channel.id), params).ok().await;
+}
+
+/// What there was before anybody listened.
+struct World {
+    verona: Channel,
+    secret: Channel,
+    messages: Vec<u64>,
+    group: u64,
+}
+
+async fn world(t: &TestServer) -> World {
+    let [iago, hamlet, othello, polonius] = t.users(["iago", "hamlet", "othello", "polonius"]);
+    let verona = iago.create_channel("Verona").with(&hamlet).with(&othello).with(&polonius).await;
+    let secret = hamlet.create_channel("secret").private().with(&iago).await;
+    let mut messages = Vec::new();
+    for text in ["a", "b @**King Hamlet**", "c", "d", "e"] {
+        messages.push(iago.send(&verona, "pens", text).await);
+    }
+    let params: Params<'_> =
+        &[("name", &"players"), ("description", &""), ("members", &json!([iago.id, hamlet.id]))];
+    let group = iago.post("/user_groups/create", params).ok().await["group_id"].as_u64().unwrap();
+    World { verona, secret, messages, group }
+}
+
+/// Changes of every kind; some of them take back what others did.
+async fn changes(t: &TestServer, world: &World) {
+    let [iago, hamlet, othello, cordelia] = t.users(["iago", "hamlet", "othello", "cordelia"]);
+    let World { verona, secret, messages, group } = world;
+    edit(&iago, messages[0], &[("content", &"A @**King Hamlet**")]).await;
+    edit(&iago, messages[2], &[("topic", &"ink"), ("propagate_mode", &"change_one")]).await;
+    edit(&iago, messages[1], &[("stream_id", &secret.id), ("propagate_mode", &"change_one")]).await;
+    iago.delete(&format!("/messages/{}", messages[3]), &[]).ok().await;
+    hamlet.post(&format!("/messages/{}/reactions", messages[0]), &[("emoji_name", &"tada")]).ok().await;
+    change(&iago, verona, &[("description", &"new")]).await;
+    change(&iago, verona, &[("new_name", &"Mantua")]).await;
+    change(&iago, verona, &[("is_private", &true)]).await;
+    change(&iago, verona, &[("is_private", &false)]).await;
+    change(&hamlet, secret, &[("can_subscribe_group", &json!({"new": group}))]).await;
+    let members = format!("/user_groups/{group}/members");
+    iago.post(&members, &[("add", &json!([othello.id, cordelia.id]))]).ok().await;
+    iago.post(&members, &[("delete", &json!([othello.id]))]).ok().await;
+    let name: Params<'_> = &[("name", &"actors")];
+    iago.call(Method::PATCH, &format!("/user_groups/{group}"), name).ok().await;
+    let folder: Params<'_> = &[("name", &"Cities"), ("description", &"")];
+    let folder = iago.post("/channel_folders/create", folder).ok().await;
+    change(&iago, verona, &[("folder_id", &folder["channel_folder_id"])]).await;
+    let data = json!([{"stream_id": verona.id, "property": "is_muted", "value": true}]);
+    hamlet.post("/users/me/subscriptions/properties", &[("subscription_data", &data)]).ok().await;
+    cordelia.post("/users/me/alert_words", &[("alert_words", &json!(["skull"]))]).ok().await;
+    let mantua = Channel { name: "Mantua".to_owned(), ..verona.clone() };
+    othello.unsubscribe(&mantua).await;
+    cordelia.subscribe(&mantua).await;
+    let made = iago.create_channel("Rome").with(&hamlet).await;
+    iago.send(&made, "t", "all roads lead there").await;
+    hamlet
+        .call(Method::PATCH, "/settings", &[("full_name", &"Hamlet"), ("twenty_four_hour_time", &true)])
+        .ok()
+        .await;
+    iago.call(Method::PATCH, "/realm", &[("digest_weekday", &3)]).ok().await;
+}
+
+#[tokio::test]
+async fn what_happened_before_a_restart_is_told_after_it() {
+    let t = TestServer::start().await;
+    let world = world(&t).await;
+    let mut queues = Vec::new();
+    for name in ALL {
+        let person = t.user(name);
+        queues.push((name, true, modern(&person).await));
+        queues.push((name, false, plain(&person).await));
+    }
+    changes(&t, &world).await;
+    let folder = t.stop().await;
+    let t = TestServer::plan().on(folder).start().await;
+    for (name, is_modern, mut queue) in queues {
+        queue.person = t.user(name);
+        let now = if is_modern { modern(&queue.person).await } else { plain(&queue.person).await };
+        let events = queue.now().await;
+        let mut state = State::new(queue.state.clone(), queue.person.id);
+        for event in &events {
+            state.apply(event);
+        }
+        // The address is another one.
+        state.unknowable.extend(["realm_url", "realm_uri", "server_emoji_data_url", "server_generation"]);
+        compare(name, is_modern, state, State::new(now.state, queue.person.id), &events);
+    }
+}
+
+#[tokio::test]
+async fn nobody_learns_by_a_restart_what_they_must_not_know_any_more() {
+    let t = TestServer::start().await;
+    let World { verona, secret, messages, .. } = world(&t).await;
+    let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
+    let mut queue = othello.register().modern().await;
+    // Nothing of this was fetched before it was taken away.
+    let gone = iago.send(&verona, "pens", "taken back").await;
+    let moved = iago.send(&verona, "pens", "taken away").await;
+    edit(&iago, moved, &[("content", &"taken away and changed")]).await;
+    edit(&iago, moved, &[("stream_id", &secret.id), ("propagate_mode", &"change_one")]).await;
+    iago.delete(&format!("/messages/{gone}"), &[]).ok().await;
+    hamlet.subscribe_others(&secret, &[&othello]).await;
+    hamlet.send(&secret, "plot", "for insiders").await;
+    othello.unsubscribe(&secret).await;
+    hamlet.call(Method::PATCH, &format!("/streams/{}", secret.id), &[("new_name", &"newname")]).ok().await;
+    let folder = t.stop().await;
+    let t = TestServer::plan().on(folder).start().await;
+    queue.person = t.user("othello");
+    let events = queue.now().await;
+    let told: Vec<String> = events.iter().map(ToString::to_string).collect();
+    for hidden in ["taken", "insiders"] {
+        assert!(!told.iter().any(|event| event.contains(hidden)), "{hidden}: {told:#?}");
+    }
+    assert!(!events.iter().any(|event| event["type"] == "stream" && event["op"] == "create"), "{told:#?}");
+    assert!(messages.iter().all(|id| *id < gone));
+}
