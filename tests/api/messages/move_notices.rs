@@ -106,7 +106,7 @@ async fn resolving_is_told_once_and_taken_back_within_a_minute() {
     let resolved = format!("{} has marked this topic as resolved.", mention(&iago));
     let unresolved = format!("{} has marked this topic as unresolved.", mention(&iago));
     iago.edit(id, &[("topic", &"✔ lunch"), ALL]).ok().await;
-    assert_eq!(notices(&iago, &verona, "✔ lunch").await, [resolved.clone()]);
+    assert_eq!(notices(&iago, &verona, "✔ lunch").await, std::slice::from_ref(&resolved));
     clock.advance_secs(59);
     iago.edit(id, &[("topic", &"lunch"), ALL]).ok().await;
     assert_eq!(notices(&iago, &verona, "lunch").await, [""; 0]);
