@@ -58,3 +58,28 @@ async fn channels_that_are_not_for_one() {
     }
     assert_eq!(t.stranger().get(&format!("/users/me/{}/topics", open.id), &[]).await.status, 401);
 }
+
+#[tokio::test]
+async fn bots_and_archived_channels() {
+    let t = TestServer::start().await;
+    let [owner, bot, hamlet] = t.users(["AARON", "default-bot", "hamlet"]);
+    let protected = owner.create_channel("protected").protected_history().await;
+    owner.send(&protected, "before", "x").await;
+    owner.subscribe_others(&protected, &[&bot]).await;
+    // Not what its owner was given, but what the bot was.
+    assert_eq!(topics(&bot, &protected).await, json!([]));
+    let id = owner.send(&protected, "after", "x").await;
+    assert_eq!(topics(&bot, &protected).await, json!([{"name": "after", "max_id": id}]));
+    let open = owner.create_channel("Verona").await;
+    owner.send(&open, "lunch", "x").await;
+    let before = topics(&hamlet, &open).await;
+    owner.delete(&format!("/streams/{}", open.id), &[]).ok().await;
+    let after = topics(&hamlet, &open).await;
+    assert!(
+        before
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|topic| { after.as_array().unwrap().iter().any(|still| still["name"] == topic["name"]) })
+    );
+}
