@@ -35,6 +35,7 @@ const WORDS: &[Expected] = &[
     bad("id", "Invalid channel ID"),
     bad("named", "Invalid channel name '{name}'"),
     bad("manage", "You do not have permission to administer this channel."),
+    bad("gone", "Channel is already deactivated"),
     bad("content", "Channel content access is required."),
     bad("default", "You do not have permission to change default channels."),
     bad("access", "Unable to access channel ({name})."),

@@ -1,6 +1,6 @@
 //! Channels: looking at them, making them, changing them.
 
-use super::Place::{Nowhere, Private, PrivateIn, Public, PublicIn};
+use super::Place::{Archived, Nowhere, Private, PrivateIn, Public, PublicIn};
 use super::{Row, row};
 
 #[rustfmt::skip]
@@ -31,5 +31,38 @@ pub fn rows() -> Vec<Row> {
                                                                                  "guest perm   perm   perm   ok     ok     perm   perm"),
         row("POST /api/v1/channels/create", Nowhere, "name=new{number} subscribers=[] message_retention_days=5",
                                                                                  "guest owner  owner  owner  owner  ok     owner  owner"),
+
+        row("PATCH /api/v1/streams/{stream_id:int}", Public, "description=x",    "id    manage manage manage ok     ok     manage ok"),
+        row("PATCH /api/v1/streams/{stream_id:int}", PublicIn, "description=x",  "manage manage manage manage ok     ok     manage ok"),
+        row("PATCH /api/v1/streams/{stream_id:int}", Private, "description=x",   "id    id     id     id     ok     ok     id     ok"),
+        row("PATCH /api/v1/streams/{stream_id:int}", PrivateIn, "description=x", "manage manage manage manage ok     ok     manage ok"),
+        row("PATCH /api/v1/streams/{stream_id:int}", Archived, "is_archived=false",
+                                                                                 "id    manage manage manage ok     ok     manage ok"),
+        // Whoever changes who can read it can read it.
+        row("PATCH /api/v1/streams/{stream_id:int}", Private, "is_private=false",
+                                                                                 "id    id     id     id     content content id     content"),
+        row("PATCH /api/v1/streams/{stream_id:int}", PrivateIn, "is_private=false",
+                                                                                 "manage manage manage manage ok     ok     manage ok"),
+        row("PATCH /api/v1/streams/{stream_id:int}", Public, "is_default_stream=true",
+                                                                                 "id    manage manage manage ok     ok     manage default"),
+        row("PATCH /api/v1/streams/{stream_id:int}", Public, "message_retention_days=5",
+                                                                                 "id    manage manage manage owner  ok     manage owner"),
+        row("PATCH /api/v1/streams/{stream_id:int}", Public, "topics_policy=disable_empty_topic",
+                                                                                 "id    manage manage manage ok     ok     manage ok"),
+        row("PATCH /api/v1/streams/{stream_id:int}", Public, "can_delete_any_message_group={\"new\":4}",
+                                                                                 "id    manage manage manage ok     ok     manage perm"),
+        row("DELETE /api/v1/streams/{stream_id:int}", Public, "",                "id    manage manage manage ok     ok     manage ok"),
+        row("DELETE /api/v1/streams/{stream_id:int}", Private, "",               "id    id     id     id     ok     ok     id     ok"),
+        row("DELETE /api/v1/streams/{stream_id:int}", Archived, "",              "id    manage manage manage gone   gone   manage gone"),
+        row("POST /api/v1/default_streams", Public, "stream_id={channel}",       "admin admin  admin  admin  ok     ok     admin  admin"),
+        row("DELETE /api/v1/default_streams", Public, "stream_id={channel}",     "admin admin  admin  admin  ok     ok     admin  admin"),
+
+        row("GET /api/v1/channel_folders", Nowhere, "",                          "ok"),
+        // There are none at first; those that the next row makes have the ids 1 and 2.
+        row("PATCH /api/v1/channel_folders", Nowhere, "order=[]",                "admin admin  admin  admin  ok     ok     admin  admin"),
+        row("POST /api/v1/channel_folders/create", Nowhere, "name=new-{number} description=",
+                                                                                 "admin admin  admin  admin  ok     ok     admin  admin"),
+        row("PATCH /api/v1/channel_folders/{channel_folder_id:int}", Nowhere, "description=new",
+                                                                                 "admin admin  admin  admin  ok     ok     admin  admin"),
     ]
 }

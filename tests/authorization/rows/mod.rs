@@ -115,6 +115,7 @@ impl Row {
             ("{user_id:int}", "{user}"),
             ("{user_group_id:int}", "{group}"),
             ("{email:text}", "cordelia@zulip.com"),
+            ("{channel_folder_id:int}", "1"),
         ];
         // A row may be about another message: `id={own}` names it.
         let own_id = self.given.split_whitespace().find_map(|pair| pair.strip_prefix("@id="));
