@@ -160,6 +160,19 @@ impl ContentFlags<'_> {
     }
 }
 
+/// For those who receive a message but mute its sender, it counts as read at once (endpoints.md 22).
+pub(crate) fn read_by_muters(
+    flags: &mut BTreeMap<UserId, Flags>,
+    directory: &Directory,
+    sender: UserId,
+    receives: impl Fn(UserId) -> bool,
+) {
+    for user in directory.muters_of(sender).filter(|user| receives(*user)) {
+        let entry = flags.entry(user).or_default();
+        *entry = entry.with(Flag::Read);
+    }
+}
+
 /// Who among those who receive a text watches for a word in it; the writer's own words count, too.
 fn alerted(content: &str, directory: &Directory, receives: impl Fn(UserId) -> bool) -> Vec<UserId> {
     let mut text = None;

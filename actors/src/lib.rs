@@ -41,7 +41,7 @@ pub use notice::{draft_notice, notification_bot};
 pub use placement::Placement;
 pub use presence::{Presence, Report};
 pub use realm::{
-    FolderDescription, NewChannel, NewPassword, NewUser, Notice, OwnChanges, RegisteredQueue,
+    FolderDescription, NewChannel, NewPassword, NewUser, Notice, OwnChanges, RegisteredQueue, WantedStatus,
 };
 pub use server::{Options, Server};
 pub use session::Delivered;

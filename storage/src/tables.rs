@@ -64,6 +64,14 @@ tables! {
     Deleted = 19,
     /// day since 1970 → the first message that was sent on it
     Days = 20,
+    /// user → `UserStatus`
+    UserStatuses = 21,
+    /// who mutes ‖ whom → since when
+    MutedUsers = 22,
+    /// user ‖ fragment → `NavigationView`
+    NavigationViews = 23,
+    /// () → `ProfileFields`
+    ProfileFields = 24,
 }
 
 /// The row of one table, or the start of a scan over it.
@@ -141,6 +149,21 @@ pub fn folder(realm: RealmId, folder: FolderId) -> Key {
 /// Key of [`Table::AlertWords`].
 pub fn alert_words(realm: RealmId, user: UserId) -> Key {
     Key::table(realm, Table::AlertWords).then(&user.0.to_be_bytes())
+}
+
+/// Key of [`Table::UserStatuses`].
+pub fn user_status(realm: RealmId, user: UserId) -> Key {
+    Key::table(realm, Table::UserStatuses).then(&user.0.to_be_bytes())
+}
+
+/// Key of [`Table::MutedUsers`].
+pub fn muted_user(realm: RealmId, user: UserId, muted: UserId) -> Key {
+    Key::table(realm, Table::MutedUsers).then(&user.0.to_be_bytes()).then(&muted.0.to_be_bytes())
+}
+
+/// Key of [`Table::NavigationViews`].
+pub fn navigation_view(realm: RealmId, user: UserId, fragment: &str) -> Key {
+    Key::table(realm, Table::NavigationViews).then(&user.0.to_be_bytes()).then(fragment.as_bytes())
 }
 
 /// Key of a table of chunks, by the first message of the chunk.

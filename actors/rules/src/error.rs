@@ -6,11 +6,13 @@
 mod edit;
 mod emoji;
 mod group;
+mod personal;
 mod widget;
 
 pub use edit::EditError;
 pub use emoji::EmojiError;
 pub use group::{GroupError, GroupObjection};
+pub use personal::PersonalError;
 pub use widget::WidgetError;
 
 use crate::topics::EMPTY_TOPIC_DISPLAY_NAME;
@@ -377,6 +379,9 @@ pub enum RuleError {
     /// A user group that cannot be made, changed or left like this.
     #[error(transparent)]
     Group(#[from] GroupError),
+    /// See [`PersonalError`].
+    #[error(transparent)]
+    Personal(#[from] PersonalError),
     /// Not `#` and 3 to 6 hexadecimal digits.
     #[error("color is not a valid hex color code")]
     ColorInvalid,

@@ -14,14 +14,19 @@ const BUILT_IN: [&str; 7] = [
     "narrow/is/starred",
 ];
 
+/// So many views somebody may have.
+pub const VIEWS_MAX: usize = 1000;
+/// Longest fragment and name, in code points: longer ones than clients make of the longest narrow.
+pub const VIEW_LENGTH_MAX: usize = 4096;
+
 /// A fragment as sent → the fragment to store.
 ///
 /// # Errors
-/// `Blank`.
+/// `Blank`, `TooLong`.
 pub fn parse_fragment(raw: &str) -> Result<&str, RuleError> {
     match strip(raw) {
         "" => Err(RuleError::Blank { field: "fragment" }),
-        fragment => Ok(fragment),
+        fragment => check_length("fragment", fragment),
     }
 }
 
@@ -53,7 +58,15 @@ pub fn check_later_name<'n>(fragment: &str, name: Option<&'n str>) -> Result<Opt
 fn parse_name(raw: Option<&str>) -> Result<Option<&str>, RuleError> {
     match raw.map(strip) {
         Some("") => Err(RuleError::Blank { field: "name" }),
-        name => Ok(name),
+        Some(name) => check_length("name", name).map(Some),
+        None => Ok(None),
+    }
+}
+
+fn check_length<'t>(field: &'static str, text: &'t str) -> Result<&'t str, RuleError> {
+    match text.chars().count() > VIEW_LENGTH_MAX {
+        true => Err(RuleError::TooLong { field, limit: VIEW_LENGTH_MAX }),
+        false => Ok(text),
     }
 }
 

@@ -4,7 +4,7 @@
 
 mod values;
 
-pub use values::{check_may_fill_in, check_value};
+pub use values::{ProfileEntry, check_entries, check_may_fill_in, check_value};
 
 use crate::error::{PersonalError, RuleError};
 use crate::text::strip;
@@ -18,6 +18,8 @@ pub const FIELD_NAME_LENGTH_MAX: usize = 40;
 pub const FIELD_HINT_LENGTH_MAX: usize = 80;
 /// So many fields are shown in the summary of profiles.
 pub const SUMMARY_FIELDS_MAX: usize = 2;
+/// So many fields a profile may have.
+pub const FIELDS_MAX: usize = 100;
 /// External accounts that the server knows: subtype, name, hint.
 const DEFAULT_ACCOUNTS: [(&str, &str, &str); 2] =
     [("twitter", "Twitter username", ""), ("github", "GitHub username", "")];
@@ -66,6 +68,9 @@ pub fn check_new_field(
     let kind = known_kind.ok_or(PersonalError::KindInvalid)?;
     check_kind_in_summary(kind, wants_summary)?;
     check_name_free(fields, None, &name)?;
+    if fields.len() >= FIELDS_MAX {
+        return Err(PersonalError::TooManyFields { limit: FIELDS_MAX }.into());
+    }
     Ok(ProfileField {
         id: ProfileFieldId::default(),
         name,
@@ -114,6 +119,11 @@ pub fn check_field_update(
     field.is_required = request.is_required.unwrap_or(field.is_required);
     field.is_editable_by_user = request.is_editable_by_user.unwrap_or(field.is_editable_by_user);
     Ok(field)
+}
+
+/// Whether a value that somebody filled in is one of the choices that a field offers; true for fields of other kinds.
+pub fn offers(field: &ProfileField, text: &str) -> bool {
+    field.kind != FieldKind::Choice || parse_data(&field.data).contains_key(text)
 }
 
 /// The field with an id.
@@ -202,6 +212,9 @@ fn check_choices(data: &Map<String, Value>) -> Result<(), PersonalError> {
     for (key, choice) in data {
         if !key.is_empty() && key.parse::<u64>().is_err() {
             return Err(PersonalError::ChoiceKeyInvalid);
+        }
+        if !choice.is_object() {
+            return Err(PersonalError::ChoiceInvalidForm);
         }
         for part in ["text", "order"] {
             if choice.get(part).is_none() {

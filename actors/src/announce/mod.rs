@@ -7,6 +7,7 @@ mod channels;
 mod groups;
 mod messages;
 mod people;
+mod personal;
 mod realm;
 mod replay;
 mod subscriptions;
@@ -176,6 +177,18 @@ fn announce_organization(moment: &Moment<'_>, position: usize, fact: &Fact, out:
         }
         Fact::GroupChanged(group) => groups::changed(moment, position, group, out),
         Fact::RealmChanged(realm) => realm::changed(moment, realm, out),
+        Fact::UserStatusSet { user, status, named } => {
+            personal::status_set(moment, *user, status.as_ref(), *named, out);
+        }
+        Fact::UserMuted { user, .. } => personal::muted(moment, *user, out),
+        Fact::NavigationViewSet { user, fragment, before, view } => {
+            personal::navigation_view_set(*user, fragment, before.as_ref(), view.as_ref(), out);
+        }
+        Fact::ProfileFieldsChanged(fields) => {
+            let fields = model::ProfileFields::clone(fields).into();
+            out.add(EventBody::ProfileFields(fields), Audience::Everyone);
+        }
+        Fact::ProfileValuesSet { user, values } => personal::profile_values_set(moment, *user, values, out),
         Fact::FolderChanged(folder) => realm::folder_changed(moment, folder, out),
         Fact::FoldersReordered(order) => {
             out.add(EventBody::FoldersReordered(order.clone()), Audience::Everyone);

@@ -1,6 +1,6 @@
 //! Events of people and bots: new ones, and what changed about them and their settings.
 
-use super::{Announcements, Moment, groups};
+use super::{Announcements, Moment, groups, personal};
 use model::event::{ChangedSetting, Clients, SettingForm, UserChange};
 use model::{Directory, EventBody, User, UserId};
 use rules::permissions::users::{api_email, sees_user, shown_delivery_email};
@@ -8,7 +8,7 @@ use rules::settings::{LEGACY_DISPLAY, LEGACY_NOTIFICATIONS, USER_SETTINGS, user_
 use std::collections::BTreeSet;
 
 /// Everybody who may know of somebody.
-fn everyone_who_sees(directory: &Directory, about: &User) -> Vec<UserId> {
+pub(super) fn everyone_who_sees(directory: &Directory, about: &User) -> Vec<UserId> {
     let users = directory.users();
     users.filter(|user| user.is_active && sees_user(directory, user, about)).map(|user| user.id).collect()
 }
@@ -29,6 +29,7 @@ pub(super) fn changed(moment: &Moment<'_>, is: &User, out: &mut Announcements) {
     }
     address_changed(moment, was, is, out);
     settings_changed(was, is, out);
+    personal::presence_setting_changed(moment, was, is, out);
     if was.role != is.role {
         let channels = moment.after.channels().map(|channel| channel.id).collect::<Vec<_>>();
         groups::reach_changed(moment, &BTreeSet::from([is.id]), &channels, out);
@@ -52,6 +53,13 @@ fn differences(moment: &Moment<'_>, was: &User, is: &User) -> Vec<UserChange> {
     let owner = |user: &User| user.bot.as_ref().and_then(|bot| bot.owner);
     if owner(was) != owner(is) {
         found.push(UserChange::BotOwner(owner(is)));
+    }
+    let fields = was.profile_data.keys().chain(is.profile_data.keys()).collect::<BTreeSet<_>>();
+    for field in fields {
+        let value = is.profile_data.get(field);
+        if was.profile_data.get(field) != value {
+            found.push(UserChange::ProfileValue(*field, value.cloned()));
+        }
     }
     let email = api_email(moment.after, is);
     if api_email(moment.before(), was) != email {

@@ -1,7 +1,7 @@
 //! What a channel's actor must know to decide, ahead of the disk. No actor, no clock, no storage.
 
 use super::policies::PoliciesAhead;
-use crate::draft::{ChannelDraft, ContentFlags, Destination, check_group_mentions};
+use crate::draft::{ChannelDraft, ContentFlags, Destination, check_group_mentions, read_by_muters};
 use crate::error::DomainError;
 use model::directory::Subscribers;
 use model::fact::{DeletedFrom, Movement};
@@ -106,7 +106,8 @@ impl ChannelState {
         let participants = with_sender(context.participants, sender.id);
         let (content, rendered) = (&draft.draft.content, &draft.draft.rendered);
         let flags = ContentFlags { content, rendered, participants: &participants };
-        let flags = flags.of_readers(directory, |user| self.is_subscribed(user));
+        let mut flags = flags.of_readers(directory, |user| self.is_subscribed(user));
+        read_by_muters(&mut flags, directory, sender.id, |user| self.is_subscribed(user));
         let (policies, new_policy) = self.automatic_policies(&draft, &sender, context);
         let topic = draft.topic;
         let destination = Destination {

@@ -3,7 +3,7 @@
 use crate::Answer;
 use crate::changes::{Change, ChangeCommand, Home, TakeTurn, TakesTurns, first_submessage};
 use crate::channel::IsIdle;
-use crate::draft::{ContentFlags, Destination, DirectDraft, Sent};
+use crate::draft::{ContentFlags, Destination, DirectDraft, Sent, read_by_muters};
 use crate::error::DomainError;
 use crate::fanout::Fanout;
 use crate::shard::{Committer, Done, Sequencer, SettledQueue};
@@ -78,7 +78,8 @@ impl DirectActor {
         };
         let (content, rendered) = (&draft.draft.content, &draft.draft.rendered);
         let flags = ContentFlags { content, rendered, participants: &[] };
-        let flags = flags.of_readers(&directory, |user| self.users.contains(&user));
+        let mut flags = flags.of_readers(&directory, |user| self.users.contains(&user));
+        read_by_muters(&mut flags, &directory, sender.id, |user| self.users.contains(&user));
         let widget = first_submessage(sender.id, content, &ids)?;
         let destination = Destination { recipient, place: Place::Direct, topic_links: Vec::new() };
         let echo = draft.draft.echo.clone();

@@ -5,6 +5,8 @@ mod bots;
 mod channels;
 mod groups;
 mod messages;
+mod personal;
+mod profiles;
 mod settings;
 mod subscriptions;
 mod topics;
@@ -33,7 +35,7 @@ use storage::View;
 use tokio::sync::oneshot;
 
 /// Ranges of messages whose flags one frame changes.
-const FLAG_RANGES_MAX: usize = 16_384;
+pub(crate) const FLAG_RANGES_MAX: usize = 16_384;
 
 /// An organization. Clones are handles to the same one.
 #[derive(Clone)]

@@ -2,7 +2,7 @@
 
 use super::own;
 use model::fact::MessageRanges;
-use model::{ChannelId, Flag, FlagOp, MessageId, TopicKey, User};
+use model::{ChannelId, Flag, FlagOp, MessageId, TopicKey, User, UserId};
 use roaring::RoaringBitmap;
 use rules::RuleError;
 use rules::permissions::channel::{History, history_of};
@@ -65,6 +65,8 @@ pub enum ReadScope<'t> {
     Channel(ChannelId),
     /// In a topic of a channel.
     Topic(ChannelId, &'t TopicKey),
+    /// By one sender.
+    Sender(UserId),
 }
 
 /// Selects what somebody has not read. None: the topic has no message that the user was given.
@@ -74,6 +76,10 @@ pub fn select_unread(view: &View, user: &User, scope: ReadScope<'_>) -> Option<F
         ReadScope::Everything => own::unread(view, user),
         ReadScope::Channel(channel) => {
             view.unread_of(user.id, &own(view, user, view.channel_ids(channel).unwrap_or(&none)))
+        }
+        ReadScope::Sender(sender) => {
+            let sent = view.messages.senders.get(&sender).unwrap_or(&none);
+            view.unread_of(user.id, &own(view, user, sent))
         }
         ReadScope::Topic(channel, topic) => {
             let topic = view.messages.topic(channel, topic)?;

@@ -5,14 +5,20 @@ use rules::settings::user_bool;
 use storage::View;
 use storage::view::Location;
 
-/// Those who have read a message and let others know of it, without its sender; sorted. Nobody where there is no such
+/// Those who have read a message and let `asker` know of it, without its sender; sorted. Nobody where there is no such
 /// message.
-pub fn readers(view: &View, id: MessageId) -> Vec<UserId> {
+pub fn readers(view: &View, asker: UserId, id: MessageId) -> Vec<UserId> {
     let Some(place) = view.place_of(id) else { return Vec::new() };
     let users = who_could_have_read(&view.directory, &place);
     let read = users.filter(|user| shows_receipts(user) && has_read(view, user.id, &place, id));
     let sent = |user: &User| view.messages.senders.get(&user.id).is_some_and(|sent| sent.contains(id.0));
-    let mut readers: Vec<UserId> = read.filter(|user| !sent(user)).map(|user| user.id).collect();
+    // Whoever mutes the asker, or is muted by them, stays unseen.
+    let directory = &view.directory;
+    let hides = |user: UserId| {
+        directory.muted_since(asker, user).is_some() || directory.muted_since(user, asker).is_some()
+    };
+    let read = read.filter(|user| !sent(user) && !hides(user.id));
+    let mut readers: Vec<UserId> = read.map(|user| user.id).collect();
     readers.sort_unstable();
     readers
 }

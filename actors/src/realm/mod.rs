@@ -8,10 +8,14 @@ mod channels;
 mod folders;
 mod groups;
 mod messages;
+mod muting;
+mod navigation;
+mod profiles;
 mod sessions;
 mod settings;
 mod settled;
 mod state;
+mod statuses;
 mod sweep;
 
 pub use actor::RealmActor;
@@ -24,8 +28,15 @@ pub use messages::{
     ChangeFlags, CreateChannel, CreateUser, EndQueue, LearnFacts, NewChannel, NewUser, Notice, OpenChannel,
     OpenDirect, RegisterQueue, RegisteredQueue, ReportPresence, ResumeQueue, SendHeartbeat, Type,
 };
+pub(crate) use muting::{MuteUser, UnmuteUser};
+pub(crate) use navigation::{CreateView, DeleteView, UpdateView};
+pub(crate) use profiles::{
+    ChangeProfileFields, CreateProfileField, FieldsChange, RemoveProfileValues, SetProfileValues,
+};
 pub(crate) use sessions::hears_all_public_channels;
 pub use settings::{NewPassword, OwnChanges};
 pub(crate) use settings::{UpdateOwnUser, UpdateRealm};
 pub(crate) use settled::{Settle, SettledCommand};
 pub(crate) use state::{join_groups, new_user};
+pub(crate) use statuses::SetStatus;
+pub use statuses::WantedStatus;

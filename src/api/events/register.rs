@@ -10,6 +10,7 @@ mod fetch;
 mod narrow;
 mod people;
 mod personal;
+mod profiles;
 mod state;
 #[cfg(test)]
 mod tests;

@@ -22,7 +22,7 @@ pub async fn read_receipts(caller: Caller, Path(id): Path<MessageId>, Params(())
         if !realm_bool(view.directory.realm(), "enable_read_receipts") {
             return Err(ApiError::bad_request("Read receipts are disabled in this organization."));
         }
-        Ok(readers(view, id))
+        Ok(readers(view, user.id, id))
     })?;
     reply(&ReadBy { user_ids })
 }

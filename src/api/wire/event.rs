@@ -7,6 +7,7 @@ mod changes;
 mod flags;
 mod message_changes;
 mod others;
+mod personal;
 
 use super::json::{push_field, push_text_field};
 use super::message::{MessageForm, MessageWriter, push_flags};

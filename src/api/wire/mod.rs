@@ -9,9 +9,12 @@ pub mod group;
 pub mod json;
 pub mod list;
 pub mod message;
+pub mod navigation;
 pub mod presence;
+pub mod profile;
 pub mod realm;
 pub mod settings;
+pub mod status;
 pub mod unread;
 pub mod user;
 

@@ -1,6 +1,7 @@
 //! Users as clients read them (api.md, User; endpoints.md 19).
 
-use model::{Directory, Timestamp, User, UserId};
+use super::profile::{ValueJson, value};
+use model::{Directory, ProfileFieldId, Timestamp, User, UserId};
 use rules::avatar::{AvatarSize, avatar_url};
 use rules::permissions::users::{api_email, shown_delivery_email};
 use serde::{Serialize, Serializer};
@@ -43,13 +44,19 @@ pub struct UserJson<'a> {
     avatar_url: Option<Cow<'a, str>>,
     avatar_version: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
-    profile_data: Option<BTreeMap<u32, ProfileValue<'a>>>,
+    profile_data: Option<BTreeMap<ProfileFieldId, ValueJson<'a>>>,
 }
 
-/// The value of a custom profile field.
-#[derive(Clone, Debug, Serialize)]
-struct ProfileValue<'a> {
-    value: &'a str,
+/// Somebody whom the reader mutes.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct MutedJson {
+    id: UserId,
+    timestamp: u64,
+}
+
+/// Somebody whom the reader mutes, and since when.
+pub fn muted(user: UserId, since: Timestamp) -> MutedJson {
+    MutedJson { id: user, timestamp: since.secs() }
 }
 
 /// When an account was created, in the text form of the specification.
@@ -84,8 +91,11 @@ pub fn user<'a>(
     form: UserForm,
 ) -> UserJson<'a> {
     let bot = user.bot.as_ref();
+    // Values of fields that are gone are nobody's business.
+    let fields = directory.profile_fields();
     let profile = |user: &'a User| {
-        user.profile_data.iter().map(|(field, value)| (*field, ProfileValue { value })).collect()
+        let known = user.profile_data.iter().filter(|(field, _)| fields.get(**field).is_some());
+        known.map(|(field, given)| (*field, value(given))).collect()
     };
     let is_hidden = viewer.is_none() && bot.is_none();
     UserJson {

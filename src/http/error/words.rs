@@ -5,7 +5,7 @@ use super::{ApiError, Code};
 use actors::DomainError;
 use model::GroupId;
 use rules::RuleError;
-use rules::error::{EditError, EmojiError, GroupError, GroupObjection};
+use rules::error::{EditError, EmojiError, GroupError, GroupObjection, PersonalError};
 use rules::topics::EMPTY_TOPIC_DISPLAY_NAME;
 use serde_json::Value;
 
@@ -131,6 +131,7 @@ fn code_of(error: &RuleError) -> Code {
         RuleError::Emoji(EmojiError::ReactionExists) => Code::REACTION_ALREADY_EXISTS,
         RuleError::Emoji(EmojiError::ReactionMissing) => Code::REACTION_DOES_NOT_EXIST,
         RuleError::Group(GroupError::InUse { .. }) => Code::CANNOT_DEACTIVATE_GROUP_IN_USE,
+        RuleError::Personal(PersonalError::ViewMissing) => Code::NOT_FOUND,
         _ => Code::BAD_REQUEST,
     }
 }

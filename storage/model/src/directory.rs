@@ -4,13 +4,17 @@
 //! copies only the path to what changed. `put_*` set absolute values, so applying twice is harmless.
 
 mod groups;
+mod personal;
 
 use crate::channel::{Channel, ChannelFolder};
 use crate::direct::DirectConversation;
 use crate::group::UserGroup;
 use crate::ids::{ChannelId, FolderId, GroupId, RecipientId, UserId};
+use crate::personal::{NavigationView, UserStatus};
+use crate::profile_field::ProfileFields;
 use crate::realm::Realm;
 use crate::subscription::Subscription;
+use crate::time::Timestamp;
 use crate::topic::{TopicKey, UserTopic, VisibilityPolicy};
 use crate::user::User;
 use imbl::{HashMap, OrdMap, OrdSet};
@@ -42,6 +46,13 @@ pub struct Directory {
     user_topics: OrdMap<(UserId, ChannelId, TopicKey), Arc<UserTopic>>,
     folders: OrdMap<FolderId, Arc<ChannelFolder>>,
     alert_words: OrdMap<UserId, Arc<[String]>>,
+    statuses: OrdMap<UserId, Arc<UserStatus>>,
+    /// (who mutes, whom) → since when.
+    muted_users: OrdMap<(UserId, UserId), Timestamp>,
+    /// Muted → who mutes them: asked for each message.
+    muters: OrdMap<UserId, OrdSet<UserId>>,
+    navigation_views: OrdMap<(UserId, String), Arc<NavigationView>>,
+    profile_fields: Arc<ProfileFields>,
 }
 
 impl Directory {
@@ -66,6 +77,11 @@ impl Directory {
             user_topics: OrdMap::new(),
             folders: OrdMap::new(),
             alert_words: OrdMap::new(),
+            statuses: OrdMap::new(),
+            muted_users: OrdMap::new(),
+            muters: OrdMap::new(),
+            navigation_views: OrdMap::new(),
+            profile_fields: Arc::default(),
         }
     }
 

@@ -8,7 +8,7 @@ mod kinds;
 
 pub use changes::{
     ChangedContent, ChangedSetting, ChannelChange, FolderChange, GroupChange, MessageChange, MovedMessages,
-    RealmChange, SettingForm, SubscriptionChange, UserChange,
+    RealmChange, SettingForm, StatusChange, SubscriptionChange, UserChange,
 };
 pub use kinds::{EventKind, EventKinds};
 
@@ -17,6 +17,8 @@ use crate::flags::{Flag, FlagOp, Flags};
 use crate::group::UserGroup;
 use crate::ids::{ChannelId, EventNumber, FolderId, GroupId, MessageId, QueueId, UserId};
 use crate::message::{Message, Reaction, Submessage};
+use crate::personal::NavigationView;
+use crate::profile_field::ProfileFields;
 use crate::queue::ClientCapabilities;
 use crate::subscription::Subscription;
 use crate::time::Timestamp;
@@ -169,6 +171,35 @@ pub enum EventBody {
     FoldersReordered(Vec<FolderId>),
     /// The reader's alert words, all of them.
     AlertWords(Vec<String>),
+    /// What somebody says about themselves.
+    UserStatus {
+        /// Who.
+        user: UserId,
+        /// What they say now, as far as it changed.
+        change: StatusChange,
+    },
+    /// Whom the reader mutes, all of them, and since when.
+    MutedUsers(Vec<(UserId, Timestamp)>),
+    /// A new view in the reader's sidebar.
+    NavigationViewAdded {
+        /// Which.
+        fragment: String,
+        /// What it is.
+        view: NavigationView,
+    },
+    /// A view in the reader's sidebar.
+    NavigationViewChanged {
+        /// Which.
+        fragment: String,
+        /// Whether it is pinned, if that changed.
+        is_pinned: Option<bool>,
+        /// Its name, if that changed.
+        name: Option<String>,
+    },
+    /// A view in the reader's sidebar is gone.
+    NavigationViewRemoved(String),
+    /// All custom profile fields.
+    ProfileFields(Arc<ProfileFields>),
     /// Settings of the organization.
     RealmChanged(RealmChange),
     /// A person or bot.
@@ -297,6 +328,12 @@ impl EventBody {
                 EventKind::ChannelFolder
             }
             Self::AlertWords(_) => EventKind::AlertWords,
+            Self::UserStatus { .. } => EventKind::UserStatus,
+            Self::MutedUsers(_) => EventKind::MutedUsers,
+            Self::NavigationViewAdded { .. }
+            | Self::NavigationViewChanged { .. }
+            | Self::NavigationViewRemoved(_) => EventKind::NavigationView,
+            Self::ProfileFields(_) => EventKind::CustomProfileFields,
             Self::RealmChanged(_) => EventKind::Realm,
             Self::SettingChanged(setting) => match setting.form {
                 SettingForm::Modern => EventKind::UserSettings,

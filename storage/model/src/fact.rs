@@ -7,8 +7,12 @@ use crate::channel::{Channel, ChannelFolder};
 use crate::direct::DirectConversation;
 use crate::flags::{Flag, FlagOp};
 use crate::group::UserGroup;
-use crate::ids::{ChannelId, EventNumber, FolderId, GroupId, MessageId, QueueId, RecipientId, UserId};
+use crate::ids::{
+    ChannelId, EventNumber, FolderId, GroupId, MessageId, ProfileFieldId, QueueId, RecipientId, UserId,
+};
 use crate::message::{Message, PropagateMode, Reaction, Submessage, TopicLink};
+use crate::personal::{NamedStatus, NavigationView, UserStatus};
+use crate::profile_field::{ProfileFields, ProfileValue};
 use crate::queue::QueueRecord;
 pub use crate::ranges::MessageRanges;
 use crate::realm::Realm;
@@ -279,6 +283,44 @@ pub enum Fact {
     /// What the records that this frame changes were before it, as the facts that would make them so again. Changes
     /// nothing; who is told of a change depends on it, also when it is told again after a restart.
     Before(Vec<Fact>),
+    /// What a user says about themselves is now this.
+    UserStatusSet {
+        /// Who.
+        user: UserId,
+        /// None: nothing.
+        status: Option<UserStatus>,
+        /// What the request was about.
+        named: NamedStatus,
+    },
+    /// A user muted somebody, or no longer does.
+    UserMuted {
+        /// Who mutes.
+        user: UserId,
+        /// Whom.
+        muted: UserId,
+        /// Since when; none: no longer.
+        since: Option<Timestamp>,
+    },
+    /// A view in a user's sidebar is now this.
+    NavigationViewSet {
+        /// Whose.
+        user: UserId,
+        /// Which.
+        fragment: String,
+        /// What it was; none: it is new.
+        before: Option<NavigationView>,
+        /// None: it is gone.
+        view: Option<NavigationView>,
+    },
+    /// The custom profile fields are now these.
+    ProfileFieldsChanged(Box<ProfileFields>),
+    /// A user's profile has other values.
+    ProfileValuesSet {
+        /// Whose.
+        user: UserId,
+        /// Only those that changed; none: the user has none for that field any more.
+        values: Vec<(ProfileFieldId, Option<ProfileValue>)>,
+    },
 }
 
 impl Fact {
@@ -318,6 +360,9 @@ impl Fact {
             Self::ChannelChanged(_) => EVENTS_OF_RECORD,
             Self::SubscriptionChanged { .. } => EVENTS_OF_RECORD,
             Self::FolderChanged(_) | Self::FoldersReordered(_) | Self::AlertWordsSet { .. } => 1,
+            Self::UserStatusSet { .. } | Self::UserMuted { .. } | Self::NavigationViewSet { .. } => 1,
+            Self::ProfileFieldsChanged(_) => 1,
+            Self::ProfileValuesSet { values, .. } => values.len() as u64,
             // Channels may be gained and lost with a group's members.
             Self::GroupChanged(_) => EVENTS_OF_RECORD,
         }

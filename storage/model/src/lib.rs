@@ -31,11 +31,12 @@ pub use fact::{Fact, Frame};
 pub use flags::{Flag, FlagOp, Flags};
 pub use group::{GroupSetting, UserGroup};
 pub use ids::{
-    ChannelId, EventNumber, FolderId, GroupId, MessageId, ProfileFieldId, QueueId, RealmId, RecipientId, Sequence, UserId,
+    ChannelId, EventNumber, FolderId, GroupId, MessageId, ProfileFieldId, QueueId, RealmId, RecipientId,
+    Sequence, UserId,
 };
 pub use message::{EditEntry, Message, Place, PropagateMode, Reaction, Submessage, TopicLink};
-pub use personal::{NavigationView, StatusEmoji, UserStatus};
-pub use profile_field::{FieldKind, ProfileField};
+pub use personal::{NamedStatus, NavigationView, StatusEmoji, UserStatus};
+pub use profile_field::{FieldKind, ProfileField, ProfileFields, ProfileValue};
 pub use queue::{ClientCapabilities, QueueOptions, QueueRecord};
 pub use ranges::MessageRanges;
 pub use realm::Realm;

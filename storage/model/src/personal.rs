@@ -30,3 +30,14 @@ pub struct NavigationView {
     /// Own name; none for built-in views.
     pub name: Option<String>,
 }
+
+/// Which parts of a status a request named: clients are told of these, be they what they were or not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedStatus {
+    /// The older way to hide one's presence, where the request repeated what it is already.
+    pub away: Option<bool>,
+    /// The text.
+    pub text: bool,
+    /// The emoji.
+    pub emoji: bool,
+}

@@ -75,3 +75,28 @@ pub struct ProfileField {
     /// People may fill it in themselves; otherwise only administrators do.
     pub is_editable_by_user: bool,
 }
+
+/// All fields of an organization.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProfileFields {
+    /// In their order.
+    pub list: Vec<ProfileField>,
+    /// The newest id that was ever given out.
+    pub last: ProfileFieldId,
+}
+
+impl ProfileFields {
+    /// The field with an id.
+    pub fn get(&self, id: ProfileFieldId) -> Option<&ProfileField> {
+        self.list.iter().find(|field| field.id == id)
+    }
+}
+
+/// What somebody filled in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProfileValue {
+    /// As typed; never empty.
+    pub text: String,
+    /// HTML, where the field's values are Markdown.
+    pub html: Option<String>,
+}

@@ -1,6 +1,7 @@
 //! People and bots.
 
-use crate::ids::UserId;
+use crate::ids::{ProfileFieldId, UserId};
+use crate::profile_field::ProfileValue;
 use crate::setting::Settings;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -104,8 +105,8 @@ pub struct User {
     pub api_key_rotation: u32,
     /// Changed settings by wire name.
     pub settings: Settings,
-    /// Custom profile field id → value.
-    pub profile_data: BTreeMap<u32, String>,
+    /// What the user filled in, by field. Values of fields that are gone may still be there; nobody sees them.
+    pub profile_data: BTreeMap<ProfileFieldId, ProfileValue>,
 }
 
 impl User {

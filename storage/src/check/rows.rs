@@ -8,8 +8,8 @@ use crate::tables::{self, Table};
 use crate::view::chunk::entries;
 use crate::view::{FlagBlock, MessageIndexRow, MoveRecord, Progress};
 use model::{
-    Channel, ChannelFolder, DirectConversation, Flag, Message, MessageId, QueueRecord, Realm, RealmId,
-    Sequence, Subscription, User, UserGroup, UserTopic,
+    Channel, ChannelFolder, DirectConversation, Flag, Message, MessageId, NavigationView, ProfileFields,
+    QueueRecord, Realm, RealmId, Sequence, Subscription, Timestamp, User, UserGroup, UserStatus, UserTopic,
 };
 use roaring::RoaringBitmap;
 use serde::de::DeserializeOwned;
@@ -89,7 +89,31 @@ impl Known {
                 self.check_user(number(0))?;
                 parse::<Vec<String>>(value).map(drop)
             }
+            Table::UserStatuses | Table::MutedUsers | Table::NavigationViews | Table::ProfileFields => {
+                self.check_personal_row(table, key, value)
+            }
             about_messages => self.check_message_row(about_messages, number(0), value),
+        }
+    }
+
+    /// A row of what people have for themselves, or of what profiles ask for.
+    fn check_personal_row(&self, table: Table, key: &[u8], value: &[u8]) -> Result<(), String> {
+        let user = |position| self.check_user(tables::number_at(key, position).unwrap_or_default());
+        match table {
+            Table::UserStatuses => {
+                user(0)?;
+                parse::<UserStatus>(value).map(drop)
+            }
+            Table::MutedUsers => {
+                user(0)?;
+                user(4)?;
+                parse::<Timestamp>(value).map(drop)
+            }
+            Table::NavigationViews => {
+                user(0)?;
+                parse::<NavigationView>(value).map(drop)
+            }
+            _ => parse::<ProfileFields>(value).map(drop),
         }
     }
 
@@ -167,14 +191,16 @@ fn same_id(found: u32, key: u32) -> Result<(), String> {
 fn has_form(table: Table, key: &[u8]) -> bool {
     let fields = key.len().saturating_sub(5);
     match table {
-        Table::Progress | Table::Realm => fields == 0,
+        Table::Progress | Table::Realm | Table::ProfileFields => fields == 0,
         Table::Users | Table::Groups | Table::Channels | Table::Directs => fields == 4,
         Table::Messages | Table::MessageIndex | Table::Folders | Table::AlertWords => fields == 4,
         Table::ChangedMessages | Table::ChangedIndex | Table::Deleted | Table::Days => fields == 4,
         Table::Moves => fields == 10,
-        Table::Subscriptions | Table::EventPositions => fields == 8,
+        Table::UserStatuses => fields == 4,
+        Table::Subscriptions | Table::EventPositions | Table::MutedUsers => fields == 8,
         Table::Flags => fields == 9,
         Table::UserTopics => fields >= 8,
+        Table::NavigationViews => fields > 4,
         Table::Queues => fields > 0,
     }
 }

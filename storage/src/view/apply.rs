@@ -84,8 +84,11 @@ impl View {
             Fact::MessageSent { message, .. } => self.apply_message(sequence, message, rows),
             Fact::MessageUpdated(update) => self.apply_update((sequence, position), update, rows),
             Fact::MessagesDeleted { messages, .. } => self.apply_deleted(messages, rows),
-            Fact::ReactionAdded { message, .. }
-            | Fact::ReactionRemoved { message, .. }
+            Fact::ReactionAdded { message, reaction } => {
+                self.apply_own_record(sequence, message, rows)?;
+                self.apply_reactor(message.id, reaction.user, rows)
+            }
+            Fact::ReactionRemoved { message, .. }
             | Fact::SubmessageAdded { message, .. } => self.apply_own_record(sequence, message, rows),
             Fact::FlagsChanged { user, flag, op, messages } => {
                 self.apply_flags(*user, *flag, *op, messages, rows)

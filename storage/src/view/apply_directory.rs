@@ -92,6 +92,11 @@ impl View {
                 }
                 rows.put(key, words)
             }
+            Fact::UserStatusSet { .. }
+            | Fact::UserMuted { .. }
+            | Fact::NavigationViewSet { .. }
+            | Fact::ProfileFieldsChanged(_)
+            | Fact::ProfileValuesSet { .. } => self.apply_profile_fact(fact, rows),
             // What the callers see to. Named one by one, so that the compiler misses a new fact.
             Fact::RealmCreated(_)
             | Fact::RealmChanged(_)

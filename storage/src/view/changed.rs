@@ -75,6 +75,25 @@ impl View {
         self.put_flag_blocks(&touched, rows)
     }
 
+    /// Reacting to a message that somebody never got makes it part of their own history, as read.
+    pub(super) fn apply_reactor(
+        &mut self,
+        id: MessageId,
+        user: UserId,
+        rows: &mut Rows,
+    ) -> Result<(), StoreError> {
+        let Some(place) = self.place_of(id) else { return Ok(()) };
+        if self.has_at(user, &place, id) {
+            return Ok(());
+        }
+        let mine = self.messages.users.entry(user).or_default();
+        mine.historical.insert(id.0);
+        mine.read.insert(id.0);
+        let block = id.0 / BLOCK_MESSAGES;
+        let touched = TouchedBlocks::from([(user, Flag::Historical, block), (user, Flag::Read, block)]);
+        self.put_flag_blocks(&touched, rows)
+    }
+
     /// Whether a user has a message that is at `place`, be it only because they flagged it.
     fn has_at(&self, user: UserId, place: &Location, id: MessageId) -> bool {
         let mine = self.messages.users.get(&user);

@@ -24,8 +24,8 @@ pub struct MessageIndexRow {
     pub traits: MessageTraits,
     /// When it was sent.
     pub sent: Timestamp,
-    /// Whether anybody reacted.
-    pub has_reaction: bool,
+    /// Who reacted, sorted, each once.
+    pub reactors: Vec<UserId>,
     /// Flags of single users.
     pub user_flags: Vec<(UserId, Flags)>,
 }
@@ -38,7 +38,7 @@ impl From<&Message> for MessageIndexRow {
             place: message.place.clone(),
             traits: message.traits,
             sent: message.sent,
-            has_reaction: !message.reactions.is_empty(),
+            reactors: reactors_of(message),
             user_flags: message.user_flags.clone(),
         }
     }
@@ -103,6 +103,8 @@ pub struct MessageIndex {
     pub with_image: RoaringBitmap,
     /// With a file.
     pub with_attachment: RoaringBitmap,
+    /// By those who reacted.
+    pub reactors: HashMap<UserId, RoaringBitmap>,
     /// With a reaction.
     pub with_reaction: RoaringBitmap,
     /// That mention everybody they went to.
@@ -137,6 +139,9 @@ impl MessageIndex {
                 set.insert(id.0);
             }
         }
+        for user in &row.reactors {
+            self.reactors.entry(*user).or_default().insert(id.0);
+        }
     }
 
     /// Makes the sets say what a message's traits are after a change. Its place and who sent it never change with
@@ -149,6 +154,13 @@ impl MessageIndex {
                 set.remove(id.0);
             }
         }
+        self.reactors.retain(|_, ids| {
+            ids.remove(id.0);
+            !ids.is_empty()
+        });
+        for user in &row.reactors {
+            self.reactors.entry(*user).or_default().insert(id.0);
+        }
     }
 
     fn trait_sets(&mut self, row: &MessageIndexRow) -> [(bool, &mut RoaringBitmap); 5] {
@@ -156,7 +168,7 @@ impl MessageIndex {
             (row.traits.has_link, &mut self.with_link),
             (row.traits.has_image, &mut self.with_image),
             (row.traits.has_attachment, &mut self.with_attachment),
-            (row.has_reaction, &mut self.with_reaction),
+            (!row.reactors.is_empty(), &mut self.with_reaction),
             (row.traits.channel_wildcard, &mut self.channel_wildcard),
         ]
     }
@@ -232,6 +244,7 @@ impl MessageIndex {
         self.remove_from_channels(ids);
         remove_from_each(&mut self.directs, ids);
         remove_from_each(&mut self.senders, ids);
+        remove_from_each(&mut self.reactors, ids);
         for set in [
             &mut self.all,
             &mut self.with_link,
@@ -305,6 +318,14 @@ impl MessageIndex {
     pub fn first_in_channel(&self, channel: ChannelId) -> Option<MessageId> {
         self.channels.get(&channel)?.ids.min().map(MessageId)
     }
+}
+
+/// Who reacted to a message, sorted, each once.
+fn reactors_of(message: &Message) -> Vec<UserId> {
+    let mut users: Vec<UserId> = message.reactions.iter().map(|reaction| reaction.user).collect();
+    users.sort_unstable();
+    users.dedup();
+    users
 }
 
 fn remove_from_each<K: Eq + std::hash::Hash>(sets: &mut HashMap<K, RoaringBitmap>, ids: &RoaringBitmap) {

@@ -8,8 +8,8 @@ use crate::codec::decode;
 use crate::error::StoreError;
 use crate::tables::{self, Key, Table};
 use model::{
-    Channel, ChannelFolder, ChannelId, DirectConversation, Flag, MessageId, QueueRecord, Realm, RealmId,
-    Subscription, User, UserGroup, UserId, UserTopic,
+    Channel, ChannelFolder, ChannelId, DirectConversation, Flag, MessageId, NavigationView, ProfileFields,
+    QueueRecord, Realm, RealmId, Subscription, Timestamp, User, UserGroup, UserId, UserStatus, UserTopic,
 };
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
@@ -68,8 +68,30 @@ fn load_directory(tree: &sled::Tree, realm: RealmId, view: &mut View) -> Result<
         view.directory.put_alert_words(UserId(tables::number_at(key, 0)?), words);
         Some(())
     })?;
+    load_personal(tree, realm, view)?;
     scan::<QueueRecord>(tree, realm, Table::Queues, "event queue", |_, queue| {
         view.queues.insert(queue.id.clone(), Arc::new(queue));
+        Some(())
+    })
+}
+
+fn load_personal(tree: &sled::Tree, realm: RealmId, view: &mut View) -> Result<(), StoreError> {
+    scan::<UserStatus>(tree, realm, Table::UserStatuses, "status", |key, status| {
+        view.directory.put_status(UserId(tables::number_at(key, 0)?), Some(status));
+        Some(())
+    })?;
+    scan::<Timestamp>(tree, realm, Table::MutedUsers, "muted user", |key, since| {
+        let user = UserId(tables::number_at(key, 0)?);
+        view.directory.put_muted(user, UserId(tables::number_at(key, 4)?), Some(since));
+        Some(())
+    })?;
+    scan::<NavigationView>(tree, realm, Table::NavigationViews, "navigation view", |key, navigation| {
+        let fragment = std::str::from_utf8(key.get(9..)?).ok()?;
+        view.directory.put_navigation_view(UserId(tables::number_at(key, 0)?), fragment, Some(navigation));
+        Some(())
+    })?;
+    scan::<ProfileFields>(tree, realm, Table::ProfileFields, "profile fields", |_, fields| {
+        view.directory.put_profile_fields(fields);
         Some(())
     })
 }

@@ -6,6 +6,7 @@
 mod apply;
 mod apply_directory;
 mod apply_moves;
+mod apply_profiles;
 mod arrivals;
 mod changed;
 pub mod chunk;

@@ -1,4 +1,4 @@
-//! Why a status, a view of the sidebar, a profile field or its value is refused (endpoints.md 11, 12, 17;
+//! Why a status, a view of the sidebar, muting, a profile field or its value is refused (endpoints.md 11, 12, 17;
 //! companions.md 5 and 10).
 
 /// A refusal. The display text is exactly what a client reads.
@@ -19,6 +19,27 @@ pub enum PersonalError {
     /// The user has no view for this fragment. The edge answers 404 with NOT_FOUND.
     #[error("Navigation view does not exist.")]
     ViewMissing,
+    /// More views than one person may have.
+    #[error("Too many navigation views (maximum {limit}).")]
+    TooManyViews {
+        /// How many there may be.
+        limit: usize,
+    },
+    /// Oneself cannot be muted.
+    #[error("Cannot mute self")]
+    MuteSelf,
+    /// Muted before.
+    #[error("User already muted")]
+    AlreadyMuted,
+    /// There is nobody to unmute.
+    #[error("User is not muted")]
+    NotMuted,
+    /// More fields than a profile may have.
+    #[error("Too many custom profile fields (maximum {limit}).")]
+    TooManyFields {
+        /// How many there may be.
+        limit: usize,
+    },
     /// No room in the summary of profiles.
     #[error("Only 2 custom profile fields can be displayed in the profile summary.")]
     SummaryFull,
@@ -46,6 +67,9 @@ pub enum PersonalError {
         /// `text` or `order`.
         key: &'static str,
     },
+    /// An option that is no object.
+    #[error("field_data is not a dict")]
+    ChoiceInvalidForm,
     /// An option under a key that is not a number.
     #[error("'value' is not a number or an empty string")]
     ChoiceKeyInvalid,

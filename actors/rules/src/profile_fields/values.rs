@@ -1,14 +1,58 @@
 //! Values of profile fields: one check for each kind.
 
-use super::parse_data;
+use super::{find_field, parse_data};
 use crate::error::{PersonalError, RuleError};
-use model::{Directory, FieldKind, ProfileField, User, UserId};
+use model::{Directory, FieldKind, ProfileField, ProfileFieldId, ProfileValue, User, UserId};
 use serde_json::Value;
 
 /// Longest value of a short text, in code points.
 const SHORT_TEXT_LENGTH_MAX: usize = 50;
 /// Longest value of a long text, in code points.
 const LONG_TEXT_LENGTH_MAX: usize = 500;
+
+/// What somebody fills in.
+#[derive(Clone, Debug)]
+pub struct ProfileEntry {
+    /// Which field, as sent.
+    pub field: i64,
+    /// As sent; null takes the value away.
+    pub value: Value,
+    /// Its HTML; counts only where the field's values are Markdown.
+    pub html: Option<String>,
+}
+
+impl ProfileEntry {
+    /// Takes the value of a field away.
+    pub fn removal(field: i64) -> Self {
+        Self { field, value: Value::Null, html: None }
+    }
+}
+
+/// What becomes different in a user's profile when `by` fills it in.
+///
+/// # Errors
+/// `FieldMissing`, `FieldNotEditable`, what is wrong with a value: the first one.
+pub fn check_entries(
+    dir: &Directory,
+    by: &User,
+    user: &User,
+    entries: Vec<ProfileEntry>,
+) -> Result<Vec<(ProfileFieldId, Option<ProfileValue>)>, RuleError> {
+    let fields = dir.profile_fields();
+    let mut changes: Vec<(ProfileFieldId, Option<ProfileValue>)> = Vec::new();
+    for ProfileEntry { field, value, html } in entries {
+        let field = find_field(&fields.list, field)?;
+        check_may_fill_in(by, field)?;
+        let text = if value.is_null() { String::new() } else { check_value(dir, field, &value)? };
+        let html = html.filter(|_| field.kind.is_markdown());
+        let value = (!text.is_empty()).then_some(ProfileValue { text, html });
+        // The last word about a field counts.
+        changes.retain(|(known, _)| *known != field.id);
+        changes.push((field.id, value));
+    }
+    changes.retain(|(field, value)| user.profile_data.get(field) != value.as_ref());
+    Ok(changes)
+}
 
 /// Whether somebody may fill in a field of their own profile.
 ///

@@ -6,16 +6,13 @@ use crate::http::Envelope;
 
 /// Fetch type, key, and the JSON that means that there is nothing.
 const EMPTY: &[(&str, &str, &[u8])] = &[
-    ("custom_profile_fields", "custom_profile_fields", b"[]"),
     ("custom_profile_fields", "custom_profile_field_types", PROFILE_FIELD_TYPES),
     ("onboarding_steps", "onboarding_steps", b"[]"),
     ("onboarding_steps", "navigation_tour_video_url", b"null"),
     ("saved_snippets", "saved_snippets", b"[]"),
-    ("navigation_views", "navigation_views", b"[]"),
     ("drafts", "drafts", b"[]"),
     ("scheduled_messages", "scheduled_messages", b"[]"),
     ("reminders", "reminders", b"[]"),
-    ("muted_users", "muted_users", b"[]"),
     ("realm_domains", "realm_domains", b"[]"),
     ("realm_emoji", "realm_emoji", b"{}"),
     ("realm_linkifiers", "realm_linkifiers", b"[]"),
@@ -26,7 +23,6 @@ const EMPTY: &[(&str, &str, &[u8])] = &[
     ("realm_incoming_webhook_bots", "realm_incoming_webhook_bots", b"[]"),
     ("default_stream_groups", "realm_default_stream_groups", b"[]"),
     ("stop_words", "stop_words", b"[]"),
-    ("user_status", "user_status", b"{}"),
     ("video_calls", "has_zoom_token", b"false"),
     ("giphy", "giphy_api_key", b"\"\""),
     ("tenor", "tenor_api_key", b"\"\""),

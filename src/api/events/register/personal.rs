@@ -1,5 +1,6 @@
 //! What is the caller's own in a registration: settings, topics, unread messages, who is here.
 
+use super::profiles;
 use super::state::State;
 use crate::api::wire::json::push_value;
 use crate::api::wire::list::{push_list, push_object};
@@ -36,10 +37,7 @@ pub fn personal_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Enve
     }
     legacy_settings(&mut envelope, state);
     topic_fields(&mut envelope, state);
-    if state.wants("alert_words") {
-        let words = state.me.map(|me| state.directory().alert_words(me.id));
-        push_value(envelope.open_field("alert_words"), words.unwrap_or_default());
-    }
+    profiles::profile_fields(&mut envelope, state);
     if state.wants("presence") {
         envelope = presence_fields(envelope, state)?;
     }

@@ -1,10 +1,11 @@
 //! Events that say what one property of something is now: channels, subscriptions, folders, groups, people, settings
 //! (events.md 3).
 
-use super::EventWriter;
+use super::{EventWriter, personal};
 use crate::api::wire::folder::folder as folder_json;
 use crate::api::wire::group::group_setting;
 use crate::api::wire::json::{push_field, push_name, push_text, push_text_field, push_value};
+use crate::api::wire::profile::changed_value;
 use crate::api::wire::settings::setting;
 use model::event::{
     ChangedSetting, ChannelChange, FolderChange, GroupChange, SettingForm, SubscriptionChange, UserChange,
@@ -13,7 +14,7 @@ use model::{EventBody, SettingValue, UserId};
 use rules::permissions::users::api_email;
 use rules::settings::{language_name, user_bool};
 
-fn push_open(out: &mut Vec<u8>, kind: &str, op: &str) {
+pub(super) fn push_open(out: &mut Vec<u8>, kind: &str, op: &str) {
     out.extend_from_slice(b"{\"type\":");
     push_text(out, kind);
     push_text_field(out, "op", op);
@@ -38,6 +39,12 @@ impl EventWriter<'_> {
                 out.extend_from_slice(b"{\"type\":\"alert_words\"");
                 push_field(out, "alert_words", words);
             }
+            EventBody::UserStatus { .. }
+            | EventBody::MutedUsers(_)
+            | EventBody::NavigationViewAdded { .. }
+            | EventBody::NavigationViewChanged { .. }
+            | EventBody::NavigationViewRemoved(_)
+            | EventBody::ProfileFields(_) => personal::push(out, body),
             EventBody::RealmChanged(changes) => self.push_realm(out, changes),
             EventBody::UserChanged { user, change } => self.push_user(out, *user, change),
             EventBody::SettingChanged(changed) => self.push_setting(out, changed),
@@ -153,6 +160,9 @@ impl EventWriter<'_> {
             UserChange::DeliveryEmail(address) => push_field(&mut person, "delivery_email", address),
             UserChange::Email(address) => push_text_field(&mut person, "new_email", address),
             UserChange::BotOwner(owner) => push_field(&mut person, "bot_owner_id", owner),
+            UserChange::ProfileValue(field, value) => {
+                push_field(&mut person, "custom_profile_field", &changed_value(*field, value.as_ref()));
+            }
             UserChange::Timezone(zone) => {
                 push_text_field(&mut person, "timezone", zone);
                 if let Some(user) = self.directory.user(user) {
@@ -270,7 +280,7 @@ fn folder_data(change: &FolderChange) -> Vec<u8> {
 }
 
 /// Writes fields, each with the comma in front of it, as an object.
-fn push_object(out: &mut Vec<u8>, fields: &[u8]) {
+pub(super) fn push_object(out: &mut Vec<u8>, fields: &[u8]) {
     out.push(b'{');
     out.extend_from_slice(fields.get(1..).unwrap_or_default());
     out.push(b'}');

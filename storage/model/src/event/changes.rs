@@ -2,8 +2,10 @@
 
 use crate::channel::TopicsPolicy;
 use crate::group::GroupSetting;
-use crate::ids::{ChannelId, FolderId, MessageId, UserId};
+use crate::ids::{ChannelId, FolderId, MessageId, ProfileFieldId, UserId};
 use crate::message::{PropagateMode, TopicLink};
+use crate::personal::StatusEmoji;
+use crate::profile_field::ProfileValue;
 use crate::setting::SettingValue;
 use crate::time::Timestamp;
 use crate::user::Role;
@@ -160,6 +162,19 @@ pub enum UserChange {
     Timezone(String),
     /// `bot_owner_id`
     BotOwner(Option<UserId>),
+    /// `custom_profile_field`; none was taken away.
+    ProfileValue(ProfileFieldId, Option<ProfileValue>),
+}
+
+/// What changed of what somebody says about themselves; absent is unchanged.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StatusChange {
+    /// Whether they hide their presence.
+    pub away: Option<bool>,
+    /// The text, empty for none.
+    pub text: Option<String>,
+    /// The emoji; a none within for none.
+    pub emoji: Option<Option<StatusEmoji>>,
 }
 
 /// In which form a client is told of its user's settings.

@@ -1,0 +1,109 @@
+//! Views of somebody's sidebar (endpoints.md 17).
+
+use super::settled::{Moment, SettledCommand};
+use crate::error::DomainError;
+use model::{Directory, Fact, NavigationView, UserId};
+use rules::error::{PersonalError, RuleError};
+use rules::navigation::{VIEWS_MAX, check_later_name, check_new_name, parse_fragment};
+
+/// Configure a view.
+pub(crate) struct CreateView {
+    /// Whose.
+    pub user: UserId,
+    /// Which, as sent.
+    pub fragment: String,
+    /// Whether it is pinned.
+    pub is_pinned: bool,
+    /// Its name, as sent.
+    pub name: Option<String>,
+}
+
+impl SettledCommand for CreateView {
+    type Outcome = ();
+
+    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let directory = &moment.directory;
+        let fragment = parse_fragment(&self.fragment)?;
+        let name = check_new_name(fragment, self.name.as_deref())?;
+        let is_there = directory.navigation_view(self.user, fragment).is_some();
+        if is_there || is_name_taken(directory, self.user, fragment, name) {
+            return Err(RuleError::from(PersonalError::ViewExists).into());
+        }
+        if directory.navigation_views(self.user).count() >= VIEWS_MAX {
+            return Err(RuleError::from(PersonalError::TooManyViews { limit: VIEWS_MAX }).into());
+        }
+        let view = NavigationView { is_pinned: self.is_pinned, name: name.map(str::to_owned) };
+        Ok(((), vec![set(self.user, fragment, None, Some(view))]))
+    }
+}
+
+/// Change a view.
+pub(crate) struct UpdateView {
+    /// Whose.
+    pub user: UserId,
+    /// Which, as sent.
+    pub fragment: String,
+    /// Whether it is pinned.
+    pub is_pinned: Option<bool>,
+    /// Its name, as sent.
+    pub name: Option<String>,
+}
+
+impl SettledCommand for UpdateView {
+    type Outcome = ();
+
+    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let directory = &moment.directory;
+        let fragment = parse_fragment(&self.fragment)?;
+        let name = check_later_name(fragment, self.name.as_deref())?;
+        let before = find(directory, self.user, fragment)?;
+        if is_name_taken(directory, self.user, fragment, name) {
+            return Err(RuleError::from(PersonalError::ViewExists).into());
+        }
+        let mut after = before.clone();
+        after.is_pinned = self.is_pinned.unwrap_or(after.is_pinned);
+        if let Some(name) = name {
+            after.name = Some(name.to_owned());
+        }
+        let is_same = after == *before;
+        let fact = set(self.user, fragment, Some(before.clone()), Some(after));
+        Ok(((), if is_same { Vec::new() } else { vec![fact] }))
+    }
+}
+
+/// Take a view away.
+pub(crate) struct DeleteView {
+    /// Whose.
+    pub user: UserId,
+    /// Which, as sent.
+    pub fragment: String,
+}
+
+impl SettledCommand for DeleteView {
+    type Outcome = ();
+
+    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let fragment = parse_fragment(&self.fragment)?;
+        let before = find(&moment.directory, self.user, fragment)?.clone();
+        Ok(((), vec![set(self.user, fragment, Some(before), None)]))
+    }
+}
+
+fn find<'d>(
+    directory: &'d Directory,
+    user: UserId,
+    fragment: &str,
+) -> Result<&'d NavigationView, DomainError> {
+    let found = directory.navigation_view(user, fragment).map(|view| &**view);
+    found.ok_or_else(|| RuleError::from(PersonalError::ViewMissing).into())
+}
+
+/// Whether another view of the user has the name.
+fn is_name_taken(directory: &Directory, user: UserId, fragment: &str, name: Option<&str>) -> bool {
+    let mut others = directory.navigation_views(user).filter(|(other, _)| *other != fragment);
+    name.is_some() && others.any(|(_, view)| view.name.as_deref() == name)
+}
+
+fn set(user: UserId, fragment: &str, before: Option<NavigationView>, view: Option<NavigationView>) -> Fact {
+    Fact::NavigationViewSet { user, fragment: fragment.to_owned(), before, view }
+}

@@ -1,0 +1,151 @@
+//! Custom profile fields and what people fill in (endpoints.md 11, companions.md 5 and 10).
+
+use super::groups::actor;
+use super::settled::{Moment, SettledCommand};
+use crate::error::DomainError;
+use model::{Directory, Fact, ProfileField, ProfileFieldId, ProfileFields, ProfileValue, User, UserId};
+use rules::permissions::roles::check_administrator;
+use rules::profile_fields::{
+    FieldRequest, ProfileEntry, check_entries, check_field_order, check_field_update, check_new_field,
+    find_field, offers,
+};
+
+/// The fields, if somebody may change them.
+fn fields_for(directory: &Directory, by: UserId) -> Result<ProfileFields, DomainError> {
+    check_administrator(actor(directory, by)?)?;
+    Ok(ProfileFields::clone(directory.profile_fields()))
+}
+
+fn changed(fields: ProfileFields) -> Fact {
+    Fact::ProfileFieldsChanged(Box::new(fields))
+}
+
+/// Make a field. It stands behind all others.
+pub(crate) struct CreateProfileField {
+    /// Who does it.
+    pub by: UserId,
+    /// `field_type`
+    pub kind: i64,
+    /// Everything else.
+    pub request: FieldRequest,
+}
+
+impl SettledCommand for CreateProfileField {
+    type Outcome = ProfileFieldId;
+
+    fn decide(self, moment: &mut Moment<'_>) -> Result<(ProfileFieldId, Vec<Fact>), DomainError> {
+        let mut fields = fields_for(&moment.directory, self.by)?;
+        let field = check_new_field(&fields.list, self.kind, &self.request)?;
+        let last_order = fields.list.iter().map(|field| field.order).max().unwrap_or_default();
+        fields.last = fields.last.next();
+        fields.list.push(ProfileField { id: fields.last, order: last_order + 1, ..field });
+        Ok((fields.last, vec![changed(fields)]))
+    }
+}
+
+/// What becomes of the fields that there are.
+pub(crate) enum FieldsChange {
+    /// One is changed.
+    Update {
+        /// Which, as sent.
+        id: i64,
+        /// What changes.
+        request: Box<FieldRequest>,
+    },
+    /// One is taken away, with what everybody filled in.
+    Delete(i64),
+    /// They get another order.
+    Reorder(Vec<i64>),
+}
+
+/// Change the fields that there are.
+pub(crate) struct ChangeProfileFields {
+    /// Who does it.
+    pub by: UserId,
+    /// How.
+    pub change: FieldsChange,
+}
+
+impl SettledCommand for ChangeProfileFields {
+    type Outcome = ();
+
+    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let directory = &moment.directory;
+        let mut fields = fields_for(directory, self.by)?;
+        let mut values = Vec::new();
+        match self.change {
+            FieldsChange::Update { id, request } => {
+                let after = check_field_update(&fields.list, id, &request)?;
+                values = values_no_longer_offered(directory, &after);
+                if let Some(field) = fields.list.iter_mut().find(|field| field.id == after.id) {
+                    *field = after;
+                }
+            }
+            FieldsChange::Delete(id) => {
+                let gone = find_field(&fields.list, id).map_err(rules::RuleError::from)?.id;
+                fields.list.retain(|field| field.id != gone);
+            }
+            FieldsChange::Reorder(order) => {
+                let order = check_field_order(&fields.list, &order).map_err(rules::RuleError::from)?;
+                let place = |id| order.iter().position(|known| *known == id).unwrap_or_default();
+                for field in &mut fields.list {
+                    field.order = place(field.id) as u32;
+                }
+                fields.list.sort_by_key(|field| field.order);
+            }
+        }
+        if fields == **directory.profile_fields() {
+            return Ok(((), Vec::new()));
+        }
+        Ok(((), std::iter::once(changed(fields)).chain(values).collect()))
+    }
+}
+
+/// Whoever chose what is no longer offered has chosen nothing.
+fn values_no_longer_offered(directory: &Directory, field: &ProfileField) -> Vec<Fact> {
+    let chosen =
+        |user: &User| user.profile_data.get(&field.id).is_some_and(|value| !offers(field, &value.text));
+    let users = directory.users().filter(|user| chosen(user));
+    users.map(|user| Fact::ProfileValuesSet { user: user.id, values: vec![(field.id, None)] }).collect()
+}
+
+fn values_set(user: UserId, values: Vec<(ProfileFieldId, Option<ProfileValue>)>) -> Vec<Fact> {
+    if values.is_empty() { Vec::new() } else { vec![Fact::ProfileValuesSet { user, values }] }
+}
+
+/// Fill in fields of one's own profile: all or nothing.
+pub(crate) struct SetProfileValues {
+    /// Who.
+    pub user: UserId,
+    /// What.
+    pub entries: Vec<ProfileEntry>,
+}
+
+impl SettledCommand for SetProfileValues {
+    type Outcome = ();
+
+    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let user = actor(&moment.directory, self.user)?;
+        let changes = check_entries(&moment.directory, user, user, self.entries)?;
+        Ok(((), values_set(self.user, changes)))
+    }
+}
+
+/// Take values of one's own profile away: all or nothing.
+pub(crate) struct RemoveProfileValues {
+    /// Who.
+    pub user: UserId,
+    /// Of which fields, as sent.
+    pub fields: Vec<i64>,
+}
+
+impl SettledCommand for RemoveProfileValues {
+    type Outcome = ();
+
+    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let user = actor(&moment.directory, self.user)?;
+        let entries = self.fields.into_iter().map(ProfileEntry::removal).collect();
+        let changes = check_entries(&moment.directory, user, user, entries)?;
+        Ok(((), values_set(self.user, changes)))
+    }
+}

@@ -1,0 +1,39 @@
+//! What people say about themselves, whom the caller mutes, the views of the sidebar, and custom profile fields.
+
+use super::state::State;
+use crate::api::wire::list::{push_list, push_object};
+use crate::api::wire::navigation::view;
+use crate::api::wire::profile::field;
+use crate::api::wire::status::statuses;
+use crate::api::wire::user::muted;
+use crate::http::Envelope;
+use rules::permissions::users::user_scope;
+
+/// Adds what was asked for of `user_status`, `muted_users`, `navigation_views` and `custom_profile_fields`.
+pub fn profile_fields(envelope: &mut Envelope, state: &State<'_>) {
+    let (directory, me) = (state.directory(), state.me);
+    if state.wants("user_status") {
+        let scope = me.map(|me| user_scope(directory, me));
+        let shown = statuses(directory)
+            .filter(|(user, _)| scope.as_ref().is_some_and(|scope| scope.contains(user.id)));
+        push_object(
+            envelope.open_field("user_status"),
+            shown.map(|(user, status)| (user.id.to_string(), status)),
+        );
+    }
+    if state.wants("muted_users") {
+        let users = me.into_iter().flat_map(|me| directory.muted_by(me.id));
+        push_list(envelope.open_field("muted_users"), users.map(|(user, since)| muted(user, since)));
+    }
+    if state.wants("navigation_views") {
+        let views = me.into_iter().flat_map(|me| directory.navigation_views(me.id));
+        push_list(
+            envelope.open_field("navigation_views"),
+            views.map(|(fragment, record)| view(fragment, record)),
+        );
+    }
+    if state.wants("custom_profile_fields") {
+        let fields = directory.profile_fields().list.iter().map(field);
+        push_list(envelope.open_field("custom_profile_fields"), fields);
+    }
+}

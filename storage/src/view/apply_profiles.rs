@@ -1,0 +1,68 @@
+//! Facts about what people say of themselves, whom they mute and what they keep in their sidebar become the directory's
+//! records and their rows.
+
+use super::{Rows, View};
+use crate::error::StoreError;
+use crate::tables::{self, Key, Table};
+use model::{Fact, ProfileFieldId, ProfileValue, User, UserId};
+
+impl View {
+    /// Statuses, muted users, views of the sidebar, profile fields and their values.
+    pub(super) fn apply_profile_fact(&mut self, fact: &Fact, rows: &mut Rows) -> Result<(), StoreError> {
+        let realm = self.realm();
+        match fact {
+            Fact::UserStatusSet { user, status, .. } => {
+                self.directory.put_status(*user, status.clone());
+                put_or_remove(rows, tables::user_status(realm, *user), status.as_ref())
+            }
+            Fact::UserMuted { user, muted, since } => {
+                self.directory.put_muted(*user, *muted, *since);
+                put_or_remove(rows, tables::muted_user(realm, *user, *muted), since.as_ref())
+            }
+            Fact::NavigationViewSet { user, fragment, view, .. } => {
+                self.directory.put_navigation_view(*user, fragment, view.clone());
+                put_or_remove(rows, tables::navigation_view(realm, *user, fragment), view.as_ref())
+            }
+            Fact::ProfileFieldsChanged(fields) => {
+                self.directory.put_profile_fields(model::ProfileFields::clone(fields));
+                rows.put(Key::table(realm, Table::ProfileFields), fields)
+            }
+            Fact::ProfileValuesSet { user, values } => self.apply_profile_values(*user, values, rows),
+            // Others see to those.
+            _ => Ok(()),
+        }
+    }
+
+    fn apply_profile_values(
+        &mut self,
+        user: UserId,
+        values: &[(ProfileFieldId, Option<ProfileValue>)],
+        rows: &mut Rows,
+    ) -> Result<(), StoreError> {
+        let Some(before) = self.directory.user(user) else { return Ok(()) };
+        let mut record = User::clone(before);
+        for (field, value) in values {
+            match value {
+                Some(value) => record.profile_data.insert(*field, value.clone()),
+                None => record.profile_data.remove(field),
+            };
+        }
+        rows.put(tables::user(self.realm(), user), &record)?;
+        self.directory.put_user(record);
+        Ok(())
+    }
+}
+
+fn put_or_remove<T: serde::Serialize>(
+    rows: &mut Rows,
+    key: Key,
+    record: Option<&T>,
+) -> Result<(), StoreError> {
+    match record {
+        Some(record) => rows.put(key, record),
+        None => {
+            rows.remove(key);
+            Ok(())
+        }
+    }
+}
