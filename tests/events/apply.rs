@@ -6,6 +6,7 @@ mod groups;
 mod messages;
 mod organization;
 mod people;
+mod personal;
 mod unread;
 
 use serde_json::{Value, json};
@@ -58,6 +59,10 @@ impl State {
             ("channel_folder", _) => self.folders(event, op),
             ("user_topic", _) => self.topic_policy(event),
             ("alert_words", _) => self.json["alert_words"] = event["alert_words"].clone(),
+            ("user_status", _) => self.says(event),
+            ("muted_users", _) => self.json["muted_users"] = event["muted_users"].clone(),
+            ("navigation_view", _) => self.navigation_view(event, op),
+            ("custom_profile_fields", _) => self.profile_fields(event),
             ("realm", "update_dict") => self.organization_changes(event),
             ("realm_user", "add") => self.person_appears(event),
             ("realm_user", "update") => self.person_changes(event),

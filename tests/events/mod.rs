@@ -9,6 +9,7 @@ mod apply;
 mod close;
 mod each_change;
 mod each_message_change;
+mod each_personal;
 mod each_type;
 mod poll;
 mod register;

@@ -5,8 +5,12 @@ pub mod create;
 pub mod get;
 pub mod list;
 pub mod me;
+pub mod muted;
+pub mod navigation_views;
 pub mod presence;
+pub mod profile_data;
 pub mod settings;
+pub mod status;
 pub mod typing;
 
 pub use create::CAN_CREATE_USERS;

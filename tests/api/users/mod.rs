@@ -5,8 +5,12 @@ mod create;
 mod get;
 mod list;
 mod me;
+mod muted;
+mod navigation_views;
 mod presence;
+mod profile_data;
 mod settings;
+mod status;
 mod typing;
 
 use crate::support::shape::words;

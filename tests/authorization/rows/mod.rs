@@ -9,6 +9,7 @@ pub mod channels;
 pub mod events;
 pub mod groups;
 pub mod messages;
+pub mod personal;
 pub mod subscriptions;
 
 use super::stage::CALLERS;
@@ -75,6 +76,7 @@ pub fn all() -> Vec<Row> {
         channels::rows(),
         subscriptions::rows(),
         groups::rows(),
+        personal::rows(),
     ]
     .concat()
 }
@@ -116,6 +118,8 @@ impl Row {
             ("{user_group_id:int}", "{group}"),
             ("{email:text}", "cordelia@zulip.com"),
             ("{channel_folder_id:int}", "1"),
+            ("{fragment:rest}", "inbox"),
+            ("{field_id:int}", "99999"),
         ];
         // A row may be about another message: `id={own}` names it.
         let own_id = self.given.split_whitespace().find_map(|pair| pair.strip_prefix("@id="));

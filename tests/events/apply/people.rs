@@ -26,6 +26,7 @@ impl State {
                 match name.as_str() {
                     "new_email" => person["email"] = value.clone(),
                     "role" => set_role(person, value),
+                    "custom_profile_field" => super::personal::set_value(person, value),
                     "is_active" => panic!("nobody is deactivated here: {event}"),
                     name => person[name] = value.clone(),
                 }

@@ -1,0 +1,34 @@
+//! `POST` and `DELETE /users/me/muted_users/{user_id}`: not hearing from somebody (companions.md 5).
+
+use super::get::no_such_user;
+use crate::http::{Answer, ApiError, Caller, Params, Path, reply_ok};
+use model::UserId;
+use rules::error::{PersonalError, RuleError};
+use rules::permissions::users::sees_user;
+
+/// Mutes somebody: what they wrote is read, and so is what they will write.
+pub async fn mute(caller: Caller, Path(id): Path<UserId>, _: Params<()>) -> Answer {
+    if id == caller.user.id {
+        return Err(RuleError::from(PersonalError::MuteSelf).into());
+    }
+    check_known(&caller, id)?;
+    caller.realm.mute_user(caller.user.id, id).await?;
+    reply_ok()
+}
+
+/// Hears from somebody again.
+pub async fn unmute(caller: Caller, Path(id): Path<UserId>, _: Params<()>) -> Answer {
+    check_known(&caller, id)?;
+    caller.realm.unmute_user(caller.user.id, id).await?;
+    reply_ok()
+}
+
+/// Somebody whom the caller may know of, bots and people who left included, but not the server's own bots.
+fn check_known(caller: &Caller, id: UserId) -> Result<(), ApiError> {
+    let directory = caller.realm.directory();
+    let user = directory.user(id).filter(|user| !user.is_system_bot());
+    match user.is_some_and(|user| sees_user(&directory, &caller.user, user)) {
+        true => Ok(()),
+        false => Err(no_such_user()),
+    }
+}

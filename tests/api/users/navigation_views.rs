@@ -1,0 +1,126 @@
+//! `/navigation_views`.
+
+use crate::support::{Params, Person, TestServer};
+use serde_json::{Value, json};
+
+const PATH: &str = "/navigation_views";
+
+async fn listed(who: &Person) -> Value {
+    who.get(PATH, &[]).ok().await["navigation_views"].clone()
+}
+
+#[tokio::test]
+async fn built_in_and_custom_views() {
+    let t = TestServer::start().await;
+    let [hamlet, iago] = t.users(["hamlet", "iago"]);
+    assert_eq!(listed(&hamlet).await, json!([]));
+    hamlet.post(PATH, &[("fragment", &" inbox "), ("is_pinned", &true)]).ok().await;
+    let custom: Params<'_> =
+        &[("fragment", &"narrow/is/alerted"), ("is_pinned", &false), ("name", &" Alert Words ")];
+    hamlet.post(PATH, custom).ok().await;
+    let expected = json!([
+        {"fragment": "inbox", "is_pinned": true, "name": null},
+        {"fragment": "narrow/is/alerted", "is_pinned": false, "name": "Alert Words"},
+    ]);
+    assert_eq!(listed(&hamlet).await, expected);
+    assert_eq!(hamlet.register().await.state["navigation_views"], expected);
+    assert_eq!(listed(&iago).await, json!([]), "they are one's own");
+    let changes: Params<'_> = &[("is_pinned", &true), ("name", &"Watch")];
+    hamlet.patch("/navigation_views/narrow%2Fis%2Falerted", changes).ok().await;
+    hamlet.patch("/navigation_views/inbox", &[("is_pinned", &false)]).ok().await;
+    let expected = json!([
+        {"fragment": "inbox", "is_pinned": false, "name": null},
+        {"fragment": "narrow/is/alerted", "is_pinned": true, "name": "Watch"},
+    ]);
+    assert_eq!(listed(&hamlet).await, expected);
+    hamlet.delete("/navigation_views/narrow/is/alerted", &[]).ok().await;
+    hamlet.delete("/navigation_views/inbox", &[]).ok().await;
+    assert_eq!(listed(&hamlet).await, json!([]));
+}
+
+#[tokio::test]
+async fn fragments_with_anything_in_them() {
+    let t = TestServer::start().await;
+    let hamlet = t.user("hamlet");
+    // What a client asks for stands in the path with everything encoded.
+    for (fragment, encoded) in [
+        ("narrow/channel/3-a b/topic/x%2Fy?", "narrow%2Fchannel%2F3-a%20b%2Ftopic%2Fx%252Fy%3F"),
+        ("narrow/topic/\u{e9}\u{1f697}", "narrow/topic/%C3%A9%F0%9F%9A%97"),
+        ("12", "12"),
+    ] {
+        let new: Params<'_> = &[("fragment", &fragment), ("is_pinned", &false), ("name", &fragment)];
+        hamlet.post(PATH, new).ok().await;
+        hamlet.patch(&format!("/navigation_views/{encoded}"), &[("is_pinned", &true)]).ok().await;
+        let expected = json!([{"fragment": fragment, "is_pinned": true, "name": fragment}]);
+        assert_eq!(listed(&hamlet).await, expected);
+        hamlet.delete(&format!("/navigation_views/{encoded}"), &[]).ok().await;
+        assert_eq!(listed(&hamlet).await, json!([]));
+    }
+}
+
+#[tokio::test]
+async fn views_outlive_a_restart() {
+    let t = TestServer::start().await;
+    let custom: Params<'_> = &[("fragment", &"narrow/is/dm"), ("is_pinned", &true), ("name", &"Talks")];
+    t.user("hamlet").post(PATH, custom).ok().await;
+    let before = listed(&t.user("hamlet")).await;
+    let t = TestServer::plan().on(t.stop().await).start().await;
+    assert_eq!(listed(&t.user("hamlet")).await, before);
+}
+
+#[tokio::test]
+async fn refusals() {
+    let t = TestServer::start().await;
+    let hamlet = t.user("hamlet");
+    let view = |fragment: &'static str, name: Option<&'static str>| {
+        let mut params = vec![("fragment", fragment), ("is_pinned", "true")];
+        params.extend(name.map(|name| ("name", name)));
+        params
+    };
+    let create = |params: Vec<(&'static str, &'static str)>| {
+        let hamlet = hamlet.clone();
+        async move {
+            let params: Vec<(&str, &(dyn std::fmt::Display + Sync))> =
+                params.iter().map(|(name, value)| (*name, value as _)).collect();
+            hamlet.post(PATH, &params).await
+        }
+    };
+    create(view("narrow/is/dm", Some("Talks"))).await.ok();
+    let bad = |msg: &str| json!({"msg": msg, "code": "BAD_REQUEST"});
+    for (params, msg) in [
+        (view(" ", None), "fragment cannot be blank"),
+        (view("narrow/x", Some(" ")), "name cannot be blank"),
+        (view("inbox", Some("Mine")), "Built-in views cannot have a custom name."),
+        (view("narrow/has/reaction/sender/me", Some("x")), "Built-in views cannot have a custom name."),
+        (view("narrow/x", None), "Custom views must have a valid name."),
+        (view("narrow/x", Some("null")), "Custom views must have a valid name."),
+        (view("narrow/is/dm", Some("Other")), "Navigation view already exists."),
+        (view("narrow/x", Some("Talks")), "Navigation view already exists."),
+        (vec![("fragment", "inbox"), ("is_pinned", "yes")], "is_pinned is not valid JSON"),
+        (vec![("fragment", "inbox"), ("is_pinned", "1")], "is_pinned is not a boolean"),
+    ] {
+        create(params).await.refused(400, bad(msg));
+    }
+    for (params, missing) in
+        [(vec![("is_pinned", "true")], "fragment"), (vec![("fragment", "inbox")], "is_pinned")]
+    {
+        let msg = format!("Missing '{missing}' argument");
+        let body = json!({"msg": msg, "code": "REQUEST_VARIABLE_MISSING", "var_name": missing});
+        create(params).await.refused(400, body);
+    }
+    let missing = json!({"msg": "Navigation view does not exist.", "code": "NOT_FOUND"});
+    hamlet.patch("/navigation_views/inbox", &[("is_pinned", &true)]).refused(404, missing.clone()).await;
+    hamlet.delete("/navigation_views/inbox", &[]).refused(404, missing.clone()).await;
+    // Another's view is none of one's own.
+    let iago = t.user("iago");
+    iago.delete("/navigation_views/narrow/is/dm", &[]).refused(404, missing).await;
+    // What is wrong with a name is said before the view is looked for.
+    let built_in = "Built-in views cannot have a custom name.";
+    hamlet.patch("/navigation_views/inbox", &[("name", &"x")]).bad(built_in).await;
+    hamlet.patch("/navigation_views/narrow/is/dm", &[("name", &" ")]).bad("name cannot be blank").await;
+    create(view("narrow/is/unread", Some("Unread"))).await.ok();
+    let taken = "Navigation view already exists.";
+    hamlet.patch("/navigation_views/narrow/is/dm", &[("name", &"Unread")]).bad(taken).await;
+    hamlet.patch("/navigation_views/narrow/is/dm", &[("name", &"Talks")]).ok().await;
+    assert_eq!(listed(&hamlet).await.as_array().unwrap().len(), 2);
+}

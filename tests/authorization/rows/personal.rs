@@ -1,0 +1,35 @@
+//! What people say about themselves and keep for themselves, and custom profile fields.
+//!
+//! Later rows find what earlier ones left: whoever muted somebody can unmute them, and a view that was configured can
+//! be changed and taken away.
+
+use super::Place::Nowhere;
+use super::{Row, row};
+
+#[rustfmt::skip]
+pub fn rows() -> Vec<Row> {
+    vec![
+        //                                                                       guest member full   moder  admin  owner  bot    warden
+        row("POST /api/v1/users/me/status", Nowhere, "status_text=here",         "ok    ok     ok     ok     ok     ok     human  ok"),
+        row("GET /api/v1/users/{user_id:int}/status", Nowhere, "",               "ok"),
+        row("POST /api/v1/users/{user_id:int}/status", Nowhere, "status_text=x", "admin admin  admin  admin  ok     ok     admin  admin"),
+
+        row("POST /api/v1/users/me/muted_users/{user_id:int}", Nowhere, "",      "ok"),
+        row("DELETE /api/v1/users/me/muted_users/{user_id:int}", Nowhere, "",    "ok"),
+
+        row("GET /api/v1/navigation_views", Nowhere, "",                         "ok"),
+        row("POST /api/v1/navigation_views", Nowhere, "fragment=inbox is_pinned=true", "ok"),
+        row("PATCH /api/v1/navigation_views/{fragment:rest}", Nowhere, "is_pinned=false", "ok"),
+        row("DELETE /api/v1/navigation_views/{fragment:rest}", Nowhere, "",      "ok"),
+
+        row("GET /api/v1/realm/profile_fields", Nowhere, "",                     "ok"),
+        row("PATCH /api/v1/realm/profile_fields", Nowhere, "order=[]",           "admin admin  admin  admin  ok     ok     admin  admin"),
+        row("POST /api/v1/realm/profile_fields", Nowhere, "name=new-{number} field_type=1",
+                                                                                 "admin admin  admin  admin  ok     ok     admin  admin"),
+        row("PATCH /api/v1/realm/profile_fields/{field_id:int}", Nowhere, "hint=x",
+                                                                                 "admin admin  admin  admin  field  field  admin  admin"),
+        row("DELETE /api/v1/realm/profile_fields/{field_id:int}", Nowhere, "",   "admin admin  admin  admin  field  field  admin  admin"),
+        row("PATCH /api/v1/users/me/profile_data", Nowhere, "data=[]",           "ok    ok     ok     ok     ok     ok     human  ok"),
+        row("DELETE /api/v1/users/me/profile_data", Nowhere, "data=[]",          "ok    ok     ok     ok     ok     ok     human  ok"),
+    ]
+}
