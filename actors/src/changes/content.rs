@@ -4,7 +4,7 @@ use super::{Home, Moment, Target};
 use crate::channel::participants;
 use crate::draft::{ContentFlags, check_mentioned_groups};
 use crate::error::DomainError;
-use model::{ChannelId, EditEntry, Flag, Flags, Message, TopicKey, User, UserId};
+use model::{EditEntry, Flag, Flags, Message, TopicKey, User, UserId};
 use rules::markdown::Rendered;
 use rules::permissions::message::{Wildcard, check_wildcard};
 use std::collections::BTreeMap;
@@ -62,20 +62,12 @@ fn check_mentions(
             check_wildcard(directory, user, Wildcard::Channel, people)?;
         }
         if mentions.topic_wildcard {
-            in_topic = topic_people(moment, channel, target)?;
+            in_topic = participants(moment.view, channel, &TopicKey::new(target.message.place.topic()));
             check_wildcard(directory, user, Wildcard::Topic, in_topic.len())?;
         }
     }
     check_mentioned_groups(rendered, user, directory)?;
     Ok(in_topic)
-}
-
-fn topic_people(
-    moment: &Moment<'_>,
-    channel: ChannelId,
-    target: &Target,
-) -> Result<Vec<UserId>, DomainError> {
-    participants(moment.realm, channel, &TopicKey::new(target.message.place.topic()))
 }
 
 /// Flags by what the message says now for those who have it, and whatever else single users had with it.

@@ -76,11 +76,11 @@ impl ChannelActor {
     fn decide(&self, draft: ChannelDraft) -> Result<(Sequencer, MessageId, SendDecision), DomainError> {
         let mut ids = self.committer.ids(self.realm.id)?;
         let id = ids.take_message()?;
+        let view = self.realm.view.read();
         let participants = match draft.draft.rendered.mentions.topic_wildcard {
-            true => participants(&self.realm, self.id, &TopicKey::new(&draft.topic))?,
+            true => participants(&view, self.id, &TopicKey::new(&draft.topic)),
             false => Vec::new(),
         };
-        let view = self.realm.view.read();
         let now = self.realm.clock.now();
         let durable = view.progress.sequence;
         let context =

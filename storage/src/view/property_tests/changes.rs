@@ -130,6 +130,11 @@ impl Plain {
                 message.reactions.push(reaction.clone());
             }
         }));
+        let is_delivered = self.delivered.contains(&(user, id));
+        let flags = self.flags.entry((user, id)).or_default();
+        if !is_there && !is_delivered && !flags.contains(Flag::Historical) {
+            *flags = flags.with(Flag::Historical).with(Flag::Read);
+        }
         Some(match is_there {
             true => Fact::ReactionRemoved { message, reaction },
             false => Fact::ReactionAdded { message, reaction },

@@ -110,6 +110,13 @@ impl Plain {
         prop_assert_eq!(&days, &self.days);
         let senders = self.set_by(|message| Some(message.sender));
         prop_assert_eq!(&view.messages.senders.clone().into_iter().collect::<BTreeMap<_, _>>(), &senders);
+        let mut reactors: BTreeMap<UserId, RoaringBitmap> = BTreeMap::new();
+        for (id, message) in &self.messages {
+            for reaction in &message.reactions {
+                reactors.entry(reaction.user).or_default().insert(*id);
+            }
+        }
+        prop_assert_eq!(view.messages.reactors.clone().into_iter().collect::<BTreeMap<_, _>>(), reactors);
         let directs = self.set_by(|message| (message.place == Place::Direct).then_some(message.recipient));
         let found: BTreeMap<RecipientId, RoaringBitmap> = view.messages.directs.clone().into_iter().collect();
         prop_assert_eq!(found, directs);
