@@ -68,6 +68,20 @@ impl Api {
         check_success(&format!("POST {path}"), status, value)
     }
 
+    /// Changes something by a form; it has to succeed.
+    pub async fn patch_good(
+        &mut self,
+        path: &str,
+        caller: Option<&Account>,
+        fields: &[(&str, &str)],
+    ) -> Result<Value, LoadError> {
+        let authorization = caller.map(|account| account.authorization.as_str());
+        let template = Template::new("PATCH", &self.target.host, path, authorization);
+        template.fill(&mut self.request, encode_form(fields).as_bytes());
+        let (status, value) = self.run("PATCH", path).await?;
+        check_success(&format!("PATCH {path}"), status, value)
+    }
+
     /// Gets JSON that has to be a success.
     pub async fn get_good(&mut self, path: &str, caller: Option<&Account>) -> Result<Value, LoadError> {
         let (status, value) = self.call("GET", path, caller).await?;

@@ -19,6 +19,10 @@ pub struct Expect {
     pub p99_ms_max: Option<f64>,
     /// 99th percentile from send to receipt, in a phase where it is not the first operation.
     pub receipt_p99_ms_max: Option<f64>,
+    /// Longest time of the second operation, in a phase that has one beside sending (`move`, `delete_topic`).
+    pub beside_ms_max: Option<f64>,
+    /// 99th percentile of sending in a phase with something beside it, over that of the phase before.
+    pub p99_ratio_max: Option<f64>,
     /// Median of the first operation less the median of append and fdatasync of the same run.
     pub p50_ms_max_over_fdatasync: Option<f64>,
     /// Mean size of a reply, so that a fast answer with too little in it does not pass.
@@ -53,6 +57,9 @@ impl Expect {
             self.judge_memory(phase, &mut verdicts);
             self.judge_correctness(phase, &mut verdicts);
         }
+        for pair in phases.windows(2) {
+            self.judge_beside(&pair[0], &pair[1], &mut verdicts);
+        }
         if let Some(limit) = self.writes_per_send_spread_max {
             judge_spread(phases, limit, &mut verdicts);
         }
@@ -86,6 +93,15 @@ impl Expect {
         put("reply_bytes_min", self.reply_bytes_min, bytes, Bound::AtLeast);
     }
 
+    /// What work beside the sending took, and what the sending suffered, compared with the phase before.
+    fn judge_beside(&self, before: &PhaseResult, phase: &PhaseResult, verdicts: &mut Vec<Verdict>) {
+        let beside = phase.operations.iter().skip(1).find(|operation| operation.completed > 0);
+        let longest = beside.map(|operation| operation.latency.max_ms);
+        push(verdicts, phase, "beside_ms_max", self.beside_ms_max, longest, Bound::AtMost);
+        let ratio = p99_ratio(before, phase);
+        push(verdicts, phase, "p99_ratio_max", self.p99_ratio_max, ratio, Bound::AtMost);
+    }
+
     fn judge_memory(&self, phase: &PhaseResult, verdicts: &mut Vec<Verdict>) {
         let per_poll = phase.idle.map(|idle| idle.bytes_per_poll);
         let last = phase.idle.map(|idle| idle.last_receipt_ms);
@@ -112,6 +128,16 @@ impl Expect {
             put("doubled_events_max", self.doubled_events_max, doubled);
         }
     }
+}
+
+/// The 99th percentile of a phase's first operation over the same of the phase before; none where nothing came back.
+pub fn p99_ratio(before: &PhaseResult, phase: &PhaseResult) -> Option<f64> {
+    let p99 = |phase: &PhaseResult| {
+        let first = phase.operations.first().filter(|operation| operation.completed > 0)?;
+        Some(first.latency.p99_ms)
+    };
+    let (before, now) = (p99(before)?, p99(phase)?);
+    (before > 0.0).then(|| now / before)
 }
 
 /// How a phase's first operation compares with the bare server's POST (sending) or GET (reading).
@@ -234,6 +260,26 @@ mod tests {
         let verdicts = expect.judge(&[phase(1.0, 1.0)], &Baselines::default());
         assert!(!verdict(&verdicts, "bytes_per_poll_max").met);
         assert!(!verdict(&verdicts, "rss_mb_max").met);
+    }
+
+    #[test]
+    fn what_happens_beside_the_sending_is_judged_against_the_phase_before() {
+        let mut beside = phase(100.0, 2.0);
+        let latency = Latency { max_ms: 900.0, ..Latency::default() };
+        beside.operations.push(Operation {
+            name: "move".to_owned(),
+            completed: 3,
+            latency,
+            ..Operation::default()
+        });
+        let expect = Expect { beside_ms_max: Some(1000.0), p99_ratio_max: Some(2.0), ..Expect::default() };
+        let judge = |phases: &[PhaseResult]| expect.judge(phases, &Baselines::default());
+        let good = judge(&[phase(100.0, 1.0), beside.clone()]);
+        assert!(verdict(&good, "beside_ms_max").met && verdict(&good, "p99_ratio_max").met, "{good:?}");
+        let slow = judge(&[phase(100.0, 0.9), beside.clone()]);
+        assert!(!verdict(&slow, "p99_ratio_max").met, "{slow:?}");
+        beside.operations.truncate(1);
+        assert!(!verdict(&judge(&[phase(100.0, 1.0), beside]), "beside_ms_max").met, "it never happened");
     }
 
     #[test]

@@ -195,6 +195,23 @@ async fn end_queue(fake: Shared, query: web::Query<Fields>) -> HttpResponse {
     }
 }
 
+async fn move_messages(fake: Shared, path: web::Path<usize>, form: web::Form<Fields>) -> HttpResponse {
+    let mut world = fake.world.lock().unwrap();
+    let (from, to) = (world.messages[*path - 1].0, form["stream_id"].parse().unwrap());
+    world.messages.iter_mut().filter(|(channel, _)| *channel == from).for_each(|message| message.0 = to);
+    good(json!({}))
+}
+
+/// Deletes half of what is there, or the rest.
+async fn delete_topic(fake: Shared, path: web::Path<u64>) -> HttpResponse {
+    let mut world = fake.world.lock().unwrap();
+    let mut here: Vec<&mut (u64, String)> =
+        world.messages.iter_mut().filter(|(channel, _)| *channel == *path).collect();
+    let kept = if here.len() < 10 { 0 } else { here.len() / 2 };
+    here[kept..].iter_mut().for_each(|message| message.0 = 0);
+    good(json!({ "complete": kept == 0 }))
+}
+
 async fn metrics(fake: Shared) -> HttpResponse {
     let world = fake.world.lock().unwrap();
     let (frames, ended) = (world.messages.len(), world.ended_queues);
@@ -242,6 +259,8 @@ fn add_routes(config: &mut web::ServiceConfig) {
         .route("/get_stream_id", web::get().to(channel_id))
         .route("/messages", web::post().to(send))
         .route("/messages", web::get().to(fetch))
+        .route("/messages/{id}", web::patch().to(move_messages))
+        .route("/streams/{id}/delete_topic", web::post().to(delete_topic))
         .route("/register", web::post().to(register))
         .route("/events", web::get().to(poll))
         .route("/events", web::delete().to(end_queue));

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::driver::meanwhile::Meanwhile;
 use crate::error::LoadError;
 use crate::expect::Expect;
 
@@ -28,6 +29,8 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("fanout", include_str!("../scenarios/fanout.json")),
     ("idle", include_str!("../scenarios/idle.json")),
     ("mixed", include_str!("../scenarios/mixed.json")),
+    ("move", include_str!("../scenarios/move.json")),
+    ("delete_topic", include_str!("../scenarios/delete_topic.json")),
     ("start", include_str!("../scenarios/start.json")),
 ];
 
@@ -140,6 +143,9 @@ pub struct SendStep {
     /// Ends the phase early, after this many messages.
     #[serde(default)]
     pub messages: Option<u64>,
+    /// Heavy work in another channel at the same time.
+    #[serde(default)]
+    pub meanwhile: Option<Meanwhile>,
 }
 
 /// See [`Step::Fanout`].
@@ -330,6 +336,15 @@ impl Scenario {
                 check_range("topics", step.topics, u32::MAX)?;
                 check_rate(step.rate_per_sec.unwrap_or(1.0))?;
                 check_chars(step.chars)?;
+                match &step.meanwhile {
+                    Some(Meanwhile::Move { channel, to, pause_ms }) => {
+                        check_at_most("pause_ms", u32::try_from(*pause_ms).unwrap_or(u32::MAX), 60_000)?;
+                        self.check_channel(channel)?;
+                        self.check_channel(to)?;
+                    }
+                    Some(Meanwhile::DeleteTopic { channel }) => self.check_channel(channel)?,
+                    None => {}
+                }
                 self.check_channel(&step.channel)
             }
             Step::Fanout(step) => {

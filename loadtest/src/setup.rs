@@ -119,6 +119,11 @@ impl Stage {
             .collect()
     }
 
+    /// Somebody who may do everything in every channel.
+    pub async fn owner(&self) -> Result<Account, LoadError> {
+        Api::open(&self.target).await?.login(OWNER).await
+    }
+
     /// The numbers of all load users.
     pub fn everyone(&self) -> Vec<usize> {
         (0..self.user_ids.len()).collect()

@@ -6,6 +6,7 @@ pub mod fetch;
 pub mod fill;
 pub mod get;
 pub mod idle;
+pub mod meanwhile;
 pub mod mixed;
 pub mod receive;
 pub mod send;

@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use serde::Deserialize;
 
+use super::meanwhile::Heavy;
 use super::{Crew, Patience};
 use crate::client::{Account, failure_name};
 use crate::error::LoadError;
@@ -32,15 +33,25 @@ pub async fn run(
     let accounts = stage.accounts(&channel.members, step.clients as usize).await?;
     let writer = Arc::new(Writer::new(Instant::now(), step.chars));
     let senders = open_senders(&stage.target, &accounts, &[channel.id], step.topics, &writer).await?;
+    let heavy = match &step.meanwhile {
+        Some(plan) => Some(Heavy::prepare(stage, plan).await?),
+        None => None,
+    };
     let window = Window::starting_now(phase.warmup_secs, phase.secs);
     let recorder = Arc::new(Recorder::new("send", window));
-    let mut crew = Crew::new(&phase.name, window, vec![recorder.clone()], server_pid);
+    let mut recorders = vec![recorder.clone()];
+    let heavy = heavy.map(|heavy| (Arc::new(Recorder::new(heavy.name(), window)), heavy));
+    recorders.extend(heavy.iter().map(|(recorder, _)| recorder.clone()));
+    let mut crew = Crew::new(&phase.name, window, recorders, server_pid);
     let budget = Arc::new(Budget::new(step.messages.unwrap_or(u64::MAX)));
     let sent = Arc::new(Sent::default());
     let clients = step.clients;
     for (index, sender) in (0..clients).zip(senders) {
         let pace = Pace::new(&window, step.rate_per_sec, index, clients);
         crew.add(sender.run(pace, recorder.clone(), budget.clone(), sent.clone()));
+    }
+    if let Some((recorder, heavy)) = heavy {
+        crew.add(heavy.run(window, recorder, budget.clone()));
     }
     crew.wait().await;
     Ok(crew.into_result(Instant::now()))
@@ -59,6 +70,11 @@ impl Budget {
     /// Takes one; `false` when there is none.
     fn take(&self) -> bool {
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
+    }
+
+    /// Ends the sending.
+    pub fn close(&self) {
+        self.0.store(0, Ordering::Relaxed);
     }
 
     /// Returns the one of a send that failed.

@@ -15,6 +15,8 @@ async fn run_with(target: &Arc<Target>, fill_messages: u64, phases: serde_json::
         "name": "test", "about": "A test.", "users": 6,
         "channels": [
             {"name": "load all", "subscribers": 6},
+            {"name": "load away", "subscribers": 6},
+            {"name": "load elsewhere", "subscribers": 6},
             {"name": "load mixed", "count": 2, "subscribers": 3}
         ],
         "fill": {"channel": "load all", "messages": fill_messages, "chars": [24, 60], "topics": 3, "senders": 4},
@@ -134,4 +136,33 @@ async fn people_poll_write_and_read_at_once() {
     let names: Vec<&str> = results[0].operations.iter().map(|operation| operation.name.as_str()).collect();
     assert_eq!(names, ["send", "receipt", "fetch"]);
     assert!(results[0].operation("fetch").unwrap().completed >= 50);
+}
+
+#[tokio::test]
+async fn a_topic_moves_there_and_back_beside_the_sending() {
+    let target = fake::start(Faults::default());
+    let phases = serde_json::json!([{"name": "move", "secs": 0.5, "step": {
+        "do": "send", "clients": 2, "channel": "load elsewhere", "chars": [24, 80], "topics": 2, "rate_per_sec": 100,
+        "meanwhile": {"do": "move", "channel": "load all", "to": "load away", "pause_ms": 20}
+    }}]);
+    for _ in 0..2 {
+        let results = run_with(&target, 50, phases.clone()).await;
+        let [send, moves] = &results[0].operations[..] else { panic!("{results:?}") };
+        assert!(send.completed > 10 && results[0].failed() == 0, "{results:?}");
+        assert_eq!((moves.name.as_str(), moves.completed % 2), ("move", 0), "it ends where it began");
+        assert!(moves.completed >= 4);
+    }
+}
+
+#[tokio::test]
+async fn a_topic_is_deleted_until_nothing_is_left_and_the_sending_ends_with_it() {
+    let target = fake::start(Faults::default());
+    let phases = serde_json::json!([{"name": "delete", "secs": 20, "step": {
+        "do": "send", "clients": 2, "channel": "load elsewhere", "chars": [24, 80], "topics": 2, "rate_per_sec": 100,
+        "meanwhile": {"do": "delete_topic", "channel": "load all"}
+    }}]);
+    let results = run_with(&target, 100, phases).await;
+    let deletions = results[0].operation("delete_topic").unwrap();
+    assert_eq!(deletions.completed, 5, "100, 50, 25, 12, 6");
+    assert!(results[0].secs < 15.0 && results[0].failed() == 0, "{results:?}");
 }

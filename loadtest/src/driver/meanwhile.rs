@@ -1,0 +1,196 @@
+//! Heavy work beside the sending: moving or deleting a whole topic of another channel, timed call by call and checked
+//! to have happened. What the senders feel of it is in their own record.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::send::Budget;
+use crate::client::{Account, Api};
+use crate::error::LoadError;
+use crate::http::encode_form;
+use crate::recorder::{Recorder, Window};
+use crate::setup::Stage;
+
+/// The topic that the fill writes to, where it writes to one.
+const TOPIC: &str = "topic 0";
+
+/// Work of an administrator on a whole topic, while others send elsewhere.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Meanwhile {
+    /// Moves all of a channel's `topic 0` to another channel and back, again and again, and ends where it began.
+    Move {
+        /// Name of the channel it is in.
+        channel: String,
+        /// Name of the other one.
+        to: String,
+        /// Rest after each move.
+        pause_ms: u64,
+    },
+    /// Deletes all of a channel's `topic 0`, and ends the phase when nothing is left.
+    DeleteTopic {
+        /// Name of the channel.
+        channel: String,
+    },
+}
+
+/// Work that is ready to begin.
+#[derive(Debug)]
+pub struct Heavy {
+    api: Api,
+    owner: Account,
+    work: Work,
+}
+
+#[derive(Debug)]
+enum Work {
+    Move { home: u64, away: u64, target: u64, pause: Duration },
+    DeleteTopic { channel: u64 },
+}
+
+impl Heavy {
+    /// Logs in, and finds what is to be worked on. A topic that an earlier run left away is brought home.
+    pub async fn prepare(stage: &Stage, plan: &Meanwhile) -> Result<Self, LoadError> {
+        let owner = stage.owner().await?;
+        let mut api = Api::open(&stage.target).await?;
+        let work = match plan {
+            Meanwhile::Move { channel, to, pause_ms } => {
+                let (home, away) = (stage.channel(channel)?.id, stage.channel(to)?.id);
+                if let Some((target, _)) = topic_ends(&mut api, &owner, away).await? {
+                    move_topic(&mut api, &owner, target, home).await?;
+                }
+                let target = first_of_topic(&mut api, &owner, home).await?;
+                Work::Move { home, away, target, pause: Duration::from_millis(*pause_ms) }
+            }
+            Meanwhile::DeleteTopic { channel } => {
+                let channel = stage.channel(channel)?.id;
+                first_of_topic(&mut api, &owner, channel).await?;
+                Work::DeleteTopic { channel }
+            }
+        };
+        Ok(Self { api, owner, work })
+    }
+
+    /// What the operation is called in results.
+    pub fn name(&self) -> &'static str {
+        match self.work {
+            Work::Move { .. } => "move",
+            Work::DeleteTopic { .. } => "delete_topic",
+        }
+    }
+
+    /// Begins when the measuring does, and goes on until the phase or the work is over. When a topic is deleted, the
+    /// sending ends, too: what comes after it says nothing.
+    pub async fn run(mut self, window: Window, recorder: Arc<Recorder>, budget: Arc<Budget>) {
+        tokio::time::sleep_until(window.measure_from.into()).await;
+        let outcome = match self.work {
+            Work::Move { home, away, target, pause } => {
+                self.keep_moving(window, &recorder, [away, home], target, pause).await
+            }
+            Work::DeleteTopic { channel } => self.delete(window, &recorder, channel).await,
+        };
+        if let Err(error) = outcome {
+            recorder.record_failure(&error.to_string().chars().take(100).collect::<String>());
+        }
+        if matches!(self.work, Work::DeleteTopic { .. }) {
+            budget.close();
+        }
+    }
+
+    async fn keep_moving(
+        &mut self,
+        window: Window,
+        recorder: &Recorder,
+        places: [u64; 2],
+        target: u64,
+        pause: Duration,
+    ) -> Result<(), LoadError> {
+        // There and back, so that the next run finds everything where this one did.
+        while Instant::now() < window.stop_at {
+            for place in places {
+                let before = self.find_ends(places).await?;
+                let started = Instant::now();
+                move_topic(&mut self.api, &self.owner, target, place).await?;
+                recorder.record_good(started, 0);
+                let after = topic_ends(&mut self.api, &self.owner, place).await?;
+                if after != before {
+                    return Err(LoadError::Server(format!("moved {before:?}, arrived {after:?}")));
+                }
+                tokio::time::sleep(pause).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// The first and the last message of the one channel that has any.
+    async fn find_ends(&mut self, places: [u64; 2]) -> Result<Option<(u64, u64)>, LoadError> {
+        for place in places {
+            let range = topic_ends(&mut self.api, &self.owner, place).await?;
+            if range.is_some() {
+                return Ok(range);
+            }
+        }
+        Ok(None)
+    }
+
+    async fn delete(&mut self, window: Window, recorder: &Recorder, channel: u64) -> Result<(), LoadError> {
+        let path = format!("/api/v1/streams/{channel}/delete_topic");
+        while Instant::now() < window.stop_at {
+            let started = Instant::now();
+            let reply = self.api.post_good(&path, Some(&self.owner), &[("topic_name", TOPIC)]).await?;
+            recorder.record_good(started, 0);
+            if reply["complete"] == true {
+                let left = topic_ends(&mut self.api, &self.owner, channel).await?;
+                return match left {
+                    None => Ok(()),
+                    Some(range) => Err(LoadError::Server(format!("{range:?} are left of the topic"))),
+                };
+            }
+        }
+        Err(LoadError::Server("the topic was not deleted in time".to_owned()))
+    }
+}
+
+async fn first_of_topic(api: &mut Api, owner: &Account, channel: u64) -> Result<u64, LoadError> {
+    let range = topic_ends(api, owner, channel).await?;
+    let missing =
+        || LoadError::Usage("there is nothing to move or delete: give the scenario a fill".to_owned());
+    range.map(|(first, _)| first).ok_or_else(missing)
+}
+
+async fn move_topic(api: &mut Api, owner: &Account, target: u64, to: u64) -> Result<(), LoadError> {
+    let to = to.to_string();
+    let fields = [
+        ("stream_id", to.as_str()),
+        ("propagate_mode", "change_all"),
+        // Notices would stay behind, and the topics would grow with every move.
+        ("send_notification_to_old_thread", "false"),
+        ("send_notification_to_new_thread", "false"),
+    ];
+    api.patch_good(&format!("/api/v1/messages/{target}"), Some(owner), &fields).await?;
+    Ok(())
+}
+
+/// The first and the last message of the topic in a channel; none when it is empty there.
+async fn topic_ends(api: &mut Api, reader: &Account, channel: u64) -> Result<Option<(u64, u64)>, LoadError> {
+    let narrow = serde_json::json!([
+        { "operator": "channel", "operand": channel },
+        { "operator": "topic", "operand": TOPIC }
+    ]);
+    let narrow = narrow.to_string();
+    let mut ends = Vec::new();
+    for (anchor, before, after) in [("oldest", "0", "1"), ("newest", "1", "0")] {
+        let query = encode_form(&[
+            ("narrow", &narrow),
+            ("anchor", anchor),
+            ("num_before", before),
+            ("num_after", after),
+            ("include_anchor", "false"),
+        ]);
+        let page = api.get_good(&format!("/api/v1/messages?{query}"), Some(reader)).await?;
+        ends.extend(page["messages"][0]["id"].as_u64());
+    }
+    Ok(ends.first().copied().zip(ends.last().copied()))
+}
