@@ -1,3 +1,5 @@
+mod changes;
+
 use super::*;
 use crate::api::wire::fixture;
 use model::event::{
