@@ -90,7 +90,7 @@ pub fn shared() -> (Arc<RealmShared>, ManualClock, tempfile::TempDir) {
         view: RwLock::new(view),
         trees,
         clock: Arc::new(clock.clone()),
-        presence: Default::default(),
+        presence: parking_lot::Mutex::new(crate::presence::PresenceTable::starting(Timestamp(0))),
         owner_alerts: Default::default(),
         queue_limits: QueueLimits::default(),
         sweep_secs: 3600,

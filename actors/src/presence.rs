@@ -21,19 +21,32 @@ pub enum Report {
     Active,
     /// The client is open.
     Idle,
+    /// The person no longer lets others see it: whoever saw them here sees them gone.
+    Hidden,
 }
 
 /// Reports within so many seconds of one that says the same are not announced again.
 const QUIET_SECS: u64 = 50;
 
+/// So many seconds ago somebody was last seen who just hid: longer than clients take anybody for being here.
+const HIDDEN_SECS: u64 = 320;
+
 /// Everybody's presence in one organization.
-#[derive(Clone, Debug, Default)]
+///
+/// Changes are numbered by the milliseconds at which they happened, so that a number from before a restart is smaller
+/// than every later one: a client that asks for what is newer misses nothing.
+#[derive(Clone, Debug)]
 pub struct PresenceTable {
     users: BTreeMap<UserId, Presence>,
     last_update: u64,
 }
 
 impl PresenceTable {
+    /// Nobody was here yet, as of now.
+    pub fn starting(now: Timestamp) -> Self {
+        Self { users: BTreeMap::new(), last_update: now.0 }
+    }
+
     /// Notes a report; true when others should hear of it: someone came, woke up, or was not heard of for long.
     pub fn report(&mut self, user: UserId, report: Report, now: Timestamp) -> bool {
         let before = self.users.get(&user).copied().unwrap_or_default();
@@ -41,13 +54,20 @@ impl PresenceTable {
         let is_quiet = match report {
             Report::Active => heard(before.active),
             Report::Idle => heard(before.idle),
+            // Nobody has seen them.
+            Report::Hidden => before == Presence::default(),
         };
         if is_quiet {
             return false;
         }
-        self.last_update += 1;
-        let active = if report == Report::Active { Some(now) } else { before.active };
-        self.users.insert(user, Presence { active, idle: Some(now), update: self.last_update });
+        self.last_update = now.0.max(self.last_update + 1);
+        let long_ago = Timestamp(now.0.saturating_sub(HIDDEN_SECS * 1000));
+        let (active, idle) = match report {
+            Report::Active => (Some(now), now),
+            Report::Idle => (before.active, now),
+            Report::Hidden => (before.active.map(|at| at.min(long_ago)), long_ago),
+        };
+        self.users.insert(user, Presence { active, idle: Some(idle), update: self.last_update });
         true
     }
 
@@ -62,7 +82,7 @@ impl PresenceTable {
         self.users.iter().filter(move |(_, p)| p.update > after).map(|(user, p)| (*user, *p))
     }
 
-    /// The number of the newest change, 0 before the first.
+    /// The number of the newest change; before the first, that of the start.
     pub fn last_update(&self) -> u64 {
         self.last_update
     }
@@ -74,15 +94,40 @@ mod tests {
 
     #[test]
     fn news_are_announced_and_repetitions_are_not() {
-        let mut table = PresenceTable::default();
         let (ada, start) = (UserId(1), Timestamp(1_000_000));
+        let mut table = PresenceTable::starting(start);
         assert!(table.report(ada, Report::Idle, start));
         assert!(!table.report(ada, Report::Idle, start.plus_secs(10)));
         assert!(table.report(ada, Report::Active, start.plus_secs(10)));
         assert!(!table.report(ada, Report::Active, start.plus_secs(20)));
         assert!(table.report(ada, Report::Active, start.plus_secs(70)));
-        assert_eq!(table.last_update(), 3);
-        assert_eq!(table.since(Some(2)).count(), 1);
-        assert_eq!(table.since(Some(3)).count(), 0);
+        assert_eq!(table.last_update(), 1_070_000);
+        assert_eq!(table.since(Some(1_010_000)).count(), 1);
+        assert_eq!(table.since(Some(1_070_000)).count(), 0);
+    }
+
+    #[test]
+    fn numbers_grow_even_within_a_millisecond_and_over_a_restart() {
+        let start = Timestamp(1_000_000);
+        let mut table = PresenceTable::starting(start);
+        for user in 1..=3 {
+            assert!(table.report(UserId(user), Report::Idle, start));
+        }
+        assert_eq!(table.last_update(), 1_000_003);
+        let restarted = PresenceTable::starting(start.plus_secs(1));
+        assert!(restarted.last_update() > table.last_update());
+    }
+
+    #[test]
+    fn whoever_hides_is_gone() {
+        let (ada, start) = (UserId(1), Timestamp(1_000_000));
+        let mut table = PresenceTable::starting(start);
+        assert!(!table.report(ada, Report::Hidden, start), "nobody knows of her");
+        table.report(ada, Report::Active, start);
+        assert!(table.report(ada, Report::Hidden, start.plus_secs(1)));
+        let gone = Some(Timestamp(681_000));
+        let seen = table.get(ada).unwrap();
+        assert_eq!((seen.active, seen.idle), (gone, gone));
+        assert!(table.report(ada, Report::Active, start.plus_secs(2)));
     }
 }

@@ -7,6 +7,7 @@ use crate::fanout::Fanout;
 use crate::handle::RealmHandle;
 use crate::login::{Credentials, KeyHash};
 use crate::placement::Placement;
+use crate::presence::PresenceTable;
 use crate::realm::RealmActor;
 use crate::shard::{Committer, Durability, DurableSink, Sequencer};
 use crate::shared::{QueueLimits, RealmShared};
@@ -135,8 +136,8 @@ impl Server {
             credentials: Credentials::new(*self.folder.secret(), &view.directory),
             view: RwLock::new(view),
             trees: self.trees.clone(),
+            presence: Mutex::new(PresenceTable::starting(self.options.clock.now())),
             clock: self.options.clock.clone(),
-            presence: Mutex::default(),
             owner_alerts: Mutex::default(),
             queue_limits: self.options.queues,
             sweep_secs: self.options.sweep_secs,

@@ -68,6 +68,8 @@ async fn hiding_ones_presence_is_being_away() {
     .await;
     assert_eq!(said(&seen, "othello", 0), json!({"user_id": hamlet.id, "away": true}));
     assert_eq!(said(&seen, "othello", 1), json!({"user_id": hamlet.id, "away": false}));
+    // Nobody had seen him before, so nobody has seen him go; now he is here.
+    assert_eq!(kinds(&seen, "othello"), ["user_status", "user_status", "presence"]);
 }
 
 #[tokio::test]
@@ -118,6 +120,28 @@ async fn views_of_the_sidebar() {
     assert_eq!(seen["hamlet"][3]["data"], json!({"is_pinned": true}));
     assert_eq!(seen["hamlet"][4]["fragment"], "narrow/is/dm/near/1");
     assert_eq!(kinds(&seen, "iago"), [] as [&str; 0]);
+}
+
+#[tokio::test]
+async fn clients_do_not_notice_a_restart() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let mut queue = hamlet.register().modern().await;
+    hamlet.post("/users/me/status", &[("status_text", &"here"), ("emoji_name", &"car")]).ok().await;
+    hamlet.post("/users/me/status", &[("emoji_name", &"")]).ok().await;
+    hamlet.post(&format!("/users/me/muted_users/{}", iago.id), &[]).ok().await;
+    hamlet.post("/navigation_views", &[("fragment", &"inbox"), ("is_pinned", &true)]).ok().await;
+    hamlet.patch("/navigation_views/inbox", &[("is_pinned", &false)]).ok().await;
+    hamlet.delete("/navigation_views/inbox", &[]).ok().await;
+    iago.post("/realm/profile_fields", &[("name", &"Pronouns"), ("field_type", &8)]).ok().await;
+    let values = json!([{"id": 1, "value": "he"}]);
+    hamlet.patch("/users/me/profile_data", &[("data", &values)]).ok().await;
+    // Not acknowledged, so they come again.
+    let before: Vec<Value> = queue.poll(true).await.ok()["events"].as_array().unwrap().clone();
+    assert_eq!(before.len(), 8);
+    let t = TestServer::plan().on(t.stop().await).start().await;
+    queue.person = t.user("hamlet");
+    assert_eq!(queue.now().await, before);
 }
 
 #[tokio::test]

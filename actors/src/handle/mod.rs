@@ -30,6 +30,7 @@ use model::{
     Directory, Flag, FlagOp, Message as ChatMessage, MessageId, QueueId, QueueOptions, RealmId, Timestamp,
     User, UserId,
 };
+use rules::settings::user_bool;
 use std::sync::Arc;
 use storage::View;
 use tokio::sync::oneshot;
@@ -310,6 +311,24 @@ impl RealmHandle {
     /// Those of every command.
     pub async fn report_presence(&self, user: Arc<User>, report: Report) -> Result<(), DomainError> {
         ask(self.actor()?, |answer| ReportPresence { user, report, answer }).await
+    }
+
+    /// Lets a user's own record be changed, and others see at once if that shows or hides the user's presence.
+    async fn settle_own<C: SettledCommand>(
+        &self,
+        user: UserId,
+        command: C,
+    ) -> Result<C::Outcome, DomainError> {
+        let shows = |user: &User| user_bool(user, "presence_enabled");
+        let before = self.directory().user(user).map(|user| shows(user));
+        let outcome = self.settle(command).await?;
+        let after = self.directory().user(user).cloned();
+        if let Some(user) = after.filter(|user| before != Some(shows(user))) {
+            let report = if shows(&user) { Report::Active } else { Report::Hidden };
+            // The change is durable whatever becomes of this; presence is said again with the next report.
+            let _ = self.report_presence(user, report).await;
+        }
+        Ok(outcome)
     }
 
     /// Presences with a change after number `update` (all without one), and the number of the newest change.

@@ -13,7 +13,7 @@ impl RealmHandle {
     /// # Errors
     /// As `rules::statuses::check_status`.
     pub async fn set_status(&self, user: UserId, wanted: WantedStatus) -> Result<(), DomainError> {
-        self.settle(SetStatus { user, wanted }).await
+        self.settle_own(user, SetStatus { user, wanted }).await
     }
 
     /// Mutes somebody whom the user may know of. What they wrote so far counts as read when this returns.

@@ -21,6 +21,6 @@ impl RealmHandle {
     /// As `rules::settings::check_user_settings` and `rules::names`; `WrongPassword` if the password that was
     /// checked is no longer the one stored.
     pub async fn update_own_user(&self, user: UserId, changes: OwnChanges) -> Result<(), DomainError> {
-        self.settle(UpdateOwnUser { user, changes }).await
+        self.settle_own(user, UpdateOwnUser { user, changes }).await
     }
 }

@@ -232,8 +232,10 @@ impl Handler<ReportPresence> for RealmActor {
             let mut presence = self.realm.presence.lock();
             presence.report(user.id, report, now).then(|| presence.get(user.id)).flatten()
         };
-        let Some(news) = news else { return drop(answer.send(Ok(()))) };
         let directory = self.realm.directory();
+        // Where nobody is shown, nobody is told.
+        let is_shown = !rules::settings::realm_bool(directory.realm(), "presence_disabled");
+        let Some(news) = news.filter(|_| is_shown) else { return drop(answer.send(Ok(()))) };
         let viewers = directory
             .users()
             .filter(|viewer| rules::permissions::users::sees_user(&directory, viewer, &user));

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Days of presence that a client is given unless it asks otherwise.
-const HISTORY_DAYS: u64 = 14;
+pub const HISTORY_DAYS: u64 = 14;
 
 /// Somebody who was not heard of for so long is offline, in seconds.
 const OFFLINE_SECS: u64 = 200;
@@ -53,7 +53,7 @@ struct PresenceAnswer<'d> {
     presences: PresencesJson<'d>,
     server_timestamp: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    presence_last_update_id: Option<i64>,
+    presence_last_update_id: Option<u64>,
 }
 
 /// Notes that the caller is here, and tells who else is.
@@ -73,7 +73,7 @@ pub async fn report(caller: Caller, Params(request): Params<ReportPresence>) -> 
     let directory = realm.directory();
     let now = realm.now();
     let (_, last_update) = realm.presences(Some(u64::MAX));
-    // A number from before a restart says nothing.
+    // A number that was never given out says nothing.
     let since = request.last_update_id.and_then(|id| u64::try_from(id).ok()).filter(|id| *id <= last_update);
     let (presences, last_update) = realm.presences(since);
     let days = request.history_days.unwrap_or(HISTORY_DAYS);
@@ -86,7 +86,7 @@ pub async fn report(caller: Caller, Params(request): Params<ReportPresence>) -> 
             by_address(&directory, visible)
         },
         server_timestamp: float_secs(now),
-        presence_last_update_id: Some(if last_update == 0 { -1 } else { last_update as i64 }),
+        presence_last_update_id: Some(last_update),
     })
 }
 
@@ -113,8 +113,8 @@ fn float_secs(time: Timestamp) -> f64 {
     time.0 as f64 / 1000.0
 }
 
-/// Presences of people whom the viewer may know of and who show theirs.
-fn visible<'d>(
+/// Presences of people whom the viewer may know of. Those who hide theirs were last here before they did.
+pub fn visible<'d>(
     directory: &'d Directory,
     viewer: &User,
     presences: Vec<(UserId, Presence)>,
@@ -132,7 +132,7 @@ fn visible<'d>(
             continue;
         };
         let seen = shown(presence.active, presence.idle);
-        if user_bool(user, "presence_enabled") && seen.latest_secs() >= oldest_secs {
+        if seen.latest_secs() >= oldest_secs {
             found.push((&**user, seen));
         }
     }
@@ -180,7 +180,8 @@ fn one(caller: &Caller, directory: &Directory, user: Option<&User>, asked: &str)
     }
     let (presences, _) = caller.realm.presences(None);
     let presence = presences.into_iter().find(|(id, _)| *id == user.id).map(|(_, presence)| presence);
-    let Some(presence) = presence.filter(|_| user_bool(user, "presence_enabled")) else {
+    let is_shown = !realm_bool(directory.realm(), "presence_disabled");
+    let Some(presence) = presence.filter(|_| is_shown) else {
         return refused(&format!("No presence data for {asked}"));
     };
     let (status, timestamp) = shown(presence.active, presence.idle).status();

@@ -117,8 +117,15 @@ pub fn user<'a>(
         is_system_bot: bot.filter(|bot| bot.is_system).map(|_| true),
         role: user.role.code(),
         timezone: &user.timezone,
-        avatar_url: avatar_url(directory, viewer, user, form.client_gravatar, AvatarSize::Small)
-            .map(Cow::Owned),
+        // Nobody computes a picture from an address that is not shown.
+        avatar_url: avatar_url(
+            directory,
+            viewer,
+            user,
+            form.client_gravatar && !is_hidden,
+            AvatarSize::Small,
+        )
+        .map(Cow::Owned),
         avatar_version: user.avatar_version,
         profile_data: (form.profile_data && bot.is_none()).then(|| profile(user)),
     }

@@ -242,6 +242,11 @@ mod tests {
                 r#"{"result":"error","msg":"Nothing to change","code":"BAD_REQUEST"}"#,
             ),
             (
+                RuleError::Personal(PersonalError::ViewMissing).into(),
+                404,
+                r#"{"result":"error","msg":"Navigation view does not exist.","code":"NOT_FOUND"}"#,
+            ),
+            (
                 RuleError::Emoji(EmojiError::ReactionExists).into(),
                 400,
                 r#"{"result":"error","msg":"Reaction already exists.","code":"REACTION_ALREADY_EXISTS"}"#,

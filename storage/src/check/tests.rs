@@ -212,6 +212,7 @@ fn rows_that_contradict_each_other_are_found() {
         message
     };
     let subscription = model::Subscription::start("#76ce90".into(), MessageId(0));
+    let view = model::NavigationView { is_pinned: true, name: None };
     case.change(vec![
         // Without 39 in the bodies, without 40 in the index, and with another 38.
         bodies(&(33..=MESSAGES).filter(|id| *id != 39).map(body).collect::<Vec<_>>()),
@@ -219,10 +220,13 @@ fn rows_that_contradict_each_other_are_found() {
         put(tables::subscription(REALM, ChannelId(9), UserId(1)), &subscription),
         put(tables::subscription(REALM, ChannelId(1), UserId(9)), &subscription),
         put(tables::user(REALM, UserId(3)), &user(4)),
+        put(tables::user_status(REALM, UserId(9)), &model::UserStatus::default()),
+        put(tables::muted_user(REALM, UserId(1), UserId(9)), &model::Timestamp(1)),
+        put(tables::navigation_view(REALM, UserId(9), "inbox"), &view),
     ]);
     let report = case.check(false);
     let words = report.to_string();
-    assert_eq!(report.realms[0].inconsistent, 6, "{words}");
+    assert_eq!(report.realms[0].inconsistent, 9, "{words}");
     for what in [
         "message 40 has no index entry",
         "index entry 39 belongs to no message",
@@ -230,6 +234,9 @@ fn rows_that_contradict_each_other_are_found() {
         "subscription of user 1 to channel 9: channel 9 does not exist",
         "subscription of user 9 to channel 1: user 9 does not exist",
         "user 3: holds the record with id 4",
+        "status of user 9: user 9 does not exist",
+        "muting of user 9 by user 1: user 9 does not exist",
+        "navigation view \"inbox\" of user 9: user 9 does not exist",
     ] {
         assert!(words.contains(what), "{what}\n{words}");
     }

@@ -6,7 +6,10 @@ use super::recent::RECENT_BYTES_MAX;
 use crate::fixture::*;
 use crate::log::MemoryLog;
 use crate::projection::Trees;
-use model::{Flag, FlagOp, Message, MessageId, Sequence, UserId};
+use model::{
+    Fact, Flag, FlagOp, Message, MessageId, NamedStatus, NavigationView, ProfileFields, ProfileValue,
+    Sequence, Timestamp, UserId, UserStatus,
+};
 use roaring::RoaringBitmap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -263,4 +266,40 @@ fn the_first_frame_creates_the_organization() {
     };
     let error = View::create(Sequence(1), &frame).unwrap_err();
     assert!(error.to_string().contains("does not create an organization"), "{error}");
+}
+
+#[test]
+fn what_people_say_and_keep_outlives_a_restart_and_goes_when_it_is_taken_away() {
+    let mut world = World::new();
+    let before = world.run.view().directory.clone();
+    let (user, muted, field) = (UserId(1), UserId(2), model::ProfileFieldId(1));
+    let status = Some(UserStatus { text: "tea".into(), emoji: None });
+    let view = Some(NavigationView { is_pinned: true, name: Some("Tea".into()) });
+    let value = Some(ProfileValue { text: "*tea*".into(), html: Some("<p><em>tea</em></p>".into()) });
+    let named = NamedStatus::default();
+    let fragment = || "narrow/topic/\u{2615}".to_owned();
+    world.run.frame(vec![
+        Fact::UserStatusSet { user, status: status.clone(), named },
+        Fact::UserMuted { user, muted, since: Some(Timestamp(7)) },
+        Fact::UserMuted { user: UserId(3), muted, since: Some(Timestamp(8)) },
+        Fact::NavigationViewSet { user, fragment: fragment(), before: None, view: view.clone() },
+        Fact::ProfileFieldsChanged(Box::new(ProfileFields { list: Vec::new(), last: field })),
+        Fact::ProfileValuesSet { user, values: vec![(field, value.clone())] },
+    ]);
+    let directory = &world.restart().directory;
+    assert_eq!(directory.status(user).map(|status| &**status), status.as_ref());
+    assert_eq!(directory.muted_by(user).collect::<Vec<_>>(), [(muted, Timestamp(7))]);
+    assert_eq!(directory.muters_of(muted).collect::<Vec<_>>(), [user, UserId(3)]);
+    assert_eq!(directory.navigation_view(user, &fragment()).map(|view| &**view), view.as_ref());
+    assert_eq!(directory.profile_fields().last, field);
+    assert_eq!(directory.user(user).unwrap().profile_data.get(&field), value.as_ref());
+    world.run.frame(vec![
+        Fact::UserStatusSet { user, status: None, named },
+        Fact::UserMuted { user, muted, since: None },
+        Fact::UserMuted { user: UserId(3), muted, since: None },
+        Fact::NavigationViewSet { user, fragment: fragment(), before: view, view: None },
+        Fact::ProfileFieldsChanged(Box::default()),
+        Fact::ProfileValuesSet { user, values: vec![(field, None)] },
+    ]);
+    assert_eq!(world.restart().directory, before);
 }

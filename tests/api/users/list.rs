@@ -66,3 +66,44 @@ async fn strangers_see_nobody() {
     let answer = t.stranger().get("/users", &[]).await;
     assert_eq!((answer.status, answer.body.get("members")), (401, None::<&Value>));
 }
+
+#[tokio::test]
+async fn spectators_see_names_and_no_addresses() {
+    let t = TestServer::start().await;
+    let [desdemona, hamlet] = t.users(["desdemona", "hamlet"]);
+    desdemona.patch("/realm", &[("enable_spectator_access", &true)]).ok().await;
+    let everybody: Params<'_> = &[("email_address_visibility", &1)];
+    hamlet.patch("/settings", everybody).ok().await;
+    for client_gravatar in [true, false] {
+        let params: Params<'_> = &[("client_gravatar", &client_gravatar), ("user_ids", &json!([hamlet.id]))];
+        let body = t.stranger().get("/users", params).ok().await;
+        let shown = &body["members"][0];
+        assert_eq!((&shown["full_name"], &shown["delivery_email"]), (&json!("King Hamlet"), &json!(null)));
+        assert_eq!(shown["email"], format!("user{}@zulipdev.com", hamlet.id));
+        // They could not compute it.
+        assert!(shown["avatar_url"].is_string(), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn guests_who_know_few_see_few() {
+    let t = TestServer::start().await;
+    let [desdemona, hamlet, othello, polonius] = t.users(["desdemona", "hamlet", "othello", "polonius"]);
+    let members = t.realm().directory().group_by_name("role:members").expect("a group").id.0;
+    desdemona.patch("/realm", &[("can_access_all_users_group", &json!({"new": members}))]).ok().await;
+    hamlet.create_channel("Verona").with(&polonius).await;
+    for params in [json!(null), json!([hamlet.id, othello.id, polonius.id])] {
+        let ids = params.to_string();
+        let given: Vec<(&str, &(dyn std::fmt::Display + Sync))> = vec![("user_ids", &ids)];
+        let body = polonius.get("/users", if params.is_null() { &[] } else { &given }).ok().await;
+        let members = body["members"].as_array().unwrap();
+        let people: Vec<&Value> = members
+            .iter()
+            .filter(|member| member["is_bot"] == false)
+            .map(|member| &member["user_id"])
+            .collect();
+        assert_eq!(people.len(), 2, "{people:?}");
+        assert!(people.contains(&&json!(hamlet.id)) && people.contains(&&json!(polonius.id)), "{people:?}");
+    }
+    polonius.get(&format!("/users/{}", othello.id), &[]).bad("No such user").await;
+}

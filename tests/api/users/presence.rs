@@ -1,8 +1,9 @@
 //! `POST /users/me/presence`.
 
 use crate::support::shape::{fields, words};
-use crate::support::{Params, TestServer, keys};
-use serde_json::json;
+use crate::support::{Params, Person, TestServer, keys};
+use actors::ManualClock;
+use serde_json::{Value, json};
 
 #[tokio::test]
 async fn the_modern_form() {
@@ -103,4 +104,111 @@ async fn of_somebody_and_of_everybody() {
     iago.get(&bot, &[]).bad("Presence is not supported for bot users.").await;
     let nothing = iago.get(&format!("/users/{}/presence", othello.id), &[]).await;
     assert_eq!((nothing.status, &nothing.body["code"]), (400, &json!("BAD_REQUEST")));
+}
+
+/// Reports somebody as here; gives what there is to see in the modern form.
+async fn report(who: &Person, last_update_id: i64) -> Value {
+    let params: Params<'_> =
+        &[("status", &"active"), ("slim_presence", &true), ("last_update_id", &last_update_id)];
+    who.post("/users/me/presence", params).ok().await
+}
+
+#[tokio::test]
+async fn numbers_of_before_a_restart_miss_nothing() {
+    let t = TestServer::start().await;
+    let before = report(&t.user("hamlet"), -1).await["presence_last_update_id"].as_i64().unwrap();
+    let registered = t.user("iago").register().await.state["presence_last_update_id"].as_i64().unwrap();
+    assert_eq!(registered, before);
+    let t = TestServer::plan().on(t.stop().await).start().await;
+    let [iago, cordelia] = t.users(["iago", "cordelia"]);
+    report(&cordelia, -1).await;
+    let body = report(&iago, before).await;
+    assert!(body["presence_last_update_id"].as_i64().unwrap() > before, "{body}");
+    assert!(body["presences"].get(cordelia.id.to_string()).is_some(), "{body}");
+    // One that was never given out asks for everything.
+    let body = report(&iago, i64::MAX).await;
+    assert!(body["presences"].get(cordelia.id.to_string()).is_some(), "{body}");
+}
+
+#[tokio::test]
+async fn whoever_hides_is_gone_at_once() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    report(&hamlet, -1).await;
+    let mut queue = iago.register().events(&["presence"]).await;
+    hamlet.patch("/settings", &[("presence_enabled", &false)]).ok().await;
+    let website = queue.next().await["presence"]["website"].clone();
+    assert!(website["timestamp"].as_u64().unwrap() + 200 < server_secs(&iago).await, "{website}");
+    let path = format!("/users/{}/presence", hamlet.id);
+    let aggregated = iago.get(&path, &[]).ok().await["presence"]["aggregated"].clone();
+    assert_eq!((&aggregated["status"], &aggregated["timestamp"]), (&json!("offline"), &website["timestamp"]));
+    // What they do now is not seen, until they show it again.
+    report(&hamlet, -1).await;
+    assert_eq!(iago.get(&path, &[]).ok().await["presence"]["aggregated"], aggregated);
+    hamlet.post("/users/me/status", &[("away", &false)]).ok().await;
+    assert_eq!(queue.next().await["presence"]["website"]["status"], "active");
+    assert_eq!(iago.get(&path, &[]).ok().await["presence"]["aggregated"]["status"], "active");
+}
+
+async fn server_secs(who: &Person) -> u64 {
+    who.get("/realm/presence", &[]).ok().await["server_timestamp"].as_f64().unwrap() as u64
+}
+
+#[tokio::test]
+async fn an_organization_that_shows_nobody() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    iago.patch("/realm", &[("presence_disabled", &true)]).ok().await;
+    let mut queue = iago.register().events(&["presence"]).await;
+    assert_eq!(report(&hamlet, -1).await["presences"], json!({}));
+    assert_eq!(iago.get("/realm/presence", &[]).ok().await["presences"], json!({}));
+    assert_eq!(iago.register().await.state["presences"], json!({}));
+    assert_eq!(queue.now().await, [] as [Value; 0]);
+    let nothing = format!("No presence data for {}", hamlet.id);
+    iago.get(&format!("/users/{}/presence", hamlet.id), &[]).bad(&nothing).await;
+    let nothing = format!("No presence data for {}", hamlet.api_email);
+    iago.get(&format!("/users/{}/presence", hamlet.api_email), &[]).bad(&nothing).await;
+}
+
+#[tokio::test]
+async fn guests_who_know_few_see_few() {
+    let t = TestServer::start().await;
+    let [desdemona, hamlet, polonius] = t.users(["desdemona", "hamlet", "polonius"]);
+    let members = t.realm().directory().group_by_name("role:members").expect("a group").id.0;
+    desdemona.patch("/realm", &[("can_access_all_users_group", &json!({"new": members}))]).ok().await;
+    let mut queue = polonius.register().events(&["presence"]).await;
+    report(&hamlet, -1).await;
+    assert_eq!(queue.now().await, [] as [Value; 0]);
+    let own = json!([polonius.id.to_string()]);
+    assert_eq!(json!(keys(&report(&polonius, -1).await["presences"])), own);
+    let listed = polonius.get("/realm/presence", &[]).ok().await;
+    assert_eq!(keys(&listed["presences"]), [polonius.api_email.as_str()]);
+    let one = polonius.get(&format!("/users/{}/presence", hamlet.id), &[]);
+    one.bad("Insufficient permission").await;
+}
+
+#[tokio::test]
+async fn time_passes() {
+    let clock = ManualClock::new(model::Timestamp(1_700_000_000_000));
+    let t = TestServer::plan().clock(&clock).start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    report(&hamlet, -1).await;
+    let path = format!("/users/{}/presence", hamlet.id);
+    clock.advance_secs(200);
+    assert_eq!(iago.get(&path, &[]).ok().await["presence"]["aggregated"]["status"], "active");
+    clock.advance_secs(1);
+    let presence = iago.get(&path, &[]).ok().await["presence"].clone();
+    assert_eq!(presence["aggregated"], json!({"status": "offline", "timestamp": 1_700_000_000}));
+    assert_eq!(presence["website"]["status"], "active");
+    // Older than asked for, and older than anybody is given.
+    clock.advance_secs(2 * 24 * 3600);
+    for (days, is_listed) in [(1, false), (3, true)] {
+        let params: Params<'_> =
+            &[("status", &"idle"), ("slim_presence", &true), ("history_limit_days", &days)];
+        let body = iago.post("/users/me/presence", params).ok().await;
+        assert_eq!(body["presences"].get(hamlet.id.to_string()).is_some(), is_listed, "{days} days");
+    }
+    clock.advance_secs(13 * 24 * 3600);
+    let listed = iago.get("/realm/presence", &[]).ok().await;
+    assert!(listed["presences"].get(&hamlet.api_email).is_none(), "{listed}");
 }

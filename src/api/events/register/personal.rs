@@ -2,19 +2,17 @@
 
 use super::profiles;
 use super::state::State;
+use crate::api::users::presence::{HISTORY_DAYS, visible};
 use crate::api::wire::json::push_value;
 use crate::api::wire::list::{push_list, push_object};
-use crate::api::wire::presence::{legacy, modern, shown};
+use crate::api::wire::presence::{legacy, modern};
 use crate::api::wire::settings::{push_default_settings, push_emoji_sets, push_user_settings, setting};
 use crate::api::wire::unread::unread;
 use crate::http::{ApiError, Envelope};
-use actors::Presence;
 use actors::queries::Unreads;
 use model::{ChannelId, MessageId, UserId, VisibilityPolicy};
-use rules::permissions::users::{UserScope, api_email, user_scope};
-use rules::settings::{
-    LEGACY_DISPLAY, LEGACY_NOTIFICATIONS, NOTIFICATION_SOUNDS, realm_bool, user_setting, user_value,
-};
+use rules::permissions::users::api_email;
+use rules::settings::{LEGACY_DISPLAY, LEGACY_NOTIFICATIONS, NOTIFICATION_SOUNDS, user_setting, user_value};
 use rules::topics::shown_topic;
 use serde::Serialize;
 
@@ -132,9 +130,6 @@ fn topic_fields(envelope: &mut Envelope, state: &State<'_>) {
     }
 }
 
-/// Presences older than this are not shown, unless the client asks for fewer or more days.
-const PRESENCE_DAYS: u32 = 14;
-
 #[derive(Serialize)]
 struct PresenceFields {
     presence_last_update_id: u64,
@@ -145,28 +140,15 @@ fn presence_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envelope
     let directory = state.directory();
     let realm = &state.request.realm;
     let (all, presence_last_update_id) = realm.presences(None);
-    let is_hidden = state.me.is_none() || realm_bool(directory.realm(), "presence_disabled");
-    let scope = match state.me {
-        Some(me) if !is_hidden => user_scope(directory, me),
-        _ => UserScope::Only(Default::default()),
-    };
     let now = realm.now();
-    let secs_max = u64::from(state.request.presence_days_max.unwrap_or(PRESENCE_DAYS)) * 24 * 3600;
-    let is_recent = |presence: &Presence| {
-        let newest = presence.active.max(presence.idle).unwrap_or_default();
-        now.millis_since(newest) / 1000 <= secs_max
-    };
-    let listed = all.iter().filter(|(user, presence)| scope.contains(*user) && is_recent(presence));
+    let days = state.request.presence_days_max.map_or(HISTORY_DAYS, u64::from);
+    let listed = state.me.map(|me| visible(directory, me, all, now, days)).unwrap_or_default();
     let out = envelope.open_field("presences");
     if state.request.slim_presence {
-        let members = listed.map(|(user, seen)| (user.to_string(), modern(shown(seen.active, seen.idle))));
-        push_object(out, members);
+        push_object(out, listed.into_iter().map(|(user, seen)| (user.id.to_string(), modern(seen))));
     } else {
-        let members = listed.filter_map(|(user, seen)| {
-            let address = api_email(directory, directory.user(*user)?).into_owned();
-            Some((address, legacy(shown(seen.active, seen.idle))))
-        });
-        push_object(out, members);
+        let member = |(user, seen)| (api_email(directory, user).into_owned(), legacy(seen));
+        push_object(out, listed.into_iter().map(member));
     }
     let server_timestamp = now.0 as f64 / 1000.0;
     envelope.fields(&PresenceFields { presence_last_update_id, server_timestamp })
