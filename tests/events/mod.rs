@@ -16,4 +16,4 @@ mod register;
 mod verify;
 mod while_others_act;
 
-pub use verify::{difference, verify};
+pub use verify::{Seen, difference, verify};

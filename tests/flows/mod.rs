@@ -1,6 +1,7 @@
 //! Whole stories: many people at once, queues that come and go, and who must not see what.
 
 mod command_line;
+mod concurrency;
 mod moves;
 mod order;
 mod overflow;
