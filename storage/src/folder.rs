@@ -34,7 +34,7 @@ pub struct DataFolder {
     path: PathBuf,
     shards: usize,
     secret: [u8; SECRET_BYTES],
-    _lock: File,
+    _lock: FolderLock,
 }
 
 impl DataFolder {
@@ -101,7 +101,21 @@ fn create_private(path: &Path) -> Result<(), StoreError> {
     builder.create(path).map_err(|source| io("cannot create", path, source))
 }
 
-fn lock(folder: &Path) -> Result<File, StoreError> {
+/// The lock, for as long as it lives.
+#[derive(Debug)]
+struct FolderLock(File);
+
+impl Drop for FolderLock {
+    /// Closing the file would not do: a process that is just being started from this one has a copy of it for
+    /// a moment, and with the copy the lock.
+    fn drop(&mut self) {
+        if let Err(error) = self.0.unlock() {
+            tracing::warn!(%error, "the lock of the data folder goes with the process");
+        }
+    }
+}
+
+fn lock(folder: &Path) -> Result<FolderLock, StoreError> {
     let path = folder.join("lock");
     let mut file = OpenOptions::new()
         .read(true)
@@ -130,7 +144,7 @@ fn lock(folder: &Path) -> Result<File, StoreError> {
         writeln!(file, "{}", std::process::id())
     };
     note(&mut file).map_err(|source| io("cannot write", &path, source))?;
-    Ok(file)
+    Ok(FolderLock(file))
 }
 
 /// A folder without a `format` file may hold nothing but what a start that was cut short left.
@@ -245,6 +259,17 @@ mod tests {
         drop(folder);
         let again = DataFolder::open(&path, 5, [9; 32]).unwrap();
         assert_eq!((again.shards(), again.secret()), (2, &[7; 32]));
+    }
+
+    #[test]
+    fn a_folder_is_free_even_while_a_copy_of_its_lock_is_open() {
+        let temp = tempfile::tempdir().unwrap();
+        let folder = DataFolder::open(temp.path(), 1, [7; 32]).unwrap();
+        // What a process that is being started has for a moment.
+        let copy = folder._lock.0.try_clone().unwrap();
+        drop(folder);
+        assert!(DataFolder::open(temp.path(), 1, [7; 32]).is_ok());
+        drop(copy);
     }
 
     #[test]
