@@ -92,37 +92,7 @@ impl View {
                 }
                 rows.put(key, words)
             }
-            Fact::UserStatusSet { .. }
-            | Fact::UserMuted { .. }
-            | Fact::NavigationViewSet { .. }
-            | Fact::ProfileFieldsChanged(_)
-            | Fact::ProfileValuesSet { .. } => self.apply_profile_fact(fact, rows),
-            // What the callers see to. Named one by one, so that the compiler misses a new fact.
-            Fact::RealmCreated(_)
-            | Fact::RealmChanged(_)
-            | Fact::UserCreated(_)
-            | Fact::UserChanged(_)
-            | Fact::GroupCreated(_)
-            | Fact::GroupChanged(_)
-            | Fact::GroupMembersChanged { .. }
-            | Fact::ChannelCreated(_)
-            | Fact::ChannelChanged(_)
-            | Fact::ChannelActivityChanged { .. }
-            | Fact::DefaultChannelsChanged(_)
-            | Fact::DirectConversationCreated(_)
-            | Fact::FolderChanged(_)
-            | Fact::FoldersReordered(_)
-            | Fact::MessageSent { .. }
-            | Fact::MessageUpdated(_)
-            | Fact::MessagesDeleted { .. }
-            | Fact::ReactionAdded { .. }
-            | Fact::ReactionRemoved { .. }
-            | Fact::SubmessageAdded { .. }
-            | Fact::FlagsChanged { .. }
-            | Fact::QueueRegistered(_)
-            | Fact::QueueEnded(_)
-            | Fact::EventNumbersReserved(_)
-            | Fact::Before(_) => Ok(()),
+            personal => self.apply_profile_fact(personal, rows),
         }
     }
 

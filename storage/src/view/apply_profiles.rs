@@ -28,8 +28,38 @@ impl View {
                 rows.put(Key::table(realm, Table::ProfileFields), fields)
             }
             Fact::ProfileValuesSet { user, values } => self.apply_profile_values(*user, values, rows),
-            // Others see to those.
-            _ => Ok(()),
+            // What the callers see to. Named one by one, so that the compiler misses a new fact.
+            Fact::RealmCreated(_)
+            | Fact::RealmChanged(_)
+            | Fact::UserCreated(_)
+            | Fact::UserChanged(_)
+            | Fact::GroupCreated(_)
+            | Fact::GroupChanged(_)
+            | Fact::GroupMembersChanged { .. }
+            | Fact::ChannelCreated(_)
+            | Fact::ChannelChanged(_)
+            | Fact::ChannelActivityChanged { .. }
+            | Fact::DefaultChannelsChanged(_)
+            | Fact::DirectConversationCreated(_)
+            | Fact::FolderChanged(_)
+            | Fact::FoldersReordered(_)
+            | Fact::MessageSent { .. }
+            | Fact::MessageUpdated(_)
+            | Fact::MessagesDeleted { .. }
+            | Fact::ReactionAdded { .. }
+            | Fact::ReactionRemoved { .. }
+            | Fact::SubmessageAdded { .. }
+            | Fact::Subscribed { .. }
+            | Fact::Unsubscribed { .. }
+            | Fact::SubscriptionChanged { .. }
+            | Fact::TopicPolicySet { .. }
+            | Fact::TopicPoliciesSet { .. }
+            | Fact::AlertWordsSet { .. }
+            | Fact::FlagsChanged { .. }
+            | Fact::QueueRegistered(_)
+            | Fact::QueueEnded(_)
+            | Fact::EventNumbersReserved(_)
+            | Fact::Before(_) => Ok(()),
         }
     }
 
