@@ -135,7 +135,8 @@ impl Fanout {
         }
     }
 
-    /// Walks over whichever is shorter: those who listen, or those who subscribe.
+    /// Walks over whichever is shorter: those who listen, or those who subscribe. Frames that were published together
+    /// with the message's may have changed since who subscribes; who got it does not change.
     fn to_channel(
         &self,
         event: &Arc<Event>,
@@ -145,37 +146,42 @@ impl Fanout {
     ) {
         let directory = self.realm.directory();
         let subscribers = directory.subscriptions_of(channel);
-        let is_active = |subscription: &Arc<Subscription>| subscription.is_active;
+        let has = |subscription: &Arc<Subscription>| subscription.received(message.id);
         let listeners = self.listeners.borrow();
         let give = |user: UserId, own: &[Listener]| {
             deliver_message(own, event, flags_at_send(user, message), echo);
         };
         if subscribers.len() < listeners.len() {
-            for (user, _) in subscribers.iter().filter(|(_, subscription)| is_active(subscription)) {
+            for (user, _) in subscribers.iter().filter(|(_, subscription)| has(subscription)) {
                 if let Some(own) = listeners.get(user) {
                     give(*user, own);
                 }
             }
         } else {
-            for (user, own) in
-                listeners.iter().filter(|(user, _)| subscribers.get(*user).is_some_and(is_active))
-            {
+            for (user, own) in listeners.iter().filter(|(user, _)| subscribers.get(*user).is_some_and(has)) {
                 give(*user, own);
             }
         }
-        self.to_public_listeners(event, &directory, channel);
+        self.to_public_listeners(event, &directory, channel, message);
     }
 
     /// Clients that asked for all public channels and do not subscribe to this one.
-    fn to_public_listeners(&self, event: &Arc<Event>, directory: &Directory, channel: ChannelId) {
+    fn to_public_listeners(
+        &self,
+        event: &Arc<Event>,
+        directory: &Directory,
+        channel: ChannelId,
+        message: &Message,
+    ) {
         let is_public = directory.channel(channel).is_some_and(|channel| !channel.invite_only);
         if !is_public {
             return;
         }
         for (user, listener) in self.public_listeners.borrow().values() {
             let may = directory.user(*user).is_some_and(|user| user.is_active && !user.is_guest());
-            if may && !directory.is_subscribed(channel, *user) && listener.kinds.contains(EventKind::Message)
-            {
+            let subscription = directory.subscription(channel, *user);
+            let has = subscription.is_some_and(|subscription| subscription.received(message.id));
+            if may && !has && listener.kinds.contains(EventKind::Message) {
                 send(&listener.session, event, Flags::NONE, None);
             }
         }

@@ -276,7 +276,9 @@ impl Handler<Unsubscribe> for ChannelActor {
 
     fn handle(&mut self, request: Unsubscribe, ctx: &mut Self::Context) {
         let Unsubscribe { users, by, answer } = request;
-        self.run_in_order(ctx, answer, move |actor, answer| actor.unsubscribe(users, by, answer));
+        self.last_used = self.realm.clock.now();
+        // Messages on their way to the disk are unread, too, and must not stay so.
+        self.in_order(ctx, true, answer, move |actor, answer| actor.unsubscribe(users, by, answer));
     }
 }
 
