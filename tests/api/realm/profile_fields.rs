@@ -96,7 +96,7 @@ async fn refusals() {
     let iago = t.user("iago");
     let (name, hint) = ("x".repeat(41), "x".repeat(81));
     create(&iago, &[("name", &"Taken"), ("field_type", &1)]).await;
-    let cases: [(Params<'_>, &str); 22] = [
+    let cases: [(Params<'_>, &str); 11] = [
         (&[("field_type", &1)], "Label cannot be blank."),
         (&[("field_type", &1), ("name", &" ")], "Label cannot be blank."),
         (&[("field_type", &1), ("name", &name)], "name is too long (limit: 40 characters)"),
@@ -112,43 +112,6 @@ async fn refusals() {
             &[("field_type", &6), ("name", &"n"), ("display_in_profile_summary", &true)],
             "Field type not supported for display in profile summary.",
         ),
-        (&[("field_type", &3), ("name", &"n")], "Field must have at least one choice."),
-        (
-            &[("field_type", &3), ("name", &"n"), ("field_data", &"{}")],
-            "Field must have at least one choice.",
-        ),
-        (
-            &[("field_type", &3), ("name", &"n"), ("field_data", &r#"{"0":{"order":"1"}}"#)],
-            "text key is missing from field_data",
-        ),
-        (
-            &[("field_type", &3), ("name", &"n"), ("field_data", &r#"{"0":{"text":"a"}}"#)],
-            "order key is missing from field_data",
-        ),
-        (&[("field_type", &3), ("name", &"n"), ("field_data", &r#"{"0":"a"}"#)], "field_data is not a dict"),
-        (
-            &[
-                ("field_type", &3),
-                ("name", &"n"),
-                ("field_data", &r#"{"0":{"text":"a","order":"1"},"1":{"text":"a","order":"2"}}"#),
-            ],
-            "Field must not have duplicate choices.",
-        ),
-        (&[("field_type", &3), ("name", &"n"), ("field_data", &"[]")], "field_data is not a dict"),
-        (&[("field_type", &3), ("name", &"n"), ("field_data", &"invalid")], "field_data is not valid JSON"),
-        (&[("field_type", &7), ("name", &"n")], "Invalid external account type"),
-        (
-            &[("field_type", &7), ("name", &"n"), ("field_data", &r#"{"subtype":"other"}"#)],
-            "Invalid external account type",
-        ),
-        (
-            &[
-                ("field_type", &7),
-                ("name", &"n"),
-                ("field_data", &r#"{"subtype":"custom","url_pattern":"https://example.com/"}"#),
-            ],
-            "URL pattern must contain '%(username)s'.",
-        ),
         (&[("field_type", &"\"1\""), ("name", &"n")], "field_type is not an integer"),
         (&[("field_type", &1), ("name", &"n"), ("required", &"1")], "required is not a boolean"),
     ];
@@ -160,6 +123,41 @@ async fn refusals() {
     });
     iago.post(PATH, &[("name", &"n")]).refused(400, missing).await;
     assert_eq!(listed(&iago).await.len(), 1);
+}
+
+#[tokio::test]
+async fn refusals_of_choices_and_accounts() {
+    let t = TestServer::start().await;
+    let iago = t.user("iago");
+    let none = "Field must have at least one choice.";
+    let unknown = "Invalid external account type";
+    iago.post(PATH, &[("name", &"n"), ("field_type", &3)]).bad(none).await;
+    iago.post(PATH, &[("name", &"n"), ("field_type", &7)]).bad(unknown).await;
+    for (kind, data, msg) in [
+        (3, "{}", none),
+        (3, r#"{"0":{"order":"1"}}"#, "text key is missing from field_data"),
+        (3, r#"{"0":{"text":"a"}}"#, "order key is missing from field_data"),
+        (3, r#"{"0":"a"}"#, "field_data is not a dict"),
+        (3, r#"{"x":{"text":"a","order":"1"}}"#, "'value' is not a number or an empty string"),
+        (
+            3,
+            r#"{"0":{"text":"a","order":"1"},"1":{"text":"a","order":"2"}}"#,
+            "Field must not have duplicate choices.",
+        ),
+        (3, "[]", "field_data is not a dict"),
+        (3, "invalid", "field_data is not valid JSON"),
+        (7, "{}", unknown),
+        (7, r#"{"subtype":"other"}"#, unknown),
+        (
+            7,
+            r#"{"subtype":"custom","url_pattern":"https://example.com/"}"#,
+            "URL pattern must contain '%(username)s'.",
+        ),
+    ] {
+        let params: Params<'_> = &[("name", &"n"), ("field_type", &kind), ("field_data", &data)];
+        iago.post(PATH, params).bad(msg).await;
+    }
+    assert_eq!(listed(&iago).await, [] as [Value; 0]);
 }
 
 #[tokio::test]
