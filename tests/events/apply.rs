@@ -101,6 +101,10 @@ impl State {
             sort(&mut group["members"], |id| format!("{id:>9}"));
             sort(&mut group["direct_subgroup_ids"], |id| format!("{id:>9}"));
         }
+        // How a topic is spelled may be decided by messages that are read.
+        for topic in self.json["unread_msgs"]["streams"].as_array_mut().expect("a list") {
+            topic["topic"] = json!(topic["topic"].as_str().expect("a topic").to_lowercase());
+        }
         sort(&mut self.json["unread_msgs"]["streams"], |one| {
             format!("{:>9}{}", one["stream_id"], one["topic"])
         });

@@ -4,7 +4,8 @@ use model::{ChannelId, Directory, Message, MessageId, Place, Subscription, User,
 use roaring::RoaringBitmap;
 use rules::permissions::channel::{History, history_of};
 use rules::permissions::message::Spot;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use storage::View;
 
 /// Somebody who has some of the messages in question.
@@ -17,7 +18,7 @@ pub struct Holder {
 }
 
 /// The access set of messages that are in one place: everybody in a direct conversation; of a public channel the
-/// subscribers and those non-guests who got any of them; of a private one the subscribers; with protected history,
+/// subscribers and those non-guests who have any of them; of a private one the subscribers; with protected history,
 /// subscribers with those that each has.
 ///
 /// In a replay the messages may be gone: who got them follows from the stretches of subscriptions then.
@@ -56,10 +57,25 @@ pub fn holders(
         let part = (is_protected && received != *ids).then_some(received);
         found.push(Holder { user: *id, part });
     }
+    if !record.invite_only {
+        let told: BTreeSet<UserId> = found.iter().map(|holder| holder.user).collect();
+        let keepers = keepers(view, directory, ids).into_iter();
+        let others = keepers.filter(|user| !user.is_guest() && !told.contains(&user.id));
+        found.extend(others.map(|user| Holder { user: user.id, part: None }));
+    }
     found
 }
 
-/// Everybody who is told when a message changes: those who got it and, where new subscribers see what was sent
+/// Those who have any of some messages without having got them: they starred one, say, or reacted to it.
+fn keepers(view: &View, directory: &Directory, ids: &RoaringBitmap) -> Vec<Arc<User>> {
+    let have = view.messages.users.iter().filter(|(_, mine)| !mine.historical.is_disjoint(ids));
+    let users = have.filter_map(|(user, _)| directory.user(*user)).filter(|user| user.is_active);
+    let mut users: Vec<Arc<User>> = users.cloned().collect();
+    users.sort_unstable_by_key(|user| user.id);
+    users
+}
+
+/// Everybody who is told when a message changes: those who have it and, where new subscribers see what was sent
 /// before, all subscribers. Whether they can read it afterwards is for the caller to ask.
 pub fn receivers(
     view: &View,
@@ -80,7 +96,11 @@ pub fn receivers(
             && ((is_shared && subscription.is_active)
                 || !received(view, **user, subscription, message, is_replay).is_empty())
     });
-    told.map(|(user, _)| *user).collect()
+    let mut told: Vec<UserId> = told.map(|(user, _)| *user).collect();
+    told.extend(keepers(view, directory, message).iter().map(|user| user.id));
+    told.sort_unstable();
+    told.dedup();
+    told
 }
 
 fn is_active(directory: &Directory, user: UserId) -> bool {

@@ -26,7 +26,7 @@ pub(super) fn viewers(directory: &Directory, channel: &Channel) -> Vec<UserId> {
 pub(super) fn say(moment: &Moment<'_>, channel: ChannelId, change: ChannelChange, out: &mut Announcements) {
     let Some(record) = moment.after.channel(channel) else { return };
     let body = EventBody::ChannelChanged { channel, name: record.name.clone(), change };
-    out.to_clients(clients_of(record), viewers(moment.after, record), body);
+    out.for_clients(clients_of(record), viewers(moment.after, record), body);
 }
 
 /// A channel came to be.
@@ -65,7 +65,7 @@ pub(super) fn changed(moment: &Moment<'_>, position: usize, record: &Channel, ou
             let has_name = if matches!(change, ChannelChange::Name(_)) { &name } else { &record.name };
             let body =
                 EventBody::ChannelChanged { channel: id, name: has_name.clone(), change: change.clone() };
-            out.to_clients(clients, steady.iter().copied(), body);
+            out.for_clients(clients, steady.iter().copied(), body);
         }
     }
 }
@@ -119,8 +119,8 @@ impl Reach {
         let was_subscribed = |user: &UserId| moment.before().is_subscribed(id, *user);
         let removed = self.lost.iter().copied().filter(was_subscribed);
         let body = EventBody::SubscriptionsRemoved(vec![(id, channel.name.clone())]);
-        out.to_clients(clients, removed, body);
-        out.to_clients(clients, self.lost.iter().copied(), EventBody::ChannelsLost(vec![id]));
+        out.for_clients(clients, removed, body);
+        out.for_clients(clients, self.lost.iter().copied(), EventBody::ChannelsLost(vec![id]));
         let is_subscribed = |user: &UserId| moment.after.is_subscribed(id, *user);
         let is_new_peer = |user: &UserId| self.new_peers.binary_search(user).is_ok() && !is_subscribed(user);
         let (peers, others): (Vec<UserId>, Vec<UserId>) = self.gained.iter().copied().partition(is_new_peer);
@@ -136,7 +136,7 @@ impl Reach {
         let users: Arc<[UserId]> = moment.after.subscriber_ids(id).collect();
         if !users.is_empty() {
             let peers = self.new_peers.iter().copied().filter(|user| !is_subscribed(user));
-            out.to_clients(clients, peers, EventBody::PeersAdded { channel: id, users });
+            out.for_clients(clients, peers, EventBody::PeersAdded { channel: id, users });
         }
     }
 }

@@ -274,8 +274,29 @@ pub(super) fn submessage(
     out.to(access_set(moment, message), body);
 }
 
+/// Flags of the user's own messages. Somebody may have deleted some meanwhile: of those nothing is said.
+pub(super) fn flagged(
+    moment: &Moment<'_>,
+    user: UserId,
+    (flag, op): (Flag, FlagOp),
+    messages: &MessageRanges,
+    out: &mut Announcements,
+) {
+    let mut here = RoaringBitmap::new();
+    for (first, last) in &messages.0 {
+        here.insert_range(first.0..=last.0);
+    }
+    here &= &moment.view.messages.all;
+    if here.is_empty() {
+        return;
+    }
+    let messages: Vec<MessageId> = here.iter().map(MessageId).collect();
+    let details = unread_details(moment.view, user, flag, op, &messages);
+    out.to([user], EventBody::Flags { flag, op, messages, details });
+}
+
 /// Where messages are that became unread, for clients that had forgotten them.
-pub(super) fn unread_details(
+fn unread_details(
     view: &View,
     user: UserId,
     flag: Flag,

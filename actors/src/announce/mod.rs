@@ -17,7 +17,7 @@ pub use before::Before;
 pub use replay::{Replay, note};
 
 use model::event::{ChannelSummary, Clients};
-use model::{Audience, Channel, Directory, Event, EventBody, EventNumber, Fact, Frame, MessageId, UserId};
+use model::{Audience, Channel, Directory, Event, EventBody, EventNumber, Fact, Frame, UserId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use storage::View;
@@ -68,10 +68,10 @@ impl Announcements {
     }
 
     fn to(&mut self, users: impl IntoIterator<Item = UserId>, body: EventBody) {
-        self.to_clients(Clients::All, users, body);
+        self.for_clients(Clients::All, users, body);
     }
 
-    fn to_clients(&mut self, clients: Clients, users: impl IntoIterator<Item = UserId>, body: EventBody) {
+    fn for_clients(&mut self, clients: Clients, users: impl IntoIterator<Item = UserId>, body: EventBody) {
         let users: Arc<[UserId]> = users.into_iter().collect();
         if !users.is_empty() {
             self.push(self.next, clients, body, Audience::Users(users));
@@ -123,9 +123,7 @@ fn announce(moment: &Moment<'_>, position: usize, fact: &Fact, out: &mut Announc
             }
         }
         Fact::FlagsChanged { user, flag, op, messages } => {
-            let messages: Vec<MessageId> = messages.iter().collect();
-            let details = messages::unread_details(moment.view, *user, *flag, *op, &messages);
-            out.to([*user], EventBody::Flags { flag: *flag, op: *op, messages, details });
+            messages::flagged(moment, *user, (*flag, *op), messages, out);
         }
         Fact::MessageUpdated(update) => messages::updated(moment, position, update, out),
         Fact::MessagesDeleted { from, messages } => messages::deleted(moment, position, from, messages, out),

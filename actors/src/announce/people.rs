@@ -99,7 +99,7 @@ fn settings_changed(was: &User, is: &User, out: &mut Announcements) {
         let body = |form| EventBody::SettingChanged(ChangedSetting { name, value: value.clone(), form });
         out.to([is.id], body(SettingForm::Modern));
         for (form, _) in legacy.into_iter().filter(|(_, is_known)| *is_known) {
-            out.to_clients(Clients::LegacySettings, [is.id], body(form));
+            out.for_clients(Clients::LegacySettings, [is.id], body(form));
         }
     }
 }

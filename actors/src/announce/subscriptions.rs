@@ -35,10 +35,10 @@ pub(super) fn subscribed(
             user.is_some_and(|user| sees_channel(moment.before(), user, known))
         };
         let new = users.iter().copied().filter(|user| !knew(user));
-        out.to_clients(clients, new, EventBody::ChannelsCreated(vec![new_summary(moment, channel)]));
+        out.for_clients(clients, new, EventBody::ChannelsCreated(vec![new_summary(moment, channel)]));
     }
     out.each_for(clients, subscribed_channels(moment, channel, users.iter().copied()));
-    out.to_clients(clients, peers(moment, channel, &users), EventBody::PeersAdded { channel: id, users });
+    out.for_clients(clients, peers(moment, channel, &users), EventBody::PeersAdded { channel: id, users });
 }
 
 /// Users were unsubscribed.
@@ -46,12 +46,12 @@ pub(super) fn unsubscribed(moment: &Moment<'_>, id: ChannelId, users: &[UserId],
     let Some(channel) = moment.after.channel(id) else { return };
     let clients = clients_of(channel);
     let removed = EventBody::SubscriptionsRemoved(vec![(id, channel.name.clone())]);
-    out.to_clients(clients, users.iter().copied(), removed);
+    out.for_clients(clients, users.iter().copied(), removed);
     let now = viewers(moment.after, channel);
     let lost = users.iter().copied().filter(|user| now.binary_search(user).is_err());
-    out.to_clients(clients, lost, EventBody::ChannelsLost(vec![id]));
+    out.for_clients(clients, lost, EventBody::ChannelsLost(vec![id]));
     let users: Arc<[UserId]> = users.into();
-    out.to_clients(clients, peers(moment, channel, &users), EventBody::PeersRemoved { channel: id, users });
+    out.for_clients(clients, peers(moment, channel, &users), EventBody::PeersRemoved { channel: id, users });
 }
 
 /// Somebody set something for a channel. Without the record from before, all of it is told.
@@ -65,7 +65,7 @@ pub(super) fn changed(
     let clients = moment.after.channel(channel).map(|channel| clients_of(channel)).unwrap_or_default();
     let was = moment.before().subscription(channel, user);
     for change in differences(was.map(|was| &**was), is) {
-        out.to_clients(clients, [user], EventBody::SubscriptionChanged { channel, change });
+        out.for_clients(clients, [user], EventBody::SubscriptionChanged { channel, change });
     }
 }
 

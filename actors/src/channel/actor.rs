@@ -236,7 +236,8 @@ impl Handler<TakeTurn> for ChannelActor {
     /// What was learned since the turn was asked for may not be durable yet: then it is asked for again. Where
     /// nothing becomes durable any more, the commands find out.
     fn handle(&mut self, _: TakeTurn, ctx: &mut Self::Context) {
-        let is_changing = self.committer.channel_ahead(self.realm.id, self.id).is_some();
+        let is_changing = self.committer.channel_ahead(self.realm.id, self.id).is_some()
+            || self.committer.is_awaiting_messages(self.realm.id, self.id);
         let is_working = self.committer.ids(self.realm.id).is_ok();
         if (std::mem::take(&mut self.has_learned) || is_changing) && is_working {
             return self.ask_for_turn(ctx);

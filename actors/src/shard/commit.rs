@@ -152,6 +152,12 @@ impl Committer {
         self.ahead.borrow().get(realm, channel)
     }
 
+    /// Whether messages from another channel are on their way to this one. Whoever decides about all of its messages
+    /// waits for them.
+    pub fn is_awaiting_messages(&self, realm: RealmId, channel: ChannelId) -> bool {
+        self.ahead.borrow().is_awaiting(realm, channel)
+    }
+
     /// Sends an event that is not kept, after everything decided before it.
     ///
     /// # Errors
