@@ -192,12 +192,16 @@ async fn who_may() {
     let nowhere = Channel { id: 999, name: "nowhere".into() };
     patch(&iago, &nowhere, &[("description", &"x")]).bad("Invalid channel ID").await;
     // An administrator outside a private channel does not change who can read it.
-    patch(&iago, &secret, &[("is_private", &false)]).bad("Channel content access is required.").await;
+    let outside = "Channel content access is required.";
+    patch(&iago, &secret, &[("is_private", &false)]).bad(outside).await;
+    patch(&iago, &secret, &[("history_public_to_subscribers", &true)]).bad(outside).await;
     for permission in ["can_subscribe_group", "can_add_subscribers_group"] {
         let change = json!({"new": {"direct_members": [iago.id], "direct_subgroups": []}});
-        patch(&iago, &secret, &[(permission, &change)]).bad("Insufficient permission").await;
+        patch(&iago, &secret, &[(permission, &change)]).bad(outside).await;
     }
-    assert_eq!(seen(&iago, &secret).await["can_subscribe_group"], json!(1));
+    let seen = seen(&iago, &secret).await;
+    assert_eq!(seen["can_subscribe_group"], json!(1));
+    assert_eq!(seen["history_public_to_subscribers"], json!(false));
 }
 
 #[tokio::test]

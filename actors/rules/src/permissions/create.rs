@@ -121,9 +121,10 @@ pub fn check_may_remove_subscribers(
     if may { Ok(()) } else { Err(RuleError::InsufficientPermission) }
 }
 
-/// Whether somebody may set `can_add_subscribers_group` and `can_subscribe_group`, which grant content.
+/// Whether somebody may set `can_add_subscribers_group` and `can_subscribe_group`, which grant content:
+/// `ContentAccessRequired`.
 pub fn check_may_grant_content(dir: &Directory, actor: &User, channel: &Channel) -> Result<(), RuleError> {
-    if sees_content(dir, actor, channel) { Ok(()) } else { Err(RuleError::InsufficientPermission) }
+    if sees_content(dir, actor, channel) { Ok(()) } else { Err(RuleError::ContentAccessRequired) }
 }
 
 #[cfg(test)]

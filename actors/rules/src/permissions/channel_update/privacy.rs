@@ -25,7 +25,8 @@ pub(super) fn check_privacy(
     if is_for_reports && before.invite_only && !after.invite_only {
         return Err(RuleError::ModerationChannelPublic);
     }
-    if update.is_private.is_some() && !sees_content(dir, actor, channel) {
+    let is_opened = before.invite_only && after != before;
+    if (update.is_private.is_some() || is_opened) && !sees_content(dir, actor, channel) {
         return Err(RuleError::ContentAccessRequired);
     }
     if after.invite_only != before.invite_only {

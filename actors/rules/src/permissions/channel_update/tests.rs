@@ -86,7 +86,8 @@ fn privacy_follows_the_rules_for_new_channels() {
         (MEMBER, 2, both(false, false), contradiction.clone()),
         (MEMBER, 2, web(true), contradiction.clone()),
         (OWNER, 2, private(false), Err(RuleError::ContentAccessRequired)),
-        (OWNER, 2, history(false), Ok(Some(privacy(true, false, false)))),
+        (OWNER, 2, history(false), Err(RuleError::ContentAccessRequired)),
+        (OWNER, 2, history(true), Ok(None)),
         (OWNER, 1, web(true), Ok(Some(privacy(false, true, true)))),
         (MEMBER, 1, web(true), denied.clone()),
         (OWNER, 1, web(false), Ok(None)),
@@ -220,7 +221,7 @@ fn permissions_are_given_by_those_who_have_enough() {
             ADMINISTRATOR,
             2,
             permission(Subscribe, json!({"new": 4})),
-            refused(RuleError::InsufficientPermission),
+            refused(RuleError::ContentAccessRequired),
         ),
         (
             ADMINISTRATOR,
