@@ -4,7 +4,8 @@ use crate::support::{Channel, Params, Person, TestServer};
 use serde_json::{Value, json};
 
 async fn refused(who: &Person, narrow: Value, desc: &str) {
-    let refusal = json!({"msg": format!("Invalid narrow operator: {desc}"), "code": "BAD_NARROW", "desc": desc});
+    let refusal =
+        json!({"msg": format!("Invalid narrow operator: {desc}"), "code": "BAD_NARROW", "desc": desc});
     let params: Params<'_> = &[("anchor", &"newest"), ("num_before", &9), ("narrow", &narrow)];
     who.get("/messages", params).refused(400, refusal).await;
 }
@@ -86,7 +87,11 @@ async fn messages_that_cannot_be_read() {
         assert_eq!(hamlet.message_ids(topic).await, [one, two]);
         let direct = json!([{"operator": "dm", "operand": [s.iago.id]}, ["with", id]]);
         assert_eq!(hamlet.message_ids(direct).await, [four]);
-        for narrow in [json!([["with", id]]), json!([["channel", "Verona"], ["with", id]]), json!([["topic", "pens"], ["with", id]])] {
+        for narrow in [
+            json!([["with", id]]),
+            json!([["channel", "Verona"], ["with", id]]),
+            json!([["topic", "pens"], ["with", id]]),
+        ] {
             refused(hamlet, narrow, "Invalid 'with' operator").await;
         }
     }
