@@ -14,6 +14,9 @@ mod search;
 mod sets;
 mod unread;
 
+#[cfg(test)]
+mod tests;
+
 pub use bodies::MessageSnapshot;
 pub use channels::{ChannelSnapshot, TopicSummary, channel_snapshot, one_channel, topics};
 pub use fetch::{Anchor, FetchedMessage, NEWEST, Range, Window, chosen, ids_among, window};
