@@ -4,7 +4,7 @@ use crate::api::wire::channel::SubscriberLists;
 use crate::http::{ApiError, Fields};
 use actors::RealmHandle;
 use model::{Channel, Directory, User, UserId};
-use rules::permissions::channel::check_may_list_subscribers;
+use rules::permissions::channel::sees_subscribers;
 use std::collections::BTreeSet;
 
 /// `include_subscribers`.
@@ -77,8 +77,8 @@ impl<'a> SubscriberSource<'a> {
         if self.include == IncludeSubscribers::No {
             return OwnedLists::default();
         }
-        let may_see = |reader| check_may_list_subscribers(self.directory, reader, channel).is_ok();
-        if !self.reader.is_some_and(may_see) {
+        // Those who are told of new peers: what they are told continues this list.
+        if !self.reader.is_some_and(|reader| sees_subscribers(self.directory, reader, channel)) {
             return OwnedLists { all: Some(Vec::new()), partial: None };
         }
         let subscribers = self.directory.subscriber_ids(channel.id);

@@ -127,7 +127,8 @@ pub fn user<'a>(
         )
         .map(Cow::Owned),
         avatar_version: user.avatar_version,
-        profile_data: (form.profile_data && bot.is_none()).then(|| profile(user)),
+        // What people tell one another is not for the world.
+        profile_data: (form.profile_data && !is_hidden && bot.is_none()).then(|| profile(user)),
     }
 }
 

@@ -80,6 +80,7 @@ async fn spectators_see_names_and_no_addresses() {
         let shown = &body["members"][0];
         assert_eq!((&shown["full_name"], &shown["delivery_email"]), (&json!("King Hamlet"), &json!(null)));
         assert_eq!(shown["email"], format!("user{}@zulipdev.com", hamlet.id));
+        assert_eq!(shown.get("profile_data"), None, "{shown}");
         // They could not compute it.
         assert!(shown["avatar_url"].is_string(), "{shown}");
     }
