@@ -9,6 +9,7 @@ mod authorization;
 mod compat;
 mod events;
 mod flows;
+mod model;
 mod recovery;
 mod robustness;
 mod support;
