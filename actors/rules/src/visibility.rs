@@ -322,7 +322,8 @@ mod tests {
                 user.settings.insert(name.into(), SettingValue::Int(code));
             }
             let participation = Participation { is_channel_muted, policy, starts_topic: true };
-            let found = (policy_of_participant(&user, participation), policy_of_starter(&user, participation));
+            let found =
+                (policy_of_participant(&user, participation), policy_of_starter(&user, participation));
             assert_eq!(found, (participant, starter), "{follow} {unmute} {is_channel_muted} {policy:?}");
         }
     }

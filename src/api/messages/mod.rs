@@ -3,8 +3,8 @@
 //! `recipients`, `range` and `page` are what several endpoints share: whom a message goes to, which messages are asked
 //! for, and loading them.
 
-mod bot_owner;
 mod access;
+mod bot_owner;
 pub mod delete;
 pub mod delete_topic;
 pub mod edit;

@@ -44,7 +44,8 @@ pub async fn set_properties(caller: Caller, Params(params): Params<SubscriptionP
         let user = caller.user.id;
         let changes = accessible.into_iter();
         // Those of one channel reach its actor in this order.
-        let changes = changes.map(|(channel, change)| caller.realm.change_subscription(user, channel, change));
+        let changes =
+            changes.map(|(channel, change)| caller.realm.change_subscription(user, channel, change));
         for outcome in join_all(changes).await {
             outcome?;
         }

@@ -88,8 +88,9 @@ impl View {
                 self.apply_own_record(sequence, message, rows)?;
                 self.apply_reactor(message.id, reaction.user, rows)
             }
-            Fact::ReactionRemoved { message, .. }
-            | Fact::SubmessageAdded { message, .. } => self.apply_own_record(sequence, message, rows),
+            Fact::ReactionRemoved { message, .. } | Fact::SubmessageAdded { message, .. } => {
+                self.apply_own_record(sequence, message, rows)
+            }
             Fact::FlagsChanged { user, flag, op, messages } => {
                 self.apply_flags(*user, *flag, *op, messages, rows)
             }

@@ -104,7 +104,10 @@ impl View {
     /// moves, and the user was there since before the first of them. False may mean that it takes a longer look.
     pub fn plainly_has_all(&self, user: UserId, channel: ChannelId, ids: &RoaringBitmap) -> bool {
         self.arrivals.to(channel).is_none()
-            && self.directory.subscription(channel, user).is_some_and(|subscription| covers(subscription, ids))
+            && self
+                .directory
+                .subscription(channel, user)
+                .is_some_and(|subscription| covers(subscription, ids))
     }
 
     /// Everybody who has any of some messages of one channel, and which of them they have.
