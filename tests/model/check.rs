@@ -137,7 +137,25 @@ impl Pair {
         }
         self.t = Some(t);
         self.has_restarted = [true; PEOPLE.len()];
+        self.forgive_what_is_gone();
         self.renew_queues().await;
+    }
+
+    /// A queue that is made again shows nothing that its owner may not read any more.
+    fn forgive_what_is_gone(&mut self) {
+        for (who, waiting) in self.expected.iter_mut().enumerate() {
+            let is_gone = |event: &Event| match event {
+                Event::Message(id, _) | Event::Update(id, _) | Event::Flag { id, .. } => {
+                    !self.state.reads(who, *id)
+                }
+                Event::Delete(_) => false,
+            };
+            for (_, effects) in waiting.iter_mut() {
+                let (gone, must) = effects.must.drain(..).partition(|(_, event)| is_gone(event));
+                effects.must = must;
+                effects.may.extend::<Vec<_>>(gone);
+            }
+        }
     }
 
     /// A queue may end with a restart, where it cannot be known any more what its owner was to be told.

@@ -55,7 +55,7 @@ fn recent_messages(view: &View, channel: ChannelId, now: Timestamp) -> u64 {
 /// A topic of a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopicSummary {
-    /// As spelled on its newest message.
+    /// As spelled on its newest message of those looked at.
     pub name: String,
     /// Its newest message.
     pub max_id: MessageId,
@@ -72,7 +72,8 @@ pub fn topics(realm: &RealmHandle, channel: ChannelId, only_received_by: Option<
                 Some(received) => sets::newest(&(received & &topic.ids)),
                 None => sets::newest(&topic.ids),
             };
-            Some(TopicSummary { name: topic.name.clone(), max_id: newest? })
+            // Not the topic's own name: its newest message may be one that they do not have.
+            Some(TopicSummary { name: topic.spelling_of(newest?).to_owned(), max_id: newest? })
         });
         topics.collect()
     });
