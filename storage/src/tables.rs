@@ -5,7 +5,7 @@
 //! Everything here can be rebuilt from the journal (`millstream check` compares the two).
 
 use model::{
-    ChannelId, Flag, FolderId, GroupId, MessageId, QueueId, RealmId, RecipientId, Sequence, TopicKey, UserId,
+    ChannelId, Flag, FolderId, GroupId, InvitationId, MessageId, QueueId, RealmId, RecipientId, Sequence, TopicKey, UserId,
 };
 
 macro_rules! tables {
@@ -72,6 +72,18 @@ tables! {
     NavigationViews = 23,
     /// () → `ProfileFields`
     ProfileFields = 24,
+    /// () → `RealmLists`
+    RealmLists = 25,
+    /// user → list of `PushToken`
+    PushTokens = 40,
+    /// user → list of `PushDevice`
+    PushDevices = 41,
+    /// user → messages that their phones show
+    PushShown = 42,
+    /// () → the newest message of which it has been decided who is notified
+    NoticedUpTo = 43,
+    /// invitation → `Invitation`
+    Invitations = 50,
 }
 
 /// The row of one table, or the start of a scan over it.
@@ -141,6 +153,11 @@ pub fn queue(realm: RealmId, queue: &QueueId) -> Key {
     Key::table(realm, Table::Queues).then(queue.0.as_bytes())
 }
 
+/// Key of [`Table::Invitations`].
+pub fn invitation(realm: RealmId, invitation: InvitationId) -> Key {
+    Key::table(realm, Table::Invitations).then(&invitation.0.to_be_bytes())
+}
+
 /// Key of [`Table::Folders`].
 pub fn folder(realm: RealmId, folder: FolderId) -> Key {
     Key::table(realm, Table::Folders).then(&folder.0.to_be_bytes())
@@ -164,6 +181,11 @@ pub fn muted_user(realm: RealmId, user: UserId, muted: UserId) -> Key {
 /// Key of [`Table::NavigationViews`].
 pub fn navigation_view(realm: RealmId, user: UserId, fragment: &str) -> Key {
     Key::table(realm, Table::NavigationViews).then(&user.0.to_be_bytes()).then(fragment.as_bytes())
+}
+
+/// Key of the tables about the phones of a user.
+pub fn push(realm: RealmId, table: Table, user: UserId) -> Key {
+    Key::table(realm, table).then(&user.0.to_be_bytes())
 }
 
 /// Key of a table of chunks, by the first message of the chunk.

@@ -6,13 +6,17 @@
 mod edit;
 mod emoji;
 mod group;
+mod organization;
 mod personal;
+mod push;
 mod widget;
 
 pub use edit::EditError;
 pub use emoji::EmojiError;
 pub use group::{GroupError, GroupObjection};
+pub use organization::OrganizationError;
 pub use personal::PersonalError;
+pub use push::PushError;
 pub use widget::WidgetError;
 
 use crate::topics::EMPTY_TOPIC_DISPLAY_NAME;
@@ -379,6 +383,12 @@ pub enum RuleError {
     /// A user group that cannot be made, changed or left like this.
     #[error(transparent)]
     Group(#[from] GroupError),
+    /// See [`OrganizationError`].
+    #[error(transparent)]
+    Organization(#[from] OrganizationError),
+    /// See [`PushError`].
+    #[error(transparent)]
+    Push(#[from] PushError),
     /// See [`PersonalError`].
     #[error(transparent)]
     Personal(#[from] PersonalError),

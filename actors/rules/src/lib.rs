@@ -3,6 +3,7 @@
 //! No clock, no randomness, no I/O, no HTTP: time and state are arguments, refusals are `RuleError`.
 //! Who asks, in which order, and what becomes of the answer is `actors`.
 
+pub mod addresses;
 pub mod alert_words;
 pub mod avatar;
 pub mod client;
@@ -13,6 +14,7 @@ pub mod error;
 pub mod folders;
 pub mod groups;
 pub mod history;
+pub mod linkifiers;
 pub mod markdown;
 pub mod names;
 pub mod narrow;
@@ -20,8 +22,10 @@ pub mod navigation;
 pub mod notices;
 pub mod passwords;
 pub mod permissions;
+pub mod playgrounds;
 pub mod posting;
 pub mod profile_fields;
+pub mod push;
 pub mod reactions;
 pub mod retention;
 pub mod settings;

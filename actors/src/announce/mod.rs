@@ -5,9 +5,11 @@ mod access;
 mod before;
 mod channels;
 mod groups;
+mod invitations;
 mod messages;
 mod people;
 mod personal;
+mod push;
 mod realm;
 mod replay;
 mod subscriptions;
@@ -178,6 +180,7 @@ fn announce_organization(moment: &Moment<'_>, position: usize, fact: &Fact, out:
         Fact::UserStatusSet { user, status, named } => {
             personal::status_set(moment, *user, status.as_ref(), *named, out);
         }
+        Fact::Invitation(fact) => invitations::changed(moment, fact, out),
         Fact::UserMuted { user, .. } => personal::muted(moment, *user, out),
         Fact::NavigationViewSet { user, fragment, before, view } => {
             personal::navigation_view_set(*user, fragment, before.as_ref(), view.as_ref(), out);
@@ -186,6 +189,18 @@ fn announce_organization(moment: &Moment<'_>, position: usize, fact: &Fact, out:
             let fields = model::ProfileFields::clone(fields).into();
             out.add(EventBody::ProfileFields(fields), Audience::Everyone);
         }
+        Fact::DomainSet { domain, op } => {
+            out.add(EventBody::Domain { domain: domain.clone(), op: *op }, Audience::Everyone);
+        }
+        Fact::LinkifiersChanged(all) => {
+            let body = EventBody::Linkifiers(model::Listed::clone(all).into());
+            out.push(out.next, Clients::KnowLinkifiers, body, Audience::Everyone);
+        }
+        Fact::PlaygroundsChanged(all) => {
+            let body = EventBody::Playgrounds(model::Listed::clone(all).into());
+            out.add(body, Audience::Everyone);
+        }
+        Fact::Push(fact) => push::changed(fact, out),
         Fact::ProfileValuesSet { user, values } => personal::profile_values_set(moment, *user, values, out),
         Fact::FolderChanged(folder) => realm::folder_changed(moment, folder, out),
         Fact::FoldersReordered(order) => {

@@ -7,10 +7,12 @@ mod alert_words;
 mod channels;
 mod folders;
 mod groups;
+mod lists;
 mod messages;
 mod muting;
 mod navigation;
 mod profiles;
+mod push;
 mod sessions;
 mod settings;
 mod settled;
@@ -24,6 +26,9 @@ pub(crate) use channels::{ArchiveChannel, SetDefaultChannel, UpdateChannel};
 pub use folders::FolderDescription;
 pub(crate) use folders::{CreateFolder, ReorderFolders, UpdateFolder};
 pub(crate) use groups::{ChangeGroupMembers, ChangeSubgroups, CreateGroup, DeactivateGroup, UpdateGroup};
+pub(crate) use lists::{
+    ChangeDomains, ChangeLinkifiers, ChangePlaygrounds, LinkifiersChange, PlaygroundsChange,
+};
 pub use messages::{
     ChangeFlags, CreateChannel, CreateUser, EndQueue, LearnFacts, NewChannel, NewUser, Notice, OpenChannel,
     OpenDirect, RegisterQueue, RegisteredQueue, ReportPresence, ResumeQueue, SendHeartbeat, Type,
@@ -32,6 +37,10 @@ pub(crate) use muting::{MuteUser, UnmuteUser};
 pub(crate) use navigation::{CreateView, DeleteView, UpdateView};
 pub(crate) use profiles::{
     ChangeProfileFields, CreateProfileField, FieldsChange, RemoveProfileValues, SetProfileValues,
+};
+pub use push::NewPushDevice;
+pub(crate) use push::{
+    AddPushToken, ForgetPushTokens, RegisterPushDevice, RemovePushToken, SettlePushDevices,
 };
 pub(crate) use sessions::hears_all_public_channels;
 pub use settings::{NewPassword, OwnChanges};

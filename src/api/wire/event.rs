@@ -7,7 +7,9 @@ mod changes;
 mod flags;
 mod message_changes;
 mod others;
+mod organization;
 mod personal;
+mod push;
 
 use super::json::{push_field, push_text_field};
 use super::message::{MessageForm, MessageWriter, push_flags};

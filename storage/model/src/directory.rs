@@ -4,12 +4,16 @@
 //! copies only the path to what changed. `put_*` set absolute values, so applying twice is harmless.
 
 mod groups;
+mod invitations;
 mod personal;
+mod push;
 
 use crate::channel::{Channel, ChannelFolder};
 use crate::direct::DirectConversation;
 use crate::group::UserGroup;
-use crate::ids::{ChannelId, FolderId, GroupId, RecipientId, UserId};
+use crate::ids::{ChannelId, FolderId, GroupId, InvitationId, RecipientId, UserId};
+use crate::invitation::Invitation;
+use crate::lists::RealmLists;
 use crate::personal::{NavigationView, UserStatus};
 use crate::profile_field::ProfileFields;
 use crate::realm::Realm;
@@ -53,6 +57,9 @@ pub struct Directory {
     muters: OrdMap<UserId, OrdSet<UserId>>,
     navigation_views: OrdMap<(UserId, String), Arc<NavigationView>>,
     profile_fields: Arc<ProfileFields>,
+    push: push::PushRecords,
+    lists: Arc<RealmLists>,
+    invitations: OrdMap<InvitationId, Arc<Invitation>>,
 }
 
 impl Directory {
@@ -82,6 +89,9 @@ impl Directory {
             muters: OrdMap::new(),
             navigation_views: OrdMap::new(),
             profile_fields: Arc::default(),
+            push: push::PushRecords::default(),
+            lists: Arc::default(),
+            invitations: OrdMap::new(),
         }
     }
 
@@ -93,6 +103,16 @@ impl Directory {
     /// Sets the organization's record.
     pub fn put_realm(&mut self, realm: Realm) {
         self.realm = Arc::new(realm);
+    }
+
+    /// What administrators list: domains, linkifiers, playgrounds.
+    pub fn lists(&self) -> &Arc<RealmLists> {
+        &self.lists
+    }
+
+    /// Sets what administrators list.
+    pub fn put_lists(&mut self, lists: RealmLists) {
+        self.lists = Arc::new(lists);
     }
 
     // --- users ---

@@ -15,10 +15,12 @@ pub use kinds::{EventKind, EventKinds};
 use crate::channel::{Channel, ChannelFolder};
 use crate::flags::{Flag, FlagOp, Flags};
 use crate::group::UserGroup;
-use crate::ids::{ChannelId, EventNumber, FolderId, GroupId, MessageId, QueueId, UserId};
+use crate::ids::{ChannelId, EventNumber, FolderId, GroupId, MessageId, QueueId, RealmId, UserId};
+use crate::lists::{DomainOp, LinkifierRecord, Listed, Playground, RealmDomain};
 use crate::message::{Message, Reaction, Submessage};
 use crate::personal::NavigationView;
 use crate::profile_field::ProfileFields;
+use crate::push::PushStatus;
 use crate::queue::ClientCapabilities;
 use crate::subscription::Subscription;
 use crate::time::Timestamp;
@@ -307,6 +309,28 @@ pub enum EventBody {
     },
     /// A group is gone, for clients that know nothing of deactivated ones.
     GroupRemoved(GroupId),
+    /// A domain of the organization.
+    Domain {
+        /// Its record.
+        domain: RealmDomain,
+        /// What became of it.
+        op: DomainOp,
+    },
+    /// All linkifiers.
+    Linkifiers(Arc<Listed<LinkifierRecord>>),
+    /// All playgrounds.
+    Playgrounds(Arc<Listed<Playground>>),
+    /// There are other invitations than before.
+    InvitationsChanged,
+    /// The organization is closed.
+    RealmDeactivated(RealmId),
+    /// One of the reader's phones is registered, or was refused.
+    PushDeviceChanged {
+        /// The number that the phone gave to this account of its.
+        account: i64,
+        /// How far its registration has come.
+        status: PushStatus,
+    },
     /// Nothing happened for a while.
     Heartbeat,
 }
@@ -334,7 +358,11 @@ impl EventBody {
             | Self::NavigationViewChanged { .. }
             | Self::NavigationViewRemoved(_) => EventKind::NavigationView,
             Self::ProfileFields(_) => EventKind::CustomProfileFields,
-            Self::RealmChanged(_) => EventKind::Realm,
+            Self::RealmChanged(_) | Self::RealmDeactivated(_) => EventKind::Realm,
+            Self::InvitationsChanged => EventKind::InvitesChanged,
+            Self::Domain { .. } => EventKind::RealmDomains,
+            Self::Linkifiers(_) => EventKind::RealmLinkifiers,
+            Self::Playgrounds(_) => EventKind::RealmPlaygrounds,
             Self::SettingChanged(setting) => match setting.form {
                 SettingForm::Modern => EventKind::UserSettings,
                 SettingForm::Display => EventKind::DisplaySettings,
@@ -358,6 +386,7 @@ impl EventBody {
             | Self::SubgroupsAdded { .. }
             | Self::SubgroupsRemoved { .. }
             | Self::GroupRemoved(_) => EventKind::UserGroup,
+            Self::PushDeviceChanged { .. } => EventKind::PushDevice,
             Self::Heartbeat => EventKind::Heartbeat,
         }
     }
@@ -386,6 +415,8 @@ pub enum Clients {
     KnowDeactivated,
     /// Those for which a deactivated group is gone.
     IgnoreDeactivated,
+    /// Those that know linkifiers with URL templates.
+    KnowLinkifiers,
     /// Those that read settings where they were before they had an object of their own.
     LegacySettings,
 }
@@ -399,6 +430,7 @@ impl Clients {
             Self::IgnoreArchived => !capabilities.archived_channels,
             Self::KnowDeactivated => capabilities.include_deactivated_groups,
             Self::IgnoreDeactivated => !capabilities.include_deactivated_groups,
+            Self::KnowLinkifiers => capabilities.linkifier_url_template,
             Self::LegacySettings => !capabilities.user_settings_object,
         }
     }

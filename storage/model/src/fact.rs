@@ -10,9 +10,12 @@ use crate::group::UserGroup;
 use crate::ids::{
     ChannelId, EventNumber, FolderId, GroupId, MessageId, ProfileFieldId, QueueId, RecipientId, UserId,
 };
+use crate::invitation::InvitationFact;
+use crate::lists::{DomainOp, LinkifierRecord, Listed, Playground, RealmDomain};
 use crate::message::{Message, PropagateMode, Reaction, Submessage, TopicLink};
 use crate::personal::{NamedStatus, NavigationView, UserStatus};
 use crate::profile_field::{ProfileFields, ProfileValue};
+use crate::push::PushFact;
 use crate::queue::QueueRecord;
 pub use crate::ranges::MessageRanges;
 use crate::realm::Realm;
@@ -321,6 +324,21 @@ pub enum Fact {
         /// Only those that changed; none: the user has none for that field any more.
         values: Vec<(ProfileFieldId, Option<ProfileValue>)>,
     },
+    /// A domain was listed, changed or taken away.
+    DomainSet {
+        /// Its record; the last one where it is gone.
+        domain: RealmDomain,
+        /// What became of it.
+        op: DomainOp,
+    },
+    /// The linkifiers are now these.
+    LinkifiersChanged(Box<Listed<LinkifierRecord>>),
+    /// The playgrounds are now these.
+    PlaygroundsChanged(Box<Listed<Playground>>),
+    /// Somebody's phones, or what they show.
+    Push(Box<PushFact>),
+    /// Somebody invited, or an invitation was used or taken back.
+    Invitation(Box<InvitationFact>),
 }
 
 impl Fact {
@@ -362,6 +380,10 @@ impl Fact {
             Self::FolderChanged(_) | Self::FoldersReordered(_) | Self::AlertWordsSet { .. } => 1,
             Self::UserStatusSet { .. } | Self::UserMuted { .. } | Self::NavigationViewSet { .. } => 1,
             Self::ProfileFieldsChanged(_) => 1,
+            // One for each phone whose status changed.
+            Self::Push(fact) => fact.events_max(),
+            Self::Invitation(fact) => fact.events_max(),
+            Self::DomainSet { .. } | Self::LinkifiersChanged(_) | Self::PlaygroundsChanged(_) => 1,
             Self::ProfileValuesSet { values, .. } => values.len() as u64,
             // Channels may be gained and lost with a group's members.
             Self::GroupChanged(_) => EVENTS_OF_RECORD,

@@ -11,9 +11,12 @@ pub mod fact;
 pub mod flags;
 pub mod group;
 pub mod ids;
+pub mod invitation;
+pub mod lists;
 pub mod message;
 pub mod personal;
 pub mod profile_field;
+pub mod push;
 pub mod queue;
 pub mod ranges;
 pub mod realm;
@@ -31,9 +34,11 @@ pub use fact::{Fact, Frame};
 pub use flags::{Flag, FlagOp, Flags};
 pub use group::{GroupSetting, UserGroup};
 pub use ids::{
-    ChannelId, EventNumber, FolderId, GroupId, MessageId, ProfileFieldId, QueueId, RealmId, RecipientId,
-    Sequence, UserId,
+    ChannelId, EventNumber, FolderId, GroupId, InvitationId, MessageId, ProfileFieldId, QueueId, RealmId,
+    RecipientId, Sequence, UserId,
 };
+pub use lists::{DomainOp, LinkifierRecord, Listed, Playground, RealmDomain, RealmLists};
+pub use invitation::{Invitation, InvitationFact, InvitationState};
 pub use message::{EditEntry, Message, Place, PropagateMode, Reaction, Submessage, TopicLink};
 pub use personal::{NamedStatus, NavigationView, StatusEmoji, UserStatus};
 pub use profile_field::{FieldKind, ProfileField, ProfileFields, ProfileValue};

@@ -84,6 +84,12 @@ impl Known {
                 parse::<FlagBlock>(value).map(drop)
             }
             Table::EventPositions => parse::<Sequence>(value).map(drop),
+            Table::RealmLists => parse::<model::RealmLists>(value).map(drop),
+            Table::Invitations => {
+                let invitation = parse::<model::Invitation>(value)?;
+                self.check_user(invitation.inviter.0)?;
+                same_id(invitation.id.0, number(0))
+            }
             Table::Folders => same_id(parse::<ChannelFolder>(value)?.id.0, number(0)),
             Table::AlertWords => {
                 self.check_user(number(0))?;
@@ -92,6 +98,11 @@ impl Known {
             Table::UserStatuses | Table::MutedUsers | Table::NavigationViews | Table::ProfileFields => {
                 self.check_personal_row(table, key, value)
             }
+            Table::PushTokens | Table::PushDevices | Table::PushShown => {
+                self.check_user(number(0))?;
+                check_push_row(table, value)
+            }
+            Table::NoticedUpTo => parse::<MessageId>(value).map(drop),
             about_messages => self.check_message_row(about_messages, number(0), value),
         }
     }
@@ -183,6 +194,15 @@ fn each_entry(
     Ok(())
 }
 
+/// A row about somebody's phones.
+fn check_push_row(table: Table, value: &[u8]) -> Result<(), String> {
+    match table {
+        Table::PushTokens => parse::<Vec<model::push::PushToken>>(value).map(drop),
+        Table::PushDevices => parse::<Vec<model::push::PushDevice>>(value).map(drop),
+        _ => parse::<Vec<MessageId>>(value).map(drop),
+    }
+}
+
 fn same_id(found: u32, key: u32) -> Result<(), String> {
     if found == key { Ok(()) } else { Err(format!("holds the record with id {found}")) }
 }
@@ -191,12 +211,14 @@ fn same_id(found: u32, key: u32) -> Result<(), String> {
 fn has_form(table: Table, key: &[u8]) -> bool {
     let fields = key.len().saturating_sub(5);
     match table {
-        Table::Progress | Table::Realm | Table::ProfileFields => fields == 0,
+        Table::Progress | Table::Realm | Table::RealmLists | Table::ProfileFields => fields == 0,
         Table::Users | Table::Groups | Table::Channels | Table::Directs => fields == 4,
         Table::Messages | Table::MessageIndex | Table::Folders | Table::AlertWords => fields == 4,
         Table::ChangedMessages | Table::ChangedIndex | Table::Deleted | Table::Days => fields == 4,
         Table::Moves => fields == 10,
-        Table::UserStatuses => fields == 4,
+        Table::PushTokens | Table::PushDevices | Table::PushShown => fields == 4,
+        Table::NoticedUpTo => fields == 0,
+        Table::UserStatuses | Table::Invitations => fields == 4,
         Table::Subscriptions | Table::EventPositions | Table::MutedUsers => fields == 8,
         Table::Flags => fields == 9,
         Table::UserTopics => fields >= 8,

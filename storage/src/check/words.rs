@@ -30,12 +30,18 @@ pub(super) fn row_name(key: &[u8]) -> String {
         Some(Table::UserStatuses) => format!("status of user {first}"),
         Some(Table::MutedUsers) => format!("muting of user {second} by user {first}"),
         Some(Table::NavigationViews) => format!("navigation view {:?} of user {first}", text(key, 9)),
+        Some(Table::Invitations) => format!("invitation {first}"),
         Some(Table::ProfileFields) => "the custom profile fields".into(),
+        Some(Table::RealmLists) => "the domains, linkifiers and playgrounds".into(),
         Some(Table::ChangedMessages) => format!("changed message {first}"),
         Some(Table::ChangedIndex) => format!("index entry of changed message {first}"),
         Some(Table::Moves) => format!("move of frame {second}"),
         Some(Table::Deleted) => format!("deleted messages, block {first}"),
         Some(Table::Days) => format!("first message of day {first}"),
+        Some(Table::PushTokens) => format!("phones of the older way of user {first}"),
+        Some(Table::PushDevices) => format!("phones of user {first}"),
+        Some(Table::PushShown) => format!("messages on phones of user {first}"),
+        Some(Table::NoticedUpTo) => "the last message that was looked at for notifications".into(),
         None => format!("row {key:02x?} of no known table"),
     }
 }

@@ -4,7 +4,7 @@
 use super::{Rows, View};
 use crate::error::StoreError;
 use crate::tables::{self, Key, Table};
-use model::{Fact, ProfileFieldId, ProfileValue, User, UserId};
+use model::{Fact, ProfileFieldId, ProfileValue, RealmLists, User, UserId};
 
 impl View {
     /// Statuses, muted users, views of the sidebar, profile fields and their values.
@@ -27,7 +27,17 @@ impl View {
                 self.directory.put_profile_fields(model::ProfileFields::clone(fields));
                 rows.put(Key::table(realm, Table::ProfileFields), fields)
             }
+            Fact::DomainSet { domain, op } => {
+                self.change_lists(rows, |lists| lists.apply_domain(domain, *op))
+            }
+            Fact::LinkifiersChanged(all) => {
+                self.change_lists(rows, |lists| lists.linkifiers = model::Listed::clone(all))
+            }
+            Fact::PlaygroundsChanged(all) => {
+                self.change_lists(rows, |lists| lists.playgrounds = model::Listed::clone(all))
+            }
             Fact::ProfileValuesSet { user, values } => self.apply_profile_values(*user, values, rows),
+            Fact::Push(fact) => self.apply_push_fact(fact, rows),
             // What the callers see to. Named one by one, so that the compiler misses a new fact.
             Fact::RealmCreated(_)
             | Fact::RealmChanged(_)
@@ -55,12 +65,25 @@ impl View {
             | Fact::TopicPolicySet { .. }
             | Fact::TopicPoliciesSet { .. }
             | Fact::AlertWordsSet { .. }
+            | Fact::Invitation(_)
             | Fact::FlagsChanged { .. }
             | Fact::QueueRegistered(_)
             | Fact::QueueEnded(_)
             | Fact::EventNumbersReserved(_)
             | Fact::Before(_) => Ok(()),
         }
+    }
+
+    fn change_lists(
+        &mut self,
+        rows: &mut Rows,
+        change: impl FnOnce(&mut RealmLists),
+    ) -> Result<(), StoreError> {
+        let mut lists = RealmLists::clone(self.directory.lists());
+        change(&mut lists);
+        rows.put(Key::table(self.realm(), Table::RealmLists), &lists)?;
+        self.directory.put_lists(lists);
+        Ok(())
     }
 
     fn apply_profile_values(

@@ -7,9 +7,10 @@ use super::{FlagBlock, Progress, View};
 use crate::codec::decode;
 use crate::error::StoreError;
 use crate::tables::{self, Key, Table};
+use model::push::PushFact;
 use model::{
     Channel, ChannelFolder, ChannelId, DirectConversation, Flag, MessageId, NavigationView, ProfileFields,
-    QueueRecord, Realm, RealmId, Subscription, Timestamp, User, UserGroup, UserId, UserStatus, UserTopic,
+    QueueRecord, Realm, RealmId, RealmLists, Subscription, Timestamp, User, UserGroup, UserId, UserStatus, UserTopic,
 };
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
@@ -69,6 +70,7 @@ fn load_directory(tree: &sled::Tree, realm: RealmId, view: &mut View) -> Result<
         Some(())
     })?;
     load_personal(tree, realm, view)?;
+    load_push(tree, realm, view)?;
     scan::<QueueRecord>(tree, realm, Table::Queues, "event queue", |_, queue| {
         view.queues.insert(queue.id.clone(), Arc::new(queue));
         Some(())
@@ -90,10 +92,40 @@ fn load_personal(tree: &sled::Tree, realm: RealmId, view: &mut View) -> Result<(
         view.directory.put_navigation_view(UserId(tables::number_at(key, 0)?), fragment, Some(navigation));
         Some(())
     })?;
+    scan::<RealmLists>(tree, realm, Table::RealmLists, "domains, linkifiers and playgrounds", |_, lists| {
+        view.directory.put_lists(lists);
+        Some(())
+    })?;
+    scan::<model::Invitation>(tree, realm, Table::Invitations, "invitation", |_, invitation| {
+        view.directory.put_invitation(invitation);
+        Some(())
+    })?;
     scan::<ProfileFields>(tree, realm, Table::ProfileFields, "profile fields", |_, fields| {
         view.directory.put_profile_fields(fields);
         Some(())
     })
+}
+
+fn load_push(tree: &sled::Tree, realm: RealmId, view: &mut View) -> Result<(), StoreError> {
+    scan(tree, realm, Table::PushTokens, "phones of the older way", |key, tokens| {
+        let user = UserId(tables::number_at(key, 0)?);
+        view.directory.put_push(PushFact::TokensSet { user, tokens });
+        Some(())
+    })?;
+    scan(tree, realm, Table::PushDevices, "phones", |key, devices| {
+        let user = UserId(tables::number_at(key, 0)?);
+        view.directory.put_push(PushFact::DevicesSet { user, devices, changed: Vec::new() });
+        Some(())
+    })?;
+    scan(tree, realm, Table::PushShown, "messages on phones", |key, messages| {
+        let user = UserId(tables::number_at(key, 0)?);
+        view.directory.put_push(PushFact::ShownSet { user, messages });
+        Some(())
+    })?;
+    if let Some(upto) = get(tree, &Key::table(realm, Table::NoticedUpTo), "last decided notification")? {
+        view.directory.put_push(PushFact::NoticedUpTo(upto));
+    }
+    Ok(())
 }
 
 fn load_messages(tree: &sled::Tree, realm: RealmId, view: &mut View) -> Result<(), StoreError> {

@@ -5,8 +5,10 @@
 
 mod apply;
 mod apply_directory;
+mod apply_invitations;
 mod apply_moves;
 mod apply_profiles;
+mod apply_push;
 mod arrivals;
 mod changed;
 pub mod chunk;

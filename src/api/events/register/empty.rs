@@ -13,11 +13,8 @@ const EMPTY: &[(&str, &str, &[u8])] = &[
     ("drafts", "drafts", b"[]"),
     ("scheduled_messages", "scheduled_messages", b"[]"),
     ("reminders", "reminders", b"[]"),
-    ("realm_domains", "realm_domains", b"[]"),
     ("realm_emoji", "realm_emoji", b"{}"),
-    ("realm_linkifiers", "realm_linkifiers", b"[]"),
     ("realm_filters", "realm_filters", b"[]"),
-    ("realm_playgrounds", "realm_playgrounds", b"[]"),
     ("realm_billing", "realm_billing", br#"{"has_pending_sponsorship_request":false}"#),
     ("realm_embedded_bots", "realm_embedded_bots", b"[]"),
     ("realm_incoming_webhook_bots", "realm_incoming_webhook_bots", b"[]"),
@@ -26,7 +23,6 @@ const EMPTY: &[(&str, &str, &[u8])] = &[
     ("video_calls", "has_zoom_token", b"false"),
     ("giphy", "giphy_api_key", b"\"\""),
     ("tenor", "tenor_api_key", b"\"\""),
-    ("push_device", "push_devices", b"{}"),
 ];
 
 /// Adds those that were asked for.

@@ -4,6 +4,7 @@ use super::state::State;
 use crate::api::wire::list::{push_list, push_object};
 use crate::api::wire::navigation::view;
 use crate::api::wire::profile::field;
+use crate::api::wire::push::device;
 use crate::api::wire::status::statuses;
 use crate::api::wire::user::muted;
 use crate::http::Envelope;
@@ -24,6 +25,11 @@ pub fn profile_fields(envelope: &mut Envelope, state: &State<'_>) {
     if state.wants("muted_users") {
         let users = me.into_iter().flat_map(|me| directory.muted_by(me.id));
         push_list(envelope.open_field("muted_users"), users.map(|(user, since)| muted(user, since)));
+    }
+    if state.wants("push_device") {
+        let devices = me.map(|me| directory.push_devices(me.id)).unwrap_or_default();
+        let members = devices.iter().map(|record| (record.account.to_string(), device(record)));
+        push_object(envelope.open_field("push_devices"), members);
     }
     if state.wants("navigation_views") {
         let views = me.into_iter().flat_map(|me| directory.navigation_views(me.id));

@@ -1,7 +1,7 @@
 //! Events that say what one property of something is now: channels, subscriptions, folders, groups, people, settings
 //! (events.md 3).
 
-use super::{EventWriter, personal};
+use super::{EventWriter, organization, personal};
 use crate::api::wire::folder::folder as folder_json;
 use crate::api::wire::group::group_setting;
 use crate::api::wire::json::{push_field, push_name, push_text, push_text_field, push_value};
@@ -41,17 +41,21 @@ impl EventWriter<'_> {
             }
             EventBody::UserStatus { .. }
             | EventBody::MutedUsers(_)
+            | EventBody::InvitationsChanged
             | EventBody::NavigationViewAdded { .. }
             | EventBody::NavigationViewChanged { .. }
             | EventBody::NavigationViewRemoved(_)
             | EventBody::ProfileFields(_) => personal::push(out, body),
+            EventBody::PushDeviceChanged { account, status } => {
+                super::push::push(out, *account, status);
+            }
             EventBody::RealmChanged(changes) => self.push_realm(out, changes),
             EventBody::UserChanged { user, change } => self.push_user(out, *user, change),
             EventBody::SettingChanged(changed) => self.push_setting(out, changed),
             EventBody::FolderAdded(_) | EventBody::FolderChanged { .. } | EventBody::FoldersReordered(_) => {
                 push_folder_event(out, body);
             }
-            _ => return self.push_group_event(out, body),
+            _ => return self.push_group_event(out, body) || organization::push(out, body),
         }
         true
     }
