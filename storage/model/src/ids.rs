@@ -37,6 +37,8 @@ ids! {
     GroupId(u32);
     /// A folder of channels.
     FolderId(u32);
+    /// An invitation, of one address or reusable.
+    InvitationId(u32);
     /// A custom profile field.
     ProfileFieldId(u32);
     /// A set of people who receive together: one for each channel and for each direct conversation.

@@ -92,6 +92,7 @@ impl View {
                 }
                 rows.put(key, words)
             }
+            Fact::Invitation(fact) => self.apply_invitation_fact(at, fact, rows),
             personal => self.apply_profile_fact(personal, rows),
         }
     }

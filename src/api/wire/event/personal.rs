@@ -23,6 +23,7 @@ pub(super) fn push(out: &mut Vec<u8>, body: &EventBody) {
             push_name(out, "muted_users");
             push_list(out, users.iter().map(|(user, since)| muted(*user, *since)));
         }
+        EventBody::InvitationsChanged => out.extend_from_slice(b"{\"type\":\"invites_changed\""),
         EventBody::NavigationViewAdded { fragment, view: record } => {
             push_open(out, "navigation_view", "add");
             push_field(out, "navigation_view", &view(fragment, record));

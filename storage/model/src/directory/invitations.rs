@@ -1,0 +1,28 @@
+//! Who is invited.
+
+use super::Directory;
+use crate::ids::InvitationId;
+use crate::invitation::Invitation;
+use std::sync::Arc;
+
+impl Directory {
+    /// An invitation by id, whatever has become of it.
+    pub fn invitation(&self, id: InvitationId) -> Option<&Arc<Invitation>> {
+        self.invitations.get(&id)
+    }
+
+    /// All invitations there ever were, by id.
+    pub fn invitations(&self) -> impl DoubleEndedIterator<Item = &Arc<Invitation>> {
+        self.invitations.values()
+    }
+
+    /// The id of the next invitation.
+    pub fn next_invitation(&self) -> InvitationId {
+        self.invitations.get_max().map(|(id, _)| *id).unwrap_or_default().next()
+    }
+
+    /// Sets an invitation's record.
+    pub fn put_invitation(&mut self, invitation: Invitation) {
+        self.invitations.insert(invitation.id, Arc::new(invitation));
+    }
+}
