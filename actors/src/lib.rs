@@ -15,6 +15,7 @@ mod draft;
 mod error;
 mod fanout;
 mod handle;
+pub mod linkifiers;
 pub mod login;
 mod markdown;
 mod notice;

@@ -2,10 +2,11 @@
 
 use crate::handle::RealmHandle;
 use model::{ChannelId, Directory, MessageId, TopicKey, User, UserId};
-use rules::markdown::{ChannelRef, EmojiRef, GroupRef, MarkdownContext, UserRef};
+use rules::markdown::{ChannelRef, EmojiRef, GroupRef, Linkifier, MarkdownContext, UserRef};
 use rules::permissions::channel::{History, history_of, sees_channel};
 use rules::permissions::users::sees_user;
 use rules::settings::{realm_bool, realm_text, user_bool};
+use std::sync::Arc;
 
 /// The system groups as mentions show them.
 const SYSTEM_GROUP_NAMES: [(&str, &str); 8] = [
@@ -26,6 +27,7 @@ pub struct RealmMarkdown<'a> {
     writer: &'a User,
     url: &'a str,
     shows_previews: bool,
+    linkifiers: Arc<[Linkifier]>,
     newest: Vec<(ChannelId, TopicKey, Option<MessageId>)>,
 }
 
@@ -33,7 +35,8 @@ impl<'a> RealmMarkdown<'a> {
     /// For messages: pictures may be shown below the text.
     pub fn of_message(realm: &'a RealmHandle, directory: &'a Directory, writer: &'a User) -> Self {
         let shows_previews = realm_bool(directory.realm(), "inline_image_preview");
-        Self { realm, directory, writer, url: "", shows_previews, newest: Vec::new() }
+        let linkifiers = realm.0.linkifiers.of(directory.lists());
+        Self { realm, directory, writer, url: "", shows_previews, linkifiers, newest: Vec::new() }
     }
 
     /// For descriptions: text alone.
@@ -108,6 +111,10 @@ impl MarkdownContext for RealmMarkdown<'_> {
     /// Organizations have no emoji of their own yet.
     fn custom_emoji(&self, _: &str) -> Option<EmojiRef> {
         None
+    }
+
+    fn linkifiers(&self) -> &[Linkifier] {
+        &self.linkifiers
     }
 
     fn realm_url(&self) -> &str {

@@ -132,6 +132,7 @@ impl Server {
         let id = view.realm();
         let sequencer = Sequencer::after(&view);
         let shared = Arc::new(RealmShared {
+            linkifiers: Default::default(),
             id,
             credentials: Credentials::new(*self.folder.secret(), &view.directory),
             view: RwLock::new(view),

@@ -4,6 +4,7 @@
 use crate::channel::ChannelActor;
 use crate::clock::Clock;
 use crate::direct::DirectActor;
+use crate::linkifiers::LinkifierCache;
 use crate::login::Credentials;
 use crate::presence::PresenceTable;
 use crate::realm::RealmActor;
@@ -63,6 +64,8 @@ pub struct RealmShared {
     pub clock: Arc<dyn Clock>,
     /// Who may log in with which key.
     pub credentials: Credentials,
+    /// Patterns that become links.
+    pub linkifiers: LinkifierCache,
     /// Who is here.
     pub presence: Mutex<PresenceTable>,
     /// When owners of bots were last told that nobody reads what those write.

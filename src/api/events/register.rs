@@ -7,6 +7,7 @@ mod capabilities;
 mod channels;
 mod empty;
 mod fetch;
+mod lists;
 mod narrow;
 mod people;
 mod personal;

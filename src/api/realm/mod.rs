@@ -1,5 +1,8 @@
 //! The organization as such.
 
+pub mod domains;
+pub mod linkifiers;
+pub mod playgrounds;
 pub mod profile_fields;
 pub mod setting_fields;
 pub mod update;

@@ -4,8 +4,8 @@ use crate::api::account::address::is_address;
 use crate::http::{Answer, ApiError, App, Caller, Fields, FromFields, Params, reply};
 use actors::{DomainError, NewUser};
 use model::{Directory, Role};
+use rules::addresses::check_email_allowed;
 use rules::names::{check_full_name_free, parse_full_name};
-use rules::settings::realm_bool;
 use serde::Serialize;
 
 /// The mark of an account, among its settings, that may create others. Not a setting that anybody can
@@ -72,10 +72,8 @@ pub fn check_new_account<'n>(
     }
     let Some(directory) = directory else { return Ok(full_name) };
     check_full_name_free(directory, full_name, None)?;
-    // No domain is allowed by name yet, so that a closed organization lets nobody in.
-    if realm_bool(directory.realm(), "emails_restricted_to_domains") {
-        return Err(ApiError::bad_request(format!("Email '{email}' not allowed in this organization")));
-    }
+    check_email_allowed(directory, email)
+        .map_err(|refusal| ApiError::bad_request(refusal.for_new_account(email)))?;
     match directory.user_by_email(email) {
         // Before the password is computed; whether the address is still free is decided by the organization.
         Some(_) => Err(DomainError::EmailInUse(email.to_owned()).into()),

@@ -5,7 +5,7 @@ use super::{ApiError, Code};
 use actors::DomainError;
 use model::GroupId;
 use rules::RuleError;
-use rules::error::{EditError, EmojiError, GroupError, GroupObjection, PersonalError};
+use rules::error::{EditError, EmojiError, GroupError, GroupObjection, OrganizationError, PersonalError};
 use rules::topics::EMPTY_TOPIC_DISPLAY_NAME;
 use serde_json::Value;
 
@@ -80,6 +80,9 @@ impl From<RuleError> for ApiError {
                 .with("first_message_id_allowed_to_move", first_allowed.0)
                 .with("total_messages_in_topic", total)
                 .with("total_messages_allowed_to_move", allowed),
+            RuleError::Organization(OrganizationError::FieldInvalid { field, why }) => {
+                refusal.with("errors", serde_json::json!({ field: [why] }))
+            }
             RuleError::Group(GroupError::InUse { objections }) => {
                 refusal.with("objections", objections.iter().map(objection).collect::<Vec<_>>())
             }

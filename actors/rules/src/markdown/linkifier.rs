@@ -54,12 +54,17 @@ impl Linkifier {
         let around = format!(r#"(?:\A|[\s\p{{Z}}'"(,:<])(?P<{OUTER}>{pattern})(?:\z|[^\p{{L}}\p{{N}}])"#);
         let pattern = RegexBuilder::new(&around).size_limit(PATTERN_BYTES_MAX).build()?;
         let template = UrlTemplate::parse(url_template)?;
-        for name in template.variables() {
-            if !pattern.capture_names().flatten().any(|group| group == name) {
-                return Err(LinkifierError::UnknownVariable(name.to_owned()));
-            }
+        let is_group = |name: &&str| pattern.capture_names().flatten().any(|group| group == *name);
+        match template.variables().filter(|name| !is_group(name)).min() {
+            Some(name) => Err(LinkifierError::UnknownVariable(name.to_owned())),
+            None => Ok(Self { pattern, template }),
         }
-        Ok(Self { pattern, template })
+    }
+
+    /// The first by name of the pattern's groups that the template does not use.
+    pub fn unused_group(&self) -> Option<&str> {
+        let groups = self.pattern.capture_names().flatten().filter(|group| *group != OUTER);
+        groups.filter(|group| !self.template.variables().any(|name| name == *group)).min()
     }
 
     /// All matches, first to last, without overlaps.

@@ -41,7 +41,7 @@ pub use conversations::{channel_url, message_url, topic_url};
 pub use linkifier::{Linkifier, LinkifierError};
 pub use mentions::Mentions;
 pub use topic_links::{TopicLink, topic_links};
-pub use url_template::TemplateError;
+pub use url_template::{TemplateError, template_variables};
 
 use block::Mode;
 use html::Stash;

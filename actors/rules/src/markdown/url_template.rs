@@ -9,6 +9,14 @@ use thiserror::Error;
 #[error("invalid URL template")]
 pub struct TemplateError;
 
+/// Names of the variables that a template uses, in order.
+///
+/// # Errors
+/// If the template is malformed.
+pub fn template_variables(template: &str) -> Result<Vec<String>, TemplateError> {
+    Ok(UrlTemplate::parse(template)?.variables().map(str::to_owned).collect())
+}
+
 /// A parsed template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct UrlTemplate {

@@ -1,5 +1,6 @@
 //! What is the caller's own in a registration: settings, topics, unread messages, who is here.
 
+use super::lists;
 use super::profiles;
 use super::state::State;
 use crate::api::users::presence::{HISTORY_DAYS, visible};
@@ -36,6 +37,7 @@ pub fn personal_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Enve
     legacy_settings(&mut envelope, state);
     topic_fields(&mut envelope, state);
     profiles::profile_fields(&mut envelope, state);
+    lists::list_fields(&mut envelope, state);
     if state.wants("presence") {
         envelope = presence_fields(envelope, state)?;
     }

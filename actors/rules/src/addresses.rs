@@ -1,0 +1,246 @@
+//! Whose address an organization takes: its domains, and what else it asks of addresses (endpoints.md 10,
+//! companions.md 10). Whether a text is an address at all was looked at before.
+
+use crate::error::{OrganizationError, RuleError};
+use crate::permissions::roles::check_owner;
+use crate::settings::realm_bool;
+use model::{Directory, DomainOp, RealmDomain, User};
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// Longest name of a domain, in bytes (RFC 1035).
+const DOMAIN_BYTES_MAX: usize = 255;
+/// Domains of one organization.
+pub const DOMAINS_MAX: usize = 500;
+
+/// Why an address will not do. The display text is the reason that somebody who invites is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AddressRefusal {
+    /// At none of the organization's domains.
+    #[error("Outside your domain.")]
+    OutsideDomains,
+    /// At a service that gives everybody an address for ten minutes.
+    #[error("Please use your real email address.")]
+    Disposable,
+    /// `a+b@…`: one person could come many times.
+    #[error("Email addresses containing + are not allowed.")]
+    ContainsPlus,
+}
+
+impl AddressRefusal {
+    /// What somebody who makes an account for others is told (companions.md 5).
+    pub fn for_new_account(self, email: &str) -> String {
+        match self {
+            Self::OutsideDomains => format!("Email '{email}' not allowed in this organization"),
+            Self::Disposable => "Disposable email addresses are not allowed in this organization".into(),
+            Self::ContainsPlus => self.to_string(),
+        }
+    }
+}
+
+/// Refuses an address that the organization does not take. `email` is a well-formed address.
+///
+/// An organization that is restricted to its domains and has none takes every address.
+///
+/// # Errors
+/// See [`AddressRefusal`].
+pub fn check_email_allowed(directory: &Directory, email: &str) -> Result<(), AddressRefusal> {
+    let (local, host) = email.rsplit_once('@').unwrap_or((email, ""));
+    let host = host.to_lowercase();
+    let domains = &directory.lists().domains.items;
+    if !realm_bool(directory.realm(), "emails_restricted_to_domains") {
+        let refuses_disposable = realm_bool(directory.realm(), "disallow_disposable_email_addresses");
+        let is_refused = refuses_disposable && is_disposable(&host);
+        return if is_refused { Err(AddressRefusal::Disposable) } else { Ok(()) };
+    }
+    if domains.is_empty() {
+        return Ok(());
+    }
+    if local.contains('+') {
+        return Err(AddressRefusal::ContainsPlus);
+    }
+    if domains.iter().any(|domain| contains(domain, &host)) {
+        Ok(())
+    } else {
+        Err(AddressRefusal::OutsideDomains)
+    }
+}
+
+/// Whether a host, in lower case, belongs to a domain.
+fn contains(domain: &RealmDomain, host: &str) -> bool {
+    let below = host.strip_suffix(domain.name.as_str());
+    below == Some("") || (domain.allows_subdomains && below.is_some_and(|below| below.ends_with('.')))
+}
+
+/// Whether a host gives away addresses for ten minutes.
+fn is_disposable(host: &str) -> bool {
+    // The list knows hosts as DNS does, and takes what is no host for a bad one.
+    let Ok(url::Host::Domain(host)) = url::Host::parse(host) else { return false };
+    host.contains('.') && !mailchecker::is_valid(&format!("a@{host}"))
+}
+
+/// The name of a domain in lower case, without white space around.
+///
+/// # Errors
+/// `DomainInvalid`.
+pub fn parse_domain(raw: &str) -> Result<String, OrganizationError> {
+    static CHARACTERS: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new("^[a-z0-9-]*$").expect("a valid pattern"));
+    let name = raw.trim().to_lowercase();
+    let refused = |why| Err(OrganizationError::DomainInvalid { why });
+    if name.is_empty() {
+        return refused("Domain can't be empty.");
+    }
+    if !name.contains('.') {
+        return refused("Domain must have at least one dot (.)");
+    }
+    if name.len() > DOMAIN_BYTES_MAX {
+        return refused("Domain is too long");
+    }
+    if name.starts_with('.') || name.ends_with('.') {
+        return refused("Domain cannot start or end with a dot (.)");
+    }
+    for label in name.split('.') {
+        if label.is_empty() {
+            return refused("Consecutive '.' are not allowed.");
+        }
+        if label.starts_with('-') || label.ends_with('-') {
+            return refused("Subdomains cannot start or end with a '-'.");
+        }
+        if !CHARACTERS.is_match(label) {
+            return refused("Domain can only have letters, numbers, '.' and '-'s.");
+        }
+    }
+    Ok(name)
+}
+
+/// What an owner wants with the organization's domains; names as sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DomainRequest {
+    /// A new one.
+    Add {
+        /// Its name.
+        name: String,
+        /// Whether its subdomains count, too.
+        allows_subdomains: bool,
+    },
+    /// Another rule for subdomains.
+    Change {
+        /// Which.
+        name: String,
+        /// Whether its subdomains count, too.
+        allows_subdomains: bool,
+    },
+    /// One less.
+    Remove {
+        /// Which.
+        name: String,
+    },
+}
+
+/// The domain with its new record, and what becomes of it; none: it is so already.
+///
+/// # Errors
+/// `OwnerRequired`, `DomainInvalid`, `DomainExists`, `DomainMissing`, `TooMany`.
+pub fn check_domain_request(
+    directory: &Directory,
+    user: &User,
+    request: DomainRequest,
+) -> Result<Option<(RealmDomain, DomainOp)>, RuleError> {
+    check_owner(user)?;
+    let lists = directory.lists();
+    let find = |name: String| lists.domain(&name).cloned().ok_or(OrganizationError::DomainMissing { name });
+    Ok(match request {
+        DomainRequest::Add { name, allows_subdomains } => {
+            let name = parse_domain(&name)?;
+            if lists.domain(&name).is_some() {
+                return Err(OrganizationError::DomainExists { name }.into());
+            }
+            if lists.domains.items.len() >= DOMAINS_MAX {
+                return Err(OrganizationError::TooMany { what: "domains", limit: DOMAINS_MAX }.into());
+            }
+            let domain = RealmDomain { id: lists.domains.last_id + 1, name, allows_subdomains };
+            Some((domain, DomainOp::Added))
+        }
+        DomainRequest::Change { name, allows_subdomains } => {
+            let before = find(name)?;
+            (before.allows_subdomains != allows_subdomains)
+                .then_some((RealmDomain { allows_subdomains, ..before }, DomainOp::Changed))
+        }
+        DomainRequest::Remove { name } => Some((find(name)?, DomainOp::Removed)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use model::{Realm, SettingValue};
+
+    fn organization(restricted: bool, domains: &[(&str, bool)]) -> Directory {
+        let mut directory = fixture::directory();
+        let mut realm = Realm::clone(directory.realm());
+        realm.settings.insert("emails_restricted_to_domains".into(), SettingValue::Bool(restricted));
+        directory.put_realm(realm);
+        let mut lists = model::RealmLists::default();
+        for (id, (name, allows_subdomains)) in (1..).zip(domains) {
+            let domain = RealmDomain { id, name: (*name).to_owned(), allows_subdomains: *allows_subdomains };
+            lists.apply_domain(&domain, DomainOp::Added);
+        }
+        directory.put_lists(lists);
+        directory
+    }
+
+    #[test]
+    fn a_restricted_organization_takes_its_own() {
+        let directory = organization(true, &[("zulip.com", false), ("acme.example", true)]);
+        let check = |email| check_email_allowed(&directory, email);
+        for email in
+            ["a@zulip.com", "A@ZULIP.com", "a@acme.example", "a@b.acme.example", "a@b.c.acme.example"]
+        {
+            assert_eq!(check(email), Ok(()), "{email}");
+        }
+        for email in
+            ["a@sub.zulip.com", "a@notzulip.com", "a@badacme.example", "a@example", "a@mailinator.com"]
+        {
+            assert_eq!(check(email), Err(AddressRefusal::OutsideDomains), "{email}");
+        }
+        assert_eq!(check("a+b@zulip.com"), Err(AddressRefusal::ContainsPlus));
+        assert_eq!(check_email_allowed(&organization(true, &[]), "a@mailinator.com"), Ok(()));
+    }
+
+    #[test]
+    fn others_take_all_but_the_disposable() {
+        let directory = organization(false, &[("zulip.com", false)]);
+        let check = |email| check_email_allowed(&directory, email);
+        for email in ["a+b@gmail.com", "a@zulip.com", "a@bücher.example", "a@localhost", "a@b.example"] {
+            assert_eq!(check(email), Ok(()), "{email}");
+        }
+        assert_eq!(check("a@mailinator.com"), Err(AddressRefusal::Disposable));
+        assert_eq!(check("a@MAILINATOR.com"), Err(AddressRefusal::Disposable));
+        let mut directory = directory;
+        let mut realm = Realm::clone(directory.realm());
+        realm.settings.insert("disallow_disposable_email_addresses".into(), SettingValue::Bool(false));
+        directory.put_realm(realm);
+        assert_eq!(check_email_allowed(&directory, "a@mailinator.com"), Ok(()));
+    }
+
+    #[test]
+    fn names_of_domains() {
+        assert_eq!(parse_domain(" Acme.Example "), Ok("acme.example".to_owned()));
+        let long = format!("{}.com", "a".repeat(255));
+        for (raw, why) in [
+            ("", "Domain can't be empty."),
+            ("acme", "Domain must have at least one dot (.)"),
+            (long.as_str(), "Domain is too long"),
+            (".acme.com", "Domain cannot start or end with a dot (.)"),
+            ("acme.com.", "Domain cannot start or end with a dot (.)"),
+            ("acme..com", "Consecutive '.' are not allowed."),
+            ("-acme.com", "Subdomains cannot start or end with a '-'."),
+            ("acme-.com", "Subdomains cannot start or end with a '-'."),
+            ("ac_me.com", "Domain can only have letters, numbers, '.' and '-'s."),
+        ] {
+            assert_eq!(parse_domain(raw), Err(OrganizationError::DomainInvalid { why }), "{raw}");
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! The organization's linkifiers: what may be one, and in which order they apply (companions.md 10, markdown.md 4).
+
+use crate::error::{OrganizationError, RuleError};
+use crate::markdown::{Linkifier, LinkifierError};
+use model::{LinkifierRecord, Listed};
+use regex_syntax::ast::ErrorKind;
+
+/// Linkifiers of one organization: each is tried on every message.
+pub const LINKIFIERS_MAX: usize = 200;
+/// Longest pattern and longest template, in characters.
+const TEXT_CHARS_MAX: usize = 1000;
+
+/// A new linkifier, which applies after all others; its id is still to be given.
+///
+/// # Errors
+/// `FieldInvalid`, `TooMany`.
+pub fn check_new_linkifier(
+    all: &Listed<LinkifierRecord>,
+    pattern: &str,
+    url_template: &str,
+) -> Result<LinkifierRecord, RuleError> {
+    check_texts(pattern, url_template)?;
+    check_free(all, None, pattern)?;
+    if all.items.len() >= LINKIFIERS_MAX {
+        return Err(OrganizationError::TooMany { what: "linkifiers", limit: LINKIFIERS_MAX }.into());
+    }
+    Ok(LinkifierRecord { id: 0, pattern: pattern.to_owned(), url_template: url_template.to_owned() })
+}
+
+/// A linkifier with another pattern and template.
+///
+/// # Errors
+/// `LinkifierMissing`, `FieldInvalid`.
+pub fn check_linkifier_update(
+    all: &Listed<LinkifierRecord>,
+    id: i64,
+    pattern: &str,
+    url_template: &str,
+) -> Result<LinkifierRecord, RuleError> {
+    let id = find_linkifier(all, id)?.id;
+    check_texts(pattern, url_template)?;
+    check_free(all, Some(id), pattern)?;
+    Ok(LinkifierRecord { id, pattern: pattern.to_owned(), url_template: url_template.to_owned() })
+}
+
+/// The linkifier with an id as sent.
+///
+/// # Errors
+/// `LinkifierMissing`.
+pub fn find_linkifier(all: &Listed<LinkifierRecord>, id: i64) -> Result<&LinkifierRecord, OrganizationError> {
+    let mut items = all.items.iter();
+    items.find(|known| i64::from(known.id) == id).ok_or(OrganizationError::LinkifierMissing)
+}
+
+/// The linkifiers in another order, which names each of them once.
+///
+/// # Errors
+/// `LinkifierOrderInvalid`.
+pub fn check_linkifier_order(
+    all: &Listed<LinkifierRecord>,
+    order: &[i64],
+) -> Result<Vec<LinkifierRecord>, OrganizationError> {
+    let refusal = OrganizationError::LinkifierOrderInvalid;
+    let mut ordered = Vec::with_capacity(order.len().min(LINKIFIERS_MAX));
+    for id in order {
+        let found = find_linkifier(all, *id).map_err(|_| refusal.clone())?;
+        if ordered.contains(found) {
+            return Err(refusal);
+        }
+        ordered.push(found.clone());
+    }
+    if ordered.len() == all.items.len() { Ok(ordered) } else { Err(refusal) }
+}
+
+/// Those of an organization, ready to be applied.
+pub fn compile_linkifiers(all: &Listed<LinkifierRecord>) -> Vec<Linkifier> {
+    // Each was compiled before it was stored.
+    all.items.iter().filter_map(|known| Linkifier::new(&known.pattern, &known.url_template).ok()).collect()
+}
+
+fn check_free(
+    all: &Listed<LinkifierRecord>,
+    own: Option<u32>,
+    pattern: &str,
+) -> Result<(), OrganizationError> {
+    if all.items.iter().any(|known| Some(known.id) != own && known.pattern == pattern) {
+        let why = "Realm filter with this Realm and Pattern already exists.";
+        return Err(OrganizationError::field("__all__", why));
+    }
+    Ok(())
+}
+
+fn check_texts(pattern: &str, url_template: &str) -> Result<(), OrganizationError> {
+    for (field, text) in [("pattern", pattern), ("url_template", url_template)] {
+        check_text(field, text, TEXT_CHARS_MAX)?;
+    }
+    check_groups(pattern, url_template)
+}
+
+/// Refuses what is blank or too long.
+pub(crate) fn check_text(field: &'static str, text: &str, chars_max: usize) -> Result<(), OrganizationError> {
+    let length = text.chars().count();
+    if text.trim().is_empty() {
+        Err(OrganizationError::field(field, "This field cannot be blank."))
+    } else if length > chars_max {
+        let why = format!("Ensure this value has at most {chars_max} characters (it has {length}).");
+        Err(OrganizationError::field(field, why))
+    } else {
+        Ok(())
+    }
+}
+
+/// The pattern's named groups are the template's variables, no more and no less.
+fn check_groups(pattern: &str, url_template: &str) -> Result<(), OrganizationError> {
+    let linkifier = Linkifier::new(pattern, url_template).map_err(|error| match error {
+        LinkifierError::Pattern(_) => {
+            let why = format!("Bad regular expression: {}", pattern_mistake(pattern));
+            OrganizationError::field("pattern", why)
+        }
+        LinkifierError::Template(_) => OrganizationError::field("url_template", "Invalid URL template."),
+        LinkifierError::UnknownVariable(name) => {
+            let why = format!("Group '{name}' in URL template is not present in linkifier pattern.");
+            OrganizationError::field("__all__", why)
+        }
+    })?;
+    match linkifier.unused_group() {
+        None => Ok(()),
+        Some(name) => {
+            let why = format!("Group '{name}' in linkifier pattern is not present in URL template.");
+            Err(OrganizationError::field("__all__", why))
+        }
+    }
+}
+
+/// What is wrong with a pattern, in the words that people know from other tools where there are some.
+fn pattern_mistake(pattern: &str) -> String {
+    let parsed = match regex_syntax::parse(pattern) {
+        Ok(_) => return "pattern too large - compile failed".into(),
+        Err(error) => error,
+    };
+    match parsed {
+        regex_syntax::Error::Parse(error) => {
+            let from = pattern.get(error.span().start.offset..).unwrap_or_default();
+            let here = error.span().start.offset..error.span().end.offset;
+            let here = pattern.get(here).unwrap_or_default();
+            match error.kind() {
+                ErrorKind::GroupUnclosed => format!("missing ): {pattern}"),
+                ErrorKind::GroupUnopened => format!("unexpected ): {pattern}"),
+                ErrorKind::ClassUnclosed => format!("missing ]: {from}"),
+                ErrorKind::RepetitionMissing => {
+                    let operator: String = from.chars().take(1).collect();
+                    format!("no argument for repetition operator: {operator}")
+                }
+                ErrorKind::EscapeUnrecognized => format!("invalid escape sequence: {here}"),
+                ErrorKind::UnsupportedLookAround => format!("invalid perl operator: {here}"),
+                kind => kind.to_string(),
+            }
+        }
+        regex_syntax::Error::Translate(error) => error.kind().to_string(),
+        _ => "syntax error".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATTERN: &str = "#(?P<id>[0-9]+)";
+    const TEMPLATE: &str = "https://t.example/{id}";
+
+    fn some() -> Listed<LinkifierRecord> {
+        let item = |id: u32, pattern: &str| LinkifierRecord {
+            id,
+            pattern: pattern.to_owned(),
+            url_template: TEMPLATE.to_owned(),
+        };
+        Listed { items: vec![item(1, PATTERN), item(3, "x(?P<id>[0-9]+)")], last_id: 3 }
+    }
+
+    #[test]
+    fn what_may_be_one() {
+        let check = |pattern: &str, template: &str| {
+            check_new_linkifier(&some(), pattern, template).map_err(|error| error.to_string())
+        };
+        assert!(check("y(?P<id>[0-9]+)(?P<part>[a-z])", "https://t.example/{id}{?part}").is_ok());
+        let long = "x".repeat(1001);
+        for (pattern, template, why) in [
+            ("", TEMPLATE, "This field cannot be blank."),
+            ("x(?P<id>.)", " ", "This field cannot be blank."),
+            (&long, TEMPLATE, "Ensure this value has at most 1000 characters (it has 1001)."),
+            ("(foo", TEMPLATE, "Bad regular expression: missing ): (foo"),
+            ("foo)", TEMPLATE, "Bad regular expression: unexpected ): foo)"),
+            ("a[b", TEMPLATE, "Bad regular expression: missing ]: [b"),
+            ("+a", TEMPLATE, "Bad regular expression: no argument for repetition operator: +"),
+            ("(?P<id>a{1000}){1000}", TEMPLATE, "Bad regular expression: pattern too large - compile failed"),
+            ("y(?P<id>[0-9]+)", "https://t.example/{id", "Invalid URL template."),
+            ("y[0-9]+", TEMPLATE, "Group 'id' in URL template is not present in linkifier pattern."),
+            (
+                "y(?P<id>[0-9]+)(?P<hash>.)",
+                TEMPLATE,
+                "Group 'hash' in linkifier pattern is not present in URL template.",
+            ),
+            (PATTERN, TEMPLATE, "Realm filter with this Realm and Pattern already exists."),
+        ] {
+            assert_eq!(check(pattern, template), Err(why.to_owned()), "{pattern} {template}");
+        }
+    }
+
+    #[test]
+    fn updates_and_order() {
+        let all = some();
+        let updated = check_linkifier_update(&all, 3, "y(?P<id>.)", TEMPLATE).unwrap();
+        assert_eq!((updated.id, updated.pattern.as_str()), (3, "y(?P<id>.)"));
+        assert!(check_linkifier_update(&all, 1, PATTERN, TEMPLATE).is_ok(), "its own pattern is not taken");
+        assert!(check_linkifier_update(&all, 3, PATTERN, TEMPLATE).is_err());
+        for id in [2, 0, -1, i64::MAX] {
+            let refusal = check_linkifier_update(&all, id, PATTERN, TEMPLATE);
+            assert_eq!(refusal, Err(OrganizationError::LinkifierMissing.into()), "{id}");
+        }
+        let ids = |order: &[i64]| {
+            check_linkifier_order(&all, order).map(|all| all.iter().map(|known| known.id).collect::<Vec<_>>())
+        };
+        assert_eq!(ids(&[3, 1]), Ok(vec![3, 1]));
+        for order in [&[] as &[i64], &[1], &[1, 1], &[1, 3, 3], &[1, 2], &[1, 3, 4]] {
+            assert_eq!(ids(order), Err(OrganizationError::LinkifierOrderInvalid), "{order:?}");
+        }
+        assert_eq!(compile_linkifiers(&all).len(), 2);
+    }
+}

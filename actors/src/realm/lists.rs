@@ -1,0 +1,159 @@
+//! What administrators list for the organization: domains, linkifiers, playgrounds (companions.md 10).
+
+use super::groups::actor;
+use super::settled::{Moment, SettledCommand};
+use crate::error::DomainError;
+use model::{DomainOp, Fact, LinkifierRecord, Listed, Playground, Realm, RealmDomain, SettingValue, UserId};
+use rules::RuleError;
+use rules::addresses::{DomainRequest, check_domain_request};
+use rules::linkifiers::{check_linkifier_order, check_linkifier_update, check_new_linkifier, find_linkifier};
+use rules::permissions::roles::check_administrator;
+use rules::playgrounds::{check_new_playground, find_playground};
+use rules::settings::realm_bool;
+
+/// Change the domains of people's addresses.
+pub(crate) struct ChangeDomains {
+    /// Who does it.
+    pub by: UserId,
+    /// How.
+    pub request: DomainRequest,
+}
+
+impl SettledCommand for ChangeDomains {
+    /// The domain, where it is new.
+    type Outcome = Option<RealmDomain>;
+
+    fn decide(self, moment: &mut Moment<'_>) -> Result<(Option<RealmDomain>, Vec<Fact>), DomainError> {
+        let directory = &moment.directory;
+        let by = actor(directory, self.by)?;
+        let Some((domain, op)) = check_domain_request(directory, by, self.request)? else {
+            return Ok((None, Vec::new()));
+        };
+        let mut facts = Vec::new();
+        let realm = directory.realm();
+        let is_last = op == DomainOp::Removed && directory.lists().domains.items.len() == 1;
+        if is_last && realm_bool(realm, "emails_restricted_to_domains") {
+            // Without a domain it would restrict nobody.
+            let mut after = Realm::clone(realm);
+            after.settings.insert("emails_restricted_to_domains".into(), SettingValue::Bool(false));
+            facts.push(Fact::RealmChanged(Box::new(after)));
+        }
+        let added = (op == DomainOp::Added).then(|| domain.clone());
+        facts.push(Fact::DomainSet { domain, op });
+        Ok((added, facts))
+    }
+}
+
+/// What becomes of the linkifiers; ids and texts as sent.
+pub(crate) enum LinkifiersChange {
+    /// One more.
+    Add {
+        /// Regular expression.
+        pattern: String,
+        /// RFC 6570.
+        url_template: String,
+    },
+    /// Another record.
+    Update {
+        /// Which.
+        id: i64,
+        /// Regular expression.
+        pattern: String,
+        /// RFC 6570.
+        url_template: String,
+    },
+    /// One less.
+    Remove(i64),
+    /// Another order.
+    Reorder(Vec<i64>),
+}
+
+/// Change the linkifiers.
+pub(crate) struct ChangeLinkifiers {
+    /// Who does it.
+    pub by: UserId,
+    /// How.
+    pub change: LinkifiersChange,
+}
+
+impl SettledCommand for ChangeLinkifiers {
+    /// The id of the linkifier, where it is new; 0 otherwise.
+    type Outcome = u32;
+
+    fn decide(self, moment: &mut Moment<'_>) -> Result<(u32, Vec<Fact>), DomainError> {
+        let directory = &moment.directory;
+        check_administrator(actor(directory, self.by)?)?;
+        let before = &directory.lists().linkifiers;
+        let mut after = Listed::clone(before);
+        let mut added = 0;
+        match self.change {
+            LinkifiersChange::Add { pattern, url_template } => {
+                let record = check_new_linkifier(before, &pattern, &url_template)?;
+                added = after.next_id();
+                after.items.push(LinkifierRecord { id: added, ..record });
+            }
+            LinkifiersChange::Update { id, pattern, url_template } => {
+                let record = check_linkifier_update(before, id, &pattern, &url_template)?;
+                if let Some(known) = after.items.iter_mut().find(|known| known.id == record.id) {
+                    *known = record;
+                }
+            }
+            LinkifiersChange::Remove(id) => {
+                let gone = find_linkifier(before, id).map_err(RuleError::from)?.id;
+                after.items.retain(|known| known.id != gone);
+            }
+            LinkifiersChange::Reorder(order) => {
+                after.items = check_linkifier_order(before, &order).map_err(RuleError::from)?;
+            }
+        }
+        let changed = (after != *before).then(|| Fact::LinkifiersChanged(Box::new(after)));
+        Ok((added, changed.into_iter().collect()))
+    }
+}
+
+/// What becomes of the playgrounds; ids and texts as sent.
+pub(crate) enum PlaygroundsChange {
+    /// One more.
+    Add {
+        /// What people call it.
+        name: String,
+        /// As code blocks name it.
+        language: String,
+        /// RFC 6570.
+        url_template: String,
+    },
+    /// One less.
+    Remove(i64),
+}
+
+/// Change the playgrounds.
+pub(crate) struct ChangePlaygrounds {
+    /// Who does it.
+    pub by: UserId,
+    /// How.
+    pub change: PlaygroundsChange,
+}
+
+impl SettledCommand for ChangePlaygrounds {
+    /// The id of the playground, where it is new; 0 otherwise.
+    type Outcome = u32;
+
+    fn decide(self, moment: &mut Moment<'_>) -> Result<(u32, Vec<Fact>), DomainError> {
+        let directory = &moment.directory;
+        check_administrator(actor(directory, self.by)?)?;
+        let mut all = Listed::clone(&directory.lists().playgrounds);
+        let mut added = 0;
+        match self.change {
+            PlaygroundsChange::Add { name, language, url_template } => {
+                let record = check_new_playground(&all, &name, &language, &url_template)?;
+                added = all.next_id();
+                all.items.push(Playground { id: added, ..record });
+            }
+            PlaygroundsChange::Remove(id) => {
+                let gone = find_playground(&all, id).map_err(RuleError::from)?.id;
+                all.items.retain(|known| known.id != gone);
+            }
+        }
+        Ok((added, vec![Fact::PlaygroundsChanged(Box::new(all))]))
+    }
+}
