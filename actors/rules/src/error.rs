@@ -3,17 +3,25 @@
 //! Which code and HTTP status a word becomes, and which data is repeated in extra fields, is one table at
 //! the edge (`src/http/error.rs`). The display text of each word is the `msg` of the specification.
 
+mod account;
+mod bot;
 mod edit;
 mod emoji;
 mod group;
+mod invitation;
 mod organization;
 mod personal;
 mod push;
 mod widget;
 
+pub use account::AccountError;
+pub use bot::BotError;
 pub use edit::EditError;
 pub use emoji::EmojiError;
 pub use group::{GroupError, GroupObjection};
+pub use invitation::{
+    AddressProblem, InvitationEnd, InvitationError, InvitingRefusal, NotInvited,
+};
 pub use organization::OrganizationError;
 pub use personal::PersonalError;
 pub use push::PushError;
@@ -383,12 +391,21 @@ pub enum RuleError {
     /// A user group that cannot be made, changed or left like this.
     #[error(transparent)]
     Group(#[from] GroupError),
+    /// See [`InvitationError`].
+    #[error(transparent)]
+    Invitation(#[from] InvitationError),
     /// See [`OrganizationError`].
     #[error(transparent)]
     Organization(#[from] OrganizationError),
     /// See [`PushError`].
     #[error(transparent)]
     Push(#[from] PushError),
+    /// See [`AccountError`].
+    #[error(transparent)]
+    Account(#[from] AccountError),
+    /// See [`BotError`].
+    #[error(transparent)]
+    Bot(#[from] BotError),
     /// See [`PersonalError`].
     #[error(transparent)]
     Personal(#[from] PersonalError),

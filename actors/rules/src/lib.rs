@@ -3,9 +3,12 @@
 //! No clock, no randomness, no I/O, no HTTP: time and state are arguments, refusals are `RuleError`.
 //! Who asks, in which order, and what becomes of the answer is `actors`.
 
+pub mod accounts;
+pub mod address_list;
 pub mod addresses;
 pub mod alert_words;
 pub mod avatar;
+pub mod bots;
 pub mod client;
 pub mod colors;
 pub mod content;
@@ -14,6 +17,7 @@ pub mod error;
 pub mod folders;
 pub mod groups;
 pub mod history;
+pub mod invitations;
 pub mod linkifiers;
 pub mod markdown;
 pub mod names;

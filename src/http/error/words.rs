@@ -5,6 +5,7 @@ use super::{ApiError, Code};
 use actors::DomainError;
 use model::GroupId;
 use rules::RuleError;
+use rules::error::{AddressProblem, InvitationError, InvitingRefusal, NotInvited};
 use rules::error::{EditError, EmojiError, GroupError, GroupObjection, OrganizationError, PersonalError};
 use rules::topics::EMPTY_TOPIC_DISPLAY_NAME;
 use serde_json::Value;
@@ -83,12 +84,27 @@ impl From<RuleError> for ApiError {
             RuleError::Organization(OrganizationError::FieldInvalid { field, why }) => {
                 refusal.with("errors", serde_json::json!({ field: [why] }))
             }
+            RuleError::Invitation(InvitationError::NotSent { why, problems }) => not_invited(why, &problems),
             RuleError::Group(GroupError::InUse { objections }) => {
                 refusal.with("objections", objections.iter().map(objection).collect::<Vec<_>>())
             }
             _ => refusal,
         }
     }
+}
+
+/// INVITATION_FAILED: who was not invited, with the reason and whether the account could come back, and whether others
+/// were invited. There are no licenses to run out of.
+pub(crate) fn not_invited(why: InvitingRefusal, problems: &[NotInvited]) -> ApiError {
+    let problem = |(address, problem): &NotInvited| {
+        let is_deactivated = *problem == AddressProblem::Deactivated;
+        Value::from(vec![address.clone().into(), problem.to_string().into(), Value::from(is_deactivated)])
+    };
+    ApiError::new(Code::INVITATION_FAILED, why.to_string())
+        .with("errors", problems.iter().map(problem).collect::<Vec<_>>())
+        .with("sent_invitations", why == InvitingRefusal::SomeKnown)
+        .with("license_limit_reached", false)
+        .with("daily_limit_reached", why == InvitingRefusal::DailyLimit)
 }
 
 fn objection(objection: &GroupObjection) -> Value {

@@ -1,0 +1,312 @@
+//! Who may invite whom, to be what, and who may take it back (endpoints.md 10, companions.md 10).
+
+use crate::address_list::{is_address, parse_address_list};
+use crate::addresses::check_email_allowed;
+use crate::error::{AddressProblem, InvitationEnd, InvitationError, InvitingRefusal, NotInvited, RuleError};
+use crate::groups::manages_group;
+use crate::permissions::channel::{Archived, ChannelRef, access_channel_content};
+use crate::permissions::create::check_may_add_subscribers;
+use crate::permissions::group_setting::{active_group, check_holds_realm};
+use crate::settings::{RealmPermission, realm_bool};
+use model::{
+    ChannelId, Directory, GroupId, Invitation, InvitationId, InvitationState, Role, Timestamp, User,
+};
+use std::sync::Arc;
+
+/// Longest own text of the welcome bot, in code points.
+pub const WELCOME_TEXT_LENGTH_MAX: usize = 8000;
+
+/// How old an account must be to invite into an organization that everybody may join, in seconds.
+const ACCOUNT_AGE_SECS_MIN: u64 = 3 * 24 * 3600;
+
+/// How far back the daily limit looks, in seconds.
+const DAY_SECS: u64 = 24 * 3600;
+
+/// What somebody wants to invite others to, as sent.
+#[derive(Clone, Debug)]
+pub struct InvitationRequest {
+    /// `invite_as`
+    pub role: i64,
+    /// `stream_ids`
+    pub channels: Vec<i64>,
+    /// `group_ids`
+    pub groups: Vec<i64>,
+    /// `include_realm_default_subscriptions`
+    pub includes_default_channels: bool,
+    /// `notify_referrer_on_join`
+    pub notifies_inviter: bool,
+    /// `welcome_message_custom_text`; none for the organization's own.
+    pub welcome_text: Option<String>,
+    /// How long it is good; none: for ever.
+    pub valid_minutes: Option<u64>,
+}
+
+/// Whom to invite.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvitationPlan {
+    /// The invitation of each; its id and address are to be filled in.
+    pub invitation: Invitation,
+    /// Addresses, at least one.
+    pub addresses: Vec<String>,
+    /// Who is known here already.
+    pub skipped: Vec<NotInvited>,
+}
+
+/// Decides invitations by mail, in the order of endpoints.md 10. `daily_max` bounds those of the whole organization in
+/// a day; 0: nothing does.
+///
+/// # Errors
+/// `InsufficientPermission`, `OwnerRequired`, every [`InvitationError`] up to `NotSent`, `InvalidUserGroup`, `TooLong`.
+pub fn check_invitations(
+    dir: &Directory,
+    inviter: &User,
+    addresses: &str,
+    request: InvitationRequest,
+    now: Timestamp,
+    daily_max: usize,
+) -> Result<InvitationPlan, RuleError> {
+    check_holds_realm(dir, RealmPermission::InviteUsers, inviter.id)?;
+    let role = check_role(inviter, request.role)?;
+    let addresses = parse_address_list(addresses);
+    if addresses.is_empty() {
+        return Err(InvitationError::NoAddress.into());
+    }
+    let invitation = plan(dir, inviter, role, request, now)?;
+    check_limits(dir, inviter, addresses.len(), now, daily_max)?;
+    let (addresses, skipped) = sort_addresses(dir, addresses)?;
+    Ok(InvitationPlan { invitation, addresses, skipped })
+}
+
+/// Decides a reusable invitation; its id is to be filled in.
+///
+/// # Errors
+/// As [`check_invitations`], as far as they are about no address.
+pub fn check_reusable_invitation(
+    dir: &Directory,
+    inviter: &User,
+    request: InvitationRequest,
+    now: Timestamp,
+) -> Result<Invitation, RuleError> {
+    check_holds_realm(dir, RealmPermission::CreateMultiuseInvite, inviter.id)?;
+    let role = check_role(inviter, request.role)?;
+    plan(dir, inviter, role, request, now)
+}
+
+/// Nobody invites to more than they are; moderators and above are invited by administrators.
+fn check_role(inviter: &User, code: i64) -> Result<Role, RuleError> {
+    let role = Role::from_code(code).ok_or(InvitationError::RoleInvalid)?;
+    match role {
+        Role::Owner if inviter.role != Role::Owner => Err(RuleError::OwnerRequired),
+        Role::Administrator | Role::Moderator if !inviter.is_administrator() => {
+            Err(InvitationError::AdministratorRequired.into())
+        }
+        _ => Ok(role),
+    }
+}
+
+fn plan(
+    dir: &Directory,
+    inviter: &User,
+    role: Role,
+    request: InvitationRequest,
+    now: Timestamp,
+) -> Result<Invitation, RuleError> {
+    let channels = check_channels(dir, inviter, &request.channels)?;
+    let groups = check_groups(dir, inviter, &request.groups)?;
+    if let Some(text) = &request.welcome_text {
+        if !inviter.is_administrator() {
+            return Err(InvitationError::AdministratorRequired.into());
+        }
+        if text.chars().count() > WELCOME_TEXT_LENGTH_MAX {
+            let field = "welcome_message_custom_text";
+            return Err(RuleError::TooLong { field, limit: WELCOME_TEXT_LENGTH_MAX });
+        }
+    }
+    Ok(Invitation {
+        id: InvitationId::default(),
+        address: None,
+        inviter: inviter.id,
+        role,
+        channels,
+        groups,
+        includes_default_channels: request.includes_default_channels,
+        notifies_inviter: request.notifies_inviter,
+        welcome_text: request.welcome_text,
+        sent: now,
+        expires: request.valid_minutes.map(|minutes| now.plus_secs(minutes.saturating_mul(60))),
+        state: InvitationState::Pending,
+    })
+}
+
+/// All must be there before any is looked at for permission.
+fn check_channels(dir: &Directory, inviter: &User, ids: &[i64]) -> Result<Vec<ChannelId>, RuleError> {
+    let mut channels = Vec::with_capacity(ids.len());
+    for id in ids {
+        let found = access_channel_content(dir, inviter, ChannelRef::Id(*id), Archived::Refused);
+        channels.push(found.map_err(|_| InvitationError::ChannelInvalid { id: *id })?.channel());
+    }
+    for channel in &channels {
+        let is_default = dir.realm().default_channels.contains(&channel.id);
+        if !is_default && check_may_add_subscribers(dir, inviter, channel).is_err() {
+            return Err(InvitationError::SubscribingNotPermitted.into());
+        }
+    }
+    let mut channels: Vec<ChannelId> = channels.into_iter().map(|channel| channel.id).collect();
+    channels.sort();
+    channels.dedup();
+    Ok(channels)
+}
+
+fn check_groups(dir: &Directory, inviter: &User, ids: &[i64]) -> Result<Vec<GroupId>, RuleError> {
+    let mut groups = Vec::with_capacity(ids.len());
+    for id in ids {
+        let group = active_group(dir, *id)?;
+        if group.is_system {
+            return Err(RuleError::InvalidUserGroup);
+        }
+        let may_add =
+            manages_group(dir, inviter, group) || dir.holds(&group.permissions.add_members, inviter.id);
+        if !may_add {
+            return Err(RuleError::InsufficientPermission);
+        }
+        groups.push(group.id);
+    }
+    groups.sort();
+    groups.dedup();
+    Ok(groups)
+}
+
+fn check_limits(
+    dir: &Directory,
+    inviter: &User,
+    count: usize,
+    now: Timestamp,
+    daily_max: usize,
+) -> Result<(), RuleError> {
+    let refuse = |why| Err(InvitationError::NotSent { why, problems: Vec::new() }.into());
+    let is_recent = |invitation: &&Arc<Invitation>| {
+        !invitation.is_reusable() && now.millis_since(invitation.sent) < DAY_SECS * 1000
+    };
+    if daily_max > 0 && dir.invitations().filter(is_recent).count() + count > daily_max {
+        return refuse(InvitingRefusal::DailyLimit);
+    }
+    let is_new = now.millis_since(inviter.joined) < ACCOUNT_AGE_SECS_MIN * 1000;
+    let is_open_to_all = !realm_bool(dir.realm(), "invite_required");
+    if is_open_to_all && is_new && !inviter.is_administrator() {
+        return refuse(InvitingRefusal::AccountTooNew);
+    }
+    Ok(())
+}
+
+/// Those who can be invited, and those who are known here.
+fn sort_addresses(
+    dir: &Directory,
+    addresses: Vec<String>,
+) -> Result<(Vec<String>, Vec<NotInvited>), RuleError> {
+    let (mut good, mut invalid, mut known) = (Vec::new(), Vec::new(), Vec::new());
+    for address in addresses {
+        match check_new_address(dir, &address) {
+            Ok(()) => good.push(address),
+            Err(problem) if problem.is_known() => known.push((address, problem)),
+            Err(problem) => invalid.push((address, problem)),
+        }
+    }
+    if !invalid.is_empty() {
+        let problems = invalid.into_iter().chain(known).collect();
+        return Err(InvitationError::NotSent { why: InvitingRefusal::SomeInvalid, problems }.into());
+    }
+    if good.is_empty() {
+        return Err(InvitationError::NotSent { why: InvitingRefusal::AllKnown, problems: known }.into());
+    }
+    Ok((good, known))
+}
+
+/// Whether somebody with this address can come in.
+///
+/// # Errors
+/// What is in the way.
+pub fn check_new_address(dir: &Directory, address: &str) -> Result<(), AddressProblem> {
+    if !is_address(address) {
+        return Err(AddressProblem::Invalid);
+    }
+    check_email_allowed(dir, address)?;
+    match dir.user_by_email(address) {
+        None => Ok(()),
+        Some(user) if user.is_system_bot() => Err(AddressProblem::Reserved),
+        Some(user) if user.is_active => Err(AddressProblem::Taken),
+        Some(_) => Err(AddressProblem::Deactivated),
+    }
+}
+
+/// Finds an invitation to take back or send again. One's own, or as administrator, those to be owner only as owner.
+///
+/// # Errors
+/// `Missing`, `OwnerRequired`, `AdministratorRequired`; `Ended` or `AlreadyRevoked` for what is open no more. An
+/// invitation whose time is over can be taken back and sent again.
+pub fn access_invitation<'d>(
+    dir: &'d Directory,
+    actor: &User,
+    id: InvitationId,
+    is_reusable: bool,
+) -> Result<&'d Arc<Invitation>, RuleError> {
+    let found = dir.invitation(id).filter(|invitation| invitation.is_reusable() == is_reusable);
+    let invitation = found.ok_or(InvitationError::Missing)?;
+    if invitation.inviter != actor.id {
+        if invitation.role == Role::Owner && actor.role != Role::Owner {
+            return Err(RuleError::OwnerRequired);
+        }
+        crate::permissions::roles::check_administrator(actor)?;
+    }
+    match (invitation.is_pending(), is_reusable) {
+        (true, _) => Ok(invitation),
+        (false, false) => Err(InvitationError::Ended.into()),
+        (false, true) => Err(InvitationError::AlreadyRevoked.into()),
+    }
+}
+
+/// Whether somebody sees an open invitation in the list: administrators all of them, others their own. A link with
+/// which anybody becomes an owner is shown to owners and to whoever made it: it would make owners of administrators.
+pub fn sees_invitation(actor: &User, invitation: &Invitation) -> bool {
+    let makes_owners = invitation.is_reusable() && invitation.role == Role::Owner;
+    invitation.inviter == actor.id
+        || if makes_owners { actor.role == Role::Owner } else { actor.is_administrator() }
+}
+
+/// How long an invitation that is sent again is good: as long as it was at first.
+pub fn renewed_expiry(invitation: &Invitation, now: Timestamp) -> Option<Timestamp> {
+    invitation.expires.map(|expires| Timestamp(now.0.saturating_add(expires.millis_since(invitation.sent))))
+}
+
+/// Whether somebody can still join with an invitation.
+///
+/// # Errors
+/// Why not.
+pub fn check_open(invitation: &Invitation, now: Timestamp) -> Result<(), InvitationEnd> {
+    match invitation.state {
+        InvitationState::Used(_) => Err(InvitationEnd::Used),
+        InvitationState::Revoked => Err(InvitationEnd::Revoked),
+        InvitationState::Pending if invitation.is_expired(now) => Err(InvitationEnd::Expired),
+        InvitationState::Pending => Ok(()),
+    }
+}
+
+/// Open invitations, expired ones included, for an address that has come in, but for the one it came with.
+pub fn superseded_invitations(
+    dir: &Directory,
+    address: &str,
+    accepted: Option<InvitationId>,
+) -> Vec<InvitationId> {
+    let is_superseded = |invitation: &&Arc<Invitation>| {
+        invitation.is_pending() && invitation.is_for(address) && Some(invitation.id) != accepted
+    };
+    dir.invitations().filter(is_superseded).map(|invitation| invitation.id).collect()
+}
+
+/// Invitations that end with the account of whoever sent them.
+pub fn invitations_of(dir: &Directory, inviter: &User) -> Vec<InvitationId> {
+    let is_own = |invitation: &&Arc<Invitation>| invitation.is_pending() && invitation.inviter == inviter.id;
+    dir.invitations().filter(is_own).map(|invitation| invitation.id).collect()
+}
+
+#[cfg(test)]
+mod tests;
