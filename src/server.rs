@@ -158,6 +158,7 @@ pub fn options(config: &Config, is_durable: bool) -> actors::Options {
             ..QueueLimits::default()
         },
         sweep_secs: config.actors.sweep_secs.get(),
+        outbox: None,
         clock: Arc::new(SystemClock),
     }
 }

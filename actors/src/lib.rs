@@ -19,6 +19,7 @@ pub mod linkifiers;
 pub mod login;
 mod markdown;
 mod notice;
+pub mod outbox;
 mod placement;
 mod presence;
 pub mod queries;
@@ -42,7 +43,7 @@ pub use notice::{draft_notice, notification_bot};
 pub use placement::Placement;
 pub use presence::{Presence, Report};
 pub use realm::{
-    FolderDescription, NewChannel, NewPassword, NewUser, Notice, OwnChanges, RegisteredQueue, WantedStatus,
+    BotDefaults, BotUpdate, NewBot, FolderDescription, Joining, NewChannel, NewPassword, NewUser, Notice, OwnChanges, RegisteredQueue, WantedStatus,
 };
 pub use server::{Options, Server};
 pub use session::Delivered;

@@ -15,7 +15,13 @@ use subtle::ConstantTimeEq;
 /// Characters of an API key.
 pub const API_KEY_CHARS: usize = 32;
 
+/// Bytes of the key of a link: 192 bits.
+const LINK_KEY_BYTES: usize = 24;
+
 const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+/// Sets the tokens of webhooks apart from API keys, which are made from one number less.
+const WEBHOOK_TOKENS: u32 = 1;
 
 /// Whose key it is, and the rotation that it was derived with: an older one is no longer valid.
 #[derive(Clone, Copy)]
@@ -65,12 +71,23 @@ impl Credentials {
 
     /// A user's API key: derived from the server's secret and a counter, so that it is nowhere stored.
     pub fn api_key(&self, realm: RealmId, user: &User) -> String {
+        self.derive(&[realm.0, user.id.0, user.api_key_rotation])
+    }
+
+    /// What an outgoing webhook shows the service it asks, so that the service knows who asks: the same as long as
+    /// there is the bot.
+    pub fn webhook_token(&self, realm: RealmId, bot: UserId) -> String {
+        self.derive(&[realm.0, bot.0, WEBHOOK_TOKENS, WEBHOOK_TOKENS])
+    }
+
+    /// 32 characters that nobody without the secret can tell from others.
+    fn derive(&self, of: &[u32]) -> String {
         let mut key = String::with_capacity(API_KEY_CHARS);
         let mut block = 0u32;
         while key.len() < API_KEY_CHARS {
             let mut mac =
                 Hmac::<Sha256>::new_from_slice(&self.secret).expect("HMAC takes keys of any length");
-            for part in [realm.0, user.id.0, user.api_key_rotation, block] {
+            for part in of.iter().chain([&block]) {
                 mac.update(&part.to_be_bytes());
             }
             for byte in mac.finalize().into_bytes() {
@@ -82,6 +99,25 @@ impl Credentials {
             block += 1;
         }
         key
+    }
+
+    /// A key for a link: derived from the secret, the organization, what the link is for and what makes it the only one.
+    pub fn link_key(&self, realm: RealmId, purpose: &str, parts: &[&str]) -> String {
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.secret).expect("HMAC takes keys of any length");
+        // With its length before each part, no other parts are the same bytes; API keys are made of 16 bytes.
+        mac.update(b"link to something outside");
+        mac.update(&realm.0.to_be_bytes());
+        for part in std::iter::once(&purpose).chain(parts) {
+            mac.update(&(part.len() as u64).to_be_bytes());
+            mac.update(part.as_bytes());
+        }
+        base64::engine::general_purpose::URL_SAFE_NO_PAD
+            .encode(&mac.finalize().into_bytes()[..LINK_KEY_BYTES])
+    }
+
+    /// Whether a key is that of a link, in constant time.
+    pub fn is_link_key(&self, key: &str, realm: RealmId, purpose: &str, parts: &[&str]) -> bool {
+        self.link_key(realm, purpose, parts).as_bytes().ct_eq(key.as_bytes()).into()
     }
 
     /// The account that a key and an address belong to.

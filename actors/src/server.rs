@@ -6,6 +6,7 @@ use crate::error::DomainError;
 use crate::fanout::Fanout;
 use crate::handle::RealmHandle;
 use crate::login::{Credentials, KeyHash};
+use crate::outbox::{Outbox, OutboxOptions, Outside, Worker};
 use crate::placement::Placement;
 use crate::presence::PresenceTable;
 use crate::realm::RealmActor;
@@ -39,6 +40,8 @@ pub struct Options {
     pub queues: QueueLimits,
     /// Seconds between two looks for messages that have been kept long enough.
     pub sweep_secs: u64,
+    /// Who carries what is owed to the world outside; none where the data folder is only looked at: then it waits.
+    pub outbox: Option<OutboxOptions>,
     /// The time.
     pub clock: Arc<dyn Clock>,
 }
@@ -54,6 +57,7 @@ struct Shard {
 pub struct Server {
     folder: DataFolder,
     options: Options,
+    outside: Option<Arc<Outside>>,
     trees: Trees,
     projection: Mutex<Option<Projection>>,
     shards: Vec<Shard>,
@@ -94,7 +98,9 @@ impl Server {
         let shards = (0..folder.shards())
             .map(|index| start_shard(&folder, index, &options, projection.sender()))
             .collect::<Result<Vec<_>, _>>()?;
+        let outside = options.outbox.clone().map(Outside::start).transpose()?.map(Arc::new);
         let server = Arc::new(Self {
+            outside,
             placement: Placement::new(shards.len()),
             folder,
             options,
@@ -142,6 +148,7 @@ impl Server {
             owner_alerts: Mutex::default(),
             queue_limits: self.options.queues,
             sweep_secs: self.options.sweep_secs,
+            outbox: Outbox::new(self.outside.clone()),
             realm: OnceLock::new(),
             channels: RwLock::default(),
             directs: RwLock::default(),
@@ -154,6 +161,7 @@ impl Server {
                 let Some(committer) = committer.get() else { return };
                 let fanout = Rc::new(Fanout::new(realm.clone()));
                 committer.add_realm(id, sequencer, epoch, fanout.clone());
+                Worker::start(&realm, committer);
                 let actor = RealmActor::new(realm.clone(), committer.clone(), fanout).start();
                 let _ = realm.realm.set(actor);
                 let _ = started.send(());
@@ -256,6 +264,9 @@ impl Server {
     /// `Storage` when the trees could not be written; the journal has everything even then.
     pub async fn stop(self: Arc<Self>) -> Result<(), DomainError> {
         self.release_polls();
+        for realm in self.realms() {
+            realm.0.outbox.stop().await;
+        }
         for shard in &self.shards {
             let log = shard.log.clone();
             // Drains what is queued; the shard publishes it when woken.

@@ -6,6 +6,7 @@ use crate::clock::Clock;
 use crate::direct::DirectActor;
 use crate::linkifiers::LinkifierCache;
 use crate::login::Credentials;
+use crate::outbox::Outbox;
 use crate::presence::PresenceTable;
 use crate::realm::RealmActor;
 use crate::session::SessionActor;
@@ -74,6 +75,8 @@ pub struct RealmShared {
     pub queue_limits: QueueLimits,
     /// Seconds between two looks for messages that have been kept long enough.
     pub sweep_secs: u64,
+    /// What is owed to the world outside.
+    pub outbox: Outbox,
     /// The realm actor; set once, when it starts.
     pub realm: OnceLock<Addr<RealmActor>>,
     /// Running channel actors.

@@ -5,7 +5,8 @@
 //! Everything here can be rebuilt from the journal (`millstream check` compares the two).
 
 use model::{
-    ChannelId, Flag, FolderId, GroupId, InvitationId, MessageId, QueueId, RealmId, RecipientId, Sequence, TopicKey, UserId,
+    ChannelId, Flag, FolderId, GroupId, InvitationId, JobId, MessageId, QueueId, RealmId, RecipientId,
+    Sequence, TopicKey, UserId,
 };
 
 macro_rules! tables {
@@ -72,6 +73,8 @@ tables! {
     NavigationViews = 23,
     /// () → `ProfileFields`
     ProfileFields = 24,
+    /// bot → `BotConfig`
+    BotConfigs = 30,
     /// () → `RealmLists`
     RealmLists = 25,
     /// user → list of `PushToken`
@@ -84,6 +87,8 @@ tables! {
     NoticedUpTo = 43,
     /// invitation → `Invitation`
     Invitations = 50,
+    /// job → `Job`: those that wait, and the newest that were given up
+    Jobs = 60,
 }
 
 /// The row of one table, or the start of a scan over it.
@@ -178,6 +183,11 @@ pub fn muted_user(realm: RealmId, user: UserId, muted: UserId) -> Key {
     Key::table(realm, Table::MutedUsers).then(&user.0.to_be_bytes()).then(&muted.0.to_be_bytes())
 }
 
+/// Key of [`Table::BotConfigs`].
+pub fn bot_config(realm: RealmId, bot: UserId) -> Key {
+    Key::table(realm, Table::BotConfigs).then(&bot.0.to_be_bytes())
+}
+
 /// Key of [`Table::NavigationViews`].
 pub fn navigation_view(realm: RealmId, user: UserId, fragment: &str) -> Key {
     Key::table(realm, Table::NavigationViews).then(&user.0.to_be_bytes()).then(fragment.as_bytes())
@@ -226,6 +236,11 @@ pub fn deleted(realm: RealmId, block: u32) -> Key {
 /// Key of [`Table::Days`].
 pub fn day(realm: RealmId, day: u32) -> Key {
     Key::table(realm, Table::Days).then(&day.to_be_bytes())
+}
+
+/// Key of [`Table::Jobs`].
+pub fn job(realm: RealmId, job: JobId) -> Key {
+    Key::table(realm, Table::Jobs).then(&job.0.to_be_bytes())
 }
 
 /// Key of [`Table::Flags`].

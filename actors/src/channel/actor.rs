@@ -8,12 +8,13 @@ use crate::changes::{Change, ChangeCommand, Home, TakeTurn, TakesTurns, first_su
 use crate::draft::{ChannelDraft, Sent};
 use crate::error::DomainError;
 use crate::fanout::Fanout;
+use crate::outbox::delivered;
 use crate::realm::LearnFacts;
 use crate::shard::{Committer, Done, Sequencer, SettledQueue};
 use crate::shared::RealmShared;
 use actix::prelude::*;
 use model::fact::MessageRanges;
-use model::{ChannelId, Fact, Flag, FlagOp, MessageId, Timestamp, TopicKey, UserId};
+use model::{ChannelId, Fact, Flag, FlagOp, JobId, MessageId, Timestamp, TopicKey, UserId};
 use std::rc::Rc;
 use std::sync::Arc;
 use storage::View;
@@ -52,14 +53,15 @@ impl ChannelActor {
         Some(Self { id, state, realm, committer, fanout, waiting, has_learned: false, last_used })
     }
 
-    fn send(&mut self, draft: ChannelDraft, answer: Answer<Sent>) {
+    fn send(&mut self, draft: ChannelDraft, ends: Option<JobId>, answer: Answer<Sent>) {
         let echo = draft.draft.echo.clone();
         self.state.ahead = self.committer.channel_ahead(self.realm.id, self.id);
         match self.decide(draft) {
             Err(error) => {
                 let _ = answer.send(Err(error));
             }
-            Ok((ids, id, decision)) => {
+            Ok((ids, id, mut decision)) => {
+                decision.facts.extend(ends.map(delivered));
                 let sent = Sent { id, new_policy: decision.new_policy };
                 let done = Box::new(move |result: Result<(), DomainError>| {
                     let _ = answer.send(result.map(|()| sent));
@@ -258,8 +260,8 @@ impl<C: ChangeCommand> Handler<Change<C>> for ChannelActor {
 impl Handler<SendMessage> for ChannelActor {
     type Result = ();
 
-    fn handle(&mut self, SendMessage { draft, answer }: SendMessage, ctx: &mut Self::Context) {
-        self.run_in_order(ctx, answer, |actor, answer| actor.send(draft, answer));
+    fn handle(&mut self, SendMessage { draft, ends, answer }: SendMessage, ctx: &mut Self::Context) {
+        self.run_in_order(ctx, answer, move |actor, answer| actor.send(draft, ends, answer));
     }
 }
 

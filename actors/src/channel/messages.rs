@@ -3,7 +3,7 @@
 use crate::Answer;
 use crate::draft::{ChannelDraft, Sent};
 use actix::prelude::*;
-use model::UserId;
+use model::{JobId, UserId};
 
 /// Send a message to a topic.
 #[derive(Message)]
@@ -11,6 +11,8 @@ use model::UserId;
 pub struct SendMessage {
     /// What to send.
     pub draft: ChannelDraft,
+    /// The job that sending it ends.
+    pub ends: Option<JobId>,
     /// Gets the id when the message is durable.
     pub answer: Answer<Sent>,
 }

@@ -6,10 +6,11 @@ use crate::channel::IsIdle;
 use crate::draft::{ContentFlags, Destination, DirectDraft, Sent, read_by_muters};
 use crate::error::DomainError;
 use crate::fanout::Fanout;
+use crate::outbox::delivered;
 use crate::shard::{Committer, Done, Sequencer, SettledQueue};
 use crate::shared::RealmShared;
 use actix::prelude::*;
-use model::{DirectConversation, Fact, MessageId, Place, RecipientId, Timestamp, UserId};
+use model::{DirectConversation, Fact, JobId, MessageId, Place, RecipientId, Timestamp, UserId};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -25,6 +26,8 @@ const IDLE_SECS_MAX: u64 = 120;
 pub struct SendDirect {
     /// What to send.
     pub draft: DirectDraft,
+    /// The job that sending it ends.
+    pub ends: Option<JobId>,
     /// Gets the id when the message is durable.
     pub answer: Answer<Sent>,
 }
@@ -99,12 +102,13 @@ impl Actor for DirectActor {
 }
 
 impl DirectActor {
-    fn send(&mut self, draft: DirectDraft, answer: Answer<Sent>) {
+    fn send(&mut self, draft: DirectDraft, ends: Option<JobId>, answer: Answer<Sent>) {
         let echo = draft.draft.echo.clone();
-        let (ids, id, recipient, facts) = match self.decide(draft) {
+        let (ids, id, recipient, mut facts) = match self.decide(draft) {
             Ok(decided) => decided,
             Err(error) => return drop(answer.send(Err(error))),
         };
+        facts.extend(ends.map(delivered));
         let sent = Sent { id, new_policy: None };
         let done = Box::new(move |result: Result<(), DomainError>| {
             let _ = answer.send(result.map(|()| sent));
@@ -160,9 +164,9 @@ impl<C: ChangeCommand> Handler<Change<C>> for DirectActor {
 impl Handler<SendDirect> for DirectActor {
     type Result = ();
 
-    fn handle(&mut self, SendDirect { draft, answer }: SendDirect, ctx: &mut Self::Context) {
+    fn handle(&mut self, SendDirect { draft, ends, answer }: SendDirect, ctx: &mut Self::Context) {
         self.last_used = self.realm.clock.now();
-        self.in_order(ctx, false, answer, |actor, answer| actor.send(draft, answer));
+        self.in_order(ctx, false, answer, move |actor, answer| actor.send(draft, ends, answer));
     }
 }
 

@@ -1,9 +1,12 @@
 //! What the edge may ask of an organization. Nobody outside this package sees an actor's address.
 
+mod accounts;
 mod alert_words;
 mod bots;
 mod channels;
 mod groups;
+mod invitations;
+mod lifecycle;
 mod lists;
 mod messages;
 mod personal;
@@ -28,10 +31,7 @@ use actix::dev::ToEnvelope;
 use actix::prelude::*;
 use model::event::TypingPlace;
 use model::fact::MessageRanges;
-use model::{
-    Directory, Flag, FlagOp, Message as ChatMessage, MessageId, QueueId, QueueOptions, RealmId, Timestamp,
-    User, UserId,
-};
+use model::{Directory, Flag, FlagOp, JobId, Message as ChatMessage, MessageId, QueueId, QueueOptions, RealmId, Timestamp, User, UserId};
 use rules::settings::user_bool;
 use std::sync::Arc;
 use storage::View;
@@ -94,7 +94,7 @@ impl RealmHandle {
     }
 
     /// Lets the organization's actor decide something from what is durable.
-    async fn settle<C: SettledCommand>(&self, command: C) -> Result<C::Outcome, DomainError> {
+    pub(crate) async fn settle<C: SettledCommand>(&self, command: C) -> Result<C::Outcome, DomainError> {
         ask(self.actor()?, |answer| Settle { command, answer }).await
     }
 
@@ -152,11 +152,20 @@ impl RealmHandle {
     ///
     /// # Errors
     /// The rules of sending (endpoints.md 1).
-    #[expect(clippy::manual_async_fn, reason = "the future of an async function holds its argument twice")]
     pub fn send_to_channel(&self, draft: ChannelDraft) -> impl Future<Output = Result<Sent, DomainError>> {
+        self.send_to_channel_ending(draft, None)
+    }
+
+    /// The same, in one frame with the end of a job.
+    #[expect(clippy::manual_async_fn, reason = "the future of an async function holds its argument twice")]
+    pub(crate) fn send_to_channel_ending(
+        &self,
+        draft: ChannelDraft,
+        ends: Option<JobId>,
+    ) -> impl Future<Output = Result<Sent, DomainError>> {
         async move {
             let channel = self.channel(draft.channel).await?;
-            ask(&channel, |answer| SendMessage { draft, answer }).await
+            ask(&channel, |answer| SendMessage { draft, ends, answer }).await
         }
     }
 
@@ -164,8 +173,17 @@ impl RealmHandle {
     ///
     /// # Errors
     /// The rules of direct messages (endpoints.md 1).
-    #[expect(clippy::manual_async_fn, reason = "the future of an async function holds its argument twice")]
     pub fn send_direct(&self, draft: DirectDraft) -> impl Future<Output = Result<Sent, DomainError>> {
+        self.send_direct_ending(draft, None)
+    }
+
+    /// The same, in one frame with the end of a job.
+    #[expect(clippy::manual_async_fn, reason = "the future of an async function holds its argument twice")]
+    pub(crate) fn send_direct_ending(
+        &self,
+        draft: DirectDraft,
+        ends: Option<JobId>,
+    ) -> impl Future<Output = Result<Sent, DomainError>> {
         async move {
             let running =
                 self.0.directs.read().get(&draft.users).filter(|direct| direct.connected()).cloned();
@@ -173,7 +191,7 @@ impl RealmHandle {
                 Some(direct) => direct,
                 None => self.actor()?.send(OpenDirect(draft.users.clone())).await.map_err(mailbox)?,
             };
-            ask(&direct, |answer| crate::direct::SendDirect { draft, answer }).await
+            ask(&direct, |answer| crate::direct::SendDirect { draft, ends, answer }).await
         }
     }
 

@@ -2,11 +2,15 @@
 //!
 //! `state` decides and is plain; `actor` is the shell; `tick` is what happens as time passes.
 
+mod accounts;
 mod actor;
 mod alert_words;
+mod bots;
 mod channels;
 mod folders;
 mod groups;
+mod invitations;
+mod lifecycle;
 mod lists;
 mod messages;
 mod muting;
@@ -20,12 +24,20 @@ mod state;
 mod statuses;
 mod sweep;
 
+pub(crate) use accounts::{DeactivateAccount, ReactivateAccount, RegenerateKey, UpdateAccount};
 pub use actor::RealmActor;
 pub(crate) use alert_words::ChangeAlertWords;
+pub(crate) use bots::{CreateBot, DeactivateBot, RenewBotKey, UpdateBot};
+pub use bots::{BotDefaults, BotUpdate, NewBot};
 pub(crate) use channels::{ArchiveChannel, SetDefaultChannel, UpdateChannel};
 pub use folders::FolderDescription;
 pub(crate) use folders::{CreateFolder, ReorderFolders, UpdateFolder};
 pub(crate) use groups::{ChangeGroupMembers, ChangeSubgroups, CreateGroup, DeactivateGroup, UpdateGroup};
+pub use invitations::Joining;
+pub(crate) use invitations::{
+    AcceptInvitation, CreateReusableInvitation, ResendInvitation, RevokeInvitation, SendInvitations,
+};
+pub(crate) use lifecycle::SetRealmActive;
 pub(crate) use lists::{
     ChangeDomains, ChangeLinkifiers, ChangePlaygrounds, LinkifiersChange, PlaygroundsChange,
 };
@@ -44,8 +56,8 @@ pub(crate) use push::{
 };
 pub(crate) use sessions::hears_all_public_channels;
 pub use settings::{NewPassword, OwnChanges};
-pub(crate) use settings::{UpdateOwnUser, UpdateRealm};
-pub(crate) use settled::{Settle, SettledCommand};
+pub(crate) use settings::{UpdateOwnUser, UpdateRealm, UpdateUserDefaults};
+pub(crate) use settled::{Moment, Settle, SettledCommand};
 pub(crate) use state::{join_groups, new_user};
 pub(crate) use statuses::SetStatus;
 pub use statuses::WantedStatus;

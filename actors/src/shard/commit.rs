@@ -126,7 +126,11 @@ impl Committer {
         mut ids: Sequencer,
         mut facts: Vec<Fact>,
     ) -> Result<(Ticket, Frame), DomainError> {
-        facts.extend(crate::announce::note(&realm.view.read().directory, &facts));
+        {
+            let view = realm.view.read();
+            facts.extend(crate::announce::note_known_people(&view.directory, &facts));
+            facts.extend(crate::announce::note(&view.directory, &facts));
+        }
         let mut slots = self.slots.borrow_mut();
         let slot = slots.get_mut(&realm.id).ok_or(DomainError::Stopping)?;
         let frame = Frame { at: realm.clock.now(), first_event: ids.event, facts };
@@ -276,6 +280,8 @@ impl Committer {
                         let sequence = view.progress.sequence.next();
                         let before = crate::announce::Before::of(&view, &frame);
                         let rows = view.apply(sequence, &frame)?;
+                        realm.outbox.note(&view.jobs, sequence, &frame.facts);
+                        note_keys(realm, &frame);
                         announced.push(crate::announce::events(&view, &before, &frame));
                         let (progress, stored) = (view.progress, view.recent.stored());
                         applied.push(Applied { realm: realm.id, progress, rows, stored });
@@ -320,6 +326,15 @@ impl Committer {
     pub fn close(&self) {
         self.projection.borrow_mut().take();
         self.slots.borrow_mut().clear();
+    }
+}
+
+/// A new API key is good from the moment on in which it is durable; the look-up must know it before the answer.
+fn note_keys(realm: &RealmShared, frame: &Frame) {
+    for fact in &frame.facts {
+        if let Fact::UserCreated(user) | Fact::UserChanged(user) = fact {
+            realm.credentials.add(realm.id, user);
+        }
     }
 }
 

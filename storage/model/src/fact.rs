@@ -3,14 +3,16 @@
 //! Facts are stored for ever. Variants and fields are only ever added at the end, with a new schema
 //! version where a field is added (see `storage::codec`).
 
+use crate::bot::BotConfig;
 use crate::channel::{Channel, ChannelFolder};
 use crate::direct::DirectConversation;
 use crate::flags::{Flag, FlagOp};
 use crate::group::UserGroup;
 use crate::ids::{
-    ChannelId, EventNumber, FolderId, GroupId, MessageId, ProfileFieldId, QueueId, RecipientId, UserId,
+    ChannelId, EventNumber, FolderId, GroupId, JobId, MessageId, ProfileFieldId, QueueId, RecipientId, UserId,
 };
 use crate::invitation::InvitationFact;
+use crate::job::{JobOutcome, Task};
 use crate::lists::{DomainOp, LinkifierRecord, Listed, Playground, RealmDomain};
 use crate::message::{Message, PropagateMode, Reaction, Submessage, TopicLink};
 use crate::personal::{NamedStatus, NavigationView, UserStatus};
@@ -337,8 +339,49 @@ pub enum Fact {
     PlaygroundsChanged(Box<Listed<Playground>>),
     /// Somebody's phones, or what they show.
     Push(Box<PushFact>),
+    /// An account was deactivated, or is in use again. Its subscriptions and memberships stay; meanwhile it counts
+    /// nowhere and gets nothing.
+    UserActiveSet {
+        /// Whose.
+        user: UserId,
+        /// In use.
+        is_active: bool,
+        /// The newest message then: what the user got ends with it, or begins behind it.
+        last: MessageId,
+        /// How many events it leads to at most: the more groups, channels and settings name the user, the more.
+        events: u32,
+    },
+    /// Stands behind facts that change who may know of whom, where not everybody knows everybody: those concerned are
+    /// told of it here.
+    KnownPeopleChanged {
+        /// How many events it leads to at most.
+        events: u32,
+    },
     /// Somebody invited, or an invitation was used or taken back.
     Invitation(Box<InvitationFact>),
+    /// A bot was made, or is set in another way.
+    BotConfigured {
+        /// Which.
+        bot: UserId,
+        /// What was set before; none: it is new.
+        before: Option<Box<BotConfig>>,
+        /// What is set now.
+        config: Box<BotConfig>,
+    },
+    /// Something is owed to the world outside. Its id is `JobId::of` this fact's place.
+    JobAdded {
+        /// Not to be done before this.
+        due: Timestamp,
+        /// What is to be done.
+        task: Box<Task>,
+    },
+    /// Nothing more is to be done for a job.
+    JobEnded {
+        /// Which.
+        job: JobId,
+        /// How it ended.
+        outcome: JobOutcome,
+    },
 }
 
 impl Fact {
@@ -348,8 +391,11 @@ impl Fact {
             Self::QueueRegistered(_)
             | Self::QueueEnded(_)
             | Self::EventNumbersReserved(_)
+            | Self::JobAdded { .. }
+            | Self::JobEnded { .. }
             | Self::Before(_) => 0,
-            Self::RealmCreated(_) | Self::RealmChanged(_) => EVENTS_OF_RECORD,
+            // One for each setting that new people start with, besides those of the record.
+            Self::RealmCreated(_) | Self::RealmChanged(_) => EVENTS_OF_RECORD * 2,
             Self::UserCreated(_) => 2,
             Self::UserChanged(_) => EVENTS_OF_USER,
             Self::GroupCreated(_) => 1,
@@ -380,8 +426,11 @@ impl Fact {
             Self::FolderChanged(_) | Self::FoldersReordered(_) | Self::AlertWordsSet { .. } => 1,
             Self::UserStatusSet { .. } | Self::UserMuted { .. } | Self::NavigationViewSet { .. } => 1,
             Self::ProfileFieldsChanged(_) => 1,
+            // One for each property.
+            Self::BotConfigured { .. } => 8,
             // One for each phone whose status changed.
             Self::Push(fact) => fact.events_max(),
+            Self::UserActiveSet { events, .. } | Self::KnownPeopleChanged { events } => u64::from(*events),
             Self::Invitation(fact) => fact.events_max(),
             Self::DomainSet { .. } | Self::LinkifiersChanged(_) | Self::PlaygroundsChanged(_) => 1,
             Self::ProfileValuesSet { values, .. } => values.len() as u64,

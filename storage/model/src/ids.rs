@@ -45,6 +45,8 @@ ids! {
     RecipientId(u32);
     /// A message. 32 bits are four billion messages for each organization; the sequencer refuses more.
     MessageId(u32);
+    /// Something that is owed to the world outside: its frame and the fact in it (see `job`).
+    JobId(u64);
     /// The position of a frame in its organization's log: 1, 2, 3 … without gaps.
     Sequence(u64);
     /// The number of an event in its organization; what clients know as event id. Grows, with gaps.

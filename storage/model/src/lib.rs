@@ -3,6 +3,7 @@
 //! Nothing here does I/O, asks a clock or knows HTTP. Decisions live in `rules`, what is true after a
 //! restart in `storage`, and who decides in which order in `actors`.
 
+pub mod bot;
 pub mod channel;
 pub mod direct;
 pub mod directory;
@@ -12,6 +13,7 @@ pub mod flags;
 pub mod group;
 pub mod ids;
 pub mod invitation;
+pub mod job;
 pub mod lists;
 pub mod message;
 pub mod personal;
@@ -26,6 +28,7 @@ pub mod time;
 pub mod topic;
 pub mod user;
 
+pub use bot::{BotConfig, WebhookInterface, WebhookService};
 pub use channel::{Channel, ChannelFolder, ChannelPermissions, TopicsPolicy};
 pub use direct::DirectConversation;
 pub use directory::Directory;
@@ -34,17 +37,17 @@ pub use fact::{Fact, Frame};
 pub use flags::{Flag, FlagOp, Flags};
 pub use group::{GroupSetting, UserGroup};
 pub use ids::{
-    ChannelId, EventNumber, FolderId, GroupId, InvitationId, MessageId, ProfileFieldId, QueueId, RealmId,
-    RecipientId, Sequence, UserId,
+    ChannelId, EventNumber, FolderId, GroupId, InvitationId, JobId, MessageId, ProfileFieldId, QueueId,
+    RealmId, RecipientId, Sequence, UserId,
 };
-pub use lists::{DomainOp, LinkifierRecord, Listed, Playground, RealmDomain, RealmLists};
 pub use invitation::{Invitation, InvitationFact, InvitationState};
+pub use lists::{DomainOp, LinkifierRecord, Listed, Playground, RealmDomain, RealmLists};
 pub use message::{EditEntry, Message, Place, PropagateMode, Reaction, Submessage, TopicLink};
 pub use personal::{NamedStatus, NavigationView, StatusEmoji, UserStatus};
 pub use profile_field::{FieldKind, ProfileField, ProfileFields, ProfileValue};
 pub use queue::{ClientCapabilities, QueueOptions, QueueRecord};
 pub use ranges::MessageRanges;
-pub use realm::Realm;
+pub use realm::{Realm, USER_DEFAULT_PREFIX};
 pub use setting::{SettingValue, Settings};
 pub use subscription::{Subscription, SubscriptionSpan};
 pub use time::Timestamp;

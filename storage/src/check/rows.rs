@@ -7,6 +7,7 @@ use crate::projection::Trees;
 use crate::tables::{self, Table};
 use crate::view::chunk::entries;
 use crate::view::{FlagBlock, MessageIndexRow, MoveRecord, Progress};
+use model::job::Job;
 use model::{
     Channel, ChannelFolder, DirectConversation, Flag, Message, MessageId, NavigationView, ProfileFields,
     QueueRecord, Realm, RealmId, Sequence, Subscription, Timestamp, User, UserGroup, UserStatus, UserTopic,
@@ -84,11 +85,16 @@ impl Known {
                 parse::<FlagBlock>(value).map(drop)
             }
             Table::EventPositions => parse::<Sequence>(value).map(drop),
+            Table::Jobs => check_job(key, value),
             Table::RealmLists => parse::<model::RealmLists>(value).map(drop),
             Table::Invitations => {
                 let invitation = parse::<model::Invitation>(value)?;
                 self.check_user(invitation.inviter.0)?;
                 same_id(invitation.id.0, number(0))
+            }
+            Table::BotConfigs => {
+                self.check_user(number(0))?;
+                parse::<model::BotConfig>(value).map(drop)
             }
             Table::Folders => same_id(parse::<ChannelFolder>(value)?.id.0, number(0)),
             Table::AlertWords => {
@@ -203,6 +209,15 @@ fn check_push_row(table: Table, value: &[u8]) -> Result<(), String> {
     }
 }
 
+fn check_job(key: &[u8], value: &[u8]) -> Result<(), String> {
+    let job = parse::<Job>(value)?;
+    if key.ends_with(&job.id.0.to_be_bytes()) {
+        Ok(())
+    } else {
+        Err(format!("holds the job with id {}", job.id))
+    }
+}
+
 fn same_id(found: u32, key: u32) -> Result<(), String> {
     if found == key { Ok(()) } else { Err(format!("holds the record with id {found}")) }
 }
@@ -216,10 +231,11 @@ fn has_form(table: Table, key: &[u8]) -> bool {
         Table::Messages | Table::MessageIndex | Table::Folders | Table::AlertWords => fields == 4,
         Table::ChangedMessages | Table::ChangedIndex | Table::Deleted | Table::Days => fields == 4,
         Table::Moves => fields == 10,
+        Table::BotConfigs => fields == 4,
         Table::PushTokens | Table::PushDevices | Table::PushShown => fields == 4,
         Table::NoticedUpTo => fields == 0,
         Table::UserStatuses | Table::Invitations => fields == 4,
-        Table::Subscriptions | Table::EventPositions | Table::MutedUsers => fields == 8,
+        Table::Subscriptions | Table::EventPositions | Table::MutedUsers | Table::Jobs => fields == 8,
         Table::Flags => fields == 9,
         Table::UserTopics => fields >= 8,
         Table::NavigationViews => fields > 4,

@@ -31,12 +31,14 @@ pub(super) fn row_name(key: &[u8]) -> String {
         Some(Table::MutedUsers) => format!("muting of user {second} by user {first}"),
         Some(Table::NavigationViews) => format!("navigation view {:?} of user {first}", text(key, 9)),
         Some(Table::Invitations) => format!("invitation {first}"),
+        Some(Table::BotConfigs) => format!("settings of bot {first}"),
         Some(Table::ProfileFields) => "the custom profile fields".into(),
         Some(Table::RealmLists) => "the domains, linkifiers and playgrounds".into(),
         Some(Table::ChangedMessages) => format!("changed message {first}"),
         Some(Table::ChangedIndex) => format!("index entry of changed message {first}"),
         Some(Table::Moves) => format!("move of frame {second}"),
         Some(Table::Deleted) => format!("deleted messages, block {first}"),
+        Some(Table::Jobs) => format!("job of frame {}", job_frame(key)),
         Some(Table::Days) => format!("first message of day {first}"),
         Some(Table::PushTokens) => format!("phones of the older way of user {first}"),
         Some(Table::PushDevices) => format!("phones of user {first}"),
@@ -44,6 +46,12 @@ pub(super) fn row_name(key: &[u8]) -> String {
         Some(Table::NoticedUpTo) => "the last message that was looked at for notifications".into(),
         None => format!("row {key:02x?} of no known table"),
     }
+}
+
+/// The frame that a job came with.
+fn job_frame(key: &[u8]) -> u64 {
+    let half = |position| u64::from(tables::number_at(key, position).unwrap_or_default());
+    (half(0) << 32 | half(4)) >> 16
 }
 
 fn text(key: &[u8], start: usize) -> std::borrow::Cow<'_, str> {

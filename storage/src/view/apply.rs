@@ -9,7 +9,7 @@ use crate::codec::encode;
 use crate::error::StoreError;
 use crate::tables;
 use model::fact::MessageRanges;
-use model::{Directory, Fact, Flag, FlagOp, Frame, Message, Realm, Sequence, UserId};
+use model::{Directory, Fact, Flag, FlagOp, Frame, JobId, Message, Realm, Sequence, UserId};
 use std::sync::Arc;
 
 /// Every how many frames the position of their events is noted.
@@ -42,6 +42,7 @@ impl View {
             messages: Default::default(),
             queues: Default::default(),
             recent: Default::default(),
+            jobs: Default::default(),
             progress: Progress::default(),
             chunks: Default::default(),
             changed: Default::default(),
@@ -107,6 +108,10 @@ impl View {
                 self.progress.reserved_events = *number;
                 Ok(())
             }
+            Fact::JobAdded { due, task } => {
+                self.apply_job_added(JobId::of(sequence, position), frame.at, (*due, task), rows)
+            }
+            Fact::JobEnded { job, outcome } => self.apply_job_ended(*job, frame.at, outcome, rows),
             about_directory => self.apply_directory_fact(frame.at, about_directory, rows),
         }
     }

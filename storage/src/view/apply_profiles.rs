@@ -23,6 +23,10 @@ impl View {
                 self.directory.put_navigation_view(*user, fragment, view.clone());
                 put_or_remove(rows, tables::navigation_view(realm, *user, fragment), view.as_ref())
             }
+            Fact::BotConfigured { bot, config, .. } => {
+                self.directory.put_bot_config(*bot, model::BotConfig::clone(config));
+                rows.put(tables::bot_config(realm, *bot), config)
+            }
             Fact::ProfileFieldsChanged(fields) => {
                 self.directory.put_profile_fields(model::ProfileFields::clone(fields));
                 rows.put(Key::table(realm, Table::ProfileFields), fields)
@@ -38,6 +42,9 @@ impl View {
             }
             Fact::ProfileValuesSet { user, values } => self.apply_profile_values(*user, values, rows),
             Fact::Push(fact) => self.apply_push_fact(fact, rows),
+            Fact::UserActiveSet { user, is_active, last, .. } => {
+                self.apply_user_active(*user, *is_active, *last, rows)
+            }
             // What the callers see to. Named one by one, so that the compiler misses a new fact.
             Fact::RealmCreated(_)
             | Fact::RealmChanged(_)
@@ -70,6 +77,9 @@ impl View {
             | Fact::QueueRegistered(_)
             | Fact::QueueEnded(_)
             | Fact::EventNumbersReserved(_)
+            | Fact::JobAdded { .. }
+            | Fact::JobEnded { .. }
+            | Fact::KnownPeopleChanged { .. }
             | Fact::Before(_) => Ok(()),
         }
     }

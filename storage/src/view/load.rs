@@ -8,6 +8,7 @@ use crate::codec::decode;
 use crate::error::StoreError;
 use crate::tables::{self, Key, Table};
 use model::push::PushFact;
+use model::job::Job;
 use model::{
     Channel, ChannelFolder, ChannelId, DirectConversation, Flag, MessageId, NavigationView, ProfileFields,
     QueueRecord, Realm, RealmId, RealmLists, Subscription, Timestamp, User, UserGroup, UserId, UserStatus, UserTopic,
@@ -70,6 +71,10 @@ fn load_directory(tree: &sled::Tree, realm: RealmId, view: &mut View) -> Result<
         Some(())
     })?;
     load_personal(tree, realm, view)?;
+    scan::<Job>(tree, realm, Table::Jobs, "job", |_, job| {
+        view.jobs.put(job);
+        Some(())
+    })?;
     load_push(tree, realm, view)?;
     scan::<QueueRecord>(tree, realm, Table::Queues, "event queue", |_, queue| {
         view.queues.insert(queue.id.clone(), Arc::new(queue));
@@ -98,6 +103,10 @@ fn load_personal(tree: &sled::Tree, realm: RealmId, view: &mut View) -> Result<(
     })?;
     scan::<model::Invitation>(tree, realm, Table::Invitations, "invitation", |_, invitation| {
         view.directory.put_invitation(invitation);
+        Some(())
+    })?;
+    scan::<model::BotConfig>(tree, realm, Table::BotConfigs, "settings of a bot", |key, config| {
+        view.directory.put_bot_config(UserId(tables::number_at(key, 0)?), config);
         Some(())
     })?;
     scan::<ProfileFields>(tree, realm, Table::ProfileFields, "profile fields", |_, fields| {

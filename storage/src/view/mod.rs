@@ -4,6 +4,7 @@
 //! gives the rows that make the trees say the same. After a restart, `load` reads the rows back.
 
 mod apply;
+mod apply_accounts;
 mod apply_directory;
 mod apply_invitations;
 mod apply_moves;
@@ -16,6 +17,7 @@ mod compose;
 mod deleted;
 mod flag_blocks;
 mod index;
+mod jobs;
 mod load;
 mod moves;
 mod reading;
@@ -32,6 +34,7 @@ mod tests;
 
 pub use flag_blocks::FlagBlock;
 pub use index::{ChannelMessages, Location, MessageIndex, MessageIndexRow, UserMessages};
+pub use jobs::{JOBS_FAILED_MAX, JOBS_WAITING_MAX, Jobs};
 pub use load::load;
 pub use moves::{MoveRecord, Relocation};
 pub use recent::RecentMessages;
@@ -72,6 +75,8 @@ pub struct View {
     /// Own records of the newest messages, and of all that are not in the trees yet. What moves made of them
     /// is not in them: see [`View::compose`].
     pub recent: RecentMessages,
+    /// What is owed to the world outside.
+    pub jobs: Jobs,
     /// How far it has come.
     pub progress: Progress,
     /// Where the next message's body and index row are added.

@@ -3,11 +3,13 @@
 
 use super::View;
 use super::recent::RECENT_BYTES_MAX;
+use super::{JOBS_FAILED_MAX, JOBS_WAITING_MAX};
 use crate::fixture::*;
 use crate::log::MemoryLog;
 use crate::projection::Trees;
+use model::job::{JobOutcome, MailTask, Task, TaskKind};
 use model::{
-    Fact, Flag, FlagOp, Message, MessageId, NamedStatus, NavigationView, ProfileFields, ProfileValue,
+    Fact, Flag, FlagOp, JobId, Message, MessageId, NamedStatus, NavigationView, ProfileFields, ProfileValue,
     Sequence, Timestamp, UserId, UserStatus,
 };
 use roaring::RoaringBitmap;
@@ -302,4 +304,52 @@ fn what_people_say_and_keep_outlives_a_restart_and_goes_when_it_is_taken_away() 
         Fact::ProfileValuesSet { user, values: vec![(field, None)] },
     ]);
     assert_eq!(world.restart().directory, before);
+}
+
+#[test]
+fn jobs_outlive_a_restart_until_they_end_and_those_given_up_are_kept_to_a_bound() {
+    let mut world = World::new();
+    let task =
+        |old: &str| Box::new(Task::Mail(MailTask::AddressChanged { user: UserId(1), old: old.into() }));
+    let added = |old: &str| Fact::JobAdded { due: Timestamp(7), task: task(old) };
+    world.run.frame(vec![
+        Fact::UserMuted { user: UserId(1), muted: UserId(2), since: None },
+        added("a"),
+        added("b"),
+    ]);
+    let jobs = world.restart().jobs.clone();
+    let ids: Vec<JobId> = jobs.after(JobId(0)).map(|job| job.id).collect();
+    let sequence = world.run.view().progress.sequence;
+    assert_eq!(ids, [JobId::of(sequence, 1), JobId::of(sequence, 2)]);
+    assert_eq!((jobs.get(ids[0]).unwrap().due, jobs.waiting_count(TaskKind::Mail)), (Timestamp(7), 2));
+    assert_eq!(jobs.after(ids[0]).count(), 1);
+    let end = |job, outcome| Fact::JobEnded { job, outcome };
+    let gave_up = || JobOutcome::GaveUp { why: "nobody there".into() };
+    world.run.frame(vec![end(ids[0], JobOutcome::Delivered), end(ids[1], gave_up()), end(ids[0], gave_up())]);
+    let jobs = &world.restart().jobs;
+    assert_eq!((jobs.after(JobId(0)).count(), jobs.waiting_count(TaskKind::Mail)), (0, 0));
+    let failed: Vec<_> =
+        jobs.failed().map(|job| (job.id, job.failure.as_ref().unwrap().why.as_str())).collect();
+    assert_eq!(failed, [(ids[1], "nobody there")], "what ended stays as it ended");
+    for _ in 0..JOBS_FAILED_MAX {
+        world.run.frame(vec![added("c")]);
+        let job = JobId::of(world.run.view().progress.sequence, 0);
+        world.run.frame(vec![end(job, gave_up())]);
+    }
+    let jobs = &world.restart().jobs;
+    assert_eq!(jobs.failed().count(), JOBS_FAILED_MAX);
+    assert!(jobs.failed().all(|job| job.id != ids[1]), "the oldest goes");
+}
+
+#[test]
+fn a_kind_of_jobs_has_a_bound() {
+    let mut world = World::new();
+    let task = Task::Mail(MailTask::AddressChanged { user: UserId(1), old: "a".into() });
+    let added = Fact::JobAdded { due: Timestamp(7), task: Box::new(task) };
+    for _ in 0..11 {
+        world.run.frame(vec![added.clone(); JOBS_WAITING_MAX / 10]);
+    }
+    let jobs = &world.restart().jobs;
+    assert_eq!(jobs.waiting_count(TaskKind::Mail), JOBS_WAITING_MAX);
+    assert!(!jobs.has_room(TaskKind::Mail) && jobs.has_room(TaskKind::Webhook));
 }

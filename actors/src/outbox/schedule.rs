@@ -1,0 +1,213 @@
+//! Which job is next: due times, tries, and how many may be under way at once. Plain: time and chance are arguments.
+
+use model::job::{Lane, TaskKind};
+use model::{JobId, Timestamp};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Jobs of one kind that may be under way at once.
+const KIND_UNDER_WAY_MAX: usize = 16;
+/// Jobs that may be under way to one place at once; one as long as the last try there failed.
+const LANE_UNDER_WAY_MAX: usize = 4;
+
+/// How long to wait after the first failure, milliseconds.
+const FIRST_WAIT_MILLIS: u64 = 2_000;
+/// How long to wait at most, milliseconds.
+const WAIT_MILLIS_MAX: u64 = 15 * 60 * 1000;
+
+/// A job that this process knows of.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    lane: Lane,
+    tries: u32,
+    /// When it waits until; none while it is under way.
+    due: Option<Timestamp>,
+}
+
+/// A place that jobs go to.
+#[derive(Debug, Default)]
+struct Place {
+    waiting: BTreeSet<(Timestamp, JobId)>,
+    under_way: usize,
+    is_failing: bool,
+}
+
+/// The jobs of one organization that wait or are under way.
+#[derive(Debug, Default)]
+pub(super) struct Schedule {
+    jobs: HashMap<JobId, Known>,
+    places: BTreeMap<Lane, Place>,
+    under_way: BTreeMap<TaskKind, usize>,
+}
+
+impl Schedule {
+    /// Adds a job; one that is known already stays as it is.
+    pub fn add(&mut self, id: JobId, lane: Lane, due: Timestamp) {
+        if self.jobs.contains_key(&id) {
+            return;
+        }
+        self.jobs.insert(id, Known { lane, tries: 0, due: Some(due) });
+        self.places.entry(lane).or_default().waiting.insert((due, id));
+    }
+
+    /// The job to begin now, with the number of the try; none when nothing is due, or everything that is due has to wait
+    /// for others.
+    pub fn begin(&mut self, now: Timestamp) -> Option<(JobId, u32)> {
+        let has_room = |lane: &Lane, place: &Place| {
+            let max = if place.is_failing { 1 } else { LANE_UNDER_WAY_MAX };
+            let of_kind = self.under_way.get(&lane.kind).copied().unwrap_or_default();
+            place.under_way < max && of_kind < KIND_UNDER_WAY_MAX
+        };
+        let open = self.places.iter().filter(|(lane, place)| has_room(lane, place));
+        let next = open.filter_map(|(lane, place)| Some((*place.waiting.first()?, *lane))).min()?;
+        let ((due, id), lane) = next;
+        if due > now {
+            return None;
+        }
+        let place = self.places.get_mut(&lane)?;
+        place.waiting.remove(&(due, id));
+        place.under_way += 1;
+        *self.under_way.entry(lane.kind).or_default() += 1;
+        let known = self.jobs.get_mut(&id)?;
+        known.due = None;
+        known.tries += 1;
+        Some((id, known.tries))
+    }
+
+    /// A try failed: the next one is `wait_millis` from now.
+    pub fn retry(&mut self, id: JobId, now: Timestamp, wait_millis: u64) {
+        let Some(known) = self.jobs.get_mut(&id).filter(|known| known.due.is_none()) else { return };
+        let due = Timestamp(now.0 + wait_millis);
+        known.due = Some(due);
+        let lane = known.lane;
+        self.leave(lane, |place| {
+            place.is_failing = true;
+            place.waiting.insert((due, id));
+        });
+    }
+
+    /// A job is over: `was_reached` says whether there was somebody at the other end.
+    pub fn end(&mut self, id: JobId, was_reached: bool) {
+        let Some(known) = self.jobs.remove(&id) else { return };
+        match known.due {
+            None => self.leave(known.lane, |place| place.is_failing = !was_reached),
+            Some(due) => {
+                if let Some(place) = self.places.get_mut(&known.lane) {
+                    place.waiting.remove(&(due, id));
+                }
+                self.tidy(known.lane);
+            }
+        }
+    }
+
+    /// How many are under way.
+    pub fn under_way(&self) -> usize {
+        self.under_way.values().sum()
+    }
+
+    fn leave(&mut self, lane: Lane, change: impl FnOnce(&mut Place)) {
+        if let Some(count) = self.under_way.get_mut(&lane.kind) {
+            *count = count.saturating_sub(1);
+        }
+        if let Some(place) = self.places.get_mut(&lane) {
+            place.under_way = place.under_way.saturating_sub(1);
+            change(place);
+        }
+        self.tidy(lane);
+    }
+
+    /// Forgets a place where nothing goes any more.
+    fn tidy(&mut self, lane: Lane) {
+        if self.places.get(&lane).is_some_and(|place| place.under_way == 0 && place.waiting.is_empty()) {
+            self.places.remove(&lane);
+        }
+    }
+}
+
+/// How long to wait after a number of failed tries, milliseconds: twice as long each time, up to a quarter of an hour, and
+/// up to half of it less, by chance, so that what failed together does not come again together.
+pub(super) fn wait_millis(tries: u32, chance: u64) -> u64 {
+    let doubled = FIRST_WAIT_MILLIS.saturating_mul(1 << tries.saturating_sub(1).min(20));
+    let whole = doubled.min(WAIT_MILLIS_MAX);
+    whole - chance % (whole / 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAIL: Lane = Lane { kind: TaskKind::Mail, place: 0 };
+
+    fn webhook(place: u32) -> Lane {
+        Lane { kind: TaskKind::Webhook, place }
+    }
+
+    fn begin_all(schedule: &mut Schedule, now: u64) -> Vec<u64> {
+        std::iter::from_fn(|| schedule.begin(Timestamp(now))).map(|(id, _)| id.0).collect()
+    }
+
+    #[test]
+    fn the_longest_due_is_first_and_nothing_comes_early() {
+        let mut schedule = Schedule::default();
+        for (id, due) in [(1, 30), (2, 10), (3, 20)] {
+            schedule.add(JobId(id), MAIL, Timestamp(due));
+        }
+        assert_eq!(begin_all(&mut schedule, 9), []);
+        assert_eq!(begin_all(&mut schedule, 25), [2, 3]);
+        schedule.add(JobId(2), MAIL, Timestamp(0));
+        assert_eq!(begin_all(&mut schedule, 25), [], "what is known is not taken twice");
+        schedule.end(JobId(1), true);
+        assert_eq!(begin_all(&mut schedule, 99), [], "what ended while it waited is not begun");
+        schedule.end(JobId(2), true);
+        schedule.end(JobId(3), true);
+        assert!(schedule.jobs.is_empty() && schedule.places.is_empty() && schedule.under_way() == 0);
+    }
+
+    #[test]
+    fn a_failing_place_leaves_room_for_all_others() {
+        let mut schedule = Schedule::default();
+        for id in 1..=100 {
+            schedule.add(JobId(id), webhook(1), Timestamp(0));
+        }
+        let begun = begin_all(&mut schedule, 0);
+        assert_eq!(begun, [1, 2, 3, 4], "so many at once to one place");
+        for id in begun {
+            schedule.retry(JobId(id), Timestamp(0), 1_000);
+        }
+        assert_eq!(begin_all(&mut schedule, 10), [5], "then one by one, as long as it fails");
+        for place in 2..=30 {
+            schedule.add(JobId(1_000 + u64::from(place)), webhook(place), Timestamp(0));
+        }
+        schedule.add(JobId(2_000), MAIL, Timestamp(5));
+        let begun = begin_all(&mut schedule, 10);
+        assert_eq!(begun.len(), KIND_UNDER_WAY_MAX - 1 + 1, "the kind's room, and the mail");
+        assert!(begun.contains(&2_000));
+        schedule.end(JobId(5), true);
+        for id in begun {
+            schedule.end(JobId(id), true);
+        }
+        assert!(begin_all(&mut schedule, 10).len() > 4, "whoever answers again gets several at once");
+    }
+
+    #[test]
+    fn tries_are_counted_and_waited_for() {
+        let mut schedule = Schedule::default();
+        schedule.add(JobId(1), MAIL, Timestamp(0));
+        assert_eq!(schedule.begin(Timestamp(0)), Some((JobId(1), 1)));
+        schedule.retry(JobId(1), Timestamp(100), 50);
+        assert_eq!(schedule.begin(Timestamp(149)), None);
+        assert_eq!(schedule.begin(Timestamp(150)), Some((JobId(1), 2)));
+    }
+
+    #[test]
+    fn waiting_grows_twice_as_long_each_time_up_to_a_bound() {
+        for (tries, most) in
+            [(1, 2_000), (2, 4_000), (3, 8_000), (9, 512_000), (10, 900_000), (u32::MAX, 900_000)]
+        {
+            assert_eq!(wait_millis(tries, 0), most);
+            for chance in [1, 999, 12_345, u64::MAX] {
+                let wait = wait_millis(tries, chance);
+                assert!(wait > most / 2 && wait <= most, "{tries} {chance}: {wait}");
+            }
+        }
+    }
+}

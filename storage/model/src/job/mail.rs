@@ -1,0 +1,51 @@
+//! E-mails that the server sends, by what they are about.
+
+use crate::ids::{InvitationId, UserId};
+use crate::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// An e-mail. Stored for ever: variants and fields are only added at the end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum MailTask {
+    /// Ask the owner of an address whether it shall be a user's new one.
+    ConfirmAddress {
+        /// Whose account.
+        user: UserId,
+        /// The address that was asked for.
+        address: String,
+        /// When: the link is good for a time from here on.
+        asked: Timestamp,
+    },
+    /// Tell a user's old address that it is no longer in use.
+    AddressChanged {
+        /// Whose account.
+        user: UserId,
+        /// The old address.
+        old: String,
+    },
+    /// Tell somebody that their account was logged in to.
+    NewLogin {
+        /// Whose account.
+        user: UserId,
+        /// When.
+        at: Timestamp,
+        /// What the client calls itself.
+        client: String,
+        /// From where.
+        ip: String,
+    },
+    /// Invite somebody, with the link that only they get.
+    Invitation(InvitationId),
+}
+
+impl MailTask {
+    /// What it is about, in words for those who run the server.
+    pub fn words(&self) -> String {
+        match self {
+            Self::ConfirmAddress { user, .. } => format!("mail to confirm a new address of user {user}"),
+            Self::AddressChanged { user, .. } => format!("mail about a changed address of user {user}"),
+            Self::NewLogin { user, .. } => format!("mail about a login of user {user}"),
+            Self::Invitation(invitation) => format!("mail with invitation {invitation}"),
+        }
+    }
+}
