@@ -71,11 +71,13 @@ impl RealmActor {
 
     /// Running channels decide ahead of the disk: they must not miss what was decided about them here.
     fn tell_channels(&self, facts: &Arc<[Fact]>) {
-        let concerned: BTreeSet<ChannelId> = facts.iter().filter_map(concerned_channel).collect();
-        if concerned.is_empty() {
+        let channels = self.realm.channels.read();
+        if facts.iter().any(|fact| matches!(fact, Fact::UserActiveSet { .. })) {
+            // Whichever they subscribe to.
+            channels.values().for_each(|channel| channel.do_send(LearnFacts(facts.clone())));
             return;
         }
-        let channels = self.realm.channels.read();
+        let concerned: BTreeSet<ChannelId> = facts.iter().filter_map(concerned_channel).collect();
         for channel in concerned.iter().filter_map(|id| channels.get(id)) {
             channel.do_send(LearnFacts(facts.clone()));
         }
@@ -125,8 +127,9 @@ impl Actor for RealmActor {
 impl Handler<Forget> for RealmActor {
     type Result = ();
 
-    fn handle(&mut self, Forget(facts): Forget, _: &mut Self::Context) {
+    fn handle(&mut self, Forget(facts): Forget, ctx: &mut Self::Context) {
         self.state.apply(&facts, true);
+        self.dismiss(ctx, &facts);
     }
 }
 
@@ -138,7 +141,17 @@ impl RealmActor {
             let (user, facts) = self.state.create_user(&self.realm.directory(), user, &mut ids, now)?;
             Ok((ids, user, facts))
         };
-        match decide() {
+        self.commit_account(ctx, decide(), answer);
+    }
+
+    /// Makes a new account durable, and its key good.
+    pub(super) fn commit_account(
+        &mut self,
+        ctx: &Context<Self>,
+        decided: Result<(Sequencer, Arc<User>, Vec<Fact>), DomainError>,
+        answer: Answer<Arc<User>>,
+    ) {
+        match decided {
             Err(error) => drop(answer.send(Err(error))),
             Ok((ids, user, facts)) => {
                 let realm = self.realm.clone();

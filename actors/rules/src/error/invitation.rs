@@ -102,6 +102,9 @@ pub enum InvitationError {
         /// Who, and why.
         problems: Vec<NotInvited>,
     },
+    /// Nobody configured how mail leaves this server.
+    #[error("This server sends no e-mail, so it cannot invite by it. A reusable link invites without.")]
+    NoMail,
     /// No invitation of this kind has the id.
     #[error("No such invitation")]
     Missing,
