@@ -95,6 +95,7 @@ pub fn shared() -> (Arc<RealmShared>, ManualClock, tempfile::TempDir) {
         owner_alerts: Default::default(),
         queue_limits: QueueLimits::default(),
         sweep_secs: 3600,
+        noticing: crate::noticing::Noticing::default(),
         outbox: Default::default(),
         realm: OnceLock::new(),
         channels: RwLock::default(),

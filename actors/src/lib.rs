@@ -19,6 +19,7 @@ pub mod linkifiers;
 pub mod login;
 mod markdown;
 mod notice;
+pub mod noticing;
 pub mod outbox;
 mod placement;
 mod presence;
@@ -29,6 +30,7 @@ mod server;
 mod session;
 mod shard;
 mod shared;
+mod webhooks;
 
 pub use bootstrap::{NewRealm, SYSTEM_BOTS, first_user};
 pub use changes::{EditCommand, Edited, NamedEmoji, ReactionChange, RequestedEdit, TopicDeletion};
@@ -39,11 +41,10 @@ pub use draft::{ChannelDraft, DirectDraft, Draft, Sent};
 pub use error::DomainError;
 pub use handle::RealmHandle;
 pub use markdown::RealmMarkdown;
-pub use notice::{draft_notice, notification_bot};
+pub use notice::{draft_notice, notification_bot, welcome_bot};
 pub use placement::Placement;
 pub use presence::{Presence, Report};
-pub use realm::{
-    BotDefaults, BotUpdate, NewBot, FolderDescription, Joining, NewChannel, NewPassword, NewUser, Notice, OwnChanges, RegisteredQueue, WantedStatus,
+pub use realm::{EmojiFiles, BotDefaults, BotUpdate, NewBot, FolderDescription, Joining, NewChannel, NewPassword, NewPushDevice, NewUser, Notice, OwnChanges, RegisteredQueue, WantedStatus,
 };
 pub use server::{Options, Server};
 pub use session::Delivered;

@@ -149,6 +149,7 @@ impl Server {
             queue_limits: self.options.queues,
             sweep_secs: self.options.sweep_secs,
             outbox: Outbox::new(self.outside.clone()),
+            noticing: crate::noticing::Noticing::default(),
             realm: OnceLock::new(),
             channels: RwLock::default(),
             directs: RwLock::default(),
@@ -162,6 +163,7 @@ impl Server {
                 let fanout = Rc::new(Fanout::new(realm.clone()));
                 committer.add_realm(id, sequencer, epoch, fanout.clone());
                 Worker::start(&realm, committer);
+                crate::noticing::Reader::start(&realm, committer);
                 let actor = RealmActor::new(realm.clone(), committer.clone(), fanout).start();
                 let _ = realm.realm.set(actor);
                 let _ = started.send(());
@@ -265,6 +267,7 @@ impl Server {
     pub async fn stop(self: Arc<Self>) -> Result<(), DomainError> {
         self.release_polls();
         for realm in self.realms() {
+            realm.0.noticing.stop();
             realm.0.outbox.stop().await;
         }
         for shard in &self.shards {

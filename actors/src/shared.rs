@@ -6,6 +6,7 @@ use crate::clock::Clock;
 use crate::direct::DirectActor;
 use crate::linkifiers::LinkifierCache;
 use crate::login::Credentials;
+use crate::noticing::Noticing;
 use crate::outbox::Outbox;
 use crate::presence::PresenceTable;
 use crate::realm::RealmActor;
@@ -77,6 +78,8 @@ pub struct RealmShared {
     pub sweep_secs: u64,
     /// What is owed to the world outside.
     pub outbox: Outbox,
+    /// Who is told of messages outside of a client.
+    pub noticing: Noticing,
     /// The realm actor; set once, when it starts.
     pub realm: OnceLock<Addr<RealmActor>>,
     /// Running channel actors.

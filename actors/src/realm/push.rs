@@ -2,6 +2,8 @@
 
 use super::settled::{Moment, SettledCommand};
 use crate::error::DomainError;
+use crate::outbox::job;
+use model::job::{PushTask, Task, TaskKind};
 use model::push::{Hidden, PushDevice, PushFact, PushStatus, PushToken, PushTokenKind};
 use model::{Fact, UserId};
 use rules::error::{PushError, RuleError};
@@ -40,7 +42,13 @@ impl SettledCommand for AddPushToken {
         if tokens.len() > PHONES_MAX {
             tokens.remove(0);
         }
-        Ok(((), vec![tokens_set(user, tokens)]))
+        let mut facts = vec![tokens_set(user, tokens)];
+        // Without a service there is nobody to tell; the token waits for one to be configured.
+        if moment.realm.carries(TaskKind::Push) {
+            let task = PushTask::RegisterToken { user, kind, added: moment.now };
+            facts.push(job(moment.now, Task::Push(task)));
+        }
+        Ok(((), facts))
     }
 }
 
@@ -106,6 +114,7 @@ impl SettledCommand for RegisterPushDevice {
         if devices.len() >= PHONES_MAX {
             devices.remove(0);
         }
+        moment.realm.check_outbox(TaskKind::Push)?;
         let account = new.account;
         devices.push(PushDevice {
             account,
@@ -116,7 +125,8 @@ impl SettledCommand for RegisterPushDevice {
             added: moment.now,
             status: PushStatus::Pending,
         });
-        Ok(((), vec![devices_set(user, devices, vec![account])]))
+        let task = Task::Push(PushTask::RegisterDevice { user, account });
+        Ok(((), vec![devices_set(user, devices, vec![account]), job(moment.now, task)]))
     }
 }
 

@@ -281,6 +281,7 @@ impl Committer {
                         let before = crate::announce::Before::of(&view, &frame);
                         let rows = view.apply(sequence, &frame)?;
                         realm.outbox.note(&view.jobs, sequence, &frame.facts);
+                        realm.noticing.note(&frame.facts);
                         note_keys(realm, &frame);
                         announced.push(crate::announce::events(&view, &before, &frame));
                         let (progress, stored) = (view.progress, view.recent.stored());

@@ -3,11 +3,14 @@
 //! Built on persistent maps: a clone is a snapshot that costs a few reference counts, and a change
 //! copies only the path to what changed. `put_*` set absolute values, so applying twice is harmless.
 
+mod bots;
 mod groups;
 mod invitations;
 mod personal;
+mod pictures;
 mod push;
 
+use crate::bot::BotConfig;
 use crate::channel::{Channel, ChannelFolder};
 use crate::direct::DirectConversation;
 use crate::group::UserGroup;
@@ -57,7 +60,9 @@ pub struct Directory {
     muters: OrdMap<UserId, OrdSet<UserId>>,
     navigation_views: OrdMap<(UserId, String), Arc<NavigationView>>,
     profile_fields: Arc<ProfileFields>,
+    bot_configs: OrdMap<UserId, Arc<BotConfig>>,
     push: push::PushRecords,
+    pictures: pictures::PictureRecords,
     lists: Arc<RealmLists>,
     invitations: OrdMap<InvitationId, Arc<Invitation>>,
 }
@@ -89,7 +94,9 @@ impl Directory {
             muters: OrdMap::new(),
             navigation_views: OrdMap::new(),
             profile_fields: Arc::default(),
+            bot_configs: OrdMap::new(),
             push: push::PushRecords::default(),
+            pictures: pictures::PictureRecords::default(),
             lists: Arc::default(),
             invitations: OrdMap::new(),
         }
@@ -157,11 +164,25 @@ impl Directory {
                     self.users_by_name.remove(&name);
                 }
             }
+            if before.is_active != user.is_active {
+                self.count_everywhere(id, user.is_active);
+            }
         }
         self.users_by_email.insert(self.made_up_email(id).to_lowercase(), id);
         self.users_by_email.insert(user.delivery_email.to_lowercase(), id);
         self.users_by_name.entry(user.full_name.to_lowercase()).or_default().insert(id);
+        self.push.note_user(&user);
         self.users.insert(id, Arc::new(user));
+    }
+
+    /// Counts somebody as a subscriber of all their channels from now on, or no longer.
+    fn count_everywhere(&mut self, user: UserId, is_counted: bool) {
+        let own = self.subscriptions_of_user(user).filter(|(_, own)| own.is_active);
+        let channels: Vec<ChannelId> = own.map(|(channel, _)| channel).collect();
+        for channel in channels {
+            let count = self.subscriber_counts.entry(channel).or_insert(0);
+            *count = if is_counted { *count + 1 } else { count.saturating_sub(1) };
+        }
     }
 
     /// A user's alert words, as typed.
@@ -251,7 +272,7 @@ impl Directory {
         .map(|(user, _)| *user)
     }
 
-    /// How many subscribe to a channel.
+    /// How many people and bots with active accounts subscribe to a channel.
     pub fn subscriber_count(&self, channel: ChannelId) -> u32 {
         self.subscriber_counts.get(&channel).copied().unwrap_or(0)
     }
@@ -267,9 +288,12 @@ impl Directory {
 
     /// Sets a user's subscription to a channel.
     pub fn put_subscription(&mut self, channel: ChannelId, user: UserId, subscription: Subscription) {
-        let was_active = self.is_subscribed(channel, user);
+        self.push.note_subscription(channel, user, &subscription);
+        // Deactivated accounts are counted again when they are in use again.
+        let counts = self.users.get(&user).is_none_or(|user| user.is_active);
+        let was_active = self.is_subscribed(channel, user) && counts;
         let count = self.subscriber_counts.entry(channel).or_insert(0);
-        match (was_active, subscription.is_active) {
+        match (was_active, subscription.is_active && counts) {
             (false, true) => *count += 1,
             (true, false) => *count -= 1,
             _ => {}
@@ -336,6 +360,7 @@ impl Directory {
     /// Sets a user's policy for a topic; `Inherit` removes it.
     pub fn put_topic(&mut self, user: UserId, channel: ChannelId, topic: UserTopic) {
         let key = (user, channel, TopicKey::new(&topic.name));
+        self.push.note_policy(user, (channel, key.2.clone()), topic.policy);
         if topic.policy == VisibilityPolicy::Inherit {
             self.user_topics.remove(&key);
         } else {

@@ -5,8 +5,12 @@
 //! true by then.
 
 mod mail;
+mod push;
+mod webhook;
 
 pub use mail::MailTask;
+pub use push::PushTask;
+pub use webhook::{WebhookTask, WebhookTrigger};
 
 use crate::ids::{JobId, Sequence};
 use crate::time::Timestamp;
@@ -17,6 +21,10 @@ use serde::{Deserialize, Serialize};
 pub enum Task {
     /// Send an e-mail.
     Mail(MailTask),
+    /// Ask the service of a bot.
+    Webhook(WebhookTask),
+    /// Ask something of the push service.
+    Push(PushTask),
 }
 
 /// Kinds of tasks: each has room and time of its own, so that one that cannot be delivered is in no other's way.
@@ -58,6 +66,8 @@ impl Task {
     pub fn lane(&self) -> Lane {
         match self {
             Self::Mail(_) => Lane { kind: TaskKind::Mail, place: 0 },
+            Self::Push(_) => Lane { kind: TaskKind::Push, place: 0 },
+            Self::Webhook(task) => Lane { kind: TaskKind::Webhook, place: task.bot.0 },
         }
     }
 
@@ -70,6 +80,8 @@ impl Task {
     pub fn words(&self) -> String {
         match self {
             Self::Mail(task) => task.words(),
+            Self::Push(task) => task.words(),
+            Self::Webhook(task) => task.words(),
         }
     }
 }

@@ -115,11 +115,18 @@ pub enum PushFact {
         /// Those whose status changed, by account number.
         changed: Vec<i64>,
     },
-    /// Messages that a user's phones show are now these.
-    ShownSet {
+    /// Phones show a message.
+    Shown {
+        /// Which.
+        message: MessageId,
+        /// Whose phones.
+        users: Vec<UserId>,
+    },
+    /// A user's phones show messages no longer, or are about to be told.
+    Unshown {
         /// Whose.
         user: UserId,
-        /// Ascending; none removes the record.
+        /// Which.
         messages: Vec<MessageId>,
     },
     /// Who is notified of messages up to this one has been decided.
@@ -131,7 +138,7 @@ impl PushFact {
     pub fn events_max(&self) -> u64 {
         match self {
             Self::DevicesSet { changed, .. } => changed.len() as u64,
-            Self::TokensSet { .. } | Self::ShownSet { .. } | Self::NoticedUpTo(_) => 0,
+            Self::TokensSet { .. } | Self::Shown { .. } | Self::Unshown { .. } | Self::NoticedUpTo(_) => 0,
         }
     }
 }

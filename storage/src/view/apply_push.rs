@@ -3,6 +3,7 @@
 use super::{Rows, View};
 use crate::error::StoreError;
 use crate::tables::{self, Key, Table};
+use model::UserId;
 use model::push::PushFact;
 
 impl View {
@@ -17,19 +18,25 @@ impl View {
             PushFact::DevicesSet { user, devices, .. } => {
                 put_list(rows, tables::push(realm, Table::PushDevices, *user), devices)
             }
-            PushFact::ShownSet { user, messages } => {
-                put_list(rows, tables::push(realm, Table::PushShown, *user), messages)
-            }
+            PushFact::Shown { users, .. } => users.iter().try_for_each(|user| self.put_shown(*user, rows)),
+            PushFact::Unshown { user, .. } => self.put_shown(*user, rows),
             PushFact::NoticedUpTo(message) => rows.put(Key::table(realm, Table::NoticedUpTo), message),
         }
     }
 }
 
+impl View {
+    fn put_shown(&self, user: UserId, rows: &mut Rows) -> Result<(), StoreError> {
+        let key = tables::push(self.realm(), Table::PushShown, user);
+        put_list(rows, key, self.directory.push_shown(user))
+    }
+}
+
 /// A list in one row; none without anything in it.
-fn put_list<T: serde::Serialize>(rows: &mut Rows, key: Key, list: &Vec<T>) -> Result<(), StoreError> {
+fn put_list<T: serde::Serialize>(rows: &mut Rows, key: Key, list: &[T]) -> Result<(), StoreError> {
     if list.is_empty() {
         rows.remove(key);
         return Ok(());
     }
-    rows.put(key, list)
+    rows.put(key, &list)
 }

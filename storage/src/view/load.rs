@@ -76,6 +76,7 @@ fn load_directory(tree: &sled::Tree, realm: RealmId, view: &mut View) -> Result<
         Some(())
     })?;
     load_push(tree, realm, view)?;
+    load_pictures(tree, realm, view)?;
     scan::<QueueRecord>(tree, realm, Table::Queues, "event queue", |_, queue| {
         view.queues.insert(queue.id.clone(), Arc::new(queue));
         Some(())
@@ -115,6 +116,21 @@ fn load_personal(tree: &sled::Tree, realm: RealmId, view: &mut View) -> Result<(
     })
 }
 
+fn load_pictures(tree: &sled::Tree, realm: RealmId, view: &mut View) -> Result<(), StoreError> {
+    scan::<String>(tree, realm, Table::Avatars, "picture of a user", |key, file| {
+        view.directory.put_avatar_file(UserId(tables::number_at(key, 0)?), Some(&file));
+        Some(())
+    })?;
+    scan(tree, realm, Table::RealmPictures, "icon and logos", |_, pictures| {
+        view.directory.put_realm_pictures(pictures);
+        Some(())
+    })?;
+    scan(tree, realm, Table::RealmEmoji, "emoji", |_, emoji| {
+        view.directory.put_realm_emoji(emoji);
+        Some(())
+    })
+}
+
 fn load_push(tree: &sled::Tree, realm: RealmId, view: &mut View) -> Result<(), StoreError> {
     scan(tree, realm, Table::PushTokens, "phones of the older way", |key, tokens| {
         let user = UserId(tables::number_at(key, 0)?);
@@ -128,7 +144,7 @@ fn load_push(tree: &sled::Tree, realm: RealmId, view: &mut View) -> Result<(), S
     })?;
     scan(tree, realm, Table::PushShown, "messages on phones", |key, messages| {
         let user = UserId(tables::number_at(key, 0)?);
-        view.directory.put_push(PushFact::ShownSet { user, messages });
+        view.directory.put_push_shown(user, messages);
         Some(())
     })?;
     if let Some(upto) = get(tree, &Key::table(realm, Table::NoticedUpTo), "last decided notification")? {

@@ -1,6 +1,6 @@
 //! E-mails that the server sends, by what they are about.
 
-use crate::ids::{InvitationId, UserId};
+use crate::ids::{InvitationId, MessageId, UserId};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +36,15 @@ pub enum MailTask {
     },
     /// Invite somebody, with the link that only they get.
     Invitation(InvitationId),
+    /// Tell people of messages that they have not read for a while. What it says is decided when it is due.
+    Missed {
+        /// Whom; where there are several, each gets a mail of their own if anything is left to tell them.
+        users: Vec<UserId>,
+        /// The first message that it may be about.
+        from: MessageId,
+        /// Messages until then belong to it.
+        until: Timestamp,
+    },
 }
 
 impl MailTask {
@@ -46,6 +55,10 @@ impl MailTask {
             Self::AddressChanged { user, .. } => format!("mail about a changed address of user {user}"),
             Self::NewLogin { user, .. } => format!("mail about a login of user {user}"),
             Self::Invitation(invitation) => format!("mail with invitation {invitation}"),
+            Self::Missed { users, .. } => match users.as_slice() {
+                [user] => format!("mail about missed messages to user {user}"),
+                users => format!("mails about missed messages to {} people", users.len()),
+            },
         }
     }
 }

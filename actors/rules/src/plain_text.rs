@@ -1,0 +1,126 @@
+//! The text of a rendered message where there is no HTML: on a phone, in the plain part of a mail.
+
+/// The text, blocks on lines of their own, without what a spoiler hides. The HTML is our own: it is known to be well-formed.
+pub fn plain_text(html: &str) -> String {
+    let mut out = String::with_capacity(html.len() / 2);
+    // Elements that are open within a hidden one.
+    let mut hidden_depth = 0usize;
+    let mut quote_depth = 0usize;
+    let mut rest = html;
+    while let Some(start) = rest.find('<') {
+        push_text(&mut out, &rest[..start], hidden_depth, quote_depth);
+        let Some(end) = rest[start..].find('>') else { break };
+        let tag = &rest[start + 1..start + end];
+        rest = &rest[start + end + 1..];
+        let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap_or_default();
+        let (is_end, is_void) = (tag.starts_with('/'), matches!(name, "br" | "hr" | "img" | "input"));
+        if hidden_depth > 0 {
+            match (is_void, is_end) {
+                (true, _) => {}
+                (false, true) => hidden_depth -= 1,
+                (false, false) => hidden_depth += 1,
+            }
+            continue;
+        }
+        match name {
+            "div" if tag.contains("spoiler-content") => {
+                push_line(&mut out);
+                out.push_str("(\u{2026})");
+                hidden_depth = 1;
+            }
+            "img" => push_text(&mut out, attribute(tag, "alt"), 0, quote_depth),
+            "blockquote" if is_end => quote_depth = quote_depth.saturating_sub(1),
+            "blockquote" => quote_depth += 1,
+            "li" if !is_end => {
+                push_line(&mut out);
+                out.push_str("\u{2022} ");
+            }
+            "p" | "div" | "li" | "br" | "tr" | "pre" | "ul" | "ol" | "table" | "h1" | "h2" | "h3" | "h4"
+            | "h5" | "h6" => push_line(&mut out),
+            "td" | "th" if is_end => out.push(' '),
+            _ => {}
+        }
+    }
+    push_text(&mut out, rest, hidden_depth, quote_depth);
+    out.trim().to_owned()
+}
+
+/// The first characters of a text, and whether that is not all of it.
+pub fn cut(text: &str, chars_max: usize) -> (String, bool) {
+    match text.char_indices().nth(chars_max) {
+        Some((end, _)) => (format!("{}\u{2026}", text[..end].trim_end()), true),
+        None => (text.to_owned(), false),
+    }
+}
+
+fn push_line(out: &mut String) {
+    // A bullet stays with what it is of.
+    if !out.is_empty() && !out.ends_with('\n') && !out.ends_with("\u{2022} ") {
+        out.push('\n');
+    }
+}
+
+fn push_text(out: &mut String, text: &str, hidden_depth: usize, quote_depth: usize) {
+    if hidden_depth > 0
+        || text.is_empty()
+        || (text.trim().is_empty() && (out.is_empty() || out.ends_with('\n')))
+    {
+        return;
+    }
+    let text = unescape(text);
+    for (index, line) in text.split('\n').enumerate() {
+        if index > 0 {
+            push_line(out);
+        }
+        if !line.is_empty() && (out.is_empty() || out.ends_with('\n')) {
+            (0..quote_depth).for_each(|_| out.push_str("> "));
+        }
+        out.push_str(line);
+    }
+}
+
+fn attribute<'t>(tag: &'t str, name: &str) -> &'t str {
+    let Some(start) = tag.find(&format!(" {name}=\"")) else { return "" };
+    let value = &tag[start + name.len() + 3..];
+    value.split('"').next().unwrap_or_default()
+}
+
+fn unescape(text: &str) -> String {
+    if !text.contains('&') {
+        return text.to_owned();
+    }
+    let replaced = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"");
+    replaced.replace("&#39;", "'").replace("&#x27;", "'").replace("&nbsp;", " ").replace("&amp;", "&")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_is_what_one_would_read_aloud() {
+        let cases = [
+            ("<p>Hello <strong>you</strong> &amp; me</p>", "Hello you & me"),
+            ("<p>one</p>\n<p>two<br>\nthree</p>", "one\ntwo\nthree"),
+            ("<ul>\n<li>a</li>\n<li>b</li>\n</ul>", "\u{2022} a\n\u{2022} b"),
+            ("<blockquote>\n<p>said</p>\n</blockquote>\n<p>answered</p>", "> said\nanswered"),
+            ("<p><img alt=\":smile:\" class=\"emoji\" src=\"x\"></p>", ":smile:"),
+            (
+                "<div class=\"spoiler-block\"><div class=\"spoiler-header\">\n<p>end</p>\n</div><div \
+                 class=\"spoiler-content\" aria-hidden=\"true\">\n<p>he <img alt=\"x\"> dies</p>\n</div></div>\n<p>so</p>",
+                "end\n(\u{2026})\nso",
+            ),
+            ("<p>&lt;b&gt; &amp;lt;</p>", "<b> &lt;"),
+            ("", ""),
+        ];
+        for (html, text) in cases {
+            assert_eq!(plain_text(html), text, "{html}");
+        }
+    }
+
+    #[test]
+    fn long_texts_are_cut_between_characters() {
+        assert_eq!(cut("äöü", 3), ("äöü".to_owned(), false));
+        assert_eq!(cut("äöüß", 3), ("äöü\u{2026}".to_owned(), true));
+    }
+}
