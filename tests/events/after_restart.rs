@@ -132,3 +132,24 @@ async fn nobody_learns_by_a_restart_what_they_must_not_know_any_more() {
     assert!(!events.iter().any(|event| event["type"] == "stream" && event["op"] == "create"), "{told:#?}");
     assert!(messages.iter().all(|id| *id < gone));
 }
+
+#[tokio::test]
+async fn where_messages_went_is_told_though_the_one_that_took_them_there_is_gone() {
+    let t = TestServer::start().await;
+    let World { verona, .. } = world(&t).await;
+    let [iago, othello] = t.users(["iago", "othello"]);
+    let kept = iago.send(&verona, "plans", "one").await;
+    let target = iago.send(&verona, "plans", "two").await;
+    let mut queue = othello.register().modern().events(&["update_message", "delete_message"]).await;
+    let all = ("propagate_mode", &"change_all" as &(dyn std::fmt::Display + Sync));
+    edit(&iago, target, &[("topic", &"deeds"), ("content", &"taken back"), all]).await;
+    iago.delete(&format!("/messages/{target}"), &[]).ok().await;
+    let folder = t.stop().await;
+    let t = TestServer::plan().on(folder).start().await;
+    queue.person = t.user("othello");
+    let events = queue.now().await;
+    let [update, delete] = events.as_slice() else { panic!("{events:?}") };
+    assert_eq!((&update["message_ids"], &update["subject"]), (&json!([kept, target]), &json!("deeds")));
+    assert_eq!(update.get("content"), None, "what is gone stays gone");
+    assert_eq!(delete["message_ids"], json!([target]));
+}

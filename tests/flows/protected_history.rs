@@ -45,6 +45,23 @@ async fn what_was_before_and_between_stays_hidden() {
 }
 
 #[tokio::test]
+async fn unresolving_by_the_notice_is_told_though_the_notice_goes() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let channel = iago.create_channel("club").protected_history().with(&hamlet).await;
+    let id = iago.send(&channel, "lunch", "x").await;
+    let all: (&str, &(dyn std::fmt::Display + Sync)) = ("propagate_mode", &"change_all");
+    iago.edit(id, &[("topic", &"✔ lunch"), all]).ok().await;
+    let notice = *iago.message_ids(json!([["channel", "club"]])).await.last().unwrap();
+    let mut queue = hamlet.register().modern().await;
+    iago.edit(notice, &[("topic", &"lunch"), all]).ok().await;
+    let events = queue.now().await;
+    let told: Vec<_> = events.iter().map(|event| (&event["type"], &event["message_ids"])).collect();
+    let (both, gone) = (json!([id, notice]), json!([notice]));
+    assert_eq!(told, [(&json!("update_message"), &both), (&json!("delete_message"), &gone)]);
+}
+
+#[tokio::test]
 async fn shared_history_shows_everything_to_those_inside() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);

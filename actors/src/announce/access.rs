@@ -178,6 +178,25 @@ pub fn can_read(view: &View, directory: &Directory, user: &User, spot: Spot, id:
     rules::permissions::message::can_read(directory, user, spot, received)
 }
 
+/// The channels that some messages are in now, each with those of them that are there.
+pub fn parts_of(view: &View, ids: &RoaringBitmap) -> Vec<(ChannelId, RoaringBitmap)> {
+    let parts = view.messages.channels.iter().map(|(channel, messages)| (*channel, &messages.ids & ids));
+    parts.filter(|(_, part)| !part.is_empty()).collect()
+}
+
+/// Whether somebody can read any of some messages of a channel.
+pub fn can_read_any(view: &View, user: &User, channel: ChannelId, ids: &RoaringBitmap) -> bool {
+    let Some(record) = view.directory.channel(channel) else { return false };
+    match history_of(&view.directory, user, record) {
+        None => false,
+        Some(History::Whole) => true,
+        Some(History::Delivered(_)) => {
+            view.directory.is_subscribed(channel, user.id)
+                && !view.delivered_of(user.id, channel, ids).is_empty()
+        }
+    }
+}
+
 /// Whether somebody can read a message wherever it is by now, if it is there at all.
 pub fn can_read_now(view: &View, user: &User, message: &Message) -> bool {
     let spot = match &message.place {

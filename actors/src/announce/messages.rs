@@ -4,7 +4,7 @@ use super::access;
 use super::before::spot_of;
 use super::{Announcements, Moment};
 use model::event::{
-    ChangedContent, ChannelChange, MessageChange, MessageContext, MovedMessages, UnreadDetail,
+    ChangedContent, ChannelChange, Clients, MessageChange, MessageContext, MovedMessages, UnreadDetail,
 };
 use model::fact::{DeletedFrom, MessageRanges, MessageUpdate, Movement};
 use model::{
@@ -40,21 +40,17 @@ pub(super) fn updated(moment: &Moment<'_>, position: usize, update: &MessageUpda
     if let Some(movement) = &update.movement {
         lost_by_move(moment, position, movement, out);
     }
-    let place = match (&update.movement, origin) {
-        (Some(Movement { new_channel: Some(arrival), .. }), _) => Spot::Channel(arrival.channel),
-        (_, origin) => origin,
-    };
-    // In a replay other moves may have followed: who may read it is decided by where it is now.
-    let place = match place {
-        Spot::Channel(channel) if moment.before.is_replay => {
-            access::channel_of(moment.view, update.target, channel).map(Spot::Channel)
-        }
-        place => Some(place),
-    };
-    let readers = place.map(|place| readers(moment, position, update, origin, place)).unwrap_or_default();
-    if !readers.is_empty() {
-        let change = EventBody::MessageChanged(Box::new(change(moment, update, origin)));
-        out.add(change, Audience::Flagged(readers.into()));
+    let told = told(moment, position, update, origin);
+    let mut change = change(moment, update, origin);
+    let first = out.next;
+    if !told.of_all.is_empty() {
+        let change = EventBody::MessageChanged(Box::new(change.clone()));
+        out.push(first, Clients::All, change, Audience::Flagged(told.of_all.into()));
+    }
+    if !told.of_move.is_empty() {
+        change.content = None;
+        let change = EventBody::MessageChanged(Box::new(change));
+        out.push(first, Clients::All, change, Audience::Flagged(told.of_move.into()));
     }
     if let Some(movement) = &update.movement
         && let Some(arrival) = &movement.new_channel
@@ -77,14 +73,48 @@ fn lost_by_move(moment: &Moment<'_>, position: usize, movement: &Movement, out: 
     out.each(bodies.collect::<Vec<_>>());
 }
 
-/// Who is told of a change, each with what the target is to them now.
-fn readers(
-    moment: &Moment<'_>,
-    position: usize,
-    update: &MessageUpdate,
-    origin: Spot,
-    place: Spot,
-) -> Vec<(UserId, Flags)> {
+/// Who is told of a change, each with what the target is to them now. Nobody is in both.
+#[derive(Default)]
+struct Told {
+    /// Everything.
+    of_all: Vec<(UserId, Flags)>,
+    /// Where messages went: what the target says is not for them any more, but they still have others that moved.
+    of_move: Vec<(UserId, Flags)>,
+}
+
+fn told(moment: &Moment<'_>, position: usize, update: &MessageUpdate, origin: Spot) -> Told {
+    let (view, target) = (moment.view, update.target);
+    let sent_to = match (&update.movement, origin) {
+        (Some(Movement { new_channel: Some(arrival), .. }), _) => Spot::Channel(arrival.channel),
+        (_, origin) => origin,
+    };
+    let (mut place, mut others) = (Some(sent_to), Vec::new());
+    // In a replay other moves and deletions may have followed: what may be read is decided by what is where now.
+    if let (Spot::Channel(channel), true) = (sent_to, moment.before.is_replay) {
+        place = access::channel_of(view, target, channel).map(Spot::Channel);
+        let moved = update.movement.iter().flat_map(|movement| movement.messages.iter());
+        others = access::parts_of(view, &moved.map(|id| id.0).collect());
+    }
+    // The request may have taken the target itself away, a notice that it made pointless: who had it stays as it was.
+    let is_undone = !moment.before.is_replay && !view.messages.all.contains(target.0);
+    let mut told = Told::default();
+    for id in concerned(moment, position, update, origin) {
+        let Some(user) = view.directory.user(id) else { continue };
+        let reads = |place| match is_undone {
+            true => rules::permissions::message::can_read(&view.directory, user, place, || true),
+            false => access::can_read(view, &view.directory, user, place, target),
+        };
+        if place.is_some_and(reads) {
+            told.of_all.push((id, flags_of(view, id, target)));
+        } else if others.iter().any(|(channel, ids)| access::can_read_any(view, user, *channel, ids)) {
+            told.of_move.push((id, flags_of(view, id, target)));
+        }
+    }
+    told
+}
+
+/// Who is told of a change if they can read what it leaves; sorted.
+fn concerned(moment: &Moment<'_>, position: usize, update: &MessageUpdate, origin: Spot) -> Vec<UserId> {
     let mut users = moment.before.readers.get(&position).cloned().unwrap_or_default();
     // Whoever has the messages by the move alone is told if they could have seen them before.
     let arrival = update.movement.as_ref().and_then(|movement| movement.new_channel.as_ref());
@@ -100,12 +130,7 @@ fn readers(
     }
     users.sort_unstable();
     users.dedup();
-    let view = moment.view;
-    let told = users.into_iter().filter(|id| {
-        let user = view.directory.user(*id);
-        user.is_some_and(|user| access::can_read(view, &view.directory, user, place, update.target))
-    });
-    told.map(|user| (user, flags_of(view, user, update.target))).collect()
+    users
 }
 
 /// What a message is to a user now. Without having got it, it counts as read.
