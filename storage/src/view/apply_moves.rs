@@ -14,8 +14,14 @@ use std::collections::BTreeMap;
 
 /// What is taken from people with a message that they no longer have. That they had read it is kept, in case it
 /// comes back.
-const LOST_FLAGS: [Flag; 5] =
-    [Flag::Starred, Flag::Collapsed, Flag::Mentioned, Flag::TopicWildcardMentioned, Flag::HasAlertWord];
+const LOST_FLAGS: [Flag; 6] = [
+    Flag::Starred,
+    Flag::Collapsed,
+    Flag::Mentioned,
+    Flag::TopicWildcardMentioned,
+    Flag::HasAlertWord,
+    Flag::Historical,
+];
 
 impl View {
     /// One request's change of a message and of those that moved with it. `position` is the fact's in its frame.
@@ -90,7 +96,8 @@ impl View {
         }
     }
 
-    /// Flagged messages that users have before a move and not after it.
+    /// Flagged messages that users have before a move and not after it: whoever is not in the new channel keeps
+    /// nothing of them, be it given to them or starred from outside.
     fn lost_by_moving(
         &self,
         channel: ChannelId,
@@ -110,7 +117,10 @@ impl View {
             if flagged.is_empty() {
                 continue;
             }
-            let mut lost = self.delivered_of(*user, channel, &flagged);
+            let mut lost = match self.directory.is_subscribed(arrival.channel, *user) {
+                true => self.delivered_of(*user, channel, &flagged),
+                false => flagged,
+            };
             for (kept, users) in &deliveries {
                 if users.binary_search(user).is_ok() {
                     lost -= kept;

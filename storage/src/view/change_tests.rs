@@ -183,6 +183,20 @@ fn flags_are_lost_with_the_message_and_do_not_come_back_with_an_edit() {
 }
 
 #[test]
+fn what_was_starred_from_outside_is_lost_to_those_outside_the_new_channel() {
+    let mut world = World::new();
+    let mut own = channel_message(1, 1, 1, "tea");
+    world.run.frame(vec![sent(own.clone())]);
+    world.run.frame(vec![flags_changed(3, Flag::Starred, FlagOp::Add, &[(1, 1)])]);
+    assert_eq!(world.flags(3, &own), flags(&[Flag::Historical, Flag::Read, Flag::Starred]));
+    world.run.frame(vec![moved(50, to_second(ids(1, 1), "tea", &[1], false))]);
+    world.restart();
+    own.place = Place::Channel { channel: ChannelId(2), topic: "tea".into() };
+    assert_eq!(world.flags(3, &own), flags(&[Flag::Historical, Flag::Read]));
+    assert!(world.run.view().messages.users.get(&UserId(3)).is_none_or(|mine| mine.historical.is_empty()));
+}
+
+#[test]
 fn messages_that_somebody_gets_by_a_move_are_read() {
     let mut world = World::new();
     world.run.frame(vec![sent(channel_message(1, 1, 1, "tea"))]);

@@ -241,7 +241,8 @@ impl Plain {
                 let people = if is_new { &newcomers } else { &keepers };
                 let has = people.contains(&user);
                 for id in &theirs {
-                    self.arrive_one(user, *id, is_new, has);
+                    let is_outside = !self.subscriptions.get(&(to, user)).is_some_and(|own| own.is_active);
+                    self.arrive_one(user, *id, is_new, has, is_outside);
                 }
                 if has && !theirs.is_empty() {
                     groups.entry((theirs, is_new)).or_default().push(UserId(user));
@@ -255,15 +256,17 @@ impl Plain {
         ArrivalFact { channel: ChannelId(to), recipient: RecipientId(to), deliveries }
     }
 
-    fn arrive_one(&mut self, user: u32, id: u32, is_new: bool, has: bool) {
+    fn arrive_one(&mut self, user: u32, id: u32, is_new: bool, has: bool, is_outside: bool) {
         let flags = self.flags.entry((user, id)).or_default();
         match (is_new, has) {
             (true, true) => {
                 *flags = flags.with(Flag::Read);
                 self.delivered.insert((user, id));
             }
-            (false, false) => {
-                for flag in [Flag::Starred, Flag::Collapsed].into_iter().chain(CONTENT_FLAGS) {
+            // Whoever starred it from outside loses that, too, without being in the new channel.
+            (_, false) if !is_new || is_outside => {
+                let own = [Flag::Starred, Flag::Collapsed, Flag::Historical];
+                for flag in own.into_iter().chain(CONTENT_FLAGS) {
                     *flags = without(*flags, flag);
                 }
                 self.delivered.remove(&(user, id));
