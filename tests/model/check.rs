@@ -141,13 +141,13 @@ impl Pair {
         self.renew_queues().await;
     }
 
-    /// A queue that is made again shows nothing that its owner may not read any more.
+    /// A queue that is made again shows nothing that its owner may not read any more. That messages moved is shown to
+    /// whoever can still read one of them.
     fn forgive_what_is_gone(&mut self) {
         for (who, waiting) in self.expected.iter_mut().enumerate() {
             let is_gone = |event: &Event| match event {
-                Event::Message(id, _) | Event::Update(id, _) | Event::Flag { id, .. } => {
-                    !self.state.reads(who, *id)
-                }
+                Event::Message(id, _) | Event::Flag { id, .. } => !self.state.reads(who, *id),
+                Event::Update(_, ids) => !ids.iter().any(|id| self.state.reads(who, *id)),
                 Event::Delete(_) => false,
             };
             for (_, effects) in waiting.iter_mut() {

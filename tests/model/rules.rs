@@ -252,6 +252,10 @@ fn delete(state: &mut State, effects: &mut Effects, ids: &[u64], by: Who) {
             told.entry(who).or_default().push(*id);
         }
     }
+    // Of a public topic, whoever is told of some messages could read them all: one event says so to everybody.
+    if ids.iter().all(|id| state.is_public(*id)) {
+        told.values_mut().for_each(|told| *told = ids.to_vec());
+    }
     if !told.contains_key(&by) {
         // Since feature level 457 not any more.
         effects.may.push((by, Event::Delete(ids.to_vec())));
@@ -450,8 +454,9 @@ fn migrate_policies(
             false if old == INHERIT => new,
             false => old,
         };
-        let may_keep = state.has_content(who, to.0);
-        state.set_policy(who, to.0, to.1, if may_keep { best } else { INHERIT });
+        // Whoever loses the messages by it loses what they set for the old topic, and nothing else.
+        let loses = state.has_content(who, from.0) && !state.has_content(who, to.0);
+        state.set_policy(who, to.0, to.1, if loses { new } else { best });
     }
 }
 

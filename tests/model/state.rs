@@ -123,6 +123,12 @@ impl State {
         }
     }
 
+    /// Whether it is in a public channel.
+    pub fn is_public(&self, id: u64) -> bool {
+        let is_public = |channel: ChannelIndex| self.channels[channel].privacy == Privacy::Public;
+        matches!(&self.messages[&id].place, Place::Topic(channel, _) if is_public(*channel))
+    }
+
     /// What a reader sees: the flags of the row, or those of a message that was never delivered.
     pub fn flags(&self, who: Who, id: u64) -> u8 {
         self.messages[&id].rows.get(&who).copied().unwrap_or(READ | HISTORICAL)
