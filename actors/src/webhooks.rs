@@ -1,0 +1,59 @@
+//! Which messages go to the services of outgoing webhook bots: the jobs that are part of the frame of a message.
+//!
+//! What bots write never goes to one, so that bots do not talk to each other for ever.
+
+use crate::outbox::job;
+use crate::shared::RealmShared;
+use model::job::{Task, TaskKind, WebhookTask, WebhookTrigger};
+use model::{BotKind, Channel, Directory, Fact, MessageId, Timestamp, User, UserId};
+use rules::markdown::Rendered;
+use rules::permissions::channel::sees_content;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// A message that was just decided.
+#[derive(Clone, Copy)]
+pub(crate) struct NewMessage<'m> {
+    pub realm: &'m RealmShared,
+    pub directory: &'m Directory,
+    pub sender: &'m User,
+    pub id: MessageId,
+    pub now: Timestamp,
+}
+
+impl NewMessage<'_> {
+    /// For a message to a channel: the bots that it mentions by name and that may read it.
+    pub fn mentioning(self, channel: &Channel, rendered: &Rendered) -> Vec<Fact> {
+        if rendered.mentions.users.is_empty() {
+            return Vec::new();
+        }
+        let mentioned = rendered.mentions.users.iter().filter_map(|id| u32::try_from(*id).ok()).map(UserId);
+        let mentioned: BTreeSet<UserId> = mentioned.collect();
+        let bots = self.bots(mentioned.into_iter());
+        let bots = bots.filter(|bot| sees_content(self.directory, bot, channel));
+        self.jobs(bots.map(|bot| bot.id).collect(), WebhookTrigger::Mention)
+    }
+
+    /// For a direct message: the bots in the conversation.
+    pub fn to_people(self, users: &[UserId]) -> Vec<Fact> {
+        let bots = self.bots(users.iter().copied()).map(|bot| bot.id).collect();
+        self.jobs(bots, WebhookTrigger::DirectMessage)
+    }
+
+    /// Those of them that have a service to be asked.
+    fn bots(&self, among: impl Iterator<Item = UserId>) -> impl Iterator<Item = &Arc<User>> {
+        let is_bot = |user: &&Arc<User>| {
+            user.is_active && user.bot.as_ref().is_some_and(|bot| bot.kind == BotKind::OutgoingWebhook)
+        };
+        let is_heard = !self.sender.is_bot();
+        among.filter(move |_| is_heard).filter_map(|user| self.directory.user(user)).filter(is_bot)
+    }
+
+    fn jobs(&self, bots: Vec<UserId>, trigger: WebhookTrigger) -> Vec<Fact> {
+        if bots.is_empty() || !self.realm.carries(TaskKind::Webhook) {
+            return Vec::new();
+        }
+        let task = |bot| Task::Webhook(WebhookTask { bot, message: self.id, trigger });
+        bots.into_iter().map(|bot| job(self.now, task(bot))).collect()
+    }
+}

@@ -1,0 +1,54 @@
+//! `POST /bots`: makes a bot that answers to the caller (companions.md 5).
+
+use super::{read_defaults, refuse_config};
+use crate::api::wire::bot::channel_name;
+use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply};
+use actors::NewBot;
+use model::UserId;
+use rules::avatar::{AvatarSize, whole_avatar_url};
+use serde::Serialize;
+
+/// The parameters.
+pub struct CreateBot(NewBot);
+
+impl FromFields for CreateBot {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        let new = NewBot {
+            full_name: fields.required("full_name")?,
+            short_name: fields.required("short_name")?,
+            kind: fields.int_or("bot_type", 1)?,
+            payload_url: fields.optional_loose_string("payload_url").unwrap_or_default(),
+            service_name: fields.optional("service_name"),
+            interface: fields.int_or("interface_type", 1)?,
+            defaults: read_defaults(fields)?,
+        };
+        refuse_config(fields)?;
+        fields.refuse_files("Avatars of bots cannot be uploaded")?;
+        Ok(Self(new))
+    }
+}
+
+#[derive(Serialize)]
+struct Created<'a> {
+    user_id: UserId,
+    api_key: String,
+    avatar_url: String,
+    default_sending_stream: Option<&'a str>,
+    default_events_register_stream: Option<&'a str>,
+    default_all_public_streams: bool,
+}
+
+/// Makes a bot. Everybody learns of it by event; its key is for the owner and administrators.
+pub async fn create_bot(caller: Caller, Params(CreateBot(new)): Params<CreateBot>) -> Answer {
+    let bot = caller.realm.create_bot(caller.user.id, new).await?;
+    let directory = caller.realm.directory();
+    let config = directory.bot_config(bot.id).cloned().unwrap_or_default();
+    reply(&Created {
+        user_id: bot.id,
+        api_key: caller.realm.api_key(&bot),
+        avatar_url: whole_avatar_url(&directory, &bot, AvatarSize::Small),
+        default_sending_stream: channel_name(&directory, config.sending_channel),
+        default_events_register_stream: channel_name(&directory, config.register_channel),
+        default_all_public_streams: config.all_public_channels,
+    })
+}

@@ -1,0 +1,27 @@
+//! `/bots`: bots of people, for those who look after them (companions.md 5).
+
+pub mod api_key;
+pub mod create;
+pub mod delete;
+pub mod list;
+pub mod update;
+
+use crate::http::{ApiError, Fields};
+use actors::BotDefaults;
+
+/// Where a bot sends and listens by default, as far as a request says it.
+fn read_defaults(fields: &Fields) -> Result<BotDefaults, ApiError> {
+    Ok(BotDefaults {
+        sending: fields.optional("default_sending_stream"),
+        register: fields.optional("default_events_register_stream"),
+        all_public: fields.optional_bool("default_all_public_streams")?,
+    })
+}
+
+/// Reads `config_data`, which is for bots that run inside of the server. There are none, so nobody would ever read it.
+fn refuse_config(fields: &Fields) -> Result<(), ApiError> {
+    let Some(config) = fields.optional_json("config_data")? else { return Ok(()) };
+    config.root().object()?;
+    let is_empty = config.into_value().as_object().is_some_and(serde_json::Map::is_empty);
+    if is_empty { Ok(()) } else { Err(rules::RuleError::from(rules::error::BotError::EmbeddedOff).into()) }
+}

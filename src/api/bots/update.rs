@@ -1,0 +1,69 @@
+//! `PATCH /bots/{bot_id}`: changes a bot (companions.md 5).
+
+use super::{read_defaults, refuse_config};
+use crate::api::wire::bot::channel_name;
+use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, Path, reply};
+use actors::BotUpdate;
+use rules::avatar::{AvatarSize, whole_avatar_url};
+use rules::permissions::users::api_email;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The parameters.
+pub struct UpdateBot(BotUpdate);
+
+impl FromFields for UpdateBot {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        let update = BotUpdate {
+            full_name: fields.optional("full_name"),
+            short_name: fields.optional("short_name"),
+            role: fields.optional_int("role")?,
+            owner: fields.optional_int("bot_owner_id")?,
+            payload_url: fields.optional_loose_string("service_payload_url"),
+            interface: fields.optional_int("service_interface")?,
+            defaults: read_defaults(fields)?,
+        };
+        refuse_config(fields)?;
+        fields.refuse_files("Avatars of bots cannot be uploaded")?;
+        Ok(Self(update))
+    }
+}
+
+#[derive(Serialize)]
+struct Updated<'a> {
+    full_name: &'a str,
+    avatar_url: String,
+    service_interface: u8,
+    service_payload_url: Option<&'a str>,
+    config_data: BTreeMap<&'a str, &'a str>,
+    default_sending_stream: Option<&'a str>,
+    default_events_register_stream: Option<&'a str>,
+    default_all_public_streams: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bot_owner: Option<String>,
+}
+
+/// Changes what is given; answers with what holds now.
+pub async fn update_bot(
+    caller: Caller,
+    Path(bot): Path<u32>,
+    Params(UpdateBot(update)): Params<UpdateBot>,
+) -> Answer {
+    let id = caller.realm.update_bot(caller.user.id, bot.into(), update).await?;
+    let directory = caller.realm.directory();
+    let bot = directory.user(id).ok_or_else(ApiError::internal)?;
+    let config = directory.bot_config(id).cloned().unwrap_or_default();
+    let service = config.service.as_ref();
+    let owner = bot.bot.as_ref().and_then(|bot| directory.user(bot.owner?));
+    reply(&Updated {
+        full_name: &bot.full_name,
+        avatar_url: whole_avatar_url(&directory, bot, AvatarSize::Small),
+        service_interface: service.map_or(1, |service| service.interface.code()),
+        service_payload_url: service.map(|service| service.base_url.as_str()),
+        config_data: BTreeMap::new(),
+        default_sending_stream: channel_name(&directory, config.sending_channel),
+        default_events_register_stream: channel_name(&directory, config.register_channel),
+        default_all_public_streams: config.all_public_channels,
+        bot_owner: owner.map(|owner| api_email(&directory, owner).into_owned()),
+    })
+}

@@ -1,0 +1,25 @@
+//! What is set for bots.
+
+use super::Directory;
+use crate::bot::BotConfig;
+use crate::ids::UserId;
+use crate::user::User;
+use std::sync::Arc;
+
+impl Directory {
+    /// What is set for a bot; none for bots that were never configured, and for people.
+    pub fn bot_config(&self, bot: UserId) -> Option<&Arc<BotConfig>> {
+        self.bot_configs.get(&bot)
+    }
+
+    /// Sets what is set for a bot.
+    pub fn put_bot_config(&mut self, bot: UserId, config: BotConfig) {
+        self.bot_configs.insert(bot, Arc::new(config));
+    }
+
+    /// Bots that somebody answers for, deactivated ones included, by id.
+    pub fn bots_of(&self, owner: UserId) -> impl Iterator<Item = &Arc<User>> {
+        let is_own = move |user: &&Arc<User>| user.bot.as_ref().is_some_and(|bot| bot.owner == Some(owner));
+        self.users().filter(is_own)
+    }
+}
