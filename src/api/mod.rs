@@ -4,11 +4,13 @@
 //! clients know. Rules and order of work are not here.
 
 pub mod account;
+pub mod bots;
 pub mod channels;
 pub mod emoji;
 pub mod events;
 pub mod folders;
 pub mod groups;
+pub mod invites;
 pub mod messages;
 pub mod realm;
 pub mod subscriptions;

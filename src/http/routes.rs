@@ -9,11 +9,14 @@ use super::error::ApiError;
 use super::operations;
 use crate::api::account::dev_fetch_api_key::dev_fetch_api_key;
 use crate::api::account::dev_list_users::dev_list_users;
+use crate::api::account::emails::{emails_html, emails_json};
 use crate::api::account::fetch_api_key::fetch_api_key;
 use crate::api::account::server_settings::server_settings;
+use crate::api::account::{push_devices, push_test, push_tokens};
 use crate::api::emoji::{EMOJI_PATH, emoji_json};
 use crate::api::users::create::create_user;
-use crate::api::{channels, events, folders, groups, messages, realm, subscriptions, topics, users};
+use crate::api::{bots, channels, events, folders, groups, invites, messages, realm, subscriptions, topics, users};
+use crate::pages::{confirm_email, join};
 use actix_web::http::Method;
 use std::fmt;
 
@@ -140,6 +143,14 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::PATCH,  "/api/v1/navigation_views/{fragment:rest}", Login::Account, Limit::Api, users::navigation_views::update),
         Route::new(Method::DELETE, "/api/v1/navigation_views/{fragment:rest}", Login::Account, Limit::Api, users::navigation_views::delete),
 
+        Route::new(Method::POST,   "/api/v1/users/me/apns_device_token",          Login::Human, Limit::Api, push_tokens::add_apple),
+        Route::new(Method::DELETE, "/api/v1/users/me/apns_device_token",          Login::Human, Limit::Api, push_tokens::remove_apple),
+        Route::new(Method::POST,   "/api/v1/users/me/android_gcm_reg_id",         Login::Human, Limit::Api, push_tokens::add_google),
+        Route::new(Method::DELETE, "/api/v1/users/me/android_gcm_reg_id",         Login::Human, Limit::Api, push_tokens::remove_google),
+        Route::new(Method::POST,   "/api/v1/mobile_push/register",                Login::Human, Limit::Api, push_devices::register),
+        Route::new(Method::POST,   "/api/v1/mobile_push/test_notification",       Login::Human, Limit::Api, push_test::test_tokens),
+        Route::new(Method::POST,   "/api/v1/mobile_push/e2ee/test_notification",  Login::Human, Limit::Api, push_test::test_devices),
+
         Route::new(Method::POST, "/api/v1/register", Login::Spectator, Limit::Api, events::register::register),
 
         Route::new(Method::GET,    "/api/v1/users/me/alert_words", Login::Account, Limit::Api, users::alert_words::list),
@@ -148,8 +159,21 @@ pub fn table() -> Vec<Route> {
 
         Route::new(Method::GET, "/api/v1/users",                Login::Spectator, Limit::Api, users::list::list_users),
         Route::new(Method::GET, "/api/v1/users/me",             Login::Account,   Limit::Api, users::me::own_user),
+        Route::new(Method::DELETE, "/api/v1/users/me",          Login::Account,   Limit::Api, users::deactivate::deactivate_self),
+        Route::new(Method::POST, "/api/v1/users/me/api_key/regenerate", Login::Account, Limit::Api, users::api_key::regenerate_own),
         Route::new(Method::GET, "/api/v1/users/{user_id:int}",  Login::Account,   Limit::Api, users::get::user_by_id),
+        Route::new(Method::PATCH,  "/api/v1/users/{user_id:int}", Login::Account, Limit::Api, users::update::update_by_id),
+        Route::new(Method::DELETE, "/api/v1/users/{user_id:int}", Login::Administrator, Limit::Api, users::deactivate::deactivate_user),
+        Route::new(Method::POST, "/api/v1/users/{user_id:int}/reactivate", Login::Administrator, Limit::Api, users::reactivate::reactivate_user),
+        Route::new(Method::PATCH, "/api/v1/users/{email:text}", Login::Account,   Limit::Api, users::update::update_by_email),
         Route::new(Method::GET, "/api/v1/users/{email:text}",   Login::Account,   Limit::Api, users::get::user_by_email),
+
+        Route::new(Method::GET,    "/api/v1/bots",                             Login::HumanNotGuest, Limit::Api, bots::list::list_bots),
+        Route::new(Method::POST,   "/api/v1/bots",                             Login::HumanNotGuest, Limit::Api, bots::create::create_bot),
+        Route::new(Method::PATCH,  "/api/v1/bots/{bot_id:int}",                Login::HumanNotGuest, Limit::Api, bots::update::update_bot),
+        Route::new(Method::DELETE, "/api/v1/bots/{bot_id:int}",                Login::HumanNotGuest, Limit::Api, bots::delete::delete_bot),
+        Route::new(Method::GET,    "/api/v1/bots/{bot_id:int}/api_key",            Login::HumanNotGuest, Limit::Api, bots::api_key::show),
+        Route::new(Method::POST,   "/api/v1/bots/{bot_id:int}/api_key/regenerate", Login::HumanNotGuest, Limit::Api, bots::api_key::regenerate),
 
         Route::new(Method::GET,  "/api/v1/streams",                        Login::Account,   Limit::Api, channels::list::list_channels),
         Route::new(Method::GET,  "/api/v1/get_stream_id",                  Login::Account,   Limit::Api, channels::get_id::channel_id_by_name),
@@ -187,7 +211,22 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::GET,   "/api/v1/user_groups/{user_group_id:int}/subgroups",       Login::HumanNotGuest, Limit::Api, groups::subgroups::list_subgroups),
         Route::new(Method::POST,  "/api/v1/user_groups/{user_group_id:int}/subgroups",       Login::NotGuest,      Limit::Api, groups::subgroups::change_subgroups),
 
+        Route::new(Method::PATCH, "/api/v1/realm/user_settings_defaults", Login::Administrator, Limit::Api, realm::user_defaults::update_user_defaults),
+        Route::new(Method::GET,    "/api/v1/invites",                             Login::HumanNotGuest, Limit::Api, invites::list::list),
+        Route::new(Method::POST,   "/api/v1/invites",                             Login::HumanNotGuest, Limit::Api, invites::send::send),
+        Route::new(Method::POST,   "/api/v1/invites/multiuse",                    Login::HumanNotGuest, Limit::Api, invites::multiuse::create),
+        Route::new(Method::DELETE, "/api/v1/invites/multiuse/{invite_id:int}",    Login::HumanNotGuest, Limit::Api, invites::multiuse::revoke),
+        Route::new(Method::DELETE, "/api/v1/invites/{invite_id:int}",             Login::HumanNotGuest, Limit::Api, invites::revoke::revoke),
+        Route::new(Method::POST,   "/api/v1/invites/{invite_id:int}/resend",      Login::HumanNotGuest, Limit::Api, invites::resend::resend),
+        // A link ends in a slash.
+        Route::new(Method::GET,    "/join/{key:rest}",                            Login::None,          Limit::Api, join::show),
+        Route::new(Method::GET,    "/confirm_email/{key:rest}",                   Login::None,          Limit::Api, confirm_email::confirm),
+        Route::new(Method::GET,    "/emails",                                     Login::None,          Limit::Free, emails_html),
+        Route::new(Method::GET,    "/emails.json",                                Login::None,          Limit::Free, emails_json),
+        Route::new(Method::POST,   "/join/{key:rest}",                            Login::None,          Limit::Api, join::join),
+
         Route::new(Method::PATCH, "/api/v1/realm",                  Login::Administrator, Limit::Api, realm::update::update_realm),
+        Route::new(Method::POST,   "/api/v1/realm/deactivate",            Login::Owner,   Limit::Api, realm::deactivate::deactivate),
         Route::new(Method::GET,    "/api/v1/realm/domains",               Login::Account, Limit::Api, realm::domains::list),
         Route::new(Method::POST,   "/api/v1/realm/domains",               Login::Owner,   Limit::Api, realm::domains::create),
         Route::new(Method::PATCH,  "/api/v1/realm/domains/{domain:text}", Login::Owner,   Limit::Api, realm::domains::update),

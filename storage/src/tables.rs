@@ -89,6 +89,12 @@ tables! {
     Invitations = 50,
     /// job → `Job`: those that wait, and the newest that were given up
     Jobs = 60,
+    /// user → file of the picture that was uploaded
+    Avatars = 70,
+    /// () → `RealmPictures`
+    RealmPictures = 71,
+    /// emoji → `RealmEmoji`
+    RealmEmoji = 72,
 }
 
 /// The row of one table, or the start of a scan over it.
@@ -161,6 +167,16 @@ pub fn queue(realm: RealmId, queue: &QueueId) -> Key {
 /// Key of [`Table::Invitations`].
 pub fn invitation(realm: RealmId, invitation: InvitationId) -> Key {
     Key::table(realm, Table::Invitations).then(&invitation.0.to_be_bytes())
+}
+
+/// Key of [`Table::Avatars`].
+pub fn avatar(realm: RealmId, user: UserId) -> Key {
+    Key::table(realm, Table::Avatars).then(&user.0.to_be_bytes())
+}
+
+/// Key of [`Table::RealmEmoji`].
+pub fn realm_emoji(realm: RealmId, emoji: u32) -> Key {
+    Key::table(realm, Table::RealmEmoji).then(&emoji.to_be_bytes())
 }
 
 /// Key of [`Table::Folders`].

@@ -11,6 +11,7 @@ mod group;
 mod invitation;
 mod organization;
 mod personal;
+mod picture;
 mod push;
 mod widget;
 
@@ -24,6 +25,7 @@ pub use invitation::{
 };
 pub use organization::OrganizationError;
 pub use personal::PersonalError;
+pub use picture::PictureError;
 pub use push::PushError;
 pub use widget::WidgetError;
 
@@ -397,6 +399,9 @@ pub enum RuleError {
     /// See [`OrganizationError`].
     #[error(transparent)]
     Organization(#[from] OrganizationError),
+    /// See [`PictureError`].
+    #[error(transparent)]
+    Picture(#[from] PictureError),
     /// See [`PushError`].
     #[error(transparent)]
     Push(#[from] PushError),

@@ -2,20 +2,26 @@
 //! the state before that events need.
 
 mod access;
+mod accounts;
 mod before;
+mod bots;
 mod channels;
 mod groups;
+mod known;
 mod invitations;
 mod messages;
 mod people;
 mod personal;
+mod pictures;
 mod push;
 mod realm;
 mod replay;
 mod subscriptions;
 
 pub use access::can_read_now;
+pub(crate) use accounts::activity_events_max;
 pub use before::Before;
+pub(crate) use known::note_known_people;
 pub use replay::{Replay, note};
 
 use model::event::{ChannelSummary, Clients};
@@ -185,6 +191,9 @@ fn announce_organization(moment: &Moment<'_>, position: usize, fact: &Fact, out:
         Fact::NavigationViewSet { user, fragment, before, view } => {
             personal::navigation_view_set(*user, fragment, before.as_ref(), view.as_ref(), out);
         }
+        Fact::BotConfigured { bot, before, config } => {
+            bots::configured(moment, *bot, before.as_deref(), config, out);
+        }
         Fact::ProfileFieldsChanged(fields) => {
             let fields = model::ProfileFields::clone(fields).into();
             out.add(EventBody::ProfileFields(fields), Audience::Everyone);
@@ -201,6 +210,9 @@ fn announce_organization(moment: &Moment<'_>, position: usize, fact: &Fact, out:
             out.add(body, Audience::Everyone);
         }
         Fact::Push(fact) => push::changed(fact, out),
+        Fact::Picture(fact) => pictures::changed(moment, fact, out),
+        Fact::UserActiveSet { user, is_active, .. } => accounts::active_set(moment, *user, *is_active, out),
+        Fact::KnownPeopleChanged { .. } => known::changed(moment, out),
         Fact::ProfileValuesSet { user, values } => personal::profile_values_set(moment, *user, values, out),
         Fact::FolderChanged(folder) => realm::folder_changed(moment, folder, out),
         Fact::FoldersReordered(order) => {

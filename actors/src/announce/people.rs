@@ -1,6 +1,6 @@
 //! Events of people and bots: new ones, and what changed about them and their settings.
 
-use super::{Announcements, Moment, groups, personal};
+use super::{Announcements, Moment, bots, personal};
 use model::event::{ChangedSetting, Clients, SettingForm, UserChange};
 use model::{Directory, EventBody, User, UserId};
 use rules::permissions::users::{api_email, sees_user, shown_delivery_email};
@@ -30,9 +30,13 @@ pub(super) fn changed(moment: &Moment<'_>, is: &User, out: &mut Announcements) {
     address_changed(moment, was, is, out);
     settings_changed(was, is, out);
     personal::presence_setting_changed(moment, was, is, out);
-    if was.role != is.role {
-        let channels = moment.after.channels().map(|channel| channel.id).collect::<Vec<_>>();
-        groups::reach_changed(moment, &BTreeSet::from([is.id]), &channels, out);
+    if let Some(bot) = moment.after.user(is.id).filter(|user| user.is_bot()) {
+        bots::changed(moment, was, bot, out);
+    }
+    // Guests are not told of default channels.
+    if was.is_guest() != is.is_guest() {
+        let channels = if is.is_guest() { &[][..] } else { &moment.after.realm().default_channels };
+        out.to([is.id], EventBody::DefaultChannels(channels.to_vec()));
     }
 }
 

@@ -12,6 +12,7 @@ use crate::outbox::delivered;
 use crate::realm::LearnFacts;
 use crate::shard::{Committer, Done, Sequencer, SettledQueue};
 use crate::shared::RealmShared;
+use crate::webhooks::NewMessage;
 use actix::prelude::*;
 use model::fact::MessageRanges;
 use model::{ChannelId, Fact, Flag, FlagOp, JobId, MessageId, Timestamp, TopicKey, UserId};
@@ -88,7 +89,13 @@ impl ChannelActor {
         let context =
             SendContext { directory: &view.directory, participants: &participants, id, now, durable };
         let widget = first_submessage(draft.draft.sender.id, &draft.draft.content, &ids)?;
-        Ok((ids, id, self.state.send(draft, widget, &context)?))
+        let sender = draft.draft.sender.clone();
+        let new = NewMessage { realm: &self.realm, directory: &view.directory, sender: &sender, id, now };
+        let channel = view.directory.channel(self.id);
+        let asked = channel.map(|channel| new.mentioning(channel, &draft.draft.rendered));
+        let mut decision = self.state.send(draft, widget, &context)?;
+        decision.facts.extend(asked.into_iter().flatten());
+        Ok((ids, id, decision))
     }
 
     /// Commits, and remembers what was committed ahead of the disk. A channel to which messages moved learns of it.

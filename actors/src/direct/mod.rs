@@ -9,6 +9,7 @@ use crate::fanout::Fanout;
 use crate::outbox::delivered;
 use crate::shard::{Committer, Done, Sequencer, SettledQueue};
 use crate::shared::RealmShared;
+use crate::webhooks::NewMessage;
 use actix::prelude::*;
 use model::{DirectConversation, Fact, JobId, MessageId, Place, RecipientId, Timestamp, UserId};
 use std::rc::Rc;
@@ -86,9 +87,12 @@ impl DirectActor {
         let widget = first_submessage(sender.id, content, &ids)?;
         let destination = Destination { recipient, place: Place::Direct, topic_links: Vec::new() };
         let echo = draft.draft.echo.clone();
-        let mut message = draft.draft.into_message(id, self.realm.clock.now(), destination, flags);
+        let now = self.realm.clock.now();
+        let mut message = draft.draft.into_message(id, now, destination, flags);
         message.submessages.extend(widget);
         facts.push(Fact::MessageSent { message: Arc::new(message), echo });
+        let new = NewMessage { realm: &self.realm, directory: &directory, sender: &sender, id, now };
+        facts.extend(new.to_people(&self.users));
         Ok((ids, id, recipient, facts))
     }
 }

@@ -4,6 +4,7 @@
 
 mod accounts;
 mod actor;
+mod address;
 mod alert_words;
 mod bots;
 mod channels;
@@ -15,6 +16,7 @@ mod lists;
 mod messages;
 mod muting;
 mod navigation;
+mod pictures;
 mod profiles;
 mod push;
 mod sessions;
@@ -26,6 +28,7 @@ mod sweep;
 
 pub(crate) use accounts::{DeactivateAccount, ReactivateAccount, RegenerateKey, UpdateAccount};
 pub use actor::RealmActor;
+pub(crate) use address::{ConfirmAddress, NoteLogin, address_changed};
 pub(crate) use alert_words::ChangeAlertWords;
 pub(crate) use bots::{CreateBot, DeactivateBot, RenewBotKey, UpdateBot};
 pub use bots::{BotDefaults, BotUpdate, NewBot};
@@ -47,6 +50,8 @@ pub use messages::{
 };
 pub(crate) use muting::{MuteUser, UnmuteUser};
 pub(crate) use navigation::{CreateView, DeleteView, UpdateView};
+pub use pictures::EmojiFiles;
+pub(crate) use pictures::{AddEmoji, RemoveEmoji, SetAvatar, SetRealmPicture};
 pub(crate) use profiles::{
     ChangeProfileFields, CreateProfileField, FieldsChange, RemoveProfileValues, SetProfileValues,
 };

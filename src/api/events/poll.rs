@@ -124,7 +124,7 @@ fn answer(realm: &RealmHandle, record: &QueueRecord, events: &[Delivered], with_
     } else {
         let directory = realm.directory();
         let owner = directory.user(record.user).ok_or_else(ApiError::internal)?;
-        EventWriter::new(&directory, owner, &record.options).push_all(out, events);
+        EventWriter::new(&directory, owner, &record.options).with_keys(realm).push_all(out, events);
     }
     if with_queue {
         envelope = envelope.field("queue_id", &record.id)?;

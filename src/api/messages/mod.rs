@@ -15,7 +15,7 @@ pub mod flags_narrow;
 pub mod history;
 pub mod mark_read;
 pub mod matches_narrow;
-mod page;
+pub(crate) mod page;
 mod range;
 pub mod reactions;
 pub mod read_receipts;

@@ -3,17 +3,19 @@
 //!
 //! Which events a queue gets is decided before. Every variant that a capability leads to (events.md 2) is here.
 
+mod bots;
 mod changes;
 mod flags;
 mod message_changes;
 mod others;
 mod organization;
 mod personal;
+mod pictures;
 mod push;
 
 use super::json::{push_field, push_text_field};
 use super::message::{MessageForm, MessageWriter, push_flags};
-use actors::Delivered;
+use actors::{Delivered, RealmHandle};
 use bytes::Bytes;
 use model::{Directory, Event, EventBody, QueueOptions, User};
 use rules::permissions::users::is_restricted;
@@ -23,6 +25,8 @@ pub struct EventWriter<'a> {
     directory: &'a Directory,
     owner: &'a User,
     options: &'a QueueOptions,
+    /// Has the keys of bots, which only their events need.
+    realm: Option<&'a RealmHandle>,
     /// Some people must not be known to the owner: what names people cannot be shared with other queues.
     is_restricted: bool,
 }
@@ -31,7 +35,13 @@ impl<'a> EventWriter<'a> {
     /// A writer for the queue of `owner`, with names and addresses as in `directory`.
     pub fn new(directory: &'a Directory, owner: &'a User, options: &'a QueueOptions) -> Self {
         let is_restricted = is_restricted(directory, owner);
-        Self { directory, owner, options, is_restricted }
+        Self { directory, owner, options, realm: None, is_restricted }
+    }
+
+    /// The same with the keys of bots that the owner of the queue looks after.
+    pub fn with_keys(mut self, realm: &'a RealmHandle) -> Self {
+        self.realm = Some(realm);
+        self
     }
 
     /// Writes a list of events. Changes of the same flag that follow one another become one (companions.md 3).

@@ -2,7 +2,9 @@
 //!
 //! Everything here only writes: who may see a value is decided before it comes here.
 
+pub mod bot;
 pub mod channel;
+pub mod emoji;
 pub mod event;
 pub mod folder;
 pub mod group;

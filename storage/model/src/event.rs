@@ -7,11 +7,12 @@ mod changes;
 mod kinds;
 
 pub use changes::{
-    ChangedContent, ChangedSetting, ChannelChange, FolderChange, GroupChange, MessageChange, MovedMessages,
-    RealmChange, SettingForm, StatusChange, SubscriptionChange, UserChange,
+    BotChange, ChangedContent, ChangedSetting, ChannelChange, FolderChange, GroupChange, MessageChange,
+    MovedMessages, RealmChange, SettingForm, StatusChange, SubscriptionChange, UserChange,
 };
 pub use kinds::{EventKind, EventKinds};
 
+use crate::bot::BotConfig;
 use crate::channel::{Channel, ChannelFolder};
 use crate::flags::{Flag, FlagOp, Flags};
 use crate::group::UserGroup;
@@ -19,9 +20,11 @@ use crate::ids::{ChannelId, EventNumber, FolderId, GroupId, MessageId, QueueId, 
 use crate::lists::{DomainOp, LinkifierRecord, Listed, Playground, RealmDomain};
 use crate::message::{Message, Reaction, Submessage};
 use crate::personal::NavigationView;
+use crate::picture::{RealmEmoji, RealmPicture};
 use crate::profile_field::ProfileFields;
 use crate::push::PushStatus;
 use crate::queue::ClientCapabilities;
+use crate::setting::SettingValue;
 use crate::subscription::Subscription;
 use crate::time::Timestamp;
 use crate::topic::VisibilityPolicy;
@@ -268,8 +271,17 @@ pub enum EventBody {
         /// Now, by the server's clock.
         server: Timestamp,
     },
-    /// A new person or bot.
+    /// A new person or bot, or one of whom the reader may know from now on.
     UserAdded(Arc<User>),
+    /// The reader must not know of somebody any more.
+    UserRemoved(UserId),
+    /// A setting that new people start with.
+    DefaultSettingChanged {
+        /// Wire name.
+        name: &'static str,
+        /// The new value.
+        value: SettingValue,
+    },
     /// A new group.
     GroupAdded(Arc<UserGroup>),
     /// New direct members of a group.
@@ -331,6 +343,33 @@ pub enum EventBody {
         /// How far its registration has come.
         status: PushStatus,
     },
+    /// A bot that the reader looks after: a new one, or a new charge.
+    BotAdded {
+        /// Its record.
+        bot: Arc<User>,
+        /// What is set for it.
+        config: Arc<BotConfig>,
+    },
+    /// A bot that the reader looks after.
+    BotChanged {
+        /// Which.
+        bot: UserId,
+        /// What it is now.
+        change: BotChange,
+    },
+    /// A bot that the reader no longer looks after.
+    BotRemoved(UserId),
+    /// All emoji of the organization's own, with those no longer offered.
+    RealmEmoji(Arc<[Arc<RealmEmoji>]>),
+    /// The organization's icon or a logo.
+    RealmPictureChanged {
+        /// Which.
+        which: RealmPicture,
+        /// Where it is now.
+        url: String,
+        /// Wire word for where it comes from.
+        source: &'static str,
+    },
     /// Nothing happened for a while.
     Heartbeat,
 }
@@ -378,7 +417,8 @@ impl EventBody {
             Self::MutedTopics(_) => EventKind::MutedTopics,
             Self::Typing { .. } => EventKind::Typing,
             Self::Presence { .. } => EventKind::Presence,
-            Self::UserAdded(_) | Self::UserChanged { .. } => EventKind::RealmUser,
+            Self::UserAdded(_) | Self::UserRemoved(_) | Self::UserChanged { .. } => EventKind::RealmUser,
+            Self::DefaultSettingChanged { .. } => EventKind::RealmUserSettingsDefaults,
             Self::GroupAdded(_)
             | Self::GroupMembersAdded { .. }
             | Self::GroupMembersRemoved { .. }
@@ -387,6 +427,9 @@ impl EventBody {
             | Self::SubgroupsRemoved { .. }
             | Self::GroupRemoved(_) => EventKind::UserGroup,
             Self::PushDeviceChanged { .. } => EventKind::PushDevice,
+            Self::BotAdded { .. } | Self::BotChanged { .. } | Self::BotRemoved(_) => EventKind::RealmBot,
+            Self::RealmEmoji(_) => EventKind::RealmEmoji,
+            Self::RealmPictureChanged { .. } => EventKind::Realm,
             Self::Heartbeat => EventKind::Heartbeat,
         }
     }

@@ -16,6 +16,7 @@ use crate::job::{JobOutcome, Task};
 use crate::lists::{DomainOp, LinkifierRecord, Listed, Playground, RealmDomain};
 use crate::message::{Message, PropagateMode, Reaction, Submessage, TopicLink};
 use crate::personal::{NamedStatus, NavigationView, UserStatus};
+use crate::picture::PictureFact;
 use crate::profile_field::{ProfileFields, ProfileValue};
 use crate::push::PushFact;
 use crate::queue::QueueRecord;
@@ -382,6 +383,8 @@ pub enum Fact {
         /// How it ended.
         outcome: JobOutcome,
     },
+    /// Somebody or the organization has another picture, or there is another emoji of its own.
+    Picture(Box<PictureFact>),
 }
 
 impl Fact {
@@ -428,6 +431,8 @@ impl Fact {
             Self::ProfileFieldsChanged(_) => 1,
             // One for each property.
             Self::BotConfigured { .. } => 8,
+            // One for everybody, one for those who look after a bot.
+            Self::Picture(_) => 2,
             // One for each phone whose status changed.
             Self::Push(fact) => fact.events_max(),
             Self::UserActiveSet { events, .. } | Self::KnownPeopleChanged { events } => u64::from(*events),

@@ -17,6 +17,7 @@ pub mod job;
 pub mod lists;
 pub mod message;
 pub mod personal;
+pub mod picture;
 pub mod profile_field;
 pub mod push;
 pub mod queue;

@@ -104,6 +104,12 @@ impl Known {
             Table::UserStatuses | Table::MutedUsers | Table::NavigationViews | Table::ProfileFields => {
                 self.check_personal_row(table, key, value)
             }
+            Table::Avatars => {
+                self.check_user(number(0))?;
+                parse::<String>(value).map(drop)
+            }
+            Table::RealmPictures => parse::<model::picture::RealmPictures>(value).map(drop),
+            Table::RealmEmoji => same_id(parse::<model::picture::RealmEmoji>(value)?.id, number(0)),
             Table::PushTokens | Table::PushDevices | Table::PushShown => {
                 self.check_user(number(0))?;
                 check_push_row(table, value)
@@ -232,6 +238,8 @@ fn has_form(table: Table, key: &[u8]) -> bool {
         Table::ChangedMessages | Table::ChangedIndex | Table::Deleted | Table::Days => fields == 4,
         Table::Moves => fields == 10,
         Table::BotConfigs => fields == 4,
+        Table::Avatars | Table::RealmEmoji => fields == 4,
+        Table::RealmPictures => fields == 0,
         Table::PushTokens | Table::PushDevices | Table::PushShown => fields == 4,
         Table::NoticedUpTo => fields == 0,
         Table::UserStatuses | Table::Invitations => fields == 4,

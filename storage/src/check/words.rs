@@ -44,6 +44,9 @@ pub(super) fn row_name(key: &[u8]) -> String {
         Some(Table::PushDevices) => format!("phones of user {first}"),
         Some(Table::PushShown) => format!("messages on phones of user {first}"),
         Some(Table::NoticedUpTo) => "the last message that was looked at for notifications".into(),
+        Some(Table::Avatars) => format!("picture of user {first}"),
+        Some(Table::RealmPictures) => "the organization's icon and logos".into(),
+        Some(Table::RealmEmoji) => format!("emoji {first}"),
         None => format!("row {key:02x?} of no known table"),
     }
 }

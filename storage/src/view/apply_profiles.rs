@@ -42,6 +42,7 @@ impl View {
             }
             Fact::ProfileValuesSet { user, values } => self.apply_profile_values(*user, values, rows),
             Fact::Push(fact) => self.apply_push_fact(fact, rows),
+            Fact::Picture(fact) => self.apply_picture_fact(fact, rows),
             Fact::UserActiveSet { user, is_active, last, .. } => {
                 self.apply_user_active(*user, *is_active, *last, rows)
             }

@@ -1,11 +1,12 @@
 //! People, bots and groups of a registration.
 
 use super::state::State;
+use crate::api::wire::bot::bot as bot_json;
 use crate::api::wire::group::group;
 use crate::api::wire::list::push_list;
 use crate::api::wire::user::{UserForm, unknown_user, user};
 use crate::http::{ApiError, Envelope};
-use model::{Directory, Role, User, UserId};
+use model::{BotConfig, Directory, Role, User, UserId};
 use rules::avatar::{AvatarSize, gravatar_url};
 use rules::permissions::group_setting::holds_realm;
 use rules::permissions::users::{UserScope, api_email, user_scope};
@@ -105,23 +106,6 @@ fn own_fields<'a>(directory: &Directory, me: &'a User) -> OwnFields<'a> {
     }
 }
 
-/// A bot for those who look after it.
-#[derive(Serialize)]
-struct OwnedBot<'a> {
-    user_id: UserId,
-    full_name: &'a str,
-    api_key: String,
-    bot_type: Option<u8>,
-    is_active: bool,
-    avatar_url: String,
-    default_sending_stream: Option<&'a str>,
-    default_events_register_stream: Option<&'a str>,
-    default_all_public_streams: bool,
-    owner_id: Option<UserId>,
-    email: &'a str,
-    services: [(); 0],
-}
-
 /// The caller's own bots; for administrators all of them.
 fn list_bots(envelope: &mut Envelope, state: &State<'_>) {
     let directory = state.directory();
@@ -130,19 +114,9 @@ fn list_bots(envelope: &mut Envelope, state: &State<'_>) {
         state.me.is_some_and(|me| me.is_administrator() || owner == Some(me.id))
     };
     let bots = directory.users().filter(|user| user.is_bot() && !user.is_system_bot() && looks_after(user));
-    let items = bots.map(|bot| OwnedBot {
-        user_id: bot.id,
-        full_name: &bot.full_name,
-        api_key: state.request.realm.api_key(bot),
-        bot_type: bot.bot.as_ref().map(|bot| bot.kind.code()),
-        is_active: bot.is_active,
-        avatar_url: gravatar_url(bot, AvatarSize::Small),
-        default_sending_stream: None,
-        default_events_register_stream: None,
-        default_all_public_streams: false,
-        owner_id: bot.bot.as_ref().and_then(|bot| bot.owner),
-        email: &bot.delivery_email,
-        services: [],
-    });
+    let realm = &state.request.realm;
+    let default = BotConfig::default();
+    let config = |bot: &User| directory.bot_config(bot.id).map_or(&default, |config| &**config);
+    let items = bots.map(|bot| bot_json(realm, directory, bot, config(bot)));
     push_list(envelope.open_field("realm_bots"), items);
 }

@@ -7,6 +7,7 @@ use crate::api::wire::group::group_setting;
 use crate::api::wire::json::{push_field, push_name, push_text, push_text_field, push_value};
 use crate::api::wire::profile::changed_value;
 use crate::api::wire::settings::setting;
+use crate::api::wire::user::UNKNOWN_NAME;
 use model::event::{
     ChangedSetting, ChannelChange, FolderChange, GroupChange, SettingForm, SubscriptionChange, UserChange,
 };
@@ -51,11 +52,24 @@ impl EventWriter<'_> {
             }
             EventBody::RealmChanged(changes) => self.push_realm(out, changes),
             EventBody::UserChanged { user, change } => self.push_user(out, *user, change),
+            EventBody::UserRemoved(user) => {
+                push_open(out, "realm_user", "remove");
+                push_name(out, "person");
+                let mut person = Vec::new();
+                push_field(&mut person, "user_id", user);
+                push_text_field(&mut person, "full_name", UNKNOWN_NAME);
+                push_object(out, &person);
+            }
+            EventBody::DefaultSettingChanged { name, value } => {
+                push_open(out, "realm_user_settings_defaults", "update");
+                push_text_field(out, "property", name);
+                push_field(out, "value", &setting(self.directory, value));
+            }
             EventBody::SettingChanged(changed) => self.push_setting(out, changed),
             EventBody::FolderAdded(_) | EventBody::FolderChanged { .. } | EventBody::FoldersReordered(_) => {
                 push_folder_event(out, body);
             }
-            _ => return self.push_group_event(out, body) || organization::push(out, body),
+            _ => return self.push_group_event(out, body) || self.push_bot_event(out, body) || self.push_picture_event(out, body) || organization::push(out, body),
         }
         true
     }
@@ -166,6 +180,12 @@ impl EventWriter<'_> {
             UserChange::BotOwner(owner) => push_field(&mut person, "bot_owner_id", owner),
             UserChange::ProfileValue(field, value) => {
                 push_field(&mut person, "custom_profile_field", &changed_value(*field, value.as_ref()));
+            }
+            UserChange::Avatar { url, medium_url, source, version } => {
+                push_text_field(&mut person, "avatar_url", url);
+                push_text_field(&mut person, "avatar_url_medium", medium_url);
+                push_text_field(&mut person, "avatar_source", source);
+                push_field(&mut person, "avatar_version", version);
             }
             UserChange::Timezone(zone) => {
                 push_text_field(&mut person, "timezone", zone);

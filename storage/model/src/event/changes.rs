@@ -1,5 +1,6 @@
 //! What events say about things that changed: one value for each property, with nothing left to look up.
 
+use crate::bot::WebhookService;
 use crate::channel::TopicsPolicy;
 use crate::group::GroupSetting;
 use crate::ids::{ChannelId, FolderId, MessageId, ProfileFieldId, UserId};
@@ -162,8 +163,44 @@ pub enum UserChange {
     Timezone(String),
     /// `bot_owner_id`
     BotOwner(Option<UserId>),
+    /// `avatar_url` and what belongs to it.
+    Avatar {
+        /// Where the small picture is.
+        url: String,
+        /// Where the larger one is.
+        medium_url: String,
+        /// Wire word for where it comes from.
+        source: &'static str,
+        /// Counts changes.
+        version: u32,
+    },
     /// `custom_profile_field`; none was taken away.
     ProfileValue(ProfileFieldId, Option<ProfileValue>),
+}
+
+/// What changed about a bot, for those who look after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BotChange {
+    /// `full_name`
+    FullName(String),
+    /// `email`
+    Email(String),
+    /// `is_active`
+    IsActive(bool),
+    /// `api_key`: another one. The key itself is derived where the event is written.
+    ApiKey,
+    /// `avatar_url`
+    Avatar,
+    /// `owner_id`
+    Owner(Option<UserId>),
+    /// `default_sending_stream`
+    SendingChannel(Option<ChannelId>),
+    /// `default_events_register_stream`
+    RegisterChannel(Option<ChannelId>),
+    /// `default_all_public_streams`
+    AllPublicChannels(bool),
+    /// `services`
+    Service(Option<WebhookService>),
 }
 
 /// What changed of what somebody says about themselves; absent is unchanged.
