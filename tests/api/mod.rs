@@ -7,7 +7,7 @@ pub mod edge;
 mod folders;
 pub mod groups;
 mod messages;
-mod realm;
+pub mod realm;
 mod subscriptions;
 mod topics;
 mod users;

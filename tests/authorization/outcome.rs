@@ -50,6 +50,15 @@ const WORDS: &[Expected] = &[
     bad("resolve", "You don't have permission to resolve topics in this channel."),
     word("reaction", 400, "REACTION_DOES_NOT_EXIST", "Reaction doesn't exist."),
     bad("delete", "You don't have permission to delete this message"),
+    // Accounts.
+    bad("active", "User is already active"),
+    word("last", 400, "CANNOT_DEACTIVATE_LAST_USER", "Cannot deactivate the only organization owner."),
+    // The organization.
+    bad("domain", "No entry found for domain nowhere.example."),
+    bad("linkif", "Linkifier not found."),
+    bad("order", "The ordered list must enumerate all existing linkifiers exactly once"),
+    bad("play", "Invalid playground"),
+    bad("kept", "This server does not delete the data of deactivated organizations."),
     // Others.
     bad("field", "Field id 99999 not found."),
     word("password", 401, "AUTHENTICATION_FAILED", "Your username or password is incorrect"),

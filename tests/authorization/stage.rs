@@ -113,6 +113,11 @@ impl Stage {
             // Answers name the queue that was asked for.
             values.extend([("foreign_queue", queue.clone()), ("queue", queue)]);
         }
+        if texts.contains("{fresh}") {
+            let name = format!("fresh{number}");
+            let id = people::add(self.t.realm(), &name, "Fresh", model::Role::Member, None).await;
+            values.push(("fresh", id.to_string()));
+        }
         if texts.contains("{group}") {
             values.push(("group", self.build_group().await.to_string()));
         }

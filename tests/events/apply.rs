@@ -20,6 +20,8 @@ pub struct State {
     pub(super) me: u64,
     /// Keys of which events do not tell what they have become.
     pub(super) unknowable: BTreeSet<&'static str>,
+    /// The client can do with knowing only some people.
+    pub is_modern: bool,
 }
 
 /// The lists that hold channel objects.
@@ -27,7 +29,7 @@ pub(super) const CHANNEL_LISTS: [&str; 4] = ["subscriptions", "unsubscribed", "n
 
 impl State {
     pub fn new(json: Value, me: u32) -> Self {
-        Self { json, me: me.into(), unknowable: BTreeSet::new() }
+        Self { json, me: me.into(), unknowable: BTreeSet::new(), is_modern: true }
     }
 
     pub(super) fn list(&mut self, key: &str) -> &mut Vec<Value> {
@@ -63,8 +65,18 @@ impl State {
             ("muted_users", _) => self.json["muted_users"] = event["muted_users"].clone(),
             ("navigation_view", _) => self.navigation_view(event, op),
             ("custom_profile_fields", _) => self.profile_fields(event),
+            ("realm_domains", _) => self.domains(event, op),
+            ("realm_linkifiers" | "realm_playgrounds", _) => {
+                let key = event["type"].as_str().expect("a type");
+                self.json[key] = event[key].clone();
+            }
             ("realm", "update_dict") => self.organization_changes(event),
             ("realm_user", "add") => self.person_appears(event),
+            ("realm_user", "remove") => self.person_vanishes(event),
+            ("realm_user_settings_defaults", "update") => {
+                let name = event["property"].as_str().expect("a setting");
+                self.json["realm_user_settings_defaults"][name] = event["value"].clone();
+            }
             ("realm_user", "update") => self.person_changes(event),
             ("user_group", _) => self.groups(event, op),
             ("user_settings", "update") => self.setting(&event["property"], &event["value"]),
@@ -95,7 +107,13 @@ impl State {
             }
             sort(&mut self.json[key], |channel| channel["name"].to_string());
         }
-        sort(&mut self.json["realm_users"], |user| format!("{:>9}", user["user_id"]));
+        for key in people::PEOPLE_LISTS {
+            sort(&mut self.json[key], |user| format!("{:>9}", user["user_id"]));
+        }
+        // Of those who are unknown, each client makes up what it shows.
+        for person in self.list("realm_users").iter_mut().filter(|one| one["full_name"] == people::UNKNOWN_NAME) {
+            *person = json!({"user_id": person["user_id"], "full_name": people::UNKNOWN_NAME});
+        }
         sort(&mut self.json["realm_user_groups"], |group| format!("{:>9}", group["id"]));
         for group in self.list("realm_user_groups") {
             sort(&mut group["members"], |id| format!("{id:>9}"));

@@ -7,7 +7,9 @@
 mod after_restart;
 mod apply;
 mod close;
+mod each_account;
 mod each_change;
+mod each_list;
 mod each_message_change;
 mod each_personal;
 mod each_type;

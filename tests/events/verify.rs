@@ -44,6 +44,7 @@ pub async fn verify(t: &TestServer, observers: &[&str], act: impl Future<Output 
         let now = if is_modern { modern(&person).await } else { plain(&person).await };
         let (upto, events) = (now.registered_at(), queue.now().await);
         let mut state = State::new(queue.state.clone(), person.id);
+        state.is_modern = is_modern;
         for event in &events {
             let is_momentary = ["presence", "typing"].contains(&event["type"].as_str().unwrap());
             assert!(

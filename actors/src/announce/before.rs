@@ -116,11 +116,14 @@ pub(super) fn changes_directory(fact: &Fact) -> bool {
             | Fact::Unsubscribed { .. }
             | Fact::RealmChanged(_)
             | Fact::UserChanged(_)
+            | Fact::UserActiveSet { .. }
+            | Fact::KnownPeopleChanged { .. }
             | Fact::GroupMembersChanged { .. }
             | Fact::ChannelCreated(_)
             | Fact::ChannelChanged(_)
             | Fact::SubscriptionChanged { .. }
             | Fact::FolderChanged(_)
             | Fact::GroupChanged(_)
+            | Fact::Picture(_)
     )
 }

@@ -21,11 +21,11 @@ pub(super) fn members_changed(
 }
 
 /// Which clients have a group at all: a deactivated one only those that know of deactivation.
-fn clients_of(group: &UserGroup) -> Clients {
+pub(super) fn clients_of(group: &UserGroup) -> Clients {
     if group.is_deactivated { Clients::KnowDeactivated } else { Clients::All }
 }
 
-fn say_members(
+pub(super) fn say_members(
     group: GroupId,
     added: &[UserId],
     removed: &[UserId],

@@ -5,7 +5,7 @@ use model::event::FolderChange;
 use model::{Audience, ChannelFolder, Directory, EventBody, Realm, SettingValue};
 use rules::permissions::group_setting::realm_group_setting;
 use rules::posting;
-use rules::settings::{RealmPermission, realm_text, realm_values};
+use rules::settings::{RealmPermission, realm_text, realm_values, user_defaults};
 
 /// The organization's record changed: one event with all that differs. Without the record from before nothing can
 /// be said.
@@ -13,11 +13,24 @@ pub(super) fn changed(moment: &Moment<'_>, _: &Realm, out: &mut Announcements) {
     if moment.before.directory.is_none() || out.events.iter().any(|(event, _)| is_realm_change(&event.body)) {
         return;
     }
+    defaults_changed(moment, out);
+    let closed = |directory: &Directory| !directory.realm().is_active;
+    if closed(moment.after) && !closed(moment.before()) {
+        out.add(EventBody::RealmDeactivated(moment.after.realm().id), Audience::Everyone);
+    }
     let (was, is) = (values(moment.before()), values(moment.after));
     let changed: Vec<(&'static str, SettingValue)> =
         was.into_iter().zip(is).filter(|(was, is)| was != is).map(|(_, is)| is).collect();
     if !changed.is_empty() {
         out.add(EventBody::RealmChanged(changed.into()), Audience::Everyone);
+    }
+}
+
+/// What new people start with: one event for each setting.
+fn defaults_changed(moment: &Moment<'_>, out: &mut Announcements) {
+    let (was, is) = (user_defaults(moment.before().realm()), user_defaults(moment.after.realm()));
+    for ((name, value), _) in is.zip(was).filter(|(is, was)| is != was) {
+        out.add(EventBody::DefaultSettingChanged { name, value }, Audience::Everyone);
     }
 }
 

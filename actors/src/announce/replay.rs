@@ -107,6 +107,7 @@ fn redo(directory: &mut Directory, fact: &Fact) {
     match fact {
         Fact::RealmChanged(realm) => directory.put_realm(Realm::clone(realm)),
         Fact::UserChanged(user) => directory.put_user(User::clone(user)),
+        Fact::UserActiveSet { user, is_active, .. } => set_active(directory, *user, *is_active),
         Fact::GroupCreated(group) | Fact::GroupChanged(group) => {
             directory.put_group(UserGroup::clone(group));
         }
@@ -133,6 +134,7 @@ fn redo(directory: &mut Directory, fact: &Fact) {
                 directory.put_subscription(*channel, *user, subscription);
             }
         }
+        Fact::Picture(fact) => directory.put_picture(fact),
         _ => {}
     }
 }
@@ -144,13 +146,22 @@ fn undo(directory: &mut Directory, fact: &Fact) {
         Fact::GroupMembersChanged { group, added, removed } => {
             directory.change_members(*group, removed, added);
         }
+        Fact::UserActiveSet { user, is_active, .. } => set_active(directory, *user, !is_active),
         Fact::Subscribed { channel, subscribers, .. } => {
             subscribers.iter().for_each(|(user, _)| set_subscribed(directory, *channel, *user, false));
         }
         Fact::Unsubscribed { channel, users, .. } => {
             users.iter().for_each(|user| set_subscribed(directory, *channel, *user, true));
         }
+        Fact::Picture(fact) => directory.undo_picture(fact),
         _ => {}
+    }
+}
+
+fn set_active(directory: &mut Directory, user: UserId, is_active: bool) {
+    if let Some(user) = directory.user(user) {
+        let user = User { is_active, ..User::clone(user) };
+        directory.put_user(user);
     }
 }
 

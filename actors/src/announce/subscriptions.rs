@@ -9,7 +9,7 @@ use std::sync::Arc;
 use storage::View;
 
 /// Everybody who sees who subscribes to a channel, but for some.
-fn peers(moment: &Moment<'_>, channel: &Channel, except: &[UserId]) -> Vec<UserId> {
+pub(super) fn peers(moment: &Moment<'_>, channel: &Channel, except: &[UserId]) -> Vec<UserId> {
     let users = moment.after.users();
     users
         .filter(|user| user.is_active && !except.contains(&user.id))

@@ -233,6 +233,13 @@ impl ChannelState {
                     }
                 }
             }
+            Fact::UserActiveSet { user, is_active, last, .. } => {
+                if let Some(subscription) = self.subscribers.get(user) {
+                    let mut subscription = Subscription::clone(subscription);
+                    if *is_active { subscription.go_on(*last) } else { subscription.pause(*last) };
+                    self.subscribers.insert(*user, Arc::new(subscription));
+                }
+            }
             Fact::SubscriptionChanged { user, channel, subscription } if *channel == self.id => {
                 self.subscribers.insert(*user, Arc::new(Subscription::clone(subscription)));
             }

@@ -1,6 +1,7 @@
 //! What the edge may ask of an organization. Nobody outside this package sees an actor's address.
 
 mod accounts;
+mod address;
 mod alert_words;
 mod bots;
 mod channels;
@@ -10,6 +11,7 @@ mod lifecycle;
 mod lists;
 mod messages;
 mod personal;
+mod pictures;
 mod profiles;
 mod push;
 mod settings;

@@ -9,9 +9,10 @@ use rules::groups::{
 };
 use std::sync::Arc;
 
-/// Whoever asked, as of now.
+/// Whoever asked, as of now: the account may have gone out of use since.
 pub(super) fn actor(directory: &Directory, id: UserId) -> Result<&Arc<User>, DomainError> {
-    directory.user(id).ok_or(DomainError::InvalidApiKey)
+    let user = directory.user(id).ok_or(DomainError::InvalidApiKey)?;
+    if user.is_active { Ok(user) } else { Err(DomainError::UserDeactivated) }
 }
 
 /// Make a group.

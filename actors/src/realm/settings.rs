@@ -2,6 +2,7 @@
 //! time passes. Which values there are and who may change them is for `rules::settings`.
 
 use super::actor::RealmActor;
+use super::address::ask_for_address;
 use super::groups::actor;
 use super::settled::{Moment, Settle, SettledCommand};
 use crate::error::DomainError;
@@ -9,9 +10,10 @@ use actix::prelude::*;
 use model::{Directory, Fact, Realm, SettingValue, Timestamp, User, UserId};
 use rules::names::{check_full_name_free, parse_full_name};
 use rules::settings::{
-    RealmUpdate, Setting, apply_realm_change, apply_user_setting, check_realm_update, check_user_settings,
-    full_members_change,
+    RealmUpdate, Setting, apply_realm_change, apply_user_default, apply_user_setting, check_realm_update,
+    check_user_settings, full_members_change,
 };
+use rules::permissions::roles::check_administrator;
 use tokio::sync::oneshot;
 
 /// Change settings of the organization.
@@ -39,6 +41,30 @@ impl SettledCommand for UpdateRealm {
         let members = full_members_fact(directory, &after, moment.now);
         let facts = std::iter::once(Fact::RealmChanged(Box::new(after))).chain(members).collect();
         Ok(((), facts))
+    }
+}
+
+/// Change what new people start with.
+pub(crate) struct UpdateUserDefaults {
+    /// Who does it.
+    pub by: UserId,
+    /// Settings with values of the right type.
+    pub settings: Vec<(&'static Setting, SettingValue)>,
+}
+
+impl SettledCommand for UpdateUserDefaults {
+    type Outcome = ();
+
+    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let directory = &moment.directory;
+        check_administrator(actor(directory, self.by)?)?;
+        check_user_settings(&self.settings)?;
+        let mut after = Realm::clone(directory.realm());
+        for (setting, value) in self.settings {
+            apply_user_default(&mut after, setting, value);
+        }
+        let is_same = after == **directory.realm();
+        Ok(((), if is_same { Vec::new() } else { vec![Fact::RealmChanged(Box::new(after))] }))
     }
 }
 
@@ -84,6 +110,8 @@ pub struct OwnChanges {
     pub full_name: Option<String>,
     /// argon2id hash of a new password, with that of the old one, which must still be stored.
     pub password: Option<NewPassword>,
+    /// Another address, to be confirmed by whoever reads it.
+    pub address: Option<String>,
 }
 
 /// A new password in place of another.
@@ -109,7 +137,7 @@ impl SettledCommand for UpdateOwnUser {
     fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
         let directory = &moment.directory;
         let before = actor(directory, self.user)?;
-        let OwnChanges { settings, full_name, password } = self.changes;
+        let OwnChanges { settings, full_name, password, address } = self.changes;
         check_user_settings(&settings)?;
         let mut after = User::clone(before);
         for (setting, value) in settings {
@@ -126,7 +154,10 @@ impl SettledCommand for UpdateOwnUser {
             }
             after.password_hash = Some(new_hash);
         }
-        let facts = if after == **before { Vec::new() } else { vec![Fact::UserChanged(Box::new(after))] };
+        let mut facts = if after == **before { Vec::new() } else { vec![Fact::UserChanged(Box::new(after))] };
+        if let Some(address) = address {
+            facts.push(ask_for_address(moment, self.user, address)?);
+        }
         Ok(((), facts))
     }
 }

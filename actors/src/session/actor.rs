@@ -1,6 +1,6 @@
 //! The actor around the queue: holds the waiting poll, answers it, and ends when nobody comes any more.
 
-use super::messages::{Close, Deliver, Poll, PollAnswer, Tick};
+use super::messages::{Close, Deliver, Dismiss, Poll, PollAnswer, Tick};
 use super::queue::{Delivered, Queue, QueueError};
 use crate::error::DomainError;
 use crate::realm::{EndQueue, RealmActor};
@@ -214,6 +214,17 @@ impl Handler<Close> for SessionActor {
 
     fn handle(&mut self, _: Close, ctx: &mut Self::Context) {
         self.answer();
+        ctx.stop();
+    }
+}
+
+impl Handler<Dismiss> for SessionActor {
+    type Result = ();
+
+    fn handle(&mut self, _: Dismiss, ctx: &mut Self::Context) {
+        if let Some(waiting) = self.waiting.take() {
+            let _ = waiting.send(Err(DomainError::UserDeactivated));
+        }
         ctx.stop();
     }
 }

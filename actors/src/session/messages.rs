@@ -48,3 +48,8 @@ pub struct Tick {
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Close;
+
+/// The queue is over because its owner's account is out of use; a waiting poll is told so.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Dismiss;

@@ -7,5 +7,5 @@ mod queue;
 
 pub use actor::{SessionActor, SessionOptions};
 pub(crate) use actor::{accepts, wants};
-pub use messages::{Close, Deliver, Poll, PollAnswer, Tick};
+pub use messages::{Close, Deliver, Dismiss, Poll, PollAnswer, Tick};
 pub use queue::{Delivered, Queue};

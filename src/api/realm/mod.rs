@@ -1,8 +1,10 @@
 //! The organization as such.
 
+pub mod deactivate;
 pub mod domains;
 pub mod linkifiers;
 pub mod playgrounds;
 pub mod profile_fields;
 pub mod setting_fields;
 pub mod update;
+pub mod user_defaults;

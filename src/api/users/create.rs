@@ -4,13 +4,13 @@ use crate::api::account::address::is_address;
 use crate::http::{Answer, ApiError, App, Caller, Fields, FromFields, Params, reply};
 use actors::{DomainError, NewUser};
 use model::{Directory, Role};
+use rules::RuleError;
+use rules::accounts::CAN_CREATE_USERS;
 use rules::addresses::check_email_allowed;
+use rules::error::AccountError;
 use rules::names::{check_full_name_free, parse_full_name};
+use rules::passwords::is_strong_password;
 use serde::Serialize;
-
-/// The mark of an account, among its settings, that may create others. Not a setting that anybody can
-/// change over the API: whoever has it can let anybody in.
-pub const CAN_CREATE_USERS: &str = "can_create_users";
 
 /// The parameters.
 pub struct CreateUser {
@@ -41,11 +41,16 @@ pub async fn create_user(
     Params(CreateUser { email, password, full_name }): Params<CreateUser>,
 ) -> Answer {
     if !caller.user.bool_setting(CAN_CREATE_USERS, false) {
-        return Err(ApiError::bad_request("User not authorized to create users"));
+        return Err(RuleError::from(AccountError::CreationNotPermitted).into());
     }
     let full_name = check_new_account(Some(&caller.realm.directory()), &email, &full_name)?.to_owned();
     let turn = app.passwords.turn().await?;
-    let hash = turn.run(move |hasher| hasher.hash(&password)).await?;
+    let (address, name) = (email.clone(), full_name.clone());
+    let hash = turn.run(move |hasher| match is_strong_password(&password, &[&address, &name]) {
+        true => hasher.hash(&password).map(Some),
+        false => Ok(None),
+    });
+    let hash = hash.await?.ok_or_else(|| ApiError::bad_request("The password is too weak."))?;
     let user = NewUser {
         email,
         full_name,

@@ -1,7 +1,9 @@
 //! People and bots.
 
 pub mod alert_words;
+pub mod api_key;
 pub mod create;
+pub mod deactivate;
 pub mod get;
 pub mod list;
 pub mod me;
@@ -9,8 +11,8 @@ pub mod muted;
 pub mod navigation_views;
 pub mod presence;
 pub mod profile_data;
+pub mod reactivate;
 pub mod settings;
 pub mod status;
 pub mod typing;
-
-pub use create::CAN_CREATE_USERS;
+pub mod update;

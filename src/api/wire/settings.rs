@@ -3,7 +3,7 @@
 use super::group::group_setting;
 use super::json::{push_text, push_value};
 use model::{Directory, SettingValue, User};
-use rules::settings::{EMOJI_SETS, NOTIFICATION_SOUNDS, USER_SETTINGS, user_values};
+use rules::settings::{EMOJI_SETS, NOTIFICATION_SOUNDS, user_defaults, user_values};
 use serde::{Serialize, Serializer};
 
 /// The value of a setting.
@@ -43,8 +43,7 @@ pub fn push_user_settings(out: &mut Vec<u8>, directory: &Directory, user: &User)
 
 /// Writes the settings that new people start with: `user_settings` without what is personal.
 pub fn push_default_settings(out: &mut Vec<u8>, directory: &Directory) {
-    let shared = USER_SETTINGS.iter().filter(|setting| setting.name != "timezone");
-    push_settings(out, directory, shared.map(|setting| (setting.name, setting.default.to_value())));
+    push_settings(out, directory, user_defaults(directory.realm()));
 }
 
 /// Writes the choices there are for emoji sets.
@@ -75,6 +74,7 @@ fn push_settings(
 mod tests {
     use super::*;
     use crate::api::wire::fixture::{IAGO, directory};
+    use rules::settings::USER_SETTINGS;
     use serde_json::Value;
 
     #[test]

@@ -5,7 +5,7 @@ use super::{ApiError, Code};
 use actors::DomainError;
 use model::GroupId;
 use rules::RuleError;
-use rules::error::{AddressProblem, InvitationError, InvitingRefusal, NotInvited};
+use rules::error::{AccountError, AddressProblem, InvitationError, InvitingRefusal, NotInvited};
 use rules::error::{EditError, EmojiError, GroupError, GroupObjection, OrganizationError, PersonalError};
 use rules::topics::EMPTY_TOPIC_DISPLAY_NAME;
 use serde_json::Value;
@@ -41,6 +41,8 @@ impl From<DomainError> for ApiError {
             DomainError::TooManyQueues => Self::bad_request("Could not allocate event queue"),
             DomainError::InvalidMessages => RuleError::InvalidMessage.into(),
             DomainError::ChannelExists(name) => RuleError::ChannelAlreadyExists { name }.into(),
+            // Links are answered by pages, which have words of their own.
+            DomainError::LinkUsed => Self::bad_request("The link is no longer good."),
             DomainError::EmailInUse(address) => {
                 Self::bad_request(format!("Email '{address}' already in use"))
             }
@@ -76,6 +78,9 @@ impl From<RuleError> for ApiError {
             }
             RuleError::RetentionInvalid { value } => {
                 refusal.with("var_name", "message_retention_days").with("bad_value", value)
+            }
+            RuleError::Account(AccountError::LastUser { entity }) => {
+                refusal.with("is_last_owner", entity != "user").with("entity", entity)
             }
             RuleError::Edit(EditError::PartOfTopicTimeOver { first_allowed, total, allowed }) => refusal
                 .with("first_message_id_allowed_to_move", first_allowed.0)
@@ -146,6 +151,7 @@ fn code_of(error: &RuleError) -> Code {
         RuleError::RetentionInvalid { .. } | RuleError::SettingBadValue { .. } => {
             Code::REQUEST_VARIABLE_INVALID
         }
+        RuleError::Account(AccountError::LastUser { .. }) => Code::CANNOT_DEACTIVATE_LAST_USER,
         RuleError::Edit(EditError::PartOfTopicTimeOver { .. }) => Code::MOVE_MESSAGES_TIME_LIMIT_EXCEEDED,
         RuleError::Emoji(EmojiError::ReactionExists) => Code::REACTION_ALREADY_EXISTS,
         RuleError::Emoji(EmojiError::ReactionMissing) => Code::REACTION_DOES_NOT_EXIST,

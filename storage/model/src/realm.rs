@@ -5,6 +5,10 @@ use crate::setting::Settings;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
+/// What the names of personal settings have in front of them among the settings of an organization, where they say
+/// what new people start with.
+pub const USER_DEFAULT_PREFIX: &str = "user_default/";
+
 /// An organization: a closed world of people, channels and messages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Realm {
@@ -22,7 +26,8 @@ pub struct Realm {
     pub created: Timestamp,
     /// False once deactivated.
     pub is_active: bool,
-    /// Changed settings by wire name without the `realm_` prefix.
+    /// Changed settings by wire name without the `realm_` prefix; and, behind [`USER_DEFAULT_PREFIX`], personal
+    /// settings with which new people start.
     pub settings: Settings,
     /// Channels that new people are subscribed to.
     pub default_channels: Vec<ChannelId>,

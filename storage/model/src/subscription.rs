@@ -35,7 +35,7 @@ pub struct Subscription {
     pub email_notifications: Option<bool>,
     /// See `desktop_notifications`.
     pub wildcard_mentions_notify: Option<bool>,
-    /// All stretches of being subscribed, oldest first; the last one is open while active.
+    /// All stretches of being subscribed, oldest first; the last one is open while this and the account are active.
     pub spans: Vec<SubscriptionSpan>,
 }
 
@@ -72,6 +72,20 @@ impl Subscription {
         }
     }
 
+    /// The account is deactivated: nothing is delivered behind `last`. The subscription itself stays.
+    pub fn pause(&mut self, last: MessageId) {
+        if let Some(span) = self.spans.last_mut().filter(|_| self.is_active) {
+            span.until.get_or_insert(last);
+        }
+    }
+
+    /// The account is in use again. No effect unless paused.
+    pub fn go_on(&mut self, after: MessageId) {
+        if self.is_active && self.spans.last().is_none_or(|span| span.until.is_some()) {
+            self.spans.push(SubscriptionSpan { after, until: None });
+        }
+    }
+
     /// Whether message `id` of the channel was delivered to this user.
     pub fn received(&self, id: MessageId) -> bool {
         self.spans.iter().any(|span| id > span.after && span.until.is_none_or(|until| id <= until))
@@ -95,5 +109,20 @@ mod tests {
         assert!(!subscription.received(MessageId(30)));
         assert!(subscription.received(MessageId(31)));
         assert_eq!(subscription.spans.len(), 2);
+    }
+
+    #[test]
+    fn nothing_is_delivered_while_paused() {
+        let mut subscription = Subscription::start("#76ce90".into(), MessageId(10));
+        subscription.pause(MessageId(20));
+        subscription.pause(MessageId(25));
+        assert!(subscription.is_active && !subscription.received(MessageId(21)));
+        subscription.go_on(MessageId(30));
+        subscription.go_on(MessageId(35));
+        assert!(!subscription.received(MessageId(30)) && subscription.received(MessageId(31)));
+        assert_eq!(subscription.spans.len(), 2);
+        subscription.end(MessageId(40));
+        subscription.go_on(MessageId(50));
+        assert!(!subscription.is_active && !subscription.received(MessageId(51)));
     }
 }

@@ -9,6 +9,7 @@ mod apply_directory;
 mod apply_invitations;
 mod apply_moves;
 mod apply_profiles;
+mod apply_pictures;
 mod apply_push;
 mod arrivals;
 mod changed;

@@ -1,6 +1,11 @@
 //! The organization as such: mirrors `src/api/realm`.
 
+mod deactivate;
+mod domains;
 mod full_members;
-mod profile_fields;
+mod linkifiers;
+mod playgrounds;
+pub mod profile_fields;
 mod together;
 mod update;
+mod user_defaults;

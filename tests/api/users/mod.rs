@@ -1,7 +1,9 @@
 //! `/users` and what people do besides writing.
 
 mod alert_words;
+mod api_key;
 mod create;
+mod deactivate;
 mod get;
 mod list;
 mod me;
@@ -12,6 +14,7 @@ mod profile_data;
 mod settings;
 mod status;
 mod typing;
+mod update;
 
 use crate::support::shape::words;
 

@@ -5,10 +5,12 @@
 //! single word is for all of them. The callers without such an account are the same on every route that is not open.
 
 pub mod account;
+pub mod accounts;
 pub mod channels;
 pub mod events;
 pub mod groups;
 pub mod messages;
+pub mod organization;
 pub mod personal;
 pub mod subscriptions;
 
@@ -77,6 +79,8 @@ pub fn all() -> Vec<Row> {
         subscriptions::rows(),
         groups::rows(),
         personal::rows(),
+        organization::rows(),
+        accounts::rows(),
     ]
     .concat()
 }
@@ -120,11 +124,21 @@ impl Row {
             ("{channel_folder_id:int}", "1"),
             ("{fragment:rest}", "inbox"),
             ("{field_id:int}", "99999"),
+            ("{domain:text}", "nowhere.example"),
+            ("{filter_id:int}", "99999"),
+            ("{playground_id:int}", "99999"),
         ];
+        // A row may be about somebody else: `@user={fresh}` names them.
+        let other = self.given.split_whitespace().find_map(|pair| pair.strip_prefix("@user="));
         // A row may be about another message: `id={own}` names it.
         let own_id = self.given.split_whitespace().find_map(|pair| pair.strip_prefix("@id="));
         let path = names.iter().fold(path.to_owned(), |path, (from, to)| {
-            path.replace(from, if *from == "{message_id:int}" { own_id.unwrap_or(to) } else { to })
+            let to = match *from {
+                "{message_id:int}" => own_id.unwrap_or(to),
+                "{user_id:int}" => other.unwrap_or(to),
+                _ => to,
+            };
+            path.replace(from, to)
         });
         (method.parse().expect("a method"), path)
     }

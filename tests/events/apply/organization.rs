@@ -4,7 +4,7 @@ use super::State;
 use serde_json::{Value, json};
 
 /// What a client works out from who may do what.
-const DERIVED: [&str; 5] = [
+pub(super) const DERIVED: [&str; 5] = [
     "can_create_private_streams",
     "can_create_public_streams",
     "can_create_streams",
@@ -21,6 +21,18 @@ impl State {
             self.json[key] = value.clone();
         }
         self.unknowable.extend(DERIVED);
+    }
+
+    pub(super) fn domains(&mut self, event: &Value, op: &str) {
+        let domains = self.list("realm_domains");
+        let name = if op == "remove" { &event["domain"] } else { &event["realm_domain"]["domain"] };
+        let known = domains.iter().position(|domain| domain["domain"] == *name);
+        match (op, known) {
+            ("add", None) => domains.push(event["realm_domain"].clone()),
+            ("change", Some(position)) => domains[position] = event["realm_domain"].clone(),
+            ("remove", Some(position)) => drop(domains.remove(position)),
+            _ => panic!("no client expects this: {event}"),
+        }
     }
 
     pub(super) fn folders(&mut self, event: &Value, op: &str) {

@@ -3,16 +3,61 @@
 use super::State;
 use serde_json::{Value, json};
 
+/// Those with active accounts, and all others.
+pub(super) const PEOPLE_LISTS: [&str; 2] = ["realm_users", "realm_non_active_users"];
+
+/// The name of those of whom a client knows only that they are there.
+pub(super) const UNKNOWN_NAME: &str = "Unknown user";
+
 impl State {
     pub(super) fn person_appears(&mut self, event: &Value) {
         let mut person = event["person"].clone();
-        let known = self.view("realm_users").iter().any(|known| known["user_id"] == person["user_id"]);
+        // Somebody without a face gets one.
+        let id = person["user_id"].clone();
+        self.list("realm_users").retain(|known| known["user_id"] != id || known["full_name"] != UNKNOWN_NAME);
+        let known = PEOPLE_LISTS.iter().flat_map(|key| self.view(key)).any(|known| known["user_id"] == id);
         assert!(!known, "added twice: {event}");
-        assert_eq!(person["is_active"], json!(true), "{event}");
         // Whether somebody is active is told by the list they are in.
         let fields = person.as_object_mut().expect("a person");
-        fields.remove("is_active");
-        self.list("realm_users").push(person);
+        let is_active = fields.remove("is_active").expect("a flag") == json!(true);
+        self.list(PEOPLE_LISTS[usize::from(!is_active)]).push(person);
+    }
+
+    /// A client that knows only some people forgets them; others keep that there is somebody.
+    pub(super) fn person_vanishes(&mut self, event: &Value) {
+        let (id, is_modern) = (event["person"]["user_id"].clone(), self.is_modern);
+        let mut found = 0;
+        for key in PEOPLE_LISTS {
+            let before = self.view(key).len();
+            self.list(key).retain(|known| known["user_id"] != id);
+            found += before - self.view(key).len();
+        }
+        assert_eq!(found, 1, "{event}");
+        if !is_modern {
+            self.list("realm_users").push(json!({"user_id": id, "full_name": UNKNOWN_NAME}));
+        }
+        self.json["presences"].as_object_mut().expect("presences").remove(&id.to_string());
+        self.json["user_status"].as_object_mut().expect("statuses").remove(&id.to_string());
+    }
+
+    fn person_goes_or_comes(&mut self, id: &Value, is_active: bool) {
+        let (from, to) = (PEOPLE_LISTS[usize::from(is_active)], PEOPLE_LISTS[usize::from(!is_active)]);
+        let at = self.view(from).iter().position(|known| known["user_id"] == *id);
+        let person = self.list(from).remove(at.unwrap_or_else(|| panic!("{id} is not in {from}")));
+        self.list(to).push(person);
+        self.json["presences"].as_object_mut().expect("presences").remove(&id.to_string());
+    }
+
+    /// What one's own role says at the top.
+    fn own_role(&mut self, role: &Value) {
+        let role = role.as_u64().expect("a role");
+        self.json["is_owner"] = json!(role == 100);
+        self.json["is_admin"] = json!(role <= 200);
+        self.json["is_moderator"] = json!(role <= 300);
+        self.json["is_guest"] = json!(role == 600);
+        // Whose bots one looks after, and what one may do, a client works out or asks.
+        self.unknowable.extend(super::organization::DERIVED);
+        self.unknowable.insert("realm_bots");
     }
 
     pub(super) fn person_changes(&mut self, event: &Value) {
@@ -27,7 +72,10 @@ impl State {
                     "new_email" => person["email"] = value.clone(),
                     "role" => set_role(person, value),
                     "custom_profile_field" => super::personal::set_value(person, value),
-                    "is_active" => panic!("nobody is deactivated here: {event}"),
+                    "is_active" => {
+                        self.person_goes_or_comes(&id, *value == json!(true));
+                        return;
+                    }
                     name => person[name] = value.clone(),
                 }
             }
@@ -36,6 +84,7 @@ impl State {
             match name.as_str() {
                 "new_email" => self.json["email"] = value.clone(),
                 "full_name" | "delivery_email" => self.json[name] = value.clone(),
+                "role" => self.own_role(value),
                 _ => {}
             }
         }

@@ -9,6 +9,7 @@ mod permission;
 mod realm;
 mod realm_update;
 mod user;
+mod user_defaults;
 
 pub use languages::{LANGUAGES, language_name};
 pub use legacy::{LEGACY_DISPLAY, LEGACY_NOTIFICATIONS};
@@ -25,6 +26,10 @@ pub use realm_update::{
 pub use user::{
     EMOJI_SETS, NOTIFICATION_SOUNDS, USER_SETTINGS, apply_user_setting, check_user_settings, user_bool,
     user_int, user_setting, user_text, user_value, user_values,
+};
+
+pub use user_defaults::{
+    apply_user_default, starting_settings, user_default, user_default_settings, user_defaults,
 };
 
 use crate::error::RuleError;

@@ -108,6 +108,7 @@ pub const USER_SETTINGS: &[Setting] = &[
     Setting::bool("web_navigate_to_sent_message", true),
     Setting::bool("web_left_sidebar_unreads_count_summary", true),
     Setting::bool("web_left_sidebar_show_channel_folders", true),
+    Setting::bool("web_inbox_show_channel_folders", true),
 ];
 
 /// The row of a personal setting.

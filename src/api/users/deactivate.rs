@@ -1,0 +1,35 @@
+//! `DELETE /users/{id}` and `DELETE /users/me`: taking an account out of use (companions.md 5).
+
+use crate::http::params::check_length_max;
+use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, Path, reply_ok};
+use model::UserId;
+use rules::accounts::DEACTIVATION_COMMENT_LENGTH_MAX;
+use rules::text::strip;
+
+/// The parameters.
+pub struct DeactivateUser;
+
+impl FromFields for DeactivateUser {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        let name = "deactivation_notification_comment";
+        let comment = fields.optional_str(name).map(|comment| strip(comment).to_owned());
+        check_length_max(name, comment.as_deref().unwrap_or_default(), DEACTIVATION_COMMENT_LENGTH_MAX)?;
+        Ok(Self)
+    }
+}
+
+/// Somebody else's, for administrators. Its bots go with it, its key and queues stop at once.
+pub async fn deactivate_user(
+    caller: Caller,
+    Path(id): Path<UserId>,
+    Params(DeactivateUser): Params<DeactivateUser>,
+) -> Answer {
+    caller.realm.deactivate_account(caller.user.id, id).await?;
+    reply_ok()
+}
+
+/// One's own, unless nobody would be left to own the organization.
+pub async fn deactivate_self(caller: Caller, Params(()): Params<()>) -> Answer {
+    caller.realm.deactivate_own_account(caller.user.id).await?;
+    reply_ok()
+}

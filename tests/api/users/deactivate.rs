@@ -1,0 +1,153 @@
+//! `DELETE /users/{id}`, `DELETE /users/me`, `POST /users/{id}/reactivate`.
+
+use crate::api::groups::{group_id, read};
+use crate::support::{Params, Person, TestServer};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+async fn deactivate(who: &Person, whom: &Person) {
+    who.delete(&format!("/users/{}", whom.id), &[]).ok().await;
+}
+
+async fn reactivate(who: &Person, whom: &Person) {
+    who.post(&format!("/users/{}/reactivate", whom.id), &[]).ok().await;
+}
+
+fn out_of_use() -> Value {
+    json!({"msg": "Account is deactivated", "code": "USER_DEACTIVATED"})
+}
+
+#[tokio::test]
+async fn everything_of_an_account_stops() {
+    let t = TestServer::start().await;
+    let [iago, aaron, bot, hamlet] = t.users(["iago", "AARON", "default-bot", "hamlet"]);
+    let queue = aaron.register().await;
+    let waiting = tokio::spawn(async move { queue.poll(false).await });
+    // The poll is there when it is: whatever comes first, it is answered.
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    deactivate(&iago, &aaron).await;
+    waiting.await.unwrap().refused(401, out_of_use());
+    for gone in [&aaron, &bot] {
+        gone.get("/users/me", &[]).refused(401, out_of_use()).await;
+    }
+    let shown = iago.get(&format!("/users/{}", aaron.id), &[]).ok().await;
+    assert_eq!(shown["user"]["is_active"], json!(false));
+    let params: Params<'_> = &[("type", &"direct"), ("to", &json!([aaron.id])), ("content", &"x")];
+    hamlet.post("/messages", params).bad("'AARON@zulip.com' is no longer using Zulip.").await;
+    iago.get(&format!("/users/{}/presence", aaron.id), &[]).bad("No such user").await;
+}
+
+#[tokio::test]
+async fn queues_do_not_come_back() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let queue = hamlet.register().await;
+    deactivate(&iago, &hamlet).await;
+    queue.poll(true).await.refused(401, out_of_use());
+    reactivate(&iago, &hamlet).await;
+    let msg = format!("Bad event queue ID: {}", queue.id);
+    let gone = json!({"msg": msg, "code": "BAD_EVENT_QUEUE_ID", "queue_id": queue.id});
+    queue.poll(true).await.refused(400, gone);
+    // The key is the one from before.
+    hamlet.get("/users/me", &[]).ok().await;
+}
+
+#[tokio::test]
+async fn whoever_is_gone_counts_nowhere_and_is_back_everywhere() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let channel = iago.create_channel("Verona").with(&hamlet).await;
+    let members = group_id(&t, "role:members");
+    let before = iago.send(&channel, "t", "before").await;
+    let is_member =
+        async || read(&iago, members).await["members"].as_array().unwrap().contains(&json!(hamlet.id));
+    let subscribers = async || {
+        let path = format!("/streams/{}", channel.id);
+        let count = iago.get(&path, &[]).ok().await["stream"]["subscriber_count"].clone();
+        let listed = iago.get(&format!("{path}/members"), &[]).ok().await["subscribers"].clone();
+        assert_eq!(count, json!(listed.as_array().unwrap().len()));
+        count
+    };
+    assert_eq!((is_member().await, subscribers().await), (true, json!(2)));
+    deactivate(&iago, &hamlet).await;
+    assert_eq!((is_member().await, subscribers().await), (false, json!(1)));
+    let meanwhile = iago.send(&channel, "t", "meanwhile").await;
+    reactivate(&iago, &hamlet).await;
+    assert_eq!((is_member().await, subscribers().await), (true, json!(2)));
+    let after = iago.send(&channel, "t", "after").await;
+    // Unread is what came before and after, not what came meanwhile.
+    let unread = hamlet.register().await.state["unread_msgs"]["streams"][0]["unread_message_ids"].clone();
+    let unread: Vec<u64> = unread.as_array().unwrap().iter().map(|id| id.as_u64().unwrap()).collect();
+    assert!(unread.contains(&before) && unread.contains(&after), "{unread:?}");
+    assert!(!unread.contains(&meanwhile), "{unread:?}");
+    let subscriptions = hamlet.get("/users/me/subscriptions", &[]).ok().await;
+    assert_eq!(subscriptions["subscriptions"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn refusals() {
+    let t = TestServer::start().await;
+    let [desdemona, iago, hamlet, bot] = t.users(["desdemona", "iago", "hamlet", "default-bot"]);
+    let path = |person: &Person| format!("/users/{}", person.id);
+    let owner = json!({"msg": "Must be an organization owner", "code": "UNAUTHORIZED_PRINCIPAL"});
+    iago.delete(&path(&desdemona), &[]).refused(400, owner).await;
+    desdemona.delete(&path(&desdemona), &[]).bad("Cannot deactivate the only organization owner").await;
+    iago.delete(&path(&bot), &[]).bad("No such user").await;
+    iago.delete("/users/99999", &[]).bad("No such user").await;
+    let name = "deactivation_notification_comment";
+    let long = "x".repeat(2001);
+    let msg = format!("{name} is too long (limit: 2000 characters)");
+    iago.delete(&path(&hamlet), &[(name, &long)]).bad(&msg).await;
+    let reactivate = |person: &Person| format!("/users/{}/reactivate", person.id);
+    iago.post(&reactivate(&hamlet), &[]).bad("User is already active").await;
+    iago.post("/users/99999/reactivate", &[]).bad("No such user").await;
+    iago.delete(&path(&hamlet), &[(name, &"x".repeat(2000))]).ok().await;
+    iago.delete(&path(&hamlet), &[]).bad("User is deactivated").await;
+}
+
+#[tokio::test]
+async fn ones_own_account_and_the_last_owner() {
+    let t = TestServer::start().await;
+    let [desdemona, iago, hamlet] = t.users(["desdemona", "iago", "hamlet"]);
+    let last = json!({
+        "msg": "Cannot deactivate the only organization owner.",
+        "code": "CANNOT_DEACTIVATE_LAST_USER", "is_last_owner": true, "entity": "organization owner",
+    });
+    desdemona.delete("/users/me", &[]).refused(400, last).await;
+    hamlet.delete("/users/me", &[]).ok().await;
+    hamlet.get("/users/me", &[]).refused(401, out_of_use()).await;
+    desdemona.patch(&format!("/users/{}", iago.id), &[("role", &100)]).ok().await;
+    desdemona.delete("/users/me", &[]).ok().await;
+    iago.delete("/users/me", &[]).await.body["code"].as_str().map(|code| {
+        assert_eq!(code, "CANNOT_DEACTIVATE_LAST_USER");
+    });
+}
+
+#[tokio::test]
+async fn a_bot_without_an_owner_gets_one() {
+    let t = TestServer::start().await;
+    let [iago, aaron, bot] = t.users(["iago", "AARON", "default-bot"]);
+    deactivate(&iago, &aaron).await;
+    reactivate(&iago, &bot).await;
+    bot.get("/users/me", &[]).ok().await;
+    let shown = iago.get(&format!("/users/{}", bot.id), &[]).ok().await;
+    assert_eq!(shown["user"]["bot_owner_id"], json!(iago.id));
+    // Whoever comes back finds their bots as they are.
+    reactivate(&iago, &aaron).await;
+    aaron.get("/users/me", &[]).ok().await;
+}
+
+#[tokio::test]
+async fn a_restart_changes_nothing() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let channel = iago.create_channel("Verona").with(&hamlet).await;
+    deactivate(&iago, &hamlet).await;
+    let folder = t.stop().await;
+    let t = TestServer::plan().on(folder).start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    hamlet.get("/users/me", &[]).refused(401, out_of_use()).await;
+    reactivate(&iago, &hamlet).await;
+    let after = iago.send(&channel, "t", "after").await;
+    assert_eq!(hamlet.message_ids(json!([["is", "unread"]])).await.last(), Some(&after));
+}
