@@ -2,6 +2,7 @@
 
 use crate::handle::RealmHandle;
 use model::{ChannelId, Directory, MessageId, TopicKey, User, UserId};
+use rules::custom_emoji::emoji_url;
 use rules::markdown::{ChannelRef, EmojiRef, GroupRef, Linkifier, MarkdownContext, UserRef};
 use rules::permissions::channel::{History, history_of, sees_channel};
 use rules::permissions::users::sees_user;
@@ -102,23 +103,23 @@ impl MarkdownContext for RealmMarkdown<'_> {
             let messages = view.messages.topic(id, &key)?;
             let newest = match history {
                 History::Whole => messages.ids.max(),
-                History::Delivered(_) => view.delivered_of(self.writer.id, id, &messages.ids).max(),
+                History::Delivered(_) => view.had_of(self.writer.id, id, &messages.ids).max(),
             };
             newest.map(u64::from)
         })
     }
 
-    /// Organizations have no emoji of their own yet.
-    fn custom_emoji(&self, _: &str) -> Option<EmojiRef> {
-        None
-    }
-
-    fn linkifiers(&self) -> &[Linkifier] {
-        &self.linkifiers
+    fn custom_emoji(&self, name: &str) -> Option<EmojiRef> {
+        let emoji = self.directory.realm_emoji_by_name(name)?;
+        Some(EmojiRef { source_url: emoji_url(self.directory.realm().id, emoji) })
     }
 
     fn realm_url(&self) -> &str {
         self.url
+    }
+
+    fn linkifiers(&self) -> &[Linkifier] {
+        &self.linkifiers
     }
 
     fn translate_emoticons(&self) -> bool {

@@ -62,6 +62,38 @@ async fn unresolving_by_the_notice_is_told_though_the_notice_goes() {
 }
 
 #[tokio::test]
+async fn what_one_starred_before_a_channel_was_closed_stays_readable_to_those_inside() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let channel = iago.create_channel("club").await;
+    let [starred, unread] = [iago.send(&channel, "t", "before").await, iago.send(&channel, "t", "too").await];
+    let other = iago.send(&channel, "other", "unseen").await;
+    let flag = async |id: u64, op: &str, flag: &str| {
+        let ids = json!([id]);
+        hamlet.post("/messages/flags", &[("messages", &ids), ("op", &op), ("flag", &flag)]).ok().await;
+    };
+    flag(starred, "add", "starred").await;
+    hamlet.subscribe(&channel).await;
+    flag(unread, "remove", "read").await;
+    let privacy: crate::support::Params<'_> =
+        &[("is_private", &true), ("history_public_to_subscribers", &false)];
+    iago.call(reqwest::Method::PATCH, &format!("/streams/{}", channel.id), privacy).ok().await;
+    let found = [sees(&hamlet, starred).await, sees(&hamlet, unread).await, sees(&hamlet, other).await];
+    assert_eq!(found, [true, true, false]);
+    let topics = hamlet.get(&format!("/users/me/{}/topics", channel.id), &[]).ok().await;
+    let names: Vec<&Value> = topics["topics"].as_array().unwrap().iter().map(|one| &one["name"]).collect();
+    assert_eq!(names, ["channel events", "t"]);
+    hamlet.post(&format!("/messages/{starred}/reactions"), &[("emoji_name", &"tada")]).ok().await;
+    // Whoever leaves has read everything, and sees nothing of it.
+    let mut queue = hamlet.register().modern().events(&["update_message_flags"]).await;
+    hamlet.unsubscribe(&channel).await;
+    let read = queue.now().await;
+    let ids = read[0]["messages"].as_array().unwrap();
+    assert!(read.len() == 1 && ids.contains(&json!(unread)) && !ids.contains(&json!(starred)), "{read:?}");
+    assert!(!sees(&hamlet, starred).await);
+}
+
+#[tokio::test]
 async fn shared_history_shows_everything_to_those_inside() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);

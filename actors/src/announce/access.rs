@@ -107,7 +107,7 @@ fn is_active(directory: &Directory, user: UserId) -> bool {
     directory.user(user).is_some_and(|user| user.is_active)
 }
 
-/// Those of some messages of a channel that a user got there.
+/// Those of some messages of a channel that a user has, or (in a replay) got there once.
 fn received(
     view: &View,
     user: UserId,
@@ -115,7 +115,7 @@ fn received(
     ids: &RoaringBitmap,
     is_replay: bool,
 ) -> RoaringBitmap {
-    let mut found = view.delivered_among(user, ids);
+    let mut found = view.had_among(user, ids);
     if is_replay {
         found.extend(ids.iter().filter(|id| subscription.received(MessageId(*id))));
     }
@@ -154,7 +154,7 @@ pub fn lost(
         let kept = match history_of(after, user, record) {
             Some(History::Whole) => continue,
             Some(History::Delivered(_)) if after.is_subscribed(channel, user.id) => {
-                view.delivered_among(user.id, ids)
+                view.had_among(user.id, ids)
             }
             _ => RoaringBitmap::new(),
         };
@@ -174,7 +174,7 @@ pub fn lost(
 
 /// Whether somebody can read a message that is at `spot`.
 pub fn can_read(view: &View, directory: &Directory, user: &User, spot: Spot, id: MessageId) -> bool {
-    let received = || view.delivered_among(user.id, &RoaringBitmap::from_iter([id.0])).contains(id.0);
+    let received = || !view.had_among(user.id, &RoaringBitmap::from_iter([id.0])).is_empty();
     rules::permissions::message::can_read(directory, user, spot, received)
 }
 
@@ -191,8 +191,7 @@ pub fn can_read_any(view: &View, user: &User, channel: ChannelId, ids: &RoaringB
         None => false,
         Some(History::Whole) => true,
         Some(History::Delivered(_)) => {
-            view.directory.is_subscribed(channel, user.id)
-                && !view.delivered_of(user.id, channel, ids).is_empty()
+            view.directory.is_subscribed(channel, user.id) && !view.had_of(user.id, channel, ids).is_empty()
         }
     }
 }

@@ -34,7 +34,7 @@ impl ChangeCommand for DeleteMessage {
             Found::Gone => return Err(self.gone().into()),
         };
         let (directory, user) = (&moment.view.directory, moment.user(self.user)?);
-        let received = || moment.view.is_delivered(user.id, &target);
+        let received = || moment.view.has(user.id, &target);
         check_delete(directory, user, &target, received, moment.now)?;
         let from = match &target.place {
             Place::Channel { channel, topic } => {
@@ -116,8 +116,7 @@ fn reset_policies(
     left: Option<&RoaringBitmap>,
 ) -> Option<Fact> {
     let key = TopicKey::new(topic);
-    let has_some_left =
-        |user: UserId| left.is_some_and(|left| !view.delivered_of(user, channel, left).is_empty());
+    let has_some_left = |user: UserId| left.is_some_and(|left| !view.had_of(user, channel, left).is_empty());
     let set = view.directory.users().filter(|user| {
         view.directory.topic_policy(user.id, channel, &key) != VisibilityPolicy::Inherit
             && !has_some_left(user.id)

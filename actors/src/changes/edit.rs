@@ -98,7 +98,7 @@ impl EditCommand {
         target: &Target,
     ) -> Result<(MessageUpdate, Option<Relocation>), DomainError> {
         let (view, user) = (moment.view, moment.user(self.user)?);
-        let received = || view.is_delivered(user.id, &target.message);
+        let received = || view.has(user.id, &target.message);
         let request = self.request.as_request();
         let plan = check_edit(&view.directory, user, &target.message, received, &request, moment.now)?;
         let edited = match (&plan.content, &self.rendered) {

@@ -104,7 +104,7 @@ pub(super) fn accessible(
     match history {
         History::Whole => ids.clone(),
         History::Delivered(_) if !view.directory.is_subscribed(channel, user) => RoaringBitmap::new(),
-        History::Delivered(_) => view.delivered_of(user, channel, ids),
+        History::Delivered(_) => view.had_of(user, channel, ids),
     }
 }
 
@@ -153,7 +153,7 @@ fn deliveries(view: &View, plan: &MovePlan, moved: &RoaringBitmap) -> Vec<Delive
         let had = view.delivered_of(*user, plan.origin.id, moved);
         give(*user, &had, false);
         if is_protected {
-            give(*user, &(moved - &had), true);
+            give(*user, &(moved - view.had_of(*user, plan.origin.id, moved)), true);
         }
     }
     let ranges = |ids: &mut dyn Iterator<Item = u32>| MessageRanges::from_sorted(ids.map(MessageId));

@@ -3,13 +3,11 @@
 use super::{ChangeCommand, Found, Home, MessageCommand, Moment, Target, Verdict};
 use crate::error::DomainError;
 use model::{Fact, Message, MessageId, TopicKey, User, UserId};
+use rules::custom_emoji::choices;
 use rules::permissions::edit::check_may_modify;
-use rules::reactions::{CustomEmoji, ProposedEmoji, check_reaction, find_own_reaction};
+use rules::reactions::{ProposedEmoji, check_reaction, find_own_reaction};
 use rules::visibility::{Participation, policy_of_participant};
 use std::sync::Arc;
-
-/// Organizations have no emoji of their own yet.
-const CUSTOM: [CustomEmoji<'static>; 0] = [];
 
 /// An emoji as a client names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,21 +52,22 @@ impl ChangeCommand for ChangeReaction {
             Found::Gone => return Err(self.gone().into()),
         };
         let (directory, user) = (&moment.view.directory, moment.user(self.user)?);
-        let received = || moment.view.is_delivered(user.id, &target.message);
+        let received = || moment.view.has(user.id, &target.message);
         check_may_modify(directory, user, &target.message, received)?;
         let mut message = Message::clone(&target.own);
         let NamedEmoji { name, code, kind } = &self.emoji;
         let (name, code, kind) = (name.as_deref(), code.as_deref(), kind.as_deref());
+        let custom = choices(directory);
         let facts = match self.change {
             ReactionChange::Add => {
                 let proposed = ProposedEmoji { name: name.unwrap_or_default(), code, kind };
-                let reaction = check_reaction(&target.own, user.id, proposed, &CUSTOM)?;
+                let reaction = check_reaction(&target.own, user.id, proposed, &custom)?;
                 message.reactions.push(reaction.clone());
                 let added = Fact::ReactionAdded { message: Arc::new(message), reaction };
                 [added].into_iter().chain(follow(moment, user, &target)).collect()
             }
             ReactionChange::Remove => {
-                let reaction = find_own_reaction(&target.own, user.id, name, code, kind, &CUSTOM)?.clone();
+                let reaction = find_own_reaction(&target.own, user.id, name, code, kind, &custom)?.clone();
                 message.reactions.retain(|other| *other != reaction);
                 vec![Fact::ReactionRemoved { message: Arc::new(message), reaction }]
             }

@@ -33,7 +33,7 @@ impl ChangeCommand for AddSubmessage {
             Found::Gone => return Err(self.gone().into()),
         };
         let (directory, user) = (&moment.view.directory, moment.user(self.user)?);
-        let received = || moment.view.is_delivered(user.id, &target.message);
+        let received = || moment.view.has(user.id, &target.message);
         check_may_modify(directory, user, &target.message, received)?;
         let is_vote = check_submessage(&target.own, user.id, &self.content).map_err(RuleError::from)?;
         let submessage = Submessage {

@@ -184,7 +184,8 @@ impl ChannelActor {
         let view = self.realm.view.read();
         let mut facts = vec![Fact::Unsubscribed { channel: self.id, last, users: removed.clone(), by }];
         for user in removed {
-            let unread = view.unread_of(user, &view.delivered_in_channel(user, self.id));
+            let own = view.channel_ids(self.id).map(|ids| view.had_of(user, self.id, ids));
+            let unread = view.unread_of(user, &own.unwrap_or_default());
             if !unread.is_empty() {
                 let messages = MessageRanges::from_sorted(unread.iter().map(MessageId));
                 facts.push(Fact::FlagsChanged { user, flag: Flag::Read, op: FlagOp::Add, messages });

@@ -61,15 +61,15 @@ pub struct TopicSummary {
     pub max_id: MessageId,
 }
 
-/// Topics of a channel, the one with the newest message first. With `only_received_by`, only those of messages that
-/// this user was given (protected history).
-pub fn topics(realm: &RealmHandle, channel: ChannelId, only_received_by: Option<&User>) -> Vec<TopicSummary> {
+/// Topics of a channel, the one with the newest message first. With `only_those_of`, only those of messages that
+/// this user has (protected history).
+pub fn topics(realm: &RealmHandle, channel: ChannelId, only_those_of: Option<&User>) -> Vec<TopicSummary> {
     let mut found: Vec<TopicSummary> = realm.read(|view| {
         let Some(messages) = view.messages.channels.get(&channel) else { return Vec::new() };
-        let received = only_received_by.map(|user| view.delivered_in_channel(user.id, channel));
+        let own = only_those_of.map(|user| view.had_of(user.id, channel, &messages.ids));
         let topics = messages.topics.values().filter_map(|topic| {
-            let newest = match &received {
-                Some(received) => sets::newest(&(received & &topic.ids)),
+            let newest = match &own {
+                Some(own) => sets::newest(&(own & &topic.ids)),
                 None => sets::newest(&topic.ids),
             };
             // Not the topic's own name: its newest message may be one that they do not have.

@@ -12,7 +12,7 @@ pub fn may_read(view: &View, asker: Option<&User>, spot: Spot, id: MessageId) ->
     match asker {
         Some(asker) => {
             let received = || match spot {
-                Spot::Channel(channel) => view.is_delivered_in(asker.id, channel, id),
+                Spot::Channel(channel) => view.has_in(asker.id, channel, id),
                 Spot::Direct(recipient) => view.is_in_conversation(asker.id, recipient),
             };
             can_read(&view.directory, asker, spot, received)

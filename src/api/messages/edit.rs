@@ -64,7 +64,7 @@ async fn prepare(
     let EditMessage { request, tells_old, tells_new } = edit;
     let message = readable_message(caller, id).await?;
     let directory = realm.directory();
-    let received = || realm.read(|view| view.is_delivered(user.id, &message));
+    let received = || realm.read(|view| view.has(user.id, &message));
     let plan = check_edit(&directory, user, &message, received, &request.as_request(), realm.now())?;
     let context = RealmMarkdown::of_message(realm, &directory, user).with_url(&url.0);
     let new_content = plan.content.map(|content| rendered(&content, &context)).transpose()?;

@@ -50,6 +50,35 @@ impl View {
         found
     }
 
+    /// Whether a user has a message: it was delivered to them, or they starred it, say, where they could read it. Whoever
+    /// has one reads it in protected history while subscribed (endpoints.md 0.1). The message is as it is now.
+    pub fn has(&self, user: UserId, message: &Message) -> bool {
+        self.is_delivered(user, message) || self.is_flagged_from_outside(user, message.id)
+    }
+
+    /// Whether a user has a message of a channel, in the same sense.
+    pub fn has_in(&self, user: UserId, channel: ChannelId, id: MessageId) -> bool {
+        self.is_delivered_in(user, channel, id) || self.is_flagged_from_outside(user, id)
+    }
+
+    /// Those of some messages that a user has.
+    pub fn had_among(&self, user: UserId, ids: &RoaringBitmap) -> RoaringBitmap {
+        self.delivered_among(user, ids) | self.flagged_from_outside(user, ids)
+    }
+
+    /// Those of some messages of one channel that a user has.
+    pub fn had_of(&self, user: UserId, channel: ChannelId, ids: &RoaringBitmap) -> RoaringBitmap {
+        self.delivered_of(user, channel, ids) | self.flagged_from_outside(user, ids)
+    }
+
+    fn is_flagged_from_outside(&self, user: UserId, id: MessageId) -> bool {
+        self.messages.users.get(&user).is_some_and(|mine| mine.historical.contains(id.0))
+    }
+
+    fn flagged_from_outside(&self, user: UserId, ids: &RoaringBitmap) -> RoaringBitmap {
+        self.messages.users.get(&user).map(|mine| &mine.historical & ids).unwrap_or_default()
+    }
+
     /// Whether a user takes part in a direct conversation.
     pub fn is_in_conversation(&self, user: UserId, recipient: RecipientId) -> bool {
         self.directory.direct(recipient).is_some_and(|direct| direct.users.contains(&user))
