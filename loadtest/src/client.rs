@@ -148,6 +148,16 @@ impl Api {
         Ok(Account { user_id: key.user_id, authorization })
     }
 
+    /// Logs in as people do, and expects the key.
+    pub async fn login_by_password(&mut self, email: &str, password: &str) -> Result<(), LoadError> {
+        let path = "/api/v1/fetch_api_key";
+        let reply = self.post_good(path, None, &[("username", email), ("password", password)]).await?;
+        if reply["api_key"].is_string() {
+            return Ok(());
+        }
+        Err(LoadError::Server(format!("{email} logged in and got no key")))
+    }
+
     /// Registers a queue of message events with raw content (companions 2).
     pub async fn register(&mut self, caller: &Account) -> Result<Registered, LoadError> {
         let path = "/api/v1/register";

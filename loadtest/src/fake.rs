@@ -252,6 +252,7 @@ fn add_routes(config: &mut web::ServiceConfig) {
     config
         .route("/server_settings", web::get().to(settings))
         .route("/dev_fetch_api_key", web::post().to(login))
+        .route("/fetch_api_key", web::post().to(login))
         .route("/users", web::get().to(list_users))
         .route("/users", web::post().to(create_user))
         .route("/users/me", web::get().to(own_profile))

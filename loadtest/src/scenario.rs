@@ -31,6 +31,7 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("mixed", include_str!("../scenarios/mixed.json")),
     ("move", include_str!("../scenarios/move.json")),
     ("delete_topic", include_str!("../scenarios/delete_topic.json")),
+    ("login_storm", include_str!("../scenarios/login_storm.json")),
     ("start", include_str!("../scenarios/start.json")),
 ];
 
@@ -343,6 +344,7 @@ impl Scenario {
                         self.check_channel(to)?;
                     }
                     Some(Meanwhile::DeleteTopic { channel }) => self.check_channel(channel)?,
+                    Some(Meanwhile::Login { at_once }) => check_range("at_once", *at_once, CLIENTS_MAX)?,
                     None => {}
                 }
                 self.check_channel(&step.channel)

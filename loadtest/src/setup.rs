@@ -46,7 +46,7 @@ pub struct Channel {
 }
 
 /// The address of a load user.
-fn email(number: usize) -> String {
+pub fn email(number: usize) -> String {
     format!("load{number:05}@zulip.com")
 }
 
@@ -261,10 +261,12 @@ async fn work(
     Ok(done)
 }
 
+/// Of every load user.
+pub const PASSWORD: &str = "load test account";
+
 async fn create_user(api: &mut Api, owner: Option<&Account>, number: usize) -> Result<Done, LoadError> {
     let (address, name) = (email(number), format!("Load {number:05}"));
-    let fields =
-        [("email", address.as_str()), ("password", "load test account"), ("full_name", name.as_str())];
+    let fields = [("email", address.as_str()), ("password", PASSWORD), ("full_name", name.as_str())];
     let reply = api.post_good("/api/v1/users", owner, &fields).await?;
     match reply["user_id"].as_u64() {
         Some(id) => Ok(Done::User(id)),

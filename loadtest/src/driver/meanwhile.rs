@@ -1,17 +1,18 @@
-//! Heavy work beside the sending: moving or deleting a whole topic of another channel, timed call by call and checked
-//! to have happened. What the senders feel of it is in their own record.
+//! Heavy work beside the sending: moving or deleting a whole topic of another channel, or many people who log in, timed
+//! call by call and checked to have happened. What the senders feel of it is in their own record.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use tokio::task::JoinSet;
 
 use super::send::Budget;
 use crate::client::{Account, Api};
 use crate::error::LoadError;
 use crate::http::encode_form;
 use crate::recorder::{Recorder, Window};
-use crate::setup::Stage;
+use crate::setup::{PASSWORD, Stage, email};
 
 /// The topic that the fill writes to, where it writes to one.
 const TOPIC: &str = "topic 0";
@@ -28,6 +29,11 @@ pub enum Meanwhile {
         to: String,
         /// Rest after each move.
         pause_ms: u64,
+    },
+    /// People log in with their passwords, each again and again.
+    Login {
+        /// How many at the same time.
+        at_once: u32,
     },
     /// Deletes all of a channel's `topic 0`, and ends the phase when nothing is left.
     DeleteTopic {
@@ -48,6 +54,7 @@ pub struct Heavy {
 enum Work {
     Move { home: u64, away: u64, target: u64, pause: Duration },
     DeleteTopic { channel: u64 },
+    Login { people: Vec<(Api, String)> },
 }
 
 impl Heavy {
@@ -64,6 +71,13 @@ impl Heavy {
                 let target = first_of_topic(&mut api, &owner, home).await?;
                 Work::Move { home, away, target, pause: Duration::from_millis(*pause_ms) }
             }
+            Meanwhile::Login { at_once } => {
+                let mut people = Vec::new();
+                for number in stage.everyone().into_iter().cycle().take(*at_once as usize) {
+                    people.push((Api::open(&stage.target).await?, email(number)));
+                }
+                Work::Login { people }
+            }
             Meanwhile::DeleteTopic { channel } => {
                 let channel = stage.channel(channel)?.id;
                 first_of_topic(&mut api, &owner, channel).await?;
@@ -78,6 +92,7 @@ impl Heavy {
         match self.work {
             Work::Move { .. } => "move",
             Work::DeleteTopic { .. } => "delete_topic",
+            Work::Login { .. } => "login",
         }
     }
 
@@ -85,7 +100,11 @@ impl Heavy {
     /// sending ends, too: what comes after it says nothing.
     pub async fn run(mut self, window: Window, recorder: Arc<Recorder>, budget: Arc<Budget>) {
         tokio::time::sleep_until(window.measure_from.into()).await;
+        if let Work::Login { people } = self.work {
+            return log_in(people, window, &recorder).await;
+        }
         let outcome = match self.work {
+            Work::Login { .. } => Ok(()),
             Work::Move { home, away, target, pause } => {
                 self.keep_moving(window, &recorder, [away, home], target, pause).await
             }
@@ -151,6 +170,27 @@ impl Heavy {
         }
         Err(LoadError::Server("the topic was not deleted in time".to_owned()))
     }
+}
+
+/// Everybody at once, until the phase is over.
+async fn log_in(people: Vec<(Api, String)>, window: Window, recorder: &Arc<Recorder>) {
+    let mut crowd = JoinSet::new();
+    for (mut api, address) in people {
+        let recorder = recorder.clone();
+        crowd.spawn(async move {
+            while Instant::now() < window.stop_at {
+                let started = Instant::now();
+                match api.login_by_password(&address, PASSWORD).await {
+                    Ok(()) => recorder.record_good(started, 0),
+                    Err(error) => {
+                        return recorder
+                            .record_failure(&error.to_string().chars().take(100).collect::<String>());
+                    }
+                }
+            }
+        });
+    }
+    crowd.join_all().await;
 }
 
 async fn first_of_topic(api: &mut Api, owner: &Account, channel: u64) -> Result<u64, LoadError> {

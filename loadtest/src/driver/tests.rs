@@ -166,3 +166,15 @@ async fn a_topic_is_deleted_until_nothing_is_left_and_the_sending_ends_with_it()
     assert_eq!(deletions.completed, 5, "100, 50, 25, 12, 6");
     assert!(results[0].secs < 15.0 && results[0].failed() == 0, "{results:?}");
 }
+
+#[tokio::test]
+async fn people_log_in_beside_the_sending() {
+    let target = fake::start(Faults::default());
+    let phases = serde_json::json!([{"name": "login", "secs": 0.5, "step": {
+        "do": "send", "clients": 2, "channel": "load elsewhere", "chars": [24, 80], "topics": 2, "rate_per_sec": 100,
+        "meanwhile": {"do": "login", "at_once": 5}
+    }}]);
+    let results = run_with(&target, 10, phases).await;
+    let logins = results[0].operation("login").unwrap();
+    assert!(logins.completed >= 5 && results[0].failed() == 0, "{results:?}");
+}
