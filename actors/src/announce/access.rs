@@ -21,7 +21,8 @@ pub struct Holder {
 /// subscribers and those non-guests who have any of them; of a private one the subscribers; with protected history,
 /// subscribers with those that each has.
 ///
-/// In a replay the messages may be gone: who got them follows from the stretches of subscriptions then.
+/// In a replay the messages may be gone: who got them follows from the stretches of subscriptions then. Who had some of
+/// them otherwise, by a star or a move, nobody knows any more: of a public channel, everybody is told who could read it.
 pub fn holders(
     view: &View,
     directory: &Directory,
@@ -59,7 +60,11 @@ pub fn holders(
     }
     if !record.invite_only {
         let told: BTreeSet<UserId> = found.iter().map(|holder| holder.user).collect();
-        let keepers = keepers(view, directory, ids).into_iter();
+        let keepers = match is_replay {
+            true => directory.users().filter(|user| user.is_active).cloned().collect(),
+            false => keepers(view, directory, ids),
+        };
+        let keepers = keepers.into_iter();
         let others = keepers.filter(|user| !user.is_guest() && !told.contains(&user.id));
         found.extend(others.map(|user| Holder { user: user.id, part: None }));
     }

@@ -116,16 +116,16 @@ fn told(moment: &Moment<'_>, position: usize, update: &MessageUpdate, origin: Sp
 /// Who is told of a change if they can read what it leaves; sorted.
 fn concerned(moment: &Moment<'_>, position: usize, update: &MessageUpdate, origin: Spot) -> Vec<UserId> {
     let mut users = moment.before.readers.get(&position).cloned().unwrap_or_default();
-    // Whoever has the messages by the move alone is told if they could have seen them before.
+    // Whoever has the messages by the move alone has them now, too; guests are told if they could have seen them before.
     let arrival = update.movement.as_ref().and_then(|movement| movement.new_channel.as_ref());
     for delivery in arrival.map(|arrival| arrival.deliveries.as_slice()).unwrap_or_default() {
         let newly =
             delivery.users.iter().filter(|_| delivery.is_new && delivery.messages.contains(update.target));
         users.extend(newly.filter(|user| {
             let user = moment.before().user(**user).filter(|user| user.is_active);
-            user.is_some_and(|user| {
-                rules::permissions::message::can_read(moment.before(), user, origin, || false)
-            })
+            let could_read =
+                |user| rules::permissions::message::can_read(moment.before(), user, origin, || false);
+            user.is_some_and(|user| !user.is_guest() || could_read(user))
         }));
     }
     users.sort_unstable();

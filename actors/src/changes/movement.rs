@@ -222,7 +222,7 @@ impl Relocation {
         {
             let muted = directory.subscription(destination.id, sender.id);
             let participation = Participation {
-                is_channel_muted: muted.is_some_and(|own| own.is_muted),
+                is_channel_muted: muted.is_some_and(|own| own.is_active && own.is_muted),
                 policy: self.policy_after(directory, sender.id),
                 starts_topic: true,
             };
