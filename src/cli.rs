@@ -8,6 +8,7 @@ pub mod dev;
 pub mod error;
 pub mod logging;
 mod offline;
+pub mod outbox;
 pub mod realm;
 mod run;
 pub mod serve;
@@ -35,6 +36,7 @@ enum Command {
     /// Manage accounts
     #[command(subcommand)]
     User(user::UserCommand),
+    Outbox(outbox::OutboxArgs),
     Check(check::CheckArgs),
     Config(config::ConfigArgs),
 }
@@ -47,6 +49,7 @@ impl Cli {
             Command::Serve(args) => serve::run(&args),
             Command::Realm(command) => realm::run(command),
             Command::User(command) => user::run(command),
+            Command::Outbox(args) => outbox::run(&args),
             Command::Check(args) => check::run(&args),
             Command::Config(args) => config::run(&args),
         };

@@ -8,10 +8,12 @@ mod load;
 pub use load::{ConfigError, Overrides};
 
 use crate::http::limits::{Bucket, Rule, Rules};
+use model::push::Hidden;
 use serde::Deserialize;
 use std::net::SocketAddr;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The commented configuration file with every option at its default.
 pub const DEFAULT_TOML: &str = include_str!("config/default.toml");
@@ -36,8 +38,56 @@ pub struct Config {
     pub queues: Queues,
     /// Rate limits.
     pub limits: LimitSettings,
+    /// How people log in.
+    pub login: Login,
+    /// The directory that knows people's passwords.
+    pub ldap: Ldap,
+    /// Where push notifications go through.
+    pub push: Push,
+    /// Inviting.
+    pub invitations: Invitations,
+    /// What is owed to the world outside.
+    pub outbox: Outbox,
+    /// The mail server.
+    pub mail: Mail,
+    /// Services of outgoing webhook bots.
+    pub webhooks: Webhooks,
+    /// Where files are kept.
+    pub blobs: BlobSettings,
     /// What is logged.
     pub log: Log,
+}
+
+/// `[blobs]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BlobSettings {
+    /// Where.
+    pub kind: BlobKind,
+    /// The bucket.
+    pub bucket: String,
+    /// Address of the service; empty for Amazon's own.
+    pub endpoint: String,
+    /// The region.
+    pub region: String,
+    /// Whether the bucket stands in the path of addresses and not in the host name.
+    pub path_style: bool,
+    /// Name of the key; empty for what the machine has by itself.
+    pub access_key_id: String,
+    /// The key.
+    pub secret_access_key: model::push::Hidden<String>,
+    /// Seconds for one request, with those that are made again.
+    pub request_secs_max: NonZeroU64,
+}
+
+/// Where files are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BlobKind {
+    /// In a folder beside the journal.
+    Local,
+    /// At a service that speaks like S3.
+    S3,
 }
 
 /// `[http]`.
@@ -122,6 +172,134 @@ pub struct LimitSettings {
     pub sends_email_by_ip: Vec<[u32; 2]>,
 }
 
+/// `[login]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Login {
+    /// Whether accounts have passwords of their own.
+    pub password: bool,
+}
+
+/// `[ldap]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ldap {
+    /// Address of the directory; empty for none.
+    pub url: String,
+    /// Whether to encrypt the connection before anything else.
+    pub starttls: bool,
+    /// Who looks people up; empty for nobody in particular.
+    pub bind_dn: String,
+    /// The password of that.
+    pub bind_password: Hidden<String>,
+    /// Below which entry people are.
+    pub search_base: String,
+    /// What finds somebody by user name.
+    pub search_filter: String,
+    /// Which attribute is the full name.
+    pub full_name_attribute: String,
+    /// Which attribute is the e-mail address.
+    pub email_attribute: String,
+    /// Seconds for one login.
+    pub secs_max: NonZeroU64,
+}
+
+impl Ldap {
+    /// How long a question may take, from the first packet to the last.
+    pub fn time_max(&self) -> Duration {
+        Duration::from_secs(self.secs_max.get())
+    }
+}
+
+/// In which ways passwords let people in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoginMethods {
+    /// With one that is stored here.
+    pub password: bool,
+    /// With that of a directory.
+    pub ldap: bool,
+}
+
+/// `[push]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Push {
+    /// Address of the push service; empty for none.
+    pub service_url: String,
+    /// The name of this server there.
+    pub org_id: String,
+    /// Its key there.
+    pub org_key: model::push::Hidden<String>,
+    /// Seconds for one request.
+    pub request_secs_max: u64,
+    /// Seconds after which a message is no longer news.
+    pub news_secs_max: u64,
+}
+
+/// `[invitations]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Invitations {
+    /// Minutes an invitation is good where its sender does not say.
+    pub valid_minutes: NonZeroU64,
+    /// Invitations by mail that an organization sends in a day; 0 for any number.
+    pub daily_max: usize,
+}
+
+/// `[outbox]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Outbox {
+    /// Seconds for one try.
+    pub delivery_secs_max: u64,
+    /// Seconds after which a job that fails is given up.
+    pub give_up_secs: u64,
+}
+
+/// `[webhooks]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Webhooks {
+    /// Seconds for one request, its answer included.
+    pub request_secs_max: u64,
+    /// How often a service is asked about one message.
+    pub tries_max: u32,
+    /// Bytes of an answer.
+    pub answer_bytes_max: usize,
+    /// Whether services may be in the network of this server.
+    pub private_addresses: bool,
+}
+
+/// `[mail]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mail {
+    /// Name of the mail server; empty for none.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+    /// How the connection is kept from others.
+    pub security: MailSecurity,
+    /// Whom to log in as; empty for nobody.
+    pub user: String,
+    /// The password for that.
+    pub password: model::push::Hidden<String>,
+    /// Whom mails come from.
+    pub from: String,
+}
+
+/// How the connection to the mail server is kept from others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MailSecurity {
+    /// TLS from the first byte on.
+    Tls,
+    /// In the clear first; mails only once it is TLS.
+    Starttls,
+    /// Not at all.
+    None,
+}
+
 /// `[log]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -149,6 +327,11 @@ impl Config {
             0 => (cores() / 2).max(1),
             workers => workers,
         }
+    }
+
+    /// In which ways passwords let people in.
+    pub fn login_methods(&self) -> LoginMethods {
+        LoginMethods { password: self.login.password, ldap: !self.ldap.url.is_empty() }
     }
 
     /// How many shards to start.

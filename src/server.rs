@@ -1,13 +1,17 @@
 //! The HTTP server as a whole: binds, runs, and stops without cutting anybody off.
 
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use crate::dev::ensure_sample;
 use crate::http::app::App;
 use crate::http::dispatch::dispatch;
+use crate::http::host::Hosts;
 use crate::http::observe::{fold_metrics, install_metrics};
 use crate::http::routes::Route;
+use crate::outside::blobs::{BlobError, Blobs, sweep_regularly};
+use crate::outside::courier::Couriers;
 use actix_web::dev::ServerHandle;
 use actix_web::{App as Service, HttpServer, web};
+use actors::outbox::OutboxOptions;
 use actors::{Clock, DomainError, QueueLimits, Server, SystemClock};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -35,6 +39,12 @@ pub enum ServeError {
     /// The data folder cannot be opened, read or written.
     #[error("{}", data_words(.0))]
     Data(#[from] DomainError),
+    /// The configuration.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The folder of files cannot be made, or the options for S3 do not go together.
+    #[error("{0}; see [blobs] in the configuration")]
+    Files(#[from] BlobError),
     /// The server's own thread did not start.
     #[error("cannot start the HTTP threads: {0}")]
     Start(#[from] std::io::Error),
@@ -104,8 +114,10 @@ pub async fn serve_with_clock(setup: Setup, clock: Arc<dyn Clock>) -> Result<Run
                 Err(reason) => return drop(started_tx.send(Err(reason))),
             };
             // Nobody waits for the answer any more only if the caller is gone.
+            let blobs = started.app.blobs.clone();
             let _ = started_tx.send(Ok(started));
             actix_rt::spawn(fold_metrics_regularly());
+            actix_rt::spawn(sweep_regularly(blobs, actors.clone()));
             if let Err(reason) = server.await {
                 tracing::error!(%reason, "the HTTP server ended");
             }
@@ -123,15 +135,20 @@ async fn start(
     clock: Arc<dyn Clock>,
 ) -> Result<(actix_web::dev::Server, Started, Arc<Server>), ServeError> {
     install_metrics();
-    let options = options(&setup.config, setup.is_durable);
+    let hosts = Arc::new(Hosts::new(&setup.config, setup.is_development));
+    let couriers = Couriers::new(&setup.config, hosts.clone(), setup.is_development)?;
+    let mail = couriers.mail.clone();
+    let options = with_outbox(&setup.config, options(&setup.config, setup.is_durable), couriers);
     let actors = Server::start(actors::Options { clock, ..options }).await?;
     if setup.is_development {
         ensure_sample(&actors).await?;
     }
+    let blobs = Blobs::open(&setup.config.blobs, &setup.config.data, setup.is_durable)?;
     let listen = setup.config.listen;
-    let app = App::new(setup.config, setup.routes, actors.clone(), setup.is_development);
+    let app = App::new(setup.config, setup.routes, (actors.clone(), hosts, mail, blobs), setup.is_development);
     match build(&app) {
         Ok((server, address)) => {
+            app.hosts.listens_on(address);
             let handle = server.handle();
             Ok((server, Started { app, handle, address }, actors))
         }
@@ -142,7 +159,17 @@ async fn start(
     }
 }
 
-/// What the configuration means to those who decide and store.
+/// The same with somebody who carries what is owed to the world outside.
+fn with_outbox(config: &Config, options: actors::Options, couriers: Couriers) -> actors::Options {
+    let outbox = OutboxOptions {
+        courier: Arc::new(couriers),
+        delivery_secs_max: config.outbox.delivery_secs_max,
+        give_up_secs: config.outbox.give_up_secs,
+    };
+    actors::Options { outbox: Some(outbox), ..options }
+}
+
+/// What the configuration means to those who decide and store. Nothing is delivered: that is for a server.
 pub fn options(config: &Config, is_durable: bool) -> actors::Options {
     let Config { storage, queues, .. } = config;
     actors::Options {

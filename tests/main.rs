@@ -10,6 +10,7 @@ mod compat;
 mod events;
 mod flows;
 mod model;
+mod outside;
 mod recovery;
 mod robustness;
 mod support;

@@ -42,6 +42,9 @@ pub enum DomainError {
     /// An account with this address exists.
     #[error("the address {0} is in use")]
     EmailInUse(String),
+    /// A link was used already, or what it was for has become something else.
+    #[error("the link is no longer good")]
+    LinkUsed,
     /// The account that was logged in does not exist or is deactivated.
     #[error("wrong user name or password")]
     WrongPassword,

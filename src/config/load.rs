@@ -166,6 +166,7 @@ impl Options {
             let problem = "must be an address such as https://chat.example.com, without a path".to_owned();
             return Err(invalid(&self.0["external_url"].1, "external_url", problem));
         }
+        self.check_ldap(&config)?;
         for (_, option, list) in config.limits.lists() {
             let origin = &self.0[option].1;
             if list.len() > RULES_MAX {
@@ -176,6 +177,28 @@ impl Options {
             }
         }
         Ok(config)
+    }
+}
+
+impl Options {
+    /// A directory is named whole or not at all.
+    fn check_ldap(&self, config: &Config) -> Result<(), ConfigError> {
+        let ldap = &config.ldap;
+        if ldap.url.is_empty() {
+            return Ok(());
+        }
+        let refused = |option: &str, problem: &str| Err(invalid(&self.0[option].1, option, problem.to_owned()));
+        let is_ldap = |url: url::Url| matches!(url.scheme(), "ldap" | "ldaps") && url.has_host();
+        if !url::Url::parse(&ldap.url).is_ok_and(is_ldap) {
+            return refused("ldap.url", "must be an address such as ldap://ldap.example.com");
+        }
+        if ldap.search_base.is_empty() {
+            return refused("ldap.search_base", "must say below which entry people are");
+        }
+        if !crate::outside::ldap::is_filter(&ldap.search_filter) {
+            return refused("ldap.search_filter", "must be a filter with {user} in it, such as (uid={user})");
+        }
+        Ok(())
     }
 }
 
@@ -334,6 +357,16 @@ mod tests {
                 "",
                 &[("MILLSTREAM_HTTP_WORKERS", "many")],
                 "MILLSTREAM_HTTP_WORKERS: `http.workers` must be of type integer, not string",
+            ),
+            (
+                "[ldap]\nurl = \"ldap.example.com\"",
+                &[],
+                "millstream.toml: `ldap.url` must be an address such as ldap://ldap.example.com",
+            ),
+            (
+                "[ldap]\nsearch_base = \"dc=x\"\nsearch_filter = \"(uid=x)\"",
+                &[("MILLSTREAM_LDAP_URL", "ldap://x")],
+                "millstream.toml: `ldap.search_filter` must be a filter with {user} in it, such as (uid={user})",
             ),
             ("[limits]\napi_by_ip = [[60, 0]]", &[], "millstream.toml: `limits.api_by_ip` holds a zero"),
             (

@@ -5,7 +5,13 @@ use super::limits::Limits;
 use super::observe::Observer;
 use super::router::Router;
 use super::routes::Route;
+use crate::api::account::new_login::RecentLogins;
 use crate::config::Config;
+use crate::outside::blobs::Blobs;
+use crate::outside::images::Images;
+use crate::outside::ldap::LdapDirectory;
+use crate::outside::mail::Mailer;
+use crate::outside::push_service::PushService;
 use crate::passwords::Passwords;
 use actors::Server;
 use std::ops::Deref;
@@ -26,17 +32,35 @@ pub struct Parts {
     pub server: Arc<Server>,
     /// Takes turns at what is slow on purpose.
     pub passwords: Passwords,
+    /// Who takes notifications to phones, where somebody does.
+    pub push: Option<PushService>,
+    /// The directory that knows people's passwords, where there is one.
+    pub ldap: Option<LdapDirectory>,
+    /// The files that people upload.
+    pub blobs: Blobs,
+    /// Takes turns at unpacking pictures.
+    pub images: Images,
     /// Whether this is a development server, with its shortcuts for logging in.
     pub is_development: bool,
     pub(super) router: Router,
     pub(super) observer: Observer,
-    pub(super) hosts: Hosts,
+    /// What the server is called.
+    pub hosts: Arc<Hosts>,
+    /// Who logged in lately.
+    pub logins: RecentLogins,
+    /// Who carries mail.
+    pub mail: Arc<Mailer>,
     stopping: Stopping,
 }
 
 impl App {
     /// Puts the parts together. `routes` is the table.
-    pub fn new(config: Config, routes: Vec<Route>, server: Arc<Server>, is_development: bool) -> Self {
+    pub fn new(
+        config: Config,
+        routes: Vec<Route>,
+        (server, hosts, mail, blobs): (Arc<Server>, Arc<Hosts>, Arc<Mailer>, Blobs),
+        is_development: bool,
+    ) -> Self {
         let limits = match config.limits.enabled {
             true => Limits::new(config.limits.rules(), config.limits.keys_max),
             false => Limits::off(),
@@ -44,10 +68,29 @@ impl App {
         let observer = Observer::new(&routes);
         let router = Router::new(routes);
         let stopping = Stopping(watch::Sender::new(false));
-        let hosts = Hosts::new(&config, is_development);
         let passwords = Passwords::default();
-        let parts =
-            Parts { config, limits, server, passwords, is_development, router, observer, hosts, stopping };
+        let ldap = LdapDirectory::of(&config.ldap);
+        let push = PushService::new(&config.push).unwrap_or_else(|error| {
+            tracing::error!(%error, "there are no push notifications");
+            None
+        });
+        let parts = Parts {
+            blobs,
+            images: Images::default(),
+            config,
+            limits,
+            server,
+            passwords,
+            ldap,
+            push,
+            is_development,
+            router,
+            observer,
+            hosts,
+            mail,
+            logins: RecentLogins::default(),
+            stopping,
+        };
         Self(Arc::new(parts))
     }
 

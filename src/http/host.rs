@@ -8,6 +8,7 @@ use super::call::{Call, FromCall};
 use super::error::{ApiError, Code};
 use crate::config::Config;
 use actors::{RealmHandle, Server};
+use parking_lot::RwLock;
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
@@ -19,7 +20,7 @@ pub struct Hosts {
     /// How people reach it, when that was configured.
     external: Option<url::Url>,
     /// The address for everybody else.
-    listening: SocketAddr,
+    listening: RwLock<SocketAddr>,
     /// In lower case, without ports.
     names: Vec<String>,
     /// Whether a host with a name of its own (another address of this machine, a name in a test network)
@@ -44,14 +45,19 @@ impl Hosts {
             });
         }
         let is_lenient = is_development || external.is_none();
-        Self { external, listening: config.listen, names, is_lenient }
+        Self { external, listening: RwLock::new(config.listen), names, is_lenient }
+    }
+
+    /// Says where the server really listens, when the system chose the port.
+    pub fn listens_on(&self, address: SocketAddr) {
+        *self.listening.write() = address;
     }
 
     /// Where an organization is found, without a slash at the end.
     ///
     /// By the configured external address; without one by the name that the request was sent to, if there
     /// is one, and last by the listening address.
-    fn url(&self, realm: &RealmHandle, host: Option<&str>) -> String {
+    pub fn url(&self, realm: &RealmHandle, host: Option<&str>) -> String {
         if self.external.is_none()
             && let Some(host) = host.filter(|host| is_plain(host))
         {
@@ -64,9 +70,10 @@ impl Hosts {
             let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
             return format!("{}://{subdomain}{dot}{name}{port}", url.scheme());
         }
+        let listening = *self.listening.read();
         match subdomain.as_str() {
-            "" => format!("http://{}", self.listening),
-            _ => format!("http://{subdomain}.localhost:{}", self.listening.port()),
+            "" => format!("http://{listening}"),
+            _ => format!("http://{subdomain}.localhost:{}", listening.port()),
         }
     }
 

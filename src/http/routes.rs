@@ -15,7 +15,7 @@ use crate::api::account::server_settings::server_settings;
 use crate::api::account::{push_devices, push_test, push_tokens};
 use crate::api::emoji::{EMOJI_PATH, emoji_json};
 use crate::api::users::create::create_user;
-use crate::api::{bots, channels, events, folders, groups, invites, messages, realm, subscriptions, topics, users};
+use crate::api::{bots, channels, events, folders, groups, invites, messages, pictures, realm, subscriptions, topics, users};
 use crate::pages::{confirm_email, join};
 use actix_web::http::Method;
 use std::fmt;
@@ -96,6 +96,11 @@ pub fn table() -> Vec<Route> {
     vec![
         Route::new(Method::GET, "/health",  Login::None, Limit::Free, operations::health),
         Route::new(Method::GET, "/metrics", Login::None, Limit::Free, operations::metrics),
+        Route::new(Method::GET, "/user_avatars/{path:rest}", Login::None, Limit::Free, pictures::serve::serve),
+        Route::new(Method::GET, "/avatar/{user_id:int}",        Login::Spectator, Limit::Free, pictures::redirect::small_by_id),
+        Route::new(Method::GET, "/avatar/{user_id:int}/medium", Login::Spectator, Limit::Free, pictures::redirect::medium_by_id),
+        Route::new(Method::GET, "/avatar/{email:text}",         Login::Spectator, Limit::Free, pictures::redirect::small_by_address),
+        Route::new(Method::GET, "/avatar/{email:text}/medium",  Login::Spectator, Limit::Free, pictures::redirect::medium_by_address),
         Route::new(Method::GET, EMOJI_PATH, Login::None, Limit::Free, emoji_json),
 
         Route::new(Method::GET,  "/api/v1/server_settings",   Login::None, Limit::Api, server_settings),
@@ -238,6 +243,17 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::DELETE, "/api/v1/realm/filters/{filter_id:int}",  Login::Administrator, Limit::Api, realm::linkifiers::delete),
         Route::new(Method::POST,   "/api/v1/realm/playgrounds",              Login::Administrator, Limit::Api, realm::playgrounds::create),
         Route::new(Method::DELETE, "/api/v1/realm/playgrounds/{playground_id:int}", Login::Administrator, Limit::Api, realm::playgrounds::delete),
+        Route::new(Method::POST,   "/api/v1/users/me/avatar",     Login::Human,         Limit::Api, pictures::avatar::upload).streaming(),
+        Route::new(Method::DELETE, "/api/v1/users/me/avatar",     Login::Human,         Limit::Api, pictures::avatar::remove),
+        Route::new(Method::GET,    "/api/v1/realm/icon",          Login::Account,       Limit::Api, pictures::realm::show_icon),
+        Route::new(Method::POST,   "/api/v1/realm/icon",          Login::Administrator, Limit::Api, pictures::realm::upload_icon).streaming(),
+        Route::new(Method::DELETE, "/api/v1/realm/icon",          Login::Administrator, Limit::Api, pictures::realm::remove_icon),
+        Route::new(Method::GET,    "/api/v1/realm/logo",          Login::Account,       Limit::Api, pictures::realm::show_logo),
+        Route::new(Method::POST,   "/api/v1/realm/logo",          Login::Administrator, Limit::Api, pictures::realm::upload_logo).streaming(),
+        Route::new(Method::DELETE, "/api/v1/realm/logo",          Login::Administrator, Limit::Api, pictures::realm::remove_logo),
+        Route::new(Method::GET,    "/api/v1/realm/emoji",                   Login::Account,  Limit::Api, pictures::emoji::list),
+        Route::new(Method::POST,   "/api/v1/realm/emoji/{emoji_name:rest}", Login::NotGuest, Limit::Api, pictures::emoji::add).streaming(),
+        Route::new(Method::DELETE, "/api/v1/realm/emoji/{emoji_name:rest}", Login::Account,  Limit::Api, pictures::emoji::remove),
         Route::new(Method::GET,    "/api/v1/realm/profile_fields",                Login::Account,       Limit::Api, realm::profile_fields::list),
         Route::new(Method::POST,   "/api/v1/realm/profile_fields",                Login::Administrator, Limit::Api, realm::profile_fields::create),
         Route::new(Method::PATCH,  "/api/v1/realm/profile_fields",                Login::Administrator, Limit::Api, realm::profile_fields::reorder),

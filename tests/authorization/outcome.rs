@@ -21,6 +21,8 @@ const fn bad(name: &'static str, msg: &'static str) -> Expected {
 
 const WORDS: &[Expected] = &[
     word("ok", 200, "", ""),
+    // Elsewhere.
+    word("found", 302, "", ""),
     // Who is asking (conventions 1).
     word("login", 401, "UNAUTHORIZED", "Not logged in: API authentication or user session required"),
     word("key", 401, "INVALID_API_KEY", "Invalid API key"),
@@ -54,11 +56,19 @@ const WORDS: &[Expected] = &[
     bad("active", "User is already active"),
     word("last", 400, "CANNOT_DEACTIVATE_LAST_USER", "Cannot deactivate the only organization owner."),
     // The organization.
+    bad("avatar", "You must upload exactly one avatar."),
+    bad("icon", "You must upload exactly one icon."),
+    bad("logo", "You must upload exactly one logo."),
+    bad("file", "You must upload exactly one file."),
+    word("emoji", 404, "BAD_REQUEST", "Emoji 'x' does not exist"),
     bad("domain", "No entry found for domain nowhere.example."),
     bad("linkif", "Linkifier not found."),
     bad("order", "The ordered list must enumerate all existing linkifiers exactly once"),
     bad("play", "Invalid playground"),
     bad("kept", "This server does not delete the data of deactivated organizations."),
+    // Pages, and what only development servers have.
+    word("none", 404, "NOT_FOUND", "Not Found"),
+    word("nopage", 404, "", ""),
     // Others.
     bad("field", "Field id 99999 not found."),
     word("password", 401, "AUTHENTICATION_FAILED", "Your username or password is incorrect"),

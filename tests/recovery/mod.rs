@@ -4,5 +4,7 @@ mod delete_topic;
 mod folder;
 mod kill;
 mod load;
+mod outbox;
 mod replay;
 mod terminate;
+mod webhooks;

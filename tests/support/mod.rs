@@ -13,7 +13,10 @@ pub mod person;
 pub mod process;
 pub mod queue;
 pub mod server;
+pub mod service;
 pub mod shape;
+pub mod slapd;
+pub mod smtp;
 pub mod wire;
 
 pub use call::{Answer, Call, Params};
@@ -22,6 +25,7 @@ pub use person::Person;
 pub use process::ServerProcess;
 pub use queue::Queue;
 pub use server::TestServer;
+pub use service::{Reaction, Service};
 pub use shape::keys;
 
 use std::time::Duration;

@@ -3,6 +3,7 @@
 use super::call::{Call, Params, pairs};
 use super::channel::{Channel, ChannelBuilder};
 use super::queue::Registration;
+use reqwest::multipart::{Form, Part};
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -31,7 +32,7 @@ impl Person {
 
     /// The few paths that are no part of the interface.
     fn is_outside(&self, path: &str) -> bool {
-        ["/health", "/metrics", "/static/"].iter().any(|outside| path.starts_with(outside))
+        ["/health", "/metrics", "/static/", "/avatar/", "/user_avatars/", "/emails", "/confirm_email/"].iter().any(|outside| path.starts_with(outside))
     }
 
     /// A request of any method, with its parameters where that method has them.
@@ -45,6 +46,29 @@ impl Person {
             request.form(&params)
         };
         Call { request, what }
+    }
+
+    /// A request with files (name, bytes) besides its parameters.
+    pub fn upload(&self, path: &str, params: Params<'_>, files: &[(&str, Vec<u8>)]) -> Call {
+        let what = format!("{} POST {path} with {} files", self.email, files.len());
+        let mut form = Form::new();
+        for (name, value) in pairs(params) {
+            form = form.text(name, value);
+        }
+        for (position, (name, bytes)) in files.iter().enumerate() {
+            let part = Part::bytes(bytes.clone()).file_name((*name).to_owned());
+            form = form.part(format!("file-{position}"), part);
+        }
+        Call { request: self.start(&Method::POST, path).multipart(form), what }
+    }
+
+    /// The bytes at a path, and what they are said to be.
+    pub async fn fetch(&self, path: &str) -> (u16, String, Vec<u8>) {
+        let response = self.start(&Method::GET, path).send().await.expect("an answer");
+        let status = response.status().as_u16();
+        let content_type = response.headers().get("Content-Type").and_then(|value| value.to_str().ok());
+        let content_type = content_type.unwrap_or("").to_owned();
+        (status, content_type, response.bytes().await.expect("the bytes").to_vec())
     }
 
     /// A request with a body of one's own making.

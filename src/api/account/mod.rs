@@ -3,5 +3,11 @@
 pub mod address;
 pub mod dev_fetch_api_key;
 pub mod dev_list_users;
+pub mod emails;
 pub mod fetch_api_key;
+pub mod push_devices;
+pub mod push_test;
+pub mod push_tokens;
+pub mod new_login;
 pub mod server_settings;
+pub mod welcome;

@@ -1,11 +1,14 @@
 //! `PATCH /settings` and its older names: one's own settings, name and password (api.md, endpoints.md 5).
 
-use crate::api::account::address::is_address;
+use crate::api::account::fetch_api_key::unavailable;
 use crate::api::realm::setting_fields::settings;
 use crate::http::limits::Bucket;
 use crate::http::{Answer, ApiError, App, Caller, Fields, FromFields, Params, reply_ok};
+use crate::outside::ldap::LdapAnswer;
 use actors::{DomainError, NewPassword, OwnChanges};
+use model::job::TaskKind;
 use model::{Directory, SettingValue};
+use rules::invitations::check_new_address;
 use rules::names::{check_full_name_free, parse_full_name};
 use rules::passwords::is_strong_password;
 use rules::settings::{Setting, USER_SETTINGS, check_user_settings, realm_bool};
@@ -42,14 +45,24 @@ pub async fn update_settings(app: App, caller: Caller, Params(params): Params<Up
         false => Some(check_new_password(&app, &caller, old_password, new_password).await?),
     };
     let directory = caller.realm.directory();
-    check_address_change(&directory, &caller, &email)?;
+    let address = check_address_change(&directory, &caller, &email)?;
     let full_name = check_name_change(&directory, &caller, full_name)?;
-    let changes = OwnChanges { settings, full_name, password };
+    if address.is_some() {
+        let key = (caller.realm.id(), caller.user.id);
+        let standing = app.limits.spend(Bucket::EmailChangeByUser, key, now());
+        standing.map_or(Ok(()), |standing| standing.check())?;
+    }
+    let changes = OwnChanges { settings, full_name, password, address };
     match caller.realm.update_own_user(caller.user.id, changes).await {
         // Changed by somebody else in the meantime.
         Err(DomainError::WrongPassword) => Err(wrong_password()),
+        Err(DomainError::EmailInUse(_)) => Err(address_taken()),
         changed => changed.map_err(ApiError::from).and_then(|()| reply_ok()),
     }
+}
+
+fn address_taken() -> ApiError {
+    ApiError::bad_request("Already has an account.")
 }
 
 fn wrong_password() -> ApiError {
@@ -64,6 +77,17 @@ enum Checked {
     Good(String),
 }
 
+/// Refuses where the directory knows the account's address: its password is there.
+async fn check_not_in_ldap(app: &App, caller: &Caller) -> Result<(), ApiError> {
+    let Some(ldap) = &app.ldap else { return Ok(()) };
+    let address = &caller.user.delivery_email;
+    let found = async { ldap.turn(address).await?.find(address).await };
+    match found.await.map_err(unavailable)? {
+        LdapAnswer::Unknown => Ok(()),
+        _ => Err(ApiError::bad_request("Your Zulip password is managed in LDAP")),
+    }
+}
+
 /// Wrong guesses count like failed logins: whoever has the key does not find out the password here.
 async fn check_new_password(
     app: &App,
@@ -71,6 +95,7 @@ async fn check_new_password(
     old: String,
     new: String,
 ) -> Result<NewPassword, ApiError> {
+    check_not_in_ldap(app, caller).await?;
     let user = caller.user.clone();
     let key = (caller.realm.id(), user.delivery_email.to_lowercase());
     let bucket = Bucket::AuthenticateByUsername;
@@ -108,22 +133,26 @@ fn now() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
-/// A new address needs a link that is sent to it, and this server sends no mail: it says so instead of pretending.
-fn check_address_change(directory: &Directory, caller: &Caller, email: &str) -> Result<(), ApiError> {
+/// The address to ask for; none where it stays. It needs a link that is sent to it: a server that sends no mail says so
+/// instead of pretending.
+fn check_address_change(
+    directory: &Directory,
+    caller: &Caller,
+    email: &str,
+) -> Result<Option<String>, ApiError> {
     let (email, user) = (strip(email), &caller.user);
     if email.is_empty() || email == user.delivery_email {
-        return Ok(());
+        return Ok(None);
     }
     if realm_bool(directory.realm(), "email_changes_disabled") && !user.is_administrator() {
         return Err(ApiError::bad_request("Email address changes are disabled in this organization."));
     }
-    if !is_address(email) {
-        return Err(ApiError::bad_request("Invalid address."));
+    check_new_address(directory, email).map_err(|problem| ApiError::bad_request(problem.to_string()))?;
+    if !caller.realm.carries(TaskKind::Mail) {
+        let msg = "This server sends no e-mail, so a new address cannot be confirmed.";
+        return Err(ApiError::bad_request(msg));
     }
-    if directory.user_by_email(email).is_some() {
-        return Err(ApiError::bad_request("Already has an account."));
-    }
-    Err(ApiError::bad_request("This server sends no e-mail, so a new address cannot be confirmed."))
+    Ok(Some(email.to_owned()))
 }
 
 /// The name to ask for; none where it stays, also because the organization does not let people choose theirs.

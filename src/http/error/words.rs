@@ -2,10 +2,11 @@
 //! than a plain BAD_REQUEST with its own text.
 
 use super::{ApiError, Code};
+use actix_web::http::StatusCode;
 use actors::DomainError;
 use model::GroupId;
 use rules::RuleError;
-use rules::error::{AccountError, AddressProblem, InvitationError, InvitingRefusal, NotInvited};
+use rules::error::{AccountError, AddressProblem, InvitationError, InvitingRefusal, NotInvited, PictureError};
 use rules::error::{EditError, EmojiError, GroupError, GroupObjection, OrganizationError, PersonalError};
 use rules::topics::EMPTY_TOPIC_DISPLAY_NAME;
 use serde_json::Value;
@@ -63,6 +64,7 @@ impl From<RuleError> for ApiError {
         let refusal = Self::new(code_of(&error), error.to_string());
         match error {
             RuleError::LoginRequired => Self::not_logged_in(),
+            RuleError::Picture(PictureError::EmojiMissing { .. }) => refusal.status(StatusCode::NOT_FOUND),
             RuleError::ChannelDoesNotExist { name } => refusal.with("stream", escape_html(&name)),
             RuleError::ChannelIdDoesNotExist { id } => refusal.with("stream_id", id),
             RuleError::ChannelAlreadyExists { name } => refusal.with("channel_name", name),

@@ -2,4 +2,6 @@
 
 mod dev;
 mod fetch_api_key;
+mod ldap;
+mod login_mail;
 mod server_settings;

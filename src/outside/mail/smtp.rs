@@ -1,0 +1,114 @@
+//! Sending by SMTP, each mail over a connection of its own.
+
+use super::Letter;
+use crate::config::{ConfigError, Mail, MailSecurity};
+use actors::outbox::{Delivery, Parcel};
+use lettre::address::Address;
+use lettre::message::header::{HeaderName, HeaderValue};
+use lettre::message::{Mailbox, MultiPart};
+use lettre::transport::smtp::Error;
+use lettre::transport::smtp::authentication::Credentials;
+use lettre::transport::smtp::client::{Tls, TlsParameters};
+use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
+use std::time::Duration;
+
+/// Answers of a server that say something about this server's account there, not about the mail: somebody has to look at
+/// the configuration, and until then mails wait.
+const ACCOUNT_CODES: [u16; 5] = [454, 530, 534, 535, 538];
+
+/// A mail server, and who writes.
+pub struct Smtp {
+    transport: AsyncSmtpTransport<Tokio1Executor>,
+    from: Mailbox,
+}
+
+impl Smtp {
+    /// The configured server; none without a host.
+    ///
+    /// # Errors
+    /// For a sender that is no address, or a host whose certificate cannot be checked.
+    pub fn new(config: &Mail, secs_max: u64) -> Result<Option<Self>, ConfigError> {
+        if config.host.is_empty() {
+            return Ok(None);
+        }
+        let invalid = |option: &str, problem: String| ConfigError::Invalid {
+            origin: "configuration".into(),
+            option: option.into(),
+            problem,
+        };
+        let from = config.from.parse::<Mailbox>();
+        let from = from.map_err(|_| {
+            let problem = "must be an address such as Acme <chat@acme.example>, because mail.host is set";
+            invalid("mail.from", problem.into())
+        })?;
+        let parameters = || {
+            TlsParameters::new_rustls(config.host.clone())
+                .map_err(|error| invalid("mail.host", error.to_string()))
+        };
+        let tls = match config.security {
+            MailSecurity::None => Tls::None,
+            MailSecurity::Starttls => Tls::Required(parameters()?),
+            MailSecurity::Tls => Tls::Wrapper(parameters()?),
+        };
+        let mut builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(&config.host)
+            .port(config.port)
+            .tls(tls)
+            .timeout(Some(Duration::from_secs(secs_max)));
+        if !config.user.is_empty() {
+            builder = builder.credentials(Credentials::new(config.user.clone(), config.password.0.clone()));
+        }
+        Ok(Some(Self { transport: builder.build(), from }))
+    }
+
+    /// One try.
+    pub async fn send(&self, parcel: &Parcel, to: &str, letter: &Letter) -> Delivery {
+        let message = match self.message(parcel, to, letter) {
+            Ok(message) => message,
+            Err(why) => return Delivery::refused(why),
+        };
+        match self.transport.send(message).await {
+            Ok(_) => Delivery::done(),
+            Err(error) => judge(&error),
+        }
+    }
+
+    fn message(&self, parcel: &Parcel, to: &str, letter: &Letter) -> Result<Message, String> {
+        let to = to.parse::<Address>().map_err(|_| "the address is none".to_owned())?;
+        // The same for each try, so that a mail that came twice is known for one.
+        let name = format!("<{}-{}@{}>", parcel.key(), parcel.job.added.0, self.from.email.domain());
+        let automatic = HeaderName::new_from_ascii_str("Auto-Submitted");
+        Message::builder()
+            .from(self.from.clone())
+            .to(Mailbox::new(None, to))
+            .subject(&letter.subject)
+            .message_id(Some(name))
+            .raw_header(HeaderValue::new(automatic, "auto-generated".to_owned()))
+            .multipart(MultiPart::alternative_plain_html(letter.text(), letter.document()))
+            .map_err(|error| error.to_string())
+    }
+}
+
+/// What an error says about trying again. Servers repeat what they were told, but are never told a password in the clear
+/// of an answer: the text may be shown.
+fn judge(error: &Error) -> Delivery {
+    let code = error.status().map(u16::from);
+    let why = why(error);
+    match code {
+        Some(code) if error.is_permanent() && !ACCOUNT_CODES.contains(&code) => Delivery::refused(why),
+        _ => Delivery::failed(why),
+    }
+}
+
+/// An error with what is behind it: "connection error" alone helps nobody.
+fn why(error: &Error) -> String {
+    let mut words = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(inner) = source {
+        let inner_words = inner.to_string();
+        if !words.contains(&inner_words) {
+            words.push_str(&format!(": {inner_words}"));
+        }
+        source = inner.source();
+    }
+    words.chars().filter(|c| !c.is_control()).take(500).collect()
+}

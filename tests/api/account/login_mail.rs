@@ -1,0 +1,59 @@
+//! Mails about logins (`enable_login_emails`).
+
+use crate::support::smtp::SmtpServer;
+use crate::support::{Person, TestServer};
+use actors::{ManualClock, login};
+use model::Timestamp;
+use reqwest::Method;
+
+/// Logs in as a client does.
+async fn log_in(t: &TestServer, person: &Person, password: &str, client: &str) {
+    let request =
+        t.stranger().post("/fetch_api_key", &[("username", &person.email), ("password", &password)]);
+    request.header("User-Agent", client).ok().await;
+}
+
+#[tokio::test]
+async fn people_are_told_of_a_login_from_somewhere_new_if_they_want_to_be() {
+    let smtp = SmtpServer::start().await;
+    let clock = ManualClock::new(Timestamp(1_800_000_000_000));
+    let t = TestServer::plan()
+        .clock(&clock)
+        .set("mail.host", "127.0.0.1")
+        .set("mail.port", smtp.port())
+        .set("mail.security", "none")
+        .set("mail.from", "chat@acme.example")
+        .start()
+        .await;
+    let password = "a quite unlikely phrase";
+    let user = actors::NewUser {
+        email: "fortinbras@zulip.com".into(),
+        full_name: "Fortinbras".into(),
+        role: model::Role::Member,
+        bot: None,
+        password_hash: Some(login::hash_password(password).unwrap()),
+        timezone: "Europe/Copenhagen".into(),
+        channels: Vec::new(),
+    };
+    t.realm().create_user(user).await.unwrap();
+    let person = t.user("fortinbras");
+    // Just made: of course they log in.
+    log_in(&t, &person, password, "FirstClient/1").await;
+    clock.advance_secs(3600);
+    log_in(&t, &person, password, "ZulipMobile/27").await;
+    let mail = smtp.wait_for(1).await.remove(0);
+    assert_eq!(mail.to, person.email);
+    assert_eq!(mail.header("subject"), "New login from ZulipMobile");
+    let text = mail.text();
+    assert!(text.contains("127.0.0.1") && text.contains("Fri, 15 Jan 2027, 10:00 CET"), "{text}");
+    assert!(!text.contains(&person.key) && !text.contains(password), "{text}");
+    // The same client again is no news.
+    log_in(&t, &person, password, "ZulipMobile/27").await;
+    person.call(Method::PATCH, "/settings", &[("enable_login_emails", &false)]).ok().await;
+    log_in(&t, &person, password, "Unwanted/1").await;
+    person.call(Method::PATCH, "/settings", &[("enable_login_emails", &true)]).ok().await;
+    clock.advance_secs(24 * 3600 + 1);
+    log_in(&t, &person, password, "ZulipMobile/27").await;
+    let subjects: Vec<String> = smtp.wait_for(2).await.iter().map(|mail| mail.header("subject")).collect();
+    assert_eq!(subjects, ["New login from ZulipMobile"; 2]);
+}

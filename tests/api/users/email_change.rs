@@ -1,0 +1,175 @@
+//! `PATCH /settings` with another address: the mail to it, the link in that, and what it changes.
+
+use crate::support::smtp::SmtpServer;
+use crate::support::{Person, TestServer};
+use actors::ManualClock;
+use model::Timestamp;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+/// A server that sends its mails to `smtp`.
+fn plan(smtp: &SmtpServer) -> crate::support::server::Plan {
+    TestServer::plan()
+        .set("mail.host", "127.0.0.1")
+        .set("mail.port", smtp.port())
+        .set("mail.security", "none")
+        .set("mail.from", "Acme chat <chat@acme.example>")
+}
+
+async fn ask(person: &Person, address: &str) {
+    person.call(Method::PATCH, "/settings", &[("email", &address)]).ok().await;
+}
+
+/// Opens a page; status and HTML.
+async fn open(t: &TestServer, path: &str) -> (u16, String) {
+    let response = t.stranger().http.get(format!("{}{path}", t.url)).send().await.unwrap();
+    assert_eq!(response.headers()["content-type"], "text/html; charset=utf-8");
+    (response.status().as_u16(), response.text().await.unwrap())
+}
+
+#[tokio::test]
+async fn whoever_opens_the_link_has_the_new_address_and_everybody_is_told() {
+    let smtp = SmtpServer::start().await;
+    let t = plan(&smtp).start().await;
+    let [hamlet, iago] = t.users(["hamlet", "iago"]);
+    let mut queue = iago.register().events(&["realm_user"]).start().await;
+    ask(&hamlet, "Hamlet@Elsinore.example").await;
+    let mail = smtp.wait_for(1).await.remove(0);
+    assert_eq!((mail.from.as_str(), mail.to.as_str()), ("chat@acme.example", "Hamlet@Elsinore.example"));
+    assert_eq!(mail.header("subject"), "Verify your new email address");
+    assert_eq!(mail.header("auto-submitted"), "auto-generated");
+    assert!(mail.header("message-id").ends_with("@acme.example>"), "{}", mail.data);
+    let text = mail.text();
+    assert!(
+        text.contains("text/plain") && text.contains("text/html") && text.contains(&hamlet.email),
+        "{text}"
+    );
+    // Nothing has changed yet.
+    assert_eq!(hamlet.get("/users/me", &[]).ok().await["delivery_email"], hamlet.email);
+    assert!(queue.now().await.is_empty());
+
+    let link = mail.link(&t.url);
+    let (status, page) = open(&t, &link).await;
+    assert!(status == 200 && page.contains("Hamlet@Elsinore.example is now the address"), "{status} {page}");
+    let me = Person { email: "hamlet@elsinore.example".into(), ..hamlet.clone() };
+    assert_eq!(me.get("/users/me", &[]).ok().await["delivery_email"], "Hamlet@Elsinore.example");
+    hamlet
+        .get("/users/me", &[])
+        .await
+        .refused(401, json!({"msg": "Invalid API key", "code": "INVALID_API_KEY"}));
+    let told: Vec<Value> = queue.now().await.into_iter().map(|event| event["person"].clone()).collect();
+    let address = json!({"user_id": hamlet.id, "delivery_email": "Hamlet@Elsinore.example"});
+    assert!(told.contains(&address), "{told:?}");
+    assert!(told.iter().any(|person| person.get("avatar_url").is_some()), "another Gravatar: {told:?}");
+
+    let notice = smtp.wait_for(2).await.remove(1);
+    assert_eq!(notice.to, hamlet.email);
+    assert!(notice.text().contains("Hamlet@Elsinore.example"), "{}", notice.text());
+    // A link is good once.
+    let (status, page) = open(&t, &link).await;
+    assert!(status == 404 && page.contains("This link is not valid"), "{status} {page}");
+}
+
+#[tokio::test]
+async fn links_that_are_not_ours_or_too_old_change_nothing() {
+    let smtp = SmtpServer::start().await;
+    let clock = ManualClock::new(Timestamp(1_800_000_000_000));
+    let t = plan(&smtp).clock(&clock).start().await;
+    let [hamlet, othello] = t.users(["hamlet", "othello"]);
+    ask(&hamlet, "new@elsinore.example").await;
+    let link = smtp.wait_for(1).await.remove(0).link(&t.url);
+    let of_another = link.replacen(&format!("/{}.", hamlet.id), &format!("/{}.", othello.id), 1);
+    assert_ne!(of_another, link);
+    let shortened = &link[..link.len() - 1];
+    for path in
+        [of_another.as_str(), shortened, "/confirm_email/x", "/confirm_email/1.2.3.4", "/confirm_email/...."]
+    {
+        assert_eq!(open(&t, path).await.0, 404, "{path}");
+    }
+    clock.advance_secs(24 * 3600 + 1);
+    let (status, page) = open(&t, &link).await;
+    assert!(status == 404 && page.contains("expired"), "{status} {page}");
+    assert_eq!(hamlet.get("/users/me", &[]).ok().await["delivery_email"], hamlet.email);
+}
+
+#[tokio::test]
+async fn an_address_that_somebody_else_has_by_then_is_not_given_twice() {
+    let smtp = SmtpServer::start().await;
+    let t = plan(&smtp).start().await;
+    let [hamlet, othello] = t.users(["hamlet", "othello"]);
+    ask(&hamlet, "shared@elsinore.example").await;
+    let first = smtp.wait_for(1).await.remove(0).link(&t.url);
+    ask(&othello, "shared@elsinore.example").await;
+    let second = smtp.wait_for(2).await.remove(1).link(&t.url);
+    assert_eq!(open(&t, &second).await.0, 200);
+    assert_eq!(open(&t, &first).await.0, 409);
+    assert_eq!(hamlet.get("/users/me", &[]).ok().await["delivery_email"], hamlet.email);
+}
+
+#[tokio::test]
+async fn refused_addresses_send_nothing() {
+    let smtp = SmtpServer::start().await;
+    let t = plan(&smtp)
+        .set("limits.enabled", "true")
+        .set("limits.email_change_by_user", "[[3600, 2]]")
+        .start()
+        .await;
+    let [hamlet, iago] = t.users(["hamlet", "iago"]);
+    let patch = |person: &Person, address: &str| {
+        person.call(Method::PATCH, "/settings", &[("email", &address.to_owned())])
+    };
+    patch(&hamlet, "notanemail").bad("Invalid address.").await;
+    patch(&hamlet, "cordelia@zulip.com").bad("Already has an account.").await;
+    patch(&hamlet, &hamlet.email).ok().await;
+    iago.call(Method::PATCH, "/realm", &[("email_changes_disabled", &true)]).ok().await;
+    patch(&hamlet, "a@elsinore.example")
+        .bad("Email address changes are disabled in this organization.")
+        .await;
+    patch(&iago, "iago@elsinore.example").ok().await;
+    iago.call(Method::PATCH, "/realm", &[("email_changes_disabled", &false)]).ok().await;
+    for address in ["a@elsinore.example", "b@elsinore.example"] {
+        patch(&hamlet, address).ok().await;
+    }
+    let answer = patch(&hamlet, "c@elsinore.example").await;
+    assert_eq!((answer.status, &answer.body["code"]), (429, &json!("RATE_LIMIT_HIT")), "{}", answer.body);
+    // Those that were asked for, in whichever order.
+    let mut to: Vec<String> = smtp.wait_for(3).await.into_iter().map(|mail| mail.to).collect();
+    to.sort();
+    assert_eq!(to, ["a@elsinore.example", "b@elsinore.example", "iago@elsinore.example"]);
+}
+
+#[tokio::test]
+async fn development_servers_keep_their_mails_to_be_looked_at() {
+    let t = TestServer::plan().development().start().await;
+    let hamlet = t.user("hamlet");
+    let nobody = t.stranger().get("/emails.json", &[]).ok().await;
+    assert_eq!(nobody["emails"], json!([]));
+    ask(&hamlet, "new@elsinore.example").await;
+    let list = super::until(|| async {
+        let list = t.stranger().get("/emails.json", &[]).ok().await["emails"].clone();
+        list.as_array().filter(|list| !list.is_empty()).cloned()
+    })
+    .await;
+    let mail = &list[0];
+    assert_eq!(
+        (&mail["to"], &mail["subject"]),
+        (&json!("new@elsinore.example"), &json!("Verify your new email address"))
+    );
+    let text = mail["text"].as_str().unwrap();
+    let link = text.split_whitespace().find(|word| word.contains("/confirm_email/")).unwrap();
+    let (status, page) = open(&t, "/emails").await;
+    assert!(status == 200 && page.contains(&format!("href=\"{link}\"")), "{page}");
+    assert_eq!(open(&t, link.strip_prefix(&*t.url).expect("a link to this server")).await.0, 200);
+    assert_eq!(
+        t.realm().directory().user(model::UserId(hamlet.id)).unwrap().delivery_email,
+        "new@elsinore.example"
+    );
+}
+
+#[tokio::test]
+async fn elsewhere_mails_are_nobodys_to_see() {
+    let t = TestServer::start().await;
+    for path in ["/emails", "/emails.json"] {
+        t.stranger().get(path, &[]).refused(404, json!({"msg": "Not Found", "code": "NOT_FOUND"})).await;
+    }
+}

@@ -1,0 +1,3 @@
+//! What is owed to the world outside: whoever is slow, broken or gone there holds nothing up here.
+
+mod mail;
