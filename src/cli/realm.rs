@@ -1,7 +1,7 @@
 //! `millstream realm`: organizations.
 
 use super::error::CliError;
-use super::offline::{Password, with_data};
+use super::offline::{Password, find_realm, with_data};
 use crate::api::users::create::check_new_account;
 use actors::{NewRealm, NewUser, first_user};
 use model::Role;
@@ -12,8 +12,12 @@ use std::path::PathBuf;
 pub enum RealmCommand {
     /// Create an organization and its first owner
     Create(RealmCreateArgs),
-    /// List the organizations, one a line: subdomain (or -), name, number of active people
+    /// List the organizations, one a line: subdomain (or -), name, number of active people, open or deactivated
     List(RealmListArgs),
+    /// Close an organization: nobody gets in any more, and everything in it is kept
+    Deactivate(RealmActiveArgs),
+    /// Open a closed organization again, with everything that was in it
+    Reactivate(RealmActiveArgs),
 }
 
 /// The arguments of `realm create`.
@@ -49,11 +53,24 @@ pub struct RealmListArgs {
     data: PathBuf,
 }
 
+/// The arguments of `realm deactivate` and `realm reactivate`.
+#[derive(Debug, clap::Args)]
+pub struct RealmActiveArgs {
+    /// The organization's subdomain; - is the one without
+    #[arg(value_name = "WORD")]
+    subdomain: String,
+    /// Data folder; the server must not be running on it
+    #[arg(long, value_name = "DIR", env = "MILLSTREAM_DATA", default_value = "millstream-data")]
+    data: PathBuf,
+}
+
 /// Does it.
 pub fn run(command: RealmCommand) -> Result<(), CliError> {
     match command {
         RealmCommand::Create(args) => create(args),
         RealmCommand::List(args) => list(&args),
+        RealmCommand::Deactivate(args) => set_active(&args, false),
+        RealmCommand::Reactivate(args) => set_active(&args, true),
     }
 }
 
@@ -97,7 +114,32 @@ fn list(args: &RealmListArgs) -> Result<(), CliError> {
             let people = directory.users().filter(|user| user.is_active && !user.is_bot()).count();
             let realm = directory.realm();
             let subdomain = if realm.subdomain.is_empty() { "-" } else { &realm.subdomain };
-            println!("{subdomain}\t{}\t{people}", realm.name);
+            let state = if realm.is_active { "open" } else { "deactivated" };
+            println!("{subdomain}\t{}\t{people}\t{state}", realm.name);
+        }
+        Ok(())
+    })
+}
+
+fn set_active(args: &RealmActiveArgs, is_active: bool) -> Result<(), CliError> {
+    let subdomain = if args.subdomain == "-" { "" } else { &args.subdomain };
+    with_data(&args.data, false, async |server| {
+        let realm = find_realm(&server, subdomain)?;
+        let (name, was_active) = {
+            let directory = realm.directory();
+            (directory.realm().name.clone(), directory.realm().is_active)
+        };
+        match (was_active, is_active) {
+            (true, false) => {
+                realm.deactivate(None).await?;
+                println!("{name} is deactivated: nobody gets in, and everything in it is kept.");
+            }
+            (false, true) => {
+                realm.reactivate().await?;
+                println!("{name} is open again, with everything that was in it.");
+            }
+            (true, true) => println!("{name} is open already."),
+            (false, false) => println!("{name} is deactivated already."),
         }
         Ok(())
     })

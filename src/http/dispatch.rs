@@ -5,10 +5,11 @@
 
 use super::app::App;
 use super::basic_auth::parse_authorization;
-use super::body::read_body;
+use super::body::{discard_all, read_body};
 use super::call::Call;
 use super::caller::{Caller, Login, authenticate, check_webhook};
 use super::error::ApiError;
+use super::host::realm_of;
 use super::limits::{Bucket, Standing};
 use super::params::{BodyKind, Fields};
 use super::router::Found;
@@ -17,6 +18,7 @@ use actix_web::http::header::{self, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
+use actors::{DomainError, RealmHandle};
 use std::net::IpAddr;
 use std::time::{Duration, SystemTime};
 
@@ -68,10 +70,37 @@ async fn answer(
         return Err(ApiError::method_not_allowed(&found.methods()));
     }
     let input = read_input(app, &found, &request, payload).await?;
+    let (route, caller) = match admit_call(app, &found, &input, &request, notes) {
+        Ok(admitted) => admitted,
+        Err(refusal) => {
+            if let Some(payload) = input.payload {
+                discard_all(payload, Duration::from_secs(app.config.http.body_secs_max)).await;
+            }
+            return Err(refusal);
+        }
+    };
+    let segments = found.segments.into_iter();
+    let Input { fields, payload, .. } = input;
+    let mut call = Call { app: app.clone(), request, caller, segments, fields, payload, ignored: Vec::new() };
+    let working = route.start(&mut call)?;
+    // Nothing of the request but these names is needed any more: a parked poll holds as little as it can.
+    let ignored = std::mem::take(&mut call.ignored);
+    drop(call);
+    Ok(working.await?.into_response(&ignored))
+}
+
+/// The route and its caller, if the caller may call it now.
+fn admit_call<'r>(
+    app: &App,
+    found: &Found<'r>,
+    input: &Input,
+    request: &HttpRequest,
+    notes: &mut Notes,
+) -> Result<(&'r Route, Option<Caller>), ApiError> {
     let method = input.method.as_ref().unwrap_or(request.method());
     let (row, route) = found.route(method).ok_or_else(|| ApiError::method_not_allowed(&found.methods()))?;
     notes.row = Some(row);
-    let caller = admit(app, route.login, &request)?;
+    let caller = admit(app, route.login, request)?;
     if let Some(caller) = &caller {
         notes.user = Some(caller.user.id);
         check_webhook(caller, &route.method, route.path)?;
@@ -81,14 +110,7 @@ async fn answer(
     if let Some(caller) = &caller {
         route.login.check(&caller.user)?;
     }
-    let segments = found.segments.into_iter();
-    let Input { fields, payload, .. } = input;
-    let mut call = Call { app: app.clone(), request, caller, segments, fields, payload, ignored: Vec::new() };
-    let working = route.start(&mut call)?;
-    // Nothing of the request but these names is needed any more: a parked poll holds as little as it can.
-    let ignored = std::mem::take(&mut call.ignored);
-    drop(call);
-    Ok(working.await?.into_response(&ignored))
+    Ok((route, caller))
 }
 
 /// What a body says: the parameters, and the method it asks for.
@@ -142,11 +164,16 @@ fn options(found: &Found<'_>) -> HttpResponse {
 /// where nobody needs one.
 fn admit(app: &App, login: Login, request: &HttpRequest) -> Result<Option<Caller>, ApiError> {
     let authorization = request.headers().get(header::AUTHORIZATION);
-    if login == Login::None || (login == Login::Spectator && authorization.is_none()) {
+    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+    if login == Login::Spectator && authorization.is_none() {
+        let is_closed = |realm: &RealmHandle| realm.read(|view| !view.directory.realm().is_active);
+        let is_refused = realm_of(app, host).as_ref().is_some_and(is_closed);
+        return if is_refused { Err(DomainError::RealmDeactivated.into()) } else { Ok(None) };
+    }
+    if login == Login::None {
         return Ok(None);
     }
     let credentials = parse_authorization(authorization.map(HeaderValue::as_bytes))?;
-    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
     authenticate(app, host, &credentials).map(Some)
 }
 

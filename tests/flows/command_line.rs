@@ -44,3 +44,47 @@ async fn an_organization_is_made_with_three_commands() {
     server.terminate();
     assert!(server.wait().success());
 }
+
+#[tokio::test]
+async fn an_organization_is_closed_and_opened_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data").display().to_string();
+    let run = |args: &[&str]| ServerProcess::run(&[args, &["--data", &data]].concat());
+    let done = |args: &[&str]| {
+        let (status, text) = run(args);
+        assert!(status.success(), "{args:?}: {text}");
+        text
+    };
+    done(&["realm", "create", "Acme", "--owner-email", "olga@acme.example", "--owner-name", "Olga"]);
+    let beta = ["realm", "create", "Beta", "--subdomain", "beta", "--owner-email", "b@beta.example"];
+    done(&[&beta as &[&str], &["--owner-name", "Bea"]].concat());
+    assert_eq!(done(&["realm", "list"]), "-\tAcme\t1\topen\nbeta\tBeta\t1\topen\n");
+    let key_of = |email: &str, realm: &str| {
+        let key = done(&["user", "api-key", "--email", email, "--realm", realm]);
+        key.split_whitespace().find(|word| word.len() == 32).expect("a key").to_owned()
+    };
+    let keys = [key_of("olga@acme.example", ""), key_of("b@beta.example", "beta")];
+    assert!(done(&["realm", "deactivate", "-"]).starts_with("Acme is deactivated: "));
+    assert_eq!(done(&["realm", "deactivate", "-"]), "Acme is deactivated already.\n");
+    assert_eq!(done(&["realm", "list"]), "-\tAcme\t1\tdeactivated\nbeta\tBeta\t1\topen\n");
+    let (status, words) = run(&["realm", "deactivate", "gamma"]);
+    assert!(!status.success() && words.contains("there is no organization `gamma`"), "{words}");
+
+    let asked = async |email: &str, key: &str, host: &str| {
+        let server = ServerProcess::start(&["serve", "--data", &data, "--listen", "127.0.0.1:0"], &[]);
+        let mut person = server.stranger();
+        (person.email, person.key) = (email.to_owned(), key.to_owned());
+        let answer = person.get("/users/me", &[]).header("Host", host).await;
+        server.terminate();
+        assert!(server.wait().success());
+        answer
+    };
+    let answer = asked("olga@acme.example", &keys[0], "localhost").await;
+    assert_eq!((answer.status, answer.body["code"].as_str()), (401, Some("REALM_DEACTIVATED")));
+    let answer = asked("b@beta.example", &keys[1], "beta.localhost").await;
+    assert_eq!(answer.body["full_name"], "Bea", "the other one is open");
+    assert_eq!(done(&["realm", "reactivate", "-"]), "Acme is open again, with everything that was in it.\n");
+    assert_eq!(done(&["realm", "reactivate", "-"]), "Acme is open already.\n");
+    let answer = asked("olga@acme.example", &keys[0], "localhost").await;
+    assert_eq!(answer.body["full_name"], "Olga");
+}

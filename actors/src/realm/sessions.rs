@@ -21,17 +21,19 @@ impl RealmActor {
     }
 
     /// Ends queues from before a restart whose clients did not come back in time: nothing runs for them
-    /// that could notice.
+    /// that could notice. In a closed organization no client comes back.
     pub(super) fn end_forgotten_queues(&self, ctx: &Context<Self>) {
         let now = self.realm.clock.now();
         let (running, view) = (self.realm.queues.read(), self.realm.view.read());
-        if view.queues.len() <= running.len() {
+        let is_closed = !view.directory.realm().is_active;
+        if view.queues.len() <= running.len() && !is_closed {
             return;
         }
         for record in view.queues.values() {
             let idle_millis = u64::from(record.options.idle_secs_max) * 1000;
             let is_over = now.millis_since(self.since.max(record.registered)) >= idle_millis;
-            if is_over && !running.contains_key(&record.id) && !self.state.has_ended(&record.id) {
+            let is_forgotten = is_over && !running.contains_key(&record.id);
+            if (is_forgotten || is_closed) && !self.state.has_ended(&record.id) {
                 ctx.address().do_send(EndQueue { queue: record.id.clone(), user: record.user, answer: None });
             }
         }

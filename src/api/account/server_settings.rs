@@ -58,12 +58,13 @@ struct RealmSettings {
 /// Answers everybody.
 pub async fn server_settings(app: App, realm: Option<Realm>, url: Option<RealmUrl>) -> Answer {
     let realm = realm.zip(url).map(|(Realm(realm), RealmUrl(url))| realm_settings(&realm, url));
+    let methods = app.config.login_methods();
     reply(&ServerSettings {
         authentication_methods: AuthenticationMethods {
-            password: true,
+            password: methods.password || methods.ldap,
             dev: app.is_development,
-            email: true,
-            ldap: false,
+            email: methods.password,
+            ldap: methods.ldap,
             remoteuser: false,
             github: false,
             azuread: false,
@@ -76,10 +77,11 @@ pub async fn server_settings(app: App, realm: Option<Realm>, url: Option<RealmUr
         zulip_version: ZULIP_VERSION,
         zulip_merge_base: ZULIP_MERGE_BASE,
         zulip_feature_level: ZULIP_FEATURE_LEVEL,
-        push_notifications_enabled: false,
+        push_notifications_enabled: app.push.is_some(),
         is_incompatible: false,
-        email_auth_enabled: true,
-        require_email_format_usernames: true,
+        email_auth_enabled: methods.password,
+        // A directory has names of its own.
+        require_email_format_usernames: !methods.ldap,
         realm,
         external_authentication_methods: [],
     })
@@ -92,7 +94,7 @@ fn realm_settings(handle: &RealmHandle, url: String) -> RealmSettings {
         realm_uri: url.clone(),
         realm_url: url,
         realm_name: realm.name.clone(),
-        realm_icon: realm_icon_url(realm),
+        realm_icon: realm_icon_url(&directory),
         realm_description: render_description(&realm.description),
         realm_web_public_access_enabled: realm_bool(realm, "enable_spectator_access"),
     }

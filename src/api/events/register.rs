@@ -22,7 +22,7 @@ use crate::http::{Answer, ApiError, App, Caller, Fields, FromFields, Params, Rea
 use actix_web::web;
 use capabilities::parse_capabilities;
 use fetch::Fetch;
-use model::{ClientCapabilities, EventKinds, QueueOptions};
+use model::{ClientCapabilities, Directory, EventKinds, QueueOptions, User};
 use narrow::parse_narrow;
 use rules::settings::realm_bool;
 use state::StateRequest;
@@ -36,7 +36,8 @@ pub struct Register {
     client_gravatar: Option<bool>,
     slim_presence: bool,
     presence_history_limit_days: Option<u32>,
-    all_public_channels: bool,
+    /// None where the request does not say.
+    all_public_channels: Option<bool>,
     include_subscribers: IncludeSubscribers,
     capabilities: ClientCapabilities,
     event_types: Option<Vec<String>>,
@@ -51,7 +52,7 @@ impl FromFields for Register {
         let client_gravatar = fields.optional_bool("client_gravatar")?;
         let slim_presence = fields.bool_or("slim_presence", false)?;
         let presence_history_limit_days = fields.optional_int("presence_history_limit_days")?;
-        let all_public_channels = fields.bool_or("all_public_streams", false)?;
+        let all_public_channels = fields.optional_bool("all_public_streams")?;
         let include_subscribers = IncludeSubscribers::from_fields(fields)?;
         let capabilities = parse_capabilities(fields)?;
         let event_types = optional_words(fields, "event_types")?;
@@ -90,16 +91,16 @@ pub async fn register(
     caller: Option<Caller>,
     Realm(realm): Realm,
     RealmUrl(realm_url): RealmUrl,
-    Params(params): Params<Register>,
+    Params(mut params): Params<Register>,
 ) -> Answer {
     let is_open = || realm_bool(realm.directory().realm(), "enable_spectator_access");
     match &caller {
         None if !is_open() => return Err(ApiError::not_logged_in()),
         None => params.check_anonymous()?,
-        Some(caller) if params.all_public_channels && caller.user.is_guest() => {
+        Some(caller) if params.all_public_channels == Some(true) && caller.user.is_guest() => {
             return Err(ApiError::bad_request("User not authorized for this query"));
         }
-        Some(_) => {}
+        Some(caller) => params.fill_in(&realm.directory(), &caller.user),
     }
     let queue = match &caller {
         Some(caller) => Some(realm.register_queue(caller.user.id, params.queue_options()).await?),
@@ -108,7 +109,9 @@ pub async fn register(
     let server = ServerFacts {
         realm_url,
         upload_bytes_max: app.config.http.upload_bytes_max,
+        login: app.config.login_methods(),
         is_development: app.is_development,
+        has_push: app.push.is_some(),
     };
     let request = StateRequest {
         realm,
@@ -127,6 +130,18 @@ pub async fn register(
 }
 
 impl Register {
+    /// What is set for a bot holds where its request does not say.
+    fn fill_in(&mut self, directory: &Directory, user: &User) {
+        let Some(config) = directory.bot_config(user.id) else { return };
+        if self.all_public_channels.is_none() && !user.is_guest() {
+            self.all_public_channels = Some(config.all_public_channels);
+        }
+        let channel = config.register_channel.and_then(|channel| directory.channel(channel));
+        if let Some(channel) = channel.filter(|_| self.narrow.is_empty()) {
+            self.narrow.push(("channel".to_owned(), channel.name.clone()));
+        }
+    }
+
     /// Somebody without an account sees no addresses and no subscribers.
     fn check_anonymous(&self) -> Result<(), ApiError> {
         let refused = match (self.client_gravatar, self.include_subscribers) {
@@ -152,7 +167,7 @@ impl Register {
             apply_markdown: self.apply_markdown,
             client_gravatar: self.client_gravatar(),
             slim_presence: self.slim_presence,
-            all_public_channels: self.all_public_channels,
+            all_public_channels: self.all_public_channels.unwrap_or(false),
             narrow: self.narrow.clone(),
             capabilities: self.capabilities,
             idle_secs_max: self.queue_lifespan_secs.min(LIFESPAN_SECS_MAX),

@@ -6,13 +6,15 @@ mod permission_settings;
 use super::group::group_setting_owned;
 use super::settings::setting;
 use crate::api::emoji::EMOJI_PATH;
+use crate::config::LoginMethods;
 use crate::http::{ApiError, Envelope};
 pub use constants::PROFILE_FIELD_TYPES;
 use constants::{DELETION_DAYS_MIN, EXTERNAL_ACCOUNTS, GIF_RATINGS, REPORT_TYPES, VIDEO_CHAT_PROVIDERS};
 use constants::{LIMITS, SERVER};
 use model::Directory;
 use permission_settings::SUPPORTED_PERMISSION_SETTINGS;
-use rules::avatar::realm_icon_url;
+use model::picture::RealmPicture;
+use rules::avatar::{realm_icon_url, realm_logo_url, realm_picture_source};
 use rules::permissions::group_setting::realm_group_setting;
 use rules::posting;
 use rules::settings::{RealmPermission, realm_text, realm_values};
@@ -34,8 +36,12 @@ pub struct ServerFacts {
     pub realm_url: String,
     /// Longest upload.
     pub upload_bytes_max: usize,
+    /// In which ways passwords let people in.
+    pub login: LoginMethods,
     /// A development server.
     pub is_development: bool,
+    /// There is a push service.
+    pub has_push: bool,
 }
 
 /// Adds every `realm_*` and server field.
@@ -74,16 +80,19 @@ fn identity_fields(
     facts: &ServerFacts,
 ) -> Result<Envelope, ApiError> {
     let realm = directory.realm();
-    let icon = realm_icon_url(realm);
+    let source = |which| realm_picture_source(directory, which);
+    let icon = realm_icon_url(directory);
+    let [logo, night_logo] =
+        [RealmPicture::Logo, RealmPicture::NightLogo].map(|which| realm_logo_url(directory, which));
     envelope.fields(&Identity {
         realm_name: &realm.name,
         realm_description: &realm.description,
         realm_icon_url: &icon,
-        realm_icon_source: "G",
-        realm_logo_url: &icon,
-        realm_logo_source: "D",
-        realm_night_logo_url: &icon,
-        realm_night_logo_source: "D",
+        realm_icon_source: source(RealmPicture::Icon),
+        realm_logo_url: &logo,
+        realm_logo_source: source(RealmPicture::Logo),
+        realm_night_logo_url: &night_logo,
+        realm_night_logo_source: source(RealmPicture::NightLogo),
         realm_url: &facts.realm_url,
         realm_uri: &facts.realm_url,
         realm_bot_domain: &realm.email_domain,
@@ -128,6 +137,8 @@ struct Derived {
 struct AuthenticationMethods {
     #[serde(rename = "Email")]
     email: AuthenticationMethod,
+    #[serde(rename = "LDAP")]
+    ldap: AuthenticationMethod,
     #[serde(rename = "Dev", skip_serializing_if = "Option::is_none")]
     dev: Option<AuthenticationMethod>,
 }
@@ -138,7 +149,10 @@ struct AuthenticationMethod {
     available: bool,
 }
 
-const AVAILABLE: AuthenticationMethod = AuthenticationMethod { enabled: true, available: true };
+/// What the server offers, organizations have.
+fn available(is_available: bool) -> AuthenticationMethod {
+    AuthenticationMethod { enabled: is_available, available: is_available }
+}
 
 fn derived_fields(
     envelope: Envelope,
@@ -154,15 +168,16 @@ fn derived_fields(
         realm_create_private_stream_policy: posting::create_private_policy(directory),
         realm_create_web_public_stream_policy: posting::create_web_public_policy(directory),
         realm_empty_topic_display_name: EMPTY_TOPIC_DISPLAY_NAME,
-        realm_email_auth_enabled: true,
-        realm_password_auth_enabled: true,
-        realm_push_notifications_enabled: false,
+        realm_email_auth_enabled: facts.login.password,
+        realm_password_auth_enabled: facts.login.password || facts.login.ldap,
+        realm_push_notifications_enabled: facts.has_push,
         realm_push_notifications_enabled_end_timestamp: None,
         realm_upload_quota_mib: None,
         realm_owner_full_content_access: false,
         realm_authentication_methods: AuthenticationMethods {
-            email: AVAILABLE,
-            dev: facts.is_development.then_some(AVAILABLE),
+            email: available(facts.login.password),
+            ldap: available(facts.login.ldap),
+            dev: facts.is_development.then_some(available(true)),
         },
     })?;
     Ok(envelope

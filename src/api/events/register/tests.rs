@@ -15,7 +15,9 @@ impl Sample {
             server: ServerFacts {
                 realm_url: "http://chat.example".into(),
                 upload_bytes_max: 25 * 1024 * 1024,
+                login: crate::config::LoginMethods { password: true, ldap: false },
                 is_development: true,
+                has_push: false,
             },
             caller: caller.map(|address| self.id(address)),
             queue: caller
