@@ -12,6 +12,7 @@ pub mod folders;
 pub mod groups;
 pub mod invites;
 pub mod messages;
+pub mod pictures;
 pub mod realm;
 pub mod subscriptions;
 pub mod topics;

@@ -10,16 +10,25 @@ use futures_util::StreamExt;
 use std::time::Duration;
 
 /// How much of a too long body is still taken from its sender before the connection is closed, in bytes.
-const DISCARDED_BYTES_MAX: usize = 64 << 20;
+pub(super) const DISCARDED_BYTES_MAX: usize = 64 << 20;
 
 /// The whole body. Errors: 413 past `bytes_max`, 408 past `time_max`, 400 when it breaks off.
 pub async fn read_body(payload: Payload, bytes_max: usize, time_max: Duration) -> Result<Bytes, ApiError> {
     match tokio::time::timeout(time_max, collect(payload, bytes_max)).await {
         Ok(result) => result,
-        Err(_) => {
-            Err(ApiError::bad_request("Request body took too long").status(StatusCode::REQUEST_TIMEOUT))
-        }
+        Err(_) => Err(too_slow()),
     }
+}
+
+/// The answer to a body that takes too long.
+pub(super) fn too_slow() -> ApiError {
+    ApiError::bad_request("Request body took too long").status(StatusCode::REQUEST_TIMEOUT)
+}
+
+/// Takes the rest of a body that nobody wants from its sender, who would not look for an answer before.
+pub(super) async fn discard_all(payload: Payload, time_max: Duration) {
+    // Whether all of it came makes no difference to the answer.
+    let _ = tokio::time::timeout(time_max, discard(payload, 0, 0)).await;
 }
 
 async fn collect(mut payload: Payload, bytes_max: usize) -> Result<Bytes, ApiError> {
@@ -56,6 +65,6 @@ async fn discard(mut payload: Payload, mut read: usize, bytes_max: usize) -> Api
     ApiError::body_too_large(bytes_max)
 }
 
-fn broken_off(_: actix_web::error::PayloadError) -> ApiError {
+pub(super) fn broken_off(_: actix_web::error::PayloadError) -> ApiError {
     ApiError::bad_request("Request body is incomplete")
 }

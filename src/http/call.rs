@@ -10,7 +10,7 @@ use super::params::{Fields, FromFields, Params};
 use super::reply::Answer;
 use super::router::Segment;
 use actix_web::HttpRequest;
-use actix_web::http::header::{AsHeaderName, USER_AGENT};
+use actix_web::http::header::{AsHeaderName, IF_NONE_MATCH, USER_AGENT};
 use actix_web::web::Payload;
 use futures_util::future::LocalBoxFuture;
 use std::future::Future;
@@ -85,6 +85,26 @@ impl FromCall for Address {
     }
 }
 
+/// The query as it was sent, without the question mark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RawQuery(pub String);
+
+impl FromCall for RawQuery {
+    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+        Ok(Self(call.request.query_string().to_owned()))
+    }
+}
+
+/// The header `If-None-Match`, if there is one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IfNoneMatch(pub Option<String>);
+
+impl FromCall for IfNoneMatch {
+    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+        Ok(Self(call.header(IF_NONE_MATCH).map(str::to_owned)))
+    }
+}
+
 /// The body as it arrives, on routes with `Body::Stream`.
 pub struct BodyStream(pub Payload);
 
@@ -141,7 +161,7 @@ macro_rules! ids_in_paths {
     )*};
 }
 
-ids_in_paths! { UserId ChannelId FolderId GroupId MessageId }
+ids_in_paths! { UserId ChannelId FolderId GroupId InvitationId MessageId }
 
 impl<A: FromPath, B: FromPath> FromPath for (A, B) {
     fn from_path(segments: &mut std::vec::IntoIter<Segment>) -> Option<Self> {

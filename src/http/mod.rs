@@ -18,9 +18,10 @@ pub mod params;
 pub mod reply;
 pub mod router;
 pub mod routes;
+pub mod upload;
 
 pub use app::App;
-pub use call::{Address, BodyStream, ClientName, Path};
+pub use call::{Address, BodyStream, ClientName, IfNoneMatch, Path, RawQuery};
 pub use caller::{Caller, Login};
 pub use error::{ApiError, Code};
 pub use host::{Realm, RealmUrl};

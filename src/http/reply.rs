@@ -5,8 +5,11 @@
 
 use super::error::{ApiError, JSON};
 use actix_web::HttpResponse;
-use actix_web::http::header::{self, HeaderValue};
+use actix_web::body::SizedStream;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, HeaderName, HeaderValue};
 use bytes::Bytes;
+use futures_util::stream::BoxStream;
 use serde::Serialize;
 use tracing::error;
 
@@ -14,10 +17,15 @@ const OPENING: &[u8] = br#"{"result":"success","msg":"""#;
 const NEVER_CACHED: HeaderValue =
     HeaderValue::from_static("max-age=0, no-cache, no-store, must-revalidate, private");
 
+/// Pages have a style of their own and a form, and load nothing.
+const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+);
+
 /// What a handler answers: a reply, or the error that says why not.
 pub type Answer = Result<Reply, ApiError>;
 
-/// A successful answer, status 200.
+/// An answer: status 200, but for pages.
 #[derive(Debug)]
 pub struct Reply(Body);
 
@@ -25,11 +33,48 @@ pub struct Reply(Body);
 enum Body {
     /// An envelope still open at its end.
     Envelope(Vec<u8>),
+    /// The same, with names of parameters that the handler did not read.
+    Ignoring(Vec<u8>, Vec<String>),
+    /// Whatever else there is.
+    Other(Other),
     Plain {
         content_type: &'static str,
         cache_control: &'static str,
         bytes: Bytes,
     },
+    Page {
+        status: StatusCode,
+        html: String,
+    },
+}
+
+/// Bytes as they come. What breaks off ends the connection.
+pub type ByteStream = BoxStream<'static, Result<Bytes, Box<dyn std::error::Error>>>;
+
+/// An answer of any form.
+struct Other {
+    status: StatusCode,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    body: Option<(u64, ByteStream)>,
+}
+
+impl std::fmt::Debug for Other {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {:?}", self.status, self.headers)
+    }
+}
+
+impl Other {
+    fn into_response(self) -> HttpResponse {
+        let mut response = HttpResponse::build(self.status);
+        for header in self.headers {
+            response.insert_header(header);
+        }
+        match self.body {
+            Some((size, bytes)) => response.body(SizedStream::new(size, bytes)),
+            None => response.finish(),
+        }
+    }
 }
 
 /// Answers with the fields of a struct, in its order. A struct without fields is the bare success.
@@ -102,21 +147,36 @@ impl Reply {
         Self(Body::Plain { content_type, cache_control, bytes: bytes.into() })
     }
 
+    /// A page for people, of which nobody keeps a copy, and whose address no other site is told: it may be a secret.
+    pub fn page(status: StatusCode, html: String) -> Self {
+        Self(Body::Page { status, html })
+    }
+
+    /// An answer of these headers, without a body.
+    pub fn bare(status: StatusCode, headers: Vec<(HeaderName, HeaderValue)>) -> Self {
+        Self(Body::Other(Other { status, headers, body: None }))
+    }
+
+    /// Status 200 with these headers, and so many bytes as they come.
+    pub fn stream(headers: Vec<(HeaderName, HeaderValue)>, size: u64, bytes: ByteStream) -> Self {
+        Self(Body::Other(Other { status: StatusCode::OK, headers, body: Some((size, bytes)) }))
+    }
+
+    /// Says which parameters were not read, for handlers that read their body themselves.
+    pub fn ignoring(self, names: Vec<String>) -> Self {
+        match self.0 {
+            Body::Envelope(body) => Self(Body::Ignoring(body, names)),
+            other => Self(other),
+        }
+    }
+
     /// Closes the envelope and makes the response. `ignored` are the sorted names of parameters nobody read.
     pub fn into_response(self, ignored: &[String]) -> HttpResponse {
         let mut response = HttpResponse::Ok();
         match self.0 {
-            Body::Envelope(mut body) => {
-                if !ignored.is_empty() {
-                    body.extend_from_slice(b",\"ignored_parameters_unsupported\":");
-                    // Writing a list of strings to memory cannot fail.
-                    let _ = serde_json::to_writer(&mut body, ignored);
-                }
-                body.extend_from_slice(b"}\n");
-                response.insert_header((header::CONTENT_TYPE, JSON));
-                response.insert_header((header::CACHE_CONTROL, NEVER_CACHED));
-                response.body(body)
-            }
+            Body::Envelope(body) => close_envelope(body, ignored),
+            Body::Ignoring(body, names) => close_envelope(body, &names),
+            Body::Other(other) => other.into_response(),
             Body::Plain { content_type, cache_control, bytes } => {
                 response.insert_header((header::CONTENT_TYPE, HeaderValue::from_static(content_type)));
                 if !cache_control.is_empty() {
@@ -124,8 +184,34 @@ impl Reply {
                 }
                 response.body(bytes)
             }
+            Body::Page { status, html } => {
+                response.status(status);
+                response.insert_header((
+                    header::CONTENT_TYPE,
+                    HeaderValue::from_static("text/html; charset=utf-8"),
+                ));
+                response.insert_header((header::CACHE_CONTROL, HeaderValue::from_static("no-store")));
+                response.insert_header((header::CONTENT_SECURITY_POLICY, PAGE_POLICY));
+                response.insert_header((header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")));
+                response.insert_header((header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")));
+                response.insert_header((header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")));
+                response.body(html)
+            }
         }
     }
+}
+
+fn close_envelope(mut body: Vec<u8>, ignored: &[String]) -> HttpResponse {
+    if !ignored.is_empty() {
+        body.extend_from_slice(b",\"ignored_parameters_unsupported\":");
+        // Writing a list of strings to memory cannot fail.
+        let _ = serde_json::to_writer(&mut body, ignored);
+    }
+    body.extend_from_slice(b"}\n");
+    let mut response = HttpResponse::Ok();
+    response.insert_header((header::CONTENT_TYPE, JSON));
+    response.insert_header((header::CACHE_CONTROL, NEVER_CACHED));
+    response.body(body)
 }
 
 fn not_encoded(reason: impl std::fmt::Display) -> ApiError {

@@ -108,7 +108,9 @@ pub fn complete_emoji(proposed: ProposedEmoji, custom: &[CustomEmoji]) -> Result
 pub fn check_emoji(chosen: &ChosenEmoji, custom: &[CustomEmoji]) -> Result<(), EmojiError> {
     match EmojiKind::parse(&chosen.kind)? {
         EmojiKind::Realm => {
-            let own = custom.iter().find(|own| own.id.to_string() == chosen.code);
+            // There may be thousands; their ids are not written out to be compared.
+            let id = chosen.code.parse::<u32>().ok().filter(|id| id.to_string() == chosen.code);
+            let own = custom.iter().find(|own| Some(own.id) == id);
             match own.ok_or(EmojiError::CustomInvalid)? {
                 own if own.name != chosen.name => Err(EmojiError::CustomNameInvalid),
                 own if own.is_deactivated => Err(EmojiError::CustomDeactivated),

@@ -45,7 +45,7 @@ impl SettledCommand for SetStatus {
             away: *away,
         };
         let before = directory.status(self.user).map(|status| &**status);
-        let status = check_status(before, &request, &[])?;
+        let status = check_status(before, &request, &rules::custom_emoji::choices(directory))?;
         let mut facts = Vec::new();
         // Its own event says so where it changes the setting; otherwise clients are told all the same.
         let hidden = away.and_then(|away| with_presence(user, !away));

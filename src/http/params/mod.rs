@@ -5,7 +5,7 @@
 
 mod fields;
 mod json;
-mod multipart;
+pub(in crate::http) mod multipart;
 mod parse;
 #[cfg(test)]
 mod tests;

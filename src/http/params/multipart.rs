@@ -1,6 +1,6 @@
 //! `multipart/form-data` that is already in memory: its parameters, one after the other.
 //!
-//! Parts with a file name are skipped here; endpoints that take files read their body themselves.
+//! Parts with a file name are skipped here; endpoints that take files read their body as it comes (`http::upload`).
 
 use crate::http::error::ApiError;
 
@@ -8,16 +8,17 @@ use crate::http::error::ApiError;
 pub(super) const BOUNDARY_BYTES_MAX: usize = 200;
 
 /// The answer to a body that does not follow its own boundary.
-pub(super) fn malformed() -> ApiError {
+pub(in crate::http) fn malformed() -> ApiError {
     ApiError::bad_request("Malformed multipart body")
 }
 
-/// Calls `visit` with name and value of every part that is no file.
+/// Calls `visit` with name and value of every part that is no file. Whether there are files.
 pub(super) fn each_field(
     body: &[u8],
     boundary: &str,
     mut visit: impl FnMut(&[u8], &[u8]) -> Result<(), ApiError>,
-) -> Result<(), ApiError> {
+) -> Result<bool, ApiError> {
+    let mut has_files = false;
     let delimiter = format!("\r\n--{boundary}");
     let delimiter = delimiter.as_bytes();
     let mut rest = if body.starts_with(&delimiter[2..]) {
@@ -37,44 +38,54 @@ pub(super) fn each_field(
         let content_end = find(content, delimiter).ok_or_else(malformed)?;
         match parse_disposition(&rest[line_end..headers_end])? {
             Part::Field(name) => visit(&name, &content[..content_end])?,
-            Part::File => {}
+            Part::File { file_name } => has_files |= !file_name.is_empty(),
         }
         rest = &content[content_end + delimiter.len()..];
     }
-    Ok(())
+    Ok(has_files)
 }
 
-enum Part {
+/// What a part is, by its headers.
+pub(in crate::http) enum Part {
+    /// A parameter of this name.
     Field(Vec<u8>),
-    File,
+    /// A file; its name is empty where a form had a place for one and nobody chose any.
+    File {
+        /// The name of the file, as sent.
+        file_name: Vec<u8>,
+    },
+}
+
+/// The value of a header of a part.
+pub(in crate::http) fn header<'h>(headers: &'h [u8], name: &str) -> Option<&'h [u8]> {
+    headers.split(|byte| *byte == b'\n').find_map(|line| {
+        let colon = line.iter().position(|byte| *byte == b':')?;
+        let is_it = line[..colon].trim_ascii().eq_ignore_ascii_case(name.as_bytes());
+        is_it.then(|| line[colon + 1..].trim_ascii())
+    })
 }
 
 /// Finds `Content-Disposition: form-data; name="…"` among the header lines of a part.
-fn parse_disposition(headers: &[u8]) -> Result<Part, ApiError> {
-    for line in headers.split(|byte| *byte == b'\n') {
-        let line = line.trim_ascii();
-        let Some(colon) = line.iter().position(|byte| *byte == b':') else { continue };
-        if !line[..colon].trim_ascii().eq_ignore_ascii_case(b"content-disposition") {
-            continue;
+pub(in crate::http) fn parse_disposition(headers: &[u8]) -> Result<Part, ApiError> {
+    let line = header(headers, "content-disposition").ok_or_else(malformed)?;
+    let (mut name, mut file_name) = (None, None);
+    let mut rest = line;
+    while let Some(semicolon) = rest.iter().position(|byte| *byte == b';') {
+        rest = rest[semicolon + 1..].trim_ascii_start();
+        let Some(equals) = rest.iter().position(|byte| *byte == b'=') else { break };
+        let key = rest[..equals].trim_ascii();
+        let (value, taken) = parse_value(&rest[equals + 1..]);
+        if key.eq_ignore_ascii_case(b"filename") || key.eq_ignore_ascii_case(b"filename*") {
+            file_name = Some(value);
+        } else if key.eq_ignore_ascii_case(b"name") {
+            name = Some(value);
         }
-        let mut name = None;
-        let mut rest = &line[colon + 1..];
-        while let Some(semicolon) = rest.iter().position(|byte| *byte == b';') {
-            rest = rest[semicolon + 1..].trim_ascii_start();
-            let Some(equals) = rest.iter().position(|byte| *byte == b'=') else { break };
-            let key = rest[..equals].trim_ascii();
-            if key.eq_ignore_ascii_case(b"filename") || key.eq_ignore_ascii_case(b"filename*") {
-                return Ok(Part::File);
-            }
-            let (value, taken) = parse_value(&rest[equals + 1..]);
-            if key.eq_ignore_ascii_case(b"name") {
-                name = Some(value);
-            }
-            rest = &rest[equals + 1 + taken..];
-        }
-        return name.map(Part::Field).ok_or_else(malformed);
+        rest = &rest[equals + 1 + taken..];
     }
-    Err(malformed())
+    match file_name {
+        Some(file_name) => Ok(Part::File { file_name }),
+        None => name.map(Part::Field).ok_or_else(malformed),
+    }
 }
 
 /// A quoted or bare value, and how many bytes it took.
@@ -106,7 +117,7 @@ fn after<'a>(haystack: &'a [u8], needle: &[u8]) -> Option<&'a [u8]> {
 }
 
 /// Every needle here starts with a carriage return, which is rare in text: skip from one to the next.
-fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+pub(in crate::http) fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     let mut from = 0;
     loop {
         let at = from + haystack[from..].iter().position(|byte| *byte == needle[0])?;

@@ -13,7 +13,6 @@ const EMPTY: &[(&str, &str, &[u8])] = &[
     ("drafts", "drafts", b"[]"),
     ("scheduled_messages", "scheduled_messages", b"[]"),
     ("reminders", "reminders", b"[]"),
-    ("realm_emoji", "realm_emoji", b"{}"),
     ("realm_filters", "realm_filters", b"[]"),
     ("realm_billing", "realm_billing", br#"{"has_pending_sponsorship_request":false}"#),
     ("realm_embedded_bots", "realm_embedded_bots", b"[]"),

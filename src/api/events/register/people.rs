@@ -7,7 +7,7 @@ use crate::api::wire::list::push_list;
 use crate::api::wire::user::{UserForm, unknown_user, user};
 use crate::http::{ApiError, Envelope};
 use model::{BotConfig, Directory, Role, User, UserId};
-use rules::avatar::{AvatarSize, gravatar_url};
+use rules::avatar::{AvatarSize, avatar_source, whole_avatar_url};
 use rules::permissions::group_setting::holds_realm;
 use rules::permissions::users::{UserScope, api_email, user_scope};
 use rules::settings::RealmPermission;
@@ -87,9 +87,9 @@ fn own_fields<'a>(directory: &Directory, me: &'a User) -> OwnFields<'a> {
     let is_open = rules::settings::realm_bool(directory.realm(), "enable_spectator_access");
     let web_public = is_open && may(RealmPermission::CreateWebPublicChannel);
     OwnFields {
-        avatar_source: "G",
-        avatar_url_medium: gravatar_url(me, AvatarSize::Medium),
-        avatar_url: gravatar_url(me, AvatarSize::Small),
+        avatar_source: avatar_source(directory, me),
+        avatar_url_medium: whole_avatar_url(directory, me, AvatarSize::Medium),
+        avatar_url: whole_avatar_url(directory, me, AvatarSize::Small),
         can_create_private_streams: private,
         can_create_public_streams: public,
         can_create_web_public_streams: web_public,

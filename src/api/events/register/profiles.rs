@@ -1,6 +1,7 @@
 //! What people say about themselves, whom the caller mutes, the views of the sidebar, and custom profile fields.
 
 use super::state::State;
+use crate::api::wire::emoji::push_realm_emoji;
 use crate::api::wire::list::{push_list, push_object};
 use crate::api::wire::navigation::view;
 use crate::api::wire::profile::field;
@@ -37,6 +38,10 @@ pub fn profile_fields(envelope: &mut Envelope, state: &State<'_>) {
             envelope.open_field("navigation_views"),
             views.map(|(fragment, record)| view(fragment, record)),
         );
+    }
+    if state.wants("realm_emoji") {
+        let all = directory.realm_emoji().map(|emoji| &**emoji);
+        push_realm_emoji(envelope.open_field("realm_emoji"), directory.realm().id, all);
     }
     if state.wants("custom_profile_fields") {
         let fields = directory.profile_fields().list.iter().map(field);

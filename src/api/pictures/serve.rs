@@ -1,0 +1,41 @@
+//! `GET /user_avatars/{realm}/…`: the bytes of pictures. Whoever has the address may see them: it cannot be guessed.
+
+use super::blob_name;
+use crate::http::{Answer, ApiError, App, IfNoneMatch, Path, Realm, Reply};
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, HeaderValue};
+use futures_util::{StreamExt, TryStreamExt};
+
+/// Other bytes have another name.
+const FOREVER: &str = "public, max-age=31536000, immutable";
+
+/// A picture of the organization at this host.
+pub async fn serve(
+    app: App,
+    Realm(realm): Realm,
+    Path(path): Path<String>,
+    IfNoneMatch(known): IfNoneMatch,
+) -> Answer {
+    let file = path.split_once('/').filter(|(id, _)| *id == realm.id().to_string()).map(|(_, file)| file);
+    let file = file.ok_or_else(ApiError::not_found)?;
+    let content_type = match file.rsplit_once('.') {
+        Some((_, "png")) => "image/png",
+        Some((_, "gif")) => "image/gif",
+        _ => return Err(ApiError::not_found()),
+    };
+    let name = blob_name(realm.id(), file).ok_or_else(ApiError::not_found)?;
+    let blob = app.blobs.get(&name, None).await?;
+    let tag = format!("\"{}\"", file.rsplit('/').next().unwrap_or(file));
+    let is_known =
+        known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag || one.trim() == "*"));
+    let headers = vec![
+        (header::ETAG, HeaderValue::from_str(&tag).map_err(|_| ApiError::not_found())?),
+        (header::CACHE_CONTROL, HeaderValue::from_static(FOREVER)),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (header::CONTENT_TYPE, HeaderValue::from_static(content_type)),
+    ];
+    if is_known {
+        return Ok(Reply::bare(StatusCode::NOT_MODIFIED, headers));
+    }
+    Ok(Reply::stream(headers, blob.size, blob.bytes.map_err(Into::into).boxed()))
+}

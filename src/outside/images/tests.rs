@@ -1,0 +1,124 @@
+use super::*;
+use image::{Delay, Rgb, RgbImage, Rgba};
+
+const SIZE_OF_BOMB: u32 = 30_000;
+
+/// Left half red, right half blue.
+fn halves(width: u32, height: u32, format: ImageFormat) -> Vec<u8> {
+    let color = |x, _| if x * 2 < width { Rgb([255, 0, 0]) } else { Rgb([0, 0, 255]) };
+    let mut out = Cursor::new(Vec::new());
+    RgbImage::from_fn(width, height, color).write_to(&mut out, format).unwrap();
+    out.into_inner()
+}
+
+fn moving(width: u32, height: u32, count: u8) -> Vec<u8> {
+    let mut out = Vec::new();
+    {
+        let mut encoder = GifEncoder::new(&mut out);
+        for number in 0..count {
+            let image = RgbaImage::from_pixel(width, height, Rgba([number * 40, 0, 200, 255]));
+            let delay = Delay::from_numer_denom_ms(120, 1);
+            encoder.encode_frame(Frame::from_parts(image, 0, 0, delay)).unwrap();
+        }
+    }
+    out
+}
+
+fn read(bytes: &[u8]) -> (ImageFormat, RgbaImage) {
+    (image::guess_format(bytes).unwrap(), image::load_from_memory(bytes).unwrap().into_rgba8())
+}
+
+/// A PNG whose head says so much and that has nothing else.
+fn bomb(width: u32, height: u32) -> Vec<u8> {
+    let mut bytes = halves(1, 1, ImageFormat::Png);
+    bytes[16..20].copy_from_slice(&width.to_be_bytes());
+    bytes[20..24].copy_from_slice(&height.to_be_bytes());
+    let mut crc = u32::MAX;
+    for byte in &bytes[12..29] {
+        crc ^= u32::from(*byte);
+        for _ in 0..8 {
+            crc = if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
+        }
+    }
+    bytes[29..33].copy_from_slice(&(!crc).to_be_bytes());
+    bytes
+}
+
+#[test]
+fn every_format_becomes_squares_of_its_middle() {
+    for format in [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Gif, ImageFormat::WebP] {
+        let images = avatar(&halves(300, 150, format), None).unwrap();
+        for (bytes, side) in [(&images.small, 100), (&images.medium, 500)] {
+            let (written, image) = read(bytes);
+            assert_eq!((written, image.dimensions()), (ImageFormat::Png, (side, side)), "{format:?}");
+            let (left, right) = (image.get_pixel(5, side / 2), image.get_pixel(side - 5, side / 2));
+            assert!(left[0] > 200 && left[2] < 60 && right[2] > 200 && right[0] < 60, "{left:?} {right:?}");
+        }
+    }
+    let tiny = avatar(&halves(1, 1, ImageFormat::Png), None).unwrap();
+    assert_eq!(read(&tiny.small).1.dimensions(), (100, 100));
+    let large = avatar(&halves(4000, 3000, ImageFormat::Jpeg), None).unwrap();
+    assert_eq!(read(&large.medium).1.dimensions(), (500, 500));
+}
+
+#[test]
+fn logos_keep_their_form_and_are_never_enlarged() {
+    for ((width, height), expected) in
+        [((10, 10), (10, 10)), ((1000, 10), (800, 8)), ((400, 200), (200, 100)), ((800, 100), (800, 100))]
+    {
+        let logo = logo(&halves(width, height, ImageFormat::Png), None).unwrap();
+        assert_eq!(read(&logo).1.dimensions(), expected, "{width}x{height}");
+    }
+    let icon = icon(&halves(300, 150, ImageFormat::Png), None).unwrap();
+    assert_eq!(read(&icon).1.dimensions(), (100, 100));
+}
+
+#[test]
+fn emoji_that_move_still_do() {
+    let moving = emoji(&moving(90, 30, 3), None).unwrap();
+    let frames = GifDecoder::new(Cursor::new(&moving.bytes)).unwrap().into_frames().collect_frames().unwrap();
+    assert_eq!(frames.len(), 3);
+    for frame in &frames {
+        assert_eq!(frame.buffer().dimensions(), (64, 64));
+        assert_eq!(frame.delay().numer_denom_ms(), (120, 1));
+        assert_eq!(frame.buffer().get_pixel(32, 2)[3], 0, "nothing above a wide one");
+        assert_eq!(frame.buffer().get_pixel(32, 32)[3], 255);
+    }
+    let (format, still) = read(&moving.still.unwrap());
+    assert_eq!((format, still.dimensions()), (ImageFormat::Png, (64, 64)));
+    for still in [halves(200, 80, ImageFormat::Png), self::moving(20, 20, 1)] {
+        let still = emoji(&still, None).unwrap();
+        assert_eq!((read(&still.bytes).1.dimensions(), still.still.is_none()), ((64, 64), true));
+    }
+}
+
+#[test]
+fn what_is_no_picture_is_refused() {
+    let whole = halves(60, 60, ImageFormat::Png);
+    let cases: [(&[u8], Option<&str>, ImageRefusal); 7] = [
+        (b"", None, ImageRefusal::Format),
+        (b"hello", Some("text/plain"), ImageRefusal::Format),
+        (b"hello", Some("image/png"), ImageRefusal::Undecodable),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", Some("image/svg+xml"), ImageRefusal::Format),
+        (b"II*\0\x08\0\0\0", Some("image/tiff"), ImageRefusal::Format),
+        (&whole[..whole.len() / 2], Some("image/png"), ImageRefusal::Undecodable),
+        (b"\x89PNG\r\n\x1a\n and then something else", None, ImageRefusal::Undecodable),
+    ];
+    for (bytes, declared, expected) in cases {
+        assert_eq!(avatar(bytes, declared).err(), Some(expected), "{declared:?}");
+        assert_eq!(emoji(bytes, declared).err(), Some(expected), "{declared:?}");
+    }
+}
+
+#[test]
+fn small_files_that_stand_for_huge_pictures_are_refused_unopened() {
+    for (width, height) in [(SIZE_OF_BOMB, SIZE_OF_BOMB), (u32::MAX >> 1, 1), (1, 60_000_000)] {
+        assert_eq!(
+            avatar(&bomb(width, height), None).err(),
+            Some(ImageRefusal::TooLarge),
+            "{width}x{height}"
+        );
+        assert_eq!(emoji(&bomb(width, height), None).err(), Some(ImageRefusal::TooLarge), "{width}x{height}");
+    }
+    assert_eq!(emoji(&moving(4000, 4000, 5), None).err(), Some(ImageRefusal::TooLarge), "all of it counts");
+}
