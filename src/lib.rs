@@ -8,6 +8,8 @@ pub mod cli;
 pub mod config;
 pub mod dev;
 pub mod http;
+pub mod outside;
+pub mod pages;
 pub mod passwords;
 pub mod server;
 pub mod version;

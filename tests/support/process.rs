@@ -42,6 +42,7 @@ impl ServerProcess {
             .expect("the program starts");
         let log = keep(child.stderr.take().expect("standard error"));
         let output = keep(child.stdout.take().expect("standard output"));
+        millstream::outside::http_client::use_ring();
         let http = Client::builder().no_proxy().build().expect("a client");
         let mut server = Self { child, url: String::new(), http, output, log };
         server.url = server.wait_for_url();

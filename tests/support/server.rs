@@ -6,6 +6,7 @@ use millstream::config::{Config, Overrides};
 use millstream::http::routes::table;
 use millstream::server::{Running, Setup, serve_with_clock};
 use reqwest::Client;
+use reqwest::redirect::Policy;
 use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -87,7 +88,8 @@ impl Plan {
             None => people::create(&server, self.waiting_days).await,
         };
         let url = running.url().into();
-        let http = Client::builder().no_proxy().build().expect("a client");
+        millstream::outside::http_client::use_ring();
+        let http = Client::builder().no_proxy().redirect(Policy::none()).build().expect("a client");
         TestServer { running: Some(running), realm: Some(realm), folder: Some(folder), http, url }
     }
 }
@@ -111,6 +113,11 @@ impl TestServer {
     /// The server itself, for the same.
     pub fn server(&self) -> &actors::Server {
         &self.running.as_ref().expect("the server runs").app().server
+    }
+
+    /// Its data folder.
+    pub fn data(&self) -> std::path::PathBuf {
+        self.folder.as_ref().expect("a folder").path().join("data")
     }
 
     /// Somebody by their address before the `@`.

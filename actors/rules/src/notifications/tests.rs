@@ -1,6 +1,6 @@
 use super::*;
 use crate::fixture;
-use model::{Bot, BotKind, MessageId, SettingValue};
+use model::{Bot, BotKind, MessageId, Role, SettingValue, UserId};
 
 /// One change of a message that would notify, and what comes of it: by push, by mail.
 type Case = (&'static str, fn(&mut Scene), Option<Trigger>, Option<Trigger>);
@@ -19,8 +19,8 @@ impl Scene {
     /// Something in a channel, for somebody who is away and has set nothing.
     fn new() -> Self {
         Self {
-            user: fixture::user(1),
-            sender: fixture::user(2),
+            user: fixture::user(UserId(1), "reader", Role::Member),
+            sender: fixture::user(UserId(2), "writer", Role::Member),
             subscription: Some(Subscription::start("#76ce90".into(), MessageId(0))),
             policy: VisibilityPolicy::Inherit,
             flags: Flags::NONE,

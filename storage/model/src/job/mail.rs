@@ -1,6 +1,7 @@
 //! E-mails that the server sends, by what they are about.
 
-use crate::ids::{InvitationId, MessageId, UserId};
+use crate::ids::{InvitationId, MessageId, RecipientId, UserId};
+use crate::message::Place;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +46,19 @@ pub enum MailTask {
         /// Messages until then belong to it.
         until: Timestamp,
     },
+    /// Tell one of them of one conversation.
+    MissedIn {
+        /// Whom.
+        user: UserId,
+        /// Where the messages are; of a topic, as spelled on the first.
+        place: Place,
+        /// Whom they went to.
+        recipient: RecipientId,
+        /// The first message that it may be about.
+        from: MessageId,
+        /// Messages until then belong to it.
+        until: Timestamp,
+    },
 }
 
 impl MailTask {
@@ -55,6 +69,7 @@ impl MailTask {
             Self::AddressChanged { user, .. } => format!("mail about a changed address of user {user}"),
             Self::NewLogin { user, .. } => format!("mail about a login of user {user}"),
             Self::Invitation(invitation) => format!("mail with invitation {invitation}"),
+            Self::MissedIn { user, .. } => format!("mail about missed messages to user {user}"),
             Self::Missed { users, .. } => match users.as_slice() {
                 [user] => format!("mail about missed messages to user {user}"),
                 users => format!("mails about missed messages to {} people", users.len()),

@@ -1,0 +1,136 @@
+//! `POST /mobile_push/test_notification` and its encrypted twin: does this phone hear of anything? (endpoints.md 20)
+//!
+//! Nothing of it is kept: whoever asks waits for what the push service says.
+
+use crate::http::{Answer, ApiError, App, Caller, Code, Fields, FromFields, Params, RealmUrl, reply_ok};
+use crate::outside::payload::{Place, test_base, test_push};
+use crate::outside::push_service::{Account, PushFailure, SealedPush};
+use crate::outside::seal::seal;
+use model::Timestamp;
+use model::push::{PushDevice, PushStatus, PushToken};
+use rules::push::is_same_token;
+
+/// Which phone of the older way; all of one's own without it.
+pub struct WhichToken(Option<String>);
+
+impl FromFields for WhichToken {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        Ok(Self(fields.optional("token")))
+    }
+}
+
+/// Which phone; all of one's own without it.
+pub struct WhichDevice(Option<i64>);
+
+impl FromFields for WhichDevice {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        Ok(Self(fields.optional_int("push_account_id")?))
+    }
+}
+
+/// Sends a test notification to phones of the older way.
+pub async fn test_tokens(
+    app: App,
+    caller: Caller,
+    RealmUrl(url): RealmUrl,
+    Params(WhichToken(which)): Params<WhichToken>,
+) -> Answer {
+    let directory = caller.realm.directory();
+    let own = directory.push_tokens(caller.user.id).iter();
+    let is_meant =
+        |token: &&PushToken| which.as_deref().is_none_or(|which| is_same_token(&token.token.0, which));
+    let tokens: Vec<&PushToken> = own.filter(is_meant).collect();
+    if tokens.is_empty() && which.is_some() {
+        return Err(ApiError::new(Code::INVALID_PUSH_DEVICE_TOKEN, "Device not recognized"));
+    }
+    let place = Place::of(directory.realm(), url, caller.user.id);
+    for token in tokens {
+        let Some(service) = &app.push else { return Err(admin_action_required()) };
+        let account = Account::of(&caller.realm, caller.user.id);
+        match service.test_token(&account, token, &test_base(&place)).await {
+            Ok(()) => {}
+            Err(PushFailure::Refused { code: Some(code), .. })
+                if code == Code::INVALID_REMOTE_PUSH_DEVICE_TOKEN.name() =>
+            {
+                return Err(ApiError::new(
+                    Code::INVALID_REMOTE_PUSH_DEVICE_TOKEN,
+                    "Device not recognized by the push bouncer",
+                ));
+            }
+            Err(failure) => return Err(answer_of(&failure)),
+        }
+    }
+    reply_ok()
+}
+
+/// Sends a test notification that only the phone can read.
+pub async fn test_devices(
+    app: App,
+    caller: Caller,
+    RealmUrl(url): RealmUrl,
+    Params(WhichDevice(which)): Params<WhichDevice>,
+) -> Answer {
+    let directory = caller.realm.directory();
+    let own = directory.push_devices(caller.user.id).iter();
+    let is_meant = |device: &&PushDevice| {
+        device.service_id().is_some() && which.is_none_or(|which| device.account == which)
+    };
+    let devices: Vec<&PushDevice> = own.filter(is_meant).collect();
+    if devices.is_empty() {
+        return Err(no_active_device());
+    }
+    // Phones that a service knew that this server no longer asks.
+    let Some(service) = &app.push else { return Err(admin_action_required()) };
+    let place = Place::of(directory.realm(), url, caller.user.id);
+    let text = test_push(&place, caller.realm.now()).to_string();
+    let sealed = devices.iter().map(|device| {
+        Some(SealedPush {
+            device,
+            service_id: device.service_id()?,
+            encrypted_data: seal(&device.key, text.as_bytes())?,
+            is_urgent: true,
+        })
+    });
+    let pushes = sealed.collect::<Option<Vec<_>>>().ok_or_else(ApiError::internal)?;
+    let sent = service.notify(&caller.realm.push_uuid(None), &pushes).await;
+    let gone = sent.map_err(|failure| answer_of(&failure))?.delete_device_ids;
+    let gone: Vec<(i64, Timestamp)> = devices
+        .iter()
+        .filter(|device| device.service_id().is_some_and(|id| gone.contains(&id)))
+        .map(|device| (device.account, device.added))
+        .collect();
+    if gone.is_empty() {
+        return reply_ok();
+    }
+    let is_any_left = gone.len() < devices.len();
+    let status = PushStatus::Failed(Code::INVALID_REMOTE_PUSH_DEVICE_TOKEN.name().to_owned());
+    caller.realm.settle_push_devices(caller.user.id, gone, status).await?;
+    if is_any_left { reply_ok() } else { Err(no_active_device()) }
+}
+
+fn no_active_device() -> ApiError {
+    ApiError::new(Code::NO_ACTIVE_PUSH_DEVICE, "No active registered push device")
+}
+
+fn admin_action_required() -> ApiError {
+    ApiError::new(
+        Code::ADMIN_ACTION_REQUIRED,
+        "Push notification configuration issue on server, contact the server administrator or retry later.",
+    )
+}
+
+/// What the caller is told of a failure; the details are for those who run the server.
+fn answer_of(failure: &PushFailure) -> ApiError {
+    tracing::warn!(%failure, "a test notification was not sent");
+    match failure {
+        PushFailure::Unreachable(_) => ApiError::new(
+            Code::FAILED_TO_CONNECT_BOUNCER,
+            "Network error while connecting to Zulip push notification service.",
+        ),
+        PushFailure::Broken(_) => ApiError::new(
+            Code::INTERNAL_SERVER_ERROR_ON_BOUNCER,
+            "Internal server error on Zulip push notification service, retry later.",
+        ),
+        PushFailure::Refused { .. } => admin_action_required(),
+    }
+}
