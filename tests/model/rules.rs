@@ -182,7 +182,9 @@ fn send(state: &mut State, effects: &mut Effects, id: u64, sending: Sending) {
 /// Who starts a topic follows it; who writes where it is muted unmutes it (endpoints 1).
 fn automatic_policy(state: &State, who: Who, channel: ChannelIndex, topic: &str, starts: bool) -> Option<u8> {
     let policy = state.policy(who, channel, topic);
-    let is_muted = policy == MUTED || state.channels[channel].muted.contains(&who);
+    // A mute is part of a subscription.
+    let is_channel_muted = state.is_in(who, channel) && state.channels[channel].muted.contains(&who);
+    let is_muted = policy == MUTED || is_channel_muted;
     match policy {
         FOLLOWED => None,
         _ if starts => Some(FOLLOWED),
@@ -236,8 +238,9 @@ fn tell_of_update(
     };
     let could_read = from.is_some_and(|(_, could_read)| could_read);
     let event = (who, Event::Update(target, ids));
-    // Whoever only starred what was never sent to them need not be told.
-    let was_sent = message.rows.get(&who).is_some_and(|flags| flags & HISTORICAL == 0);
+    // Whoever only starred what was never sent to them need not be told, nor guests who just got it.
+    let is_new_guest = role(who) == Role::Guest && from.is_some_and(|(_, could_read)| !could_read);
+    let was_sent = message.rows.get(&who).is_some_and(|flags| flags & HISTORICAL == 0) && !is_new_guest;
     if state.reads(who, target) && (is_told || was_sent) {
         effects.must.push(event);
     } else if state.reads(who, target) || could_read {
