@@ -232,8 +232,6 @@ pub struct Push {
     pub org_key: model::push::Hidden<String>,
     /// Seconds for one request.
     pub request_secs_max: u64,
-    /// Seconds after which a message is no longer news.
-    pub news_secs_max: u64,
 }
 
 /// `[invitations]`.

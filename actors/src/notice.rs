@@ -18,6 +18,12 @@ pub fn notification_bot(directory: &Directory) -> Option<&Arc<User>> {
     directory.user_by_email(&format!("{address}@{}", directory.realm().email_domain))
 }
 
+/// The bot that greets people.
+pub fn welcome_bot(directory: &Directory) -> Option<&Arc<User>> {
+    let (address, _) = SYSTEM_BOTS[1];
+    directory.user_by_email(&format!("{address}@{}", directory.realm().email_domain))
+}
+
 /// A notice in which names mean what they mean to `author`, who caused it; none where it cannot be rendered.
 pub fn draft_notice(
     realm: &RealmHandle,

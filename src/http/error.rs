@@ -5,7 +5,7 @@
 
 mod words;
 
-pub(crate) use words::escape_html;
+pub(crate) use words::{escape_html, not_invited};
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;

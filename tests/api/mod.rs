@@ -2,11 +2,14 @@
 
 mod account;
 mod auth;
+pub mod bots;
 mod channels;
 pub mod edge;
 mod folders;
 pub mod groups;
+mod invites;
 mod messages;
+pub mod pictures;
 pub mod realm;
 mod subscriptions;
 mod topics;

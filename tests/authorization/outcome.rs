@@ -32,6 +32,9 @@ const WORDS: &[Expected] = &[
     word("owner", 400, "UNAUTHORIZED_PRINCIPAL", "Must be an organization owner"),
     bad("guest", "Not allowed for guest users"),
     bad("human", "This endpoint does not accept bot requests."),
+    word("phone", 400, "PUSH_SERVICE_NOT_CONFIGURED", "Server is not configured to use push notification service."),
+    word("token", 400, "INVALID_PUSH_DEVICE_TOKEN", "Device not recognized"),
+    word("inert", 400, "NO_ACTIVE_PUSH_DEVICE", "No active registered push device"),
     bad("perm", "Insufficient permission"),
     // Channels.
     bad("id", "Invalid channel ID"),
@@ -77,6 +80,11 @@ const WORDS: &[Expected] = &[
     bad("absent", "No presence data for cordelia@zulip.com"),
     bad("create", "User not authorized to create users"),
     bad("query", "User not authorized for this query"),
+    bad("nomail", "This server sends no e-mail, so it cannot invite by it. A reusable link invites without."),
+    bad("inviter", "Must be an organization administrator"),
+    bad("none", "No such invitation"),
+    // A page for people.
+    word("page", 404, "", ""),
     bad("group", "Invalid user group"),
     bad("part", "You cannot attach a submessage to this message."),
     word("queue", 400, "BAD_EVENT_QUEUE_ID", "Bad event queue ID: {queue}"),

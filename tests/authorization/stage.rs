@@ -3,7 +3,7 @@
 //! A place is built for each call that might change it, and kept while calls are refused: a refusal changes nothing.
 
 use super::rows::{Place, Row};
-use crate::support::{Answer, Channel, Person, TestServer, people};
+use crate::support::{Answer, Channel, Params, Person, TestServer, people};
 use serde_json::{Value, json};
 
 /// The callers with an account here, in the order of the table's columns, and who plays them.
@@ -118,10 +118,21 @@ impl Stage {
             let id = people::add(self.t.realm(), &name, "Fresh", model::Role::Member, None).await;
             values.push(("fresh", id.to_string()));
         }
+        if texts.contains("{bot}") {
+            values.push(("bot", self.build_bot(number).await.to_string()));
+        }
         if texts.contains("{group}") {
             values.push(("group", self.build_group().await.to_string()));
         }
         Scene { key, values }
+    }
+
+    /// A bot of a member who is no caller.
+    async fn build_bot(&self, number: usize) -> u32 {
+        let (name, short_name) = (format!("Scene {number}"), format!("scene{number}"));
+        let params: Params<'_> = &[("full_name", &name), ("short_name", &short_name)];
+        let made = self.t.user("ZOE").post("/bots", params).ok().await;
+        made["user_id"].as_u64().expect("an id") as u32
     }
 
     /// A group with one member, managed by a member who is no caller and by the channel administrator.

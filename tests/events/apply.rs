@@ -1,5 +1,6 @@
 //! A client's state, changed by nothing but events.
 
+mod bots;
 mod changed;
 pub mod channels;
 mod groups;
@@ -63,6 +64,7 @@ impl State {
             ("alert_words", _) => self.json["alert_words"] = event["alert_words"].clone(),
             ("user_status", _) => self.says(event),
             ("muted_users", _) => self.json["muted_users"] = event["muted_users"].clone(),
+            ("push_device", _) => self.phone(event),
             ("navigation_view", _) => self.navigation_view(event, op),
             ("custom_profile_fields", _) => self.profile_fields(event),
             ("realm_domains", _) => self.domains(event, op),
@@ -70,6 +72,8 @@ impl State {
                 let key = event["type"].as_str().expect("a type");
                 self.json[key] = event[key].clone();
             }
+            ("realm_emoji", _) => self.json["realm_emoji"] = event["realm_emoji"].clone(),
+            ("realm_bot", _) => self.bot(event, op),
             ("realm", "update_dict") => self.organization_changes(event),
             ("realm_user", "add") => self.person_appears(event),
             ("realm_user", "remove") => self.person_vanishes(event),
@@ -91,7 +95,7 @@ impl State {
                 }
             }
             // Nothing of a registration depends on these.
-            ("typing" | "heartbeat" | "reaction" | "submessage", _) => {}
+            ("typing" | "heartbeat" | "reaction" | "submessage" | "invites_changed", _) => {}
             other => panic!("no client expects {other:?} here: {event}"),
         }
     }
@@ -107,6 +111,7 @@ impl State {
             }
             sort(&mut self.json[key], |channel| channel["name"].to_string());
         }
+        sort(&mut self.json["realm_bots"], |bot| format!("{:>9}", bot["user_id"]));
         for key in people::PEOPLE_LISTS {
             sort(&mut self.json[key], |user| format!("{:>9}", user["user_id"]));
         }

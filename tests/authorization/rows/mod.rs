@@ -6,12 +6,15 @@
 
 pub mod account;
 pub mod accounts;
+pub mod bots;
 pub mod channels;
 pub mod events;
 pub mod groups;
+pub mod invitations;
 pub mod messages;
 pub mod organization;
 pub mod personal;
+pub mod pictures;
 pub mod subscriptions;
 
 use super::stage::CALLERS;
@@ -79,8 +82,11 @@ pub fn all() -> Vec<Row> {
         subscriptions::rows(),
         groups::rows(),
         personal::rows(),
+        pictures::rows(),
         organization::rows(),
+        invitations::rows(),
         accounts::rows(),
+        bots::rows(),
     ]
     .concat()
 }
@@ -120,9 +126,12 @@ impl Row {
             ("{stream_id:int}", "{channel}"),
             ("{user_id:int}", "{user}"),
             ("{user_group_id:int}", "{group}"),
+            ("{bot_id:int}", "{bot}"),
             ("{email:text}", "cordelia@zulip.com"),
             ("{channel_folder_id:int}", "1"),
             ("{fragment:rest}", "inbox"),
+            ("{invite_id:int}", "99999"),
+            ("{key:rest}", "nowhere/"),
             ("{field_id:int}", "99999"),
             ("{domain:text}", "nowhere.example"),
             ("{filter_id:int}", "99999"),

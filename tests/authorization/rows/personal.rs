@@ -17,6 +17,17 @@ pub fn rows() -> Vec<Row> {
         row("POST /api/v1/users/me/muted_users/{user_id:int}", Nowhere, "",      "ok"),
         row("DELETE /api/v1/users/me/muted_users/{user_id:int}", Nowhere, "",    "ok"),
 
+        row("POST /api/v1/users/me/apns_device_token", Nowhere, "token=c0ffee appid=org.zulip.Zulip",
+                                                                                 "ok    ok     ok     ok     ok     ok     human  ok"),
+        row("DELETE /api/v1/users/me/apns_device_token", Nowhere, "token=c0ffee", "ok    ok     ok     ok     ok     ok     human  ok"),
+        row("POST /api/v1/users/me/android_gcm_reg_id", Nowhere, "token=android", "ok    ok     ok     ok     ok     ok     human  ok"),
+        row("DELETE /api/v1/users/me/android_gcm_reg_id", Nowhere, "token=android", "ok    ok     ok     ok     ok     ok     human  ok"),
+        row("POST /api/v1/mobile_push/register", Nowhere,
+            "token_kind=fcm push_account_id=1 push_key=MTaUDJDMWypQ1WufZ1NRTHSSvgYtXh1qVNSjN3aBiEFt bouncer_public_key=k encrypted_push_registration=r",
+                                                                                 "phone phone  phone  phone  phone  phone  human  phone"),
+        row("POST /api/v1/mobile_push/test_notification", Nowhere, "token=other", "token token  token  token  token  token  human  token"),
+        row("POST /api/v1/mobile_push/e2ee/test_notification", Nowhere, "",      "inert inert  inert  inert  inert  inert  human  inert"),
+
         row("GET /api/v1/navigation_views", Nowhere, "",                         "ok"),
         row("POST /api/v1/navigation_views", Nowhere, "fragment=inbox is_pinned=true", "ok"),
         row("PATCH /api/v1/navigation_views/{fragment:rest}", Nowhere, "is_pinned=false", "ok"),

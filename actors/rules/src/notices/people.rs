@@ -1,6 +1,6 @@
 //! What the notification bot writes to single people (companions.md 6, endpoints.md 1 step 7 and 14).
 
-use super::{channel_link, loud_mention};
+use super::{channel_link, loud_mention, silent_mention};
 use model::{Channel, User};
 
 /// To somebody whom another one subscribed; none without channels. Not sent to bots, to oneself, or for channels
@@ -17,6 +17,28 @@ pub fn subscribed_text(actor: &User, channels: &[&Channel]) -> Option<String> {
     sorted.sort_by(|a, b| a.name.cmp(&b.name));
     let lines: Vec<String> = sorted.iter().map(|channel| format!("* {}", channel_link(channel))).collect();
     Some(format!("{actor} subscribed you to the following channels:\n\n{}", lines.join("\n")))
+}
+
+/// Topic in which the organization is told of new people.
+pub const SIGNUPS_TOPIC: &str = "signups";
+
+/// To the organization: somebody came in.
+pub fn signed_up_text(user: &User) -> String {
+    format!("{} joined this organization.", silent_mention(user))
+}
+
+/// To whoever invited somebody who came.
+pub fn invitation_accepted_text(user: &User) -> String {
+    format!("{} accepted your invitation to join Zulip!", silent_mention(user))
+}
+
+/// To somebody who has just come in, before what the organization itself has to say.
+pub fn welcome_text(organization: &str) -> String {
+    format!(
+        "Hello, and welcome to **{organization}**! :wave:\n\n\
+         Messages here are in channels, and within a channel each conversation is a topic of its own. Read on where \
+         something interests you, reply, or begin a topic. You can also write to people directly, as I do to you."
+    )
 }
 
 /// To the owner of a bot that wrote to a channel that is not there.

@@ -1,0 +1,48 @@
+//! `POST /invites/multiuse` and `DELETE /invites/multiuse/{id}`: links that anybody may use (companions.md 10).
+
+use super::fields::InvitationFields;
+use super::list::link;
+use crate::http::{
+    Answer, ApiError, App, Caller, Fields, FromFields, Params, Path, RealmUrl, reply, reply_ok,
+};
+use model::InvitationId;
+use serde::Serialize;
+
+/// The parameters.
+pub struct CreateLink {
+    invitation: InvitationFields,
+    channels: Vec<i64>,
+}
+
+impl FromFields for CreateLink {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        Ok(Self {
+            invitation: InvitationFields::read(fields)?,
+            channels: fields.optional_ints("stream_ids")?.unwrap_or_default(),
+        })
+    }
+}
+
+#[derive(Serialize)]
+struct Created {
+    invite_link: String,
+}
+
+/// `invite_link`, which is good until it is taken back or its time is over.
+pub async fn create(
+    app: App,
+    caller: Caller,
+    RealmUrl(url): RealmUrl,
+    Params(CreateLink { invitation, channels }): Params<CreateLink>,
+) -> Answer {
+    // Whoever makes a link is told who came by it; there is no parameter for that.
+    let request = invitation.into_request(&app.config, channels, true);
+    let invitation = caller.realm.create_reusable_invitation(caller.user.id, request).await?;
+    reply(&Created { invite_link: link(&caller.realm, &url, invitation) })
+}
+
+/// Takes a link back. Who joined with it stays.
+pub async fn revoke(caller: Caller, Path(invitation): Path<InvitationId>, _: Params<()>) -> Answer {
+    caller.realm.revoke_invitation(caller.user.id, invitation, true).await?;
+    reply_ok()
+}

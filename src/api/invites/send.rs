@@ -1,0 +1,38 @@
+//! `POST /invites`: invites people by mail (endpoints.md 10).
+
+use super::fields::InvitationFields;
+use crate::http::error::not_invited;
+use crate::http::{Answer, ApiError, App, Caller, Fields, FromFields, Params, reply_ok};
+use rules::error::InvitingRefusal;
+
+/// The parameters.
+pub struct SendInvites {
+    addresses: String,
+    invitation: InvitationFields,
+    channels: Vec<i64>,
+    notifies_inviter: bool,
+}
+
+impl FromFields for SendInvites {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        Ok(Self {
+            addresses: fields.required("invitee_emails")?,
+            invitation: InvitationFields::read(fields)?,
+            channels: fields.required_ints("stream_ids")?,
+            notifies_inviter: fields.bool_or("notify_referrer_on_join", true)?,
+        })
+    }
+}
+
+/// Invites everybody who can be. Where some could not, because they are known here, that is told as an error all the
+/// same.
+pub async fn send(app: App, caller: Caller, Params(params): Params<SendInvites>) -> Answer {
+    let SendInvites { addresses, invitation, channels, notifies_inviter } = params;
+    let request = invitation.into_request(&app.config, channels, notifies_inviter);
+    let daily_max = app.config.invitations.daily_max;
+    let skipped = caller.realm.send_invitations(caller.user.id, addresses, request, daily_max).await?;
+    match skipped.is_empty() {
+        true => reply_ok(),
+        false => Err(not_invited(InvitingRefusal::SomeKnown, &skipped)),
+    }
+}

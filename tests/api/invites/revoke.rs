@@ -1,0 +1,89 @@
+//! `DELETE /invites/{id}` and `POST /invites/{id}/resend`.
+
+use super::{create_link, invite, kinds, link_in, listed, mail_to, open, start};
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn the_inviter_or_an_administrator_takes_an_invitation_back() {
+    let t = start().await;
+    let [desdemona, iago, shiva, hamlet] = t.users(["desdemona", "iago", "shiva", "hamlet"]);
+    for address in ["a@x.example", "b@x.example"] {
+        invite(&hamlet, address, &[]).ok().await;
+    }
+    invite(&desdemona, "c@x.example", &[("invite_as", &100)]).ok().await;
+    let link = link_in(&mail_to(&t, "a@x.example", 1).await);
+    assert_eq!(open(&t, &link).await.0, 200);
+
+    let no_administrator =
+        || json!({"msg": "Must be an organization administrator", "code": "UNAUTHORIZED_PRINCIPAL"});
+    let no_owner = || json!({"msg": "Must be an organization owner", "code": "UNAUTHORIZED_PRINCIPAL"});
+    shiva.delete("/invites/1", &[]).refused(400, no_administrator()).await;
+    shiva.post("/invites/1/resend", &[]).refused(400, no_administrator()).await;
+    iago.delete("/invites/3", &[]).refused(400, no_owner()).await;
+    iago.post("/invites/3/resend", &[]).refused(400, no_owner()).await;
+    for path in ["/invites/99", "/invites/4294967295"] {
+        iago.delete(path, &[]).bad("No such invitation").await;
+        iago.post(&format!("{path}/resend"), &[]).bad("No such invitation").await;
+    }
+
+    let mut queue = hamlet.register().events(&["invites_changed"]).await;
+    hamlet.delete("/invites/1", &[]).ok().await;
+    iago.delete("/invites/2", &[]).ok().await;
+    desdemona.delete("/invites/3", &[]).ok().await;
+    assert_eq!(kinds(&mut queue).await, ["invites_changed", "invites_changed"]);
+    assert_eq!(listed(&desdemona).await, [] as [Value; 0]);
+    hamlet.delete("/invites/1", &[]).bad("Invitation already used or deactivated.").await;
+    hamlet.post("/invites/1/resend", &[]).bad("Invitation already used or deactivated.").await;
+    let (status, page) = open(&t, &link).await;
+    assert!(status == 410 && page.contains("This invitation has been revoked"), "{page}");
+}
+
+#[tokio::test]
+async fn an_invitation_whose_time_is_over_can_be_sent_again() {
+    let clock = actors::ManualClock::new(model::Timestamp(1_800_000_000_000));
+    let t = crate::support::TestServer::plan().development().clock(&clock).start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    invite(&hamlet, "a@x.example", &[("invite_expires_in_minutes", &5)]).ok().await;
+    let link = link_in(&mail_to(&t, "a@x.example", 1).await);
+    clock.advance_secs(5 * 60);
+    let (status, page) = open(&t, &link).await;
+    assert!(status == 410 && page.contains("This invitation has expired"), "{page}");
+    assert_eq!(listed(&hamlet).await, [] as [Value; 0]);
+
+    let mut queue = iago.register().events(&["invites_changed"]).await;
+    assert_eq!(hamlet.post("/invites/1/resend", &[]).ok().await, json!({"result": "success", "msg": ""}));
+    let again = &listed(&hamlet).await[0];
+    let secs = |key: &str| again[key].as_u64().expect("seconds");
+    assert_eq!((secs("invited"), secs("expiry_date")), (1_800_000_300, 1_800_000_600));
+    assert_eq!(kinds(&mut queue).await, [] as [&str; 0]);
+    assert_eq!(link_in(&mail_to(&t, "a@x.example", 2).await), link);
+    assert_eq!(open(&t, &link).await.0, 200);
+    clock.advance_secs(5 * 60);
+    // One that is over can be taken back all the same.
+    iago.delete("/invites/1", &[]).ok().await;
+    assert!(open(&t, &link).await.1.contains("This invitation has been revoked"));
+}
+
+#[tokio::test]
+async fn invitations_end_with_the_account_of_whoever_sent_them() {
+    let t = start().await;
+    let [iago, othello] = t.users(["iago", "othello"]);
+    invite(&othello, "a@x.example", &[]).ok().await;
+    let link = link_in(&mail_to(&t, "a@x.example", 1).await);
+    let mut queue = iago.register().events(&["invites_changed"]).await;
+    iago.delete(&format!("/users/{}", othello.id), &[]).ok().await;
+    assert_eq!(kinds(&mut queue).await, ["invites_changed"]);
+    assert!(open(&t, &link).await.1.contains("This invitation has been revoked"));
+    assert_eq!(listed(&iago).await, [] as [Value; 0]);
+}
+
+#[tokio::test]
+async fn each_kind_is_taken_back_in_its_own_way() {
+    let t = start().await;
+    let iago = t.user("iago");
+    create_link(&iago, &[]).await;
+    invite(&iago, "a@x.example", &[]).ok().await;
+    iago.delete("/invites/1", &[]).bad("No such invitation").await;
+    iago.post("/invites/1/resend", &[]).bad("No such invitation").await;
+    iago.delete("/invites/multiuse/2", &[]).bad("No such invitation").await;
+}

@@ -1,0 +1,21 @@
+//! Bots. `{bot}` is one of ZOE's, who is no caller.
+
+use super::Place::Nowhere;
+use super::{Row, row};
+
+#[rustfmt::skip]
+pub fn rows() -> Vec<Row> {
+    vec![
+        //                                                                        guest member full   moder  admin  owner  bot    warden
+        row("GET /api/v1/bots", Nowhere, "",                                      "guest ok     ok     ok     ok     ok     human  ok"),
+        row("POST /api/v1/bots", Nowhere, "full_name=Bot{number} short_name=b{number}",
+                                                                                  "guest ok     ok     ok     ok     ok     human  ok"),
+        row("POST /api/v1/bots", Nowhere, "full_name=In{number} short_name=in{number} bot_type=2",
+                                                                                  "guest ok     ok     ok     ok     ok     human  ok"),
+        row("PATCH /api/v1/bots/{bot_id:int}", Nowhere, "full_name=Other{number}", "guest perm   perm   perm   ok     ok     human  perm"),
+        row("PATCH /api/v1/bots/{bot_id:int}", Nowhere, "role=100",               "guest perm   perm   perm   owner  ok     human  perm"),
+        row("GET /api/v1/bots/{bot_id:int}/api_key", Nowhere, "",                 "guest perm   perm   perm   ok     ok     human  perm"),
+        row("POST /api/v1/bots/{bot_id:int}/api_key/regenerate", Nowhere, "",     "guest perm   perm   perm   ok     ok     human  perm"),
+        row("DELETE /api/v1/bots/{bot_id:int}", Nowhere, "",                      "guest perm   perm   perm   ok     ok     human  perm"),
+    ]
+}
