@@ -5,6 +5,7 @@ mod folder;
 mod kill;
 mod load;
 mod outbox;
+mod pictures;
 mod replay;
 mod terminate;
 mod webhooks;

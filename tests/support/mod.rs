@@ -10,6 +10,7 @@ pub mod call;
 pub mod channel;
 pub mod people;
 pub mod person;
+pub mod phone;
 pub mod process;
 pub mod queue;
 pub mod server;

@@ -120,11 +120,12 @@ impl Writer<'_> {
         text: Text,
         notice: &mut Option<Box<DirectDraft>>,
     ) -> Result<ChannelDraft, ApiError> {
+        let directory = self.realm.directory();
+        let channel = channel.or_else(|| default_channel(&directory, self.sender));
         let channel = channel.ok_or_else(|| ApiError::bad_request("Missing channel"))?;
         let topic = topic.ok_or_else(|| ApiError::bad_request("Missing topic"))?;
         let topic = parse_topic(&topic)?;
         let content = parse_content(&text.content)?;
-        let directory = self.realm.directory();
         let wanted = match &channel {
             ChannelName::Id(id) => ChannelRef::Id(*id),
             ChannelName::Name(name) => ChannelRef::Name(name),
@@ -160,6 +161,12 @@ impl Writer<'_> {
         let (sender, client, echo) = (self.sender.clone(), self.client, text.echo);
         Ok(Draft { sender, content, rendered, client, read_by_sender, echo })
     }
+}
+
+/// Where a bot sends when it does not say where.
+fn default_channel(directory: &Directory, sender: &User) -> Option<ChannelName> {
+    let channel = directory.bot_config(sender.id)?.sending_channel?;
+    Some(ChannelName::Id(channel.0.into()))
 }
 
 /// A text of a message as HTML.

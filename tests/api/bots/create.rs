@@ -1,0 +1,214 @@
+//! `POST /bots` and `GET /bots`.
+
+use super::{make, shown};
+use crate::support::shape::fields;
+use crate::support::{Params, TestServer};
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn a_bot_can_be_used_at_once() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let channel = hamlet.create_channel("Verona").await;
+    let (bot, body) = make(&hamlet, "rec", &[]).await;
+    assert_eq!(
+        fields(&body),
+        [
+            "api_key",
+            "avatar_url",
+            "default_all_public_streams",
+            "default_events_register_stream",
+            "default_sending_stream",
+            "user_id"
+        ]
+    );
+    assert_eq!(body["default_sending_stream"], Value::Null);
+    assert_eq!(body["default_all_public_streams"], false);
+    let me = bot.get("/users/me", &[]).ok().await;
+    assert_eq!(me["bot_type"], 1);
+    assert_eq!(me["bot_owner_id"], hamlet.id);
+    assert_eq!(me["email"], "rec-bot@zulipdev.com");
+    assert_eq!(me["role"], 400);
+    bot.send(&channel, "t", "hello").await;
+    // The owner's list has what the owner needs to run it.
+    let bots = hamlet.get("/bots", &[]).ok().await;
+    let bots = bots["bots"].as_array().unwrap().clone();
+    assert_eq!(bots.len(), 1);
+    assert_eq!(bots[0]["username"], "rec-bot@zulipdev.com");
+    assert_eq!(bots[0]["api_key"], json!(bot.key));
+    assert_eq!(
+        fields(&bots[0]),
+        [
+            "api_key",
+            "avatar_url",
+            "default_all_public_streams",
+            "default_events_register_stream",
+            "default_sending_stream",
+            "full_name",
+            "username"
+        ]
+    );
+    // Administrators see it, others do not.
+    let seen = shown(&iago, &bot).await.unwrap();
+    assert_eq!((&seen["owner_id"], &seen["services"]), (&json!(hamlet.id), &json!([])));
+    assert_eq!(seen["api_key"], json!(bot.key));
+    assert!(shown(&t.user("othello"), &bot).await.is_none());
+    assert_eq!(iago.get("/bots", &[]).ok().await["bots"], json!([]));
+}
+
+#[tokio::test]
+async fn defaults_and_services_are_kept() {
+    let t = TestServer::start().await;
+    let hamlet = t.user("hamlet");
+    hamlet.create_channel("Verona").await;
+    let (kind, url) = (3, json!("https://bots.example.com/hook"));
+    let params: Params<'_> = &[
+        ("bot_type", &kind),
+        ("payload_url", &url),
+        ("interface_type", &2),
+        ("default_sending_stream", &"Verona"),
+        ("default_events_register_stream", &"Verona"),
+        ("default_all_public_streams", &true),
+        ("config_data", &"{}"),
+    ];
+    let (bot, body) = make(&hamlet, "out", params).await;
+    assert_eq!(body["default_sending_stream"], "Verona");
+    assert_eq!(body["default_events_register_stream"], "Verona");
+    assert_eq!(body["default_all_public_streams"], true);
+    let seen = shown(&hamlet, &bot).await.unwrap();
+    let services = seen["services"].as_array().unwrap();
+    assert_eq!(services.len(), 1);
+    assert_eq!(services[0]["base_url"], "https://bots.example.com/hook");
+    assert_eq!(services[0]["interface"], 2);
+    let token = services[0]["token"].as_str().unwrap();
+    assert!(token.len() == 32 && token.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{token}");
+    assert_ne!(token, bot.key);
+    // What is not JSON is taken as it is.
+    let plain: Params<'_> = &[("bot_type", &kind), ("payload_url", &"http://bots.example.com")];
+    make(&hamlet, "plain", plain).await;
+}
+
+#[tokio::test]
+async fn refusals() {
+    let t = TestServer::start().await;
+    let [hamlet, polonius] = t.users(["hamlet", "polonius"]);
+    let secret = t.user("iago").create_channel("secret").private().await;
+    let default_bot = t.user("default-bot");
+    make(&hamlet, "taken", &[]).await;
+    let good: Params<'_> = &[("full_name", &"Good"), ("short_name", &"good")];
+    polonius.post("/bots", good).bad("Not allowed for guest users").await;
+    default_bot.post("/bots", good).bad("This endpoint does not accept bot requests.").await;
+    let files = "--b\r\nContent-Disposition: form-data; name=\"full_name\"\r\n\r\nGood\r\n--b\r\n\
+                 Content-Disposition: form-data; name=\"short_name\"\r\n\r\ngood\r\n--b--\r\n";
+    for name in ["full_name", "short_name"] {
+        let rest: Vec<_> = good.iter().copied().filter(|(other, _)| *other != name).collect();
+        let missing = json!({
+            "msg": format!("Missing '{name}' argument"), "code": "REQUEST_VARIABLE_MISSING", "var_name": name
+        });
+        hamlet.post("/bots", &rest).refused(400, missing).await;
+    }
+    let long = "n".repeat(101);
+    let cases: [(&[(&str, &str)], &str); 21] = [
+        (&[("short_name", "")], "Bad name or username"),
+        (&[("short_name", "a b")], "Bad name or username"),
+        (&[("short_name", "a@b")], "Bad name or username"),
+        (&[("short_name", "taken")], "Username already in use"),
+        (&[("short_name", "TAKEN")], "Username already in use"),
+        (&[("full_name", "King Hamlet")], "Name is already in use!"),
+        (&[("full_name", "taken the bot")], "Name is already in use!"),
+        (&[("full_name", "B")], "Name too short!"),
+        (&[("full_name", "B*t")], "Invalid characters in name!"),
+        (&[("full_name", &long)], "Name too long!"),
+        (&[("bot_type", "0")], "Invalid bot type"),
+        (&[("bot_type", "5")], "Invalid bot type"),
+        (&[("bot_type", "4")], "Embedded bots are not enabled."),
+        (&[("config_data", "{\"a\": \"b\"}")], "Embedded bots are not enabled."),
+        (&[("bot_type", "2"), ("service_name", "github")], "Invalid integration 'github'."),
+        (&[("interface_type", "3")], "Invalid interface type"),
+        (&[("bot_type", "3"), ("payload_url", "\"nowhere\"")], "Invalid payload_url: Value error, Not a URL"),
+        (
+            &[("bot_type", "3"), ("payload_url", "\"http://127.0.0.:5002\"")],
+            "Invalid payload_url: Value error, Not a URL",
+        ),
+        (
+            &[("bot_type", "3"), ("payload_url", "\"ftp://a.example\"")],
+            "Invalid payload_url: Value error, Not a URL",
+        ),
+        (&[("default_sending_stream", "nowhere")], "Invalid channel name 'nowhere'"),
+        (&[("default_events_register_stream", &secret.name)], "Invalid channel name 'secret'"),
+    ];
+    for (changes, msg) in cases {
+        let mut params: Vec<(&str, &(dyn std::fmt::Display + Sync))> = good.to_vec();
+        for (name, value) in changes {
+            params.retain(|(known, _)| known != name);
+            params.push((name, value));
+        }
+        let answer = hamlet.post("/bots", &params).await;
+        assert_eq!((answer.status, answer.body["msg"].as_str()), (400, Some(msg)), "{changes:?}");
+        assert_eq!(answer.body["code"], "BAD_REQUEST");
+    }
+    // Nothing of it made a bot; a form without files does.
+    assert_eq!(hamlet.get("/bots", &[]).ok().await["bots"].as_array().unwrap().len(), 1);
+    let form = "multipart/form-data; boundary=b";
+    hamlet.send_body(reqwest::Method::POST, "/bots", form, files.into()).ok().await;
+}
+
+#[tokio::test]
+async fn who_may_make_which() {
+    let t = TestServer::start().await;
+    let [desdemona, shiva, hamlet] = t.users(["desdemona", "shiva", "hamlet"]);
+    let group = |name: &str| t.realm().directory().group_by_name(name).unwrap().id.0;
+    let restrict = async |setting: &'static str, name: &str| {
+        let value = json!({"new": group(name)});
+        desdemona.patch("/realm", &[(setting, &value)]).ok().await;
+    };
+    restrict("can_create_bots_group", "role:moderators").await;
+    let try_it = async |name: &'static str, kind: u8| {
+        let params: Params<'_> = &[("full_name", &name), ("short_name", &name), ("bot_type", &kind)];
+        hamlet.post("/bots", params).await
+    };
+    for kind in [1, 3] {
+        assert_eq!(try_it("generic", kind).await.body["msg"], "Insufficient permission");
+    }
+    assert_eq!(try_it("writer", 2).await.status, 200);
+    restrict("can_create_write_only_bots_group", "role:nobody").await;
+    assert_eq!(try_it("second", 2).await.body["msg"], "Insufficient permission");
+    // Whoever may make any may make those that only write.
+    make(&shiva, "mod", &[("bot_type", &2)]).await;
+    make(&shiva, "any", &[]).await;
+}
+
+#[tokio::test]
+async fn incoming_webhooks_only_write() {
+    let t = TestServer::start().await;
+    let hamlet = t.user("hamlet");
+    let channel = hamlet.create_channel("Verona").await;
+    let (bot, _) = make(&hamlet, "in", &[("bot_type", &2)]).await;
+    bot.send(&channel, "t", "built").await;
+    for path in ["/users/me", "/messages", "/bots"] {
+        bot.get(path, &[]).bad("This API is not available to incoming webhook bots.").await;
+    }
+}
+
+#[tokio::test]
+async fn defaults_say_where_a_bot_sends_and_listens() {
+    let t = TestServer::start().await;
+    let hamlet = t.user("hamlet");
+    let verona = hamlet.create_channel("Verona").await;
+    let rome = hamlet.create_channel("Rome").await;
+    let params: Params<'_> =
+        &[("default_sending_stream", &"Verona"), ("default_events_register_stream", &"Verona")];
+    let (bot, _) = make(&hamlet, "shy", params).await;
+    bot.post("/messages", &[("type", &"stream"), ("topic", &"t"), ("content", &"here")]).ok().await;
+    let found = hamlet.messages(json!([{"operator": "channel", "operand": verona.id}])).await;
+    assert!(found.iter().any(|message| message["content"].as_str().unwrap().contains("here")));
+    // All public channels, but only what is in the default one.
+    let mut queue = bot.register().events(&["message"]).set("all_public_streams", json!(true)).await;
+    hamlet.send(&rome, "t", "elsewhere").await;
+    let id = hamlet.send(&verona, "t", "for bots").await;
+    assert_eq!(queue.next().await["message"]["id"], id);
+    let (curious, _) = make(&hamlet, "curious", &[("default_all_public_streams", &true)]).await;
+    let mut queue = curious.register().events(&["message"]).await;
+    let id = hamlet.send(&rome, "t", "for all").await;
+    assert_eq!(queue.next().await["message"]["id"], id);
+}

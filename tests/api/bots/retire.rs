@@ -1,0 +1,36 @@
+//! `DELETE /bots/{id}`, and what becomes of the bots of somebody who leaves.
+
+use super::{make, shown};
+use crate::support::TestServer;
+use serde_json::json;
+
+#[tokio::test]
+async fn a_retired_bot_does_nothing_any_more() {
+    let t = TestServer::start().await;
+    let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
+    let (bot, _) = make(&hamlet, "rec", &[]).await;
+    let path = format!("/bots/{}", bot.id);
+    othello.delete(&path, &[]).bad("Insufficient permission").await;
+    iago.delete(&format!("/bots/{}", hamlet.id), &[]).bad("No such bot").await;
+    hamlet.delete(&path, &[]).ok().await;
+    hamlet.delete(&path, &[]).ok().await;
+    let gone = json!({"msg": "Account is deactivated", "code": "USER_DEACTIVATED"});
+    bot.get("/users/me", &[]).refused(401, gone).await;
+    assert_eq!(hamlet.get("/bots", &[]).ok().await["bots"], json!([]));
+    assert_eq!(shown(&hamlet, &bot).await.unwrap()["is_active"], false);
+    // Its name is free again, its address is not.
+    make(&hamlet, "other", &[]).await;
+    let taken: crate::support::Params<'_> = &[("full_name", &"rec the bot"), ("short_name", &"rec")];
+    hamlet.post("/bots", taken).bad("Username already in use").await;
+}
+
+#[tokio::test]
+async fn bots_go_with_their_owner() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let (bot, _) = make(&hamlet, "rec", &[]).await;
+    iago.delete(&format!("/users/{}", hamlet.id), &[]).ok().await;
+    assert_eq!(shown(&iago, &bot).await.unwrap()["is_active"], false);
+    let gone = json!({"msg": "Account is deactivated", "code": "USER_DEACTIVATED"});
+    bot.get("/users/me", &[]).refused(401, gone).await;
+}

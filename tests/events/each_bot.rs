@@ -1,0 +1,138 @@
+//! Every change of a bot: who is told what, and that it is all of it.
+
+use super::each_type::kinds;
+use super::verify;
+use super::verify::Seen;
+use crate::api::bots::make;
+use crate::support::{Params, TestServer};
+use serde_json::{Value, json};
+
+const ALL: [&str; 4] = ["iago", "hamlet", "othello", "polonius"];
+
+/// The `realm_bot` events that somebody got, without their numbers.
+fn about_bots(seen: &Seen, name: &str) -> Vec<Value> {
+    let events = seen[name].iter().filter(|event| event["type"] == "realm_bot");
+    let fields = |event: &Value| json!([event["op"], event["bot"]]);
+    events.map(fields).collect()
+}
+
+#[tokio::test]
+async fn a_new_bot() {
+    let t = TestServer::start().await;
+    let hamlet = t.user("hamlet");
+    let mut made = None;
+    let seen = verify(&t, &ALL, async {
+        let url = json!("http://bots.example.com/");
+        let params: Params<'_> = &[("bot_type", &3), ("payload_url", &url)];
+        made = Some(make(&hamlet, "new", params).await.0);
+    })
+    .await;
+    let bot = made.unwrap();
+    for name in ["iago", "hamlet"] {
+        let own = kinds(&seen, name);
+        assert_eq!(
+            (own.first().unwrap().as_str(), own.last().unwrap().as_str()),
+            ("realm_user add", "realm_bot add")
+        );
+        let told = about_bots(&seen, name)[0][1].clone();
+        assert_eq!((&told["api_key"], &told["owner_id"]), (&json!(bot.key), &json!(hamlet.id)));
+        assert_eq!(told["services"][0]["base_url"], "http://bots.example.com/");
+        assert_eq!(told["services"][0]["interface"], 1);
+    }
+    for name in ["othello", "polonius"] {
+        let text = serde_json::to_string(&seen[name]).unwrap();
+        assert!(!text.contains(&bot.key) && about_bots(&seen, name).is_empty(), "{text}");
+        assert!(kinds(&seen, name).contains(&"realm_user add".to_owned()));
+    }
+}
+
+#[tokio::test]
+async fn what_changes_about_a_bot() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    hamlet.create_channel("Verona").await;
+    let (bot, _) = make(&hamlet, "rec", &[("bot_type", &3)]).await;
+    let path = format!("/bots/{}", bot.id);
+    let mut key = String::new();
+    let seen = verify(&t, &ALL, async {
+        let change = |params: Params<'_>| hamlet.patch(&path, params);
+        change(&[("full_name", &"Recorder")]).ok().await;
+        change(&[("full_name", &"Recorder")]).ok().await;
+        change(&[("default_sending_stream", &"Verona"), ("default_all_public_streams", &true)]).ok().await;
+        change(&[("default_events_register_stream", &"Verona")]).ok().await;
+        change(&[("service_payload_url", &"\"http://bots.example.com/\"")]).ok().await;
+        change(&[("short_name", &"recorder")]).ok().await;
+        iago.patch(&path, &[("role", &300)]).ok().await;
+        let renewed = hamlet.post(&format!("{path}/api_key/regenerate"), &[]).ok().await;
+        key = renewed["api_key"].as_str().unwrap().to_owned();
+        hamlet.delete(&path, &[]).ok().await;
+        hamlet.delete(&path, &[]).ok().await;
+        iago.post(&format!("/users/{}/reactivate", bot.id), &[]).ok().await;
+    })
+    .await;
+    for name in ["iago", "hamlet"] {
+        let told = about_bots(&seen, name);
+        let id = bot.id;
+        let expected = [
+            json!({"user_id": id, "full_name": "Recorder"}),
+            json!({"user_id": id, "default_sending_stream": "Verona"}),
+            json!({"user_id": id, "default_all_public_streams": true}),
+            json!({"user_id": id, "default_events_register_stream": "Verona"}),
+            json!({"user_id": id, "services": told[4][1]["services"]}),
+            json!({"user_id": id, "email": "recorder-bot@zulipdev.com"}),
+        ];
+        for (position, expected) in expected.iter().enumerate() {
+            assert_eq!(told[position], json!(["update", expected]), "{name} {position}");
+        }
+        assert_eq!(told[4][1]["services"][0]["base_url"], "http://bots.example.com/");
+        let rest: Vec<&Value> = told[6..].iter().map(|event| &event[1]).collect();
+        let has = |wanted: Value| rest.iter().any(|event| **event == wanted);
+        assert!(has(json!({"user_id": id, "api_key": key})), "{rest:?}");
+        assert!(has(json!({"user_id": id, "is_active": false})), "{rest:?}");
+        assert!(has(json!({"user_id": id, "is_active": true})), "{rest:?}");
+    }
+    for name in ["othello", "polonius"] {
+        assert!(about_bots(&seen, name).is_empty());
+        assert!(!serde_json::to_string(&seen[name]).unwrap().contains(&key));
+    }
+}
+
+#[tokio::test]
+async fn a_bot_changes_hands() {
+    let t = TestServer::start().await;
+    let [hamlet, othello, iago] = t.users(["hamlet", "othello", "iago"]);
+    let (bot, _) = make(&hamlet, "rec", &[]).await;
+    let path = format!("/bots/{}", bot.id);
+    let id = bot.id;
+    let seen = verify(&t, &ALL, async {
+        hamlet.patch(&path, &[("bot_owner_id", &othello.id)]).ok().await;
+    })
+    .await;
+    assert_eq!(about_bots(&seen, "hamlet"), [json!(["delete", {"user_id": id}])]);
+    assert_eq!(about_bots(&seen, "othello")[0][0], "add");
+    assert_eq!(about_bots(&seen, "iago"), [json!(["update", {"user_id": id, "owner_id": othello.id}])]);
+    assert!(about_bots(&seen, "polonius").is_empty());
+    for name in ALL {
+        assert!(kinds(&seen, name).contains(&"realm_user update".to_owned()), "{name}");
+    }
+    // From an owner to an administrator, who has known it all along.
+    let seen = verify(&t, &ALL, async {
+        othello.patch(&path, &[("bot_owner_id", &iago.id)]).ok().await;
+    })
+    .await;
+    assert_eq!(about_bots(&seen, "othello")[0][0], "delete");
+    assert_eq!(about_bots(&seen, "iago"), [json!(["update", {"user_id": id, "owner_id": iago.id}])]);
+}
+
+#[tokio::test]
+async fn the_bots_of_somebody_who_leaves() {
+    let t = TestServer::start().await;
+    let [hamlet, iago] = t.users(["hamlet", "iago"]);
+    let (bot, _) = make(&hamlet, "rec", &[]).await;
+    let seen = verify(&t, &["iago", "othello"], async {
+        iago.delete(&format!("/users/{}", hamlet.id), &[]).ok().await;
+    })
+    .await;
+    assert_eq!(about_bots(&seen, "iago"), [json!(["update", {"user_id": bot.id, "is_active": false}])]);
+    assert!(about_bots(&seen, "othello").is_empty());
+}
