@@ -34,8 +34,11 @@ pub struct Stage {
 struct Scene {
     /// What it was built for.
     key: (Place, String, &'static str),
-    values: Vec<(&'static str, String)>,
+    values: Values,
 }
+
+/// Placeholders with what they stand for.
+type Values = Vec<(&'static str, String)>;
 
 impl Stage {
     pub async fn set() -> Self {
@@ -221,8 +224,7 @@ impl Stage {
     }
 
     /// Lets the placeholders stand for ids and names that are nobody's; gives both, in the same order.
-    #[expect(clippy::type_complexity, reason = "the two lists of a scene")]
-    fn leave_the_ids(&mut self) -> (Vec<(&'static str, String)>, Vec<(&'static str, String)>) {
+    fn leave_the_ids(&mut self) -> (Values, Values) {
         let Some(scene) = &mut self.scene else { return (Vec::new(), Vec::new()) };
         let here = scene.values.clone();
         for (name, value) in scene.values.iter_mut().filter(|(name, _)| *name != "number") {

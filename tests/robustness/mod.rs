@@ -5,6 +5,7 @@
 mod bodies;
 mod parameters;
 mod rows;
+mod secrets;
 
 use crate::support::{Person, TestServer};
 use reqwest::Method;

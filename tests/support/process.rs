@@ -79,6 +79,11 @@ impl ServerProcess {
         }
     }
 
+    /// All that it wrote on standard output so far.
+    pub fn greeting_so_far(&self) -> String {
+        self.output.lock().expect("nobody panics while writing").clone()
+    }
+
     /// Nobody in particular.
     pub fn stranger(&self) -> Person {
         Person {
