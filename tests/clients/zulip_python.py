@@ -6,17 +6,20 @@ Starts `millstream dev` on a folder of its own, has one process listen with call
 one sends, and prints `N passed, N failed`. Exit status 0 only if nothing failed.
 """
 
+import http.server
 import json
 import queue
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 import traceback
+import zlib
 
 import zulip
 
@@ -233,6 +236,82 @@ class Tests:
         finally:
             listener.end()
 
+    def test_an_emoji_and_a_picture_of_ones_own(self):
+        with tempfile.NamedTemporaryFile(suffix=".png") as file:
+            file.write(picture())
+            for path in ["realm/emoji/my_blob", "users/me/avatar"]:
+                file.seek(0)
+                ok(self.hamlet.call_endpoint(path, method="POST", files=[file]))
+        emoji = ok(self.iago.get_realm_emoji())["emoji"]
+        assert [known["name"] for known in emoji.values()] == ["my_blob"], emoji
+        sent = ok(self.hamlet.send_message(
+            {"type": "stream", "to": "Verona", "topic": "emoji", "content": ":my_blob:"}
+        ))["id"]
+        ok(self.iago.add_reaction({"message_id": sent, "emoji_name": "my_blob"}))
+        message = ok(self.iago.call_endpoint(f"messages/{sent}", method="GET"))["message"]
+        assert emoji["1"]["source_url"] in message["content"], message
+        assert message["reactions"][0]["reaction_type"] == "realm_emoji", message
+        assert message["avatar_url"].startswith("/user_avatars/"), message
+
+    def test_a_bot_that_one_makes(self):
+        made = ok(self.hamlet.call_endpoint(
+            "bots", method="POST", request={"full_name": "Echo", "short_name": "echo"}
+        ))
+        bots = ok(self.hamlet.call_endpoint("bots", method="GET"))["bots"]
+        address = next(bot["username"] for bot in bots if bot["api_key"] == made["api_key"])
+        bot = zulip.Client(email=address, api_key=made["api_key"], site=self.server.url, client="echo")
+        me = ok(bot.get_profile())
+        assert (me["is_bot"], me["user_id"]) == (True, made["user_id"]), me
+        sent = ok(bot.send_message({"type": "private", "to": [self.hamlet.email], "content": "hi"}))["id"]
+        message = ok(self.hamlet.call_endpoint(f"messages/{sent}", method="GET"))["message"]
+        assert message["sender_full_name"] == "Echo", message
+        path = f"bots/{made['user_id']}"
+        ok(self.hamlet.call_endpoint(path, method="PATCH", request={"full_name": "Echo the second"}))
+        ok(self.hamlet.call_endpoint(path, method="DELETE"))
+        assert bot.get_profile()["code"] == "USER_DEACTIVATED"
+
+    def test_a_bot_that_asks_a_service(self):
+        asked = queue.Queue()
+
+        class Service(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                asked.put(question)
+                answer = json.dumps({"content": "You said: " + question["data"]}).encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+
+            def log_message(self, *args):
+                pass
+
+        service = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Service)
+        threading.Thread(target=service.serve_forever, daemon=True).start()
+        made = ok(self.hamlet.call_endpoint("bots", method="POST", request={
+            "full_name": "Oracle",
+            "short_name": "oracle",
+            "bot_type": 3,
+            "payload_url": json.dumps(f"http://127.0.0.1:{service.server_port}/"),
+        }))
+        listener = Listener(self.hamlet)
+        try:
+            listener.next("registered")
+            ok(self.iago.send_message(
+                {"type": "stream", "to": "Verona", "topic": "oracle", "content": "@**Oracle** why?"}
+            ))
+            question = asked.get(timeout=PATIENCE_SECS)
+            assert (question["trigger"], question["data"]) == ("mention", "@**Oracle** why?"), question
+            while True:
+                message = listener.next("message")["message"]
+                if message["sender_id"] == made["user_id"]:
+                    break
+            assert message["content"].startswith("You said: "), message
+            assert message["subject"] == "oracle", message
+        finally:
+            listener.end()
+            service.shutdown()
+
     def test_a_restart_goes_by_unnoticed(self):
         listener = Listener(self.hamlet)
         try:
@@ -248,6 +327,17 @@ class Tests:
             assert event["message"]["content"] == "after", event
         finally:
             listener.end()
+
+
+def picture():
+    """A PNG of 8 by 8 red pixels."""
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = struct.pack(">IIBBBBB", 8, 8, 8, 2, 0, 0, 0)
+    rows = zlib.compress((b"\0" + b"\xff\0\0" * 8) * 8)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
 
 
 def main():
