@@ -215,7 +215,7 @@ async fn a_directory_that_is_gone_or_silent_holds_nobody_up() {
     // It takes the connection, and never says a word.
     let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("ldap://{}", silent.local_addr().expect("an address"));
-    let t = with(TestServer::plan(), &url).set("ldap.secs_max", 1).start().await;
+    let t = with(TestServer::plan(), &url).set("ldap.secs_max", 2).start().await;
     let (stranger, iago) = (t.stranger(), t.user("iago"));
     let began = Instant::now();
     let logins = (0..20).map(|number| {
@@ -231,8 +231,8 @@ async fn a_directory_that_is_gone_or_silent_holds_nobody_up() {
     };
     let (statuses, others) = tokio::join!(futures_util::future::join_all(logins), others);
     assert!(statuses.iter().all(|status| *status == 503), "{statuses:?}");
-    assert!(others < Duration::from_secs(1), "others waited {others:?}");
-    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+    assert!(others < Duration::from_secs(2), "others waited {others:?}");
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
 }
 
 #[tokio::test]

@@ -13,11 +13,15 @@ async fn a_closed_organization_lets_nobody_in() {
     let acme = people::create_second(t.server(), "acme").await;
     let [desdemona, hamlet] = t.users(["desdemona", "hamlet"]);
     let mut queue = hamlet.register().await;
-    // A poll that waits while it happens is told.
-    let waiting = tokio::spawn({
+    // A poll that waits while it happens is told. The second of two ends the first, so one of them waits then.
+    let poll = || {
         let (hamlet, id, last) = (hamlet.clone(), queue.id.clone(), queue.registered_at());
-        async move { hamlet.get("/events", &[("queue_id", &id), ("last_event_id", &last)]).ok().await }
-    });
+        tokio::spawn(async move {
+            hamlet.get("/events", &[("queue_id", &id), ("last_event_id", &last)]).ok().await
+        })
+    };
+    let (ended, waiting) = futures_util::future::select(poll(), poll()).await.factor_first();
+    assert_eq!(ended.expect("no panic")["events"], json!([]));
     desdemona.post("/realm/deactivate", &[]).ok().await;
     let told = waiting.await.expect("no panic")["events"].clone();
     let event = &told[0];
