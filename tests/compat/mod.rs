@@ -8,23 +8,25 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-const REQUIREMENTS: &str = include_str!("../clients/requirements.txt");
+mod browser;
+mod s3;
 
-/// The Python of an environment with what `requirements.txt` lists, installed on first use.
-fn python() -> Result<PathBuf, String> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("zulip-python");
+/// The Python of an environment of this name with what a file of `tests/clients` lists, installed on first use.
+fn python(name: &str, list: &str) -> Result<PathBuf, String> {
+    let requirements = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(list);
+    let wanted = fs::read_to_string(&requirements).map_err(|error| error.to_string())?;
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let python = folder.join("bin/python");
     let marker = folder.join("installed");
-    if fs::read_to_string(&marker).is_ok_and(|installed| installed == REQUIREMENTS) {
+    if fs::read_to_string(&marker).is_ok_and(|installed| installed == wanted) {
         return Ok(python);
     }
     let _ = fs::remove_dir_all(&folder);
     let system = std::env::var("PYTHON").unwrap_or_else(|_| "python3".to_owned());
     run(Command::new(system).args(["-m", "venv"]).arg(&folder))?;
-    let requirements = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/requirements.txt");
     let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"];
     run(Command::new(&python).args(pip).arg(requirements))?;
-    fs::write(&marker, REQUIREMENTS).map_err(|error| error.to_string())?;
+    fs::write(&marker, wanted).map_err(|error| error.to_string())?;
     Ok(python)
 }
 
@@ -40,13 +42,21 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+/// The same; none where that is not possible and may be left out.
+fn python_or_skip(name: &str, list: &str) -> Option<PathBuf> {
+    match python(name, list) {
+        Ok(python) => Some(python),
+        Err(reason) if std::env::var_os("MILLSTREAM_REQUIRE_CLIENTS").is_some() => panic!("{reason}"),
+        Err(reason) => {
+            println!("skipped, the packages cannot be installed here: {reason}");
+            None
+        }
+    }
+}
+
 #[test]
 fn the_zulip_package_from_pypi() {
-    let python = match python() {
-        Ok(python) => python,
-        Err(reason) if std::env::var_os("MILLSTREAM_REQUIRE_CLIENTS").is_some() => panic!("{reason}"),
-        Err(reason) => return println!("skipped, the package cannot be installed here: {reason}"),
-    };
+    let Some(python) = python_or_skip("zulip-python", "requirements.txt") else { return };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/zulip_python.py");
     let output = Command::new(python).arg(script).arg(env!("CARGO_BIN_EXE_millstream")).output();
     let output = output.expect("the script runs");
