@@ -38,7 +38,7 @@ pub(super) fn created(moment: &Moment<'_>, channel: ChannelId, out: &mut Announc
 }
 
 /// A channel for those who are told of its subscribers by an event of their own, and count them then.
-fn uncounted(moment: &Moment<'_>, channel: &Arc<Channel>) -> ChannelSummary {
+pub(super) fn uncounted(moment: &Moment<'_>, channel: &Arc<Channel>) -> ChannelSummary {
     ChannelSummary { subscriber_count: 0, ..new_summary(moment, channel) }
 }
 

@@ -106,6 +106,8 @@ fn members_reach(moment: &Moment<'_>, group: GroupId, out: &mut Announcements) {
     let is = moment.after.members_of(group);
     let mut users: BTreeSet<UserId> = was.iter().copied().filter(|user| !is.contains(user)).collect();
     users.extend(is.iter().copied().filter(|user| !was.contains(user)));
+    // A role is more than its groups; those are told once, of everything.
+    users.retain(|user| !moment.has_new_role(*user));
     if users.is_empty() {
         return;
     }
@@ -149,7 +151,7 @@ fn groups_above(moment: &Moment<'_>, group: GroupId) -> BTreeSet<GroupId> {
 type Difference = (bool, bool, Vec<ChannelId>);
 
 /// Tells people of the channels among these that they know of from now on, and of those that they no longer do.
-pub(super) fn reach_changed(
+fn reach_changed(
     moment: &Moment<'_>,
     users: &BTreeSet<UserId>,
     channels: &[ChannelId],

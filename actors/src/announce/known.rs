@@ -1,7 +1,7 @@
 //! Who may know of whom, where that changes: restricted guests meet people and lose sight of them, and a new role shows
 //! others' addresses or hides them (events.md 1 "user viewers", 3 `realm_user`).
 
-use super::{Announcements, Moment, groups};
+use super::{Announcements, Moment, roles};
 use model::event::UserChange;
 use model::{ChannelId, Directory, EventBody, Fact, User, UserId};
 use rules::permissions::users::{is_restricted, sees_user, shown_delivery_email};
@@ -30,9 +30,14 @@ pub(crate) fn note_known_people(directory: &Directory, facts: &[Fact]) -> Option
         Fact::GroupChanged(_) => directory.users().any(|user| user.is_guest()),
         _ => false,
     });
-    // Each user is gained by some and lost by others, and shows an address or not.
-    let events = || u32::try_from(directory.users().count() * 3 + 64).unwrap_or(u32::MAX);
-    matters.then(|| Fact::KnownPeopleChanged { events: events() })
+    // Each user is gained by some and lost by others, and shows an address or not; with another role one learns who
+    // is in each channel. Facts that say this are one or a few.
+    let events = || {
+        let roles = facts.iter().filter(|fact| matches!(fact, Fact::UserChanged(_))).count();
+        let events = directory.users().count() * 4 + directory.channels().count() * roles + 64;
+        Fact::KnownPeopleChanged { events: u32::try_from(events).unwrap_or(u32::MAX) }
+    };
+    matters.then(events)
 }
 
 /// Of whom somebody's knowledge may have changed.
@@ -53,10 +58,7 @@ impl Concerned {
 pub(super) fn changed(moment: &Moment<'_>, out: &mut Announcements) {
     let promoted: BTreeSet<UserId> =
         moment.frame.facts.iter().filter_map(|fact| new_role(moment, fact)).collect();
-    if !promoted.is_empty() {
-        let channels = moment.after.channels().map(|channel| channel.id).collect::<Vec<_>>();
-        groups::reach_changed(moment, &promoted, &channels, out);
-    }
+    promoted.into_iter().for_each(|user| roles::changed(moment, user, out));
     let mut news = News::default();
     for (viewer, concerned) in concerned(moment) {
         let was = moment.before().user(viewer).filter(|viewer| viewer.is_active);
@@ -115,7 +117,7 @@ fn concerned(moment: &Moment<'_>) -> BTreeMap<UserId, Concerned> {
 /// Whoever has another role by a fact.
 fn new_role(moment: &Moment<'_>, fact: &Fact) -> Option<UserId> {
     let Fact::UserChanged(user) = fact else { return None };
-    moment.before().user(user.id).is_some_and(|was| was.role != user.role).then_some(user.id)
+    moment.has_new_role(user.id).then_some(user.id)
 }
 
 fn guests<'m>(moment: &'m Moment<'_>) -> impl Iterator<Item = &'m User> {

@@ -16,6 +16,7 @@ mod pictures;
 mod push;
 mod realm;
 mod replay;
+mod roles;
 mod subscriptions;
 
 pub use access::can_read_now;
