@@ -116,6 +116,14 @@ impl Noticing {
     }
 }
 
+/// How far the reader has come.
+struct Place {
+    /// The newest message that it looked at.
+    upto: MessageId,
+    /// For whom a mail is prepared.
+    pending: Pending,
+}
+
 /// The reader of one organization. Lives on its shard; what takes long happens on a blocking thread.
 pub(crate) struct Reader {
     realm: Arc<RealmShared>,
@@ -140,52 +148,62 @@ impl Reader {
     async fn run(self) {
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let (mut upto, mut pending) = {
+        let (noticed, last, pending) = {
             let view = self.realm.view.read();
-            // The first time that anybody can be told of anything: what was before is no news.
-            let upto = view.directory.noticed_up_to().unwrap_or(view.messages.last);
-            (upto, Pending::of(&view))
+            (view.directory.noticed_up_to(), view.messages.last, Pending::of(&view))
         };
-        let mut stored = upto;
+        let mut place = Place { upto: noticed.unwrap_or(last), pending };
+        // The first time that anybody can be told of anything: what was before is no news, what comes is, also for a
+        // server that is started again.
+        if noticed.is_none() && self.commit(Vec::new(), place.upto).await.is_err() {
+            return;
+        }
         loop {
             let is_tick = tokio::select! {
                 () = self.realm.noticing.woken.notified() => false,
                 _ = tick.tick() => true,
             };
-            loop {
-                if self.realm.noticing.is_stopping.load(Ordering::SeqCst) {
-                    return;
-                }
-                let notes = std::mem::take(&mut *self.realm.noticing.notes.lock());
-                let (realm, wanted) = (self.realm.clone(), self.wanted);
-                let planned = tokio::task::spawn_blocking(move || {
-                    let plan = Plan::make(&realm, wanted, upto, &notes, &mut pending);
-                    (plan, pending)
-                });
-                let Ok((plan, after)) = planned.await else { return };
-                pending = after;
-                let Ok(plan) = plan else {
-                    // What is read from the trees cannot be read just now.
-                    tokio::time::sleep(AGAIN).await;
-                    continue;
-                };
-                let is_done = plan.is_done;
-                upto = plan.upto;
-                if (!plan.facts.is_empty() || is_tick && upto != stored) && self.commit(plan).await.is_err() {
-                    return;
-                }
-                stored = self.realm.view.read().directory.noticed_up_to().unwrap_or(stored);
-                if is_done {
-                    break;
-                }
+            match self.catch_up(place, is_tick).await {
+                Some(after) => place = after,
+                None => return,
+            }
+        }
+    }
+
+    /// Looks at everything that there is. None: nothing can be decided any more.
+    async fn catch_up(&self, mut place: Place, is_tick: bool) -> Option<Place> {
+        loop {
+            if self.realm.noticing.is_stopping.load(Ordering::SeqCst) {
+                return None;
+            }
+            let notes = std::mem::take(&mut *self.realm.noticing.notes.lock());
+            let (realm, wanted) = (self.realm.clone(), self.wanted);
+            let planned = tokio::task::spawn_blocking(move || {
+                let plan = Plan::make(&realm, wanted, place.upto, &notes, &mut place.pending);
+                (plan, place)
+            });
+            let (plan, after) = planned.await.ok()?;
+            place = after;
+            let Ok(plan) = plan else {
+                // What is read from the trees cannot be read just now.
+                self.realm.noticing.notes.lock().is_anybody = true;
+                tokio::time::sleep(AGAIN).await;
+                continue;
+            };
+            place.upto = plan.upto;
+            let is_stored = self.realm.view.read().directory.noticed_up_to() == Some(plan.upto);
+            if !plan.facts.is_empty() || is_tick && !is_stored {
+                self.commit(plan.facts, plan.upto).await.ok()?;
+            }
+            if plan.is_done {
+                return Some(place);
             }
         }
     }
 
     /// Makes it durable, however long that takes.
-    async fn commit(&self, plan: Plan) -> Result<(), DomainError> {
-        let mut facts = plan.facts;
-        facts.push(Fact::Push(Box::new(PushFact::NoticedUpTo(plan.upto))));
+    async fn commit(&self, mut facts: Vec<Fact>, upto: MessageId) -> Result<(), DomainError> {
+        facts.push(Fact::Push(Box::new(PushFact::NoticedUpTo(upto))));
         loop {
             let (done, is_done) = oneshot::channel();
             let result = match self.committer.ids(self.realm.id) {
