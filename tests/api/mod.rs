@@ -7,7 +7,7 @@ mod channels;
 pub mod edge;
 mod folders;
 pub mod groups;
-mod invites;
+pub mod invites;
 mod messages;
 pub mod pictures;
 pub mod realm;

@@ -10,6 +10,7 @@ mod close;
 mod each_account;
 mod each_bot;
 mod each_change;
+mod each_invitation;
 mod each_list;
 mod each_message_change;
 mod each_personal;
