@@ -7,6 +7,7 @@ mod sweep;
 
 pub use sweep::{UNNAMED_SECS_MAX, sweep, sweep_regularly};
 
+use super::http_client::use_ring;
 use crate::config::{BlobKind, BlobSettings};
 use bytes::{Bytes, BytesMut};
 use futures_util::stream::BoxStream;
@@ -249,8 +250,7 @@ fn open_folder(folder: &Path, is_durable: bool) -> Result<LocalFileSystem, BlobE
 }
 
 fn open_s3(settings: &BlobSettings) -> Result<object_store::aws::AmazonS3, BlobError> {
-    // The second call finds that there is one already, which is as well.
-    let _ = rustls::crypto::ring::default_provider().install_default();
+    use_ring();
     let time_max = Duration::from_secs(settings.request_secs_max.get());
     let client = ClientOptions::new()
         .with_timeout(time_max)

@@ -69,12 +69,12 @@ const WORDS: &[Expected] = &[
     bad("order", "The ordered list must enumerate all existing linkifiers exactly once"),
     bad("play", "Invalid playground"),
     bad("kept", "This server does not delete the data of deactivated organizations."),
-    // Pages, and what only development servers have.
+    // What only development servers have.
     word("none", 404, "NOT_FOUND", "Not Found"),
-    word("nopage", 404, "", ""),
     // Others.
     bad("field", "Field id 99999 not found."),
     word("password", 401, "AUTHENTICATION_FAILED", "Your username or password is incorrect"),
+    bad("jwt", "JWT authentication is not enabled for this organization"),
     bad("development", "This endpoint is available on development servers only."),
     bad("presence", "No presence data for {user}"),
     bad("absent", "No presence data for cordelia@zulip.com"),

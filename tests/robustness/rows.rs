@@ -26,6 +26,7 @@ pub const ROWS: &[Row] = &[
     row("GET /static/generated/emoji/emoji_api.json", "", "", ""),
     row("GET /api/v1/server_settings", "", "", ""),
     row("POST /api/v1/fetch_api_key", "username=a@b.example password=x", "username password", ""),
+    row("POST /api/v1/jwt/fetch_api_key", "token=x", "", "include_profile:bool"),
     row("POST /api/v1/dev_fetch_api_key", "username=iago@zulip.com", "username", ""),
     row("GET /api/v1/dev_list_users", "", "", ""),
     row(
@@ -167,6 +168,9 @@ pub const ROWS: &[Row] = &[
     row("DELETE /api/v1/invites/multiuse/{invite_id:int}", "", "", ""),
     row("DELETE /api/v1/invites/{invite_id:int}", "", "", ""),
     row("POST /api/v1/invites/{invite_id:int}/resend", "", "", ""),
+    row("GET /emails", "", "", ""),
+    row("GET /emails.json", "", "", ""),
+    row("GET /confirm_email/{key:rest}", "", "", ""),
     row("GET /join/{key:rest}", "", "", ""),
     row("POST /join/{key:rest}", "email=a@x.example full_name=A password=x", "", ""),
     row("GET /api/v1/users/me/alert_words", "", "", ""),

@@ -33,6 +33,8 @@ enum Step {
     Policy { user: u8, channel: u8, topic: u8, policy: u8 },
     Queue { user: u8, is_ended: bool },
     Reserve,
+    /// Somebody has another picture, or none; the organization has; an emoji comes or goes.
+    Picture { number: u8, kind: u8 },
     Realm { channel: u8 },
     Activity { channel: u8, is_active: bool },
     Edit { message: u8, flagged: u8, traits: u8 },
@@ -81,6 +83,7 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(user, channel, topic, policy)| Step::Policy { user, channel, topic, policy }),
         2 => (byte(), any::<bool>()).prop_map(|(user, is_ended)| Step::Queue { user, is_ended }),
         1 => Just(Step::Reserve),
+        2 => (any::<u8>(), 0..4u8).prop_map(|(number, kind)| Step::Picture { number, kind }),
         1 => byte().prop_map(|channel| Step::Realm { channel }),
         1 => (byte(), any::<bool>()).prop_map(|(channel, is_active)| Step::Activity { channel, is_active }),
         4 => (byte(), byte(), byte())

@@ -14,13 +14,16 @@ pub(super) const DERIVED: [&str; 5] = [
 
 impl State {
     pub(super) fn organization_changes(&mut self, event: &Value) {
-        assert_eq!(event["property"], "default", "{event}");
+        let about = event["property"].as_str().expect("what it is about");
+        assert!(["default", "icon", "logo", "night_logo"].contains(&about), "{event}");
         for (name, value) in event["data"].as_object().expect("changes") {
             let key = format!("realm_{name}");
             assert!(self.json.get(&key).is_some(), "a registration has no {key}: {event}");
             self.json[key] = value.clone();
         }
-        self.unknowable.extend(DERIVED);
+        if about == "default" {
+            self.unknowable.extend(DERIVED);
+        }
     }
 
     pub(super) fn domains(&mut self, event: &Value, op: &str) {

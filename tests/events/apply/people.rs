@@ -72,6 +72,11 @@ impl State {
                     "new_email" => person["email"] = value.clone(),
                     "role" => set_role(person, value),
                     "custom_profile_field" => super::personal::set_value(person, value),
+                    // What the address stands for is computed from it, by those who see it.
+                    "avatar_url" if change["avatar_source"] == "G" && person["delivery_email"].is_string() => {
+                        person[name] = Value::Null;
+                    }
+                    "avatar_source" | "avatar_url_medium" => {}
                     "is_active" => {
                         self.person_goes_or_comes(&id, *value == json!(true));
                         return;
@@ -84,6 +89,7 @@ impl State {
             match name.as_str() {
                 "new_email" => self.json["email"] = value.clone(),
                 "full_name" | "delivery_email" => self.json[name] = value.clone(),
+                "avatar_url" | "avatar_source" | "avatar_url_medium" => self.json[name] = value.clone(),
                 "role" => self.own_role(value),
                 _ => {}
             }

@@ -6,6 +6,7 @@ use model::{
     ChannelId, EventNumber, Fact, Flag, FlagOp, Flags, Message, MessageId, QueueId, Subscription, Timestamp,
     UserId, VisibilityPolicy,
 };
+use model::picture::{PictureFact, PictureRecord, RealmEmoji, RealmPicture};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is decided from: the same things once more, as plainly as possible.
@@ -90,6 +91,7 @@ impl Plain {
             }],
             Step::Queue { user, is_ended } => self.queue(*user, *is_ended),
             Step::Reserve => vec![Fact::EventNumbersReserved(EventNumber(u64::from(self.newest) + 1_000))],
+            Step::Picture { number, kind } => vec![Fact::Picture(Box::new(self.picture(*number, *kind)))],
             Step::Realm { channel } => {
                 vec![Fact::DefaultChannelsChanged(vec![ChannelId(self.channel(*channel))])]
             }
@@ -103,6 +105,29 @@ impl Plain {
             | Step::React { .. }
             | Step::Submessage { .. } => self.change(step).into_iter().collect(),
             other => self.directory_facts(other),
+        }
+    }
+
+    fn picture(&self, number: u8, kind: u8) -> PictureFact {
+        let (file, version) = (Some(format!("{number}.png")), u32::from(number));
+        match kind {
+            0 | 1 => {
+                let user = UserId(self.user(number));
+                PictureFact::AvatarSet { user, file: file.filter(|_| kind == 0), version }
+            }
+            2 => {
+                let which = [RealmPicture::Icon, RealmPicture::Logo, RealmPicture::NightLogo];
+                let which = which[usize::from(number) % which.len()];
+                PictureFact::RealmPictureSet { which, picture: PictureRecord { file, version } }
+            }
+            _ => {
+                let id = 1 + u32::from(number) % 4;
+                // No two of one name are in use at once.
+                let name = format!("emoji{id}");
+                let (file, is_deactivated) = (format!("{id}.gif"), number & 8 != 0);
+                let still = Some(format!("still/{id}.png"));
+                PictureFact::EmojiSet(RealmEmoji { id, name, file, still, author: None, is_deactivated })
+            }
         }
     }
 

@@ -1,0 +1,95 @@
+//! Files that are no pictures, too many, too long or too large, and that nothing of them stays.
+
+use super::{bad_image, kept, png, registered, set_realm};
+use crate::support::{Person, TestServer};
+use serde_json::json;
+
+/// Every way to upload, and what the text calls the file.
+const UPLOADS: [(&str, &str); 4] = [
+    ("/users/me/avatar", "avatar"),
+    ("/realm/icon", "icon"),
+    ("/realm/logo", "logo"),
+    ("/realm/emoji/a", "file"),
+];
+
+fn upload(person: &Person, path: &str, files: &[(&str, Vec<u8>)]) -> crate::support::Call {
+    person.upload(path, &[("night", &true)], files)
+}
+
+#[tokio::test]
+async fn exactly_one_file_that_is_a_picture_and_not_too_long() {
+    let t = TestServer::start().await;
+    let iago = t.user("iago");
+    let before = registered(&iago).await;
+    let mut long = png();
+    long.resize((5 << 20) + 1, 0);
+    for (path, what) in UPLOADS {
+        let one = format!("You must upload exactly one {what}.");
+        upload(&iago, path, &[]).bad(&one).await;
+        upload(&iago, path, &[("a.png", png()), ("b.png", png())]).bad(&one).await;
+        iago.post(path, &[("night", &true)]).bad(&one).await;
+        let size = "Uploaded file is larger than the allowed limit of 5 MiB";
+        upload(&iago, path, &[("a.png", long.clone())]).bad(size).await;
+        let format = bad_image("Invalid image format");
+        upload(&iago, path, &[("text.txt", b"hello".to_vec())]).refused(400, format.clone()).await;
+        upload(&iago, path, &[("a.tif", b"II*\0\x08\0\0\0".to_vec())]).refused(400, format).await;
+        let broken = bad_image("Could not decode image; did you upload an image file?");
+        let cut = png()[..60].to_vec();
+        upload(&iago, path, &[("a.png", cut)]).refused(400, broken.clone()).await;
+        upload(&iago, path, &[("corrupt.png", b"hello".to_vec())]).refused(400, broken).await;
+    }
+    let after = registered(&iago).await;
+    for key in ["avatar_url", "realm_icon_url", "realm_night_logo_url", "realm_emoji"] {
+        assert_eq!(after[key], before[key]);
+    }
+    assert_eq!(kept(&t), 0, "nothing of what was refused is kept");
+}
+
+#[tokio::test]
+async fn a_small_file_that_stands_for_a_huge_picture() {
+    let t = TestServer::start().await;
+    let iago = t.user("iago");
+    // 30,000 by 30,000 pixels of one color are a few kilobytes.
+    let mut bomb = png();
+    bomb[16..24].copy_from_slice(&[0, 0, 0x75, 0x30, 0, 0, 0x75, 0x30]);
+    let crc = crc32(&bomb[12..29]).to_be_bytes();
+    bomb[29..33].copy_from_slice(&crc);
+    for (path, _) in UPLOADS {
+        let refusal = bad_image("Image size exceeds limit.");
+        upload(&iago, path, &[("a.png", bomb.clone())]).refused(400, refusal).await;
+    }
+}
+
+fn crc32(bytes: &[u8]) -> u32 {
+    let step = |crc: u32| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
+    !bytes.iter().fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), |crc, _| step(crc)))
+}
+
+#[tokio::test]
+async fn pictures_can_be_left_to_administrators() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    set_realm(&t, "avatar_changes_disabled", json!(true)).await;
+    let msg = "Avatar changes are disabled in this organization.";
+    upload(&hamlet, "/users/me/avatar", &[("a.png", png())]).bad(msg).await;
+    upload(&hamlet, "/users/me/avatar", &[]).bad("You must upload exactly one avatar.").await;
+    hamlet.delete("/users/me/avatar", &[]).bad(msg).await;
+    upload(&iago, "/users/me/avatar", &[("a.png", png())]).ok().await;
+    iago.delete("/users/me/avatar", &[]).ok().await;
+}
+
+#[tokio::test]
+async fn bodies_that_follow_no_boundary() {
+    let t = TestServer::start().await;
+    let iago = t.user("iago");
+    let kind = "multipart/form-data; boundary=xyz";
+    let file = "--xyz\r\nContent-Disposition: form-data; name=\"f\"; filename=\"a.png\"\r\n\r\nabc";
+    for body in ["", "abc", "--xyz", file, "--xyz\r\nContent-Type: x\r\n\r\nabc\r\n--xyz--\r\n"] {
+        let call = iago.send_body(reqwest::Method::POST, "/users/me/avatar", kind, body.into());
+        call.bad("Malformed multipart body").await;
+    }
+    // A place for a file where nobody chose one.
+    let empty = "--xyz\r\nContent-Disposition: form-data; name=\"f\"; filename=\"\"\r\n\r\n\r\n--xyz--\r\n";
+    let call = iago.send_body(reqwest::Method::POST, "/users/me/avatar", kind, empty.into());
+    call.bad("You must upload exactly one avatar.").await;
+}
