@@ -1,5 +1,5 @@
 //! Files that nothing names: of uploads that were refused while the process died, and pictures that were replaced. They
-//! stay for some days, so that whoever still has their address finds them, and go then.
+//! go once they are old enough that no upload can still be about to name them.
 
 use super::{BlobError, BlobName, Blobs};
 use crate::api::pictures::{named_files, pictures_folder};
