@@ -4,6 +4,7 @@ mod delete_topic;
 mod folder;
 mod kill;
 mod load;
+mod notifications;
 mod outbox;
 mod pictures;
 mod replay;

@@ -120,6 +120,16 @@ impl TestServer {
         self.folder.as_ref().expect("a folder").path().join("data")
     }
 
+    /// Waits until nothing waits to be carried to the push service.
+    pub async fn outbox_is_empty(&self) {
+        let waiting = || self.realm().read(|view| view.jobs.waiting_count(model::job::TaskKind::Push));
+        let deadline = tokio::time::Instant::now() + super::PATIENCE;
+        while waiting() > 0 {
+            assert!(tokio::time::Instant::now() < deadline, "the outbox does not get empty");
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    }
+
     /// Somebody by their address before the `@`.
     pub fn user(&self, name: &str) -> Person {
         self.user_of(self.realm(), name)

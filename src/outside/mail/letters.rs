@@ -28,6 +28,7 @@ pub(super) fn compose(parcel: &Parcel, task: &MailTask, hosts: &Hosts) -> Result
         MailTask::Invitation(invitation) => about.invitation(*invitation, realm.now()),
         // Those become one mail for each conversation first.
         MailTask::Missed { .. } => Err("it is about several people".into()),
+        MailTask::Deactivated { user, comment } => about.deactivated(*user, comment),
         MailTask::MissedIn { user, place, recipient, from, until } => {
             about.missed(*user, (place, *recipient), *from, *until)
         }
@@ -94,6 +95,24 @@ impl About<'_> {
             ))
             .paragraph("If you did not do this, please ask an administrator of your organization for help at once.");
         Ok((old.to_owned(), letter))
+    }
+
+    fn deactivated(&self, user: UserId, comment: &str) -> Result<(String, Letter), String> {
+        let user = self.directory.user(user).ok_or("there is no such account")?;
+        if user.is_active {
+            return Err("the account is in use again".into());
+        }
+        let mut letter = Letter::new(format!("Your account in {} was deactivated", self.name()))
+            .paragraph(format!("Hi {},", user.full_name))
+            .paragraph(format!(
+                "Your account in {} ({}) was deactivated. You can no longer log in.",
+                self.name(),
+                self.url
+            ));
+        if !comment.is_empty() {
+            letter = letter.paragraph("The administrators add:").paragraph(comment);
+        }
+        Ok((user.delivery_email.clone(), letter))
     }
 
     fn new_login(

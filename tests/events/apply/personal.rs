@@ -26,6 +26,12 @@ impl State {
         }
     }
 
+    pub(super) fn phone(&mut self, event: &Value) {
+        let account = event["push_account_id"].as_str().expect("a string").to_owned();
+        let code = event.get("error_code").cloned().unwrap_or(Value::Null);
+        self.json["push_devices"][account] = json!({ "status": event["status"], "error_code": code });
+    }
+
     pub(super) fn navigation_view(&mut self, event: &Value, op: &str) {
         let views = self.list("navigation_views");
         if op == "add" {
