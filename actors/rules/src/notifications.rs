@@ -109,11 +109,5 @@ impl Receipt<'_> {
     }
 }
 
-/// Whether somebody hears of everything in all of their channels.
-pub fn hears_everything(user: &User) -> bool {
-    user_bool(user, "enable_stream_push_notifications")
-        || user_bool(user, "enable_stream_email_notifications")
-}
-
 #[cfg(test)]
 mod tests;

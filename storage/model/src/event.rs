@@ -4,12 +4,14 @@
 //! client asked for and keeps the bytes in `encoded`, so that each form is written once.
 
 mod changes;
+mod clients;
 mod kinds;
 
 pub use changes::{
     BotChange, ChangedContent, ChangedSetting, ChannelChange, FolderChange, GroupChange, MessageChange,
     MovedMessages, RealmChange, SettingForm, StatusChange, SubscriptionChange, UserChange,
 };
+pub use clients::Clients;
 pub use kinds::{EventKind, EventKinds};
 
 use crate::bot::BotConfig;
@@ -23,7 +25,6 @@ use crate::personal::NavigationView;
 use crate::picture::{RealmEmoji, RealmPicture};
 use crate::profile_field::ProfileFields;
 use crate::push::PushStatus;
-use crate::queue::ClientCapabilities;
 use crate::setting::SettingValue;
 use crate::subscription::Subscription;
 use crate::time::Timestamp;
@@ -439,42 +440,6 @@ impl EventBody {
         match self {
             Self::MessagesDeleted { messages, .. } => messages.len().max(1) as u64,
             _ => 1,
-        }
-    }
-}
-
-/// Which clients an event is for, where what they can handle decides between two ways of telling the same
-/// (events.md 2).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Clients {
-    /// All.
-    #[default]
-    All,
-    /// Those that know archived channels.
-    KnowArchived,
-    /// Those for which an archived channel is gone.
-    IgnoreArchived,
-    /// Those that know deactivated groups.
-    KnowDeactivated,
-    /// Those for which a deactivated group is gone.
-    IgnoreDeactivated,
-    /// Those that know linkifiers with URL templates.
-    KnowLinkifiers,
-    /// Those that read settings where they were before they had an object of their own.
-    LegacySettings,
-}
-
-impl Clients {
-    /// Whether a client with these capabilities is among them.
-    pub fn include(self, capabilities: &ClientCapabilities) -> bool {
-        match self {
-            Self::All => true,
-            Self::KnowArchived => capabilities.archived_channels,
-            Self::IgnoreArchived => !capabilities.archived_channels,
-            Self::KnowDeactivated => capabilities.include_deactivated_groups,
-            Self::IgnoreDeactivated => !capabilities.include_deactivated_groups,
-            Self::KnowLinkifiers => capabilities.linkifier_url_template,
-            Self::LegacySettings => !capabilities.user_settings_object,
         }
     }
 }

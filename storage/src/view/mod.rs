@@ -31,6 +31,8 @@ mod change_tests;
 #[cfg(test)]
 mod property_tests;
 #[cfg(test)]
+mod push_tests;
+#[cfg(test)]
 mod tests;
 
 pub use flag_blocks::FlagBlock;
