@@ -11,6 +11,7 @@ use crate::api::account::dev_fetch_api_key::dev_fetch_api_key;
 use crate::api::account::dev_list_users::dev_list_users;
 use crate::api::account::emails::{emails_html, emails_json};
 use crate::api::account::fetch_api_key::fetch_api_key;
+use crate::api::account::jwt_fetch_api_key::jwt_fetch_api_key;
 use crate::api::account::server_settings::server_settings;
 use crate::api::account::{push_devices, push_test, push_tokens};
 use crate::api::emoji::{EMOJI_PATH, emoji_json};
@@ -105,6 +106,7 @@ pub fn table() -> Vec<Route> {
 
         Route::new(Method::GET,  "/api/v1/server_settings",   Login::None, Limit::Api, server_settings),
         Route::new(Method::POST, "/api/v1/fetch_api_key",     Login::None, Limit::Api, fetch_api_key),
+        Route::new(Method::POST, "/api/v1/jwt/fetch_api_key", Login::None, Limit::Api, jwt_fetch_api_key),
         Route::new(Method::POST, "/api/v1/dev_fetch_api_key", Login::None, Limit::Api, dev_fetch_api_key),
         Route::new(Method::GET,  "/api/v1/dev_list_users",    Login::None, Limit::Api, dev_list_users),
 
@@ -174,8 +176,8 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::GET, "/api/v1/users/{email:text}",   Login::Account,   Limit::Api, users::get::user_by_email),
 
         Route::new(Method::GET,    "/api/v1/bots",                             Login::HumanNotGuest, Limit::Api, bots::list::list_bots),
-        Route::new(Method::POST,   "/api/v1/bots",                             Login::HumanNotGuest, Limit::Api, bots::create::create_bot),
-        Route::new(Method::PATCH,  "/api/v1/bots/{bot_id:int}",                Login::HumanNotGuest, Limit::Api, bots::update::update_bot),
+        Route::new(Method::POST,   "/api/v1/bots",                             Login::HumanNotGuest, Limit::Api, bots::create::create_bot).streaming(),
+        Route::new(Method::PATCH,  "/api/v1/bots/{bot_id:int}",                Login::HumanNotGuest, Limit::Api, bots::update::update_bot).streaming(),
         Route::new(Method::DELETE, "/api/v1/bots/{bot_id:int}",                Login::HumanNotGuest, Limit::Api, bots::delete::delete_bot),
         Route::new(Method::GET,    "/api/v1/bots/{bot_id:int}/api_key",            Login::HumanNotGuest, Limit::Api, bots::api_key::show),
         Route::new(Method::POST,   "/api/v1/bots/{bot_id:int}/api_key/regenerate", Login::HumanNotGuest, Limit::Api, bots::api_key::regenerate),

@@ -60,6 +60,7 @@ async fn a_service_is_asked_after_a_crash_and_its_answer_said_once() {
     assert_eq!(hamlet.messages(narrow.clone()).await.len(), 2);
     hamlet.send_direct(&[&bot], "last").await;
     let later: Vec<_> = std::iter::once(service.asked().await).chain(service.already()).collect();
+    assert!(later.iter().all(|asked| asked.headers["idempotency-key"] != key), "{later:?}");
     assert!(later.iter().any(|asked| asked.json()["data"] == "and then"), "{later:?}");
     drop(service);
     server.terminate();

@@ -1,8 +1,10 @@
 //! `POST /bots`: makes a bot that answers to the caller (companions.md 5).
 
-use super::{read_defaults, refuse_config};
+use super::{read_avatar, read_defaults, refuse_config};
+use crate::api::pictures::{FILE_BYTES_MAX, keep_avatar};
 use crate::api::wire::bot::channel_name;
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply};
+use crate::http::upload::Upload;
+use crate::http::{Answer, ApiError, App, Caller, Fields, FromFields, reply};
 use actors::NewBot;
 use model::UserId;
 use rules::avatar::{AvatarSize, whole_avatar_url};
@@ -23,7 +25,6 @@ impl FromFields for CreateBot {
             defaults: read_defaults(fields)?,
         };
         refuse_config(fields)?;
-        fields.refuse_files("Avatars of bots cannot be uploaded")?;
         Ok(Self(new))
     }
 }
@@ -39,16 +40,26 @@ struct Created<'a> {
 }
 
 /// Makes a bot. Everybody learns of it by event; its key is for the owner and administrators.
-pub async fn create_bot(caller: Caller, Params(CreateBot(new)): Params<CreateBot>) -> Answer {
-    let bot = caller.realm.create_bot(caller.user.id, new).await?;
+pub async fn create_bot(app: App, caller: Caller, upload: Upload) -> Answer {
+    let form = upload.read(FILE_BYTES_MAX).await?;
+    let CreateBot(new) = CreateBot::from_fields(&form.fields)?;
+    let ignored = form.fields.ignored();
+    let avatar = read_avatar(&app, form).await?;
+    let by = caller.user.id;
+    let bot = caller.realm.create_bot(by, new).await?;
+    if let Some(avatar) = avatar {
+        keep_avatar(&app, &caller.realm, by, bot.id, avatar).await?;
+    }
     let directory = caller.realm.directory();
+    let bot = directory.user(bot.id).ok_or_else(ApiError::internal)?;
     let config = directory.bot_config(bot.id).cloned().unwrap_or_default();
-    reply(&Created {
+    let reply = reply(&Created {
         user_id: bot.id,
-        api_key: caller.realm.api_key(&bot),
-        avatar_url: whole_avatar_url(&directory, &bot, AvatarSize::Small),
+        api_key: caller.realm.api_key(bot),
+        avatar_url: whole_avatar_url(&directory, bot, AvatarSize::Small),
         default_sending_stream: channel_name(&directory, config.sending_channel),
         default_events_register_stream: channel_name(&directory, config.register_channel),
         default_all_public_streams: config.all_public_channels,
-    })
+    })?;
+    Ok(reply.ignoring(ignored))
 }

@@ -6,7 +6,10 @@ pub mod delete;
 pub mod list;
 pub mod update;
 
-use crate::http::{ApiError, Fields};
+use crate::api::pictures::made_avatar;
+use crate::http::upload::Form;
+use crate::http::{ApiError, App, Fields};
+use crate::outside::images::AvatarImages;
 use actors::BotDefaults;
 
 /// Where a bot sends and listens by default, as far as a request says it.
@@ -24,4 +27,13 @@ fn refuse_config(fields: &Fields) -> Result<(), ApiError> {
     config.root().object()?;
     let is_empty = config.into_value().as_object().is_some_and(serde_json::Map::is_empty);
     if is_empty { Ok(()) } else { Err(rules::RuleError::from(rules::error::BotError::EmbeddedOff).into()) }
+}
+
+/// The picture in a form, if there is one.
+async fn read_avatar(app: &App, form: Form) -> Result<Option<AvatarImages>, ApiError> {
+    match (form.file, form.file_count) {
+        (Some(file), 1) => Ok(Some(made_avatar(app, file).await?)),
+        (None, _) => Ok(None),
+        _ => Err(ApiError::bad_request("You may only upload one file at a time")),
+    }
 }

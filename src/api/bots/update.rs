@@ -1,8 +1,10 @@
 //! `PATCH /bots/{bot_id}`: changes a bot (companions.md 5).
 
-use super::{read_defaults, refuse_config};
+use super::{read_avatar, read_defaults, refuse_config};
+use crate::api::pictures::{FILE_BYTES_MAX, keep_avatar};
 use crate::api::wire::bot::channel_name;
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, Path, reply};
+use crate::http::upload::Upload;
+use crate::http::{Answer, ApiError, App, Caller, Fields, FromFields, Path, reply};
 use actors::BotUpdate;
 use rules::avatar::{AvatarSize, whole_avatar_url};
 use rules::permissions::users::api_email;
@@ -24,7 +26,6 @@ impl FromFields for UpdateBot {
             defaults: read_defaults(fields)?,
         };
         refuse_config(fields)?;
-        fields.refuse_files("Avatars of bots cannot be uploaded")?;
         Ok(Self(update))
     }
 }
@@ -44,18 +45,22 @@ struct Updated<'a> {
 }
 
 /// Changes what is given; answers with what holds now.
-pub async fn update_bot(
-    caller: Caller,
-    Path(bot): Path<u32>,
-    Params(UpdateBot(update)): Params<UpdateBot>,
-) -> Answer {
-    let id = caller.realm.update_bot(caller.user.id, bot.into(), update).await?;
+pub async fn update_bot(app: App, caller: Caller, Path(bot): Path<u32>, upload: Upload) -> Answer {
+    let form = upload.read(FILE_BYTES_MAX).await?;
+    let UpdateBot(update) = UpdateBot::from_fields(&form.fields)?;
+    let ignored = form.fields.ignored();
+    let avatar = read_avatar(&app, form).await?;
+    let by = caller.user.id;
+    let id = caller.realm.update_bot(by, bot.into(), update).await?;
+    if let Some(avatar) = avatar {
+        keep_avatar(&app, &caller.realm, by, id, avatar).await?;
+    }
     let directory = caller.realm.directory();
     let bot = directory.user(id).ok_or_else(ApiError::internal)?;
     let config = directory.bot_config(id).cloned().unwrap_or_default();
     let service = config.service.as_ref();
     let owner = bot.bot.as_ref().and_then(|bot| directory.user(bot.owner?));
-    reply(&Updated {
+    let reply = reply(&Updated {
         full_name: &bot.full_name,
         avatar_url: whole_avatar_url(&directory, bot, AvatarSize::Small),
         service_interface: service.map_or(1, |service| service.interface.code()),
@@ -65,5 +70,6 @@ pub async fn update_bot(
         default_events_register_stream: channel_name(&directory, config.register_channel),
         default_all_public_streams: config.all_public_channels,
         bot_owner: owner.map(|owner| api_email(&directory, owner).into_owned()),
-    })
+    })?;
+    Ok(reply.ignoring(ignored))
 }

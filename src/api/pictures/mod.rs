@@ -9,7 +9,7 @@ pub mod serve;
 use crate::http::upload::{Form, UploadedFile};
 use crate::http::{ApiError, App};
 use crate::outside::blobs::{BlobError, BlobName, Blobs, random_word};
-use crate::outside::images::{self, ImageRefusal};
+use crate::outside::images::{self, AvatarImages, ImageRefusal};
 use actors::{DomainError, RealmHandle};
 use model::{RealmId, UserId};
 use rules::avatar::medium_file;
@@ -120,7 +120,29 @@ pub async fn set_avatar(
     user: UserId,
     file: UploadedFile,
 ) -> Result<(), ApiError> {
-    let made = made_of(app, file, images::avatar).await?;
+    let made = made_avatar(app, file).await?;
+    keep_avatar(app, realm, by, user, made).await
+}
+
+/// What is made of an upload that is to be a picture of somebody.
+///
+/// # Errors
+/// BAD_IMAGE, the text for files that are too long.
+pub async fn made_avatar(app: &App, file: UploadedFile) -> Result<AvatarImages, ApiError> {
+    made_of(app, file, images::avatar).await
+}
+
+/// Gives somebody a picture: oneself, or a bot that one looks after.
+///
+/// # Errors
+/// Those of `RealmHandle::set_avatar`.
+pub async fn keep_avatar(
+    app: &App,
+    realm: &RealmHandle,
+    by: UserId,
+    user: UserId,
+    made: AvatarImages,
+) -> Result<(), ApiError> {
     let name = format!("{}.png", random_word()?);
     let files = vec![(name.clone(), made.small), (medium_file(&name), made.medium)];
     let handle = realm.clone();

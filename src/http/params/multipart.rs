@@ -12,13 +12,12 @@ pub(in crate::http) fn malformed() -> ApiError {
     ApiError::bad_request("Malformed multipart body")
 }
 
-/// Calls `visit` with name and value of every part that is no file. Whether there are files.
+/// Calls `visit` with name and value of every part that is no file.
 pub(super) fn each_field(
     body: &[u8],
     boundary: &str,
     mut visit: impl FnMut(&[u8], &[u8]) -> Result<(), ApiError>,
-) -> Result<bool, ApiError> {
-    let mut has_files = false;
+) -> Result<(), ApiError> {
     let delimiter = format!("\r\n--{boundary}");
     let delimiter = delimiter.as_bytes();
     let mut rest = if body.starts_with(&delimiter[2..]) {
@@ -38,11 +37,11 @@ pub(super) fn each_field(
         let content_end = find(content, delimiter).ok_or_else(malformed)?;
         match parse_disposition(&rest[line_end..headers_end])? {
             Part::Field(name) => visit(&name, &content[..content_end])?,
-            Part::File { file_name } => has_files |= !file_name.is_empty(),
+            Part::File { .. } => {}
         }
         rest = &content[content_end + delimiter.len()..];
     }
-    Ok(has_files)
+    Ok(())
 }
 
 /// What a part is, by its headers.

@@ -54,8 +54,6 @@ pub struct Fields {
     pairs: Vec<Pair>,
     /// Index in `pairs` of the first parameter of the body.
     body_from: usize,
-    /// Whether the body holds files.
-    has_files: bool,
 }
 
 /// `text[start..value_start]` is the name, `text[value_start..end]` the value.
@@ -76,20 +74,14 @@ impl Fields {
         };
         builder.read_form(query)?;
         let body_from = builder.pairs.len();
-        let mut has_files = false;
         match kind {
             BodyKind::Form => builder.read_form(body)?,
             BodyKind::Multipart(boundary) => {
-                has_files = multipart::each_field(body, boundary, |name, value| builder.push(name, value))?;
+                multipart::each_field(body, boundary, |name, value| builder.push(name, value))?;
             }
             BodyKind::Other => {}
         }
-        Ok(Self { has_files, ..builder.finish(body_from)? })
-    }
-
-    /// Refuses a body that holds files, where they would be lost.
-    pub fn refuse_files(&self, msg: &'static str) -> Result<(), ApiError> {
-        if self.has_files { Err(ApiError::bad_request(msg)) } else { Ok(()) }
+        builder.finish(body_from)
     }
 
     /// The same of a body that was taken apart before: names and values of its parameters, in their order.
@@ -190,7 +182,7 @@ impl Builder {
                 return Err(not_utf8(text.as_bytes(), &pairs));
             }
         }
-        Ok(Fields { text, pairs, body_from, has_files: false })
+        Ok(Fields { text, pairs, body_from })
     }
 }
 

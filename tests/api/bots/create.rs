@@ -212,3 +212,42 @@ async fn defaults_say_where_a_bot_sends_and_listens() {
     let id = hamlet.send(&rome, "t", "for all").await;
     assert_eq!(queue.next().await["message"]["id"], id);
 }
+
+#[tokio::test]
+async fn a_bot_with_a_picture() {
+    let t = TestServer::start().await;
+    let hamlet = t.user("hamlet");
+    let part = |name: &str, value: &str| {
+        format!("--b\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n")
+    };
+    let file = |name: &str, bytes: &[u8]| {
+        let head =
+            format!("--b\r\nContent-Disposition: form-data; name=\"{name}\"; filename=\"a.png\"\r\n\r\n");
+        [head.as_bytes(), bytes, b"\r\n"].concat()
+    };
+    let picture = {
+        let mut bytes = std::io::Cursor::new(Vec::new());
+        image::RgbImage::from_pixel(8, 8, image::Rgb([255, 0, 0]))
+            .write_to(&mut bytes, image::ImageFormat::Png)
+            .unwrap();
+        bytes.into_inner()
+    };
+    let form = async |path: &str, method: reqwest::Method, parts: Vec<Vec<u8>>| {
+        let body = [parts.concat(), b"--b--\r\n".to_vec()].concat();
+        hamlet.send_body(method, path, "multipart/form-data; boundary=b", body).await
+    };
+    let names = |name: &str| [part("full_name", name), part("short_name", name)].concat().into_bytes();
+    let post = reqwest::Method::POST;
+    let answer = form("/bots", post.clone(), vec![names("painted"), file("f", &picture)]).await.ok();
+    let url = answer["avatar_url"].as_str().unwrap();
+    assert!(url.starts_with("/user_avatars/"), "{url}");
+    let path = format!("/bots/{}", answer["user_id"]);
+    let again = form(&path, reqwest::Method::PATCH, vec![file("f", &picture)]).await.ok();
+    assert_ne!(again["avatar_url"], answer["avatar_url"]);
+    // Nothing comes of a bot whose picture is none.
+    let bad = form("/bots", post.clone(), vec![names("blank"), file("f", b"no picture")]).await;
+    assert_eq!((bad.status, bad.body["code"].as_str()), (400, Some("BAD_IMAGE")));
+    let two = vec![names("blank"), file("f", &picture), file("g", &picture)];
+    assert_eq!(form("/bots", post, two).await.body["msg"], "You may only upload one file at a time");
+    assert_eq!(hamlet.get("/bots", &[]).ok().await["bots"].as_array().unwrap().len(), 1);
+}
