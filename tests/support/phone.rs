@@ -45,6 +45,7 @@ impl Phone {
 
     /// Registers, and waits until the service has taken it in.
     pub async fn register(&self, owner: &Person, service: &mut Service) {
+        service.already();
         service.then(Reaction::json(&json!({ "result": "success", "device_id": self.service_id })));
         let mut queue = owner.register().events(&["push_device"]).await;
         self.ask(owner).await;

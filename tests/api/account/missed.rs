@@ -60,7 +60,8 @@ async fn set(person: &Person, name: &str, value: &str) {
 async fn what_is_unread_after_a_while_is_one_mail_for_each_conversation() {
     let s = Scene::start().await;
     let [iago, hamlet, othello] = s.t.users(["iago", "hamlet", "othello"]);
-    let channel = iago.create_channel("Verona").with(&hamlet).await;
+    let channel = iago.create_channel("Verona").await;
+    hamlet.subscribe(&channel).await;
     iago.send_direct(&[&hamlet], "first & foremost").await;
     iago.send_direct(&[&hamlet], "second").await;
     iago.send(&channel, "lunch", "@**King Hamlet** are you hungry?").await;

@@ -92,7 +92,8 @@ async fn direct_messages_say_all_that_a_phone_shows() {
 async fn channels_notify_of_what_is_meant_for_somebody() {
     let (t, mut service) = start().await;
     let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
-    let channel = iago.create_channel("Verona").with(&hamlet).await;
+    let channel = iago.create_channel("Verona").await;
+    hamlet.subscribe(&channel).await;
     let phone = Phone::new(1, "apns");
     phone.register(&hamlet, &mut service).await;
     let marker = Marker::register(&othello, &mut service).await;
@@ -226,7 +227,8 @@ async fn a_service_that_fails_is_asked_again_and_holds_up_nobody() {
 async fn an_edit_notifies_those_whom_it_mentions_first() {
     let (t, mut service) = start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
-    let channel = iago.create_channel("Verona").with(&hamlet).await;
+    let channel = iago.create_channel("Verona").await;
+    hamlet.subscribe(&channel).await;
     let phone = Phone::new(1, "fcm");
     phone.register(&hamlet, &mut service).await;
     let id = iago.send(&channel, "t", "hey you").await;
@@ -241,7 +243,8 @@ async fn an_edit_notifies_those_whom_it_mentions_first() {
 async fn phones_of_the_older_way_hear_of_messages_too() {
     let (t, mut service) = start().await;
     let [desdemona, iago, hamlet] = t.users(["desdemona", "iago", "hamlet"]);
-    let channel = iago.create_channel("Verona").with(&hamlet).await;
+    let channel = iago.create_channel("Verona").await;
+    hamlet.subscribe(&channel).await;
     hamlet.post("/users/me/android_gcm_reg_id", &[("token", &"android-token")]).ok().await;
     assert_eq!(service.asked().await.path, "/api/v1/remotes/push/register");
     let id = iago.send(&channel, "t", "hey @**King Hamlet**").await;
