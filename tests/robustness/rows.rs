@@ -113,12 +113,7 @@ pub const ROWS: &[Row] = &[
     row("DELETE /api/v1/users/me/muted_users/{user_id:int}", "", "", ""),
     row("PATCH /api/v1/users/me/profile_data", "data=[]", "data", "data:list"),
     row("DELETE /api/v1/users/me/profile_data", "data=[]", "data", "data:list"),
-    row(
-        "POST /api/v1/users/me/apns_device_token",
-        "token=c0ffee appid=org.zulip.Zulip",
-        "token appid",
-        "",
-    ),
+    row("POST /api/v1/users/me/apns_device_token", "token=c0ffee appid=org.zulip.Zulip", "token appid", ""),
     row("DELETE /api/v1/users/me/apns_device_token", "token=c0ffee", "token", ""),
     row("POST /api/v1/users/me/android_gcm_reg_id", "token=android", "token", ""),
     row("DELETE /api/v1/users/me/android_gcm_reg_id", "token=android", "token", ""),
@@ -198,7 +193,12 @@ pub const ROWS: &[Row] = &[
     row("PATCH /api/v1/users/{email:text}", "full_name=x", "", "role:int profile_data:list"),
     row("DELETE /api/v1/users/{user_id:int}", "", "", ""),
     row("POST /api/v1/users/{user_id:int}/reactivate", "", "", ""),
-    row("PATCH /api/v1/realm/user_settings_defaults", "enter_sends=true", "", "enter_sends:bool color_scheme:int"),
+    row(
+        "PATCH /api/v1/realm/user_settings_defaults",
+        "enter_sends=true",
+        "",
+        "enter_sends:bool color_scheme:int",
+    ),
     row("GET /api/v1/users/{user_id:int}", "", "", "client_gravatar:bool include_custom_profile_fields:bool"),
     row("GET /api/v1/users/{email:text}", "", "", "client_gravatar:bool include_custom_profile_fields:bool"),
     row(

@@ -5,6 +5,7 @@ pub mod dev_fetch_api_key;
 pub mod dev_list_users;
 pub mod emails;
 pub mod fetch_api_key;
+pub mod jwt_fetch_api_key;
 pub mod push_devices;
 pub mod push_test;
 pub mod push_tokens;

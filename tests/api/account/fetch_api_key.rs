@@ -95,3 +95,14 @@ async fn guessing_ends_after_five() {
     let other: Params<'_> = &[("username", &"iago@zulip.com"), ("password", &"wrong")];
     assert_eq!(stranger.post("/fetch_api_key", other).await.status, 401);
 }
+
+#[tokio::test]
+async fn nobody_signs_tokens_for_others_here() {
+    let t = TestServer::start().await;
+    let msg = "JWT authentication is not enabled for this organization";
+    t.stranger().post("/jwt/fetch_api_key", &[("token", &"x")]).bad(msg).await;
+    t.stranger().post("/jwt/fetch_api_key", &[]).bad(msg).await;
+    let call =
+        t.stranger().post("/jwt/fetch_api_key", &[("token", &"x")]).header("Host", "nowhere.localhost");
+    call.refused(404, refusal("NONEXISTENT_SUBDOMAIN", "Invalid subdomain")).await;
+}

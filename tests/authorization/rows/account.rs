@@ -11,9 +11,10 @@ pub fn rows() -> Vec<Row> {
         open("GET /static/generated/emoji/emoji_api.json", "", "ok"),
         open("GET /emails", "", "none"),
         open("GET /emails.json", "", "none"),
-        open("GET /confirm_email/{key:rest}", "", "nopage"),
+        open("GET /confirm_email/{key:rest}", "", "page"),
         open("GET /api/v1/server_settings", "", "ok"),
         open("POST /api/v1/fetch_api_key", "username=nobody@zulip.com password=x", "password"),
+        open("POST /api/v1/jwt/fetch_api_key", "token=x", "jwt"),
         open("POST /api/v1/dev_fetch_api_key", "username=iago@zulip.com", "development"),
         open("GET /api/v1/dev_list_users", "", "development"),
 
