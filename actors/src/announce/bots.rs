@@ -65,7 +65,9 @@ fn config_differences(was: &BotConfig, is: &BotConfig) -> Vec<BotChange> {
 pub(super) fn changed(moment: &Moment<'_>, was: &User, is: &Arc<User>, out: &mut Announcements) {
     let (before, after) = (keepers(moment.before(), was), keepers(moment.after, is));
     let config = moment.after.bot_config(is.id).cloned().unwrap_or_default();
-    let gone = before.difference(&after).copied().collect();
+    // Whoever is out of use with the bot is told nothing any more.
+    let is_active = |id: &UserId| moment.after.user(*id).is_some_and(|user| user.is_active);
+    let gone = before.difference(&after).copied().filter(is_active).collect();
     let come = after.difference(&before).copied().collect();
     out.each([(gone, EventBody::BotRemoved(is.id)), (come, EventBody::BotAdded { bot: is.clone(), config })]);
     let staying: Vec<UserId> = before.intersection(&after).copied().collect();

@@ -21,12 +21,18 @@ impl RealmHandle {
         self.settle(UpdateAccount { by, user, update }).await
     }
 
-    /// Takes somebody's account out of use, with its bots, queues and open invitations.
+    /// Takes somebody's account out of use, with its bots, queues and open invitations. With a comment its owner is told
+    /// by mail.
     ///
     /// # Errors
     /// As `rules::accounts::check_deactivation`.
-    pub async fn deactivate_account(&self, by: UserId, user: UserId) -> Result<(), DomainError> {
-        self.settle(DeactivateAccount { by, user: Some(user) }).await
+    pub async fn deactivate_account(
+        &self,
+        by: UserId,
+        user: UserId,
+        comment: Option<String>,
+    ) -> Result<(), DomainError> {
+        self.settle(DeactivateAccount { by, user: Some(user), comment }).await
     }
 
     /// Takes one's own account out of use.
@@ -34,7 +40,7 @@ impl RealmHandle {
     /// # Errors
     /// As `rules::accounts::check_own_deactivation`.
     pub async fn deactivate_own_account(&self, user: UserId) -> Result<(), DomainError> {
-        self.settle(DeactivateAccount { by: user, user: None }).await
+        self.settle(DeactivateAccount { by: user, user: None, comment: None }).await
     }
 
     /// Takes an account back into use. Its bots stay out of use.

@@ -2,14 +2,17 @@
 //! (companions.md 5). Who may is for `rules::accounts`.
 
 use super::actor::RealmActor;
+use super::address_changed;
 use super::groups::actor;
 use super::invitations::revoke_invitations_of;
 use super::settled::{Moment, SettledCommand};
 use super::state::system_group_facts;
 use crate::announce::activity_events_max;
 use crate::error::DomainError;
+use crate::outbox::job;
 use crate::session::Dismiss;
 use actix::prelude::*;
+use model::job::{MailTask, Task, TaskKind};
 use model::{Fact, QueueId, User, UserId};
 use rules::accounts::{
     AccountUpdate, accounts_that_go, check_account_update, check_deactivation, check_own_deactivation,
@@ -41,7 +44,11 @@ impl SettledCommand for UpdateAccount {
             true => Vec::new(),
             false => system_group_facts(directory, &after, moment.now),
         };
-        Ok(((), std::iter::once(Fact::UserChanged(Box::new(after))).chain(groups).collect()))
+        let changed = match before.delivery_email == after.delivery_email {
+            true => vec![Fact::UserChanged(Box::new(after))],
+            false => address_changed(moment.realm, directory, before, after, moment.now),
+        };
+        Ok(((), changed.into_iter().chain(groups).collect()))
     }
 }
 
@@ -51,6 +58,8 @@ pub(crate) struct DeactivateAccount {
     pub by: UserId,
     /// Whose account; none: one's own.
     pub user: Option<UserId>,
+    /// What its owner is told by mail; none: no mail is sent.
+    pub comment: Option<String>,
 }
 
 impl SettledCommand for DeactivateAccount {
@@ -67,6 +76,11 @@ impl SettledCommand for DeactivateAccount {
         let mut facts: Vec<Fact> = gone.iter().map(|user| active_set(moment, *user, false)).collect();
         let inviters = gone.iter().filter_map(|user| directory.user(*user));
         facts.extend(inviters.filter_map(|user| revoke_invitations_of(directory, user)));
+        if let (Some(user), Some(comment)) = (self.user, self.comment)
+            && moment.realm.carries(TaskKind::Mail)
+        {
+            facts.push(job(moment.now, Task::Mail(MailTask::Deactivated { user, comment })));
+        }
         Ok(((), facts))
     }
 }

@@ -7,14 +7,17 @@ use rules::accounts::DEACTIVATION_COMMENT_LENGTH_MAX;
 use rules::text::strip;
 
 /// The parameters.
-pub struct DeactivateUser;
+pub struct DeactivateUser {
+    /// What the owner of the account is told by mail; none: nothing.
+    comment: Option<String>,
+}
 
 impl FromFields for DeactivateUser {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
         let name = "deactivation_notification_comment";
         let comment = fields.optional_str(name).map(|comment| strip(comment).to_owned());
         check_length_max(name, comment.as_deref().unwrap_or_default(), DEACTIVATION_COMMENT_LENGTH_MAX)?;
-        Ok(Self)
+        Ok(Self { comment })
     }
 }
 
@@ -22,9 +25,9 @@ impl FromFields for DeactivateUser {
 pub async fn deactivate_user(
     caller: Caller,
     Path(id): Path<UserId>,
-    Params(DeactivateUser): Params<DeactivateUser>,
+    Params(DeactivateUser { comment }): Params<DeactivateUser>,
 ) -> Answer {
-    caller.realm.deactivate_account(caller.user.id, id).await?;
+    caller.realm.deactivate_account(caller.user.id, id, comment).await?;
     reply_ok()
 }
 

@@ -58,13 +58,14 @@ async fn refusals() {
     let path = "/realm/user_settings_defaults";
     let gate = json!({"msg": "Must be an organization administrator", "code": "UNAUTHORIZED_PRINCIPAL"});
     hamlet.patch(path, &[("enter_sends", &true)]).refused(400, gate).await;
-    for (params, msg) in [
-        (&[("color_scheme", &10 as _)] as Params<'_>, "Invalid color_scheme"),
+    let cases: &[(Params<'_>, &str)] = &[
+        (&[("color_scheme", &10)], "Invalid color_scheme"),
         (&[("enter_sends", &json!("yes"))], "enter_sends is not a boolean"),
         (&[("notification_sound", &"boom")], "Invalid notification sound 'boom'"),
         (&[("email_notifications_batching_period_seconds", &0)], "Invalid email batching period: 0 seconds"),
         (&[("enter_sends", &true), ("emojiset", &"apple")], "Invalid emojiset"),
-    ] {
+    ];
+    for (params, msg) in cases {
         iago.patch(path, params).bad(msg).await;
     }
     assert_eq!(hamlet.register().await.state["realm_user_settings_defaults"]["enter_sends"], false);

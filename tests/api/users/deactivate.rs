@@ -1,6 +1,7 @@
 //! `DELETE /users/{id}`, `DELETE /users/me`, `POST /users/{id}/reactivate`.
 
 use crate::api::groups::{group_id, read};
+use crate::support::smtp::SmtpServer;
 use crate::support::{Params, Person, TestServer};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -76,8 +77,7 @@ async fn whoever_is_gone_counts_nowhere_and_is_back_everywhere() {
     assert_eq!((is_member().await, subscribers().await), (true, json!(2)));
     let after = iago.send(&channel, "t", "after").await;
     // Unread is what came before and after, not what came meanwhile.
-    let unread = hamlet.register().await.state["unread_msgs"]["streams"][0]["unread_message_ids"].clone();
-    let unread: Vec<u64> = unread.as_array().unwrap().iter().map(|id| id.as_u64().unwrap()).collect();
+    let unread = hamlet.message_ids(json!([["is", "unread"]])).await;
     assert!(unread.contains(&before) && unread.contains(&after), "{unread:?}");
     assert!(!unread.contains(&meanwhile), "{unread:?}");
     let subscriptions = hamlet.get("/users/me/subscriptions", &[]).ok().await;
@@ -150,4 +150,25 @@ async fn a_restart_changes_nothing() {
     reactivate(&iago, &hamlet).await;
     let after = iago.send(&channel, "t", "after").await;
     assert_eq!(hamlet.message_ids(json!([["is", "unread"]])).await.last(), Some(&after));
+}
+
+#[tokio::test]
+async fn with_a_comment_the_owner_is_told_by_mail() {
+    let smtp = SmtpServer::start().await;
+    let t = TestServer::plan()
+        .set("mail.host", "127.0.0.1")
+        .set("mail.port", smtp.port())
+        .set("mail.security", "none")
+        .set("mail.from", "chat@acme.example")
+        .start()
+        .await;
+    let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
+    deactivate(&iago, &othello).await;
+    let comment = "Thank you for everything.";
+    let params: Params<'_> = &[("deactivation_notification_comment", &comment)];
+    iago.delete(&format!("/users/{}", hamlet.id), params).ok().await;
+    let mails = smtp.wait_for(1).await;
+    assert_eq!(mails[0].to, "hamlet@zulip.com");
+    let text = mails[0].text();
+    assert!(text.contains("was deactivated") && text.contains(comment), "{text}");
 }

@@ -92,8 +92,8 @@ async fn refusals() {
     for who in [&hamlet, &cordelia] {
         who.patch(&path(&cordelia), &[("full_name", &"Nobody")]).bad("Insufficient permission").await;
     }
-    for (params, msg) in [
-        (&[("full_name", &"x" as _)] as Params<'_>, "Name too short!"),
+    let cases: &[(Params<'_>, &str)] = &[
+        (&[("full_name", &"x")], "Name too short!"),
         (&[("full_name", &"x".repeat(101))], "Name too long!"),
         (&[("full_name", &"a*b")], "Invalid characters in name!"),
         (&[("full_name", &"Ada|12")], "Invalid format!"),
@@ -103,7 +103,8 @@ async fn refusals() {
         (&[("profile_data", &json!({}))], "profile_data is not a list"),
         (&[("profile_data", &json!([{"id": 77, "value": "x"}]))], "Field id 77 not found."),
         (&[("new_email", &"new@zulip.com")], "User not authorized to change user emails"),
-    ] {
+    ];
+    for (params, msg) in cases {
         iago.patch(&path(&hamlet), params).bad(msg).await;
     }
     iago.patch("/users/99999", &[("role", &400)]).bad("No such user").await;

@@ -59,6 +59,13 @@ pub enum MailTask {
         /// Messages until then belong to it.
         until: Timestamp,
     },
+    /// Tell somebody that their account was deactivated.
+    Deactivated {
+        /// Whose account.
+        user: UserId,
+        /// What whoever did it says; empty for nothing.
+        comment: String,
+    },
 }
 
 impl MailTask {
@@ -69,6 +76,7 @@ impl MailTask {
             Self::AddressChanged { user, .. } => format!("mail about a changed address of user {user}"),
             Self::NewLogin { user, .. } => format!("mail about a login of user {user}"),
             Self::Invitation(invitation) => format!("mail with invitation {invitation}"),
+            Self::Deactivated { user, .. } => format!("mail about the deactivation of user {user}"),
             Self::MissedIn { user, .. } => format!("mail about missed messages to user {user}"),
             Self::Missed { users, .. } => match users.as_slice() {
                 [user] => format!("mail about missed messages to user {user}"),
