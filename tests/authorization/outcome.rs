@@ -62,8 +62,9 @@ const WORDS: &[Expected] = &[
     bad("avatar", "You must upload exactly one avatar."),
     bad("icon", "You must upload exactly one icon."),
     bad("logo", "You must upload exactly one logo."),
-    bad("file", "You must upload exactly one file."),
-    word("emoji", 404, "BAD_REQUEST", "Emoji 'x' does not exist"),
+    // The path's placeholder stands for no name that an emoji could have.
+    bad("letter", "Emoji names must contain only lowercase English letters, digits, spaces, dashes, and underscores."),
+    word("emoji", 404, "BAD_REQUEST", "Emoji '{emoji_name:rest}' does not exist"),
     bad("domain", "No entry found for domain nowhere.example."),
     bad("linkif", "Linkifier not found."),
     bad("order", "The ordered list must enumerate all existing linkifiers exactly once"),

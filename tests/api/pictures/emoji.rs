@@ -118,7 +118,7 @@ async fn what_is_refused() {
     ] {
         hamlet.upload(&format!("/realm/emoji/{name}"), &[], &[("a.png", png())]).bad(msg).await;
     }
-    hamlet.upload("/realm/emoji/a", &[], &[]).bad("You must upload exactly one file.").await;
+    hamlet.upload("/realm/emoji/a", &[("x", &"1")], &[]).bad("You must upload exactly one file.").await;
     let two = [("a.png", png()), ("b.png", png())];
     hamlet.upload("/realm/emoji/a", &[], &two).bad("You must upload exactly one file.").await;
     guest.upload("/realm/emoji/a", &[], &two).bad("Not allowed for guest users").await;

@@ -22,7 +22,7 @@ pub fn rows() -> Vec<Row> {
         row("POST /api/v1/realm/logo", Nowhere, "night=true",                    "admin admin  admin  admin  logo   logo   admin  admin"),
         row("DELETE /api/v1/realm/logo", Nowhere, "night=true",                  "admin admin  admin  admin  ok     ok     admin  admin"),
         row("GET /api/v1/realm/emoji", Nowhere, "",                              "ok"),
-        row("POST /api/v1/realm/emoji/{emoji_name:rest}", Nowhere, "",           "guest file   file   file   file   file   file   file"),
+        row("POST /api/v1/realm/emoji/{emoji_name:rest}", Nowhere, "",           "guest letter letter letter letter letter letter letter"),
         row("DELETE /api/v1/realm/emoji/{emoji_name:rest}", Nowhere, "",         "emoji"),
     ]
 }
