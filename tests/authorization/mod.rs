@@ -58,4 +58,4 @@ macro_rules! families {
     };
 }
 
-families!(account, messages, events, channels, subscriptions, groups, personal, invitations, pictures, organization, accounts);
+families!(account, bots, messages, events, channels, subscriptions, groups, personal, invitations, pictures, organization, accounts);

@@ -90,7 +90,8 @@ fn differences(was: &User, is: &User) -> Vec<BotChange> {
     if was.api_key_rotation != is.api_key_rotation {
         found.push(BotChange::ApiKey);
     }
-    if was.avatar_version != is.avatar_version {
+    // A picture may be the one that the address stands for.
+    if was.avatar_version != is.avatar_version || was.delivery_email != is.delivery_email {
         found.push(BotChange::Avatar);
     }
     if owner(was) != owner(is) {
