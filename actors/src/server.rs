@@ -268,8 +268,8 @@ impl Server {
         self.release_polls();
         for realm in self.realms() {
             realm.0.noticing.stop();
-            realm.0.outbox.stop().await;
         }
+        crate::outbox::stop(&self.realms()).await;
         for shard in &self.shards {
             let log = shard.log.clone();
             // Drains what is queued; the shard publishes it when woken.

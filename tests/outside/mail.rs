@@ -105,13 +105,13 @@ async fn a_server_that_says_nothing_or_is_gone_holds_nothing_up() {
         ask(&hamlet, &format!("new{number}@elsinore.example")).await;
     }
     smtp.wait_for_connections(1).await;
-    let verona = iago.channel("Verona").create().await;
+    let verona = iago.create_channel("Verona").await;
     for number in 0..20 {
         iago.send(&verona, "mails", &format!("still here {number}")).await;
     }
     let port = smtp.port();
     drop(smtp);
-    iago.send(&verona, "mails", "and still").await;
+    iago.send_direct(&[&hamlet], "and still").await;
     assert_eq!(jobs(&t).0, 20, "nothing is lost");
     let smtp = SmtpServer::on(port, Mood::Takes).await;
     let mails = smtp.wait_for(20).await;

@@ -175,13 +175,14 @@ impl Outbox {
         self.woken.notify_one();
     }
 
-    /// Begins nothing more, and waits a little for what is under way.
-    pub async fn stop(&self) {
+    /// Begins nothing more.
+    fn begin_stop(&self) {
         self.is_stopping.store(true, Ordering::SeqCst);
-        let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(STOP_SECS_MAX);
-        while self.under_way.load(Ordering::SeqCst) > 0 && tokio::time::Instant::now() < deadline {
-            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-        }
+        self.wake();
+    }
+
+    fn is_busy(&self) -> bool {
+        self.under_way.load(Ordering::SeqCst) > 0
     }
 
     /// Whether a frame brought new jobs: then the worker is woken, and what had no room is said.
@@ -200,6 +201,16 @@ impl Outbox {
         if has_new {
             self.wake();
         }
+    }
+}
+
+/// Lets the outboxes of these organizations begin nothing more, and waits a little for what is under way. What is not
+/// done by then is done after the next start.
+pub(crate) async fn stop(realms: &[RealmHandle]) {
+    realms.iter().for_each(|realm| realm.0.outbox.begin_stop());
+    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(STOP_SECS_MAX);
+    while realms.iter().any(|realm| realm.0.outbox.is_busy()) && tokio::time::Instant::now() < deadline {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
 }
 

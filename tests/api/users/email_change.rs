@@ -32,7 +32,7 @@ async fn whoever_opens_the_link_has_the_new_address_and_everybody_is_told() {
     let smtp = SmtpServer::start().await;
     let t = plan(&smtp).start().await;
     let [hamlet, iago] = t.users(["hamlet", "iago"]);
-    let mut queue = iago.register().events(&["realm_user"]).start().await;
+    let mut queue = iago.register().events(&["realm_user"]).await;
     ask(&hamlet, "Hamlet@Elsinore.example").await;
     let mail = smtp.wait_for(1).await.remove(0);
     assert_eq!((mail.from.as_str(), mail.to.as_str()), ("chat@acme.example", "Hamlet@Elsinore.example"));
