@@ -7,12 +7,18 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Mutex, PoisonError};
 
 mod browser;
 mod s3;
 
+/// Held while an environment is made.
+static INSTALLING: Mutex<()> = Mutex::new(());
+
 /// The Python of an environment of this name with what a file of `tests/clients` lists, installed on first use.
 fn python(name: &str, list: &str) -> Result<PathBuf, String> {
+    // Tests that need the same environment would tear it down for each other while it is made.
+    let _alone = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
     let requirements = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(list);
     let wanted = fs::read_to_string(&requirements).map_err(|error| error.to_string())?;
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
