@@ -187,7 +187,8 @@ impl Options {
         if ldap.url.is_empty() {
             return Ok(());
         }
-        let refused = |option: &str, problem: &str| Err(invalid(&self.0[option].1, option, problem.to_owned()));
+        let refused =
+            |option: &str, problem: &str| Err(invalid(&self.0[option].1, option, problem.to_owned()));
         let is_ldap = |url: url::Url| matches!(url.scheme(), "ldap" | "ldaps") && url.has_host();
         if !url::Url::parse(&ldap.url).is_ok_and(is_ldap) {
             return refused("ldap.url", "must be an address such as ldap://ldap.example.com");
