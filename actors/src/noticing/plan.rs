@@ -41,7 +41,14 @@ pub(super) struct Wanted {
 
 /// For whom a mail is prepared: messages until then belong to it.
 #[derive(Debug, Default)]
-pub(super) struct Pending(BTreeMap<UserId, Timestamp>);
+pub(super) struct Pending {
+    mails: BTreeMap<UserId, Timestamp>,
+    /// With how many edits a message was looked at: an edit that came before that look is no news.
+    edits: BTreeMap<MessageId, usize>,
+}
+
+/// Edited messages that are remembered; past it the oldest goes.
+const EDITS_MAX: usize = 1000;
 
 impl Pending {
     /// Those of the jobs that wait.
@@ -55,11 +62,20 @@ impl Pending {
                 }
             }
         }
-        Self(pending)
+        Self { mails: pending, edits: BTreeMap::new() }
+    }
+
+    /// Notes a look at a message; false when it was looked at with the same edits before.
+    fn note_edits(&mut self, message: &Message) -> bool {
+        let count = message.edits.len();
+        if self.edits.len() >= EDITS_MAX {
+            self.edits.pop_first();
+        }
+        self.edits.insert(message.id, count) != Some(count)
     }
 
     fn covers(&self, user: UserId, sent: Timestamp) -> bool {
-        self.0.get(&user).is_some_and(|until| sent <= *until)
+        self.mails.get(&user).is_some_and(|until| sent <= *until)
     }
 }
 
@@ -93,7 +109,7 @@ impl Plan {
         };
         plan.is_done = ids.len() < MESSAGES_MAX;
         let now = realm.clock.now();
-        pending.0.retain(|_, until| until.plus_secs(AWAY_SECS) > now);
+        pending.mails.retain(|_, until| until.plus_secs(AWAY_SECS) > now);
         for id in ids.into_iter().map(MessageId) {
             if plan.names >= NAMES_MAX {
                 plan.is_done = false;
@@ -124,6 +140,9 @@ impl Plan {
         if now.millis_since(message.sent) > NEWS_SECS_MAX * 1000 {
             return;
         }
+        if !message.edits.is_empty() {
+            pending.note_edits(message);
+        }
         let view = realm.view.read();
         let people = candidates(&view.directory, message);
         let told = Told::among(realm, &view, wanted, message, people, now, |_| true);
@@ -140,6 +159,9 @@ impl Plan {
         now: Timestamp,
         pending: &mut Pending,
     ) {
+        if !pending.note_edits(message) {
+            return;
+        }
         let before = message.edits.iter().find_map(|edit| edit.prev_rendered.as_deref()).unwrap_or_default();
         let view = realm.view.read();
         let mentioned = message.user_flags.iter().filter(|(_, flags)| flags.contains(Flag::Mentioned));
@@ -166,7 +188,7 @@ impl Plan {
         }
         for (period_secs, users) in by_period {
             let until = now.plus_secs(period_secs);
-            pending.0.extend(users.iter().map(|user| (*user, until)));
+            pending.mails.extend(users.iter().map(|user| (*user, until)));
             for users in users.chunks(MAILS_PER_JOB) {
                 let task = MailTask::Missed { users: users.to_vec(), from: message.id, until };
                 self.facts.push(job(until, Task::Mail(task)));
