@@ -83,7 +83,7 @@ const WORDS: &[Expected] = &[
     bad("query", "User not authorized for this query"),
     bad("nomail", "This server sends no e-mail, so it cannot invite by it. A reusable link invites without."),
     bad("inviter", "Must be an organization administrator"),
-    bad("none", "No such invitation"),
+    bad("uninvited", "No such invitation"),
     // A page for people.
     word("page", 404, "", ""),
     bad("group", "Invalid user group"),

@@ -175,13 +175,13 @@ async fn addresses_that_are_wrong_or_known() {
 #[tokio::test]
 async fn new_people_wait_before_they_invite_into_an_open_organization() {
     let t = start().await;
-    let iago = t.user("iago");
+    let desdemona = t.user("desdemona");
     crate::support::people::add(t.realm(), "newcomer", "New Comer", model::Role::Member, None).await;
     let newcomer = t.user("newcomer");
     let msg = "Your account is too new to send invites for this organization. Ask an organization admin, or a more \
                experienced user.";
     invite(&newcomer, "wrong", &[]).refused(400, failed(msg, json!([]), false, false)).await;
-    iago.patch("/realm", &[("invite_required", &true)]).ok().await;
+    desdemona.patch("/realm", &[("invite_required", &true)]).ok().await;
     invite(&newcomer, "a@x.example", &[]).ok().await;
 }
 

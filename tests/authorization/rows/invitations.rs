@@ -17,9 +17,9 @@ pub fn rows() -> Vec<Row> {
                                                                                          "guest owner  owner  owner  owner  nomail human  owner"),
         row("POST /api/v1/invites/multiuse", Nowhere, "",                                "guest perm   perm   perm   ok     ok     human  perm"),
         row("POST /api/v1/invites/multiuse", Nowhere, "invite_as=100",                   "guest perm   perm   perm   owner  ok     human  perm"),
-        row("DELETE /api/v1/invites/multiuse/{invite_id:int}", Nowhere, "",              "guest none   none   none   none   none   human  none"),
-        row("DELETE /api/v1/invites/{invite_id:int}",          Nowhere, "",              "guest none   none   none   none   none   human  none"),
-        row("POST /api/v1/invites/{invite_id:int}/resend",     Nowhere, "",              "guest none   none   none   none   none   human  none"),
+        row("DELETE /api/v1/invites/multiuse/{invite_id:int}", Nowhere, "",              "guest uninvited uninvited uninvited uninvited uninvited human  uninvited"),
+        row("DELETE /api/v1/invites/{invite_id:int}",          Nowhere, "",              "guest uninvited uninvited uninvited uninvited uninvited human  uninvited"),
+        row("POST /api/v1/invites/{invite_id:int}/resend",     Nowhere, "",              "guest uninvited uninvited uninvited uninvited uninvited human  uninvited"),
 
         open("GET /join/{key:rest}",  "",                                         "page"),
         open("POST /join/{key:rest}", "email=a@x.example full_name=A password=x", "page"),
