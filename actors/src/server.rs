@@ -270,6 +270,9 @@ impl Server {
             realm.0.noticing.stop();
         }
         crate::outbox::stop(&self.realms()).await;
+        if let Some(outside) = &self.outside {
+            outside.close();
+        }
         for shard in &self.shards {
             let log = shard.log.clone();
             // Drains what is queued; the shard publishes it when woken.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
-use tokio::task::JoinHandle;
+use tokio::sync::oneshot;
 
 /// How it treats whoever comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,8 @@ struct State {
 pub struct SmtpServer {
     port: u16,
     state: Arc<State>,
-    task: JoinHandle<()>,
+    /// The thread ends when this is dropped, and closes the port.
+    thread: Option<(oneshot::Sender<()>, std::thread::JoinHandle<()>)>,
 }
 
 impl SmtpServer {
@@ -59,8 +60,21 @@ impl SmtpServer {
         let listener = TcpListener::bind(("127.0.0.1", port)).await.expect("a port");
         let port = listener.local_addr().expect("an address").port();
         let state = Arc::new(State { mood: Mutex::new(Some(mood)), ..State::default() });
-        let task = tokio::spawn(serve(listener, state.clone()));
-        Self { port, state, task }
+        let listener = listener.into_std().expect("a socket");
+        let (stop, stopped) = oneshot::channel::<()>();
+        let served = state.clone();
+        // A thread of its own: a test that waits for a server to stop must not keep that server from its mails.
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            runtime.expect("a runtime").block_on(async move {
+                let listener = TcpListener::from_std(listener).expect("a socket");
+                tokio::select! {
+                    () = serve(listener, served) => {}
+                    _ = stopped => {}
+                }
+            });
+        });
+        Self { port, state, thread: Some((stop, thread)) }
     }
 
     /// Where it listens.
@@ -111,7 +125,10 @@ impl SmtpServer {
 
 impl Drop for SmtpServer {
     fn drop(&mut self) {
-        self.task.abort();
+        if let Some((stop, thread)) = self.thread.take() {
+            drop(stop);
+            let _ = thread.join();
+        }
     }
 }
 

@@ -2,15 +2,16 @@
 
 use super::{Delivery, OutboxOptions, Parcel};
 use crate::error::DomainError;
+use parking_lot::Mutex;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// The thread, and how jobs are carried on it. It ends when this is dropped.
+/// The thread, and how jobs are carried on it. It ends when this is closed or dropped.
 pub(crate) struct Outside {
     /// How.
     pub options: OutboxOptions,
     runtime: tokio::runtime::Handle,
-    _until_dropped: oneshot::Sender<()>,
+    until_closed: Mutex<Option<oneshot::Sender<()>>>,
 }
 
 impl Outside {
@@ -22,16 +23,21 @@ impl Outside {
         let failed = |error: std::io::Error| DomainError::Storage(error.to_string());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
         let handle = runtime.handle().clone();
-        let (until_dropped, dropped) = oneshot::channel::<()>();
+        let (until_closed, closed) = oneshot::channel::<()>();
         let thread = std::thread::Builder::new().name("outside".to_owned());
         thread
             .spawn(move || {
-                let _ = runtime.block_on(dropped);
+                let _ = runtime.block_on(closed);
                 // What still looks up a name must not keep the process.
                 runtime.shutdown_background();
             })
             .map_err(failed)?;
-        Ok(Self { options, runtime: handle, _until_dropped: until_dropped })
+        Ok(Self { options, runtime: handle, until_closed: Mutex::new(Some(until_closed)) })
+    }
+
+    /// Ends the thread, and whatever is under way on it: a delivery knows its organization, and would keep it for ever.
+    pub fn close(&self) {
+        self.until_closed.lock().take();
     }
 
     /// One try, which always comes to an end.
