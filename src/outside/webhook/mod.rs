@@ -1,7 +1,7 @@
 //! Asks the services of outgoing webhook bots, and says what they answer (companions.md 5; openapi, outgoing webhooks).
 //!
 //! A service is told at least once and with the same `Idempotency-Key` each time; its answer becomes a message at most
-//! once, because the message ends the job in its own frame. Who looks after a bot is told when its service cannot be asked.
+//! once, because the message ends the job in its own frame. The owner of a bot is told when its service cannot be asked.
 
 mod addresses;
 mod answer;
@@ -49,7 +49,7 @@ struct Errand<'p> {
 }
 
 impl Webhooks {
-    /// A client that follows no redirects and, but in development or where it is allowed, talks to public addresses only.
+    /// A client that follows no redirects and, unless it is allowed or in development, talks to public addresses only.
     ///
     /// # Errors
     /// When the system's certificates cannot be read.
@@ -162,7 +162,8 @@ impl Errand<'_> {
         let told = self.owner().and_then(|owner| notice::to_owner(self, owner, failure));
         match told {
             Some(draft) => {
-                tracing::warn!(job = %self.parcel.job.id, bot = %self.bot.id, why, "the service of a bot was given up; its owner is told");
+                let (job, bot) = (self.parcel.job.id, self.bot.id);
+                tracing::warn!(%job, %bot, why, "the service of a bot was given up; its owner is told");
                 Delivery::Done(Some(Followup::SendDirect(Box::new(draft))))
             }
             None => Delivery::refused(why),
