@@ -145,7 +145,8 @@ async fn start(
     }
     let blobs = Blobs::open(&setup.config.blobs, &setup.config.data, setup.is_durable)?;
     let listen = setup.config.listen;
-    let app = App::new(setup.config, setup.routes, (actors.clone(), hosts, mail, blobs), setup.is_development);
+    let app =
+        App::new(setup.config, setup.routes, (actors.clone(), hosts, mail, blobs), setup.is_development);
     match build(&app) {
         Ok((server, address)) => {
             app.hosts.listens_on(address);

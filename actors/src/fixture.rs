@@ -85,7 +85,7 @@ pub fn shared() -> (Arc<RealmShared>, ManualClock, tempfile::TempDir) {
     let clock = ManualClock::new(START);
     let view = view();
     let shared = RealmShared {
-            linkifiers: Default::default(),
+        linkifiers: Default::default(),
         id: RealmId(1),
         credentials: Credentials::new([7; 32], &view.directory),
         view: RwLock::new(view),

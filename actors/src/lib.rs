@@ -44,7 +44,9 @@ pub use markdown::RealmMarkdown;
 pub use notice::{draft_notice, notification_bot, welcome_bot};
 pub use placement::Placement;
 pub use presence::{Presence, Report};
-pub use realm::{EmojiFiles, BotDefaults, BotUpdate, NewBot, FolderDescription, Joining, NewChannel, NewPassword, NewPushDevice, NewUser, Notice, OwnChanges, RegisteredQueue, WantedStatus,
+pub use realm::{
+    BotDefaults, BotUpdate, EmojiFiles, FolderDescription, Joining, NewBot, NewChannel, NewPassword,
+    NewPushDevice, NewUser, Notice, OwnChanges, RegisteredQueue, WantedStatus,
 };
 pub use server::{Options, Server};
 pub use session::Delivered;

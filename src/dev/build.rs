@@ -88,7 +88,8 @@ impl Sample {
             user.password_hash = Some(person.password_hash.to_owned());
             if ACCOUNT_CREATORS.contains(&person.email) {
                 user.settings.insert(rules::accounts::CAN_CREATE_USERS.into(), SettingValue::Bool(true));
-                user.settings.insert(rules::accounts::CAN_CHANGE_USER_EMAILS.into(), SettingValue::Bool(true));
+                user.settings
+                    .insert(rules::accounts::CAN_CHANGE_USER_EMAILS.into(), SettingValue::Bool(true));
             }
             self.directory.put_user(user.clone());
             users.push(user);

@@ -16,7 +16,9 @@ use crate::api::account::server_settings::server_settings;
 use crate::api::account::{push_devices, push_test, push_tokens};
 use crate::api::emoji::{EMOJI_PATH, emoji_json};
 use crate::api::users::create::create_user;
-use crate::api::{bots, channels, events, folders, groups, invites, messages, pictures, realm, subscriptions, topics, users};
+use crate::api::{
+    bots, channels, events, folders, groups, invites, messages, pictures, realm, subscriptions, topics, users,
+};
 use crate::pages::{confirm_email, join};
 use actix_web::http::Method;
 use std::fmt;

@@ -58,4 +58,17 @@ macro_rules! families {
     };
 }
 
-families!(account, bots, messages, events, channels, subscriptions, groups, personal, invitations, pictures, organization, accounts);
+families!(
+    account,
+    bots,
+    messages,
+    events,
+    channels,
+    subscriptions,
+    groups,
+    personal,
+    invitations,
+    pictures,
+    organization,
+    accounts
+);

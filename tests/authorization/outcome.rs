@@ -32,7 +32,12 @@ const WORDS: &[Expected] = &[
     word("owner", 400, "UNAUTHORIZED_PRINCIPAL", "Must be an organization owner"),
     bad("guest", "Not allowed for guest users"),
     bad("human", "This endpoint does not accept bot requests."),
-    word("phone", 400, "PUSH_SERVICE_NOT_CONFIGURED", "Server is not configured to use push notification service."),
+    word(
+        "phone",
+        400,
+        "PUSH_SERVICE_NOT_CONFIGURED",
+        "Server is not configured to use push notification service.",
+    ),
     word("token", 400, "INVALID_PUSH_DEVICE_TOKEN", "Device not recognized"),
     word("inert", 400, "NO_ACTIVE_PUSH_DEVICE", "No active registered push device"),
     bad("perm", "Insufficient permission"),
@@ -63,7 +68,10 @@ const WORDS: &[Expected] = &[
     bad("icon", "You must upload exactly one icon."),
     bad("logo", "You must upload exactly one logo."),
     // The path's placeholder stands for no name that an emoji could have.
-    bad("letter", "Emoji names must contain only lowercase English letters, digits, spaces, dashes, and underscores."),
+    bad(
+        "letter",
+        "Emoji names must contain only lowercase English letters, digits, spaces, dashes, and underscores.",
+    ),
     word("emoji", 404, "BAD_REQUEST", "Emoji '{emoji_name:rest}' does not exist"),
     bad("domain", "No entry found for domain nowhere.example."),
     bad("linkif", "Linkifier not found."),

@@ -116,7 +116,9 @@ impl State {
             sort(&mut self.json[key], |user| format!("{:>9}", user["user_id"]));
         }
         // Of those who are unknown, each client makes up what it shows.
-        for person in self.list("realm_users").iter_mut().filter(|one| one["full_name"] == people::UNKNOWN_NAME) {
+        for person in
+            self.list("realm_users").iter_mut().filter(|one| one["full_name"] == people::UNKNOWN_NAME)
+        {
             *person = json!({"user_id": person["user_id"], "full_name": people::UNKNOWN_NAME});
         }
         sort(&mut self.json["realm_user_groups"], |group| format!("{:>9}", group["id"]));

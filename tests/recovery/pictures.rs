@@ -24,7 +24,9 @@ async fn what_was_uploaded_is_there_after_a_kill() {
         let kept = all.as_object().expect("emoji").values().find(|known| known["name"] == *emoji);
         let kept = kept.expect("the emoji");
         let medium = url.as_str().expect("an address").replace(".png", "-medium.png");
-        for path in [url.as_str(), Some(medium.as_str()), kept["source_url"].as_str(), kept["still_url"].as_str()] {
+        for path in
+            [url.as_str(), Some(medium.as_str()), kept["source_url"].as_str(), kept["still_url"].as_str()]
+        {
             let (status, _, bytes) = hamlet.fetch(path.expect("an address")).await;
             assert!(status == 200 && image::load_from_memory(&bytes).is_ok(), "{path:?}: {status}");
         }

@@ -32,7 +32,18 @@ impl Person {
 
     /// The few paths that are no part of the interface.
     fn is_outside(&self, path: &str) -> bool {
-        ["/join/", "/health", "/metrics", "/static/", "/avatar/", "/user_avatars/", "/emails", "/confirm_email/"].iter().any(|outside| path.starts_with(outside))
+        [
+            "/join/",
+            "/health",
+            "/metrics",
+            "/static/",
+            "/avatar/",
+            "/user_avatars/",
+            "/emails",
+            "/confirm_email/",
+        ]
+        .iter()
+        .any(|outside| path.starts_with(outside))
     }
 
     /// A request of any method, with its parameters where that method has them.

@@ -20,9 +20,7 @@ pub use bot::BotError;
 pub use edit::EditError;
 pub use emoji::EmojiError;
 pub use group::{GroupError, GroupObjection};
-pub use invitation::{
-    AddressProblem, InvitationEnd, InvitationError, InvitingRefusal, NotInvited,
-};
+pub use invitation::{AddressProblem, InvitationEnd, InvitationError, InvitingRefusal, NotInvited};
 pub use organization::OrganizationError;
 pub use personal::PersonalError;
 pub use picture::PictureError;

@@ -17,8 +17,8 @@ pub use moves::{
     moved_here_text, plan_move_notices, reads_resolve_notice, resolve_text,
 };
 pub use people::{
-    SIGNUPS_TOPIC, bot_channel_empty_text, bot_channel_id_missing_text, bot_channel_missing_text, invitation_accepted_text,
-    signed_up_text, subscribed_text, welcome_text,
+    SIGNUPS_TOPIC, bot_channel_empty_text, bot_channel_id_missing_text, bot_channel_missing_text,
+    invitation_accepted_text, signed_up_text, subscribed_text, welcome_text,
 };
 
 use crate::markdown::{ChannelRef, channel_url, topic_url};

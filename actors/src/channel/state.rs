@@ -236,7 +236,11 @@ impl ChannelState {
             Fact::UserActiveSet { user, is_active, last, .. } => {
                 if let Some(subscription) = self.subscribers.get(user) {
                     let mut subscription = Subscription::clone(subscription);
-                    if *is_active { subscription.go_on(*last) } else { subscription.pause(*last) };
+                    if *is_active {
+                        subscription.go_on(*last)
+                    } else {
+                        subscription.pause(*last)
+                    };
                     self.subscribers.insert(*user, Arc::new(subscription));
                 }
             }

@@ -33,7 +33,10 @@ use actix::dev::ToEnvelope;
 use actix::prelude::*;
 use model::event::TypingPlace;
 use model::fact::MessageRanges;
-use model::{Directory, Flag, FlagOp, JobId, Message as ChatMessage, MessageId, QueueId, QueueOptions, RealmId, Timestamp, User, UserId};
+use model::{
+    Directory, Flag, FlagOp, JobId, Message as ChatMessage, MessageId, QueueId, QueueOptions, RealmId,
+    Timestamp, User, UserId,
+};
 use rules::settings::user_bool;
 use std::sync::Arc;
 use storage::View;

@@ -30,8 +30,8 @@ pub(crate) use accounts::{DeactivateAccount, ReactivateAccount, RegenerateKey, U
 pub use actor::RealmActor;
 pub(crate) use address::{ConfirmAddress, NoteLogin, address_changed};
 pub(crate) use alert_words::ChangeAlertWords;
-pub(crate) use bots::{CreateBot, DeactivateBot, RenewBotKey, UpdateBot};
 pub use bots::{BotDefaults, BotUpdate, NewBot};
+pub(crate) use bots::{CreateBot, DeactivateBot, RenewBotKey, UpdateBot};
 pub(crate) use channels::{ArchiveChannel, SetDefaultChannel, UpdateChannel};
 pub use folders::FolderDescription;
 pub(crate) use folders::{CreateFolder, ReorderFolders, UpdateFolder};

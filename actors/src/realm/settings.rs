@@ -9,11 +9,11 @@ use crate::error::DomainError;
 use actix::prelude::*;
 use model::{Directory, Fact, Realm, SettingValue, Timestamp, User, UserId};
 use rules::names::{check_full_name_free, parse_full_name};
+use rules::permissions::roles::check_administrator;
 use rules::settings::{
     RealmUpdate, Setting, apply_realm_change, apply_user_default, apply_user_setting, check_realm_update,
     check_user_settings, full_members_change,
 };
-use rules::permissions::roles::check_administrator;
 use tokio::sync::oneshot;
 
 /// Change settings of the organization.

@@ -6,7 +6,9 @@ use actix_web::http::StatusCode;
 use actors::DomainError;
 use model::GroupId;
 use rules::RuleError;
-use rules::error::{AccountError, AddressProblem, InvitationError, InvitingRefusal, NotInvited, PictureError};
+use rules::error::{
+    AccountError, AddressProblem, InvitationError, InvitingRefusal, NotInvited, PictureError,
+};
 use rules::error::{EditError, EmojiError, GroupError, GroupObjection, OrganizationError, PersonalError};
 use rules::topics::EMPTY_TOPIC_DISPLAY_NAME;
 use serde_json::Value;

@@ -7,11 +7,12 @@ use super::{FlagBlock, Progress, View};
 use crate::codec::decode;
 use crate::error::StoreError;
 use crate::tables::{self, Key, Table};
-use model::push::PushFact;
 use model::job::Job;
+use model::push::PushFact;
 use model::{
     Channel, ChannelFolder, ChannelId, DirectConversation, Flag, MessageId, NavigationView, ProfileFields,
-    QueueRecord, Realm, RealmId, RealmLists, Subscription, Timestamp, User, UserGroup, UserId, UserStatus, UserTopic,
+    QueueRecord, Realm, RealmId, RealmLists, Subscription, Timestamp, User, UserGroup, UserId, UserStatus,
+    UserTopic,
 };
 use serde::de::DeserializeOwned;
 use std::sync::Arc;

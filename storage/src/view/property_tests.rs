@@ -20,28 +20,90 @@ use tempfile::TempDir;
 /// Something to do, with numbers that are taken modulo what there is.
 #[derive(Clone, Debug)]
 enum Step {
-    User { renamed: bool },
-    Group { below: u8, members: u8 },
-    Members { group: u8, user: u8, is_added: bool },
-    Channel { privacy: u8 },
-    Subscribe { channel: u8, users: u8 },
-    Unsubscribe { channel: u8, user: u8 },
-    Send { channel: u8, topic: u8, sender: u8, traits: u8, flagged: u8 },
-    SendDirect { users: u8, sender: u8 },
-    Skip { ids: u16 },
-    Flags { user: u8, flag: u8, is_added: bool, from: u32, ids: u32 },
-    Policy { user: u8, channel: u8, topic: u8, policy: u8 },
-    Queue { user: u8, is_ended: bool },
+    User {
+        renamed: bool,
+    },
+    Group {
+        below: u8,
+        members: u8,
+    },
+    Members {
+        group: u8,
+        user: u8,
+        is_added: bool,
+    },
+    Channel {
+        privacy: u8,
+    },
+    Subscribe {
+        channel: u8,
+        users: u8,
+    },
+    Unsubscribe {
+        channel: u8,
+        user: u8,
+    },
+    Send {
+        channel: u8,
+        topic: u8,
+        sender: u8,
+        traits: u8,
+        flagged: u8,
+    },
+    SendDirect {
+        users: u8,
+        sender: u8,
+    },
+    Skip {
+        ids: u16,
+    },
+    Flags {
+        user: u8,
+        flag: u8,
+        is_added: bool,
+        from: u32,
+        ids: u32,
+    },
+    Policy {
+        user: u8,
+        channel: u8,
+        topic: u8,
+        policy: u8,
+    },
+    Queue {
+        user: u8,
+        is_ended: bool,
+    },
     Reserve,
     /// Somebody has another picture, or none; the organization has; an emoji comes or goes.
-    Picture { number: u8, kind: u8 },
-    Realm { channel: u8 },
-    Activity { channel: u8, is_active: bool },
-    Edit { message: u8, flagged: u8, traits: u8 },
+    Picture {
+        number: u8,
+        kind: u8,
+    },
+    Realm {
+        channel: u8,
+    },
+    Activity {
+        channel: u8,
+        is_active: bool,
+    },
+    Edit {
+        message: u8,
+        flagged: u8,
+        traits: u8,
+    },
     Move(Shift),
-    Delete { message: u8, count: u8 },
-    React { message: u8, user: u8 },
-    Submessage { message: u8 },
+    Delete {
+        message: u8,
+        count: u8,
+    },
+    React {
+        message: u8,
+        user: u8,
+    },
+    Submessage {
+        message: u8,
+    },
 }
 
 /// A move to be made of a topic's messages, by numbers as in [`Step`].

@@ -73,7 +73,9 @@ impl State {
                     "role" => set_role(person, value),
                     "custom_profile_field" => super::personal::set_value(person, value),
                     // What the address stands for is computed from it, by those who see it.
-                    "avatar_url" if change["avatar_source"] == "G" && person["delivery_email"].is_string() => {
+                    "avatar_url"
+                        if change["avatar_source"] == "G" && person["delivery_email"].is_string() =>
+                    {
                         person[name] = Value::Null;
                     }
                     "avatar_source" | "avatar_url_medium" => {}

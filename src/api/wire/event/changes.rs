@@ -69,7 +69,12 @@ impl EventWriter<'_> {
             EventBody::FolderAdded(_) | EventBody::FolderChanged { .. } | EventBody::FoldersReordered(_) => {
                 push_folder_event(out, body);
             }
-            _ => return self.push_group_event(out, body) || self.push_bot_event(out, body) || self.push_picture_event(out, body) || organization::push(out, body),
+            _ => {
+                return self.push_group_event(out, body)
+                    || self.push_bot_event(out, body)
+                    || self.push_picture_event(out, body)
+                    || organization::push(out, body);
+            }
         }
         true
     }

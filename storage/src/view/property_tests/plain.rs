@@ -2,11 +2,11 @@
 
 use super::Step;
 use crate::fixture::*;
+use model::picture::{PictureFact, PictureRecord, RealmEmoji, RealmPicture};
 use model::{
     ChannelId, EventNumber, Fact, Flag, FlagOp, Flags, Message, MessageId, QueueId, Subscription, Timestamp,
     UserId, VisibilityPolicy,
 };
-use model::picture::{PictureFact, PictureRecord, RealmEmoji, RealmPicture};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is decided from: the same things once more, as plainly as possible.
