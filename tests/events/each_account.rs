@@ -176,9 +176,9 @@ async fn restricted_guests_meet_people_and_lose_sight_of_them() {
     let seen = verify(&t, &ALL, async { hamlet.unsubscribe(&channel).await }).await;
     assert_eq!(said_of(&seen, "polonius", &hamlet), [json!({"full_name": "Unknown user"})]);
     // A conversation is a meeting, too.
-    let seen = verify(&t, &ALL, async { drop(polonius.send_direct(&[&iago], "x").await) }).await;
+    let seen = verify(&t, &ALL, async { _ = polonius.send_direct(&[&iago], "x").await }).await;
     assert!(!kinds(&seen, "polonius").contains(&"realm_user add".to_owned()));
-    let seen = verify(&t, &ALL, async { drop(othello.send_direct(&[&polonius], "x").await) }).await;
+    let seen = verify(&t, &ALL, async { _ = othello.send_direct(&[&polonius], "x").await }).await;
     assert!(kinds(&seen, "polonius").contains(&"realm_user add".to_owned()));
 }
 

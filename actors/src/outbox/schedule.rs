@@ -151,12 +151,12 @@ mod tests {
         for (id, due) in [(1, 30), (2, 10), (3, 20)] {
             schedule.add(JobId(id), MAIL, Timestamp(due));
         }
-        assert_eq!(begin_all(&mut schedule, 9), []);
+        assert_eq!(begin_all(&mut schedule, 9), [] as [u64; 0]);
         assert_eq!(begin_all(&mut schedule, 25), [2, 3]);
         schedule.add(JobId(2), MAIL, Timestamp(0));
-        assert_eq!(begin_all(&mut schedule, 25), [], "what is known is not taken twice");
+        assert_eq!(begin_all(&mut schedule, 25), [] as [u64; 0], "what is known is not taken twice");
         schedule.end(JobId(1), true);
-        assert_eq!(begin_all(&mut schedule, 99), [], "what ended while it waited is not begun");
+        assert_eq!(begin_all(&mut schedule, 99), [] as [u64; 0], "what ended while it waited is not begun");
         schedule.end(JobId(2), true);
         schedule.end(JobId(3), true);
         assert!(schedule.jobs.is_empty() && schedule.places.is_empty() && schedule.under_way() == 0);

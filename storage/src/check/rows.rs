@@ -61,28 +61,8 @@ impl Known {
                 self.channels.insert(number(0));
                 same_id(parse::<Channel>(value)?.id.0, number(0))
             }
-            Table::Subscriptions => {
-                self.check_channel(number(0))?;
-                self.check_user(number(4))?;
-                parse::<Subscription>(value).map(drop)
-            }
-            Table::Directs => {
-                let direct = parse::<DirectConversation>(value)?;
-                direct.users.iter().try_for_each(|user| self.check_user(user.0))?;
-                same_id(direct.recipient.0, number(0))
-            }
-            Table::UserTopics => {
-                self.check_user(number(0))?;
-                self.check_channel(number(4))?;
-                parse::<UserTopic>(value).map(drop)
-            }
-            Table::Queues => self.check_user(parse::<QueueRecord>(value)?.user.0),
-            Table::Flags => {
-                self.check_user(number(0))?;
-                if !Flag::ALL.iter().any(|flag| Some(&(*flag as u8)) == key.get(9)) {
-                    return Err("there is no such flag".into());
-                }
-                parse::<FlagBlock>(value).map(drop)
+            Table::Subscriptions | Table::Directs | Table::UserTopics | Table::Queues | Table::Flags => {
+                self.check_reading_row(table, key, value)
             }
             Table::EventPositions => parse::<Sequence>(value).map(drop),
             Table::Jobs => check_job(key, value),
@@ -116,6 +96,36 @@ impl Known {
             }
             Table::NoticedUpTo => parse::<MessageId>(value).map(drop),
             about_messages => self.check_message_row(about_messages, number(0), value),
+        }
+    }
+
+    /// A row of who reads what: subscriptions, conversations, topics, queues and flags.
+    fn check_reading_row(&self, table: Table, key: &[u8], value: &[u8]) -> Result<(), String> {
+        let number = |position| tables::number_at(key, position).unwrap_or_default();
+        match table {
+            Table::Subscriptions => {
+                self.check_channel(number(0))?;
+                self.check_user(number(4))?;
+                parse::<Subscription>(value).map(drop)
+            }
+            Table::Directs => {
+                let direct = parse::<DirectConversation>(value)?;
+                direct.users.iter().try_for_each(|user| self.check_user(user.0))?;
+                same_id(direct.recipient.0, number(0))
+            }
+            Table::UserTopics => {
+                self.check_user(number(0))?;
+                self.check_channel(number(4))?;
+                parse::<UserTopic>(value).map(drop)
+            }
+            Table::Queues => self.check_user(parse::<QueueRecord>(value)?.user.0),
+            _ => {
+                self.check_user(number(0))?;
+                if !Flag::ALL.iter().any(|flag| Some(&(*flag as u8)) == key.get(9)) {
+                    return Err("there is no such flag".into());
+                }
+                parse::<FlagBlock>(value).map(drop)
+            }
         }
     }
 
