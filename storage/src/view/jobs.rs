@@ -63,8 +63,11 @@ impl Jobs {
 
     fn take(&mut self, id: JobId) -> Option<Arc<Job>> {
         let job = self.waiting.remove(&id)?;
-        if let Some(count) = self.counts.get_mut(&job.task.kind()) {
-            *count = count.saturating_sub(1);
+        // Nothing is left of a kind of which nothing waits: what was read back says the same.
+        let kind = job.task.kind();
+        match self.waiting_count(kind) {
+            0 | 1 => drop(self.counts.remove(&kind)),
+            count => drop(self.counts.insert(kind, count - 1)),
         }
         Some(job)
     }

@@ -4,6 +4,7 @@
 mod changes;
 mod checks;
 mod plain;
+mod records;
 
 use super::View;
 use crate::check::compare;
@@ -11,9 +12,16 @@ use crate::fixture::*;
 use crate::log::MemoryLog;
 use crate::open::replay;
 use crate::projection::Trees;
-use model::{Fact, MessageId, Subscription};
+use model::picture::PictureFact;
+use model::push::PushFact;
+use model::{Fact, InvitationFact, JobId, MessageId, Subscription};
 use plain::Plain;
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use serde::de::IntoDeserializer;
+use serde::de::value::Error as ValueError;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use tempfile::TempDir;
 
@@ -79,6 +87,12 @@ enum Step {
     Picture {
         number: u8,
         kind: u8,
+    },
+    /// Another record than those above: see [`records`].
+    Record {
+        kind: u8,
+        number: u8,
+        bits: u8,
     },
     Realm {
         channel: u8,
@@ -146,6 +160,8 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (byte(), any::<bool>()).prop_map(|(user, is_ended)| Step::Queue { user, is_ended }),
         1 => Just(Step::Reserve),
         2 => (any::<u8>(), 0..4u8).prop_map(|(number, kind)| Step::Picture { number, kind }),
+        20 => (0..records::KINDS, byte(), byte())
+            .prop_map(|(kind, number, bits)| Step::Record { kind, number, bits }),
         1 => byte().prop_map(|channel| Step::Realm { channel }),
         1 => (byte(), any::<bool>()).prop_map(|(channel, is_active)| Step::Activity { channel, is_active }),
         4 => (byte(), byte(), byte())
@@ -178,6 +194,7 @@ fn check_same(live: &View, loaded: &View) -> Result<(), TestCaseError> {
     prop_assert_eq!(&loaded.directory, &live.directory);
     prop_assert_eq!(&loaded.messages, &live.messages);
     prop_assert_eq!(&loaded.queues, &live.queues);
+    prop_assert_eq!(&loaded.jobs, &live.jobs);
     prop_assert_eq!(loaded.progress, live.progress);
     prop_assert_eq!(&loaded.changed, &live.changed);
     prop_assert_eq!(&loaded.deleted, &live.deleted);
@@ -202,6 +219,8 @@ fn run(
     for (steps, write) in frames {
         let facts: Vec<Fact> = steps.iter().flat_map(|step| plain.facts(step)).collect();
         run.frame(facts);
+        plain.jobs =
+            run.view().jobs.after(JobId(0)).chain(run.view().jobs.failed()).map(|job| job.id).collect();
         match write % 16 {
             0 => {
                 run.write_all(trees);
@@ -272,4 +291,34 @@ proptest! {
         let compared = compare(&run.log, &trees, REALM, scratch.path()).unwrap();
         prop_assert!(compared.is_clean(), "{:?}", compared.listed);
     }
+}
+
+/// The variants of a type, by their names: what serde knows of it.
+fn variants<'de, T: serde::Deserialize<'de>>() -> Vec<String> {
+    let unknown = T::deserialize(IntoDeserializer::<ValueError>::into_deserializer("?"));
+    let said = unknown.err().unwrap().to_string();
+    said.split('`').skip(1).step_by(2).skip(1).map(str::to_owned).collect()
+}
+
+#[test]
+fn histories_have_facts_of_every_kind() {
+    let mut runner = TestRunner::deterministic();
+    let mut plain = Plain { jobs: vec![JobId(7)], ..Plain::default() };
+    (plain.users, plain.channels, plain.newest) = (3, 2, 4_090);
+    plain.subscriptions.insert((1, 1), Subscription::start("#76ce90".into(), MessageId(0)));
+    let mut found: BTreeSet<String> = ["RealmCreated".to_owned()].into();
+    for _ in 0..6_000 {
+        for fact in plain.facts(&step().new_tree(&mut runner).unwrap().current()) {
+            let words = format!("{fact:?}");
+            let names = words.split(|c: char| !c.is_ascii_alphanumeric());
+            found.extend(names.take(2).map(str::to_owned));
+        }
+    }
+    let mut wanted = variants::<Fact>();
+    assert!(wanted.len() > 40 && wanted.contains(&"RealmCreated".to_owned()), "{wanted:?}");
+    wanted.extend(variants::<PushFact>());
+    wanted.extend(variants::<InvitationFact>());
+    wanted.extend(variants::<PictureFact>());
+    wanted.retain(|name| !found.contains(name));
+    assert_eq!(wanted, [] as [String; 0], "no random history has these");
 }

@@ -4,8 +4,8 @@ use super::Step;
 use crate::fixture::*;
 use model::picture::{PictureFact, PictureRecord, RealmEmoji, RealmPicture};
 use model::{
-    ChannelId, EventNumber, Fact, Flag, FlagOp, Flags, Message, MessageId, QueueId, Subscription, Timestamp,
-    UserId, VisibilityPolicy,
+    ChannelId, EventNumber, Fact, Flag, FlagOp, Flags, JobId, Message, MessageId, QueueId, Subscription,
+    Timestamp, UserId, VisibilityPolicy,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,6 +33,12 @@ pub(super) struct Plain {
     pub delivered: BTreeSet<(u32, u32)>,
     /// (user, message) → what was set since, historical included.
     pub flags: BTreeMap<(u32, u32), Flags>,
+    /// Accounts that are deactivated: nothing is delivered to them in channels.
+    pub inactive: BTreeSet<u32>,
+    /// Ids up to this one are given out.
+    pub invitations: u32,
+    /// Jobs that wait, and the newest that ended.
+    pub jobs: Vec<JobId>,
 }
 
 pub(super) const TOPICS: [&str; 6] = ["tea", "Tea", "TEA", "", "Ärger", "ärger"];
@@ -92,6 +98,7 @@ impl Plain {
             Step::Queue { user, is_ended } => self.queue(*user, *is_ended),
             Step::Reserve => vec![Fact::EventNumbersReserved(EventNumber(u64::from(self.newest) + 1_000))],
             Step::Picture { number, kind } => vec![Fact::Picture(Box::new(self.picture(*number, *kind)))],
+            Step::Record { kind, number, bits } => self.record(*kind, *number, *bits).into_iter().collect(),
             Step::Realm { channel } => {
                 vec![Fact::DefaultChannelsChanged(vec![ChannelId(self.channel(*channel))])]
             }
@@ -137,6 +144,7 @@ impl Plain {
             Step::User { renamed: true } => {
                 let mut record = user(self.users);
                 record.full_name = format!("Renamed {}", self.newest);
+                record.is_active = !self.inactive.contains(&self.users);
                 vec![Fact::UserChanged(Box::new(record))]
             }
             Step::User { renamed: false } => {
@@ -169,7 +177,8 @@ impl Plain {
 
     fn subscribe(&mut self, channel: u32, users: u8) -> Vec<Fact> {
         let mut subscribers = Vec::new();
-        for user in self.users_of(users) {
+        let users = self.users_of(users);
+        for user in users.into_iter().filter(|user| !self.inactive.contains(user)).collect::<Vec<_>>() {
             let after = MessageId(self.newest);
             let record = self.subscriptions.entry((channel, user)).or_insert_with(|| {
                 let mut record = Subscription::start("#76ce90".into(), after);
@@ -208,7 +217,8 @@ impl Plain {
         for user in 1..=self.users {
             let is_delivered = match message.place.channel() {
                 Some(channel) => {
-                    self.subscriptions.get(&(channel.0, user)).is_some_and(|record| record.is_active)
+                    let record = self.subscriptions.get(&(channel.0, user));
+                    record.is_some_and(|record| record.is_active) && !self.inactive.contains(&user)
                 }
                 None => self
                     .directs

@@ -1,0 +1,305 @@
+//! What the table of messages knows little of: records of people, channels and the organization, phones, jobs. Memory,
+//! trees and log have to say the same of them, too. Names in lists follow from ids, as no two of one name are there at once.
+
+use super::plain::{Plain, TOPICS};
+use crate::fixture::*;
+use model::bot::{WebhookInterface, WebhookService};
+use model::job::{JobOutcome, MailTask, PushTask, Task, WebhookTask, WebhookTrigger};
+use model::push::{Hidden, PushDevice, PushFact, PushStatus, PushToken, PushTokenKind};
+use model::{
+    BotConfig, ChannelFolder, ChannelId, DomainOp, Fact, FieldKind, FolderId, Invitation, InvitationFact,
+    InvitationId, InvitationState, LinkifierRecord, Listed, MessageId, NamedStatus, NavigationView,
+    Playground, ProfileField, ProfileFieldId, ProfileFields, ProfileValue, RealmDomain, Role, StatusEmoji,
+    Subscription, Timestamp, UserId, UserStatus, VisibilityPolicy,
+};
+
+/// How many kinds of such facts there are.
+pub(super) const KINDS: u8 = 31;
+
+/// So many folders, invitations, entries of a list are named at most.
+const NAMED_MAX: u32 = 4;
+
+impl Plain {
+    /// The fact of a kind, about whatever the numbers say.
+    pub fn record(&mut self, kind: u8, number: u8, bits: u8) -> Option<Fact> {
+        let is_set = bits & 1 == 0;
+        match kind {
+            0 => Some(self.set_active(number, is_set)),
+            1 => self.change_subscription(number, bits),
+            2..=6 => Some(self.organization(kind, number, bits)),
+            7..=12 => Some(self.personal(kind, number, bits)),
+            13..=15 => Some(list(kind, number, bits)),
+            16..=19 => Some(Fact::Invitation(Box::new(self.invitation(kind - 16, number)))),
+            20..=24 => Some(Fact::Push(Box::new(self.push(kind - 20, number, bits)))),
+            25 | 26 => Some(Fact::JobAdded { due: self.at(bits), task: Box::new(self.task(number)) }),
+            27 => self.end_job(number, bits),
+            28 => Some(Fact::BotConfigured {
+                bot: self.person(number),
+                before: None,
+                config: Box::new(self.bot_config(number, is_set)),
+            }),
+            29 => Some(Fact::KnownPeopleChanged { events: u32::from(number) }),
+            _ => Some(Fact::Before(vec![Fact::RealmChanged(Box::new(realm()))])),
+        }
+    }
+
+    fn person(&self, number: u8) -> UserId {
+        UserId(self.user(number))
+    }
+
+    fn people(&self, bits: u8) -> Vec<UserId> {
+        self.users_of(bits).into_iter().map(UserId).collect()
+    }
+
+    fn at(&self, bits: u8) -> Timestamp {
+        Timestamp(20_000 + u64::from(bits))
+    }
+
+    /// An account is deactivated, or in use again, perhaps for the second time.
+    fn set_active(&mut self, number: u8, is_active: bool) -> Fact {
+        let (user, last) = (self.user(number), MessageId(self.newest));
+        if is_active {
+            self.inactive.remove(&user);
+        } else {
+            self.inactive.insert(user);
+        }
+        for (_, record) in self.subscriptions.iter_mut().filter(|((_, whose), _)| *whose == user) {
+            if is_active {
+                record.go_on(last);
+            } else {
+                record.pause(last);
+            }
+        }
+        Fact::UserActiveSet { user: UserId(user), is_active, last, events: 3 }
+    }
+
+    fn change_subscription(&mut self, number: u8, bits: u8) -> Option<Fact> {
+        let nth = usize::from(number) % self.subscriptions.len().max(1);
+        let ((channel, user), record) = self.subscriptions.iter_mut().nth(nth)?;
+        record.is_muted = bits & 2 != 0;
+        record.desktop_notifications = (bits & 4 != 0).then_some(bits & 8 != 0);
+        record.wildcard_mentions_notify = (bits & 16 != 0).then_some(true);
+        record.push_notifications = (bits & 32 != 0).then_some(true);
+        let subscription = Box::new(Subscription::clone(record));
+        Some(Fact::SubscriptionChanged { user: UserId(*user), channel: ChannelId(*channel), subscription })
+    }
+
+    fn organization(&self, kind: u8, number: u8, bits: u8) -> Fact {
+        match kind {
+            2 => {
+                let mut record = realm();
+                record.name = format!("Tea {number}");
+                record.default_channels = vec![ChannelId(self.channel(bits))];
+                Fact::RealmChanged(Box::new(record))
+            }
+            3 => {
+                let mut record = channel(self.channel(number));
+                (record.description, record.is_archived) = (format!("for {bits}"), bits & 1 != 0);
+                record.folder = (bits & 2 != 0).then_some(FolderId(1));
+                (record.invite_only, record.is_recently_active) = (bits & 4 != 0, bits & 8 != 0);
+                Fact::ChannelChanged(Box::new(record))
+            }
+            4 => {
+                // Only smaller ones are below a group, so that it is never below itself.
+                let id = 1 + u32::from(number) % (self.groups + 1);
+                let below: Vec<u32> = (1..id).filter(|below| bits & (1 << (below % 8)) != 0).collect();
+                let mut record = group(id, &self.users_of(bits), &below);
+                record.is_deactivated = bits & 64 != 0;
+                Fact::GroupChanged(Box::new(record))
+            }
+            5 => {
+                let id = 1 + u32::from(number) % NAMED_MAX;
+                Fact::FolderChanged(Box::new(ChannelFolder {
+                    id: FolderId(id),
+                    name: format!("folder {id}"),
+                    description: format!("for {bits}"),
+                    rendered_description: format!("<p>for {bits}</p>"),
+                    order: u32::from(bits),
+                    created: Timestamp(5),
+                    creator: UserId(1),
+                    is_archived: bits & 1 != 0,
+                }))
+            }
+            _ => {
+                let mut ids: Vec<FolderId> = (1..=NAMED_MAX).map(FolderId).collect();
+                ids.rotate_left(usize::from(number % 4));
+                Fact::FoldersReordered(ids)
+            }
+        }
+    }
+
+    fn personal(&self, kind: u8, number: u8, bits: u8) -> Fact {
+        let (user, is_set) = (self.person(number), bits & 1 == 0);
+        let text = format!("tea {bits}");
+        match kind {
+            7 => Fact::AlertWordsSet { user, words: is_set.then_some(text).into_iter().collect() },
+            8 => {
+                let emoji =
+                    StatusEmoji { name: "tea".into(), code: "1f375".into(), kind: "unicode_emoji".into() };
+                let status = UserStatus { text, emoji: (bits & 2 == 0).then_some(emoji) };
+                Fact::UserStatusSet { user, status: is_set.then_some(status), named: NamedStatus::default() }
+            }
+            9 => Fact::UserMuted { user, muted: self.person(bits), since: is_set.then_some(self.at(bits)) },
+            10 => {
+                let view = NavigationView { is_pinned: bits & 2 == 0, name: Some(text) };
+                let fragment = format!("narrow/{}", number % 3);
+                Fact::NavigationViewSet { user, fragment, before: None, view: is_set.then_some(view) }
+            }
+            11 => {
+                let id = ProfileFieldId(1 + u32::from(number) % NAMED_MAX);
+                let value = ProfileValue { text, html: (bits & 2 == 0).then(|| "<p>tea</p>".into()) };
+                Fact::ProfileValuesSet { user, values: vec![(id, is_set.then_some(value))] }
+            }
+            _ => Fact::TopicPoliciesSet {
+                channel: ChannelId(self.channel(number)),
+                topic: TOPICS[usize::from(number) % TOPICS.len()].into(),
+                policy: [VisibilityPolicy::Inherit, VisibilityPolicy::Muted, VisibilityPolicy::Followed]
+                    [usize::from(bits) % 3],
+                users: self.people(bits),
+            },
+        }
+    }
+
+    fn invitation(&mut self, kind: u8, number: u8) -> InvitationFact {
+        let invitation = InvitationId(1 + u32::from(number) % (self.invitations + 1));
+        let is_link = number & 1 == 0;
+        match kind {
+            0 => {
+                let others = if is_link { 0 } else { u32::from(number) % 3 };
+                let id = self.invitations + 1;
+                self.invitations += 1 + others;
+                let first = Invitation {
+                    id: InvitationId(id),
+                    address: (!is_link).then(|| format!("person{id}@milk.example")),
+                    inviter: self.person(number),
+                    role: Role::Member,
+                    channels: vec![ChannelId(self.channel(number))],
+                    groups: Vec::new(),
+                    includes_default_channels: true,
+                    notifies_inviter: false,
+                    welcome_text: None,
+                    sent: Timestamp(5),
+                    expires: None,
+                    state: InvitationState::Pending,
+                };
+                let others = (1..=others).map(|next| format!("person{}@milk.example", id + next)).collect();
+                InvitationFact::Created { first, others }
+            }
+            1 => InvitationFact::Accepted { invitation, user: self.person(number) },
+            2 => InvitationFact::Revoked(vec![invitation, InvitationId(1)]),
+            _ => InvitationFact::Resent { invitation, expires: is_link.then(|| self.at(number)) },
+        }
+    }
+
+    fn push(&self, kind: u8, number: u8, bits: u8) -> PushFact {
+        let (user, is_set) = (self.person(number), bits & 1 == 0);
+        let message = MessageId(1 + u32::from(number) % 8);
+        let kind_of_phone = if bits & 2 == 0 { PushTokenKind::Apns } else { PushTokenKind::Fcm };
+        match kind {
+            0 => {
+                let token = PushToken {
+                    kind: kind_of_phone,
+                    token: Hidden(format!("token {bits}")),
+                    app: None,
+                    added: self.at(bits),
+                };
+                PushFact::TokensSet { user, tokens: is_set.then_some(token).into_iter().collect() }
+            }
+            1 => {
+                let states = [PushStatus::Pending, PushStatus::Active(7), PushStatus::Failed("NO".into())];
+                let device = PushDevice {
+                    account: i64::from(bits),
+                    kind: kind_of_phone,
+                    key: Hidden([bits; 32]),
+                    bouncer_public_key: "key".into(),
+                    registration: Hidden("sealed".into()),
+                    added: self.at(bits),
+                    status: states[usize::from(bits) % states.len()].clone(),
+                };
+                let devices = is_set.then_some(device).into_iter().collect();
+                PushFact::DevicesSet { user, devices, changed: vec![i64::from(bits)] }
+            }
+            2 => PushFact::Shown { message, users: self.people(bits) },
+            3 => PushFact::Unshown { user, messages: vec![message, MessageId(1)] },
+            _ => PushFact::NoticedUpTo(MessageId(self.newest)),
+        }
+    }
+
+    fn task(&self, number: u8) -> Task {
+        let (user, message) = (self.person(number), MessageId(self.newest));
+        match number % 3 {
+            0 => Task::Mail(MailTask::AddressChanged { user, old: format!("old{number}@tea.example") }),
+            1 => Task::Webhook(WebhookTask { bot: user, message, trigger: WebhookTrigger::Mention }),
+            _ => Task::Push(PushTask::Show { message, users: vec![user] }),
+        }
+    }
+
+    /// A job ends; sometimes one that never was, or has ended.
+    fn end_job(&self, number: u8, bits: u8) -> Option<Fact> {
+        let job = *self.jobs.get(usize::from(number) % self.jobs.len().max(1))?;
+        let why = format!("because of {bits}");
+        let outcome = match bits % 3 {
+            0 => JobOutcome::Delivered,
+            1 => JobOutcome::Dropped { why },
+            _ => JobOutcome::GaveUp { why },
+        };
+        Some(Fact::JobEnded { job, outcome })
+    }
+
+    fn bot_config(&self, number: u8, has_service: bool) -> BotConfig {
+        let service = WebhookService {
+            name: "kettle".into(),
+            base_url: format!("https://tea.example/{number}"),
+            interface: WebhookInterface::Generic,
+        };
+        BotConfig {
+            sending_channel: Some(ChannelId(self.channel(number))),
+            register_channel: None,
+            all_public_channels: number & 1 == 0,
+            service: has_service.then_some(service),
+        }
+    }
+}
+
+/// What administrators list.
+fn list(kind: u8, number: u8, bits: u8) -> Fact {
+    let id = 1 + u32::from(number) % NAMED_MAX;
+    match kind {
+        13 => {
+            let op = [DomainOp::Added, DomainOp::Changed, DomainOp::Removed][usize::from(bits) % 3];
+            let name = format!("domain{id}.example");
+            Fact::DomainSet { domain: RealmDomain { id, name, allows_subdomains: bits & 4 != 0 }, op }
+        }
+        14 if bits & 1 == 0 => Fact::LinkifiersChanged(Box::new(Listed {
+            items: vec![LinkifierRecord {
+                id,
+                pattern: format!("#T{bits}"),
+                url_template: "https://tea.example".into(),
+            }],
+            last_id: id,
+        })),
+        14 => Fact::PlaygroundsChanged(Box::new(Listed {
+            items: vec![Playground {
+                id,
+                name: format!("play {bits}"),
+                language: "Tea".into(),
+                url_template: "https://tea.example/{code}".into(),
+            }],
+            last_id: id,
+        })),
+        _ => Fact::ProfileFieldsChanged(Box::new(ProfileFields {
+            list: vec![ProfileField {
+                id: ProfileFieldId(id),
+                name: format!("Tea {bits}"),
+                hint: String::new(),
+                kind: FieldKind::ShortText,
+                data: String::new(),
+                order: 1,
+                is_in_summary: false,
+                is_required: bits & 1 == 0,
+                is_editable_by_user: true,
+            }],
+            last: ProfileFieldId(id),
+        })),
+    }
+}
