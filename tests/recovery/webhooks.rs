@@ -67,3 +67,35 @@ async fn a_service_is_asked_after_a_crash_and_its_answer_said_once() {
     assert!(server.wait().success());
     assert_clean(&data);
 }
+
+#[tokio::test]
+async fn an_operator_sees_what_an_owner_was_told_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let server = serve(&data);
+    let hamlet = server.user("hamlet").await;
+    let mut service = Service::start().await;
+    let bot = bot_of(&hamlet, &service).await;
+    service.then(Reaction::Refuse(404, "no such bot"));
+    let mut queue = hamlet.register().events(&["message"]).await;
+    hamlet.send_direct(&[&bot], "hi").await;
+    while !queue.next().await["message"]["content"].as_str().unwrap().contains("status code *404*") {}
+    server.kill();
+    let (status, said) = ServerProcess::run(&["outbox", "--data", &data.display().to_string()]);
+    assert!(status.success(), "{said}");
+    let lines: Vec<&str> = said.lines().filter(|line| line.contains("webhook")).collect();
+    assert_eq!(lines.len(), 1, "{said}");
+    for words in ["given up", &format!("the service of bot {}", bot.id), "Third party responded with 404"] {
+        assert!(lines[0].contains(words), "{said}");
+    }
+    // And that is the end of it.
+    service.asked().await;
+    let server = serve(&data);
+    let hamlet = server.again(&hamlet);
+    service.always(Reaction::json(&json!({"content": "here I am"})));
+    let mut queue = hamlet.register().events(&["message"]).await;
+    hamlet.send_direct(&[&bot], "once more").await;
+    while queue.next().await["message"]["content"] != "here I am" {}
+    let asked: Vec<_> = service.already().iter().map(|asked| asked.json()["data"].clone()).collect();
+    assert_eq!(asked, ["once more"]);
+}

@@ -8,14 +8,14 @@ use crate::changes::{Change, ChangeCommand, Home, TakeTurn, TakesTurns, first_su
 use crate::draft::{ChannelDraft, Sent};
 use crate::error::DomainError;
 use crate::fanout::Fanout;
-use crate::outbox::delivered;
+use crate::outbox::JobEnd;
 use crate::realm::LearnFacts;
 use crate::shard::{Committer, Done, Sequencer, SettledQueue};
 use crate::shared::RealmShared;
 use crate::webhooks::NewMessage;
 use actix::prelude::*;
 use model::fact::MessageRanges;
-use model::{ChannelId, Fact, Flag, FlagOp, JobId, MessageId, Timestamp, TopicKey, UserId};
+use model::{ChannelId, Fact, Flag, FlagOp, MessageId, Timestamp, TopicKey, UserId};
 use std::rc::Rc;
 use std::sync::Arc;
 use storage::View;
@@ -54,7 +54,7 @@ impl ChannelActor {
         Some(Self { id, state, realm, committer, fanout, waiting, has_learned: false, last_used })
     }
 
-    fn send(&mut self, draft: ChannelDraft, ends: Option<JobId>, answer: Answer<Sent>) {
+    fn send(&mut self, draft: ChannelDraft, ends: Option<JobEnd>, answer: Answer<Sent>) {
         let echo = draft.draft.echo.clone();
         self.state.ahead = self.committer.channel_ahead(self.realm.id, self.id);
         match self.decide(draft) {
@@ -62,7 +62,7 @@ impl ChannelActor {
                 let _ = answer.send(Err(error));
             }
             Ok((ids, id, mut decision)) => {
-                decision.facts.extend(ends.map(delivered));
+                decision.facts.extend(ends.map(Fact::from));
                 let sent = Sent { id, new_policy: decision.new_policy };
                 let done = Box::new(move |result: Result<(), DomainError>| {
                     let _ = answer.send(result.map(|()| sent));

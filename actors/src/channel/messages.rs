@@ -2,8 +2,9 @@
 
 use crate::Answer;
 use crate::draft::{ChannelDraft, Sent};
+use crate::outbox::JobEnd;
 use actix::prelude::*;
-use model::{JobId, UserId};
+use model::UserId;
 
 /// Send a message to a topic.
 #[derive(Message)]
@@ -12,7 +13,7 @@ pub struct SendMessage {
     /// What to send.
     pub draft: ChannelDraft,
     /// The job that sending it ends.
-    pub ends: Option<JobId>,
+    pub(crate) ends: Option<JobEnd>,
     /// Gets the id when the message is durable.
     pub answer: Answer<Sent>,
 }

@@ -6,12 +6,12 @@ use crate::channel::IsIdle;
 use crate::draft::{ContentFlags, Destination, DirectDraft, Sent, read_by_muters};
 use crate::error::DomainError;
 use crate::fanout::Fanout;
-use crate::outbox::delivered;
+use crate::outbox::JobEnd;
 use crate::shard::{Committer, Done, Sequencer, SettledQueue};
 use crate::shared::RealmShared;
 use crate::webhooks::NewMessage;
 use actix::prelude::*;
-use model::{DirectConversation, Fact, JobId, MessageId, Place, RecipientId, Timestamp, UserId};
+use model::{DirectConversation, Fact, MessageId, Place, RecipientId, Timestamp, UserId};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub struct SendDirect {
     /// What to send.
     pub draft: DirectDraft,
     /// The job that sending it ends.
-    pub ends: Option<JobId>,
+    pub(crate) ends: Option<JobEnd>,
     /// Gets the id when the message is durable.
     pub answer: Answer<Sent>,
 }
@@ -106,13 +106,13 @@ impl Actor for DirectActor {
 }
 
 impl DirectActor {
-    fn send(&mut self, draft: DirectDraft, ends: Option<JobId>, answer: Answer<Sent>) {
+    fn send(&mut self, draft: DirectDraft, ends: Option<JobEnd>, answer: Answer<Sent>) {
         let echo = draft.draft.echo.clone();
         let (ids, id, recipient, mut facts) = match self.decide(draft) {
             Ok(decided) => decided,
             Err(error) => return drop(answer.send(Err(error))),
         };
-        facts.extend(ends.map(delivered));
+        facts.extend(ends.map(Fact::from));
         let sent = Sent { id, new_policy: None };
         let done = Box::new(move |result: Result<(), DomainError>| {
             let _ = answer.send(result.map(|()| sent));

@@ -21,6 +21,7 @@ mod topics;
 use crate::channel::SendMessage;
 use crate::draft::{ChannelDraft, DirectDraft, Sent};
 use crate::error::DomainError;
+use crate::outbox::JobEnd;
 use crate::presence::{Presence, Report};
 use crate::realm::{
     ChangeFlags, CreateUser, EndQueue, NewUser, OpenDirect, RealmActor, RegisterQueue, RegisteredQueue,
@@ -34,8 +35,8 @@ use actix::prelude::*;
 use model::event::TypingPlace;
 use model::fact::MessageRanges;
 use model::{
-    Directory, Flag, FlagOp, JobId, Message as ChatMessage, MessageId, QueueId, QueueOptions, RealmId,
-    Timestamp, User, UserId,
+    Directory, Flag, FlagOp, Message as ChatMessage, MessageId, QueueId, QueueOptions, RealmId, Timestamp,
+    User, UserId,
 };
 use rules::settings::user_bool;
 use std::sync::Arc;
@@ -166,7 +167,7 @@ impl RealmHandle {
     pub(crate) fn send_to_channel_ending(
         &self,
         draft: ChannelDraft,
-        ends: Option<JobId>,
+        ends: Option<JobEnd>,
     ) -> impl Future<Output = Result<Sent, DomainError>> {
         async move {
             let channel = self.channel(draft.channel).await?;
@@ -187,7 +188,7 @@ impl RealmHandle {
     pub(crate) fn send_direct_ending(
         &self,
         draft: DirectDraft,
-        ends: Option<JobId>,
+        ends: Option<JobEnd>,
     ) -> impl Future<Output = Result<Sent, DomainError>> {
         async move {
             let running =

@@ -1,11 +1,11 @@
 //! The end of a job as a fact, alone or together with what follows from it.
 
-use super::{Decide, Followup, Worker, delivered};
+use super::{Decide, Followup, JobEnd, Worker};
 use crate::error::DomainError;
 use crate::handle::RealmHandle;
 use crate::realm::{Moment, SettledCommand};
+use model::Fact;
 use model::job::JobOutcome;
-use model::{Fact, JobId};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
@@ -15,68 +15,61 @@ const AGAIN: Duration = Duration::from_secs(1);
 impl Worker {
     /// Ends a job with what follows from its delivery. False when nothing can be decided any more: the job is then done again
     /// after a restart.
-    pub(super) async fn follow_up(&self, id: JobId, followup: Option<Followup>) -> bool {
+    pub(super) async fn follow_up(&self, end: JobEnd, followup: Option<Followup>) -> bool {
+        let Some(followup) = followup else { return self.commit_end(end).await };
         let realm = RealmHandle(self.realm.clone());
-        let refused = match followup {
-            None => None,
-            Some(Followup::Decide(decide)) => loop {
-                match realm.settle(EndJob { id, decide: decide.clone() }).await {
-                    Ok(()) => return true,
-                    Err(DomainError::Overloaded) => tokio::time::sleep(AGAIN).await,
-                    Err(error) => break Some(error),
+        let refused = loop {
+            let ends = end.clone();
+            let result = match &followup {
+                Followup::Decide(decide) => realm.settle(EndJob { end: ends, decide: decide.clone() }).await,
+                Followup::SendToChannel(draft) => {
+                    realm.send_to_channel_ending((**draft).clone(), Some(ends)).await.map(drop)
                 }
-            },
-            Some(Followup::SendToChannel(draft)) => loop {
-                match realm.send_to_channel_ending((*draft).clone(), Some(id)).await {
-                    Ok(_) => return true,
-                    Err(DomainError::Overloaded) => tokio::time::sleep(AGAIN).await,
-                    Err(error) => break Some(error),
+                Followup::SendDirect(draft) => {
+                    realm.send_direct_ending((**draft).clone(), Some(ends)).await.map(drop)
                 }
-            },
-            Some(Followup::SendDirect(draft)) => loop {
-                match realm.send_direct_ending((*draft).clone(), Some(id)).await {
-                    Ok(_) => return true,
-                    Err(DomainError::Overloaded) => tokio::time::sleep(AGAIN).await,
-                    Err(error) => break Some(error),
-                }
-            },
-        };
-        let outcome = match refused {
-            None => JobOutcome::Delivered,
-            Some(error) => {
-                tracing::info!(job = %id, %error, "what follows from a delivery was refused");
-                JobOutcome::Dropped { why: error.to_string() }
+            };
+            match result {
+                Ok(()) => return true,
+                Err(DomainError::Overloaded) => tokio::time::sleep(AGAIN).await,
+                Err(error) => break error,
             }
         };
-        self.commit_end(id, outcome).await
+        tracing::info!(job = %end.job, error = %refused, "what follows from a delivery was refused");
+        let outcome = match end.outcome {
+            JobOutcome::Delivered => JobOutcome::Dropped { why: refused.to_string() },
+            // Nobody is told, but those who run the server see it all the same.
+            other => other,
+        };
+        self.commit_end(JobEnd { outcome, ..end }).await
     }
 
     /// Makes the end durable, however long that takes. False when nothing can be decided any more.
-    pub(super) async fn commit_end(&self, id: JobId, outcome: JobOutcome) -> bool {
+    async fn commit_end(&self, end: JobEnd) -> bool {
         loop {
-            match self.try_end(id, outcome.clone()).await {
+            match self.try_end(end.clone()).await {
                 Ok(()) => return true,
                 Err(DomainError::Overloaded) => tokio::time::sleep(AGAIN).await,
                 Err(error) => {
-                    tracing::warn!(job = %id, %error, "the end of a job could not be stored");
+                    tracing::warn!(job = %end.job, %error, "the end of a job could not be stored");
                     return false;
                 }
             }
         }
     }
 
-    async fn try_end(&self, id: JobId, outcome: JobOutcome) -> Result<(), DomainError> {
+    async fn try_end(&self, end: JobEnd) -> Result<(), DomainError> {
         let ids = self.committer.ids(self.realm.id)?;
         let (stored, is_stored) = oneshot::channel();
         let done = Box::new(move |result| drop(stored.send(result)));
-        self.committer.commit(&self.realm, ids, vec![Fact::JobEnded { job: id, outcome }], done);
+        self.committer.commit(&self.realm, ids, vec![end.into()], done);
         is_stored.await.unwrap_or(Err(DomainError::Stopping))
     }
 }
 
 /// End a job together with facts that follow from it.
 struct EndJob {
-    id: JobId,
+    end: JobEnd,
     decide: Decide,
 }
 
@@ -84,11 +77,11 @@ impl SettledCommand for EndJob {
     type Outcome = ();
 
     fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        if moment.realm.view.read().jobs.get(self.id).is_none() {
+        if moment.realm.view.read().jobs.get(self.end.job).is_none() {
             return Ok(((), Vec::new()));
         }
         let mut facts = (self.decide)(&moment.directory);
-        facts.push(delivered(self.id));
+        facts.push(self.end.into());
         Ok(((), facts))
     }
 }

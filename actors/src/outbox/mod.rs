@@ -15,7 +15,7 @@
 //! | `Done(Some(Followup))` | the job ends in the same frame as what follows from the answer: that happens once, if at all |
 //! | `Dropped` | the job ends: there was nothing left to do |
 //! | `Failed` | it is tried again, later and later (`schedule::wait_millis`), until `give_up_secs` after it was due |
-//! | `Refused` | it is given up at once: trying again would not help |
+//! | `Refused` | it is given up at once: trying again would not help; what follows (somebody is told) is in the same frame |
 //!
 //! What takes longer than `delivery_secs_max`, or panics, has failed. Delivery is at least once: whoever may be told twice
 //! gets `Parcel::key`, the same for each try of a job.
@@ -53,9 +53,19 @@ pub fn job(due: Timestamp, task: Task) -> Fact {
     Fact::JobAdded { due, task: Box::new(task) }
 }
 
-/// The fact that a job was done, for the frame of what follows from it.
-pub(crate) fn delivered(job: JobId) -> Fact {
-    Fact::JobEnded { job, outcome: JobOutcome::Delivered }
+/// The end of a job, for the frame of what follows from its delivery.
+#[derive(Clone, Debug)]
+pub(crate) struct JobEnd {
+    /// Which.
+    pub job: JobId,
+    /// How it ended.
+    pub outcome: JobOutcome,
+}
+
+impl From<JobEnd> for Fact {
+    fn from(JobEnd { job, outcome }: JobEnd) -> Self {
+        Self::JobEnded { job, outcome }
+    }
 }
 
 /// Takes tasks to the world outside.
@@ -105,6 +115,8 @@ pub enum Delivery {
     Refused {
         /// In words without secrets.
         why: String,
+        /// What follows from it: somebody is told, say.
+        followup: Option<Followup>,
     },
 }
 
@@ -139,7 +151,7 @@ impl Delivery {
 
     /// Not ever.
     pub fn refused(why: impl Into<String>) -> Self {
-        Self::Refused { why: why.into() }
+        Self::Refused { why: why.into(), followup: None }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The worker of one organization: begins what is due, and sees each job to its end.
 
 use super::schedule::{Schedule, wait_millis};
-use super::{Delivery, Outside, Parcel};
+use super::{Delivery, JobEnd, Outside, Parcel};
 use crate::handle::RealmHandle;
 use crate::shard::Committer;
 use crate::shared::RealmShared;
@@ -101,18 +101,15 @@ impl Worker {
     /// One try, and what becomes of it.
     async fn carry(self: Rc<Self>, job: Arc<Job>, tries: u32) {
         let parcel = Parcel { realm: RealmHandle(self.realm.clone()), job: job.clone(), tries };
-        let (outcome, was_reached) = match self.outside.deliver(parcel).await {
+        let (outcome, followup, was_reached) = match self.outside.deliver(parcel).await {
             Delivery::Done(followup) => {
                 count(&job, "delivered");
-                if self.follow_up(job.id, followup).await {
-                    self.end(job.id, true);
-                }
-                return;
+                (JobOutcome::Delivered, followup, true)
             }
             Delivery::Dropped { why } => {
                 tracing::info!(job = %job.id, about = job.task.words(), why, "nothing to deliver any more");
                 count(&job, "dropped");
-                (JobOutcome::Dropped { why }, true)
+                (JobOutcome::Dropped { why }, None, true)
             }
             Delivery::Failed { why } => {
                 count(&job, "failed");
@@ -120,15 +117,16 @@ impl Worker {
                 if now.millis_since(job.due) < self.outside.options.give_up_secs.saturating_mul(1000) {
                     return self.try_later(&job, tries, &why);
                 }
-                (JobOutcome::GaveUp { why }, false)
+                (JobOutcome::GaveUp { why }, None, false)
             }
-            Delivery::Refused { why } => (JobOutcome::GaveUp { why }, true),
+            Delivery::Refused { why, followup } => (JobOutcome::GaveUp { why }, followup, true),
         };
         if let JobOutcome::GaveUp { why } = &outcome {
             tracing::warn!(job = %job.id, about = job.task.words(), tries, why, "given up");
             count(&job, "given_up");
         }
-        if self.commit_end(job.id, outcome).await {
+        let end = JobEnd { job: job.id, outcome };
+        if self.follow_up(end, followup).await {
             self.end(job.id, was_reached);
         }
     }

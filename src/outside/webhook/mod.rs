@@ -160,14 +160,7 @@ impl Errand<'_> {
     fn give_up(&self, failure: &Failure) -> Delivery {
         let why = failure.to_string();
         let told = self.owner().and_then(|owner| notice::to_owner(self, owner, failure));
-        match told {
-            Some(draft) => {
-                let (job, bot) = (self.parcel.job.id, self.bot.id);
-                tracing::warn!(%job, %bot, why, "the service of a bot was given up; its owner is told");
-                Delivery::Done(Some(Followup::SendDirect(Box::new(draft))))
-            }
-            None => Delivery::refused(why),
-        }
+        Delivery::Refused { why, followup: told.map(|draft| Followup::SendDirect(Box::new(draft))) }
     }
 }
 

@@ -135,3 +135,39 @@ async fn a_dead_service_blocks_nobody() {
     assert_eq!(next_message(&mut queue, &othello).await["content"], "pong");
     assert_eq!(living.asked().await.json()["data"], "ping");
 }
+
+/// Whoever runs the server sees what their people were told of, from the same moment on.
+#[tokio::test]
+async fn what_an_owner_was_told_of_is_among_what_was_given_up() {
+    let t = start().await;
+    let [hamlet, othello] = t.users(["hamlet", "othello"]);
+    let service = Service::start().await;
+    let bot = make_outgoing(&hamlet, &service, 1).await;
+    let mut owner = hamlet.register().events(&["message"]).await;
+    let given_up = || {
+        t.realm().read(|view| {
+            let of = |job: &std::sync::Arc<model::job::Job>| {
+                (job.task.words(), job.failure.as_ref().expect("a reason").why.clone())
+            };
+            (view.jobs.waiting_count(model::job::TaskKind::Webhook), view.jobs.failed().map(of).collect())
+        })
+    };
+    service.then(Reaction::Refuse(404, "no such bot"));
+    service.then(Reaction::Say("[1]".to_owned()));
+    told(&mut owner, &othello, &bot).await;
+    let (waiting, failed): (usize, Vec<(String, String)>) = given_up();
+    assert_eq!((waiting, failed.len()), (0, 1), "{failed:?}");
+    assert!(failed[0].0.contains(&format!("the service of bot {}", bot.id)), "{failed:?}");
+    assert_eq!(failed[0].1, "Third party responded with 404");
+    told(&mut owner, &othello, &bot).await;
+    assert_eq!(given_up().1[1].1, "Invalid response format");
+    // What was answered is not among them.
+    service.then(Reaction::json(&json!({"content": "here I am"})));
+    othello.send_direct(&[&bot], "hi").await;
+    let mut asker = othello.register().events(&["message"]).await;
+    service.then(Reaction::json(&json!({"content": "still here"})));
+    othello.send_direct(&[&bot], "hi").await;
+    while next_message(&mut asker, &othello).await["content"] != "still here" {}
+    let (waiting, failed) = given_up();
+    assert_eq!((waiting, failed.len()), (0, 2), "{failed:?}");
+}
