@@ -120,6 +120,7 @@ async fn strangers() {
     let stranger = t.stranger();
     let open = [
         "/join/",
+        "/confirm_email/",
         "/emails",
         "/health",
         "/metrics",

@@ -66,7 +66,7 @@ async fn made_of<T: Send + 'static>(
     let declared = file.declared_type().map(str::to_owned);
     let turn = app.images.turn().await?;
     let bytes = file.into_bytes().await?;
-    Ok(turn.run(move || make(&bytes, declared.as_deref())).await?)
+    turn.run(move || make(&bytes, declared.as_deref())).await
 }
 
 /// Keeps files, and decides what names them. Where that is refused they are gone again. Goes on to its end also when the

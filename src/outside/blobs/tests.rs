@@ -46,7 +46,10 @@ async fn what_was_put_is_there_until_it_is_deleted() {
     assert_eq!(read(&blobs, &name, Some(8..20)).await, b"89");
     assert!(matches!(blobs.get(&name, Some(10..12)).await, Err(BlobError::OutOfRange)));
     let listed: Vec<KnownBlob> = blobs.list(&self::name("avatars/1")).try_collect().await.unwrap();
-    assert_eq!(listed.iter().map(|known| known.name.clone()).collect::<Vec<_>>(), [name.clone()]);
+    assert_eq!(
+        listed.iter().map(|known| known.name.clone()).collect::<Vec<_>>(),
+        std::slice::from_ref(&name)
+    );
     blobs.delete(&name).await.unwrap();
     blobs.delete(&name).await.unwrap();
     assert!(matches!(blobs.get(&name, None).await, Err(BlobError::Missing)));
