@@ -122,6 +122,7 @@ fn may_know(view: &View, user: &User, body: &EventBody) -> bool {
     let sees = |id: &ChannelId| {
         view.directory.channel(*id).is_some_and(|channel| sees_channel(&view.directory, user, channel))
     };
+    let keeps = |bot: UserId| view.directory.user(bot).is_some_and(|bot| announce::looks_after(user, bot));
     match body {
         EventBody::Message { message, .. } => announce::can_read_now(view, user, message),
         EventBody::ChannelsCreated(created) => created.iter().all(|one| sees(&one.channel.id)),
@@ -129,6 +130,9 @@ fn may_know(view: &View, user: &User, body: &EventBody) -> bool {
         EventBody::ChannelChanged { channel, .. }
         | EventBody::PeersAdded { channel, .. }
         | EventBody::PeersRemoved { channel, .. } => sees(channel),
+        // With its key, which is the one of now.
+        EventBody::BotAdded { bot, .. } => keeps(bot.id),
+        EventBody::BotChanged { bot, .. } => keeps(*bot),
         _ => true,
     }
 }

@@ -2,9 +2,10 @@
 
 use super::apply::State;
 use super::verify::{compare, modern, plain};
+use crate::api::bots::make;
 use crate::support::{Channel, Params, Person, TestServer};
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 const ALL: [&str; 5] = ["iago", "hamlet", "othello", "cordelia", "polonius"];
 const QUIET: Params<'static> =
@@ -152,4 +153,49 @@ async fn where_messages_went_is_told_though_the_one_that_took_them_there_is_gone
     assert_eq!((&update["message_ids"], &update["subject"]), (&json!([kept, target]), &json!("deeds")));
     assert_eq!(update.get("content"), None, "what is gone stays gone");
     assert_eq!(delete["message_ids"], json!([target]));
+}
+
+/// Administrators see the keys of all bots; who was one for a while is not told any of them later.
+#[tokio::test]
+async fn bots_that_came_with_a_role_are_told_of_while_it_lasts() {
+    let t = TestServer::start().await;
+    let [desdemona, iago, hamlet, othello] = t.users(["desdemona", "iago", "hamlet", "othello"]);
+    let (early, _) = make(&iago, "early", &[]).await;
+    let mut queues = Vec::new();
+    for (name, person) in [("hamlet", &hamlet), ("othello", &othello)] {
+        queues.push((name, true, modern(person).await));
+        queues.push((name, false, plain(person).await));
+    }
+    let change = async |person: &Person, role: u32| {
+        desdemona.patch(&format!("/users/{}", person.id), &[("role", &role)]).ok().await;
+    };
+    change(&hamlet, 200).await;
+    change(&othello, 200).await;
+    let (late, _) = make(&iago, "late", &[]).await;
+    change(&othello, 400).await;
+    let folder = t.stop().await;
+    let t = TestServer::plan().on(folder).start().await;
+    for (name, is_modern, mut queue) in queues {
+        queue.person = t.user(name);
+        let now = if is_modern { modern(&queue.person).await } else { plain(&queue.person).await };
+        let events = queue.now().await;
+        let told: Vec<&Value> = events.iter().filter(|event| event["type"] == "realm_bot").collect();
+        if name == "othello" {
+            assert!(told.iter().all(|event| event["op"] == "delete"), "{told:?}");
+            for bot in [&early, &late] {
+                assert!(!events.iter().any(|event| event.to_string().contains(&bot.key)), "{events:?}");
+            }
+            continue;
+        }
+        let mut state = State::new(queue.state.clone(), queue.person.id);
+        state.is_modern = is_modern;
+        events.iter().for_each(|event| state.apply(event));
+        // The address is another one.
+        state.unknowable.extend(["realm_url", "realm_uri", "server_emoji_data_url", "server_generation"]);
+        compare(name, is_modern, state, State::new(now.state, queue.person.id), &events);
+        for bot in [&early, &late] {
+            let added = told.iter().filter(|event| event["bot"]["user_id"] == bot.id && event["op"] == "add");
+            assert_eq!(added.count(), 1, "{told:?}");
+        }
+    }
 }

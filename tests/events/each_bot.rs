@@ -136,3 +136,73 @@ async fn the_bots_of_somebody_who_leaves() {
     assert_eq!(about_bots(&seen, "iago"), [json!(["update", {"user_id": bot.id, "is_active": false}])]);
     assert!(about_bots(&seen, "othello").is_empty());
 }
+
+/// Administrators look after all bots, be they in use or not; who is one no longer, after their own.
+#[tokio::test]
+async fn bots_of_others_come_and_go_with_a_role() {
+    let t = TestServer::start().await;
+    let [desdemona, hamlet, othello] = t.users(["desdemona", "hamlet", "othello"]);
+    let (own, _) = make(&hamlet, "own", &[]).await;
+    let url = json!("http://bots.example.com/");
+    let (asker, _) = make(&othello, "asker", &[("bot_type", &3), ("payload_url", &url)]).await;
+    let (retired, _) = make(&othello, "retired", &[]).await;
+    othello.delete(&format!("/bots/{}", retired.id), &[]).ok().await;
+    let path = format!("/users/{}", hamlet.id);
+    let all = ["desdemona", "hamlet", "othello", "polonius"];
+    for (role, op) in [(200, "add"), (100, ""), (200, ""), (300, "delete"), (100, "add"), (400, "delete")] {
+        let seen = verify(&t, &all, async {
+            desdemona.patch(&path, &[("role", &role)]).ok().await;
+        })
+        .await;
+        let told = about_bots(&seen, "hamlet");
+        assert_eq!(told.is_empty(), op.is_empty(), "{role}: {told:?}");
+        assert!(told.iter().all(|event| event[0] == op && event[1]["user_id"] != own.id), "{role}: {told:?}");
+        let of = |bot: &crate::support::Person| told.iter().find(|event| event[1]["user_id"] == bot.id);
+        match op {
+            "add" => {
+                let asker_now = &of(&asker).unwrap()[1];
+                assert_eq!(asker_now["services"][0]["base_url"], "http://bots.example.com/");
+                assert_eq!(
+                    (&asker_now["api_key"], &asker_now["owner_id"]),
+                    (&json!(asker.key), &json!(othello.id))
+                );
+                assert_eq!(of(&retired).unwrap()[1]["is_active"], false);
+            }
+            "delete" => assert_eq!(of(&asker).unwrap()[1], json!({"user_id": asker.id})),
+            _ => {}
+        }
+        for name in ["desdemona", "othello", "polonius"] {
+            assert_eq!(about_bots(&seen, name), [] as [Value; 0], "{role}: {name}");
+        }
+        if !op.is_empty() {
+            let kinds = kinds(&seen, "hamlet");
+            let role_at = kinds.iter().position(|kind| kind == "realm_user update").unwrap();
+            let bots_at = kinds.iter().position(|kind| kind.starts_with("realm_bot")).unwrap();
+            assert!(role_at < bots_at, "{kinds:?}");
+        }
+    }
+}
+
+/// A bot that becomes an administrator itself looks after all of them, itself included.
+#[tokio::test]
+async fn a_bot_gets_another_role() {
+    let t = TestServer::start().await;
+    let [desdemona, hamlet] = t.users(["desdemona", "hamlet"]);
+    let (bot, _) = make(&hamlet, "rec", &[]).await;
+    let (other, _) = make(&hamlet, "other", &[]).await;
+    let change = async |role: u32| {
+        desdemona.patch(&format!("/users/{}", bot.id), &[("role", &role)]).ok().await;
+    };
+    for (role, op) in [(200, "add"), (400, "delete")] {
+        let mut queue = bot.register().events(&["realm_bot"]).await;
+        change(role).await;
+        let mut told: Vec<Value> = queue.now().await;
+        told.sort_by_key(|event| event["bot"]["user_id"].as_u64());
+        let ids: Vec<&Value> = told.iter().map(|event| &event["bot"]["user_id"]).collect();
+        assert!(told.iter().all(|event| event["op"] == op), "{told:?}");
+        assert!(ids.contains(&&json!(bot.id)) && ids.contains(&&json!(other.id)), "{told:?}");
+        let after = bot.register().events(&["realm_bot"]).await;
+        let listed = after.state["realm_bots"].as_array().unwrap().len();
+        assert_eq!(listed, if op == "add" { ids.len() } else { 0 });
+    }
+}

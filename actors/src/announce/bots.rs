@@ -2,7 +2,7 @@
 
 use super::{Announcements, Moment};
 use model::event::BotChange;
-use model::{BotConfig, Directory, EventBody, User, UserId};
+use model::{BotConfig, Directory, EventBody, Fact, User, UserId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -10,11 +10,13 @@ fn owner(bot: &User) -> Option<UserId> {
     bot.bot.as_ref().and_then(|bot| bot.owner)
 }
 
-/// Who looks after a bot. Nobody does after the server's own ones.
+/// Whether somebody looks after a bot, and is shown its key. Nobody does after the server's own ones.
+pub(crate) fn looks_after(user: &User, bot: &User) -> bool {
+    user.is_active && !bot.is_system_bot() && (user.is_administrator() || owner(bot) == Some(user.id))
+}
+
 fn keepers(directory: &Directory, bot: &User) -> BTreeSet<UserId> {
-    let looks_after = |user: &&Arc<User>| user.is_administrator() || owner(bot) == Some(user.id);
-    let users = directory.users().filter(|user| user.is_active && !bot.is_system_bot());
-    users.filter(looks_after).map(|user| user.id).collect()
+    directory.users().filter(|user| looks_after(user, bot)).map(|user| user.id).collect()
 }
 
 /// A bot was made, or is set in another way. Without a record from before it is new.
@@ -73,6 +75,35 @@ pub(super) fn changed(moment: &Moment<'_>, was: &User, is: &Arc<User>, out: &mut
     let staying: Vec<UserId> = before.intersection(&after).copied().collect();
     for change in differences(was, is) {
         out.to(staying.iter().copied(), EventBody::BotChanged { bot: is.id, change });
+    }
+}
+
+/// Somebody has another role: administrators look after all bots, in use or not, others after their own. What the frame
+/// says of a bot itself is told with it.
+pub(super) fn keeper_changed(moment: &Moment<'_>, keeper: UserId, out: &mut Announcements) {
+    let (Some(was), Some(is)) = (moment.before().user(keeper), moment.after.user(keeper)) else { return };
+    if !was.is_active || !is.is_active || was.is_administrator() == is.is_administrator() {
+        return;
+    }
+    let has_news = |bot: &User| {
+        moment.frame.facts.iter().any(|fact| match fact {
+            Fact::UserChanged(user) | Fact::UserCreated(user) => user.id == bot.id,
+            Fact::UserActiveSet { user, .. } => *user == bot.id,
+            _ => false,
+        })
+    };
+    // In a replay the directory knows those, too, that were made later.
+    let is_there = |bot: &User| bot.joined <= moment.frame.at;
+    let bots = moment.after.users().filter(|bot| bot.is_bot() && is_there(bot) && !has_news(bot));
+    for bot in bots {
+        match (looks_after(was, bot), looks_after(is, bot)) {
+            (false, true) => {
+                let config = moment.after.bot_config(bot.id).cloned().unwrap_or_default();
+                out.to([keeper], EventBody::BotAdded { bot: bot.clone(), config });
+            }
+            (true, false) => out.to([keeper], EventBody::BotRemoved(bot.id)),
+            _ => {}
+        }
     }
 }
 

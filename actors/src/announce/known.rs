@@ -1,7 +1,7 @@
 //! Who may know of whom, where that changes: restricted guests meet people and lose sight of them, and a new role shows
-//! others' addresses or hides them (events.md 1 "user viewers", 3 `realm_user`).
+//! others' addresses and bots or hides them (events.md 1 "user viewers", 3 `realm_user`, `realm_bot`).
 
-use super::{Announcements, Moment, roles};
+use super::{Announcements, Moment, bots, roles};
 use model::event::UserChange;
 use model::{ChannelId, Directory, EventBody, Fact, User, UserId};
 use rules::permissions::users::{is_restricted, sees_user, shown_delivery_email};
@@ -31,10 +31,11 @@ pub(crate) fn note_known_people(directory: &Directory, facts: &[Fact]) -> Option
         _ => false,
     });
     // Each user is gained by some and lost by others, and shows an address or not; with another role one learns who
-    // is in each channel. Facts that say this are one or a few.
+    // is in each channel, and of each bot. Facts that say this are one or a few.
     let events = || {
         let roles = facts.iter().filter(|fact| matches!(fact, Fact::UserChanged(_))).count();
-        let events = directory.users().count() * 4 + directory.channels().count() * roles + 64;
+        let users = directory.users().count();
+        let events = users * 4 + (directory.channels().count() + users) * roles + 64;
         Fact::KnownPeopleChanged { events: u32::try_from(events).unwrap_or(u32::MAX) }
     };
     matters.then(events)
@@ -54,11 +55,14 @@ impl Concerned {
     }
 }
 
-/// Tells people of those whom they know from now on, or no longer; and those with another role of channels.
+/// Tells people of those whom they know from now on, or no longer; and those with another role of channels and bots.
 pub(super) fn changed(moment: &Moment<'_>, out: &mut Announcements) {
     let promoted: BTreeSet<UserId> =
         moment.frame.facts.iter().filter_map(|fact| new_role(moment, fact)).collect();
-    promoted.into_iter().for_each(|user| roles::changed(moment, user, out));
+    for user in promoted {
+        roles::changed(moment, user, out);
+        bots::keeper_changed(moment, user, out);
+    }
     let mut news = News::default();
     for (viewer, concerned) in concerned(moment) {
         let was = moment.before().user(viewer).filter(|viewer| viewer.is_active);

@@ -22,6 +22,7 @@ mod subscriptions;
 pub use access::can_read_now;
 pub(crate) use accounts::activity_events_max;
 pub use before::Before;
+pub(crate) use bots::looks_after;
 pub(crate) use known::note_known_people;
 pub use replay::{Replay, note};
 

@@ -55,9 +55,8 @@ impl State {
         self.json["is_admin"] = json!(role <= 200);
         self.json["is_moderator"] = json!(role <= 300);
         self.json["is_guest"] = json!(role == 600);
-        // Whose bots one looks after, and what one may do, a client works out or asks.
+        // What one may do, a client works out or asks.
         self.unknowable.extend(super::organization::DERIVED);
-        self.unknowable.insert("realm_bots");
     }
 
     pub(super) fn person_changes(&mut self, event: &Value) {
