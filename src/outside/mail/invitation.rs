@@ -17,7 +17,7 @@ impl About<'_> {
         let letter = Letter::new(format!("{inviter_name} has invited you to join {organization}"))
             .paragraph("Hi there,")
             .paragraph(format!(
-                "{inviter_name} ({}) wants you to join {organization} on Zulip, where people talk about what they do \
+                "{inviter_name} ({}) wants you to join {organization}, where people talk about what they do \
                  together. To get started, please open this link:",
                 inviter.delivery_email
             ))
