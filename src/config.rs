@@ -284,6 +284,8 @@ pub struct Mail {
     pub password: model::push::Hidden<String>,
     /// Whom mails come from.
     pub from: String,
+    /// Certificates that are trusted besides the usual ones; empty for none.
+    pub ca_file: PathBuf,
 }
 
 /// How the connection to the mail server is kept from others.

@@ -1,3 +1,4 @@
 //! What is owed to the world outside: whoever is slow, broken or gone there holds nothing up here.
 
 mod mail;
+mod mail_tls;

@@ -7,6 +7,7 @@
 //! disk must hold together.
 
 pub mod call;
+pub mod certificates;
 pub mod channel;
 pub mod people;
 pub mod person;

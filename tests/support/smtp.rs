@@ -2,10 +2,11 @@
 
 use super::PATIENCE;
 use std::sync::{Arc, Mutex};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::sync::oneshot;
+use tokio_rustls::TlsAcceptor;
 
 /// How it treats whoever comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,17 @@ pub enum Mood {
     Forgets,
 }
 
+/// How it keeps what is said from others.
+#[derive(Clone)]
+pub enum Security {
+    /// Not at all.
+    None,
+    /// Once it is asked to.
+    Starttls(TlsAcceptor),
+    /// From the first byte on.
+    Tls(TlsAcceptor),
+}
+
 /// A mail as it came.
 #[derive(Clone, Debug)]
 pub struct Received {
@@ -31,6 +43,8 @@ pub struct Received {
     pub to: String,
     /// Headers and body.
     pub data: String,
+    /// It came through TLS.
+    pub is_secret: bool,
 }
 
 #[derive(Default)]
@@ -38,6 +52,7 @@ struct State {
     mood: Mutex<Option<Mood>>,
     connections: Mutex<usize>,
     received: Mutex<Vec<Received>>,
+    in_the_clear: Mutex<Vec<String>>,
     changed: Notify,
 }
 
@@ -57,6 +72,15 @@ impl SmtpServer {
 
     /// One on a certain port, in a certain mood.
     pub async fn on(port: u16, mood: Mood) -> Self {
+        Self::begin(port, mood, Security::None).await
+    }
+
+    /// One that takes every mail, and keeps it from others.
+    pub async fn with(security: Security) -> Self {
+        Self::begin(0, Mood::Takes, security).await
+    }
+
+    async fn begin(port: u16, mood: Mood, security: Security) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", port)).await.expect("a port");
         let port = listener.local_addr().expect("an address").port();
         let state = Arc::new(State { mood: Mutex::new(Some(mood)), ..State::default() });
@@ -69,7 +93,7 @@ impl SmtpServer {
             runtime.expect("a runtime").block_on(async move {
                 let listener = TcpListener::from_std(listener).expect("a socket");
                 tokio::select! {
-                    () = serve(listener, served) => {}
+                    () = serve(listener, security, served) => {}
                     _ = stopped => {}
                 }
             });
@@ -90,6 +114,11 @@ impl SmtpServer {
     /// Everything that came, in order.
     pub fn received(&self) -> Vec<Received> {
         self.state.received.lock().expect("mails").clone()
+    }
+
+    /// Every line but the mails themselves that was said so that others could hear it.
+    pub fn in_the_clear(&self) -> Vec<String> {
+        self.state.in_the_clear.lock().expect("lines").clone()
     }
 
     /// Waits until so many mails came.
@@ -132,50 +161,79 @@ impl Drop for SmtpServer {
     }
 }
 
-async fn serve(listener: TcpListener, state: Arc<State>) {
+async fn serve(listener: TcpListener, security: Security, state: Arc<State>) {
     // Ends with the server, and every conversation with it.
     let mut conversations = tokio::task::JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
         *state.connections.lock().expect("a number") += 1;
         let mood = state.mood.lock().expect("a mood").expect("a mood");
         state.changed.notify_waiters();
-        conversations.spawn(converse(stream, mood, state.clone()));
+        conversations.spawn(converse(stream, mood, security.clone(), state.clone()));
     }
 }
 
+trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
+
+/// A connection, whoever can hear it.
+type Line = BufReader<Box<dyn Wire>>;
+
+/// The next line, without its end; none when nothing more comes.
+async fn next_line(line: &mut Line) -> std::io::Result<Option<String>> {
+    let mut said = String::new();
+    let count = line.read_line(&mut said).await?;
+    Ok((count > 0).then(|| said.trim_end_matches(['\r', '\n']).to_owned()))
+}
+
 /// One connection, until somebody ends it.
-async fn converse(stream: TcpStream, mood: Mood, state: Arc<State>) -> std::io::Result<()> {
+async fn converse(
+    stream: TcpStream,
+    mood: Mood,
+    security: Security,
+    state: Arc<State>,
+) -> std::io::Result<()> {
     if mood == Mood::Hangs {
         std::future::pending::<()>().await;
     }
-    let (reader, mut writer) = stream.into_split();
-    let mut lines = BufReader::new(reader).lines();
-    writer.write_all(b"220 test ESMTP\r\n").await?;
+    let (wire, mut is_secret): (Box<dyn Wire>, bool) = match &security {
+        Security::Tls(acceptor) => (Box::new(acceptor.accept(stream).await?), true),
+        _ => (Box::new(stream), false),
+    };
+    let mut line: Line = BufReader::new(wire);
+    line.write_all(b"220 test ESMTP\r\n").await?;
+    line.flush().await?;
     let (mut from, mut to) = (String::new(), String::new());
-    while let Some(line) = lines.next_line().await? {
-        let verb = line.split([' ', ':']).next().unwrap_or_default().to_uppercase();
-        let answer: &[u8] = match (verb.as_str(), mood) {
-            ("EHLO", _) => b"250-test\r\n250-8BITMIME\r\n250 AUTH PLAIN LOGIN\r\n",
-            ("AUTH", Mood::RefusesLogin) => b"535 5.7.8 wrong user name or password\r\n",
-            ("AUTH", _) => b"235 2.7.0 welcome\r\n",
-            ("MAIL", _) => {
-                from = address(&line);
+    while let Some(said) = next_line(&mut line).await? {
+        if !is_secret {
+            state.in_the_clear.lock().expect("lines").push(said.clone());
+        }
+        let verb = said.split([' ', ':']).next().unwrap_or_default().to_uppercase();
+        let answer: &[u8] = match (verb.as_str(), mood, &security) {
+            ("EHLO", _, Security::Starttls(_)) if !is_secret => b"250-test\r\n250 STARTTLS\r\n",
+            ("EHLO", ..) => b"250-test\r\n250-8BITMIME\r\n250 AUTH PLAIN LOGIN\r\n",
+            ("STARTTLS", _, Security::Starttls(acceptor)) => {
+                line.write_all(b"220 go on\r\n").await?;
+                line.flush().await?;
+                line = BufReader::new(Box::new(acceptor.accept(line.into_inner()).await?));
+                is_secret = true;
+                continue;
+            }
+            ("AUTH", Mood::RefusesLogin, _) => b"535 5.7.8 wrong user name or password\r\n",
+            ("AUTH", ..) => b"235 2.7.0 welcome\r\n",
+            ("MAIL", ..) => {
+                from = address(&said);
                 b"250 ok\r\n"
             }
-            ("RCPT", Mood::Busy) => b"451 4.3.0 try again later\r\n",
-            ("RCPT", Mood::Refuses) => b"550 5.1.1 no such user\r\n",
-            ("RCPT", _) => {
-                to = address(&line);
+            ("RCPT", Mood::Busy, _) => b"451 4.3.0 try again later\r\n",
+            ("RCPT", Mood::Refuses, _) => b"550 5.1.1 no such user\r\n",
+            ("RCPT", ..) => {
+                to = address(&said);
                 b"250 ok\r\n"
             }
-            ("DATA", _) => {
-                writer.write_all(b"354 go on\r\n").await?;
-                let mut data = String::new();
-                while let Some(line) = lines.next_line().await?.filter(|line| line != ".") {
-                    data.push_str(line.strip_prefix('.').unwrap_or(&line));
-                    data.push('\n');
-                }
-                let mail = Received { from: from.clone(), to: to.clone(), data };
+            ("DATA", ..) => {
+                let data = take_mail(&mut line).await?;
+                let mail = Received { from: from.clone(), to: to.clone(), data, is_secret };
                 state.received.lock().expect("mails").push(mail);
                 state.changed.notify_waiters();
                 if mood == Mood::Forgets {
@@ -183,15 +241,28 @@ async fn converse(stream: TcpStream, mood: Mood, state: Arc<State>) -> std::io::
                 }
                 b"250 2.0.0 queued\r\n"
             }
-            ("QUIT", _) => {
-                writer.write_all(b"221 bye\r\n").await?;
-                return Ok(());
+            ("QUIT", ..) => {
+                line.write_all(b"221 bye\r\n").await?;
+                return line.flush().await;
             }
             _ => b"250 ok\r\n",
         };
-        writer.write_all(answer).await?;
+        line.write_all(answer).await?;
+        line.flush().await?;
     }
     Ok(())
+}
+
+/// Headers and body of a mail.
+async fn take_mail(line: &mut Line) -> std::io::Result<String> {
+    line.write_all(b"354 go on\r\n").await?;
+    line.flush().await?;
+    let mut data = String::new();
+    while let Some(said) = next_line(line).await?.filter(|said| said != ".") {
+        data.push_str(said.strip_prefix('.').unwrap_or(&said));
+        data.push('\n');
+    }
+    Ok(data)
 }
 
 /// What stands between the angle brackets of a command.

@@ -8,8 +8,10 @@ use lettre::message::header::{HeaderName, HeaderValue};
 use lettre::message::{Mailbox, MultiPart};
 use lettre::transport::smtp::Error;
 use lettre::transport::smtp::authentication::Credentials;
-use lettre::transport::smtp::client::{Tls, TlsParameters};
+use lettre::transport::smtp::client::{Certificate, Tls, TlsParameters};
 use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
 use std::time::Duration;
 
 /// Answers of a server that say something about this server's account there, not about the mail: somebody has to look at
@@ -26,29 +28,20 @@ impl Smtp {
     /// The configured server; none without a host.
     ///
     /// # Errors
-    /// For a sender that is no address, or a host whose certificate cannot be checked.
+    /// For a sender that is no address, a host whose certificate cannot be checked, or a file without certificates.
     pub fn new(config: &Mail, secs_max: u64) -> Result<Option<Self>, ConfigError> {
         if config.host.is_empty() {
             return Ok(None);
         }
-        let invalid = |option: &str, problem: String| ConfigError::Invalid {
-            origin: "configuration".into(),
-            option: option.into(),
-            problem,
-        };
         let from = config.from.parse::<Mailbox>();
         let from = from.map_err(|_| {
             let problem = "must be an address such as Acme <chat@acme.example>, because mail.host is set";
             invalid("mail.from", problem.into())
         })?;
-        let parameters = || {
-            TlsParameters::new_rustls(config.host.clone())
-                .map_err(|error| invalid("mail.host", error.to_string()))
-        };
         let tls = match config.security {
             MailSecurity::None => Tls::None,
-            MailSecurity::Starttls => Tls::Required(parameters()?),
-            MailSecurity::Tls => Tls::Wrapper(parameters()?),
+            MailSecurity::Starttls => Tls::Required(tls_parameters(config)?),
+            MailSecurity::Tls => Tls::Wrapper(tls_parameters(config)?),
         };
         let mut builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(&config.host)
             .port(config.port)
@@ -88,6 +81,27 @@ impl Smtp {
     }
 }
 
+fn invalid(option: &str, problem: String) -> ConfigError {
+    ConfigError::Invalid { origin: "configuration".into(), option: option.into(), problem }
+}
+
+/// Whom to believe that a server is the one with the configured name.
+fn tls_parameters(config: &Mail) -> Result<TlsParameters, ConfigError> {
+    let builder = TlsParameters::builder(config.host.clone());
+    if config.ca_file.as_os_str().is_empty() {
+        return builder.build_rustls().map_err(|error| invalid("mail.host", error.to_string()));
+    }
+    let refused = |problem: String| invalid("mail.ca_file", problem);
+    let pem = std::fs::read(&config.ca_file).map_err(|error| refused(format!("cannot be read: {error}")))?;
+    if CertificateDer::pem_slice_iter(&pem).next().is_none() {
+        return Err(refused("must be a file with certificates in PEM form".into()));
+    }
+    let certificates =
+        Certificate::from_pem(&pem).map_err(|error| refused(format!("cannot be used: {}", why(&error))))?;
+    let parameters = builder.add_root_certificate(certificates).build_rustls();
+    parameters.map_err(|error| refused(format!("cannot be used: {}", why(&error))))
+}
+
 /// What an error says about trying again. Servers repeat what they were told, but are never told a password in the clear
 /// of an answer: the text may be shown.
 fn judge(error: &Error) -> Delivery {
@@ -111,4 +125,36 @@ fn why(error: &Error) -> String {
         source = inner.source();
     }
     words.chars().filter(|c| !c.is_control()).take(500).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use std::io::Write;
+
+    #[test]
+    fn files_without_certificates_are_refused_by_name() {
+        let mut config = Config::load(None, [], Default::default()).expect("the defaults").mail;
+        (config.host, config.from) = ("mail.acme.example".into(), "chat@acme.example".into());
+        assert!(matches!(Smtp::new(&config, 5), Ok(Some(_))));
+        let with = |text: &str| {
+            let mut file = tempfile::NamedTempFile::new().expect("a file");
+            file.write_all(text.as_bytes()).expect("room");
+            let config = Mail { ca_file: file.path().to_owned(), ..config.clone() };
+            Smtp::new(&config, 5).err().map(|error| error.to_string()).unwrap_or_default()
+        };
+        for text in ["", "tea", "-----BEGIN PRIVATE KEY-----\ndGVh\n-----END PRIVATE KEY-----\n"] {
+            let said = with(text);
+            assert!(said.contains("`mail.ca_file` must be a file with certificates"), "{text}: {said}");
+        }
+        let said = with("-----BEGIN CERTIFICATE-----\ndGVh\n-----END CERTIFICATE-----\n");
+        assert!(said.contains("`mail.ca_file` cannot be used"), "{said}");
+        let gone = Mail { ca_file: "/nowhere/tea.pem".into(), ..config.clone() };
+        let said = Smtp::new(&gone, 5).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(said.contains("`mail.ca_file` cannot be read"), "{said}");
+        // Where nothing is encrypted nobody is vouched for.
+        let clear = Mail { security: MailSecurity::None, ..gone };
+        assert!(matches!(Smtp::new(&clear, 5), Ok(Some(_))));
+    }
 }
