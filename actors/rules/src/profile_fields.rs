@@ -221,7 +221,11 @@ fn check_choices(data: &Map<String, Value>) -> Result<(), PersonalError> {
                 return Err(PersonalError::ChoiceKeyMissing { key: part });
             }
         }
-        if !texts.insert(choice.get("text")) {
+        let text = choice.get("text").and_then(Value::as_str).ok_or(PersonalError::ChoiceTextInvalid)?;
+        if strip(text).is_empty() {
+            return Err(PersonalError::ChoiceTextBlank);
+        }
+        if !texts.insert(text) {
             return Err(PersonalError::ChoicesDuplicate);
         }
     }

@@ -137,6 +137,8 @@ async fn refusals_of_choices_and_accounts() {
         (3, "{}", none),
         (3, r#"{"0":{"order":"1"}}"#, "text key is missing from field_data"),
         (3, r#"{"0":{"text":"a"}}"#, "order key is missing from field_data"),
+        (3, r#"{"0":{"text":"","order":"1"}}"#, r#"field_data["text"] cannot be blank"#),
+        (3, r#"{"0":{"text":1,"order":"1"}}"#, r#"field_data["text"] is not a string"#),
         (3, r#"{"0":"a"}"#, "field_data is not a dict"),
         (3, r#"{"x":{"text":"a","order":"1"}}"#, "'value' is not a number or an empty string"),
         (

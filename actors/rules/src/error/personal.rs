@@ -67,6 +67,12 @@ pub enum PersonalError {
         /// `text` or `order`.
         key: &'static str,
     },
+    /// An option whose text is none.
+    #[error("field_data[\"text\"] is not a string")]
+    ChoiceTextInvalid,
+    /// An option that nobody could read.
+    #[error("field_data[\"text\"] cannot be blank")]
+    ChoiceTextBlank,
     /// An option that is no object.
     #[error("field_data is not a dict")]
     ChoiceInvalidForm,

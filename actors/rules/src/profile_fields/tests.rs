@@ -15,7 +15,7 @@ fn field(id: u32, name: &str, kind: FieldKind) -> ProfileField {
 fn what_a_new_field_may_be() {
     let pattern = |pattern: &str| json!({"subtype": "custom", "url_pattern": pattern});
     let choice = |text: &str| json!({"text": text, "order": "1"});
-    let cases: [(i64, &str, Value, Result<&str, &str>); 20] = [
+    let cases: [(i64, &str, Value, Result<&str, &str>); 22] = [
         (1, " Phone ", json!({}), Ok("Phone")),
         (1, " ", json!({}), Err("Label cannot be blank.")),
         (1, &"n".repeat(41), json!({}), Err("name is too long (limit: 40 characters)")),
@@ -28,6 +28,8 @@ fn what_a_new_field_may_be() {
         (3, "a", json!({"1": choice("x"), "2": choice("x")}), Err("Field must not have duplicate choices.")),
         (3, "a", json!({"1": {"order": "1"}}), Err("text key is missing from field_data")),
         (3, "a", json!({"1": {"text": "x"}}), Err("order key is missing from field_data")),
+        (3, "a", json!({"1": choice(" ")}), Err(r#"field_data["text"] cannot be blank"#)),
+        (3, "a", json!({"1": {"text": 1, "order": "1"}}), Err(r#"field_data["text"] is not a string"#)),
         (3, "a", json!({"one": choice("x")}), Err("'value' is not a number or an empty string")),
         (7, "", json!({"subtype": "github"}), Ok("GitHub username")),
         (7, "a", json!({"subtype": "custom"}), Err("Invalid external account type")),
