@@ -37,12 +37,8 @@ pub fn check_status(
         return Err(RuleError::TooLong { field: "status_text", limit: STATUS_LENGTH_MAX });
     }
     if request.away.is_none() && text.is_none() && request.emoji_name.is_none() {
-        let names_emoji = request.emoji_code.is_some() || request.reaction_type.is_some();
-        return Err(if names_emoji {
-            EmojiError::NameMissing.into()
-        } else {
-            PersonalError::NoNewValues.into()
-        });
+        // Half of an emoji says nothing new either.
+        return Err(PersonalError::NoNewValues.into());
     }
     let mut status = before.cloned().unwrap_or_default();
     if let Some(text) = text {
@@ -107,7 +103,7 @@ mod tests {
             ),
             (
                 StatusRequest { emoji_code: Some("1f697"), ..Default::default() },
-                "Client must pass emoji_name if they pass either emoji_code or reaction_type.",
+                "Client did not pass any new values.",
             ),
             (
                 StatusRequest { text: Some("a"), reaction_type: Some("unicode_emoji"), ..Default::default() },

@@ -108,11 +108,12 @@ async fn refusals() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let long = "x".repeat(61);
-    let cases: [(Params<'_>, &str); 10] = [
+    let cases: [(Params<'_>, &str); 11] = [
         (&[("status_text", &long)], "status_text is too long (limit: 60 characters)"),
         (&[], "Client did not pass any new values."),
+        (&[("emoji_code", &"1f697")], "Client did not pass any new values."),
         (
-            &[("emoji_code", &"1f697")],
+            &[("emoji_code", &"1f697"), ("away", &"false")],
             "Client must pass emoji_name if they pass either emoji_code or reaction_type.",
         ),
         (
