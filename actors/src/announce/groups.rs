@@ -7,7 +7,8 @@ use rules::permissions::channel::sees_channel;
 use rules::settings::GroupPermission;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Direct members came and went.
+/// Direct members came and went. Clients list active people alone: nobody is told of others, who come back with their
+/// groups.
 pub(super) fn members_changed(
     moment: &Moment<'_>,
     group: GroupId,
@@ -16,7 +17,11 @@ pub(super) fn members_changed(
     out: &mut Announcements,
 ) {
     let clients = moment.after.group(group).map(|record| clients_of(record)).unwrap_or_default();
-    say_members(group, added, removed, clients, out);
+    let active = |users: &[UserId]| -> Vec<UserId> {
+        let is_active = |id: &UserId| moment.after.user(*id).is_some_and(|user| user.is_active);
+        users.iter().copied().filter(is_active).collect()
+    };
+    say_members(group, &active(added), &active(removed), clients, out);
     members_reach(moment, group, out);
 }
 

@@ -40,3 +40,28 @@ async fn a_waiting_period_makes_new_members_wait() {
     set_days(&desdemona, 0).await;
     assert_eq!(queue.next().await["op"], "add_members");
 }
+
+#[tokio::test]
+async fn nobody_is_told_of_the_groups_of_whoever_is_deactivated() {
+    let clock = ManualClock::new(Timestamp(1_800_000_000_000));
+    let t = TestServer::plan().clock(&clock).start().await;
+    let [desdemona, hamlet, cordelia] = t.users(["desdemona", "hamlet", "cordelia"]);
+    let full = group_id(&t, "role:fullmembers");
+    let gone = format!("/users/{}", cordelia.id);
+    desdemona.delete(&gone, &[]).ok().await;
+    let listed = ids(&read(&desdemona, full).await["members"]);
+    assert!(!listed.contains(&cordelia.id.into()));
+    let mut queue = hamlet.register().modern().events(&["user_group"]).await;
+    set_days(&desdemona, 3).await;
+    assert_eq!(ids(&queue.next().await["user_ids"]), listed);
+    set_days(&desdemona, 0).await;
+    assert_eq!(ids(&queue.next().await["user_ids"]), listed);
+    desdemona.call(Method::PATCH, &gone, &[("role", &300)]).ok().await;
+    assert_eq!(queue.now().await, Vec::<Value>::new());
+    // Back with the groups of the role that it has by now.
+    desdemona.post(&format!("{gone}/reactivate"), &[]).ok().await;
+    let event = queue.next().await;
+    let moderators = group_id(&t, "role:moderators");
+    assert_eq!((&event["op"], &event["group_id"]), (&json!("add_members"), &json!(moderators)));
+    assert_eq!(queue.now().await, Vec::<Value>::new());
+}
