@@ -39,10 +39,10 @@ impl RealmHandle {
         token: String,
         app: Option<String>,
     ) -> Result<(), DomainError> {
-        rules::push::check_token(kind, &token)?;
         if let Some(app) = &app {
             rules::push::check_app(app)?;
         }
+        rules::push::check_token(kind, &token)?;
         self.settle(AddPushToken { user, kind, token, app }).await
     }
 

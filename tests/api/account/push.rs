@@ -68,6 +68,8 @@ async fn tokens_and_apps_have_a_form() {
     }
     let app: Params<'_> = &[("token", &"c0ffee"), ("appid", &"'; tables: --")];
     hamlet.post(APPLE, app).refused(400, bad("appid has invalid format")).await;
+    let both: Params<'_> = &[("token", &""), ("appid", &"")];
+    hamlet.post(APPLE, both).refused(400, bad("appid has invalid format")).await;
 }
 
 #[tokio::test]
