@@ -4,6 +4,7 @@
 //! back into the wire's.
 
 pub mod api;
+pub mod background;
 pub mod cli;
 pub mod config;
 pub mod dev;

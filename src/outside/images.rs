@@ -1,8 +1,9 @@
 //! Pictures that people upload: looked at, cut to size and written anew, so that nothing of what came is ever served.
 //!
 //! Decoding is slow and a small file can stand for a huge picture: sizes are looked at before anything is unpacked, memory
-//! has a bound, and a few at once run on blocking threads.
+//! has a bound, and a few at once are worked on in the background.
 
+use crate::background::{self, Background};
 use crate::http::{ApiError, Code};
 use actors::DomainError;
 use image::codecs::gif::{GifDecoder, GifEncoder, Repeat};
@@ -14,9 +15,6 @@ use image::{
     Limits, RgbaImage, imageops,
 };
 use std::io::Cursor;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Pixels of a picture, or of all pictures of one that moves. Larger ones are refused: the largest cameras stay below.
 const PIXELS_MAX: u64 = 50_000_000;
@@ -61,17 +59,14 @@ impl From<ImageError> for ImageRefusal {
 }
 
 /// Who may unpack pictures at the moment.
-pub struct Images {
-    turns: Arc<Semaphore>,
-    waiting: AtomicUsize,
-}
+pub struct Images(Background);
 
 /// The right to unpack one picture.
-pub struct Turn(OwnedSemaphorePermit);
+pub struct Turn(background::Turn);
 
 impl Default for Images {
     fn default() -> Self {
-        Self { turns: Arc::new(Semaphore::new(TURNS_MAX)), waiting: AtomicUsize::new(0) }
+        Self(Background::new(TURNS_MAX, WAITING_MAX))
     }
 }
 
@@ -81,28 +76,12 @@ impl Images {
     /// # Errors
     /// `Overloaded` when too many wait already.
     pub async fn turn(&self) -> Result<Turn, DomainError> {
-        if self.waiting.fetch_add(1, Ordering::Relaxed) >= WAITING_MAX {
-            self.waiting.fetch_sub(1, Ordering::Relaxed);
-            return Err(DomainError::Overloaded);
-        }
-        // Whoever goes away while waiting gives the place back, too.
-        let place = Place(&self.waiting);
-        let permit = self.turns.clone().acquire_owned().await;
-        drop(place);
-        permit.map(Turn).map_err(|_| DomainError::Stopping)
-    }
-}
-
-struct Place<'a>(&'a AtomicUsize);
-
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.0.turn().await.map(Turn)
     }
 }
 
 impl Turn {
-    /// Works on a blocking thread. The turn ends with the work, also when nobody waits for it any more.
+    /// Does the work. The turn ends with it, also when nobody waits for it any more.
     ///
     /// # Errors
     /// BAD_IMAGE for what the work refuses.
@@ -110,12 +89,7 @@ impl Turn {
         self,
         work: impl FnOnce() -> Result<T, ImageRefusal> + Send + 'static,
     ) -> Result<T, ApiError> {
-        let done = actix_web::web::block(move || {
-            let done = work();
-            drop(self.0);
-            done
-        });
-        let done = done.await.map_err(|_| ApiError::internal())?;
+        let done = self.0.run(work).await?;
         done.map_err(|refusal| ApiError::new(Code::BAD_IMAGE, refusal.to_string()))
     }
 }

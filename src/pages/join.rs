@@ -112,7 +112,7 @@ pub async fn join(
         let is_strong = is_strong_password(&password, &[&known[0], &known[1]]);
         if is_strong { hasher.hash(&password).map(Some) } else { Ok(None) }
     });
-    let Some(password_hash) = hashed.await? else {
+    let Some(password_hash) = hashed.await?? else {
         problems.password =
             Some("This password is too easy to guess. Add a word or two that nobody expects.".into());
         return invited.form(&email, &full_name, &problems);

@@ -92,7 +92,7 @@ async fn password_login(
     // Looked at in one's turn: of many guesses sent at once, no more get through than of patient ones.
     attempt.check()?;
     let (server, asked) = (app.server.clone(), realm.clone());
-    let checked = turn.run(move |hasher| check(&server, &asked, &username, &password, hasher)).await;
+    let checked = turn.run(move |hasher| check(&server, &asked, &username, &password, hasher)).await?;
     match checked {
         Ok(Some(user)) => {
             attempt.succeeded();

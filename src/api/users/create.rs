@@ -50,7 +50,7 @@ pub async fn create_user(
         true => hasher.hash(&password).map(Some),
         false => Ok(None),
     });
-    let hash = hash.await?.ok_or_else(|| ApiError::bad_request("The password is too weak."))?;
+    let hash = hash.await??.ok_or_else(|| ApiError::bad_request("The password is too weak."))?;
     let user = NewUser {
         email,
         full_name,

@@ -116,7 +116,7 @@ async fn check_new_password(
         }
         hasher.hash(&new).map(Checked::Good)
     });
-    match checked.await? {
+    match checked.await?? {
         Checked::Wrong => {
             app.limits.spend(bucket, &key, now());
             Err(wrong_password())
