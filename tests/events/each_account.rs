@@ -227,10 +227,29 @@ async fn addresses_that_only_administrators_see() {
     let mut told = async |role: u32| {
         change(&desdemona, &hamlet, &[("role", &role)]).await;
         let mut events = queue.now().await;
-        events.retain(|event| event["person"]["user_id"] == json!(othello.id));
+        events.retain(|event| {
+            event["person"]["user_id"] == json!(othello.id) && event["person"].get("delivery_email").is_some()
+        });
         events.iter().map(|event| event["person"]["delivery_email"].clone()).collect::<Vec<_>>()
     };
     assert_eq!(told(200).await, [json!("othello@zulip.com")]);
     assert_eq!(told(100).await, [] as [Value; 0]);
     assert_eq!(told(400).await, [json!(null)]);
+}
+
+/// Clients work out the picture of an address that they see; the others are told.
+#[tokio::test]
+async fn a_picture_that_stands_for_an_address_follows_it() {
+    let t = TestServer::start().await;
+    let [desdemona, hamlet, othello] = t.users(["desdemona", "hamlet", "othello"]);
+    let observers = ["desdemona", "shiva", "hamlet", "polonius", "othello"];
+    for visibility in [3, 4, 2, 5] {
+        let hide = async || {
+            othello.patch("/settings", &[("email_address_visibility", &visibility)]).ok().await;
+        };
+        verify(&t, &observers, hide()).await;
+    }
+    for role in [200, 400] {
+        verify(&t, &observers, change(&desdemona, &hamlet, &[("role", &role)])).await;
+    }
 }

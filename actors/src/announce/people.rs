@@ -1,6 +1,6 @@
 //! Events of people and bots: new ones, and what changed about them and their settings.
 
-use super::{Announcements, Moment, bots, personal};
+use super::{Announcements, Moment, bots, personal, pictures};
 use model::event::{ChangedSetting, Clients, SettingForm, UserChange};
 use model::{Directory, EventBody, User, UserId};
 use rules::permissions::users::{api_email, sees_user, shown_delivery_email};
@@ -86,7 +86,12 @@ fn address_changed(moment: &Moment<'_>, was: &User, is: &User, out: &mut Announc
         if now.is_some() { seeing.push(viewer.id) } else { blind.push(viewer.id) }
     }
     let change = |address| EventBody::UserChanged { user: is.id, change: UserChange::DeliveryEmail(address) };
+    let viewers = [&seeing[..], &blind[..]].concat();
     out.each([(seeing, change(Some(is.delivery_email.clone()))), (blind, change(None))]);
+    // Another address comes with a fact of its own about the picture.
+    if was.delivery_email == is.delivery_email {
+        pictures::address_shown_or_hidden(moment.after, is, viewers, out);
+    }
 }
 
 /// Own settings: one event for each, and one more for clients that know the older form.

@@ -4,7 +4,7 @@ use super::people::everyone_who_sees;
 use super::{Announcements, Moment, bots};
 use model::event::UserChange;
 use model::picture::{PictureFact, RealmPicture};
-use model::{Audience, EventBody};
+use model::{Audience, Directory, EventBody, User, UserId};
 use rules::avatar::{
     AvatarSize, avatar_source, realm_icon_url, realm_logo_url, realm_picture_source, whole_avatar_url,
 };
@@ -15,14 +15,7 @@ pub(super) fn changed(moment: &Moment<'_>, fact: &PictureFact, out: &mut Announc
     match fact {
         PictureFact::AvatarSet { user, .. } => {
             let Some(about) = directory.user(*user) else { return };
-            let change = UserChange::Avatar {
-                url: whole_avatar_url(directory, about, AvatarSize::Small),
-                medium_url: whole_avatar_url(directory, about, AvatarSize::Medium),
-                source: avatar_source(directory, about),
-                version: about.avatar_version,
-            };
-            let body = EventBody::UserChanged { user: *user, change };
-            out.to(everyone_who_sees(directory, about), body);
+            out.to(everyone_who_sees(directory, about), avatar_event(directory, about));
             bots::avatar_changed(moment, about, out);
         }
         PictureFact::RealmPictureSet { which, .. } => {
@@ -37,5 +30,28 @@ pub(super) fn changed(moment: &Moment<'_>, fact: &PictureFact, out: &mut Announc
             let all = directory.realm_emoji().cloned().collect();
             out.add(EventBody::RealmEmoji(all), Audience::Everyone);
         }
+    }
+}
+
+fn avatar_event(directory: &Directory, about: &User) -> EventBody {
+    let change = UserChange::Avatar {
+        url: whole_avatar_url(directory, about, AvatarSize::Small),
+        medium_url: whole_avatar_url(directory, about, AvatarSize::Medium),
+        source: avatar_source(directory, about),
+        version: about.avatar_version,
+    };
+    EventBody::UserChanged { user: about.id, change }
+}
+
+/// Clients work out by themselves which picture an address stands for. Whoever sees the address from now on, or no
+/// longer, is told the picture of somebody who has none of their own.
+pub(super) fn address_shown_or_hidden(
+    directory: &Directory,
+    about: &User,
+    viewers: Vec<UserId>,
+    out: &mut Announcements,
+) {
+    if directory.avatar_file(about.id).is_none() {
+        out.to(viewers, avatar_event(directory, about));
     }
 }
