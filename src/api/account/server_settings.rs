@@ -21,6 +21,7 @@ struct ServerSettings {
     require_email_format_usernames: bool,
     #[serde(flatten)]
     realm: Option<RealmSettings>,
+    realm_web_public_access_enabled: bool,
     /// None: accounts are those of this server.
     external_authentication_methods: [(); 0],
 }
@@ -52,11 +53,12 @@ struct RealmSettings {
     realm_name: String,
     realm_icon: String,
     realm_description: String,
-    realm_web_public_access_enabled: bool,
 }
 
 /// Answers everybody.
 pub async fn server_settings(app: App, realm: Option<Realm>, url: Option<RealmUrl>) -> Answer {
+    let realm_web_public_access_enabled =
+        realm.as_ref().is_some_and(|Realm(realm)| has_public_channels(realm));
     let realm = realm.zip(url).map(|(Realm(realm), RealmUrl(url))| realm_settings(&realm, url));
     let methods = app.config.login_methods();
     reply(&ServerSettings {
@@ -83,6 +85,7 @@ pub async fn server_settings(app: App, realm: Option<Realm>, url: Option<RealmUr
         // A directory has names of its own.
         require_email_format_usernames: !methods.ldap,
         realm,
+        realm_web_public_access_enabled,
         external_authentication_methods: [],
     })
 }
@@ -96,8 +99,14 @@ fn realm_settings(handle: &RealmHandle, url: String) -> RealmSettings {
         realm_name: realm.name.clone(),
         realm_icon: realm_icon_url(&directory),
         realm_description: render_description(&realm.description),
-        realm_web_public_access_enabled: realm_bool(realm, "enable_spectator_access"),
     }
+}
+
+/// Whether somebody without an account finds anything to read.
+fn has_public_channels(handle: &RealmHandle) -> bool {
+    let directory = handle.directory();
+    realm_bool(directory.realm(), "enable_spectator_access")
+        && directory.channels().any(|channel| channel.is_web_public && !channel.is_archived)
 }
 
 /// The organization presents itself to strangers: names of people and channels stay text. Too much HTML,

@@ -39,8 +39,36 @@ async fn a_host_without_an_organization_knows_no_name() {
     for key in ["realm_name", "realm_url", "realm_icon", "realm_description"] {
         assert_eq!(body.get(key), None::<&Value>, "{key}");
     }
+    assert_eq!(body["realm_web_public_access_enabled"], false);
     let call = t.stranger().get("/server_settings", &[]).header("Host", "acme.localhost");
     assert_eq!(call.ok().await["realm_name"], "Another one");
+}
+
+/// Clients offer to look around without an account where there is something to see.
+#[tokio::test]
+async fn the_world_is_let_in_where_a_channel_is_open_to_it() {
+    let t = TestServer::start().await;
+    let desdemona = t.user("desdemona");
+    let is_open = async || {
+        let body = t.stranger().get("/server_settings", &[]).ok().await;
+        body["realm_web_public_access_enabled"] == true
+    };
+    desdemona.patch("/realm", &[("enable_spectator_access", &true)]).ok().await;
+    let channels = desdemona.get("/streams", &[("include_all", &true)]).ok().await;
+    for channel in channels["streams"].as_array().unwrap() {
+        if channel["is_web_public"] == true {
+            desdemona.delete(&format!("/streams/{}", channel["stream_id"]), &[]).ok().await;
+        }
+    }
+    assert!(!is_open().await);
+    let world = desdemona.create_channel("world").set("is_web_public", json!(true)).await;
+    assert!(is_open().await);
+    desdemona.patch("/realm", &[("enable_spectator_access", &false)]).ok().await;
+    assert!(!is_open().await);
+    desdemona.patch("/realm", &[("enable_spectator_access", &true)]).ok().await;
+    assert!(is_open().await);
+    desdemona.delete(&format!("/streams/{}", world.id), &[]).ok().await;
+    assert!(!is_open().await);
 }
 
 #[tokio::test]
