@@ -12,6 +12,7 @@ pub mod outbox;
 pub mod realm;
 mod run;
 pub mod serve;
+pub mod settings;
 pub mod signal;
 pub mod user;
 
@@ -39,6 +40,7 @@ enum Command {
     Outbox(outbox::OutboxArgs),
     Check(check::CheckArgs),
     Config(config::ConfigArgs),
+    Settings(settings::SettingsArgs),
 }
 
 impl Cli {
@@ -52,6 +54,7 @@ impl Cli {
             Command::Outbox(args) => outbox::run(&args),
             Command::Check(args) => check::run(&args),
             Command::Config(args) => config::run(&args),
+            Command::Settings(args) => settings::run(&args),
         };
         match done {
             Ok(()) => ExitCode::SUCCESS,

@@ -8,3 +8,4 @@ mod overflow;
 mod privacy;
 mod protected_history;
 mod queues;
+mod settings_reference;

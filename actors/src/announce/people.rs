@@ -4,7 +4,7 @@ use super::{Announcements, Moment, bots, personal, pictures};
 use model::event::{ChangedSetting, Clients, SettingForm, UserChange};
 use model::{Directory, EventBody, User, UserId};
 use rules::permissions::users::{api_email, sees_user, shown_delivery_email};
-use rules::settings::{LEGACY_DISPLAY, LEGACY_NOTIFICATIONS, USER_SETTINGS, user_value};
+use rules::settings::{USER_SETTINGS, setting_forms, user_value};
 use std::collections::BTreeSet;
 
 /// Everybody who may know of somebody.
@@ -101,14 +101,12 @@ fn settings_changed(was: &User, is: &User, out: &mut Announcements) {
         if user_value(was, setting) == value {
             continue;
         }
-        let legacy = [
-            (SettingForm::Display, LEGACY_DISPLAY.contains(&name)),
-            (SettingForm::Notifications, LEGACY_NOTIFICATIONS.contains(&name)),
-        ];
-        let body = |form| EventBody::SettingChanged(ChangedSetting { name, value: value.clone(), form });
-        out.to([is.id], body(SettingForm::Modern));
-        for (form, _) in legacy.into_iter().filter(|(_, is_known)| *is_known) {
-            out.for_clients(Clients::LegacySettings, [is.id], body(form));
+        for form in setting_forms(name) {
+            let body = EventBody::SettingChanged(ChangedSetting { name, value: value.clone(), form });
+            match form {
+                SettingForm::Modern => out.to([is.id], body),
+                _ => out.for_clients(Clients::LegacySettings, [is.id], body),
+            }
         }
     }
 }

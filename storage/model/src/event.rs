@@ -403,11 +403,7 @@ impl EventBody {
             Self::Domain { .. } => EventKind::RealmDomains,
             Self::Linkifiers(_) => EventKind::RealmLinkifiers,
             Self::Playgrounds(_) => EventKind::RealmPlaygrounds,
-            Self::SettingChanged(setting) => match setting.form {
-                SettingForm::Modern => EventKind::UserSettings,
-                SettingForm::Display => EventKind::DisplaySettings,
-                SettingForm::Notifications => EventKind::GlobalNotifications,
-            },
+            Self::SettingChanged(setting) => setting.form.kind(),
             Self::SubscriptionsAdded(_)
             | Self::SubscriptionsRemoved(_)
             | Self::SubscriptionChanged { .. }

@@ -8,6 +8,7 @@ mod legacy;
 mod permission;
 mod realm;
 mod realm_update;
+mod reference;
 mod user;
 mod user_defaults;
 
@@ -21,8 +22,9 @@ pub use realm::{
     REALM_SETTINGS, realm_bool, realm_int, realm_setting, realm_text, realm_value, realm_values,
 };
 pub use realm_update::{
-    RealmChange, RealmUpdate, apply_realm_change, check_realm_update, full_members_change,
+    RealmChange, RealmUpdate, apply_realm_change, check_realm_update, full_members_change, is_for_owners,
 };
+pub use reference::setting_forms;
 pub use user::{
     EMOJI_SETS, NOTIFICATION_SOUNDS, USER_SETTINGS, apply_user_setting, check_user_settings, user_bool,
     user_int, user_setting, user_text, user_value, user_values,
@@ -194,14 +196,9 @@ impl Setting {
     }
 
     fn mistyped(&self) -> RuleError {
-        let wanted = match self.kind {
-            SettingKind::Bool => "a boolean",
-            SettingKind::Word(_)
-            | SettingKind::Text(_)
-            | SettingKind::Timezone
-            | SettingKind::Language
-            | SettingKind::Sound
-            | SettingKind::Url(_) => "a string",
+        let wanted = match self.kind.type_word() {
+            "boolean" => "a boolean",
+            "string" => "a string",
             _ => "an integer",
         };
         RuleError::SettingType { name: self.name.to_owned(), wanted }

@@ -29,6 +29,11 @@ const FOR_OWNERS: [&str; 9] = [
     "waiting_period_threshold",
 ];
 
+/// Whether only owners may change this setting or permission; administrators may change the others.
+pub fn is_for_owners(name: &str) -> bool {
+    FOR_OWNERS.contains(&name)
+}
+
 /// What a client wants changed.
 #[derive(Clone, Debug, Default)]
 pub struct RealmUpdate {
@@ -64,7 +69,7 @@ pub fn check_realm_update(
     check_administrator(actor)?;
     let settings = update.settings.iter().map(|(setting, _)| setting.name);
     let permissions = update.permissions.iter().map(|(permission, _)| permission.rule().name);
-    if settings.chain(permissions).any(|name| FOR_OWNERS.contains(&name)) {
+    if settings.chain(permissions).any(is_for_owners) {
         check_owner(actor)?;
     }
     let mut changes = Vec::new();

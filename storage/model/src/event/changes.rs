@@ -1,5 +1,6 @@
 //! What events say about things that changed: one value for each property, with nothing left to look up.
 
+use super::EventKind;
 use crate::bot::WebhookService;
 use crate::channel::TopicsPolicy;
 use crate::group::GroupSetting;
@@ -223,6 +224,17 @@ pub enum SettingForm {
     Display,
     /// `update_global_notifications`, likewise.
     Notifications,
+}
+
+impl SettingForm {
+    /// The type of its events.
+    pub fn kind(self) -> EventKind {
+        match self {
+            Self::Modern => EventKind::UserSettings,
+            Self::Display => EventKind::DisplaySettings,
+            Self::Notifications => EventKind::GlobalNotifications,
+        }
+    }
 }
 
 /// A personal setting that changed.

@@ -1,0 +1,119 @@
+//! `millstream settings`: every setting of people and of organizations, from the tables that the server itself goes by.
+
+use super::error::CliError;
+use model::event::EventKind;
+use rules::settings::{
+    REALM_PERMISSIONS, REALM_SETTINGS, Setting, USER_SETTINGS, is_for_owners, setting_forms,
+    user_default_settings,
+};
+use std::fmt::Write;
+
+/// Print every personal and organization setting as Markdown: type, allowed values, default, event, who may change it.
+#[derive(Debug, clap::Args)]
+pub struct SettingsArgs {}
+
+/// Prints.
+pub fn run(_: &SettingsArgs) -> Result<(), CliError> {
+    print!("{}", markdown());
+    Ok(())
+}
+
+/// All of it, one table for each kind.
+fn markdown() -> String {
+    let mut text = String::from(
+        "# Settings\n\nAs clients send them. They get null for `unlimited` seconds and for `default`, -1 for `unlimited` days.\n",
+    );
+    push_personal(&mut text);
+    push_organization(&mut text);
+    push_permissions(&mut text);
+    text
+}
+
+fn push_personal(text: &mut String) {
+    let preset = |setting: &&Setting| user_default_settings().any(|preset| preset.name == setting.name);
+    let own: Vec<String> = USER_SETTINGS
+        .iter()
+        .filter(|setting| !preset(setting))
+        .map(|setting| format!("`{}`", setting.name))
+        .collect();
+    let defaults = EventKind::RealmUserSettingsDefaults.word();
+    let _ = write!(
+        text,
+        "\n## People\n\nEverybody changes their own with `PATCH /settings`. What new people start with is chosen by \
+         administrators with `PATCH /realm/user_settings_defaults` (event `{defaults}`), but for {}.\n",
+        own.join(", ")
+    );
+    push_head(text);
+    for setting in USER_SETTINGS {
+        let events: Vec<String> =
+            setting_forms(setting.name).map(|form| format!("`{}`", form.kind().word())).collect();
+        push_row(text, setting, &events.join(", "), "themselves");
+    }
+}
+
+fn push_organization(text: &mut String) {
+    text.push_str(
+        "\n## Organization\n\nChanged with `PATCH /realm`; a registration has them with `realm_` before.\n",
+    );
+    push_head(text);
+    for setting in REALM_SETTINGS {
+        push_row(text, setting, &realm_event(), who(setting.name));
+    }
+}
+
+fn push_permissions(text: &mut String) {
+    text.push_str(
+        "\n## Who may do what in the organization\n\nChanged with `PATCH /realm`, in the same way.\n",
+    );
+    push_head(text);
+    for rule in &REALM_PERMISSIONS {
+        let (name, allowed, default) = (rule.name, rule.allowed_words(), rule.default_group_name);
+        let (event, who) = (realm_event(), who(name));
+        let _ = writeln!(text, "| `{name}` | group | {allowed} | `{default}` | {event} | {who} |");
+    }
+}
+
+fn push_head(text: &mut String) {
+    text.push_str("\n| name | type | allowed | default | event | changed by |\n|---|---|---|---|---|---|\n");
+}
+
+fn push_row(text: &mut String, setting: &Setting, events: &str, who: &str) {
+    let (name, kind) = (setting.name, setting.kind);
+    let (typed, allowed, default) = (kind.type_word(), kind.allowed_words(), setting.default_words());
+    let _ = writeln!(text, "| `{name}` | {typed} | {allowed} | {default} | {events} | {who} |");
+}
+
+fn realm_event() -> String {
+    format!("`{}`", EventKind::Realm.word())
+}
+
+fn who(name: &str) -> &'static str {
+    if is_for_owners(name) { "owners" } else { "administrators" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_setting_has_a_row_with_its_allowed_values() {
+        let text = markdown();
+        for setting in USER_SETTINGS.iter().chain(REALM_SETTINGS) {
+            let start = format!(
+                "| `{}` | {} | {} | {} |",
+                setting.name,
+                setting.kind.type_word(),
+                setting.kind.allowed_words(),
+                setting.default_words()
+            );
+            assert!(text.lines().any(|line| line.starts_with(&start)), "{start}");
+        }
+        for rule in &REALM_PERMISSIONS {
+            let start = format!("| `{}` | group | {} |", rule.name, rule.allowed_words());
+            assert!(text.lines().any(|line| line.starts_with(&start)), "{start}");
+        }
+        let rows = text.lines().filter(|line| line.starts_with("| `")).count();
+        assert_eq!(rows, USER_SETTINGS.len() + REALM_SETTINGS.len() + REALM_PERMISSIONS.len());
+        assert!(text.contains("but for `timezone`."), "{text}");
+    }
+}
