@@ -1,5 +1,6 @@
 //! `[text](url)`, and the anchor every link ends up as.
 
+use super::emphasis::entities;
 use super::html::escaped_attribute;
 use super::inline::{Inline, Rewrite};
 use super::urls::{relative_to_realm, sanitize};
@@ -14,7 +15,7 @@ pub(super) struct LinkFacts {
     pub upload_paths: Vec<String>,
 }
 
-/// Links with a text of their own. The text is no markup, except for what earlier rules made of it.
+/// Links with a text of their own. The text is no markup, except for entities and what earlier rules made of it.
 pub(super) fn links(inline: &mut Inline<'_>, text: &str, _next: usize) -> Option<String> {
     let closing = closing_brackets(text);
     let mut rewrite = Rewrite::of(text);
@@ -33,7 +34,9 @@ pub(super) fn links(inline: &mut Inline<'_>, text: &str, _next: usize) -> Option
         }
         let Some(url) = target_url(&text[target_start..target_end]).and_then(sanitize) else { continue };
         let label = text[start + 1..label_end].trim();
-        let label_html = inline.stash.expanded(if label.is_empty() { &url } else { label });
+        let with_entities = entities(inline, label, 0);
+        let shown = if label.is_empty() { &url } else { with_entities.as_deref().unwrap_or(label) };
+        let label_html = inline.stash.expanded(shown);
         if label_html.contains("<a ") {
             continue;
         }

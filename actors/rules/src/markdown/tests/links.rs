@@ -16,6 +16,7 @@ fn named_links() {
         ("[a](https://b.example/(x)(y))", "<a href=\"https://b.example/(x)(y)\">a</a>"),
         ("[a [b] c](https://b.example)", "<a href=\"https://b.example\">a [b] c</a>"),
         ("[**a** :tada:](https://b.example)", "<a href=\"https://b.example\">**a** :tada:</a>"),
+        ("[a &gt; &#42;b &c](https://b.example)", "<a href=\"https://b.example\">a &gt; &#42;b &amp;c</a>"),
         ("[`a`](https://b.example)", "<a href=\"https://b.example\"><code>a</code></a>"),
         ("**[a](https://b.example)**", "<strong><a href=\"https://b.example\">a</a></strong>"),
         ("![a](https://b.example)", "!<a href=\"https://b.example\">a</a>"),
