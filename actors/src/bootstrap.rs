@@ -30,17 +30,8 @@ pub const SYSTEM_BOTS: [(&str, &str); 3] = [
 /// The facts that bring an organization into being. System groups have the ids 1 to 8, in their order;
 /// the server's own bots are users 1 to 3.
 pub fn realm_facts(id: RealmId, new: &NewRealm, now: Timestamp) -> Vec<Fact> {
-    let mut facts = vec![Fact::RealmCreated(Box::new(Realm {
-        id,
-        subdomain: new.subdomain.clone(),
-        name: new.name.clone(),
-        description: String::new(),
-        email_domain: new.email_domain.clone(),
-        created: now,
-        is_active: true,
-        settings: Default::default(),
-        default_channels: Vec::new(),
-    }))];
+    let realm = Realm::new(id, &new.subdomain, &new.name, &new.email_domain, now);
+    let mut facts = vec![Fact::RealmCreated(Box::new(realm))];
     facts.extend(system_groups().into_iter().map(|group| Fact::GroupCreated(Box::new(group))));
     for (index, (address, name)) in SYSTEM_BOTS.iter().enumerate() {
         let bot = NewUser {
@@ -70,24 +61,10 @@ pub fn first_user(directory: &Directory, new: &NewUser) -> Vec<Fact> {
 fn system_groups() -> Vec<UserGroup> {
     let nobody = GroupSetting::Group(GroupId(1));
     let group = |index: usize, (name, description): (&str, &str)| UserGroup {
-        id: GroupId(index as u32 + 1),
-        name: name.to_owned(),
-        description: description.to_owned(),
         is_system: true,
-        is_deactivated: false,
-        creator: None,
-        created: None,
-        members: BTreeSet::new(),
         subgroups: if index >= 2 { BTreeSet::from([GroupId(index as u32)]) } else { BTreeSet::new() },
-        permissions: GroupPermissions {
-            add_members: nobody.clone(),
-            join: nobody.clone(),
-            leave: nobody.clone(),
-            manage: nobody.clone(),
-            // Members may mention everybody's groups; who may mention them loudly is decided by wildcard rules.
-            mention: nobody.clone(),
-            remove_members: nobody.clone(),
-        },
+        // Members may mention everybody's groups; who may mention them loudly is decided by wildcard rules.
+        ..UserGroup::new(GroupId(index as u32 + 1), name, description, GroupPermissions::all(nobody.clone()))
     };
     SYSTEM_GROUPS.iter().enumerate().map(|(index, names)| group(index, *names)).collect()
 }

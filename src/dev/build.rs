@@ -104,21 +104,7 @@ impl Sample {
     }
 
     fn blank_user(&self, index: usize, email: &str, full_name: &str) -> User {
-        User {
-            id: UserId(FIRST_ID + index as u32),
-            delivery_email: email.to_owned(),
-            full_name: full_name.to_owned(),
-            role: Role::Member,
-            is_active: true,
-            bot: None,
-            joined: self.joined(),
-            timezone: String::new(),
-            avatar_version: 1,
-            password_hash: None,
-            api_key_rotation: 0,
-            settings: Default::default(),
-            profile_data: Default::default(),
-        }
+        User::new(UserId(FIRST_ID + index as u32), email, full_name, Role::Member, self.joined())
     }
 
     fn groups(&mut self) -> Vec<Fact> {
@@ -138,16 +124,15 @@ impl Sample {
         let creator = self.user(ACCOUNT_CREATORS[0]);
         let last = self.directory.groups().map(|group| group.id).max().unwrap_or_default();
         let group = UserGroup {
-            id: last.next(),
-            name: "hamletcharacters".into(),
-            description: "Characters of Hamlet".into(),
-            is_system: false,
-            is_deactivated: false,
             creator: Some(creator),
             created: Some(self.joined()),
             members: HAMLET_CHARACTERS.iter().map(|email| self.user(email)).collect(),
-            subgroups: Default::default(),
-            permissions: default_group_permissions(&self.directory, Some(creator)),
+            ..UserGroup::new(
+                last.next(),
+                "hamletcharacters",
+                "Characters of Hamlet",
+                default_group_permissions(&self.directory, Some(creator)),
+            )
         };
         self.directory.put_group(group.clone());
         facts.push(Fact::GroupCreated(Box::new(group)));
@@ -182,22 +167,18 @@ impl Sample {
         let is_private = place.readers == Readers::Team;
         let creator = is_private.then_some(by);
         Channel {
-            id: ChannelId(number),
-            recipient: RecipientId(number),
-            name: place.name.to_owned(),
             description: place.description.to_owned(),
             rendered_description: self.render(place.description).html,
-            created: self.joined(),
             creator,
             invite_only: is_private,
-            is_web_public: false,
             history_public_to_subscribers: !is_private,
-            is_archived: false,
-            message_retention_days: None,
-            topics_policy: Default::default(),
-            folder: None,
-            is_recently_active: true,
-            permissions: default_channel_permissions(&self.directory, creator),
+            ..Channel::new(
+                ChannelId(number),
+                RecipientId(number),
+                place.name,
+                self.joined(),
+                default_channel_permissions(&self.directory, creator),
+            )
         }
     }
 

@@ -120,19 +120,8 @@ mod tests {
     #[test]
     fn gates_refuse_with_their_texts() {
         let user = |role, is_bot: bool| User {
-            id: UserId(2),
-            delivery_email: "hamlet@zulip.com".into(),
-            full_name: "King Hamlet".into(),
-            role,
-            is_active: true,
             bot: is_bot.then_some(Bot { kind: BotKind::Generic, owner: None, is_system: false }),
-            joined: Timestamp(0),
-            timezone: String::new(),
-            avatar_version: 1,
-            password_hash: None,
-            api_key_rotation: 0,
-            settings: Default::default(),
-            profile_data: Default::default(),
+            ..User::new(UserId(2), "hamlet@zulip.com", "King Hamlet", role, Timestamp(0))
         };
         let bot = "This endpoint does not accept bot requests.";
         let guest = "Not allowed for guest users";

@@ -12,7 +12,7 @@ use model::queue::{ClientCapabilities, QueueOptions};
 use model::{
     Channel, ChannelId, DirectConversation, EventKinds, EventNumber, Fact, Flag, FlagOp, Flags, Frame,
     GroupId, GroupSetting, Message, MessageId, Place, QueueId, QueueRecord, Realm, RealmId, RecipientId,
-    Role, Sequence, Subscription, Timestamp, TopicsPolicy, User, UserGroup, UserId,
+    Role, Sequence, Subscription, Timestamp, User, UserGroup, UserId,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -39,35 +39,17 @@ pub fn trees(folder: &Path) -> Trees {
 }
 
 pub fn realm() -> Realm {
-    Realm {
-        id: REALM,
-        subdomain: "tea".into(),
-        name: "Tea".into(),
-        description: String::new(),
-        email_domain: "tea.example".into(),
-        created: Timestamp(1_000),
-        is_active: true,
-        settings: Default::default(),
-        default_channels: Vec::new(),
-    }
+    Realm::new(REALM, "tea", "Tea", "tea.example", Timestamp(1_000))
 }
 
 pub fn user(id: u32) -> User {
-    User {
-        id: UserId(id),
-        delivery_email: format!("person{id}@tea.example"),
-        full_name: format!("Person {id}"),
-        role: Role::Member,
-        is_active: true,
-        bot: None,
-        joined: Timestamp(1_000),
-        timezone: String::new(),
-        avatar_version: 1,
-        password_hash: None,
-        api_key_rotation: 0,
-        settings: Default::default(),
-        profile_data: Default::default(),
-    }
+    User::new(
+        UserId(id),
+        format!("person{id}@tea.example"),
+        format!("Person {id}"),
+        Role::Member,
+        Timestamp(1_000),
+    )
 }
 
 fn nobody() -> GroupSetting {
@@ -76,56 +58,22 @@ fn nobody() -> GroupSetting {
 
 pub fn group(id: u32, members: &[u32], subgroups: &[u32]) -> UserGroup {
     UserGroup {
-        id: GroupId(id),
-        name: format!("group {id}"),
-        description: String::new(),
-        is_system: false,
-        is_deactivated: false,
-        creator: None,
-        created: None,
         members: members.iter().copied().map(UserId).collect(),
         subgroups: subgroups.iter().copied().map(GroupId).collect(),
-        permissions: GroupPermissions {
-            add_members: nobody(),
-            join: nobody(),
-            leave: nobody(),
-            manage: nobody(),
-            mention: nobody(),
-            remove_members: nobody(),
-        },
+        ..UserGroup::new(GroupId(id), format!("group {id}"), "", GroupPermissions::all(nobody()))
     }
 }
 
 /// A channel; its recipient has the same number.
 pub fn channel(id: u32) -> Channel {
+    let permissions = ChannelPermissions {
+        administer_channel: GroupSetting::only(UserId(1)),
+        ..ChannelPermissions::all(nobody())
+    };
+    let name = format!("Channel {id}");
     Channel {
-        id: ChannelId(id),
-        recipient: RecipientId(id),
-        name: format!("Channel {id}"),
-        description: String::new(),
-        rendered_description: String::new(),
-        created: Timestamp(1_000),
         creator: Some(UserId(1)),
-        invite_only: false,
-        is_web_public: false,
-        history_public_to_subscribers: true,
-        is_archived: false,
-        message_retention_days: None,
-        topics_policy: TopicsPolicy::Inherit,
-        folder: None,
-        is_recently_active: true,
-        permissions: ChannelPermissions {
-            add_subscribers: nobody(),
-            administer_channel: GroupSetting::only(UserId(1)),
-            delete_any_message: nobody(),
-            delete_own_message: nobody(),
-            move_messages_out_of_channel: nobody(),
-            move_messages_within_channel: nobody(),
-            remove_subscribers: nobody(),
-            resolve_topics: nobody(),
-            send_message: nobody(),
-            subscribe: nobody(),
-        },
+        ..Channel::new(ChannelId(id), RecipientId(id), name, Timestamp(1_000), permissions)
     }
 }
 

@@ -106,18 +106,13 @@ fn veteran(view: &actors::View, waiting_days: i64) -> Vec<Fact> {
 
 fn deactivated(id: u32) -> User {
     User {
-        id: UserId(id),
-        delivery_email: "ghost@zulip.com".to_owned(),
-        full_name: "Ghost of Hamlet's father".to_owned(),
-        role: Role::Member,
         is_active: false,
-        bot: None,
-        joined: model::Timestamp(1_700_000_000_000),
-        timezone: String::new(),
-        avatar_version: 1,
-        password_hash: None,
-        api_key_rotation: 0,
-        settings: Default::default(),
-        profile_data: Default::default(),
+        ..User::new(
+            UserId(id),
+            "ghost@zulip.com",
+            "Ghost of Hamlet's father",
+            Role::Member,
+            model::Timestamp(1_700_000_000_000),
+        )
     }
 }

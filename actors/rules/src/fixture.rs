@@ -1,13 +1,13 @@
 //! A small organization for the tests of every rule.
 
 use crate::permissions;
+use model::channel::ChannelPermissions;
 use model::group::{GroupPermissions, SYSTEM_GROUPS};
 use model::{
     Bot, BotKind, Channel, ChannelId, Directory, GroupId, GroupSetting, MessageId, Realm, RealmId,
-    RecipientId, Role, SettingValue, Settings, Subscription, Timestamp, TopicsPolicy, User, UserGroup,
-    UserId,
+    RecipientId, Role, SettingValue, Subscription, Timestamp, User, UserGroup, UserId,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 pub const OWNER: UserId = UserId(1);
 pub const ADMINISTRATOR: UserId = UserId(2);
@@ -25,35 +25,11 @@ pub const EVERYBODY: [UserId; 8] =
     [OWNER, ADMINISTRATOR, MODERATOR, MEMBER, OTHER_MEMBER, GUEST, BOT, SYSTEM_BOT];
 
 pub fn realm() -> Realm {
-    Realm {
-        id: RealmId(1),
-        subdomain: String::new(),
-        name: "Test".into(),
-        description: String::new(),
-        email_domain: "chat.example.org".into(),
-        created: Timestamp(0),
-        is_active: true,
-        settings: Settings::new(),
-        default_channels: Vec::new(),
-    }
+    Realm::new(RealmId(1), "", "Test", "chat.example.org", Timestamp(0))
 }
 
 pub fn user(id: UserId, name: &str, role: Role) -> User {
-    User {
-        id,
-        delivery_email: format!("{name}@example.org"),
-        full_name: name.to_owned(),
-        role,
-        is_active: true,
-        bot: None,
-        joined: Timestamp(0),
-        timezone: String::new(),
-        avatar_version: 1,
-        password_hash: None,
-        api_key_rotation: 0,
-        settings: Settings::new(),
-        profile_data: BTreeMap::new(),
-    }
+    User::new(id, format!("{name}@example.org"), name, role, Timestamp(0))
 }
 
 pub fn member() -> User {
@@ -70,46 +46,16 @@ pub fn nobody() -> GroupSetting {
 }
 
 pub fn group_permissions() -> GroupPermissions {
-    GroupPermissions {
-        add_members: nobody(),
-        join: nobody(),
-        leave: nobody(),
-        manage: nobody(),
-        mention: nobody(),
-        remove_members: nobody(),
-    }
+    GroupPermissions::all(nobody())
 }
 
 pub fn channel(id: u32, name: &str) -> Channel {
-    Channel {
-        id: ChannelId(id),
-        recipient: RecipientId(id),
-        name: name.to_owned(),
-        description: String::new(),
-        rendered_description: String::new(),
-        created: Timestamp(0),
-        creator: None,
-        invite_only: false,
-        is_web_public: false,
-        history_public_to_subscribers: true,
-        is_archived: false,
-        message_retention_days: None,
-        topics_policy: TopicsPolicy::Inherit,
-        folder: None,
-        is_recently_active: true,
-        permissions: model::channel::ChannelPermissions {
-            add_subscribers: nobody(),
-            administer_channel: nobody(),
-            delete_any_message: nobody(),
-            delete_own_message: nobody(),
-            move_messages_out_of_channel: nobody(),
-            move_messages_within_channel: nobody(),
-            remove_subscribers: group("role:administrators"),
-            resolve_topics: nobody(),
-            send_message: group("role:everyone"),
-            subscribe: nobody(),
-        },
-    }
+    let permissions = ChannelPermissions {
+        remove_subscribers: group("role:administrators"),
+        send_message: group("role:everyone"),
+        ..ChannelPermissions::all(nobody())
+    };
+    Channel::new(ChannelId(id), RecipientId(id), name, Timestamp(0), permissions)
 }
 
 /// The people above, in the groups of their roles. No channels.
@@ -140,16 +86,10 @@ pub fn directory() -> Directory {
                 && permissions::roles::system_groups_of(user, 0, Timestamp(0)).contains(&name)
         };
         dir.put_group(UserGroup {
-            id,
-            name: name.to_owned(),
-            description: description.to_owned(),
             is_system: true,
-            is_deactivated: false,
-            creator: None,
-            created: None,
             members: users.iter().filter(in_role).map(|user| user.id).collect(),
             subgroups: if is_nested { BTreeSet::from([GroupId(id.0 - 1)]) } else { BTreeSet::new() },
-            permissions: group_permissions(),
+            ..UserGroup::new(id, name, description, group_permissions())
         });
     }
     for user in users {

@@ -31,16 +31,11 @@ impl SettledCommand for CreateGroup {
         let plan = check_new_group(directory, actor(directory, self.by)?, &self.request)?;
         let id = directory.groups().map(|group| group.id).max().unwrap_or_default().next();
         let group = UserGroup {
-            id,
-            name: plan.name,
-            description: plan.description,
-            is_system: false,
-            is_deactivated: false,
             creator: Some(self.by),
             created: Some(moment.now),
             members: plan.members,
             subgroups: plan.subgroups,
-            permissions: plan.permissions,
+            ..UserGroup::new(id, plan.name, plan.description, plan.permissions)
         };
         Ok((id, vec![Fact::GroupCreated(Box::new(group))]))
     }

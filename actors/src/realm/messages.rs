@@ -11,7 +11,7 @@ use model::event::TypingPlace;
 use model::fact::MessageRanges;
 use model::{
     Bot, Channel, ChannelId, EventNumber, Fact, Flag, FlagOp, GroupSetting, QueueId, QueueOptions, Role,
-    TopicsPolicy, User, UserId,
+    User, UserId,
 };
 use std::sync::Arc;
 
@@ -73,22 +73,14 @@ impl NewChannel {
     pub fn public(name: &str, by: UserId, permissions: model::ChannelPermissions) -> Self {
         Self {
             channel: Channel {
-                id: ChannelId::default(),
-                recipient: model::RecipientId::default(),
-                name: name.to_owned(),
-                description: String::new(),
-                rendered_description: String::new(),
-                created: model::Timestamp::default(),
                 creator: Some(by),
-                invite_only: false,
-                is_web_public: false,
-                history_public_to_subscribers: true,
-                is_archived: false,
-                message_retention_days: None,
-                topics_policy: TopicsPolicy::Inherit,
-                folder: None,
-                is_recently_active: true,
-                permissions,
+                ..Channel::new(
+                    ChannelId::default(),
+                    model::RecipientId::default(),
+                    name,
+                    model::Timestamp::default(),
+                    permissions,
+                )
             },
             subscribers: Vec::new(),
             is_default: false,

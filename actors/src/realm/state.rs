@@ -168,19 +168,10 @@ fn account(
 /// A user's record.
 pub(crate) fn new_user(id: UserId, new: &NewUser, now: Timestamp) -> User {
     User {
-        id,
-        delivery_email: new.email.clone(),
-        full_name: new.full_name.clone(),
-        role: new.role,
-        is_active: true,
         bot: new.bot.clone(),
-        joined: now,
         timezone: new.timezone.clone(),
-        avatar_version: 1,
         password_hash: new.password_hash.clone(),
-        api_key_rotation: 0,
-        settings: Default::default(),
-        profile_data: Default::default(),
+        ..User::new(id, &new.email, &new.full_name, new.role, now)
     }
 }
 

@@ -5,7 +5,7 @@ use model::group::{GroupPermissions, SYSTEM_GROUPS};
 use model::message::MessageTraits;
 use model::{
     Channel, ChannelId, DirectConversation, Directory, GroupId, GroupSetting, Message, MessageId, Place,
-    Realm, RealmId, RecipientId, Role, SettingValue, Timestamp, TopicsPolicy, User, UserGroup, UserId,
+    Realm, RealmId, RecipientId, Role, SettingValue, Timestamp, User, UserGroup, UserId,
 };
 
 pub const IAGO: UserId = UserId(1);
@@ -15,21 +15,7 @@ pub const GUEST: UserId = UserId(3);
 pub const VERONA: ChannelId = ChannelId(3);
 
 fn user(id: UserId, name: &str, role: Role) -> User {
-    User {
-        id,
-        delivery_email: format!("{}@zulip.com", name.to_lowercase()),
-        full_name: name.into(),
-        role,
-        is_active: true,
-        bot: None,
-        joined: Timestamp(0),
-        timezone: String::new(),
-        avatar_version: 1,
-        password_hash: None,
-        api_key_rotation: 0,
-        settings: Default::default(),
-        profile_data: Default::default(),
-    }
+    User::new(id, format!("{}@zulip.com", name.to_lowercase()), name, role, Timestamp(0))
 }
 
 fn nobody() -> GroupSetting {
@@ -37,72 +23,20 @@ fn nobody() -> GroupSetting {
 }
 
 fn group(id: GroupId, name: &str) -> UserGroup {
-    UserGroup {
-        id,
-        name: name.into(),
-        description: String::new(),
-        is_system: true,
-        is_deactivated: false,
-        creator: None,
-        created: None,
-        members: Default::default(),
-        subgroups: Default::default(),
-        permissions: GroupPermissions {
-            add_members: nobody(),
-            join: nobody(),
-            leave: nobody(),
-            manage: nobody(),
-            mention: nobody(),
-            remove_members: nobody(),
-        },
-    }
+    UserGroup { is_system: true, ..UserGroup::new(id, name, "", GroupPermissions::all(nobody())) }
 }
 
 pub fn channel(id: ChannelId, name: &str) -> Channel {
     Channel {
-        id,
-        recipient: RecipientId(40),
-        name: name.into(),
-        description: String::new(),
-        rendered_description: String::new(),
-        created: Timestamp(0),
         creator: Some(IAGO),
-        invite_only: false,
-        is_web_public: false,
-        history_public_to_subscribers: true,
-        is_archived: false,
-        message_retention_days: None,
-        topics_policy: TopicsPolicy::Inherit,
-        folder: None,
-        is_recently_active: true,
-        permissions: ChannelPermissions {
-            add_subscribers: nobody(),
-            administer_channel: nobody(),
-            delete_any_message: nobody(),
-            delete_own_message: nobody(),
-            move_messages_out_of_channel: nobody(),
-            move_messages_within_channel: nobody(),
-            remove_subscribers: nobody(),
-            resolve_topics: nobody(),
-            send_message: nobody(),
-            subscribe: nobody(),
-        },
+        ..Channel::new(id, RecipientId(40), name, Timestamp(0), ChannelPermissions::all(nobody()))
     }
 }
 
 /// Three people, one channel, one conversation between the first two.
 pub fn directory() -> Directory {
-    let mut directory = Directory::new(Realm {
-        id: RealmId(1),
-        subdomain: "zulip".into(),
-        name: "Zulip Dev".into(),
-        description: String::new(),
-        email_domain: "zulip.test".into(),
-        created: Timestamp(0),
-        is_active: true,
-        settings: Default::default(),
-        default_channels: Vec::new(),
-    });
+    let mut directory =
+        Directory::new(Realm::new(RealmId(1), "zulip", "Zulip Dev", "zulip.test", Timestamp(0)));
     directory.put_user(user(IAGO, "Iago", Role::Administrator));
     let mut cordelia = user(CORDELIA, "Cordelia", Role::Member);
     cordelia.settings.insert("email_address_visibility".into(), SettingValue::Int(4));

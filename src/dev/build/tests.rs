@@ -5,32 +5,15 @@ use model::group::SYSTEM_GROUPS;
 use model::{Realm, RealmId};
 
 fn directory() -> Directory {
-    let realm = Realm {
-        id: RealmId(1),
-        subdomain: String::new(),
-        name: "Zulip Dev".into(),
-        description: String::new(),
-        email_domain: "zulip.com".into(),
-        created: Timestamp(1_800_000_000_000),
-        is_active: true,
-        settings: Default::default(),
-        default_channels: Vec::new(),
-    };
+    let realm = Realm::new(RealmId(1), "", "Zulip Dev", "zulip.com", Timestamp(1_800_000_000_000));
     let mut directory = Directory::new(realm);
     for (index, (name, description)) in SYSTEM_GROUPS.iter().enumerate() {
         let id = GroupId(index as u32 + 1);
         let permissions = default_group_permissions(&directory, None);
         directory.put_group(UserGroup {
-            id,
-            name: (*name).to_owned(),
-            description: (*description).to_owned(),
             is_system: true,
-            is_deactivated: false,
-            creator: None,
-            created: None,
-            members: Default::default(),
             subgroups: if index >= 2 { [GroupId(index as u32)].into() } else { Default::default() },
-            permissions,
+            ..UserGroup::new(id, *name, *description, permissions)
         });
     }
     directory

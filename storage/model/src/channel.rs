@@ -63,6 +63,24 @@ pub struct ChannelPermissions {
     pub subscribe: GroupSetting,
 }
 
+impl ChannelPermissions {
+    /// The same for everything.
+    pub fn all(setting: GroupSetting) -> Self {
+        Self {
+            add_subscribers: setting.clone(),
+            administer_channel: setting.clone(),
+            delete_any_message: setting.clone(),
+            delete_own_message: setting.clone(),
+            move_messages_out_of_channel: setting.clone(),
+            move_messages_within_channel: setting.clone(),
+            remove_subscribers: setting.clone(),
+            resolve_topics: setting.clone(),
+            send_message: setting.clone(),
+            subscribe: setting,
+        }
+    }
+}
+
 /// A channel: who may read follows from its privacy and its subscriptions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Channel {
@@ -98,6 +116,36 @@ pub struct Channel {
     pub is_recently_active: bool,
     /// Who may do what.
     pub permissions: ChannelPermissions,
+}
+
+impl Channel {
+    /// A public channel, without a description, that somebody is about to write to.
+    pub fn new(
+        id: ChannelId,
+        recipient: RecipientId,
+        name: impl Into<String>,
+        created: Timestamp,
+        permissions: ChannelPermissions,
+    ) -> Self {
+        Self {
+            id,
+            recipient,
+            name: name.into(),
+            description: String::new(),
+            rendered_description: String::new(),
+            created,
+            creator: None,
+            invite_only: false,
+            is_web_public: false,
+            history_public_to_subscribers: true,
+            is_archived: false,
+            message_retention_days: None,
+            topics_policy: TopicsPolicy::Inherit,
+            folder: None,
+            is_recently_active: true,
+            permissions,
+        }
+    }
 }
 
 /// A folder in which clients show channels together (companions.md 6).

@@ -51,6 +51,29 @@ pub struct UserGroup {
     pub permissions: GroupPermissions,
 }
 
+impl UserGroup {
+    /// A group of nobody, in use, that people made.
+    pub fn new(
+        id: GroupId,
+        name: impl Into<String>,
+        description: impl Into<String>,
+        permissions: GroupPermissions,
+    ) -> Self {
+        Self {
+            id,
+            name: name.into(),
+            description: description.into(),
+            is_system: false,
+            is_deactivated: false,
+            creator: None,
+            created: None,
+            members: BTreeSet::new(),
+            subgroups: BTreeSet::new(),
+            permissions,
+        }
+    }
+}
+
 /// Who may do what with a user group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupPermissions {
@@ -66,6 +89,20 @@ pub struct GroupPermissions {
     pub mention: GroupSetting,
     /// `can_remove_members_group`
     pub remove_members: GroupSetting,
+}
+
+impl GroupPermissions {
+    /// The same for everything.
+    pub fn all(setting: GroupSetting) -> Self {
+        Self {
+            add_members: setting.clone(),
+            join: setting.clone(),
+            leave: setting.clone(),
+            manage: setting.clone(),
+            mention: setting.clone(),
+            remove_members: setting,
+        }
+    }
 }
 
 /// The system groups, in the order in which a new organization creates them (endpoints.md 0.2).

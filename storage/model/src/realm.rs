@@ -32,3 +32,26 @@ pub struct Realm {
     /// Channels that new people are subscribed to.
     pub default_channels: Vec<ChannelId>,
 }
+
+impl Realm {
+    /// An open organization in which nobody changed anything yet.
+    pub fn new(
+        id: RealmId,
+        subdomain: impl Into<String>,
+        name: impl Into<String>,
+        email_domain: impl Into<String>,
+        created: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            subdomain: subdomain.into(),
+            name: name.into(),
+            description: String::new(),
+            email_domain: email_domain.into(),
+            created,
+            is_active: true,
+            settings: Settings::default(),
+            default_channels: Vec::new(),
+        }
+    }
+}

@@ -110,6 +110,31 @@ pub struct User {
 }
 
 impl User {
+    /// A person who joined and changed nothing yet: active, no bot, without a password.
+    pub fn new(
+        id: UserId,
+        delivery_email: impl Into<String>,
+        full_name: impl Into<String>,
+        role: Role,
+        joined: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            delivery_email: delivery_email.into(),
+            full_name: full_name.into(),
+            role,
+            is_active: true,
+            bot: None,
+            joined,
+            timezone: String::new(),
+            avatar_version: 1,
+            password_hash: None,
+            api_key_rotation: 0,
+            settings: Settings::default(),
+            profile_data: BTreeMap::new(),
+        }
+    }
+
     /// Whether this is a bot of any kind.
     pub fn is_bot(&self) -> bool {
         self.bot.is_some()

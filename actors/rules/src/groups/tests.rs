@@ -17,16 +17,11 @@ fn group(id: GroupId, name: &str, members: &[UserId], subgroups: &[GroupId]) -> 
     let mut permissions = fixture::group_permissions();
     permissions.manage = GroupSetting::only(MEMBER);
     UserGroup {
-        id,
-        name: name.to_owned(),
-        description: String::new(),
-        is_system: false,
         is_deactivated: id == CLOSED,
         creator: Some(MEMBER),
-        created: None,
         members: members.iter().copied().collect(),
         subgroups: subgroups.iter().copied().collect(),
-        permissions,
+        ..UserGroup::new(id, name, "", permissions)
     }
 }
 

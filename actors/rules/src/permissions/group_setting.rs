@@ -46,18 +46,7 @@ pub fn check_holds_realm(
 /// What a new channel's permissions are before anybody sets them.
 pub fn default_channel_permissions(dir: &Directory, creator: Option<UserId>) -> ChannelPermissions {
     let nobody = system_group(dir, "role:nobody");
-    let mut permissions = ChannelPermissions {
-        add_subscribers: nobody.clone(),
-        administer_channel: nobody.clone(),
-        delete_any_message: nobody.clone(),
-        delete_own_message: nobody.clone(),
-        move_messages_out_of_channel: nobody.clone(),
-        move_messages_within_channel: nobody.clone(),
-        remove_subscribers: nobody.clone(),
-        resolve_topics: nobody.clone(),
-        send_message: nobody.clone(),
-        subscribe: nobody,
-    };
+    let mut permissions = ChannelPermissions::all(nobody);
     for permission in ChannelPermission::ALL {
         permission.set(&mut permissions, default_for(dir, permission.rule(), creator));
     }
@@ -67,14 +56,7 @@ pub fn default_channel_permissions(dir: &Directory, creator: Option<UserId>) -> 
 /// What a new group's permissions are; without a creator it is a system group.
 pub fn default_group_permissions(dir: &Directory, creator: Option<UserId>) -> GroupPermissions {
     let nobody = system_group(dir, "role:nobody");
-    let mut permissions = GroupPermissions {
-        add_members: nobody.clone(),
-        join: nobody.clone(),
-        leave: nobody.clone(),
-        manage: nobody.clone(),
-        mention: nobody.clone(),
-        remove_members: nobody,
-    };
+    let mut permissions = GroupPermissions::all(nobody);
     if creator.is_some() {
         for permission in GroupPermission::ALL {
             permission.set(&mut permissions, default_for(dir, permission.rule(), creator));

@@ -120,17 +120,7 @@ mod tests {
     use crate::time::Timestamp;
 
     fn directory() -> Directory {
-        Directory::new(Realm {
-            id: RealmId(1),
-            subdomain: String::new(),
-            name: "Test".into(),
-            description: String::new(),
-            email_domain: "zulip.test".into(),
-            created: Timestamp(0),
-            is_active: true,
-            settings: Default::default(),
-            default_channels: Vec::new(),
-        })
+        Directory::new(Realm::new(RealmId(1), "", "Test", "zulip.test", Timestamp(0)))
     }
 
     fn emoji(id: u32, is_deactivated: bool) -> PictureFact {

@@ -4,57 +4,19 @@ use crate::ids::{MessageId, RealmId};
 use crate::time::Timestamp;
 
 pub fn directory() -> Directory {
-    Directory::new(Realm {
-        id: RealmId(1),
-        subdomain: String::new(),
-        name: "Test".into(),
-        description: String::new(),
-        email_domain: "chat.example".into(),
-        created: Timestamp(0),
-        is_active: true,
-        settings: Default::default(),
-        default_channels: Vec::new(),
-    })
+    Directory::new(Realm::new(RealmId(1), "", "Test", "chat.example", Timestamp(0)))
 }
 
 fn user(id: u32, email: &str, name: &str) -> User {
-    User {
-        id: UserId(id),
-        delivery_email: email.into(),
-        full_name: name.into(),
-        role: crate::Role::Member,
-        is_active: true,
-        bot: None,
-        joined: Timestamp(0),
-        timezone: String::new(),
-        avatar_version: 1,
-        password_hash: None,
-        api_key_rotation: 0,
-        settings: Default::default(),
-        profile_data: Default::default(),
-    }
+    User::new(UserId(id), email, name, crate::Role::Member, Timestamp(0))
 }
 
 pub fn group(id: u32, members: &[u32], subgroups: &[u32]) -> UserGroup {
     let nobody = GroupSetting::Group(GroupId(99));
     UserGroup {
-        id: GroupId(id),
-        name: format!("group {id}"),
-        description: String::new(),
-        is_system: false,
-        is_deactivated: false,
-        creator: None,
-        created: None,
         members: members.iter().map(|id| UserId(*id)).collect(),
         subgroups: subgroups.iter().map(|id| GroupId(*id)).collect(),
-        permissions: GroupPermissions {
-            add_members: nobody.clone(),
-            join: nobody.clone(),
-            leave: nobody.clone(),
-            manage: nobody.clone(),
-            mention: nobody.clone(),
-            remove_members: nobody,
-        },
+        ..UserGroup::new(GroupId(id), format!("group {id}"), "", GroupPermissions::all(nobody))
     }
 }
 
