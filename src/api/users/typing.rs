@@ -4,6 +4,7 @@ use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply_ok
 use model::event::TypingPlace;
 use model::{ChannelId, Directory, User, UserId};
 use rules::permissions::channel::{Archived, ChannelRef, access_channel_metadata, check_may_post};
+use rules::permissions::users::sees_user;
 use rules::settings::user_bool;
 use rules::topics::parse_topic;
 use std::collections::BTreeMap;
@@ -98,6 +99,8 @@ fn in_conversation(
     let mut users = BTreeMap::from([(sender.id, sender.clone())]);
     for id in to {
         let user = u32::try_from(id).ok().and_then(|id| directory.user(UserId(id)));
+        // Everybody in the conversation is told of everybody with the address: of none whom a guest does not know.
+        let user = user.filter(|user| sees_user(directory, sender, user));
         let user = user.ok_or_else(|| ApiError::bad_request(format!("Invalid user ID {id}")))?;
         users.insert(user.id, user.clone());
     }

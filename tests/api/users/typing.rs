@@ -76,3 +76,18 @@ async fn refusals() {
     });
     ask(&[("to", &"[1]")]).refused(400, missing).await;
 }
+
+#[tokio::test]
+async fn guests_learn_nobodys_address_by_it() {
+    let t = TestServer::start().await;
+    let [desdemona, othello, polonius] = t.users(["desdemona", "othello", "polonius"]);
+    let members = t.realm().directory().group_by_name("role:members").expect("a group").id.0;
+    desdemona.patch("/realm", &[("can_access_all_users_group", &json!({"new": members}))]).ok().await;
+    let mut own = polonius.register().modern().events(&["typing"]).await;
+    let type_to = || polonius.post("/typing", &[("op", &"start"), ("to", &json!([othello.id]))]);
+    type_to().bad(&format!("Invalid user ID {}", othello.id)).await;
+    assert_eq!(own.now().await, [] as [Value; 0]);
+    othello.send_direct(&[&polonius], "We have met.").await;
+    type_to().ok().await;
+    assert_eq!(own.next().await["recipients"].as_array().unwrap().len(), 2);
+}
