@@ -206,3 +206,22 @@ async fn a_bot_gets_another_role() {
         assert_eq!(listed, if op == "add" { ids.len() } else { 0 });
     }
 }
+
+#[tokio::test]
+async fn a_bot_comes_back_to_somebody_else() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let (bot, _) = make(&hamlet, "lost", &[]).await;
+    iago.delete(&format!("/users/{}", hamlet.id), &[]).ok().await;
+    let seen = verify(&t, &["desdemona", "iago", "othello", "polonius"], async {
+        iago.post(&format!("/users/{}/reactivate", bot.id), &[]).ok().await;
+    })
+    .await;
+    let told = [
+        json!(["update", {"user_id": bot.id, "is_active": true}]),
+        json!(["update", {"user_id": bot.id, "owner_id": iago.id}]),
+    ];
+    assert_eq!(about_bots(&seen, "desdemona"), told);
+    assert_eq!(about_bots(&seen, "iago"), told);
+    assert_eq!(about_bots(&seen, "othello"), [] as [Value; 0]);
+}

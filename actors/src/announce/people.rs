@@ -2,7 +2,7 @@
 
 use super::{Announcements, Moment, bots, personal, pictures};
 use model::event::{ChangedSetting, Clients, SettingForm, UserChange};
-use model::{Directory, EventBody, User, UserId};
+use model::{Directory, EventBody, Fact, User, UserId};
 use rules::permissions::users::{api_email, sees_user, shown_delivery_email};
 use rules::settings::{USER_SETTINGS, setting_forms, user_value};
 use std::collections::BTreeSet;
@@ -30,7 +30,11 @@ pub(super) fn changed(moment: &Moment<'_>, is: &User, out: &mut Announcements) {
     address_changed(moment, was, is, out);
     settings_changed(was, is, out);
     personal::presence_setting_changed(moment, was, is, out);
-    if let Some(bot) = moment.after.user(is.id).filter(|user| user.is_bot()) {
+    // A bot that goes out of use, or comes back, is told with all that changed then.
+    let is_told_later = |fact: &Fact| matches!(fact, Fact::UserActiveSet { user, .. } if *user == is.id);
+    if let Some(bot) = moment.after.user(is.id).filter(|user| user.is_bot())
+        && !moment.frame.facts.iter().any(is_told_later)
+    {
         bots::changed(moment, was, bot, out);
     }
     // Guests are not told of default channels.
