@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use thiserror::Error;
+use tokio::net::TcpSocket;
 use tokio::sync::oneshot;
 
 /// How often recorded timings are folded into their histograms.
@@ -135,7 +136,12 @@ async fn start(
     clock: Arc<dyn Clock>,
 ) -> Result<(actix_web::dev::Server, Started, Arc<Server>), ServeError> {
     install_metrics();
+    let listen = setup.config.listen;
+    let bind_error = |reason| ServeError::Bind { address: listen, reason };
+    let (socket, address) = bind(listen).map_err(bind_error)?;
     let hosts = Arc::new(Hosts::new(&setup.config, setup.is_development));
+    // Before anything that was owed is delivered: it may have links.
+    hosts.listens_on(address);
     let couriers = Couriers::new(&setup.config, hosts.clone(), setup.is_development)?;
     let mail = couriers.mail.clone();
     let options = with_outbox(&setup.config, options(&setup.config, setup.is_durable), couriers);
@@ -144,20 +150,28 @@ async fn start(
         ensure_sample(&actors).await?;
     }
     let blobs = Blobs::open(&setup.config.blobs, &setup.config.data, setup.is_durable)?;
-    let listen = setup.config.listen;
     let app =
         App::new(setup.config, setup.routes, (actors.clone(), hosts, mail, blobs), setup.is_development);
-    match build(&app) {
-        Ok((server, address)) => {
-            app.hosts.listens_on(address);
+    match build(&app, socket) {
+        Ok(server) => {
             let handle = server.handle();
             Ok((server, Started { app, handle, address }, actors))
         }
         Err(reason) => {
             actors.stop().await?;
-            Err(ServeError::Bind { address: listen, reason })
+            Err(bind_error(reason))
         }
     }
+}
+
+/// Takes the port, and says which it is when the system chooses; connections are refused until [`build`].
+fn bind(address: SocketAddr) -> std::io::Result<(TcpSocket, SocketAddr)> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // Connections of a server that was here just before linger.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    let address = socket.local_addr()?;
+    Ok((socket, address))
 }
 
 /// The same with somebody who carries what is owed to the world outside.
@@ -191,14 +205,14 @@ pub fn options(config: &Config, is_durable: bool) -> actors::Options {
     }
 }
 
-fn build(app: &App) -> std::io::Result<(actix_web::dev::Server, SocketAddr)> {
+fn build(app: &App, socket: TcpSocket) -> std::io::Result<actix_web::dev::Server> {
     let settings = &app.config.http;
+    let listener = socket.listen(settings.backlog)?.into_std()?;
     let data = web::Data::new(app.clone());
     let server =
         HttpServer::new(move || Service::new().app_data(data.clone()).default_service(web::to(dispatch)))
             .workers(app.config.http_workers())
             .max_connections(settings.connections_max.get())
-            .backlog(settings.backlog)
             .keep_alive(Duration::from_secs(settings.keep_alive_secs))
             .client_request_timeout(Duration::from_secs(settings.head_secs_max))
             .client_disconnect_timeout(Duration::from_secs(2))
@@ -207,9 +221,8 @@ fn build(app: &App) -> std::io::Result<(actix_web::dev::Server, SocketAddr)> {
             // A client that closes its side has gone away: its parked poll ends then, not at the next event.
             .h1_allow_half_closed(false)
             .disable_signals()
-            .bind(app.config.listen)?;
-    let address = server.addrs()[0];
-    Ok((server.run(), address))
+            .listen(listener)?;
+    Ok(server.run())
 }
 
 async fn fold_metrics_regularly() {

@@ -7,7 +7,7 @@ use model::job::TaskKind;
 use reqwest::Method;
 use std::time::Instant;
 
-fn plan(port: u16) -> Plan {
+pub fn plan(port: u16) -> Plan {
     TestServer::plan()
         .set("mail.host", "127.0.0.1")
         .set("mail.port", port)
@@ -20,14 +20,14 @@ async fn ask(person: &Person, address: &str) {
 }
 
 /// Jobs that wait, and those that were given up with the reason.
-fn jobs(t: &TestServer) -> (usize, Vec<String>) {
+pub fn jobs(t: &TestServer) -> (usize, Vec<String>) {
     t.realm().read(|view| {
         let why = |job: &std::sync::Arc<model::job::Job>| job.failure.as_ref().unwrap().why.clone();
         (view.jobs.waiting_count(TaskKind::Mail), view.jobs.failed().map(why).collect())
     })
 }
 
-async fn until_jobs(t: &TestServer, is_so: impl Fn(usize, &[String]) -> bool) -> Vec<String> {
+pub async fn until_jobs(t: &TestServer, is_so: impl Fn(usize, &[String]) -> bool) -> Vec<String> {
     let deadline = Instant::now() + PATIENCE * 2;
     loop {
         let (waiting, failed) = jobs(t);

@@ -1,4 +1,5 @@
 //! What is owed to the world outside: whoever is slow, broken or gone there holds nothing up here.
 
+mod invitations;
 mod mail;
 mod mail_tls;

@@ -2,6 +2,7 @@
 
 mod delete_topic;
 mod folder;
+mod invitations;
 mod kill;
 mod load;
 mod notifications;

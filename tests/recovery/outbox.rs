@@ -7,7 +7,7 @@ use reqwest::Method;
 use std::path::Path;
 
 /// `millstream dev` with a mail server.
-fn start(data: &Path, port: u16) -> ServerProcess {
+pub fn start(data: &Path, port: u16) -> ServerProcess {
     let data = data.display().to_string();
     let port = port.to_string();
     ServerProcess::start(
