@@ -152,6 +152,25 @@ async fn joining_and_leaving_a_public_channel() {
 }
 
 #[tokio::test]
+async fn removed_together() {
+    let t = TestServer::start().await;
+    let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
+    let channel = iago.create_channel("Verona").with(&hamlet).with(&othello).await;
+    let seen = verify(&t, &ALL, async {
+        let both = json!([hamlet.id, othello.id]);
+        let params: Params<'_> = &[("subscriptions", &json!([channel.name])), ("principals", &both)];
+        iago.delete("/users/me/subscriptions", params).ok().await;
+    })
+    .await;
+    for (name, other) in [("hamlet", &othello), ("othello", &hamlet)] {
+        let told = kinds(&seen, name);
+        let position = told.iter().position(|kind| kind == "subscription peer_remove");
+        let position = position.unwrap_or_else(|| panic!("{name}: {told:?}"));
+        assert_eq!(seen[name][position]["user_ids"], json!([other.id]));
+    }
+}
+
+#[tokio::test]
 async fn joining_and_leaving_a_private_channel() {
     let t = TestServer::start().await;
     let [hamlet, othello, polonius] = t.users(["hamlet", "othello", "polonius"]);

@@ -50,8 +50,19 @@ pub(super) fn unsubscribed(moment: &Moment<'_>, id: ChannelId, users: &[UserId],
     let now = viewers(moment.after, channel);
     let lost = users.iter().copied().filter(|user| now.binary_search(user).is_err());
     out.for_clients(clients, lost, EventBody::ChannelsLost(vec![id]));
-    let users: Arc<[UserId]> = users.into();
-    out.for_clients(clients, peers(moment, channel, &users), EventBody::PeersRemoved { channel: id, users });
+    // Whoever was unsubscribed with others and still sees who is subscribed is told of the others.
+    let told = users.iter().filter(|user| users.len() > 1 && is_peer(moment, channel, **user)).map(|user| {
+        let others: Arc<[UserId]> = users.iter().copied().filter(|other| other != user).collect();
+        (vec![*user], EventBody::PeersRemoved { channel: id, users: others })
+    });
+    let told: Vec<_> = told.collect();
+    let peers = (peers(moment, channel, users), EventBody::PeersRemoved { channel: id, users: users.into() });
+    out.each_for(clients, told.into_iter().chain([peers]));
+}
+
+fn is_peer(moment: &Moment<'_>, channel: &Channel, user: UserId) -> bool {
+    let user = moment.after.user(user).filter(|user| user.is_active);
+    user.is_some_and(|user| sees_subscribers(moment.after, user, channel))
 }
 
 /// Somebody set something for a channel. Without the record from before, all of it is told.
