@@ -141,7 +141,9 @@ fn may_know(view: &View, user: &User, body: &EventBody) -> bool {
 /// history, those that had come there from elsewhere.
 fn is_uncertain(view: &View, user: UserId, fact: &Fact) -> bool {
     let (channel, messages): (ChannelId, &MessageRanges) = match fact {
-        Fact::MessagesDeleted { from: DeletedFrom::Topic { channel, .. }, messages } => (*channel, messages),
+        Fact::MessagesDeleted { from: DeletedFrom::Topic { channel, .. }, messages, .. } => {
+            (*channel, messages)
+        }
         Fact::MessageUpdated(update) => match &update.movement {
             Some(movement) if movement.new_channel.is_some() => (movement.channel, &movement.messages),
             _ => return false,

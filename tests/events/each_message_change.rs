@@ -194,6 +194,30 @@ async fn deletions() {
 }
 
 #[tokio::test]
+async fn whoever_deletes_is_told_outside_the_channel_too() {
+    let t = TestServer::start().await;
+    let [iago, hamlet, desdemona] = t.users(["iago", "hamlet", "desdemona"]);
+    let (channel, ids) = full(&t, "Verona").await;
+    iago.send(&channel, "before", "x").await;
+    let seen = verify(&t, &["desdemona", "iago", "othello"], async {
+        delete(&desdemona, ids[1]).await;
+        let topic: Params<'_> = &[("topic_name", &"pens")];
+        desdemona.post(&format!("/streams/{}/delete_topic", channel.id), topic).ok().await;
+    })
+    .await;
+    assert_eq!(kinds(&seen, "othello"), [] as [&str; 0]);
+    let told = &seen["desdemona"];
+    assert_eq!(kinds(&seen, "desdemona"), ["delete_message", "delete_message"]);
+    assert_eq!((&told[0]["message_ids"], &told[0]["topic"]), (&json!([ids[1]]), &json!("pens")));
+    assert_eq!(told[1]["message_ids"], json!([ids[0], ids[2]]));
+    // With a star, or in the channel, nobody is told twice.
+    let id = hamlet.send(&channel, "stars", "x").await;
+    desdemona.flag("add", "starred", &[id]).await;
+    let seen = verify(&t, &["desdemona"], async { delete(&desdemona, id).await }).await;
+    assert_eq!(kinds(&seen, "desdemona"), ["delete_message"]);
+}
+
+#[tokio::test]
 async fn the_oldest_message_of_a_channel_goes() {
     let t = TestServer::start().await;
     let iago = t.user("iago");

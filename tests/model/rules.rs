@@ -260,8 +260,7 @@ fn delete(state: &mut State, effects: &mut Effects, ids: &[u64], by: Who) {
         told.values_mut().for_each(|told| *told = ids.to_vec());
     }
     if !told.contains_key(&by) {
-        // Since feature level 457 not any more.
-        effects.may.push((by, Event::Delete(ids.to_vec())));
+        effects.must.push((by, Event::Delete(ids.to_vec())));
     }
     effects.must.extend(told.into_iter().map(|(who, ids)| (who, Event::Delete(ids))));
     for id in ids {

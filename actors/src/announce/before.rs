@@ -65,7 +65,7 @@ impl Before {
         let is_replay = self.is_replay;
         for (position, fact) in frame.facts.iter().enumerate() {
             match fact {
-                Fact::MessagesDeleted { from, messages } => {
+                Fact::MessagesDeleted { from, messages, .. } => {
                     let ids = messages.iter().map(|id| id.0).collect();
                     let spot = match from {
                         DeletedFrom::Topic { channel, .. } => Spot::Channel(*channel),

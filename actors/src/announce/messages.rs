@@ -187,12 +187,13 @@ fn content(edited: &Message) -> ChangedContent {
     }
 }
 
-/// Messages are gone: each of those who had them is told of exactly what they had.
+/// Messages are gone: each of those who had them is told of exactly what they had, and whoever deleted them of all,
+/// also without having got any (so until feature level 457).
 pub(super) fn deleted(
     moment: &Moment<'_>,
     position: usize,
-    from: &DeletedFrom,
-    messages: &MessageRanges,
+    (from, messages): (&DeletedFrom, &MessageRanges),
+    by: Option<UserId>,
     out: &mut Announcements,
 ) {
     let holders = moment.before.holders.get(&position).map(Vec::as_slice).unwrap_or_default();
@@ -206,6 +207,9 @@ pub(super) fn deleted(
             Some((users, _)) => users.push(holder.user),
             None => groups.push((vec![holder.user], holder.part.as_ref())),
         }
+    }
+    if let Some(by) = by.filter(|by| holders.iter().all(|holder| holder.user != *by)) {
+        groups.push((vec![by], None));
     }
     let bodies = groups.into_iter().map(|(users, part)| {
         let messages = match part {

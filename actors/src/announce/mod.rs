@@ -136,7 +136,9 @@ fn announce(moment: &Moment<'_>, position: usize, fact: &Fact, out: &mut Announc
             messages::flagged(moment, *user, (*flag, *op), messages, out);
         }
         Fact::MessageUpdated(update) => messages::updated(moment, position, update, out),
-        Fact::MessagesDeleted { from, messages } => messages::deleted(moment, position, from, messages, out),
+        Fact::MessagesDeleted { from, messages, by } => {
+            messages::deleted(moment, position, (from, messages), *by, out);
+        }
         Fact::ReactionAdded { message, reaction } => messages::reaction(moment, message, reaction, true, out),
         Fact::ReactionRemoved { message, reaction } => {
             messages::reaction(moment, message, reaction, false, out);

@@ -43,7 +43,8 @@ impl ChangeCommand for DeleteMessage {
             Place::Direct => DeletedFrom::Direct(target.recipient),
         };
         let messages = MessageRanges::from_sorted([self.message]);
-        Ok(Verdict::Decided((), vec![Fact::MessagesDeleted { from, messages }]))
+        let fact = Fact::MessagesDeleted { from, messages, by: Some(self.user) };
+        Ok(Verdict::Decided((), vec![fact]))
     }
 }
 
@@ -97,7 +98,7 @@ impl ChangeCommand for DeleteTopicBatch {
         let is_complete = batch.len() == visible.len();
         let ranges = MessageRanges::from_sorted(batch.iter().map(MessageId));
         let from = DeletedFrom::Topic { channel, topic: messages.name.clone() };
-        let mut facts = vec![Fact::MessagesDeleted { from, messages: ranges }];
+        let mut facts = vec![Fact::MessagesDeleted { from, messages: ranges, by: Some(self.user) }];
         if is_complete {
             let left = &messages.ids - &batch;
             let is_protected = matches!(readable.history(), History::Delivered(_));

@@ -88,7 +88,7 @@ impl Writer<'_, '_> {
         if let Some(id) = self.undone_notice()? {
             let from = DeletedFrom::Topic { channel: thread.channel.id, topic: thread.topic.to_owned() };
             let messages = MessageRanges::from_sorted([id]);
-            self.facts.push(Fact::MessagesDeleted { from, messages });
+            self.facts.push(Fact::MessagesDeleted { from, messages, by: None });
             return Ok(());
         }
         let text = resolve_text(&self.user, change);

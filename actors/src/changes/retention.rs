@@ -91,7 +91,8 @@ fn deletions(expired: &[Arc<Message>]) -> Vec<Fact> {
         };
         places.entry(key).or_insert_with(|| (from, Vec::new())).1.push(message.id);
     }
-    let fact = |(from, ids)| Fact::MessagesDeleted { from, messages: MessageRanges::from_sorted(ids) };
+    let fact =
+        |(from, ids)| Fact::MessagesDeleted { from, messages: MessageRanges::from_sorted(ids), by: None };
     places.into_values().map(fact).collect()
 }
 

@@ -222,7 +222,7 @@ fn topics_are_deleted_from_their_end() {
     let facts = world.change(VERONA, &batch);
     let from = DeletedFrom::Topic { channel: VERONA, topic: "Lunch".into() };
     let messages = MessageRanges::from_sorted(ids[1..].iter().copied());
-    assert_eq!(facts, [Fact::MessagesDeleted { from, messages }]);
+    assert_eq!(facts, [Fact::MessagesDeleted { from, messages, by: Some(IAGO) }]);
     assert_eq!(world.policy(HAMLET, VERONA, "lunch"), VisibilityPolicy::Muted);
     let Ok(Verdict::Decided(outcome, facts)) = world.decide(VERONA, &batch) else { panic!() };
     assert_eq!(outcome, TopicDeletion { deleted: 1, is_complete: true });

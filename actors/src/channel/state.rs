@@ -211,7 +211,7 @@ impl ChannelState {
                     self.apply_movement(movement);
                 }
             }
-            Fact::MessagesDeleted { from: DeletedFrom::Topic { channel, topic }, messages }
+            Fact::MessagesDeleted { from: DeletedFrom::Topic { channel, topic }, messages, .. }
                 if *channel == self.id =>
             {
                 self.count(topic, -(messages.len() as i64));

@@ -227,6 +227,8 @@ pub enum Fact {
         from: DeletedFrom,
         /// Which.
         messages: MessageRanges,
+        /// Who asked for it; nobody where the server takes back a notice or messages were kept for long enough.
+        by: Option<UserId>,
     },
     /// Somebody reacted.
     ReactionAdded {

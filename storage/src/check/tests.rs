@@ -275,7 +275,7 @@ fn changed_case() -> Case {
     run.frame(vec![Fact::MessageUpdated(Box::new(update))]);
     let from = DeletedFrom::Topic { channel: ChannelId(1), topic: "tea".into() };
     let messages = MessageRanges(vec![(MessageId(17), MessageId(30))]);
-    run.frame(vec![Fact::MessagesDeleted { from, messages }]);
+    run.frame(vec![Fact::MessagesDeleted { from, messages, by: None }]);
     let trees = trees(&folder.state());
     run.write_all(&trees);
     trees.flush().unwrap();

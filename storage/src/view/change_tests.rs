@@ -62,6 +62,7 @@ fn deleted(messages: MessageRanges) -> Fact {
     Fact::MessagesDeleted {
         from: DeletedFrom::Topic { channel: ChannelId(1), topic: "tea".into() },
         messages,
+        by: None,
     }
 }
 

@@ -69,7 +69,7 @@ fn resolving_is_told_and_taken_back() {
     world.clock.advance_secs(59);
     let facts = resolve("lunch");
     let from = DeletedFrom::Topic { channel: VERONA, topic: "lunch".into() };
-    let gone = Fact::MessagesDeleted { from, messages: MessageRanges::from_sorted([notice]) };
+    let gone = Fact::MessagesDeleted { from, messages: MessageRanges::from_sorted([notice]), by: None };
     assert_eq!(facts.last(), Some(&gone));
     world.set_policy(HAMLET, "lunch", VisibilityPolicy::Inherit);
     resolve("✔ lunch");

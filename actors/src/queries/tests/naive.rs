@@ -256,7 +256,7 @@ impl Table {
             }
         };
         let messages = MessageRanges::from_sorted([MessageId(gone.id)]);
-        self.apply(vec![Fact::MessagesDeleted { from, messages }]);
+        self.apply(vec![Fact::MessagesDeleted { from, messages, by: None }]);
     }
 
     fn is_subscribed(&self, user: UserId, channel: ChannelId) -> bool {

@@ -162,7 +162,7 @@ impl Plain {
             Place::Channel { channel, topic } => DeletedFrom::Topic { channel, topic },
             Place::Direct => DeletedFrom::Direct(recipient),
         };
-        Some(Fact::MessagesDeleted { from, messages: ranges(&ids) })
+        Some(Fact::MessagesDeleted { from, messages: ranges(&ids), by: None })
     }
 
     fn shift(&mut self, shift: &Shift) -> Option<Fact> {
