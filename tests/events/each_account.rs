@@ -182,6 +182,26 @@ async fn restricted_guests_meet_people_and_lose_sight_of_them() {
     assert!(kinds(&seen, "polonius").contains(&"realm_user add".to_owned()));
 }
 
+/// Old clients need a record of everybody.
+#[tokio::test]
+async fn restricted_guests_are_told_at_most_that_somebody_came() {
+    // Only there is somebody who may let others in.
+    let t = TestServer::plan().development().start().await;
+    let [desdemona, polonius] = t.users(["desdemona", "polonius"]);
+    restrict(&t).await;
+    let mut old = polonius.register().events(&["realm_user"]).await;
+    let seen = verify(&t, &ALL, async {
+        let params: Params<'_> =
+            &[("email", &"new@zulip.com"), ("full_name", &"Newcomer"), ("password", &"aHt6!kkqqzz99")];
+        desdemona.post("/users", params).ok().await;
+    })
+    .await;
+    assert!(!kinds(&seen, "polonius").contains(&"realm_user add".to_owned()));
+    let event = old.next().await;
+    assert_eq!((&event["op"], &event["person"]["full_name"]), (&json!("add"), &json!("Unknown user")));
+    assert!(!event.to_string().contains("new@zulip.com"), "{event}");
+}
+
 #[tokio::test]
 async fn restricted_guests_are_not_told_who_left() {
     let t = TestServer::start().await;

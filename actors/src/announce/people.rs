@@ -6,6 +6,7 @@ use model::{Directory, EventBody, Fact, User, UserId};
 use rules::permissions::users::{api_email, sees_user, shown_delivery_email};
 use rules::settings::{USER_SETTINGS, setting_forms, user_value};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Everybody who may know of somebody.
 pub(super) fn everyone_who_sees(directory: &Directory, about: &User) -> Vec<UserId> {
@@ -15,9 +16,12 @@ pub(super) fn everyone_who_sees(directory: &Directory, about: &User) -> Vec<User
 
 /// Somebody came in.
 pub(super) fn created(moment: &Moment<'_>, user: UserId, out: &mut Announcements) {
-    if let Some(user) = moment.after.user(user) {
-        out.to(everyone_who_sees(moment.after, user), EventBody::UserAdded(user.clone()));
-    }
+    let Some(user) = moment.after.user(user) else { return };
+    let active = moment.after.users().filter(|viewer| viewer.is_active);
+    let (seeing, blind): (Vec<_>, Vec<_>) = active.partition(|viewer| sees_user(moment.after, viewer, user));
+    let ids = |users: Vec<&Arc<User>>| users.into_iter().map(|user| user.id).collect::<Vec<_>>();
+    out.to(ids(seeing), EventBody::UserAdded(user.clone()));
+    out.for_clients(Clients::ListEverybody, ids(blind), EventBody::UnknownUserAdded(user.clone()));
 }
 
 /// Somebody's record changed. Without the one from before nothing can be said.

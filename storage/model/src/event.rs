@@ -274,6 +274,8 @@ pub enum EventBody {
     },
     /// A new person or bot, or one of whom the reader may know from now on.
     UserAdded(Arc<User>),
+    /// Somebody came of whom the reader must not know, for clients that cannot do without a record of everybody.
+    UnknownUserAdded(Arc<User>),
     /// The reader must not know of somebody any more.
     UserRemoved(UserId),
     /// A setting that new people start with.
@@ -414,7 +416,10 @@ impl EventBody {
             Self::MutedTopics(_) => EventKind::MutedTopics,
             Self::Typing { .. } => EventKind::Typing,
             Self::Presence { .. } => EventKind::Presence,
-            Self::UserAdded(_) | Self::UserRemoved(_) | Self::UserChanged { .. } => EventKind::RealmUser,
+            Self::UserAdded(_)
+            | Self::UnknownUserAdded(_)
+            | Self::UserRemoved(_)
+            | Self::UserChanged { .. } => EventKind::RealmUser,
             Self::DefaultSettingChanged { .. } => EventKind::RealmUserSettingsDefaults,
             Self::GroupAdded(_)
             | Self::GroupMembersAdded { .. }

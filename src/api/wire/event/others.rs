@@ -4,7 +4,7 @@ use super::{EventWriter, flags};
 use crate::api::wire::channel::{ChannelJson, SubscriberLists, SubscriptionJson, channel, subscription};
 use crate::api::wire::group::{GroupJson, group};
 use crate::api::wire::presence::{LegacyClientPresence, modern, shown};
-use crate::api::wire::user::{UserForm, UserJson, user};
+use crate::api::wire::user::{UserForm, UserJson, unknown_user, user};
 use model::event::{SubscribedChannel, TypingPlace};
 use model::{ChannelId, EventBody, GroupId, Timestamp, User, UserId};
 use rules::permissions::users::api_email;
@@ -153,6 +153,7 @@ impl EventWriter<'_> {
             }
             EventBody::Presence { .. } => EventJson::Presence(self.presence(body)?),
             EventBody::UserAdded(person) => self.user_added(person),
+            EventBody::UnknownUserAdded(person) => self.unknown_user_added(person),
             EventBody::GroupAdded(_)
             | EventBody::GroupMembersAdded { .. }
             | EventBody::GroupMembersRemoved { .. } => EventJson::UserGroup(self.of_groups(body)?),
@@ -259,9 +260,16 @@ impl EventWriter<'_> {
     }
 
     fn user_added<'e>(&'e self, person: &'e User) -> EventJson<'e> {
-        let form =
-            UserForm { client_gravatar: self.options.client_gravatar, profile_data: true, is_active: true };
-        let person = Box::new(user(self.directory, Some(self.owner), person, form));
+        let person = Box::new(user(self.directory, Some(self.owner), person, self.form_of_people()));
         EventJson::RealmUser { op: "add", person }
+    }
+
+    fn unknown_user_added<'e>(&'e self, person: &'e User) -> EventJson<'e> {
+        let person = Box::new(unknown_user(self.directory, person, self.form_of_people()));
+        EventJson::RealmUser { op: "add", person }
+    }
+
+    fn form_of_people(&self) -> UserForm {
+        UserForm { client_gravatar: self.options.client_gravatar, profile_data: true, is_active: true }
     }
 }

@@ -21,6 +21,8 @@ pub enum Clients {
     KnowLinkifiers,
     /// Those that read settings where they were before they had an object of their own.
     LegacySettings,
+    /// Those that need a record of everybody, also of whom they must not know.
+    ListEverybody,
 }
 
 impl Clients {
@@ -34,6 +36,7 @@ impl Clients {
             Self::IgnoreDeactivated => !capabilities.include_deactivated_groups,
             Self::KnowLinkifiers => capabilities.linkifier_url_template,
             Self::LegacySettings => !capabilities.user_settings_object,
+            Self::ListEverybody => !capabilities.user_list_incomplete,
         }
     }
 }
