@@ -3,6 +3,7 @@
 
 use super::address::check_address;
 use super::new_login::note_login;
+use super::welcome::welcome;
 use crate::api::users::create::check_new_account;
 use crate::http::limits::Bucket;
 use crate::http::{
@@ -140,7 +141,7 @@ async fn ldap_login(
     Ok(Some(user))
 }
 
-/// A member's account without a password of its own.
+/// A member's account without a password of its own. Whoever logs in first has joined.
 async fn create_account(realm: &RealmHandle, person: &LdapPerson) -> Result<Arc<User>, ApiError> {
     let LdapPerson { email, full_name } = person;
     let full_name = check_new_account(Some(&realm.directory()), email, full_name)?.to_owned();
@@ -153,7 +154,9 @@ async fn create_account(realm: &RealmHandle, person: &LdapPerson) -> Result<Arc<
         timezone: String::new(),
         channels: Vec::new(),
     };
-    Ok(realm.create_user(user).await?)
+    let user = realm.create_user(user).await?;
+    welcome(realm, &user, None).await;
+    Ok(user)
 }
 
 /// Why the directory gives no answer is for those who run the server.

@@ -1,6 +1,7 @@
 //! `POST /users`: an account made by an administrator (companions.md 5).
 
 use crate::api::account::address::is_address;
+use crate::api::account::welcome::welcome;
 use crate::http::{Answer, ApiError, App, Caller, Fields, FromFields, Params, reply};
 use actors::{DomainError, NewUser};
 use model::{Directory, Role};
@@ -34,7 +35,8 @@ struct Created {
     user_id: u32,
 }
 
-/// Creates a member, who is subscribed to the default channels. Everybody learns of it by event.
+/// Creates a member, who is subscribed to the default channels and greeted like whoever joins. Everybody learns of it by
+/// event.
 pub async fn create_user(
     app: App,
     caller: Caller,
@@ -61,6 +63,7 @@ pub async fn create_user(
         channels: Vec::new(),
     };
     let user = caller.realm.create_user(user).await?;
+    welcome(&caller.realm, &user, None).await;
     reply(&Created { user_id: user.id.0 })
 }
 

@@ -73,11 +73,16 @@ async fn the_first_login_makes_an_account() {
     assert_eq!(ada.get("/users/me", &[]).ok().await["role"], 400);
     let added = queue.next().await;
     assert_eq!((&added["op"], &added["person"]["full_name"]), (&json!("add"), &json!("Ada Byron")));
+    // Whoever comes in for the first time has joined; who comes back has not.
+    let greetings = || async { ada.messages(json!([["is", "dm"]])).await };
+    let greeted = greetings().await;
+    assert_eq!(greeted[0]["sender_full_name"], "Welcome Bot");
     // By name or by address, whatever the case: it is the same account.
     for username in ["ada", "ADA", "ada@zulip.com", "Ada@Zulip.com"] {
         let again = login(&stranger, username, "ada (secret) *").await.ok();
         assert_eq!(again["user_id"], ada.id, "{username}");
     }
+    assert_eq!(greetings().await.len(), greeted.len());
     // An account that is there already is found by its address.
     let hamlet = login(&stranger, "prince", "prince secret").await.ok();
     assert_eq!(

@@ -26,6 +26,30 @@ async fn somebody_new_can_log_in_and_is_in_the_default_channels() {
 }
 
 #[tokio::test]
+async fn somebody_new_is_greeted_and_announced_as_those_are_who_join() {
+    let t = TestServer::plan().development().start().await;
+    let (desdemona, iago) = (t.user("desdemona"), t.user("iago"));
+    let news = iago.create_channel("news").await;
+    let settings: Params<'_> = &[
+        ("signup_announcements_stream_id", &news.id),
+        ("welcome_message_custom_text", &"Read **the** rules."),
+    ];
+    desdemona.patch("/realm", settings).ok().await;
+    let params: Params<'_> =
+        &[("email", &"rosa@zulip.com"), ("password", &"correct horse battery"), ("full_name", &"Rosa")];
+    desdemona.post("/users", params).ok().await;
+    let rosa = t.user("rosa");
+    let greetings = rosa.messages(json!([["is", "dm"]])).await;
+    let said: Vec<_> = greetings.iter().map(|one| (&one["sender_full_name"], &one["content"])).collect();
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert_eq!(said[1], (&json!("Welcome Bot"), &json!("<p>Read <strong>the</strong> rules.</p>")));
+    let notices = iago.messages(json!([["channel", "news"], ["topic", "signups"]])).await;
+    let mention = format!("<span class=\"user-mention silent\" data-user-id=\"{}\">Rosa</span>", rosa.id);
+    let expected = format!("<p>{mention} joined this organization.</p>");
+    assert_eq!(notices.last().expect("a notice")["content"], expected);
+}
+
+#[tokio::test]
 async fn refusals() {
     let t = TestServer::plan().development().start().await;
     let [desdemona, iago, hamlet] = t.users(["desdemona", "iago", "hamlet"]);
