@@ -54,6 +54,17 @@ fn hint(nearest: Option<&str>) -> String {
     nearest.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default()
 }
 
+/// What is wrong, and where. The line itself may hold a password.
+fn place(text: &str, reason: &toml::de::Error) -> String {
+    let message = reason.message().trim_end();
+    let Some(before) = reason.span().and_then(|span| text.get(..span.start)) else {
+        return message.to_owned();
+    };
+    let line = before.matches('\n').count() + 1;
+    let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+    format!("line {line}, column {column}: {message}")
+}
+
 /// Options given on the command line: option path, how the flag is called, value as text.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides(Vec<(&'static str, &'static str, String)>);
@@ -115,7 +126,7 @@ impl Options {
     fn add_file(&mut self, origin: &str, text: &str) -> Result<(), ConfigError> {
         let table: Table = text.parse().map_err(|reason: toml::de::Error| ConfigError::Syntax {
             origin: origin.to_owned(),
-            reason: reason.to_string().trim_end().to_owned(),
+            reason: place(text, &reason),
         })?;
         let mut given = Vec::new();
         flatten("", table, &mut |option, value| given.push((option, value)));

@@ -6,6 +6,7 @@ mod bodies;
 mod parameters;
 mod rows;
 mod secrets;
+mod secrets_outside;
 
 use crate::support::{Person, TestServer};
 use reqwest::Method;

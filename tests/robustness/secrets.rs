@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 /// Something that only its owner should know.
-struct Secret {
+pub(super) struct Secret {
     what: &'static str,
     value: String,
     /// The server cannot do without it: it is in the data folder, which only its owner reads.
@@ -16,14 +16,14 @@ struct Secret {
 
 /// What was seen by people and in places that no secret is for.
 #[derive(Default)]
-struct Seen(Vec<(String, String)>);
+pub(super) struct Seen(Vec<(String, String)>);
 
 impl Seen {
-    fn add(&mut self, place: impl Into<String>, text: impl Into<String>) {
+    pub(super) fn add(&mut self, place: impl Into<String>, text: impl Into<String>) {
         self.0.push((place.into(), text.into()));
     }
 
-    fn check(&self, secrets: &[Secret]) {
+    pub(super) fn check(&self, secrets: &[Secret]) {
         for Secret { what, value, .. } in secrets {
             assert!(value.len() >= 12, "{what} is too short to be looked for: {value}");
             for (place, text) in &self.0 {
@@ -38,7 +38,7 @@ fn around(text: &str, value: &str) -> String {
     line.chars().take(400).collect()
 }
 
-fn secret(what: &'static str, value: impl Into<String>) -> Secret {
+pub(super) fn secret(what: &'static str, value: impl Into<String>) -> Secret {
     Secret { what, value: value.into(), is_kept: false }
 }
 
@@ -46,7 +46,7 @@ fn kept(what: &'static str, value: impl Into<String>) -> Secret {
     Secret { what, value: value.into(), is_kept: true }
 }
 
-const VERBOSE: [(&str, &str); 4] = [
+pub(super) const VERBOSE: [(&str, &str); 4] = [
     ("MILLSTREAM_LOG_FILTER", "trace"),
     ("MILLSTREAM_LIMITS_ENABLED", "false"),
     ("MILLSTREAM_WEBHOOKS_PRIVATE_ADDRESSES", "true"),
@@ -57,7 +57,7 @@ const PUSH_KEY: &str = "key-at-the-push-service-1f2e3d4c";
 const BIND_PASSWORD: &str = "password-of-the-directory-5a6b7c";
 
 /// An organization with olga and otto, whose passwords were made up; gives those.
-fn create(data: &str) -> [String; 2] {
+pub(super) fn create(data: &str) -> [String; 2] {
     let run = |args: &[&str]| {
         let (status, text) = ServerProcess::run(&[args, &["--data", data]].concat());
         assert!(status.success(), "{args:?}: {text}");
@@ -71,7 +71,7 @@ fn create(data: &str) -> [String; 2] {
 }
 
 /// Logs in; gives the person with their key.
-async fn log_in(server: &ServerProcess, email: &str, password: &str) -> Person {
+pub(super) async fn log_in(server: &ServerProcess, email: &str, password: &str) -> Person {
     let params: Params<'_> = &[("username", &email), ("password", &password)];
     let body = server.stranger().post("/fetch_api_key", params).ok().await;
     let text = |name: &str| body[name].as_str().expect("a text").to_owned();

@@ -140,7 +140,7 @@ impl SettledCommand for ResendInvitation {
 }
 
 /// Somebody who wants to join.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Joining {
     /// With which invitation.
     pub invitation: InvitationId,

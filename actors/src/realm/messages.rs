@@ -16,7 +16,7 @@ use model::{
 use std::sync::Arc;
 
 /// A person or bot to be created.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct NewUser {
     /// Real address.
     pub email: String,

@@ -102,7 +102,7 @@ impl RealmActor {
 }
 
 /// What somebody changes about themselves.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct OwnChanges {
     /// Settings with values of the right type.
     pub settings: Vec<(&'static Setting, SettingValue)>,
@@ -115,7 +115,7 @@ pub struct OwnChanges {
 }
 
 /// A new password in place of another.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct NewPassword {
     /// Hash of the one that was checked.
     pub old_hash: Option<String>,

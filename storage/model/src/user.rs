@@ -2,10 +2,12 @@
 
 use crate::ids::{ProfileFieldId, UserId};
 use crate::profile_field::ProfileValue;
+use crate::push::Hidden;
 use crate::setting::Settings;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// Role in the organization; a smaller code is more powerful (api.md, conventions 7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -79,7 +81,7 @@ pub struct Bot {
 }
 
 /// A person or bot of an organization.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct User {
     /// Unique in the organization.
     pub id: UserId,
@@ -107,6 +109,27 @@ pub struct User {
     pub settings: Settings,
     /// What the user filled in, by field. Values of fields that are gone may still be there; nobody sees them.
     pub profile_data: BTreeMap<ProfileFieldId, ProfileValue>,
+}
+
+impl fmt::Debug for User {
+    /// Everything but the hash of the password, of which only is said whether there is one.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("User")
+            .field("id", &self.id)
+            .field("delivery_email", &self.delivery_email)
+            .field("full_name", &self.full_name)
+            .field("role", &self.role)
+            .field("is_active", &self.is_active)
+            .field("bot", &self.bot)
+            .field("joined", &self.joined)
+            .field("timezone", &self.timezone)
+            .field("avatar_version", &self.avatar_version)
+            .field("password_hash", &self.password_hash.as_ref().map(|_| Hidden(())))
+            .field("api_key_rotation", &self.api_key_rotation)
+            .field("settings", &self.settings)
+            .field("profile_data", &self.profile_data)
+            .finish()
+    }
 }
 
 impl User {
