@@ -242,6 +242,11 @@ impl RealmShared {
 }
 
 impl RealmHandle {
+    /// How many deliveries are under way now: everything else that is owed waits as a row.
+    pub fn under_way(&self) -> usize {
+        self.0.outbox.under_way.load(Ordering::SeqCst)
+    }
+
     /// Whether tasks of a kind can be carried, as the server is configured.
     pub fn carries(&self, kind: TaskKind) -> bool {
         self.0.carries(kind)
