@@ -16,7 +16,7 @@ use actors::{Clock, DomainError, QueueLimits, Server, SystemClock};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use thiserror::Error;
 use tokio::net::TcpSocket;
 use tokio::sync::oneshot;
@@ -25,6 +25,9 @@ use tokio::sync::oneshot;
 const FOLD_EVERY: Duration = Duration::from_secs(5);
 /// How long a stopping server still takes in what clients had sent before they could know.
 const LAST_CALL: Duration = Duration::from_millis(50);
+
+/// How long a stopped server waits for its last threads to let go of the data folder.
+const LET_GO: Duration = Duration::from_secs(2);
 
 /// Why the server does not run.
 #[derive(Debug, Error)]
@@ -264,8 +267,14 @@ impl Running {
         self.handle.stop(true).await;
         let stopped = self.done.await.unwrap_or(Err(DomainError::Stopping));
         // The app holds the actors' handles; the thread ends without it.
+        let server = Arc::downgrade(&app.server);
         drop(app);
         let _ = self.thread.join();
+        // Workers let go of what they shared a moment after they said that they ended.
+        let deadline = Instant::now() + LET_GO;
+        while server.strong_count() > 0 && Instant::now() < deadline {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
         stopped
     }
 }
