@@ -236,6 +236,7 @@ pub fn table() -> Vec<Route> {
 
         Route::new(Method::PATCH, "/api/v1/realm",                  Login::Administrator, Limit::Api, realm::update::update_realm),
         Route::new(Method::POST,   "/api/v1/realm/deactivate",            Login::Owner,   Limit::Api, realm::deactivate::deactivate),
+        Route::new(Method::POST,   "/api/v1/realm/test_welcome_bot_custom_message", Login::Administrator, Limit::Api, realm::test_welcome::test_welcome),
         Route::new(Method::GET,    "/api/v1/realm/domains",               Login::Account, Limit::Api, realm::domains::list),
         Route::new(Method::POST,   "/api/v1/realm/domains",               Login::Owner,   Limit::Api, realm::domains::create),
         Route::new(Method::PATCH,  "/api/v1/realm/domains/{domain:text}", Login::Owner,   Limit::Api, realm::domains::update),

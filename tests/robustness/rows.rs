@@ -294,6 +294,12 @@ pub const ROWS: &[Row] = &[
     row("GET /api/v1/user_groups/{user_group_id:int}/subgroups", "", "", "direct_subgroup_only:bool"),
     row("POST /api/v1/user_groups/{user_group_id:int}/subgroups", "add=[1]", "add", "add:list delete:list"),
     row("POST /api/v1/realm/deactivate", "deletion_delay_days=30", "", "deletion_delay_days:int"),
+    row(
+        "POST /api/v1/realm/test_welcome_bot_custom_message",
+        "welcome_message_custom_text=hello",
+        "welcome_message_custom_text",
+        "",
+    ),
     row("GET /api/v1/realm/domains", "", "", ""),
     row("POST /api/v1/realm/domains", "domain=new.example", "domain", "allow_subdomains:bool"),
     row("PATCH /api/v1/realm/domains/{domain:text}", "", "", "allow_subdomains:bool"),

@@ -3,9 +3,11 @@
 //! Best effort, as all notices: the account is there anyway.
 
 use actors::{
-    ChannelDraft, DirectDraft, DomainError, RealmHandle, draft_notice, notification_bot, welcome_bot,
+    ChannelDraft, DirectDraft, DomainError, RealmHandle, Sent, draft_notice, notification_bot, welcome_bot,
 };
 use model::{ChannelId, Directory, Invitation, User};
+use rules::RuleError;
+use rules::error::AccountError;
 use rules::notices::{SIGNUPS_TOPIC, invitation_accepted_text, signed_up_text, welcome_text};
 use rules::settings::{realm_int, realm_text};
 use std::sync::Arc;
@@ -18,28 +20,47 @@ pub async fn welcome(realm: &RealmHandle, user: &User, invitation: Option<&Invit
         && let Some(inviter) = directory.user(invitation.inviter).filter(|inviter| inviter.is_active)
         && let Some(bot) = notification_bot(&directory)
     {
-        write(realm, &directory, bot, inviter, invitation_accepted_text(user)).await;
+        note_failure(write(realm, &directory, bot, inviter, invitation_accepted_text(user)).await);
     }
     announce(realm, &directory, user).await;
 }
 
 /// The server's own words, and those of the organization: the ones of the invitation instead, if it has some.
 async fn greet(realm: &RealmHandle, directory: &Directory, user: &User, invitation: Option<&Invitation>) {
-    let Some(bot) = welcome_bot(directory) else { return };
-    write(realm, directory, bot, user, welcome_text(&directory.realm().name)).await;
+    note_failure(greet_with(realm, directory, user, welcome_text(&directory.realm().name)).await);
     let own_text = invitation.and_then(|invitation| invitation.welcome_text.as_deref());
     let text = own_text.unwrap_or_else(|| realm_text(directory.realm(), "welcome_message_custom_text"));
     if !text.trim().is_empty() {
-        write(realm, directory, bot, user, text.to_owned()).await;
+        note_failure(greet_with(realm, directory, user, text.to_owned()).await);
     }
 }
 
-async fn write(realm: &RealmHandle, directory: &Directory, bot: &Arc<User>, to: &User, content: String) {
-    let Some(mut draft) = draft_notice(realm, directory, bot, content) else { return };
+/// Says something to a person as the bot that greets.
+///
+/// # Errors
+/// Everything that sending is refused with; `ContentEmpty` where nothing can be made of the text.
+pub async fn greet_with(
+    realm: &RealmHandle,
+    directory: &Directory,
+    to: &User,
+    content: String,
+) -> Result<Sent, DomainError> {
+    let bot = welcome_bot(directory).ok_or(RuleError::from(AccountError::NoSuchUser))?;
+    write(realm, directory, bot, to, content).await
+}
+
+async fn write(
+    realm: &RealmHandle,
+    directory: &Directory,
+    bot: &Arc<User>,
+    to: &User,
+    content: String,
+) -> Result<Sent, DomainError> {
+    let mut draft = draft_notice(realm, directory, bot, content).ok_or(RuleError::ContentEmpty)?;
     draft.sender = bot.clone();
     let mut users = vec![bot.id, to.id];
     users.sort_unstable();
-    note_failure(realm.send_direct(DirectDraft { draft, users }).await.map(|_| ()));
+    realm.send_direct(DirectDraft { draft, users }).await
 }
 
 /// Where the organization has a channel for it.
@@ -52,10 +73,10 @@ async fn announce(realm: &RealmHandle, directory: &Directory, user: &User) {
     let topic = SIGNUPS_TOPIC.to_owned();
     let sent =
         realm.send_to_channel(ChannelDraft { draft, channel: channel.id, topic, topic_links: Vec::new() });
-    note_failure(sent.await.map(|_| ()));
+    note_failure(sent.await);
 }
 
-fn note_failure(outcome: Result<(), DomainError>) {
+fn note_failure(outcome: Result<Sent, DomainError>) {
     if let Err(error) = outcome {
         tracing::warn!(%error, "a notice about a new person could not be sent");
     }

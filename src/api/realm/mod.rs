@@ -6,5 +6,6 @@ pub mod linkifiers;
 pub mod playgrounds;
 pub mod profile_fields;
 pub mod setting_fields;
+pub mod test_welcome;
 pub mod update;
 pub mod user_defaults;

@@ -6,6 +6,7 @@ mod full_members;
 mod linkifiers;
 mod playgrounds;
 pub mod profile_fields;
+mod test_welcome;
 mod together;
 mod update;
 mod user_defaults;

@@ -25,6 +25,9 @@ pub fn rows() -> Vec<Row> {
                                                                                  "admin admin  admin  admin  ok     ok     admin  admin"),
         row("DELETE /api/v1/realm/playgrounds/{playground_id:int}", Nowhere, "", "admin admin  admin  admin  play   play   admin  admin"),
 
+        row("POST /api/v1/realm/test_welcome_bot_custom_message", Nowhere, "welcome_message_custom_text=hello",
+                                                                                 "admin admin  admin  admin  ok     ok     admin  admin"),
+
         // Closing it would end the stage: here even an owner asks for what is not to be had.
         row("POST /api/v1/realm/deactivate", Nowhere, "deletion_delay_days=30",  "owner owner  owner  owner  owner  kept   owner  owner"),
     ]
