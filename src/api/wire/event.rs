@@ -102,14 +102,15 @@ impl<'a> EventWriter<'a> {
             EventBody::MessagesDeleted { place, .. } => {
                 Some(place.as_ref().map_or(0, |(_, topic)| topic_form(topic)))
             }
+            // What restricted guests must not know of people is nobody else's form.
+            EventBody::Typing { .. } | EventBody::Reaction { .. } if self.is_restricted => None,
+            EventBody::Reaction { .. } => Some(0),
             EventBody::MutedTopics(_) | EventBody::Typing { .. } | EventBody::MessageChanged(_) => {
                 Some(usize::from(capabilities.empty_topic_name))
             }
             EventBody::SubscriptionsAdded(_) | EventBody::SubscriptionChanged { .. } => {
                 Some(usize::from(capabilities.notification_settings_null))
             }
-            // What restricted guests must not know of people is nobody else's form.
-            EventBody::Reaction { .. } => (!self.is_restricted).then_some(0),
             EventBody::Presence { .. } if capabilities.simplified_presence_events => Some(2),
             EventBody::Presence { .. } => Some(usize::from(self.options.slim_presence)),
             _ => Some(0),

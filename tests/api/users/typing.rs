@@ -87,6 +87,13 @@ async fn guests_learn_nobodys_address_by_it() {
     let type_to = || polonius.post("/typing", &[("op", &"start"), ("to", &json!([othello.id]))]);
     type_to().bad(&format!("Invalid user ID {}", othello.id)).await;
     assert_eq!(own.now().await, [] as [Value; 0]);
+    // Nor where others of a channel hear of it.
+    let channel = desdemona.create_channel("Verona").with(&polonius).await;
+    let params: Params<'_> =
+        &[("type", &"channel"), ("op", &"start"), ("stream_id", &channel.id), ("topic", &"t")];
+    othello.post("/typing", params).ok().await;
+    let sender = own.next().await["sender"].clone();
+    assert_eq!(sender, json!({"user_id": othello.id, "email": format!("user{}@zulipdev.com", othello.id)}));
     othello.send_direct(&[&polonius], "We have met.").await;
     type_to().ok().await;
     assert_eq!(own.next().await["recipients"].as_array().unwrap().len(), 2);

@@ -7,7 +7,7 @@ use crate::api::wire::presence::{LegacyClientPresence, modern, shown};
 use crate::api::wire::user::{UserForm, UserJson, unknown_user, user};
 use model::event::{SubscribedChannel, TypingPlace};
 use model::{ChannelId, EventBody, GroupId, Timestamp, User, UserId};
-use rules::permissions::users::api_email;
+use rules::permissions::users::{api_email, sees_user};
 use rules::topics::shown_topic;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -225,7 +225,7 @@ impl EventWriter<'_> {
     }
 
     fn typing<'e>(&'e self, sender: &'e User, is_start: bool, place: &'e TypingPlace) -> TypingJson<'e> {
-        let typist = |user: &'e User| TypistJson { user_id: user.id, email: api_email(self.directory, user) };
+        let typist = |user: &'e User| TypistJson { user_id: user.id, email: self.email_of(user) };
         let op = if is_start { "start" } else { "stop" };
         match place {
             TypingPlace::Direct(users) => TypingJson {
@@ -244,6 +244,14 @@ impl EventWriter<'_> {
                 stream_id: Some(*channel),
                 topic: Some(shown_topic(topic, self.options.capabilities.empty_topic_name)),
             },
+        }
+    }
+
+    /// The address of somebody who does something, for whom they may be nobody.
+    fn email_of<'e>(&'e self, user: &'e User) -> Cow<'e, str> {
+        match self.is_restricted && !sees_user(self.directory, self.owner, user) {
+            true => Cow::Owned(self.directory.made_up_email(user.id)),
+            false => api_email(self.directory, user),
         }
     }
 
