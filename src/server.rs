@@ -140,11 +140,13 @@ async fn start(
 ) -> Result<(actix_web::dev::Server, Started, Arc<Server>), ServeError> {
     install_metrics();
     let listen = setup.config.listen;
-    let bind_error = |reason| ServeError::Bind { address: listen, reason };
-    let (socket, address) = bind(listen).map_err(bind_error)?;
     let hosts = Arc::new(Hosts::new(&setup.config, setup.is_development));
-    // Before anything that was owed is delivered: it may have links.
-    hosts.listens_on(address);
+    // Before anything that was owed is delivered: it may have links. Whether it went well is asked last: two of the same
+    // server have one folder, which says more.
+    let bound = bind(listen);
+    if let Ok((_, address)) = &bound {
+        hosts.listens_on(*address);
+    }
     let couriers = Couriers::new(&setup.config, hosts.clone(), setup.is_development)?;
     let mail = couriers.mail.clone();
     let options = with_outbox(&setup.config, options(&setup.config, setup.is_durable), couriers);
@@ -155,14 +157,14 @@ async fn start(
     let blobs = Blobs::open(&setup.config.blobs, &setup.config.data, setup.is_durable)?;
     let app =
         App::new(setup.config, setup.routes, (actors.clone(), hosts, mail, blobs), setup.is_development);
-    match build(&app, socket) {
-        Ok(server) => {
+    match bound.and_then(|(socket, address)| Ok((build(&app, socket)?, address))) {
+        Ok((server, address)) => {
             let handle = server.handle();
             Ok((server, Started { app, handle, address }, actors))
         }
         Err(reason) => {
             actors.stop().await?;
-            Err(bind_error(reason))
+            Err(ServeError::Bind { address: listen, reason })
         }
     }
 }
