@@ -13,7 +13,7 @@ use crate::api::account::emails::{emails_html, emails_json};
 use crate::api::account::fetch_api_key::fetch_api_key;
 use crate::api::account::jwt_fetch_api_key::jwt_fetch_api_key;
 use crate::api::account::server_settings::server_settings;
-use crate::api::account::{push_devices, push_test, push_tokens};
+use crate::api::account::{push_devices, push_tokens, test_push};
 use crate::api::emoji::{EMOJI_PATH, emoji_json};
 use crate::api::users::create::create_user;
 use crate::api::{
@@ -157,8 +157,8 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::POST,   "/api/v1/users/me/android_gcm_reg_id",         Login::Human, Limit::Api, push_tokens::add_google),
         Route::new(Method::DELETE, "/api/v1/users/me/android_gcm_reg_id",         Login::Human, Limit::Api, push_tokens::remove_google),
         Route::new(Method::POST,   "/api/v1/mobile_push/register",                Login::Human, Limit::Api, push_devices::register),
-        Route::new(Method::POST,   "/api/v1/mobile_push/test_notification",       Login::Human, Limit::Api, push_test::test_tokens),
-        Route::new(Method::POST,   "/api/v1/mobile_push/e2ee/test_notification",  Login::Human, Limit::Api, push_test::test_devices),
+        Route::new(Method::POST,   "/api/v1/mobile_push/test_notification",       Login::Human, Limit::Api, test_push::test_tokens),
+        Route::new(Method::POST,   "/api/v1/mobile_push/e2ee/test_notification",  Login::Human, Limit::Api, test_push::test_devices),
 
         Route::new(Method::POST, "/api/v1/register", Login::Spectator, Limit::Api, events::register::register),
 

@@ -1,12 +1,19 @@
-//! Who is told what happens to messages after they were sent (events.md 1, "access set").
+//! Who is told: of what happens to messages after they were sent, and to people (events.md 1, "access set", "user viewers").
 
 use model::{ChannelId, Directory, Message, MessageId, Place, Subscription, User, UserId};
 use roaring::RoaringBitmap;
 use rules::permissions::channel::{History, history_of};
 use rules::permissions::message::Spot;
+use rules::permissions::users::sees_user;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use storage::View;
+
+/// Everybody who may know of somebody.
+pub(super) fn everyone_who_sees(directory: &Directory, about: &User) -> Vec<UserId> {
+    let users = directory.users();
+    users.filter(|user| user.is_active && sees_user(directory, user, about)).map(|user| user.id).collect()
+}
 
 /// Somebody who has some of the messages in question.
 #[derive(Clone, Debug, PartialEq, Eq)]

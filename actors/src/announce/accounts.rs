@@ -1,7 +1,7 @@
 //! Events of accounts that are deactivated, and of those that are in use again: what clients take away from everywhere
 //! where the user stood, and put back (events.md 6, "deactivate user").
 
-use super::people::everyone_who_sees;
+use super::access::everyone_who_sees;
 use super::{Announcements, Moment, bots, channels, groups, subscriptions};
 use model::event::{ChannelChange, GroupChange, UserChange};
 use model::{Audience, Directory, EventBody, GroupSetting, SettingValue, UserId};

@@ -2,7 +2,6 @@
 //! from the log, from the state as it was then (`replay`).
 
 use super::access::{self, Holder};
-use super::replay;
 use model::fact::{DeletedFrom, MessageUpdate};
 use model::{ChannelId, Directory, Fact, FolderId, Frame, Place, UserId};
 use roaring::RoaringBitmap;
@@ -55,7 +54,7 @@ impl Before {
         let mut before = Self { is_replay: true, unborn: unborn.clone(), ..Self::default() };
         if frame.facts.iter().any(changes_directory) {
             before.directory = Some(directory.clone());
-            before.new_folders = replay::new_folders(frame);
+            before.new_folders = new_folders(frame);
         }
         before.note_messages(view, directory, frame);
         before
@@ -92,6 +91,23 @@ impl Before {
             self.holders.insert(position, access::holders(view, directory, spot, &ids, is_replay));
         }
     }
+}
+
+/// Folders that a frame makes: those of which it noted nothing.
+fn new_folders(frame: &Frame) -> BTreeSet<FolderId> {
+    let folder = |fact: &Fact| match fact {
+        Fact::FolderChanged(folder) => Some(folder.id),
+        _ => None,
+    };
+    let mut found: BTreeSet<FolderId> = frame.facts.iter().filter_map(folder).collect();
+    for fact in &frame.facts {
+        if let Fact::Before(noted) = fact {
+            for known in noted.iter().filter_map(folder) {
+                found.remove(&known);
+            }
+        }
+    }
+    found
 }
 
 /// Where the target of an update was before it.

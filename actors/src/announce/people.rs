@@ -1,18 +1,13 @@
 //! Events of people and bots: new ones, and what changed about them and their settings.
 
+use super::access::everyone_who_sees;
 use super::{Announcements, Moment, bots, personal, pictures};
 use model::event::{ChangedSetting, Clients, SettingForm, UserChange};
-use model::{Directory, EventBody, Fact, User, UserId};
+use model::{EventBody, Fact, User, UserId};
 use rules::permissions::users::{api_email, sees_user, shown_delivery_email};
 use rules::settings::{USER_SETTINGS, setting_forms, user_value};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-
-/// Everybody who may know of somebody.
-pub(super) fn everyone_who_sees(directory: &Directory, about: &User) -> Vec<UserId> {
-    let users = directory.users();
-    users.filter(|user| user.is_active && sees_user(directory, user, about)).map(|user| user.id).collect()
-}
 
 /// Somebody came in.
 pub(super) fn created(moment: &Moment<'_>, user: UserId, out: &mut Announcements) {

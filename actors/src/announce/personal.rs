@@ -1,6 +1,6 @@
 //! Events of what people say about themselves, whom they mute, and the views of their sidebar.
 
-use super::people::everyone_who_sees;
+use super::access::everyone_who_sees;
 use super::{Announcements, Moment};
 use model::event::{StatusChange, UserChange};
 use model::{EventBody, NamedStatus, NavigationView, ProfileFieldId, ProfileValue, User, UserId, UserStatus};

@@ -1,6 +1,6 @@
 //! Events of pictures: of people and bots, of the organization, its own emoji.
 
-use super::people::everyone_who_sees;
+use super::access::everyone_who_sees;
 use super::{Announcements, Moment, bots};
 use model::event::UserChange;
 use model::picture::{PictureFact, RealmPicture};

@@ -6,8 +6,8 @@
 use super::before::changes_directory;
 use super::{Before, Moment, announced};
 use model::{
-    Audience, Channel, ChannelFolder, ChannelId, Directory, Event, Fact, FolderId, Frame, Realm,
-    Subscription, User, UserGroup, UserId,
+    Audience, Channel, ChannelFolder, ChannelId, Directory, Event, Fact, Frame, Realm, Subscription, User,
+    UserGroup, UserId,
 };
 use std::collections::BTreeSet;
 use storage::View;
@@ -83,23 +83,6 @@ fn record_before(directory: &Directory, fact: &Fact) -> Option<Fact> {
         }
         _ => return None,
     })
-}
-
-/// Folders that a frame makes: those of which it noted nothing.
-pub fn new_folders(frame: &Frame) -> BTreeSet<FolderId> {
-    let folder = |fact: &Fact| match fact {
-        Fact::FolderChanged(folder) => Some(folder.id),
-        _ => None,
-    };
-    let mut found: BTreeSet<FolderId> = frame.facts.iter().filter_map(folder).collect();
-    for fact in &frame.facts {
-        if let Fact::Before(noted) = fact {
-            for known in noted.iter().filter_map(folder) {
-                found.remove(&known);
-            }
-        }
-    }
-    found
 }
 
 /// Makes records what a fact says.

@@ -8,7 +8,7 @@ pub mod fetch_api_key;
 pub mod jwt_fetch_api_key;
 pub mod new_login;
 pub mod push_devices;
-pub mod push_test;
 pub mod push_tokens;
 pub mod server_settings;
+pub mod test_push;
 pub mod welcome;
