@@ -117,7 +117,7 @@ async fn settings_are_changed_and_some_of_them_told() {
             json!({"message_retention_days": 3}),
             Some(
                 "has changed the [message retention period](/help/message-retention-policy) for this \
-                 channel:\n\n* **Old retention period**: Forever\n* **New retention period**: 3 days\n\n\
+                 channel:\n* **Old retention period**: Forever\n* **New retention period**: 3 days\n\n\
                  Messages in this channel will now be automatically deleted 3 days after they are sent.",
             ),
         ),

@@ -104,7 +104,7 @@ pub fn retention_changed_text(realm: &Realm, actor: &User, old: Option<i32>, new
         ),
     };
     format!(
-        "{} has changed the [message retention period](/help/message-retention-policy) for this channel:\n\n\
+        "{} has changed the [message retention period](/help/message-retention-policy) for this channel:\n\
          * **Old retention period**: {old_period}\n\
          * **New retention period**: {new_period}\n\n\
          {summary}",
@@ -251,7 +251,7 @@ mod tests {
         let text = |old, new| retention_changed_text(&realm, &fixture::member(), old, new);
         assert_eq!(
             text(Some(30), Some(-1)),
-            "@_**member|4** has changed the [message retention period](/help/message-retention-policy) for this channel:\n\n* **Old retention period**: 30 days\n* **New retention period**: Forever\n\nMessages in this channel will now be retained forever."
+            "@_**member|4** has changed the [message retention period](/help/message-retention-policy) for this channel:\n* **Old retention period**: 30 days\n* **New retention period**: Forever\n\nMessages in this channel will now be retained forever."
         );
         assert!(text(Some(-1), None).ends_with(
             "* **Old retention period**: Forever\n* **New retention period**: 1 day\n\nMessages in this channel will now be automatically deleted 1 day after they are sent."
