@@ -182,6 +182,23 @@ async fn restricted_guests_meet_people_and_lose_sight_of_them() {
     assert!(kinds(&seen, "polonius").contains(&"realm_user add".to_owned()));
 }
 
+/// Registering names nobody's status who is out of use or out of sight.
+#[tokio::test]
+async fn a_status_comes_back_with_whoever_has_it() {
+    let t = TestServer::start().await;
+    let [iago, othello, polonius] = t.users(["iago", "othello", "polonius"]);
+    let emoji: Params<'_> = &[("status_text", &"at sea"), ("emoji_name", &"boat")];
+    othello.post("/users/me/status", emoji).ok().await;
+    iago.delete(&format!("/users/{}", othello.id), &[]).ok().await;
+    verify(&t, &["iago", "hamlet", "polonius"], async {
+        iago.post(&format!("/users/{}/reactivate", othello.id), &[]).ok().await;
+    })
+    .await;
+    restrict(&t).await;
+    let othello = t.user("othello");
+    verify(&t, &["iago", "polonius"], async { _ = othello.send_direct(&[&polonius], "x").await }).await;
+}
+
 /// Old clients need a record of everybody.
 #[tokio::test]
 async fn restricted_guests_are_told_at_most_that_somebody_came() {

@@ -2,7 +2,7 @@
 //! where the user stood, and put back (events.md 6, "deactivate user").
 
 use super::access::everyone_who_sees;
-use super::{Announcements, Moment, bots, channels, groups, subscriptions};
+use super::{Announcements, Moment, bots, channels, groups, personal, subscriptions};
 use model::event::{ChannelChange, GroupChange, UserChange};
 use model::{Audience, Directory, EventBody, GroupSetting, SettingValue, UserId};
 use rules::permissions::group_setting::realm_group_setting;
@@ -31,8 +31,10 @@ pub(super) fn active_set(moment: &Moment<'_>, id: UserId, is_active: bool, out: 
         let viewer = moment.before().user(*viewer);
         viewer.is_some_and(|viewer| sees_user(moment.before(), viewer, was))
     };
-    let viewers = everyone_who_sees(moment.after, is).into_iter().filter(knew);
-    out.to(viewers, EventBody::UserChanged { user: id, change: UserChange::IsActive(is_active) });
+    let viewers: Vec<UserId> = everyone_who_sees(moment.after, is).into_iter().filter(knew).collect();
+    let change = UserChange::IsActive(is_active);
+    out.to(viewers.iter().copied(), EventBody::UserChanged { user: id, change });
+    personal::status_shown(moment, is, viewers, out);
     if is.is_bot() {
         bots::changed(moment, was, is, out);
     }

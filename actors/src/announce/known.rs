@@ -1,7 +1,7 @@
 //! Who may know of whom, where that changes: restricted guests meet people and lose sight of them, and a new role shows
 //! others' addresses and bots or hides them (events.md 1 "user viewers", 3 `realm_user`, `realm_bot`).
 
-use super::{Announcements, Moment, bots, pictures, roles};
+use super::{Announcements, Moment, bots, personal, pictures, roles};
 use model::event::UserChange;
 use model::{ChannelId, Directory, EventBody, Fact, User, UserId};
 use rules::permissions::users::{is_restricted, sees_user, shown_delivery_email};
@@ -30,12 +30,12 @@ pub(crate) fn note_known_people(directory: &Directory, facts: &[Fact]) -> Option
         Fact::GroupChanged(_) => directory.users().any(|user| user.is_guest()),
         _ => false,
     });
-    // Each user is gained by some and lost by others, and shows an address with its picture or not; with another role one
-    // learns who is in each channel, and of each bot. Facts that say this are one or a few.
+    // Each user is gained by some (with the status) and lost by others, and shows an address with its picture or not;
+    // with another role one learns who is in each channel, and of each bot. Facts that say this are one or a few.
     let events = || {
         let roles = facts.iter().filter(|fact| matches!(fact, Fact::UserChanged(_))).count();
         let users = directory.users().count();
-        let events = users * 6 + (directory.channels().count() + users) * roles + 64;
+        let events = users * 7 + (directory.channels().count() + users) * roles + 64;
         Fact::KnownPeopleChanged { events: u32::try_from(events).unwrap_or(u32::MAX) }
     };
     matters.then(events)
@@ -187,7 +187,8 @@ impl News {
         }
         for (about, viewers) in self.gained {
             if let Some(user) = moment.after.user(about) {
-                out.to(viewers, EventBody::UserAdded(user.clone()));
+                out.to(viewers.iter().copied(), EventBody::UserAdded(user.clone()));
+                personal::status_shown(moment, user, viewers.into_iter().collect(), out);
             }
         }
         let address = |about: UserId| moment.after.user(about).map(|user| user.delivery_email.clone());

@@ -25,6 +25,19 @@ pub(super) fn status_set(
     }
 }
 
+/// The status of somebody who comes into sight, or back, where there is one: the records of people do not say it.
+pub(super) fn status_shown(moment: &Moment<'_>, about: &User, viewers: Vec<UserId>, out: &mut Announcements) {
+    let status = moment.after.status(about.id);
+    let change = StatusChange {
+        away: (!user_bool(about, "presence_enabled")).then_some(true),
+        text: status.map(|status| status.text.clone()).filter(|text| !text.is_empty()),
+        emoji: status.and_then(|status| status.emoji.clone()).map(Some),
+    };
+    if about.is_active && !about.is_bot() && change != StatusChange::default() {
+        out.to(viewers, EventBody::UserStatus { user: about.id, change });
+    }
+}
+
 /// Hiding one's presence is what clients knew as being away.
 pub(super) fn presence_setting_changed(moment: &Moment<'_>, was: &User, is: &User, out: &mut Announcements) {
     let shows = user_bool(is, "presence_enabled");
