@@ -1,20 +1,17 @@
 //! Commands about channels, their subscribers and their folders.
 
-use super::{RealmHandle, ask, mailbox};
+use super::{RealmHandle, SUBSCRIBERS_MAX, ask, mailbox};
 use crate::changes::{Change, ChangeCommand, Routed};
 use crate::channel::{Subscribe, Subscribed, Unsubscribe, Unsubscribed};
 use crate::error::DomainError;
 use crate::realm::{
-    ArchiveChannel, CreateChannel, CreateFolder, FolderDescription, NewChannel, OpenChannel, ReorderFolders,
-    SetDefaultChannel, UpdateChannel, UpdateFolder,
+    ArchiveChannel, CreateChannel, CreateFolder, FolderDescription, NewChannel, OpenChannel, ReadArchived,
+    ReorderFolders, SetDefaultChannel, UpdateChannel, UpdateFolder,
 };
 use actix::prelude::*;
 use model::{ChannelId, FolderId, RecipientId, UserId};
 use rules::permissions::channel_update::ChannelUpdate;
 use std::sync::Arc;
-
-/// Users whose subscriptions one frame changes.
-const SUBSCRIBERS_MAX: usize = 1000;
 
 impl RealmHandle {
     /// The running actor of a channel, started if need be.
@@ -66,7 +63,11 @@ impl RealmHandle {
     /// # Errors
     /// `InvalidChannelId`, `ChannelNotAdministered`, `ChannelAlreadyArchived`.
     pub async fn archive_channel(&self, by: UserId, channel: i64) -> Result<(), DomainError> {
-        self.settle(ArchiveChannel { by, channel }).await
+        self.settle(ArchiveChannel { by, channel }).await?;
+        // What its people had not read yet, as of a channel that somebody leaves (endpoints.md 22).
+        let channel = u32::try_from(channel).map(ChannelId).unwrap_or_default();
+        while self.settle(ReadArchived { channel }).await? {}
+        Ok(())
     }
 
     /// Subscribes new people to a channel from now on, or no longer (companions.md 6).

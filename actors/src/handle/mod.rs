@@ -45,6 +45,8 @@ use tokio::sync::oneshot;
 
 /// Ranges of messages whose flags one frame changes.
 pub(crate) const FLAG_RANGES_MAX: usize = 16_384;
+/// Users whose subscriptions, or flags in a channel, one frame changes.
+pub(crate) const SUBSCRIBERS_MAX: usize = 1000;
 
 /// An organization. Clones are handles to the same one.
 #[derive(Clone)]

@@ -6,11 +6,12 @@ use super::settled::{Moment, SettledCommand};
 use super::state::RealmState;
 use crate::draft::{Destination, mention_flags};
 use crate::error::DomainError;
-use crate::handle::RealmHandle;
+use crate::handle::{FLAG_RANGES_MAX, RealmHandle, SUBSCRIBERS_MAX};
 use crate::notice::draft_notice;
 use crate::shard::Sequencer;
 use model::{
-    Channel, ChannelId, Directory, Fact, Flag, Place, Subscription, Timestamp, TopicKey, User, UserId,
+    Channel, ChannelId, Directory, Fact, Flag, FlagOp, MessageId, MessageRanges, Place, Subscription,
+    Timestamp, TopicKey, User, UserId,
 };
 use rules::RuleError;
 use rules::notices::{archived_text, channel_change_text, channel_events_topic, sends_channel_events};
@@ -243,6 +244,41 @@ impl SettledCommand for ArchiveChannel {
         }
         changes.tell(archived_text(&before.name))?;
         Ok(((), changes.into_facts()))
+    }
+}
+
+/// Mark as read what is unread in an archived channel, for as many people as one frame holds. Nothing shows it any more,
+/// but whoever looks for their first unread message would find it.
+pub(crate) struct ReadArchived {
+    /// The channel.
+    pub channel: ChannelId,
+}
+
+impl SettledCommand for ReadArchived {
+    /// Whether there may be more.
+    type Outcome = bool;
+
+    fn decide(self, moment: &mut Moment<'_>) -> Result<(bool, Vec<Fact>), DomainError> {
+        let is_archived = moment.directory.channel(self.channel).is_some_and(|channel| channel.is_archived);
+        let view = moment.realm.view.read();
+        let Some(ids) = view.channel_ids(self.channel).filter(|_| is_archived) else {
+            return Ok((false, Vec::new()));
+        };
+        let (mut facts, mut room) = (Vec::new(), FLAG_RANGES_MAX);
+        for (user, _) in &moment.directory.subscriptions_of(self.channel) {
+            let unread = view.unread_of(*user, &view.had_of(*user, self.channel, ids));
+            if unread.is_empty() {
+                continue;
+            }
+            let mut messages = MessageRanges::from_sorted(unread.iter().map(MessageId));
+            messages.0.truncate(room);
+            room -= messages.0.len();
+            facts.push(Fact::FlagsChanged { user: *user, flag: Flag::Read, op: FlagOp::Add, messages });
+            if room == 0 || facts.len() == SUBSCRIBERS_MAX {
+                return Ok((true, facts));
+            }
+        }
+        Ok((false, facts))
     }
 }
 

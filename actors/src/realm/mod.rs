@@ -32,7 +32,7 @@ pub(crate) use address::{ConfirmAddress, NoteLogin, address_changed};
 pub(crate) use alert_words::ChangeAlertWords;
 pub use bots::{BotDefaults, BotUpdate, NewBot};
 pub(crate) use bots::{CreateBot, DeactivateBot, RenewBotKey, UpdateBot};
-pub(crate) use channels::{ArchiveChannel, SetDefaultChannel, UpdateChannel};
+pub(crate) use channels::{ArchiveChannel, ReadArchived, SetDefaultChannel, UpdateChannel};
 pub use folders::FolderDescription;
 pub(crate) use folders::{CreateFolder, ReorderFolders, UpdateFolder};
 pub(crate) use groups::{ChangeGroupMembers, ChangeSubgroups, CreateGroup, DeactivateGroup, UpdateGroup};
