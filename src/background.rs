@@ -6,7 +6,6 @@
 use crate::http::ApiError;
 use actors::DomainError;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use thread_priority::ThreadPriority;
 #[cfg(target_os = "linux")]
 use thread_priority::{
@@ -17,8 +16,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 /// Who may work at the moment.
 pub struct Background {
     turns: Arc<Semaphore>,
-    waiting: AtomicUsize,
-    waiting_max: usize,
+    /// Places to wait in.
+    waiting: Semaphore,
 }
 
 /// The right to do one piece of work.
@@ -27,7 +26,7 @@ pub struct Turn(OwnedSemaphorePermit);
 impl Background {
     /// For so many at once, and so many requests that may wait for their turn.
     pub fn new(turns: usize, waiting_max: usize) -> Self {
-        Self { turns: Arc::new(Semaphore::new(turns)), waiting: AtomicUsize::new(0), waiting_max }
+        Self { turns: Arc::new(Semaphore::new(turns)), waiting: Semaphore::new(waiting_max) }
     }
 
     /// Waits for one's turn.
@@ -36,12 +35,8 @@ impl Background {
     /// `Overloaded` when too many wait already.
     pub async fn turn(&self) -> Result<Turn, DomainError> {
         // Whoever goes away while waiting gives the place back, too.
-        let place = Place(&self.waiting);
-        if self.waiting.fetch_add(1, Ordering::Relaxed) >= self.waiting_max {
-            return Err(DomainError::Overloaded);
-        }
+        let _place = self.waiting.try_acquire().map_err(|_| DomainError::Overloaded)?;
         let permit = self.turns.clone().acquire_owned().await;
-        drop(place);
         permit.map(Turn).map_err(|_| DomainError::Stopping)
     }
 }
@@ -83,15 +78,6 @@ fn give_way() {
     let done = ThreadPriority::Min.set_for_current();
     if let Err(error) = done {
         tracing::debug!(?error, "work in the background competes with everything else");
-    }
-}
-
-/// A place among those that wait.
-struct Place<'a>(&'a AtomicUsize);
-
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
