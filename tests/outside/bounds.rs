@@ -1,7 +1,7 @@
 //! Hundreds of things are owed to services that take connections and say nothing: only so many are asked at once, everything
 //! else waits as a row, and people chat on.
 
-use super::mail::{jobs, plan};
+use super::mail::jobs;
 use crate::api::bots::make;
 use crate::support::phone::{Phone, service_url};
 use crate::support::smtp::{Mood, SmtpServer};
@@ -32,7 +32,7 @@ async fn chat(sender: &Person, reader: &Person) {
 #[tokio::test]
 async fn a_mail_server_that_hangs_has_four_connections_and_no_more() {
     let smtp = SmtpServer::on(0, Mood::Hangs).await;
-    let t = plan(smtp.port()).start().await;
+    let t = TestServer::plan().mail(smtp.port()).start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let addresses: Vec<String> = (0..300).map(|number| format!("new{number}@x.example")).collect();
     let none = json!([]);

@@ -1,6 +1,6 @@
 //! Invitations by real mail: from the request to the new account, and what is taken back while its mail still waits.
 
-use super::mail::{jobs, plan, until_jobs};
+use super::mail::{jobs, until_jobs};
 use crate::support::smtp::{Mood, SmtpServer};
 use crate::support::{Params, Person, TestServer};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ async fn open(t: &TestServer, path: &str) -> (u16, String) {
 #[tokio::test]
 async fn somebody_joins_by_the_link_in_their_mail() {
     let smtp = SmtpServer::start().await;
-    let t = plan(smtp.port()).start().await;
+    let t = TestServer::plan().mail(smtp.port()).start().await;
     let iago = t.user("iago");
     let crew = iago.create_channel("crew").private().await;
     invite(&iago, "Ada@x.example", &[crew.id]).await;
@@ -56,7 +56,7 @@ async fn somebody_joins_by_the_link_in_their_mail() {
 #[tokio::test]
 async fn what_is_taken_back_while_its_mail_waits_is_not_sent() {
     let smtp = SmtpServer::on(0, Mood::Busy).await;
-    let t = plan(smtp.port()).start().await;
+    let t = TestServer::plan().mail(smtp.port()).start().await;
     let iago = t.user("iago");
     invite(&iago, "kept@x.example, revoked@x.example", &[]).await;
     smtp.wait_for_connections(1).await;

@@ -7,14 +7,6 @@ use model::job::TaskKind;
 use reqwest::Method;
 use std::time::Instant;
 
-pub fn plan(port: u16) -> Plan {
-    TestServer::plan()
-        .set("mail.host", "127.0.0.1")
-        .set("mail.port", port)
-        .set("mail.security", "none")
-        .set("mail.from", "chat@acme.example")
-}
-
 async fn ask(person: &Person, address: &str) {
     person.call(Method::PATCH, "/settings", &[("email", &address)]).ok().await;
 }
@@ -42,7 +34,7 @@ pub async fn until_jobs(t: &TestServer, is_so: impl Fn(usize, &[String]) -> bool
 #[tokio::test]
 async fn what_is_refused_for_now_comes_later_and_once() {
     let smtp = SmtpServer::on(0, Mood::Busy).await;
-    let t = plan(smtp.port()).start().await;
+    let t = TestServer::plan().mail(smtp.port()).start().await;
     let hamlet = t.user("hamlet");
     ask(&hamlet, "new@elsinore.example").await;
     smtp.wait_for_connections(2).await;
@@ -54,7 +46,7 @@ async fn what_is_refused_for_now_comes_later_and_once() {
     // What was confirmed is not sent again by the next server.
     let connections = smtp.connections();
     let folder = t.stop().await;
-    let t = plan(smtp.port()).on(folder).start().await;
+    let t = TestServer::plan().mail(smtp.port()).on(folder).start().await;
     ask(&t.user("hamlet"), "other@elsinore.example").await;
     let mails = smtp.wait_for(2).await;
     assert_eq!(mails[1].to, "other@elsinore.example");
@@ -64,19 +56,19 @@ async fn what_is_refused_for_now_comes_later_and_once() {
 #[tokio::test]
 async fn what_is_refused_for_ever_is_given_up_at_once_and_remembered() {
     let smtp = SmtpServer::on(0, Mood::Refuses).await;
-    let t = plan(smtp.port()).start().await;
+    let t = TestServer::plan().mail(smtp.port()).start().await;
     ask(&t.user("hamlet"), "nobody@elsinore.example").await;
     let failed = until_jobs(&t, |_, failed| !failed.is_empty()).await;
     assert!(failed[0].contains("no such user"), "{failed:?}");
     let folder = t.stop().await;
-    let t = plan(smtp.port()).on(folder).start().await;
+    let t = TestServer::plan().mail(smtp.port()).on(folder).start().await;
     assert_eq!(jobs(&t), (0, failed));
 }
 
 #[tokio::test]
 async fn what_fails_for_too_long_is_given_up() {
     let smtp = SmtpServer::on(0, Mood::Busy).await;
-    let t = plan(smtp.port()).set("outbox.give_up_secs", 2).start().await;
+    let t = TestServer::plan().mail(smtp.port()).set("outbox.give_up_secs", 2).start().await;
     ask(&t.user("hamlet"), "new@elsinore.example").await;
     let failed = until_jobs(&t, |waiting, failed| waiting == 0 && !failed.is_empty()).await;
     assert!(failed[0].contains("try again later"), "{failed:?}");
@@ -88,7 +80,7 @@ async fn a_wrong_password_is_for_the_operator_to_mend() {
     let smtp = SmtpServer::on(0, Mood::RefusesLogin).await;
     let secret = "correct-horse-battery";
     let with_login = |plan: Plan| plan.set("mail.user", "acme").set("mail.password", secret);
-    let t = with_login(plan(smtp.port())).start().await;
+    let t = with_login(TestServer::plan().mail(smtp.port())).start().await;
     ask(&t.user("hamlet"), "new@elsinore.example").await;
     smtp.wait_for_connections(2).await;
     assert_eq!(jobs(&t), (1, Vec::new()), "it waits");
@@ -99,7 +91,7 @@ async fn a_wrong_password_is_for_the_operator_to_mend() {
 #[tokio::test]
 async fn a_server_that_says_nothing_or_is_gone_holds_nothing_up() {
     let smtp = SmtpServer::on(0, Mood::Hangs).await;
-    let t = plan(smtp.port()).set("outbox.delivery_secs_max", 2).start().await;
+    let t = TestServer::plan().mail(smtp.port()).set("outbox.delivery_secs_max", 2).start().await;
     let [hamlet, iago] = t.users(["hamlet", "iago"]);
     for number in 0..20 {
         ask(&hamlet, &format!("new{number}@elsinore.example")).await;

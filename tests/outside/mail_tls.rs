@@ -14,12 +14,10 @@ const SECRET: &str = "correct-horse-battery";
 /// A server that hands its mails to `smtp`, with a password.
 fn plan(smtp: &SmtpServer, security: &str) -> Plan {
     TestServer::plan()
-        .set("mail.host", "127.0.0.1")
-        .set("mail.port", smtp.port())
+        .mail(smtp.port())
         .set("mail.security", security)
         .set("mail.user", "acme")
         .set("mail.password", SECRET)
-        .set("mail.from", "chat@acme.example")
 }
 
 /// Trusts an authority.

@@ -38,6 +38,14 @@ impl Plan {
         self
     }
 
+    /// With a mail server on this machine that speaks in the clear; mails come from `chat@acme.example`.
+    pub fn mail(self, port: u16) -> Self {
+        self.set("mail.host", "127.0.0.1")
+            .set("mail.port", port)
+            .set("mail.security", "none")
+            .set("mail.from", "chat@acme.example")
+    }
+
     /// With the whole sample organization, and logins without passwords.
     pub fn development(mut self) -> Self {
         self.is_development = true;

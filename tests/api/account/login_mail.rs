@@ -17,14 +17,7 @@ async fn log_in(t: &TestServer, person: &Person, password: &str, client: &str) {
 async fn people_are_told_of_a_login_from_somewhere_new_if_they_want_to_be() {
     let smtp = SmtpServer::start().await;
     let clock = ManualClock::new(Timestamp(1_800_000_000_000));
-    let t = TestServer::plan()
-        .clock(&clock)
-        .set("mail.host", "127.0.0.1")
-        .set("mail.port", smtp.port())
-        .set("mail.security", "none")
-        .set("mail.from", "chat@acme.example")
-        .start()
-        .await;
+    let t = TestServer::plan().clock(&clock).mail(smtp.port()).start().await;
     let password = "a quite unlikely phrase";
     let user = actors::NewUser {
         email: "fortinbras@zulip.com".into(),

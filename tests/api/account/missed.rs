@@ -16,10 +16,8 @@ impl Scene {
     async fn start() -> Self {
         let (clock, smtp) =
             (ManualClock::new(model::Timestamp(1_760_000_000_000)), SmtpServer::start().await);
-        let plan =
-            TestServer::plan().clock(&clock).set("mail.host", "127.0.0.1").set("mail.port", smtp.port());
-        let plan = plan.set("mail.security", "none").set("mail.from", "chat@acme.example");
-        Self { t: plan.start().await, clock, smtp }
+        let t = TestServer::plan().clock(&clock).mail(smtp.port()).start().await;
+        Self { t, clock, smtp }
     }
 
     /// Waits until everything that was sent has been looked at: the last of it is written to `marker`, who gets a mail.
@@ -133,9 +131,7 @@ async fn a_while_is_as_long_as_one_wants_it_and_outlives_a_restart() {
     clock.advance_secs(3000);
     let folder = t.stop().await;
     assert!(smtp.received().is_empty());
-    let plan = TestServer::plan().on(folder).clock(&clock).set("mail.host", "127.0.0.1");
-    let plan = plan.set("mail.port", smtp.port()).set("mail.security", "none");
-    let _t = plan.set("mail.from", "chat@acme.example").start().await;
+    let _t = TestServer::plan().on(folder).clock(&clock).mail(smtp.port()).start().await;
     clock.advance_secs(601);
     let mails = smtp.wait_for(1).await;
     assert!(mails[0].text().contains("later"));

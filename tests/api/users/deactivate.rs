@@ -154,13 +154,7 @@ async fn a_restart_changes_nothing() {
 #[tokio::test]
 async fn with_a_comment_the_owner_is_told_by_mail() {
     let smtp = SmtpServer::start().await;
-    let t = TestServer::plan()
-        .set("mail.host", "127.0.0.1")
-        .set("mail.port", smtp.port())
-        .set("mail.security", "none")
-        .set("mail.from", "chat@acme.example")
-        .start()
-        .await;
+    let t = TestServer::plan().mail(smtp.port()).start().await;
     let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
     deactivate(&iago, &othello).await;
     let comment = "Thank you for everything.";

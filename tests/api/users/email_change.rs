@@ -9,11 +9,7 @@ use serde_json::{Value, json};
 
 /// A server that sends its mails to `smtp`.
 fn plan(smtp: &SmtpServer) -> crate::support::server::Plan {
-    TestServer::plan()
-        .set("mail.host", "127.0.0.1")
-        .set("mail.port", smtp.port())
-        .set("mail.security", "none")
-        .set("mail.from", "Acme chat <chat@acme.example>")
+    TestServer::plan().mail(smtp.port()).set("mail.from", "Acme chat <chat@acme.example>")
 }
 
 async fn ask(person: &Person, address: &str) {
