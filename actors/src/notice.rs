@@ -14,13 +14,15 @@ const CLIENT: &str = "Internal";
 
 /// The bot that tells people what happened.
 pub fn notification_bot(directory: &Directory) -> Option<&Arc<User>> {
-    let (address, _) = SYSTEM_BOTS[0];
-    directory.user_by_email(&format!("{address}@{}", directory.realm().email_domain))
+    system_bot(directory, SYSTEM_BOTS[0])
 }
 
 /// The bot that greets people.
 pub fn welcome_bot(directory: &Directory) -> Option<&Arc<User>> {
-    let (address, _) = SYSTEM_BOTS[1];
+    system_bot(directory, SYSTEM_BOTS[1])
+}
+
+fn system_bot<'d>(directory: &'d Directory, (address, _): (&str, &str)) -> Option<&'d Arc<User>> {
     directory.user_by_email(&format!("{address}@{}", directory.realm().email_domain))
 }
 

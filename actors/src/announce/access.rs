@@ -40,7 +40,7 @@ pub fn holders(
     let channel = match spot {
         Spot::Direct(recipient) => {
             let users = directory.direct(recipient).map(|direct| direct.users.as_slice());
-            let users = users.unwrap_or_default().iter().filter(|user| is_active(directory, **user));
+            let users = users.unwrap_or_default().iter().filter(|user| directory.is_active_user(**user));
             return users.map(|user| Holder { user: *user, part: None }).collect();
         }
         Spot::Channel(channel) => channel,
@@ -104,7 +104,7 @@ pub fn receivers(
     });
     let subscriptions = directory.subscriptions_of(channel);
     let told = subscriptions.iter().filter(|(user, subscription)| {
-        is_active(directory, **user)
+        directory.is_active_user(**user)
             && ((is_shared && subscription.is_active)
                 || !received(view, **user, subscription, message, is_replay).is_empty())
     });
@@ -113,10 +113,6 @@ pub fn receivers(
     told.sort_unstable();
     told.dedup();
     told
-}
-
-fn is_active(directory: &Directory, user: UserId) -> bool {
-    directory.user(user).is_some_and(|user| user.is_active)
 }
 
 /// Those of some messages of a channel that a user has, or (in a replay) got there once.

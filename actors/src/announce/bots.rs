@@ -68,7 +68,7 @@ pub(super) fn changed(moment: &Moment<'_>, was: &User, is: &Arc<User>, out: &mut
     let (before, after) = (keepers(moment.before(), was), keepers(moment.after, is));
     let config = moment.after.bot_config(is.id).cloned().unwrap_or_default();
     // Whoever is out of use with the bot is told nothing any more.
-    let is_active = |id: &UserId| moment.after.user(*id).is_some_and(|user| user.is_active);
+    let is_active = |id: &UserId| moment.after.is_active_user(*id);
     let gone = before.difference(&after).copied().filter(is_active).collect();
     let come = after.difference(&before).copied().collect();
     out.each([(gone, EventBody::BotRemoved(is.id)), (come, EventBody::BotAdded { bot: is.clone(), config })]);

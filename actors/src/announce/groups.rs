@@ -18,8 +18,7 @@ pub(super) fn members_changed(
 ) {
     let clients = moment.after.group(group).map(|record| clients_of(record)).unwrap_or_default();
     let active = |users: &[UserId]| -> Vec<UserId> {
-        let is_active = |id: &UserId| moment.after.user(*id).is_some_and(|user| user.is_active);
-        users.iter().copied().filter(is_active).collect()
+        users.iter().copied().filter(|id| moment.after.is_active_user(*id)).collect()
     };
     say_members(group, &active(added), &active(removed), clients, out);
     members_reach(moment, group, out);

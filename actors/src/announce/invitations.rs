@@ -15,6 +15,6 @@ pub(super) fn changed(moment: &Moment<'_>, fact: &InvitationFact, out: &mut Anno
         InvitationFact::Resent { .. } => return,
     };
     told.extend(directory.users().filter(|user| user.is_administrator()).map(|user| user.id));
-    let is_active = |id: &UserId| directory.user(*id).is_some_and(|user| user.is_active);
+    let is_active = |id: &UserId| directory.is_active_user(*id);
     out.to(told.into_iter().filter(is_active), EventBody::InvitationsChanged);
 }

@@ -130,9 +130,8 @@ impl ChannelState {
         let mentions = &draft.draft.rendered.mentions;
         let (directory, sender) = (context.directory, &draft.draft.sender);
         if mentions.channel_wildcard {
-            let reads = |user: &UserId| directory.user(*user).is_some_and(|user| user.is_active);
             let active = self.subscribers.iter().filter(|(_, subscription)| subscription.is_active);
-            let count = active.filter(|(user, _)| reads(user)).count();
+            let count = active.filter(|(user, _)| directory.is_active_user(**user)).count();
             check_wildcard(directory, sender, Wildcard::Channel, count)?;
         }
         if mentions.topic_wildcard {

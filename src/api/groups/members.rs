@@ -53,7 +53,7 @@ pub async fn list_members(
 ) -> Answer {
     let directory = caller.realm.directory();
     let group = access_group(&directory, group.0.into())?;
-    let is_active = |id: &UserId| directory.user(*id).is_some_and(|user| user.is_active);
+    let is_active = |id: &UserId| directory.is_active_user(*id);
     let members = if direct_member_only {
         group.members.iter().copied().filter(is_active).collect()
     } else {

@@ -56,7 +56,7 @@ pub struct GroupJson<'a> {
 
 /// A group with its direct members that have active accounts.
 pub fn group<'a>(directory: &Directory, group: &'a UserGroup) -> GroupJson<'a> {
-    let is_active = |id: &UserId| directory.user(*id).is_some_and(|user| user.is_active);
+    let is_active = |id: &UserId| directory.is_active_user(*id);
     let permissions = &group.permissions;
     GroupJson {
         id: group.id,

@@ -129,6 +129,11 @@ impl Directory {
         self.users.get(&id)
     }
 
+    /// Whether there is a user with an id who is not deactivated.
+    pub fn is_active_user(&self, id: UserId) -> bool {
+        self.user(id).is_some_and(|user| user.is_active)
+    }
+
     /// A user by real or made-up address, without regard to case.
     pub fn user_by_email(&self, email: &str) -> Option<&Arc<User>> {
         let id = self.users_by_email.get(&email.to_lowercase())?;
