@@ -1,11 +1,9 @@
-//! Work that keeps a core busy for long: on threads of its own that give way to everything else, a few at once, with a
-//! bound on what waits.
+//! CPU-bound work on threads of the lowest priority, a few at a time, with a bounded queue.
 //!
-//! Not on the threads for blocking work: a thread that has once given way may not come back, and those also read messages.
+//! Not on the threads for blocking work: a thread cannot raise its priority again, and those also read messages.
 
-use crate::http::ApiError;
-use actors::DomainError;
 use std::sync::Arc;
+use thiserror::Error;
 use thread_priority::ThreadPriority;
 #[cfg(target_os = "linux")]
 use thread_priority::{
@@ -13,61 +11,72 @@ use thread_priority::{
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-/// Who may work at the moment.
+/// Why work off the HTTP threads has no result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum WorkError {
+    /// Too much work is waiting, or no thread could be started.
+    #[error("the server is busy; try again in a moment")]
+    Overloaded,
+    #[error("the server is shutting down")]
+    Stopping,
+    #[error("the work ended without a result")]
+    Failed,
+}
+
+/// Permits for the work, and a bound on the waiting requests.
 pub struct Background {
     turns: Arc<Semaphore>,
-    /// Places to wait in.
     waiting: Semaphore,
 }
 
-/// The right to do one piece of work.
-pub struct Turn(OwnedSemaphorePermit);
+/// Permission to run one piece of work.
+pub struct Permit(OwnedSemaphorePermit);
 
 impl Background {
-    /// For so many at once, and so many requests that may wait for their turn.
+    /// `permits` pieces of work at a time, and up to `waiting_max` waiting requests.
     pub fn new(turns: usize, waiting_max: usize) -> Self {
         Self { turns: Arc::new(Semaphore::new(turns)), waiting: Semaphore::new(waiting_max) }
     }
 
-    /// Waits for one's turn.
+    /// Waits for a permit.
     ///
     /// # Errors
-    /// `Overloaded` when too many wait already.
-    pub async fn turn(&self) -> Result<Turn, DomainError> {
-        // Whoever goes away while waiting gives the place back, too.
-        let _place = self.waiting.try_acquire().map_err(|_| DomainError::Overloaded)?;
+    /// `Overloaded` if too many requests are waiting.
+    pub async fn acquire_permit(&self) -> Result<Permit, WorkError> {
+        // A request that is cancelled while it waits gives its place back, too.
+        let _place = self.waiting.try_acquire().map_err(|_| WorkError::Overloaded)?;
         let permit = self.turns.clone().acquire_owned().await;
-        permit.map(Turn).map_err(|_| DomainError::Stopping)
+        permit.map(Permit).map_err(|_| WorkError::Stopping)
     }
 }
 
-impl Turn {
-    /// Does the work. The turn ends with it, also when nobody waits for it any more.
+impl Permit {
+    /// Runs the work. The permit is released at its end, also if the caller has stopped waiting.
     ///
     /// # Errors
-    /// 503 when no thread can be had, 500 when the work ended without a result.
+    /// `Overloaded` when no thread can be started, `Failed` when the work panicked.
     pub async fn run<T: Send + 'static>(
         self,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, ApiError> {
+    ) -> Result<T, WorkError> {
         let (answer, done) = oneshot::channel();
         let thread = std::thread::Builder::new().name("background".into()).spawn(move || {
             give_way();
             let result = work();
             drop(self.0);
-            // Nobody listens where whoever asked has gone away.
+            // The caller may have stopped waiting.
             let _ = answer.send(result);
         });
         if let Err(error) = thread {
-            tracing::warn!(%error, "no thread for work in the background");
-            return Err(DomainError::Overloaded.into());
+            tracing::warn!(%error, "a background thread could not be started");
+            return Err(WorkError::Overloaded);
         }
-        done.await.map_err(|_| ApiError::internal())
+        done.await.map_err(|_| WorkError::Failed)
     }
 }
 
-/// Lets every other thread go first: this one works where a core would do nothing else. Only Linux knows such a policy;
-/// elsewhere the lowest priority has to do.
+/// Lowers the priority of this thread below all others, so that it uses idle cores only. Only Linux has such a
+/// policy; other systems use the lowest priority.
 fn give_way() {
     #[cfg(target_os = "linux")]
     let done = {
@@ -77,7 +86,7 @@ fn give_way() {
     #[cfg(not(target_os = "linux"))]
     let done = ThreadPriority::Min.set_for_current();
     if let Err(error) = done {
-        tracing::debug!(?error, "work in the background competes with everything else");
+        tracing::debug!(?error, "the priority of a background thread could not be lowered");
     }
 }
 
@@ -89,38 +98,38 @@ mod tests {
     #[actix_web::test]
     async fn the_line_has_an_end() {
         let background = Background::new(1, 8);
-        let first = background.turn().await.ok().unwrap();
-        let mut line: Vec<_> = (0..8).map(|_| Box::pin(background.turn())).collect();
+        let first = background.acquire_permit().await.ok().unwrap();
+        let mut line: Vec<_> = (0..8).map(|_| Box::pin(background.acquire_permit())).collect();
         assert!(line.iter_mut().all(|waiting| waiting.now_or_never().is_none()));
-        assert!(matches!(background.turn().await.err(), Some(DomainError::Overloaded)));
-        // Those who hang up make room.
+        assert!(matches!(background.acquire_permit().await.err(), Some(WorkError::Overloaded)));
+        // Cancelled requests make room.
         line.clear();
         drop(first);
-        let turn = background.turn().await.ok().unwrap();
-        assert_eq!(turn.run(|| 7).await.ok(), Some(7));
+        let permit = background.acquire_permit().await.ok().unwrap();
+        assert_eq!(permit.run(|| 7).await.ok(), Some(7));
     }
 
     #[actix_web::test]
     async fn a_turn_ends_with_its_work() {
         let background = Background::new(1, 8);
         let (end, ended) = std::sync::mpsc::channel::<()>();
-        let turn = background.turn().await.ok().unwrap();
-        let mut work = Box::pin(turn.run(move || ended.recv().is_ok()));
+        let permit = background.acquire_permit().await.ok().unwrap();
+        let mut work = Box::pin(permit.run(move || ended.recv().is_ok()));
         assert!(work.as_mut().now_or_never().is_none());
-        // Nobody waits for it any more, but it is not done.
+        // The caller has stopped waiting, but the work is not done.
         drop(work);
-        assert!(background.turn().now_or_never().is_none());
+        assert!(background.acquire_permit().now_or_never().is_none());
         end.send(()).unwrap();
-        assert!(background.turn().await.is_ok());
+        assert!(background.acquire_permit().await.is_ok());
     }
 
     #[cfg(target_os = "linux")]
     #[actix_web::test]
     async fn it_gives_way_alone() {
         let policy = || thread_priority::thread_schedule_policy().ok();
-        let turn = Background::new(1, 8).turn().await.ok().unwrap();
+        let permit = Background::new(1, 8).acquire_permit().await.ok().unwrap();
         let idle = Some(ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Idle));
-        assert_eq!(turn.run(policy).await.ok(), Some(idle));
+        assert_eq!(permit.run(policy).await.ok(), Some(idle));
         assert_ne!(policy(), idle);
     }
 }

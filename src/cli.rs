@@ -1,9 +1,10 @@
-//! The command line: which commands there are, and what each is given.
+//! The command line: the commands and their arguments.
 //!
-//! Every command is one file of `cli/`: its arguments, and the function that does it.
+//! Every command is one file of `cli/`: its arguments, and the function that runs it.
 
 pub mod check;
 pub mod config;
+pub mod data;
 pub mod dev;
 pub mod error;
 pub mod logging;
@@ -19,7 +20,7 @@ pub mod user;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
-/// A team chat server that speaks the Zulip HTTP API, in one binary, with nothing beside it.
+/// A team chat server that speaks the Zulip HTTP API, in one binary, with no other services needed.
 #[derive(Debug, Parser)]
 #[command(name = "millstream", version, propagate_version = true)]
 pub struct Cli {
@@ -44,7 +45,7 @@ enum Command {
 }
 
 impl Cli {
-    /// Does what was asked. What went wrong is said on standard error.
+    /// Runs the command. Errors are printed on standard error.
     pub fn run(self) -> ExitCode {
         let done = match self.command {
             Command::Dev(args) => dev::run(&args),
@@ -58,6 +59,7 @@ impl Cli {
         };
         match done {
             Ok(()) => ExitCode::SUCCESS,
+            Err(error::CliError::Interrupted(signal)) => ExitCode::from(signal.exit_code()),
             Err(error) => {
                 eprintln!("millstream: {error}");
                 ExitCode::FAILURE

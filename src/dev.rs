@@ -1,34 +1,69 @@
 //! The sample organization of a development server, which test suites of clients know.
 //!
-//! People, channels and texts are tables; `build` turns them into facts, so that the organization is there
-//! in a few milliseconds and the same every time, apart from its dates.
+//! People, channels and messages are tables, which the actors turn into an organization within a few milliseconds: the same
+//! one every time, apart from its dates.
 
-mod build;
+mod channels;
 mod folder;
+mod messages;
 mod people;
-mod places;
-mod talk;
 
-pub use folder::TemporaryFolder;
+pub use folder::{TemporaryFolder, is_marked, mark};
 pub use people::PEOPLE;
 
-use actors::{DomainError, NewRealm, RealmHandle, Server};
+use actors::{DomainError, NewRealm, RealmHandle, Seed, SeedGroup, Server};
+use model::SettingValue;
+use people::{CREATOR, EMAIL_DOMAIN, FIRST_ID, HAMLET_CHARACTERS};
+use std::net::SocketAddr;
 
 /// The name of the sample organization.
 pub const SAMPLE_NAME: &str = "Zulip Dev";
 
-/// The domain of its addresses.
-const EMAIL_DOMAIN: &str = "zulip.com";
-
-/// The organization at the root; the sample organization is made when there is none.
+/// The organization at the root; creates the sample organization if there is none.
 ///
 /// # Errors
-/// `Storage` when it cannot be stored.
+/// `Storage` if it cannot be stored.
 pub async fn ensure_sample(server: &Server) -> Result<RealmHandle, DomainError> {
     if let Some(realm) = server.realm_by_subdomain("") {
         return Ok(realm);
     }
     let new =
         NewRealm { subdomain: String::new(), name: SAMPLE_NAME.into(), email_domain: EMAIL_DOMAIN.into() };
-    server.create_realm(new, |view, _| build::frames(&view.directory)).await
+    server.create_seeded_realm(new, &seed()).await
 }
+
+fn seed() -> Seed {
+    let characters = SeedGroup {
+        name: "hamletcharacters",
+        description: "Characters of Hamlet",
+        members: HAMLET_CHARACTERS.to_vec(),
+    };
+    Seed {
+        description: "The sample organization of a development server. It is great for testing!",
+        settings: vec![
+            ("enable_spectator_access", SettingValue::Bool(true)),
+            ("invite_required", SettingValue::Bool(false)),
+        ],
+        first_id: FIRST_ID,
+        users: people::users(),
+        creator: CREATOR,
+        groups: vec![characters],
+        channels: channels::channels(),
+        threads: messages::threads(),
+    }
+}
+
+/// The warning for a development server that listens on an address that other machines may reach; none for loopback
+/// addresses.
+pub fn exposure_warning(listening: SocketAddr) -> Option<String> {
+    if listening.ip().to_canonical().is_loopback() {
+        return None;
+    }
+    Some(format!(
+        "WARNING: this development server listens on {listening}, which other machines may reach. Anyone who does can get \
+         the API key of every account without a password, act as its owner, and read all mail at /emails."
+    ))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,16 +1,19 @@
-//! Millstream, a team chat server: the edge that speaks HTTP, and the command line.
+//! Millstream, a team chat server: the HTTP edge, and the command line.
 //!
-//! Decisions are made by `actors`; this package turns requests into what they understand, and their words
-//! back into the wire's.
+//! `actors` decides; this package turns requests into commands and queries, and results into responses.
 
 pub mod api;
 pub mod background;
 pub mod cli;
 pub mod config;
 pub mod dev;
+pub mod hosts;
 pub mod http;
-pub mod outside;
+pub mod integrations;
+pub mod line;
 pub mod pages;
 pub mod passwords;
+pub mod rate_limit;
+pub mod routes;
 pub mod server;
 pub mod version;

@@ -1,4 +1,4 @@
-//! The binary: reads the command line and does what it says.
+//! The binary: parses the command line and runs the command.
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -1,63 +1,63 @@
-//! Work with passwords: slow and hungry on purpose, so it runs in the background, a few at once, with a bound on those
-//! that wait.
+//! Hashing and checking passwords: deliberately slow and memory-hungry, so it runs in the background, a few at a
+//! time, with a bounded queue.
 
-use crate::background::{self, Background};
-use crate::http::ApiError;
+use crate::background::{self, Background, WorkError};
 use actors::login::PasswordHasher;
 use parking_lot::Mutex;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-/// Requests that may wait for their turn; at 13 ms each they wait for some seconds. Past it: 503.
+/// Maximum number of waiting requests; at 13 ms each they wait for some seconds. Beyond it: 503.
 const WAITING_MAX: usize = 512;
 
-/// Computations at once, on machines with so many cores. Each keeps 19 MB.
-const TURNS_MAX: usize = 4;
+/// Maximum number of computations at a time. Each uses 19 MB.
+const PERMITS_MAX: usize = 4;
 
-/// Cores for each computation: half of them stay free. Giving way is not enough, because what the kernel does for the disk
-/// may still have to wait for the next tick of its clock.
-const CORES_PER_TURN: usize = 2;
+/// Cores per computation: half of them stay free. Low priority is not enough, because kernel work for the disk may
+/// still have to wait for the next scheduler tick.
+const CORES_PER_PERMIT: usize = 2;
 
-/// Who may compute at the moment.
+/// The queue of computations.
 pub struct Passwords {
     background: Background,
     idle: Arc<Mutex<Vec<PasswordHasher>>>,
 }
 
-/// The right to do one computation.
-pub struct Turn {
-    turn: background::Turn,
+/// Permission to run one computation.
+pub struct Permit {
+    permit: background::Permit,
     idle: Arc<Mutex<Vec<PasswordHasher>>>,
 }
 
 impl Default for Passwords {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        Self::with_turns((cores / CORES_PER_TURN).clamp(1, TURNS_MAX))
+        Self::with_permits((cores / CORES_PER_PERMIT).clamp(1, PERMITS_MAX))
     }
 }
 
 impl Passwords {
-    fn with_turns(turns: usize) -> Self {
+    fn with_permits(turns: usize) -> Self {
         Self { background: Background::new(turns, WAITING_MAX), idle: Arc::default() }
     }
 
-    /// Waits for one's turn.
+    /// Waits for a permit.
     ///
-    /// Error: 503 when too many wait already.
-    pub async fn turn(&self) -> Result<Turn, ApiError> {
-        Ok(Turn { turn: self.background.turn().await?, idle: self.idle.clone() })
+    /// # Errors
+    /// `Overloaded` if too many requests are waiting.
+    pub async fn acquire_permit(&self) -> Result<Permit, WorkError> {
+        Ok(Permit { permit: self.background.acquire_permit().await?, idle: self.idle.clone() })
     }
 }
 
-impl Turn {
-    /// Runs the computation. The turn ends with it, also when nobody waits for it any more.
+impl Permit {
+    /// Runs the computation. The permit is released at its end, also if the caller has stopped waiting.
     pub async fn run<T: Send + 'static>(
         self,
         work: impl FnOnce(&mut PasswordHasher) -> T + Send + 'static,
-    ) -> Result<T, ApiError> {
+    ) -> Result<T, WorkError> {
         let idle = self.idle;
-        let done = self.turn.run(move || {
+        let done = self.permit.run(move || {
             let mut hasher = idle.lock().pop().unwrap_or_default();
             let done = work(&mut hasher);
             idle.lock().push(hasher);
@@ -73,10 +73,13 @@ mod tests {
 
     #[actix_web::test]
     async fn memory_is_used_again() {
-        let passwords = Passwords::with_turns(2);
+        let passwords = Passwords::with_permits(2);
         for _ in 0..5 {
-            let turns = [passwords.turn().await.ok().unwrap(), passwords.turn().await.ok().unwrap()];
-            futures_util::future::join_all(turns.map(|turn| turn.run(|_| ()))).await;
+            let turns = [
+                passwords.acquire_permit().await.ok().unwrap(),
+                passwords.acquire_permit().await.ok().unwrap(),
+            ];
+            futures_util::future::join_all(turns.map(|permit| permit.run(|_| ()))).await;
         }
         assert!(passwords.idle.lock().len() <= 2);
     }

@@ -1,19 +1,22 @@
-//! The HTTP server as a whole: binds, runs, and stops without cutting anybody off.
+//! The HTTP server: binds, serves, and shuts down gracefully.
 
+use crate::api::shared::SharedJson;
 use crate::config::{Config, ConfigError};
-use crate::dev::ensure_sample;
+use crate::dev::{ensure_sample, is_marked, mark};
+use crate::hosts::Hosts;
 use crate::http::app::App;
-use crate::http::dispatch::dispatch;
-use crate::http::host::Hosts;
+use crate::http::connection::listen;
 use crate::http::observe::{fold_metrics, install_metrics};
-use crate::http::routes::Route;
-use crate::outside::blobs::{BlobError, Blobs, sweep_regularly};
-use crate::outside::courier::Couriers;
+use crate::http::route::Route;
+use crate::integrations::blobs::sweep::sweep_regularly;
+use crate::integrations::blobs::{BlobError, Blobs};
+use crate::integrations::delivery::DeliveryWorkers;
 use actix_web::dev::ServerHandle;
-use actix_web::{App as Service, HttpServer, web};
+use actors::budget::ByteBudget;
 use actors::outbox::OutboxOptions;
 use actors::{Clock, DomainError, QueueLimits, Server, SystemClock};
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -23,47 +26,59 @@ use tokio::sync::oneshot;
 
 /// How often recorded timings are folded into their histograms.
 const FOLD_EVERY: Duration = Duration::from_secs(5);
-/// How long a stopping server still takes in what clients had sent before they could know.
-const LAST_CALL: Duration = Duration::from_millis(50);
+/// Drain window: how long a stopping server still accepts requests that clients had already sent.
+const DRAIN_WINDOW: Duration = Duration::from_millis(50);
 
-/// How long a stopped server waits for its last threads to let go of the data folder.
-const LET_GO: Duration = Duration::from_secs(2);
+/// How long a stopped server waits until its threads have released the data folder.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Why the server does not run.
+/// Why the server cannot run.
 #[derive(Debug, Error)]
 pub enum ServeError {
-    /// The address is taken, or not ours.
+    /// The address is in use, or not an address of this machine.
     #[error("cannot listen on {address}: {reason}; --listen chooses another address or port")]
     Bind {
-        /// The address asked for.
         address: SocketAddr,
-        /// What the system says.
+        /// The error of the operating system.
         reason: std::io::Error,
     },
     /// The data folder cannot be opened, read or written.
-    #[error("{}", data_words(.0))]
+    #[error("{}", describe_error(.0))]
     Data(#[from] DomainError),
-    /// The configuration.
+    /// A development server was given the data folder of a production server.
+    #[error(
+        "the data folder {} was not made by `millstream dev`, and a development server gives the API key of every account \
+         to anyone who asks; run it with `millstream serve`, or choose another folder for `millstream dev`",
+        .0.display()
+    )]
+    NotForDevelopment(PathBuf),
+    /// The data folder of a development server cannot be marked as one.
+    #[error("cannot write to the data folder {}: {reason}", path.display())]
+    Mark {
+        path: PathBuf,
+        /// The error of the operating system.
+        reason: std::io::Error,
+    },
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The folder of files cannot be made, or the options for S3 do not go together.
+    /// The folder of files cannot be created, or the options for S3 are inconsistent.
     #[error("{0}; see [blobs] in the configuration")]
     Files(#[from] BlobError),
-    /// The server's own thread did not start.
+    /// The server's own thread could not be started.
     #[error("cannot start the HTTP threads: {0}")]
     Start(#[from] std::io::Error),
 }
 
-/// What happened to the data, for those who run the server.
-pub fn data_words(error: &DomainError) -> String {
+/// An error of the storage, for operators.
+pub fn describe_error(error: &DomainError) -> String {
     match error {
-        // The reason names the folder and what to do.
+        // The reason names the folder and the remedy.
         DomainError::Storage(reason) => reason.clone(),
         other => other.to_string(),
     }
 }
 
-/// A server that accepts requests. Dropping it without [`Running::stop`] leaves it running.
+/// A running server. Dropping it without [`Running::stop`] leaves it running.
 #[derive(Debug)]
 pub struct Running {
     address: SocketAddr,
@@ -81,33 +96,31 @@ impl std::fmt::Debug for AppHandle {
     }
 }
 
-/// What is served, and how.
+/// How to run a server.
 #[derive(Debug)]
 pub struct Setup {
-    /// Process settings.
     pub config: Config,
-    /// The table of routes.
     pub routes: Vec<Route>,
-    /// Development: the sample organization is made if there is none, and logging in needs no password.
+    /// Development: the sample organization is created if there is none, and logging in needs no password.
     pub is_development: bool,
-    /// Whether what is acknowledged is on disk. False only for data that nobody keeps.
+    /// Whether acknowledged changes are on disk. False only for temporary data.
     pub is_durable: bool,
 }
 
-/// What the thread of a server reports when it is ready.
+/// What the thread of a server returns once it is ready.
 struct Started {
     app: App,
     handle: ServerHandle,
     address: SocketAddr,
 }
 
-/// Opens the data folder, binds and starts serving on threads of its own; may be called from any runtime.
-/// When it returns, the port accepts connections.
+/// Opens the data folder, binds and starts serving on its own threads; may be called from any runtime. The port
+/// accepts connections when it returns.
 pub async fn serve(setup: Setup) -> Result<Running, ServeError> {
     serve_with_clock(setup, Arc::new(SystemClock)).await
 }
 
-/// As [`serve`], with the time as an argument: idle queues, heartbeats and times of messages go by it.
+/// As [`serve`], with a clock: idle queues, heartbeats and times of messages depend on it.
 pub async fn serve_with_clock(setup: Setup, clock: Arc<dyn Clock>) -> Result<Running, ServeError> {
     let (started_tx, started) = oneshot::channel();
     let (done_tx, done) = oneshot::channel();
@@ -117,19 +130,19 @@ pub async fn serve_with_clock(setup: Setup, clock: Arc<dyn Clock>) -> Result<Run
                 Ok(parts) => parts,
                 Err(reason) => return drop(started_tx.send(Err(reason))),
             };
-            // Nobody waits for the answer any more only if the caller is gone.
-            let blobs = started.app.blobs.clone();
+            // The caller may be gone.
+            let (blobs, shared) = (started.app.blobs.clone(), started.app.shared.clone());
             let _ = started_tx.send(Ok(started));
-            actix_rt::spawn(fold_metrics_regularly());
+            actix_rt::spawn(run_housekeeping(shared));
             actix_rt::spawn(sweep_regularly(blobs, actors.clone()));
             if let Err(reason) = server.await {
-                tracing::error!(%reason, "the HTTP server ended");
+                tracing::error!(%reason, "the HTTP server failed");
             }
             // Only now: the last requests needed the actors.
             let _ = done_tx.send(actors.stop().await);
         });
     })?;
-    let ended = |_| ServeError::Start(std::io::Error::other("it ended at once"));
+    let ended = |_| ServeError::Start(std::io::Error::other("the server thread ended at once"));
     let Started { app, handle, address } = started.await.map_err(ended)??;
     Ok(Running { address, app: AppHandle(app), handle, done, thread })
 }
@@ -141,23 +154,31 @@ async fn start(
     install_metrics();
     let listen = setup.config.listen;
     let hosts = Arc::new(Hosts::new(&setup.config, setup.is_development));
-    // Before anything that was owed is delivered: it may have links. Whether it went well is asked last: two of the same
-    // server have one folder, which says more.
-    let bound = bind(listen);
+    // Before pending jobs are delivered, which may contain links. If the port is in use and there is a data folder,
+    // the folder is opened all the same: the error that another server uses it is more helpful. No folder is created
+    // for nothing.
+    let bound = match bind(listen) {
+        Err(reason) if !Server::has_data(&setup.config.data) => {
+            return Err(ServeError::Bind { address: listen, reason });
+        }
+        bound => bound,
+    };
     if let Ok((_, address)) = &bound {
         hosts.listens_on(*address);
     }
-    let couriers = Couriers::new(&setup.config, hosts.clone(), setup.is_development)?;
-    let mail = couriers.mail.clone();
-    let options = with_outbox(&setup.config, options(&setup.config, setup.is_durable), couriers);
-    let actors = Server::start(actors::Options { clock, ..options }).await?;
+    // Before the folder is opened: a development server must not deliver pending jobs of a production server.
+    check_purpose(&setup.config.data, setup.is_development)?;
+    let delivery_workers = DeliveryWorkers::new(&setup.config, hosts.clone(), setup.is_development)?;
+    let mail = delivery_workers.mail.clone();
+    let options = with_outbox(&setup.config, options(&setup.config, setup.is_durable), delivery_workers);
+    let actors = Server::start(actors::Options { clock: clock.clone(), ..options }).await?;
     if setup.is_development {
+        mark_folder(&setup.config.data, true)?;
         ensure_sample(&actors).await?;
     }
     let blobs = Blobs::open(&setup.config.blobs, &setup.config.data, setup.is_durable)?;
-    let app =
-        App::new(setup.config, setup.routes, (actors.clone(), hosts, mail, blobs), setup.is_development);
-    match bound.and_then(|(socket, address)| Ok((build(&app, socket)?, address))) {
+    let app = App::new(setup.config, (actors.clone(), hosts, mail, blobs), clock, setup.is_development);
+    match bound.and_then(|(socket, address)| Ok((build(&app, setup.routes, socket)?, address))) {
         Ok((server, address)) => {
             let handle = server.handle();
             Ok((server, Started { app, handle, address }, actors))
@@ -169,27 +190,51 @@ async fn start(
     }
 }
 
-/// Takes the port, and says which it is when the system chooses; connections are refused until [`build`].
+/// Refuses production data folders for development servers; marks a new folder.
+fn check_purpose(data: &Path, is_development: bool) -> Result<(), ServeError> {
+    match (is_development, Server::has_data(data)) {
+        (true, true) if !is_marked(data) => Err(ServeError::NotForDevelopment(data.to_owned())),
+        (true, false) => mark_folder(data, false),
+        (false, true) if is_marked(data) => {
+            tracing::warn!(
+                data = %data.display(),
+                "this data folder was made by `millstream dev`: the passwords of its sample accounts are public"
+            );
+            Ok(())
+        }
+        (true, true) | (false, _) => Ok(()),
+    }
+}
+
+fn mark_folder(data: &Path, is_data_folder: bool) -> Result<(), ServeError> {
+    mark(data, is_data_folder).map_err(|reason| ServeError::Mark { path: data.to_owned(), reason })
+}
+
+/// Binds the port, which the system may choose; connections are refused until [`build`].
 fn bind(address: SocketAddr) -> std::io::Result<(TcpSocket, SocketAddr)> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // Connections of a server that was here just before linger.
+    // Connections of a server that used the port before may linger.
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     let address = socket.local_addr()?;
     Ok((socket, address))
 }
 
-/// The same with somebody who carries what is owed to the world outside.
-fn with_outbox(config: &Config, options: actors::Options, couriers: Couriers) -> actors::Options {
+/// Adds the delivery of e-mails, webhook calls and push notifications.
+fn with_outbox(
+    config: &Config,
+    options: actors::Options,
+    delivery_workers: DeliveryWorkers,
+) -> actors::Options {
     let outbox = OutboxOptions {
-        courier: Arc::new(couriers),
+        worker: Arc::new(delivery_workers),
         delivery_secs_max: config.outbox.delivery_secs_max,
         give_up_secs: config.outbox.give_up_secs,
     };
     actors::Options { outbox: Some(outbox), ..options }
 }
 
-/// What the configuration means to those who decide and store. Nothing is delivered: that is for a server.
+/// The options of the actors for a configuration, without deliveries.
 pub fn options(config: &Config, is_durable: bool) -> actors::Options {
     let Config { storage, queues, .. } = config;
     actors::Options {
@@ -198,48 +243,40 @@ pub fn options(config: &Config, is_durable: bool) -> actors::Options {
         is_durable,
         tree_cache_bytes: storage.cache_bytes,
         journal_segment_bytes: storage.segment_bytes,
+        free_bytes_min: storage.free_bytes_min,
+        free_bytes_warn: storage.free_bytes_warn,
         queues: QueueLimits {
             events_max: queues.events_max,
             queues_per_user_max: queues.per_user_max,
+            bytes_per_user_max: queues.per_user_bytes_max,
             idle_secs: u32::try_from(queues.idle_secs).unwrap_or(u32::MAX),
+            idle_secs_max: u32::try_from(queues.lifespan_secs_max).unwrap_or(u32::MAX),
             ..QueueLimits::default()
         },
+        write_bytes_daily_max: config.limits.write_bytes_daily_max(),
         sweep_secs: config.actors.sweep_secs.get(),
+        budget: ByteBudget::new(config.memory.in_flight_bytes_max.get(), config.memory.share_bytes_max.get()),
         outbox: None,
         clock: Arc::new(SystemClock),
     }
 }
 
-fn build(app: &App, socket: TcpSocket) -> std::io::Result<actix_web::dev::Server> {
-    let settings = &app.config.http;
-    let listener = socket.listen(settings.backlog)?.into_std()?;
-    let data = web::Data::new(app.clone());
-    let server =
-        HttpServer::new(move || Service::new().app_data(data.clone()).default_service(web::to(dispatch)))
-            .workers(app.config.http_workers())
-            .max_connections(settings.connections_max.get())
-            .keep_alive(Duration::from_secs(settings.keep_alive_secs))
-            .client_request_timeout(Duration::from_secs(settings.head_secs_max))
-            .client_disconnect_timeout(Duration::from_secs(2))
-            .shutdown_timeout(settings.stop_secs_max)
-            .tcp_nodelay(true)
-            // A client that closes its side has gone away: its parked poll ends then, not at the next event.
-            .h1_allow_half_closed(false)
-            .disable_signals()
-            .listen(listener)?;
-    Ok(server.run())
+fn build(app: &App, routes: Vec<Route>, socket: TcpSocket) -> std::io::Result<actix_web::dev::Server> {
+    listen(app, routes, socket.listen(app.config.http.backlog)?.into_std()?)
 }
 
-async fn fold_metrics_regularly() {
+/// Folds timings and evicts unused entries, every few seconds.
+async fn run_housekeeping(shared: Arc<SharedJson>) {
     let mut tick = tokio::time::interval(FOLD_EVERY);
     loop {
         tick.tick().await;
         fold_metrics();
+        shared.forget_unused();
     }
 }
 
 impl Running {
-    /// Where it listens; the real port, also when 0 was asked for.
+    /// The listening address, with the real port if 0 was configured.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -249,31 +286,31 @@ impl Running {
         format!("http://{}", self.address)
     }
 
-    /// What the requests share.
+    /// The state shared by all requests.
     pub fn app(&self) -> &App {
         &self.app.0
     }
 
-    /// Stops: parked polls are answered, accepted requests finished, idle connections closed; then journal
-    /// and trees are closed and the data folder is free. Requests are waited for until
-    /// `http.stop_secs_max` has passed.
+    /// Stops gracefully: waiting polls are answered, accepted requests finished, idle connections closed; then the
+    /// journal and the database are closed and the data folder is released. Requests are waited for up to
+    /// `http.stop_secs_max`.
     ///
     /// # Errors
-    /// When the trees could not be written; the journal has everything even then.
+    /// If the database could not be written; the journal is complete even then.
     pub async fn stop(self) -> Result<(), DomainError> {
         let app = self.app.0;
         app.stopping().begin();
         self.handle.pause().await;
-        tokio::time::sleep(LAST_CALL).await;
+        tokio::time::sleep(DRAIN_WINDOW).await;
         app.server.release_polls();
         self.handle.stop(true).await;
         let stopped = self.done.await.unwrap_or(Err(DomainError::Stopping));
-        // The app holds the actors' handles; the thread ends without it.
+        // The app holds handles of the actors; the thread ends only without it.
         let server = Arc::downgrade(&app.server);
         drop(app);
         let _ = self.thread.join();
-        // Workers let go of what they shared a moment after they said that they ended.
-        let deadline = Instant::now() + LET_GO;
+        // Workers release what they shared shortly after they reported their end.
+        let deadline = Instant::now() + SHUTDOWN_TIMEOUT;
         while server.strong_count() > 0 && Instant::now() < deadline {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }

@@ -1,8 +1,8 @@
-//! Which level of the protocol this server speaks, in the three forms that clients ask for.
+//! The version of the protocol, in the three forms that clients expect.
 
 /// Parsed by clients as `MAJOR.MINOR`.
 pub const ZULIP_VERSION: &str = "11.0";
-/// What the version was developed from; a released version is its own.
+/// The version that a development version is based on; a release is its own.
 pub const ZULIP_MERGE_BASE: &str = "11.0";
-/// The number that clients decide by which features there are.
+/// The feature level, by which clients decide which features the server has.
 pub const ZULIP_FEATURE_LEVEL: u32 = 421;

@@ -1,6 +1,6 @@
-//! The product from outside: every test starts a server of its own and speaks HTTP to it, as clients do.
+//! Integration tests: each starts its own server and makes HTTP requests to it like a client.
 //!
-//! `support` has the server, the people and their queues; start reading there.
+//! `support` has the fixtures for servers, users and event queues; start reading there.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where, and stop")]
 
@@ -9,8 +9,8 @@ mod authorization;
 mod compat;
 mod events;
 mod flows;
+mod integrations;
 mod model;
-mod outside;
 mod recovery;
 mod robustness;
 mod support;

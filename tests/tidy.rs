@@ -1,11 +1,16 @@
-//! Conventions that run as tests, so that nobody has to be the person who nags.
+//! Project conventions that are checked as tests.
+
+mod comments;
+mod docs;
+mod imports;
+mod syntax;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 const LINES_MAX: usize = 500;
 
-/// Every Rust file of the project, with its path from the root and its text.
+/// Every Rust file of the project: its path from the root, and its text.
 fn sources() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
@@ -31,21 +36,45 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The part of a source that is the program: without its tests, its comments and its strings' content.
-fn program(text: &str) -> String {
-    let text = text.split("#[cfg(test)]\nmod tests {").next().expect("a first part");
-    let mut kept = String::new();
-    for line in text.lines() {
-        let code = line.split("//").next().expect("a first part");
-        // Good enough for words: what stands between quotes on one line is left out.
-        let outside = code.split('"').step_by(2).collect::<Vec<_>>().join("\"\"");
-        kept.push_str(&outside);
-        kept.push('\n');
+/// The code of a source file without comments and with empty string literals, and the content of these literals.
+fn split_literals(text: &str) -> (String, Vec<String>) {
+    let (mut code, mut literals, mut rest) = (String::new(), Vec::new(), text);
+    while let Some(first) = rest.chars().next() {
+        let raw = rest.strip_prefix("r#\"").map(|raw| (raw, "\"#"));
+        let is_escaped_char = rest.starts_with("'\\") || rest.starts_with("'\"'");
+        if rest.starts_with("//") {
+            rest = &rest[rest.find('\n').unwrap_or(rest.len())..];
+        } else if let Some((raw, end)) = raw {
+            let length = raw.find(end).expect("the end of a literal");
+            literals.push(raw[..length].to_owned());
+            code.push_str("\"\"");
+            rest = &raw[length + end.len()..];
+        } else if let Some(literal) = rest.strip_prefix('"') {
+            let mut is_escape = false;
+            let ends = |c: char| {
+                let is_end = c == '"' && !is_escape;
+                is_escape = c == '\\' && !is_escape;
+                is_end
+            };
+            let length = literal.find(ends).expect("the end of a literal");
+            literals.push(literal[..length].to_owned());
+            code.push_str("\"\"");
+            rest = &literal[length + 1..];
+        } else {
+            let length = if is_escaped_char { 3 } else { first.len_utf8() };
+            code.push_str(&rest[..length]);
+            rest = &rest[length..];
+        }
     }
-    kept
+    (code, literals)
 }
 
-/// Whether a file is compiled for tests alone: by where it is, or because a file above it says so.
+/// The code of a source file: without tests, comments and the content of string literals.
+fn program(text: &str) -> String {
+    split_literals(text.split("#[cfg(test)]\nmod tests {").next().expect("a first part")).0
+}
+
+/// Whether a file is compiled for tests only, by its path or by a declaration in the file above it.
 fn is_test_file(path: &str) -> bool {
     let words = ["tests/", "tests.rs", "examples/", "loadtest/"];
     if words.iter().any(|word| path.contains(word)) {
@@ -63,7 +92,7 @@ fn is_test_file(path: &str) -> bool {
     })
 }
 
-/// Whether a word stands in a text with nothing of a word around it; `_` separates words here.
+/// Whether a text contains a word between non-alphanumeric characters, in singular or plural; `_` separates words.
 fn has_word(text: &str, word: &str) -> bool {
     let lower = text.to_lowercase();
     let is_part = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
@@ -75,18 +104,18 @@ fn has_word(text: &str, word: &str) -> bool {
 }
 
 #[test]
-fn files_are_short_and_begin_by_saying_what_they_are_for() {
+fn files_are_short_and_have_module_docs() {
     for (path, text) in sources() {
         let lines = text.lines().count();
         assert!(lines <= LINES_MAX, "{path} has {lines} lines, more than {LINES_MAX}");
-        // A file of tests is about the file beside it.
+        // A `tests.rs` file is about the module beside it.
         let is_beside = path.ends_with("/tests.rs");
         assert!(is_beside || text.starts_with("//! "), "{path} does not say what it is for");
     }
 }
 
 #[test]
-fn the_trees_are_known_to_storage_alone() {
+fn crate_boundaries_of_sled_actix_web_and_storage() {
     for (path, text) in sources() {
         let program = program(&text);
         assert!(path.starts_with("storage/") || !program.contains("sled::"), "{path} speaks of sled");
@@ -98,7 +127,7 @@ fn the_trees_are_known_to_storage_alone() {
 }
 
 #[test]
-fn what_decides_knows_no_actors_no_disk_and_no_time() {
+fn state_and_rules_have_no_actors_disk_or_clock() {
     for (path, text) in sources() {
         let is_state = path.starts_with("actors/src/") && path.ends_with("/state.rs");
         let decides =
@@ -114,11 +143,11 @@ fn what_decides_knows_no_actors_no_disk_and_no_time() {
     }
 }
 
-/// Words of the API that name a setting or a capability, and are called so everywhere.
+/// Names of the API that contain `stream`, and are used unchanged.
 const WIRE_NAMES: [&str; 1] = ["stream_typing_notifications"];
 
 #[test]
-fn streams_are_called_channels_inside() {
+fn streams_are_called_channels_internally() {
     let mut found = Vec::new();
     for (path, text) in sources() {
         let is_inside = ["actors/", "storage/"].iter().any(|folder| path.starts_with(folder));
@@ -136,7 +165,7 @@ fn streams_are_called_channels_inside() {
 }
 
 #[test]
-fn nothing_is_left_for_later_and_nothing_panics_without_a_reason() {
+fn no_todos_or_unexplained_panics() {
     let forbidden = [
         ["todo", "!("].concat(),
         ["unimplemented", "!("].concat(),
@@ -156,21 +185,46 @@ fn nothing_is_left_for_later_and_nothing_panics_without_a_reason() {
     }
 }
 
-#[test]
-fn every_route_is_called_by_a_test_of_its_own() {
-    let tests: Vec<(String, String)> =
-        sources().into_iter().filter(|(path, _)| path.starts_with("tests/")).collect();
-    // The rows of bad input are no test of what a route does.
-    let texts: Vec<&str> = tests
-        .iter()
-        .filter(|(path, _)| !path.contains("robustness"))
-        .map(|(_, text)| text.as_str())
-        .collect();
-    for route in millstream::http::routes::table() {
-        let path = route.path.strip_prefix("/api/v1").unwrap_or(route.path);
-        // Up to the first placeholder, then what comes behind it.
-        let pieces: Vec<&str> = path.split(['{', '}']).step_by(2).filter(|piece| !piece.is_empty()).collect();
-        let is_called = texts.iter().any(|text| pieces.iter().all(|piece| text.contains(piece)));
-        assert!(is_called, "no test calls {} {}", route.method, route.path);
+/// Whether a string literal is the path of a route. `{…}` in the literal is a formatted value: at the start any number of
+/// segments, else one segment.
+fn is_path_of(literal: &str, route: &str) -> bool {
+    let literal = literal.split('?').next().expect("a path").strip_prefix("/api/v1").unwrap_or(literal);
+    let mut given: Vec<&str> = literal.trim_end_matches('/').split('/').collect();
+    let mut wanted: Vec<&str> = route.trim_end_matches('/').split('/').collect();
+    if given[0].starts_with('{') && given.len() > 1 && given.len() <= wanted.len() {
+        wanted.drain(..wanted.len() - given.len() + 1);
+        given.remove(0);
     }
+    given.len() == wanted.len()
+        && given.iter().zip(&wanted).all(|(given, wanted)| given == wanted || wanted.starts_with('{'))
+}
+
+#[test]
+fn every_route_is_called_by_a_test() {
+    let is_of_calls = |path: &str| {
+        // The tables of callers and of invalid input have a row for each route, which says little about what it does.
+        path.starts_with("tests/") && !path.contains("/robustness/") && !path.contains("/authorization/")
+    };
+    let tests: Vec<(String, Vec<String>)> = sources()
+        .into_iter()
+        .filter(|(path, _)| is_of_calls(path) && path != "tests/tidy.rs")
+        .map(|(_, text)| split_literals(&text))
+        .collect();
+    let mut missing = Vec::new();
+    for route in millstream::routes::table() {
+        let path = route.path.strip_prefix("/api/v1").unwrap_or(route.path);
+        let calls = match route.method.as_str() {
+            "POST" => vec![".post(", "Method::POST", ".upload("],
+            "GET" => vec![".get(", "Method::GET", ".fetch("],
+            method => vec![if method == "PATCH" { ".patch(" } else { ".delete(" }, "Method::"],
+        };
+        let is_called = tests.iter().any(|(code, literals)| {
+            calls.iter().any(|call| code.contains(call))
+                && literals.iter().any(|literal| is_path_of(literal, path))
+        });
+        if !is_called {
+            missing.push(format!("{} {}", route.method, route.path));
+        }
+    }
+    assert!(missing.is_empty(), "no test calls these:\n{}", missing.join("\n"));
 }

@@ -5,7 +5,8 @@ use crate::realm::NewUser;
 use crate::realm::{join_groups, new_user};
 use model::group::{GroupPermissions, SYSTEM_GROUPS};
 use model::{
-    Bot, BotKind, Directory, Fact, GroupId, GroupSetting, Realm, RealmId, Role, Timestamp, UserGroup, UserId,
+    Bot, BotKind, Directory, Fact, GroupFact, GroupId, GroupSetting, Realm, RealmFact, RealmId, Role,
+    Timestamp, UserFact, UserGroup, UserId,
 };
 use std::collections::BTreeSet;
 
@@ -31,8 +32,8 @@ pub const SYSTEM_BOTS: [(&str, &str); 3] = [
 /// the server's own bots are users 1 to 3.
 pub fn realm_facts(id: RealmId, new: &NewRealm, now: Timestamp) -> Vec<Fact> {
     let realm = Realm::new(id, &new.subdomain, &new.name, &new.email_domain, now);
-    let mut facts = vec![Fact::RealmCreated(Box::new(realm))];
-    facts.extend(system_groups().into_iter().map(|group| Fact::GroupCreated(Box::new(group))));
+    let mut facts = vec![Fact::Realm(RealmFact::Created(Box::new(realm)))];
+    facts.extend(system_groups().into_iter().map(|group| Fact::Group(GroupFact::Created(Box::new(group)))));
     for (index, (address, name)) in SYSTEM_BOTS.iter().enumerate() {
         let bot = NewUser {
             email: format!("{address}@{}", new.email_domain),
@@ -43,27 +44,27 @@ pub fn realm_facts(id: RealmId, new: &NewRealm, now: Timestamp) -> Vec<Fact> {
             timezone: String::new(),
             channels: Vec::new(),
         };
-        facts.push(Fact::UserCreated(Box::new(new_user(UserId(index as u32 + 1), &bot, now))));
+        facts.push(Fact::User(UserFact::Created(Box::new(new_user(UserId(index as u32 + 1), &bot, now)))));
     }
     facts
 }
 
-/// The facts that make somebody the first user of an organization, for its first frames.
+/// The facts that create the first user of an organization, for its first frames.
 pub fn first_user(directory: &Directory, new: &NewUser) -> Vec<Fact> {
     let now = directory.realm().created;
     let id = directory.users().map(|user| user.id).max().unwrap_or_default().next();
     let user = new_user(id, new, now);
     let groups = join_groups(directory, &user, now);
-    std::iter::once(Fact::UserCreated(Box::new(user))).chain(groups).collect()
+    std::iter::once(Fact::User(UserFact::Created(Box::new(user)))).chain(groups).collect()
 }
 
-/// Each wider group has the next stricter one as its subgroup; nobody is alone.
+/// Each wider group has the next stricter one as its subgroup; `role:nobody` has none.
 fn system_groups() -> Vec<UserGroup> {
     let nobody = GroupSetting::Group(GroupId(1));
     let group = |index: usize, (name, description): (&str, &str)| UserGroup {
         is_system: true,
         subgroups: if index >= 2 { BTreeSet::from([GroupId(index as u32)]) } else { BTreeSet::new() },
-        // Members may mention everybody's groups; who may mention them loudly is decided by wildcard rules.
+        // Members may mention all groups; wildcard rules decide who may notify everyone.
         ..UserGroup::new(GroupId(index as u32 + 1), name, description, GroupPermissions::all(nobody.clone()))
     };
     SYSTEM_GROUPS.iter().enumerate().map(|(index, names)| group(index, *names)).collect()

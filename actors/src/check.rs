@@ -5,8 +5,8 @@ use std::path::Path;
 use storage::DataFolder;
 use storage::check::{CheckProgress, CheckReport, check_folder};
 
-/// Checks a data folder, which this has for itself meanwhile. With `rebuild`, trees that differ from their
-/// journal are written anew. `progress` hears what is being done.
+/// Checks a data folder, which is locked during the check. With `rebuild`, trees that differ from their
+/// journal are rebuilt. `progress` receives the current step.
 ///
 /// # Errors
 /// `Storage` when there is no data folder, a server uses it, the disk fails, or a newer server wrote it.

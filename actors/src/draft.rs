@@ -1,4 +1,4 @@
-//! A message on its way: rendered and checked against a snapshot, not yet decided.
+//! A message to send: rendered and checked against a snapshot, not yet decided.
 
 use crate::error::DomainError;
 use model::fact::LocalEcho;
@@ -15,9 +15,9 @@ use std::sync::Arc;
 /// What every message has, wherever it goes.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// Who writes.
+    /// The account that sends.
     pub sender: Arc<User>,
-    /// Markdown, normalized.
+    /// The Markdown source, normalized.
     pub content: String,
     /// HTML and what was mentioned.
     pub rendered: Rendered,
@@ -32,7 +32,7 @@ pub struct Draft {
 /// A message to a topic.
 #[derive(Clone, Debug)]
 pub struct ChannelDraft {
-    /// What.
+    /// The message.
     pub draft: Draft,
     /// To which channel.
     pub channel: ChannelId,
@@ -40,21 +40,23 @@ pub struct ChannelDraft {
     pub topic: String,
     /// Links in the topic.
     pub topic_links: Vec<TopicLink>,
+    /// Tells the owner of a bot that nobody reads the message.
+    pub owner_notice: Option<Box<DirectDraft>>,
 }
 
 /// A message to people.
 #[derive(Clone, Debug)]
 pub struct DirectDraft {
-    /// What.
+    /// The message.
     pub draft: Draft,
-    /// Everybody in the conversation, the sender included, sorted.
+    /// All users in the conversation, the sender included, sorted.
     pub users: Vec<UserId>,
 }
 
 /// A message that is durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// Its id.
+    /// The id that it was given.
     pub id: MessageId,
     /// The sender's new policy for the topic, if sending changed it.
     pub new_policy: Option<VisibilityPolicy>,
@@ -78,11 +80,6 @@ impl Draft {
     ) -> Message {
         let rendered = self.rendered;
         Message {
-            id,
-            sender: self.sender.id,
-            recipient: destination.recipient,
-            place: destination.place,
-            sent: now,
             traits: MessageTraits {
                 is_me: rendered.is_me_message,
                 has_link: rendered.has_link,
@@ -97,11 +94,7 @@ impl Draft {
             client: self.client,
             user_flags: flags.into_iter().collect(),
             topic_links: destination.topic_links,
-            edits: Vec::new(),
-            last_edited: None,
-            last_moved: None,
-            reactions: Vec::new(),
-            submessages: Vec::new(),
+            ..Message::new(id, self.sender.id, destination.recipient, destination.place, now)
         }
     }
 }
@@ -127,7 +120,7 @@ pub(crate) fn check_mentioned_groups(
 
 /// What a message says, as far as it flags people.
 pub(crate) struct ContentFlags<'c> {
-    /// Markdown.
+    /// The Markdown source.
     pub content: &'c str,
     /// HTML and mentions.
     pub rendered: &'c Rendered,
@@ -160,7 +153,7 @@ impl ContentFlags<'_> {
     }
 }
 
-/// For those who receive a message but mute its sender, it counts as read at once (endpoints.md 22).
+/// Recipients who mute the sender get the message as read (docs/api/message-flags.md#unread-rules).
 pub(crate) fn read_by_muters(
     flags: &mut BTreeMap<UserId, Flags>,
     directory: &Directory,
@@ -173,10 +166,10 @@ pub(crate) fn read_by_muters(
     }
 }
 
-/// Who among those who receive a text watches for a word in it; the writer's own words count, too.
+/// Recipients of a text with an alert word in it; the writer's own alert words count, too.
 fn alerted(content: &str, directory: &Directory, receives: impl Fn(UserId) -> bool) -> Vec<UserId> {
     let mut text = None;
-    // Many people watch for the same words.
+    // Many users have the same alert words.
     let mut known: HashMap<&str, bool> = HashMap::new();
     let mut found = Vec::new();
     for (user, words) in directory.all_alert_words() {

@@ -1,23 +1,39 @@
-//! What can be refused, in the words of the product. The edge alone knows codes and status.
+//! Errors of commands and queries. Only the edge knows HTTP status and error codes.
 
+use crate::budget::BudgetFull;
+use crate::health::Pause;
 use model::QueueId;
 use rules::RuleError;
+use storage::log::LogError;
 
-/// Why a command was not carried out. Nothing has changed then.
+/// Why a command failed. Nothing has changed then.
 #[derive(Debug, thiserror::Error)]
 pub enum DomainError {
-    /// A rule says no.
+    /// A rule rejected it.
     #[error(transparent)]
     Rule(#[from] RuleError),
     /// Too much is waiting for this organization; trying again later helps.
     #[error("the server is busy; try again in a moment")]
     Overloaded,
+    /// A bound of the memory budget; asking again helps once clients have read what is held for them.
+    #[error(transparent)]
+    Memory(#[from] BudgetFull),
     /// What would change does not fit into one frame of the journal; asking for less helps.
     #[error("the change is too large")]
     TooLarge,
-    /// The disk refused; nothing is accepted until the server has been restarted.
-    #[error("the server cannot store anything: {0}")]
+    /// Stored data cannot be read, or could not be opened.
+    #[error("the server cannot store or read its data: {0}")]
     Storage(String),
+    /// Changes are refused until the disk has room or works again. Nothing was stored, unless the write was under way
+    /// when it failed and the server was killed before it could go on.
+    #[error("{0}")]
+    Paused(Pause),
+    /// The account has had as much written within a day as one account may.
+    #[error("the account has written too much within a day; {} seconds to wait", .wait.as_secs())]
+    WriteBudgetSpent {
+        /// Until it may write again.
+        wait: std::time::Duration,
+    },
     /// The server is stopping.
     #[error("the server is shutting down")]
     Stopping,
@@ -36,27 +52,33 @@ pub enum DomainError {
     /// The message does not exist, or the user may not read it.
     #[error("invalid messages")]
     InvalidMessages,
-    /// A channel with this name came to be meanwhile.
+    /// A channel with this name exists by now.
     #[error("the channel {0} exists already")]
     ChannelExists(String),
     /// An account with this address exists.
     #[error("the address {0} is in use")]
     EmailInUse(String),
     /// A link was used already, or what it was for has become something else.
-    #[error("the link is no longer good")]
+    #[error("the link is no longer valid")]
     LinkUsed,
     /// The account that was logged in does not exist or is deactivated.
     #[error("wrong user name or password")]
     WrongPassword,
-    /// Deactivated account.
+    /// The account is deactivated.
     #[error("the account is deactivated")]
     UserDeactivated,
-    /// Deactivated organization.
+    /// The organization is deactivated.
     #[error("the organization is deactivated")]
     RealmDeactivated,
-    /// The key belongs to nobody, or to somebody else than was said.
+    /// The key is unknown, or belongs to another account.
     #[error("invalid api key")]
     InvalidApiKey,
+}
+
+impl From<&LogError> for Pause {
+    fn from(error: &LogError) -> Self {
+        if error.is_full() { Self::DiskFull } else { Self::JournalFailed }
+    }
 }
 
 impl From<storage::StoreError> for DomainError {

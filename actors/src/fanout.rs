@@ -1,7 +1,7 @@
-//! Who is listening, and which queues an event goes to. One for each organization, on its shard's
+//! The queues of an organization, and which of them an event goes to. One for each organization, on its shard's
 //! thread, so that an event crosses threads once however many clients wait for it.
 
-use crate::session::{Deliver, SessionActor};
+use crate::session::{AccountBytes, Deliver, Queues, SessionActor};
 use crate::shared::RealmShared;
 use actix::Addr;
 use model::fact::LocalEcho;
@@ -11,14 +11,15 @@ use model::{
 };
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 use std::sync::Arc;
 
-/// What the fan-out must know of a queue to leave it alone when an event is not for it.
+/// What the fan-out must know of a queue to skip it when an event is not for it.
 #[derive(Clone, Debug)]
 pub struct Listener {
-    /// Its name.
+    /// The id of the queue.
     pub queue: QueueId,
-    /// Its actor.
+    /// The actor that owns the queue.
     pub session: Addr<SessionActor>,
     /// Types of events it wants.
     pub kinds: EventKinds,
@@ -29,21 +30,31 @@ pub struct Listener {
 /// The queues of one organization, by user.
 pub struct Fanout {
     realm: Arc<RealmShared>,
+    queues: Queues,
     listeners: RefCell<BTreeMap<UserId, Vec<Listener>>>,
-    /// Those that asked for all public channels, again: a message need not look at everybody to find them.
+    /// Those that asked for all public channels, indexed separately so that a message need not check all queues.
     public_listeners: RefCell<BTreeMap<QueueId, (UserId, Listener)>>,
     echoes: RefCell<HashMap<model::MessageId, LocalEcho>>,
+    /// What the queues of each account hold; only of accounts that have queues.
+    accounts: RefCell<HashMap<UserId, Rc<AccountBytes>>>,
 }
 
 impl Fanout {
-    /// Nobody listens yet.
-    pub fn new(realm: Arc<RealmShared>) -> Self {
+    /// A fan-out without listeners.
+    pub fn new(realm: Arc<RealmShared>, queues: Queues) -> Self {
         Self {
             realm,
+            queues,
             listeners: RefCell::default(),
             public_listeners: RefCell::default(),
             echoes: RefCell::default(),
+            accounts: RefCell::default(),
         }
+    }
+
+    /// What the queues of an account hold together.
+    pub fn account(&self, user: UserId) -> Rc<AccountBytes> {
+        self.accounts.borrow_mut().entry(user).or_default().clone()
     }
 
     /// Adds a queue.
@@ -62,13 +73,9 @@ impl Fanout {
             own.retain(|listener| listener.queue != *queue);
             if own.is_empty() {
                 listeners.remove(&user);
+                self.accounts.borrow_mut().remove(&user);
             }
         }
-    }
-
-    /// How many queues a user has.
-    pub fn queues_of(&self, user: UserId) -> usize {
-        self.listeners.borrow().get(&user).map_or(0, Vec::len)
     }
 
     /// The client that waits for this message will get its own name for it.
@@ -76,9 +83,15 @@ impl Fanout {
         self.echoes.borrow_mut().insert(message, echo);
     }
 
+    /// Drops expected echoes: their messages were not committed.
+    pub fn forget_echoes(&self) {
+        self.echoes.borrow_mut().clear();
+    }
+
     /// Hands an event to every queue it is for.
     pub fn publish(&self, event: Event, audience: &Audience) {
         let event = Arc::new(event);
+        self.realm.resumes.note(&event);
         match audience {
             Audience::Everyone => self.to_all(&event, |_| true),
             Audience::NonGuests => self.to_all(&event, |user| !user.is_guest()),
@@ -111,8 +124,8 @@ impl Fanout {
     }
 
     fn to_queue(&self, event: &Arc<Event>, queue: &QueueId) {
-        if let Some(address) = self.realm.queues.read().get(queue) {
-            send(&address.session, event, Flags::NONE, None);
+        if let Some(running) = self.queues.read().get(queue) {
+            send(&running.session, event, Flags::NONE, None);
         }
     }
 

@@ -4,16 +4,18 @@ use crate::NewUser;
 use crate::bootstrap::{NewRealm, realm_facts};
 use crate::clock::ManualClock;
 use crate::draft::{ChannelDraft, Draft};
+use crate::handle::RealmHandle;
 use crate::login::Credentials;
 use crate::realm::new_user;
 use crate::shared::{QueueLimits, RealmShared};
 use model::{
-    ChannelId, EventNumber, Fact, Frame, MessageId, RealmId, Role, Sequence, Subscription, Timestamp, UserId,
+    Channel, ChannelFact, ChannelId, EventNumber, Fact, Frame, GroupFact, MessageId, RealmId, Role, Sequence,
+    Subscription, SubscriptionFact, Timestamp, UserFact, UserId,
 };
 use parking_lot::RwLock;
 use rules::markdown::Rendered;
 use rules::permissions::group_setting::default_channel_permissions;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use storage::{Trees, View};
 
 /// An administrator.
@@ -58,8 +60,8 @@ fn people() -> impl Iterator<Item = Fact> {
         };
         let group = model::GroupId(group);
         [
-            Fact::UserCreated(Box::new(new_user(id, &new, START))),
-            Fact::GroupMembersChanged { group, added: vec![id], removed: Vec::new() },
+            Fact::User(UserFact::Created(Box::new(new_user(id, &new, START)))),
+            Fact::Group(GroupFact::MembersChanged { group, added: vec![id], removed: Vec::new() }),
         ]
     })
 }
@@ -68,13 +70,16 @@ fn channels(view: &View) -> impl Iterator<Item = Fact> {
     let permissions = default_channel_permissions(&view.directory, None);
     let channels = [(VERONA, "Verona", false, vec![IAGO, HAMLET]), (CORE, "core team", true, vec![IAGO])];
     channels.into_iter().flat_map(move |(id, name, is_private, users)| {
-        let mut channel = crate::NewChannel::public(name, IAGO, permissions.clone()).channel;
-        channel.id = id;
-        channel.recipient = model::RecipientId(id.0);
+        let recipient = model::RecipientId(id.0);
+        let mut channel = Channel::new(id, recipient, name, Timestamp::default(), permissions.clone());
+        channel.creator = Some(IAGO);
         channel.invite_only = is_private;
         let start = |user| (user, Subscription::start("#76ce90".into(), MessageId(0)));
         let subscribers = users.into_iter().map(start).collect();
-        [Fact::ChannelCreated(Box::new(channel)), Fact::Subscribed { channel: id, subscribers, by: IAGO }]
+        [
+            Fact::Channel(ChannelFact::Created(Box::new(channel))),
+            Fact::Subscription(SubscriptionFact::Added { channel: id, subscribers, by: IAGO }),
+        ]
     })
 }
 
@@ -95,14 +100,17 @@ pub fn shared() -> (Arc<RealmShared>, ManualClock, tempfile::TempDir) {
         owner_alerts: Default::default(),
         queue_limits: QueueLimits::default(),
         sweep_secs: 3600,
-        noticing: crate::noticing::Noticing::default(),
+        notifications: crate::notifications::Notifications::default(),
         outbox: Default::default(),
-        realm: OnceLock::new(),
-        channels: RwLock::default(),
-        directs: RwLock::default(),
-        queues: RwLock::default(),
+        resumes: Default::default(),
     };
     (Arc::new(shared), clock, folder)
+}
+
+/// A handle to the organization, without its actor.
+pub fn handle(shared: &Arc<RealmShared>) -> RealmHandle {
+    let (mailbox, _) = actix::dev::channel::channel(1);
+    RealmHandle { shared: shared.clone(), actor: actix::Addr::new(mailbox), registry: Default::default() }
 }
 
 /// A message on its way.
@@ -115,5 +123,5 @@ pub fn draft(view: &View, sender: UserId, channel: ChannelId, topic: &str, conte
         read_by_sender: false,
         echo: None,
     };
-    ChannelDraft { draft, channel, topic: topic.to_owned(), topic_links: Vec::new() }
+    ChannelDraft { draft, channel, topic: topic.to_owned(), topic_links: Vec::new(), owner_notice: None }
 }

@@ -1,61 +1,72 @@
-//! Who decides, in what order.
+//! The actors: commands, their order, and reads.
 //!
 //! A [`Server`] runs shards: threads with the actors of some organizations. A [`RealmHandle`] is all that
 //! the edge has of an organization: commands go to its actors, reads to its view. `shard::Committer` is
 //! the one way in which a decision becomes durable, visible and announced, in that order.
 
+mod account;
 pub mod announce;
 mod bootstrap;
+mod bot_notices;
+mod bot_owner;
+pub mod budget;
 mod changes;
 mod channel;
 mod check;
 mod clock;
+pub mod commands;
 mod direct;
 mod draft;
 mod error;
 mod fanout;
 mod handle;
+mod health;
 pub mod linkifiers;
 pub mod login;
 mod markdown;
-mod notice;
-pub mod noticing;
+pub mod notifications;
 pub mod outbox;
 mod placement;
 mod presence;
 pub mod queries;
 mod realm;
+mod registry;
 mod resume;
+mod seed;
 mod server;
 mod session;
 mod shard;
 mod shared;
+mod storage_recovery;
 mod webhooks;
 
-pub use bootstrap::{NewRealm, SYSTEM_BOTS, first_user};
-pub use changes::{EditCommand, Edited, NamedEmoji, ReactionChange, RequestedEdit, TopicDeletion};
-pub use channel::{Subscribed, Unsubscribed};
+pub use account::{OnBehalfOf, on_behalf_of};
+pub use bootstrap::{NewRealm, SYSTEM_BOTS};
+pub use bot_notices::{notification_bot, welcome_bot};
+pub use bot_owner::owner_notice;
+pub use changes::{Edited, NamedEmoji, ReactionChange, RequestedEdit, TopicDeletion};
+pub use channel::Unsubscribed;
 pub use check::check;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use draft::{ChannelDraft, DirectDraft, Draft, Sent};
 pub use error::DomainError;
 pub use handle::RealmHandle;
+pub use health::{Pause, Reserve, StorageStatus};
 pub use markdown::RealmMarkdown;
-pub use notice::{draft_notice, notification_bot, welcome_bot};
 pub use placement::Placement;
 pub use presence::{Presence, Report};
 pub use realm::{
-    BotDefaults, BotUpdate, EmojiFiles, FolderDescription, Joining, NewBot, NewChannel, NewPassword,
-    NewPushDevice, NewUser, Notice, OwnChanges, RegisteredQueue, WantedStatus,
+    Added, BULK_NOTICE_RECIPIENTS_MAX, BotDefaults, BotUpdate, EmojiFiles, FolderDescription, Joining,
+    NewBot, NewPassword, NewPushDevice, NewUser, OwnChanges, RegisteredQueue, WantedStatus,
 };
+pub use seed::{Seed, SeedChannel, SeedGroup, SeedThread, SeedUser};
 pub use server::{Options, Server};
 pub use session::Delivered;
 pub use shared::QueueLimits;
-pub use storage::View;
 pub use storage::check::{CheckProgress, CheckReport};
 
-/// Where an actor's answer goes.
-pub(crate) type Answer<T> = tokio::sync::oneshot::Sender<Result<T, DomainError>>;
+/// Where an actor sends its result.
+pub(crate) type ReplySender<T> = tokio::sync::oneshot::Sender<Result<T, DomainError>>;
 
 #[cfg(test)]
 mod fixture;

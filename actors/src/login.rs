@@ -1,4 +1,4 @@
-//! Who somebody is: API keys and passwords. Neither is ever logged or shown.
+//! Authentication: API keys and passwords. Neither is ever logged or shown.
 
 use crate::error::DomainError;
 use argon2::password_hash::{Output, ParamsString, PasswordHash, Salt, SaltString};
@@ -44,29 +44,40 @@ impl KeyHash {
 /// The API keys of one organization, by their hash: a look-up says nothing about how close a guess was.
 pub struct Credentials {
     secret: [u8; 32],
-    users: RwLock<HashMap<KeyHash, KeyOwner>>,
+    keys: RwLock<Keys>,
+}
+
+/// One hash for each account: that of the key that is valid.
+#[derive(Default)]
+struct Keys {
+    owners: HashMap<KeyHash, KeyOwner>,
+    hashes: HashMap<UserId, KeyHash>,
 }
 
 impl Credentials {
-    /// The keys of everybody in a directory.
+    /// The keys of all accounts of a directory.
     pub fn new(secret: [u8; 32], directory: &Directory) -> Self {
-        let credentials = Self { secret, users: RwLock::default() };
+        let credentials = Self { secret, keys: RwLock::default() };
         for user in directory.users() {
             credentials.add(directory.realm().id, user);
         }
         credentials
     }
 
-    /// Makes a user's current key valid, and with it every older one invalid.
+    /// Makes a user's current key valid, and forgets the one before.
     pub fn add(&self, realm: RealmId, user: &User) {
         let hash = KeyHash::of(&self.api_key(realm, user));
         let owner = KeyOwner { user: user.id, rotation: user.api_key_rotation };
-        self.users.write().insert(hash, owner);
+        let mut keys = self.keys.write();
+        if let Some(before) = keys.hashes.insert(user.id, hash).filter(|before| *before != hash) {
+            keys.owners.remove(&before);
+        }
+        keys.owners.insert(hash, owner);
     }
 
-    /// Whether a key is or was anybody's here.
+    /// Whether a key belongs to an account of this organization.
     pub fn knows(&self, hash: &KeyHash) -> bool {
-        self.users.read().contains_key(hash)
+        self.keys.read().owners.contains_key(hash)
     }
 
     /// A user's API key: derived from the server's secret and a counter, so that it is nowhere stored.
@@ -80,7 +91,7 @@ impl Credentials {
         self.derive(&[realm.0, bot.0, WEBHOOK_TOKENS, WEBHOOK_TOKENS])
     }
 
-    /// 32 characters that nobody without the secret can tell from others.
+    /// 32 characters that cannot be guessed without the secret.
     fn derive(&self, of: &[u32]) -> String {
         let mut key = String::with_capacity(API_KEY_CHARS);
         let mut block = 0u32;
@@ -123,7 +134,7 @@ impl Credentials {
     /// The account that a key and an address belong to.
     ///
     /// # Errors
-    /// `InvalidApiKey` when the key is nobody's, or the address is not its owner's (one answer for
+    /// `InvalidApiKey` when the key is unknown, or the address is not its owner's (one answer for
     /// both, so that addresses cannot be probed); `RealmDeactivated`, `UserDeactivated`.
     pub fn authenticate(
         &self,
@@ -133,7 +144,7 @@ impl Credentials {
     ) -> Result<Arc<User>, DomainError> {
         // The look-up is by hash: how long it takes says nothing about how close a guess was.
         let hash = KeyHash::of(key);
-        let owner = self.users.read().get(&hash).copied().ok_or(DomainError::InvalidApiKey)?;
+        let owner = self.keys.read().owners.get(&hash).copied().ok_or(DomainError::InvalidApiKey)?;
         let user = directory.user(owner.user).ok_or(DomainError::InvalidApiKey)?;
         let is_own_address = user.delivery_email.eq_ignore_ascii_case(address)
             || user.delivery_email.to_lowercase() == address.to_lowercase()
@@ -213,7 +224,7 @@ impl PasswordHasher {
     }
 }
 
-/// The hash of a password that nobody knows.
+/// The hash of a password that no one knows.
 const NOBODY: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGhhcyB0aGlz$eYQsGn5xXW6yCbsyfd5yXyVQbBqhRQ5S9q1Ffl2g0WI";
 
@@ -249,7 +260,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn passwords_are_known_again_in_the_same_memory() {
+    fn rotated_api_key_is_invalid() {
+        let directory =
+            Directory::new(model::Realm::new(RealmId(1), "", "Test", "test.example", model::Timestamp(0)));
+        let credentials = Credentials::new([7; 32], &directory);
+        let mut user =
+            User::new(UserId(5), "hamlet@test.example", "hamlet", model::Role::Member, model::Timestamp(0));
+        let mut before = None;
+        for rotation in 0..100 {
+            user.api_key_rotation = rotation;
+            // Every change of the account says its key again.
+            credentials.add(RealmId(1), &user);
+            credentials.add(RealmId(1), &user);
+            let hash = KeyHash::of(&credentials.api_key(RealmId(1), &user));
+            assert!(credentials.knows(&hash));
+            assert!(!before.replace(hash).is_some_and(|before| credentials.knows(&before)));
+        }
+        let keys = credentials.keys.read();
+        assert_eq!((keys.owners.len(), keys.hashes.len()), (1, 1));
+    }
+
+    #[test]
+    fn password_hasher_is_reusable() {
         let mut hasher = PasswordHasher::default();
         let stored = hasher.hash("correct horse").unwrap();
         assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{stored}");
@@ -264,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_takes_as_long_as_somebody() {
+    fn unknown_account_takes_same_time_as_known() {
         // The computation is really done: what is compared against is a hash of the same kind.
         assert_eq!(PasswordHasher::default().matches(NOBODY, "x"), Some(false));
     }

@@ -1,6 +1,6 @@
-//! What rendering may know of an organization: a snapshot of its directory, limited to what the writer may see.
+//! The Markdown context of an organization: a snapshot of its directory, limited to what the writer may see.
 
-use crate::handle::RealmHandle;
+use crate::shared::RealmShared;
 use model::{ChannelId, Directory, MessageId, TopicKey, User, UserId};
 use rules::custom_emoji::emoji_url;
 use rules::markdown::{ChannelRef, EmojiRef, GroupRef, Linkifier, MarkdownContext, UserRef};
@@ -23,7 +23,7 @@ const SYSTEM_GROUP_NAMES: [(&str, &str); 8] = [
 
 /// An organization for the Markdown of one writer.
 pub struct RealmMarkdown<'a> {
-    realm: &'a RealmHandle,
+    realm: &'a RealmShared,
     directory: &'a Directory,
     writer: &'a User,
     url: &'a str,
@@ -34,14 +34,14 @@ pub struct RealmMarkdown<'a> {
 
 impl<'a> RealmMarkdown<'a> {
     /// For messages: pictures may be shown below the text.
-    pub fn of_message(realm: &'a RealmHandle, directory: &'a Directory, writer: &'a User) -> Self {
+    pub(crate) fn of_message(realm: &'a RealmShared, directory: &'a Directory, writer: &'a User) -> Self {
         let shows_previews = realm_bool(directory.realm(), "inline_image_preview");
-        let linkifiers = realm.0.linkifiers.of(directory.lists());
+        let linkifiers = realm.linkifiers.of(directory.lists());
         Self { realm, directory, writer, url: "", shows_previews, linkifiers, newest: Vec::new() }
     }
 
     /// For descriptions: text alone.
-    pub fn of_description(realm: &'a RealmHandle, directory: &'a Directory, writer: &'a User) -> Self {
+    pub(crate) fn of_description(realm: &'a RealmShared, directory: &'a Directory, writer: &'a User) -> Self {
         Self { shows_previews: false, ..Self::of_message(realm, directory, writer) }
     }
 
@@ -85,7 +85,7 @@ impl MarkdownContext for RealmMarkdown<'_> {
     }
 
     fn channel_by_name(&self, name: &str) -> Option<ChannelRef> {
-        let channel = self.directory.channel_by_name(name)?;
+        let channel = self.directory.channel_by_name(name).filter(|channel| channel.name == name)?;
         let visible = sees_channel(self.directory, self.writer, channel);
         visible.then(|| ChannelRef { id: channel.id.0.into(), name: channel.name.clone() })
     }
@@ -99,14 +99,13 @@ impl MarkdownContext for RealmMarkdown<'_> {
         if let Some((_, _, newest)) = decided {
             return newest.map(|newest| newest.0.into());
         }
-        self.realm.read(|view| {
-            let messages = view.messages.topic(id, &key)?;
-            let newest = match history {
-                History::Whole => messages.ids.max(),
-                History::Delivered(_) => view.had_of(self.writer.id, id, &messages.ids).max(),
-            };
-            newest.map(u64::from)
-        })
+        let view = self.realm.view.read();
+        let messages = view.messages.topic(id, &key)?;
+        let newest = match history {
+            History::Whole => messages.ids.max(),
+            History::Delivered(_) => view.accessible_in_channel(self.writer.id, id, &messages.ids).max(),
+        };
+        newest.map(u64::from)
     }
 
     fn custom_emoji(&self, name: &str) -> Option<EmojiRef> {
@@ -131,6 +130,10 @@ impl MarkdownContext for RealmMarkdown<'_> {
             .filter(|language| !language.is_empty())
     }
 
+    fn now_seconds(&self) -> Option<i64> {
+        i64::try_from(self.realm.clock.now().0 / 1000).ok()
+    }
+
     fn shows_previews(&self) -> bool {
         self.shows_previews
     }
@@ -141,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_system_group_has_a_name_to_show() {
+    fn system_groups_have_display_names() {
         for (name, _) in model::group::SYSTEM_GROUPS {
             assert!(SYSTEM_GROUP_NAMES.iter().any(|(known, _)| *known == name), "{name}");
         }

@@ -1,4 +1,4 @@
-//! Where an organization lives. Today always on this machine; the shard follows from its id.
+//! Placement of organizations on shards: the shard follows from the organization's id.
 
 use model::RealmId;
 

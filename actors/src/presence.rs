@@ -1,4 +1,4 @@
-//! Who was here when. In memory only: after a restart clients report again within a minute.
+//! The presence of users. In memory only: after a restart clients report again within a minute.
 
 use model::{Timestamp, UserId};
 use std::collections::BTreeMap;
@@ -21,17 +21,17 @@ pub enum Report {
     Active,
     /// The client is open.
     Idle,
-    /// The person no longer lets others see it: whoever saw them here sees them gone.
+    /// The user no longer shares presence: others see them as offline.
     Hidden,
 }
 
 /// Reports within so many seconds of one that says the same are not announced again.
 const QUIET_SECS: u64 = 50;
 
-/// So many seconds ago somebody was last seen who just hid: longer than clients take anybody for being here.
+/// How many seconds ago a user was last seen who just hid their presence: longer than clients show anyone as present.
 const HIDDEN_SECS: u64 = 320;
 
-/// Everybody's presence in one organization.
+/// The presence of all users of one organization.
 ///
 /// Changes are numbered by the milliseconds at which they happened, so that a number from before a restart is smaller
 /// than every later one: a client that asks for what is newer misses nothing.
@@ -42,19 +42,19 @@ pub struct PresenceTable {
 }
 
 impl PresenceTable {
-    /// Nobody was here yet, as of now.
+    /// An empty table, as of now.
     pub fn starting(now: Timestamp) -> Self {
         Self { users: BTreeMap::new(), last_update: now.0 }
     }
 
-    /// Notes a report; true when others should hear of it: someone came, woke up, or was not heard of for long.
+    /// Records a report; true when it should be broadcast: a user came online, became active, or had not been reported for long.
     pub fn report(&mut self, user: UserId, report: Report, now: Timestamp) -> bool {
         let before = self.users.get(&user).copied().unwrap_or_default();
         let heard = |at: Option<Timestamp>| at.is_some_and(|at| now.millis_since(at) < QUIET_SECS * 1000);
         let is_quiet = match report {
             Report::Active => heard(before.active),
             Report::Idle => heard(before.idle),
-            // Nobody has seen them.
+            // They were never reported.
             Report::Hidden => before == Presence::default(),
         };
         if is_quiet {
@@ -76,7 +76,7 @@ impl PresenceTable {
         self.users.get(&user).copied()
     }
 
-    /// Everybody with a change after number `update`, by user.
+    /// All users with a change after number `update`, by id.
     pub fn since(&self, update: Option<u64>) -> impl Iterator<Item = (UserId, Presence)> {
         let after = update.unwrap_or(0);
         self.users.iter().filter(move |(_, p)| p.update > after).map(|(user, p)| (*user, *p))
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn news_are_announced_and_repetitions_are_not() {
+    fn only_changed_presence_is_broadcast() {
         let (ada, start) = (UserId(1), Timestamp(1_000_000));
         let mut table = PresenceTable::starting(start);
         assert!(table.report(ada, Report::Idle, start));
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_grow_even_within_a_millisecond_and_over_a_restart() {
+    fn presence_update_ids_increase_within_millisecond_and_across_restart() {
         let start = Timestamp(1_000_000);
         let mut table = PresenceTable::starting(start);
         for user in 1..=3 {
@@ -119,10 +119,10 @@ mod tests {
     }
 
     #[test]
-    fn whoever_hides_is_gone() {
+    fn hidden_user_is_offline() {
         let (ada, start) = (UserId(1), Timestamp(1_000_000));
         let mut table = PresenceTable::starting(start);
-        assert!(!table.report(ada, Report::Hidden, start), "nobody knows of her");
+        assert!(!table.report(ada, Report::Hidden, start), "she was never reported");
         table.report(ada, Report::Active, start);
         assert!(table.report(ada, Report::Hidden, start.plus_secs(1)));
         let gone = Some(Timestamp(681_000));

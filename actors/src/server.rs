@@ -1,29 +1,37 @@
-//! Opening a data folder, starting the shards, and stopping again without losing anything.
+//! The server: opens a data folder, starts the shards, and shuts down without losing data.
 
 use crate::bootstrap::{NewRealm, check_subdomain, realm_facts};
-use crate::clock::Clock;
+use crate::budget::ByteBudget;
+use crate::clock::{Clock, SteadyClock};
 use crate::error::DomainError;
 use crate::fanout::Fanout;
 use crate::handle::RealmHandle;
+use crate::health::{Pause, StorageHealth, StorageStatus};
 use crate::login::{Credentials, KeyHash};
-use crate::outbox::{Outbox, OutboxOptions, Outside, Worker};
+use crate::notifications::{Notifications, Reader};
+use crate::outbox::{DeliveryThreads, Outbox, OutboxOptions, Worker};
 use crate::placement::Placement;
 use crate::presence::PresenceTable;
 use crate::realm::RealmActor;
-use crate::shard::{Committer, Durability, DurableSink, Sequencer};
+use crate::registry::Registry;
+use crate::resume::Resumes;
+use crate::shard::{COMMITTER, Committer, Durability, DurableSink, Sequencer, WriteBudget};
 use crate::shared::{QueueLimits, RealmShared};
 use actix::prelude::*;
-use model::{EventNumber, Fact, Frame, RealmId, Sequence, User};
+use model::{Directory, EventNumber, Fact, Frame, RealmId, Sequence, User};
 use parking_lot::{Mutex, RwLock};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use storage::disk;
 use storage::log::{FrameBytes, Journal, JournalOptions, RealmLog, SyncPolicy};
+use storage::open::MEMORY_REPLAY_BYTES_MAX;
 use storage::{Applied, DataFolder, Projection, ProjectionSender, StoreError, Trees, View};
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 
-/// How a server is started.
+/// Options of a server.
 #[derive(Clone)]
 pub struct Options {
     /// The data folder; created when it does not exist.
@@ -36,34 +44,49 @@ pub struct Options {
     pub tree_cache_bytes: u64,
     /// Size of one file of the journal.
     pub journal_segment_bytes: u64,
+    /// Free bytes below which changes are refused; 0 chooses.
+    pub free_bytes_min: u64,
+    /// Free bytes below which the server warns; 0 chooses.
+    pub free_bytes_warn: u64,
     /// Bounds of event queues.
     pub queues: QueueLimits,
-    /// Seconds between two looks for messages that have been kept long enough.
+    /// Bytes that one account, with its bots, may have written to the journal within a day. 0 does not limit.
+    pub write_bytes_daily_max: u64,
+    /// Interval of the sweep (message retention, inactive channels), in seconds.
     pub sweep_secs: u64,
-    /// Who carries what is owed to the world outside; none where the data folder is only looked at: then it waits.
+    /// How jobs of the outbox are delivered; none where a tool only reads the data folder: then they stay pending.
     pub outbox: Option<OutboxOptions>,
-    /// The time.
+    /// The source of wall-clock and monotonic time.
     pub clock: Arc<dyn Clock>,
+    /// Bytes that may be held for clients.
+    pub budget: ByteBudget,
 }
 
 /// A shard while it runs.
-struct Shard {
-    arbiter: Arbiter,
-    log: Arc<dyn RealmLog>,
+pub(crate) struct Shard {
+    pub arbiter: Arbiter,
+    pub log: Arc<dyn RealmLog>,
     durability: Arc<Durability>,
 }
 
 /// A running server: its organizations, spread over shards.
 pub struct Server {
-    folder: DataFolder,
-    options: Options,
-    outside: Option<Arc<Outside>>,
-    trees: Trees,
-    projection: Mutex<Option<Projection>>,
-    shards: Vec<Shard>,
-    placement: Placement,
+    pub(crate) folder: DataFolder,
+    pub(crate) options: Options,
+    outside: Option<Arc<DeliveryThreads>>,
+    pub(crate) trees: Trees,
+    pub(crate) projection: Mutex<Option<Projection>>,
+    /// The trees lack frames that memory has, and the writer of the trees was not given them.
+    pub(crate) is_behind: AtomicBool,
+    pub(crate) health: Arc<StorageHealth>,
+    /// Locked during a recovery; true once the server stops.
+    pub(crate) recovering: tokio::sync::Mutex<bool>,
+    pub(crate) shards: Vec<Shard>,
+    pub(crate) placement: Placement,
     realms: RwLock<Realms>,
     creating: tokio::sync::Mutex<()>,
+    /// Permits to read the log back for returning queues.
+    resume_turns: Arc<Semaphore>,
 }
 
 /// The organizations of a server.
@@ -72,11 +95,6 @@ struct Realms {
     by_id: BTreeMap<RealmId, RealmHandle>,
     /// Asked on every request.
     by_subdomain: HashMap<String, RealmHandle>,
-}
-
-thread_local! {
-    /// The commit pipeline of the shard that this thread is.
-    static COMMITTER: OnceLock<Rc<Committer>> = const { OnceLock::new() };
 }
 
 impl Server {
@@ -89,16 +107,22 @@ impl Server {
     ///
     /// # Errors
     /// [`DomainError::Storage`] with what to do about it.
-    pub async fn start(options: Options) -> Result<Arc<Self>, DomainError> {
+    pub async fn start(mut options: Options) -> Result<Arc<Self>, DomainError> {
+        options.clock = Arc::new(SteadyClock::new(options.clock));
         let mut secret = [0u8; storage::folder::SECRET_BYTES];
         getrandom::fill(&mut secret).map_err(|error| DomainError::Storage(error.to_string()))?;
         let folder = DataFolder::open(&options.data, options.shards, secret)?;
-        let trees = Trees::open(&folder.state(), options.tree_cache_bytes)?;
+        folder.check_journals()?;
+        let (logs, trees) = open_data(&folder, &options)?;
+        let is_behind = !trees.is_open() || !disk::space(folder.path()).is_none_or(|space| space.has_room(0));
         let projection = Projection::start(trees.clone())?;
-        let shards = (0..folder.shards())
-            .map(|index| start_shard(&folder, index, &options, projection.sender()))
-            .collect::<Result<Vec<_>, _>>()?;
-        let outside = options.outbox.clone().map(Outside::start).transpose()?.map(Arc::new);
+        let health = Arc::new(StorageHealth::default());
+        let shards: Vec<Shard> = logs
+            .into_iter()
+            .enumerate()
+            .map(|(index, log)| start_shard(&options, log, projection.sender(), (index, health.clone())))
+            .collect();
+        let outside = options.outbox.clone().map(DeliveryThreads::start).transpose()?.map(Arc::new);
         let server = Arc::new(Self {
             outside,
             placement: Placement::new(shards.len()),
@@ -106,21 +130,40 @@ impl Server {
             options,
             trees,
             projection: Mutex::new(Some(projection)),
+            is_behind: AtomicBool::new(is_behind),
+            health,
+            recovering: tokio::sync::Mutex::default(),
             shards,
             realms: RwLock::default(),
             creating: tokio::sync::Mutex::default(),
+            resume_turns: Arc::new(Semaphore::new(crate::resume::PASSES_MAX)),
         });
         server.open_realms().await?;
+        if is_behind {
+            server.stop_shards(Pause::DiskFull, true).await?;
+        }
+        server.update_free_space();
+        actix::spawn(Self::watch_storage(Arc::downgrade(&server)));
         Ok(server)
     }
 
+    /// Whether changes can be stored, and how much room there is.
+    pub fn storage_status(&self) -> StorageStatus {
+        self.health.status()
+    }
+
     async fn open_realms(&self) -> Result<(), DomainError> {
-        let mut ids: Vec<RealmId> = self.trees.realms()?;
+        let is_behind = self.is_behind.load(Ordering::SeqCst);
+        let mut ids: Vec<RealmId> = if self.trees.is_open() { self.trees.realms()? } else { Vec::new() };
         ids.extend(self.shards.iter().flat_map(|shard| shard.log.realms()).map(RealmId));
         ids.sort();
         ids.dedup();
         for id in ids {
-            let opened = storage::open_realm(&*self.shard_of(id).log, &self.trees, id)?;
+            let (log, trees) = (&*self.shard_of(id).log, &self.trees);
+            let opened = match is_behind {
+                false => storage::open_realm(log, trees, id)?,
+                true => storage::open_realm_in_memory(log, trees, id)?,
+            };
             if let Some(view) = opened.view {
                 tracing::info!(realm = %id, replayed = opened.replayed, "organization opened");
                 self.start_realm(view, opened.opened.epoch).await?;
@@ -148,30 +191,32 @@ impl Server {
             owner_alerts: Mutex::default(),
             queue_limits: self.options.queues,
             sweep_secs: self.options.sweep_secs,
-            outbox: Outbox::new(self.outside.clone()),
-            noticing: crate::noticing::Noticing::default(),
-            realm: OnceLock::new(),
-            channels: RwLock::default(),
-            directs: RwLock::default(),
-            queues: RwLock::default(),
+            outbox: Outbox::new(|kind| {
+                self.outside.as_ref().is_some_and(|outside| outside.options.worker.supports(kind))
+            }),
+            notifications: Notifications::default(),
+            resumes: Resumes::new(self.resume_turns.clone()),
         });
         let (started, is_started) = oneshot::channel();
-        let realm = shared.clone();
+        let outside = self.outside.clone();
         self.shard_of(id).arbiter.spawn_fn(move || {
             COMMITTER.with(|committer| {
                 let Some(committer) = committer.get() else { return };
-                let fanout = Rc::new(Fanout::new(realm.clone()));
-                committer.add_realm(id, sequencer, epoch, fanout.clone());
-                Worker::start(&realm, committer);
-                crate::noticing::Reader::start(&realm, committer);
-                let actor = RealmActor::new(realm.clone(), committer.clone(), fanout).start();
-                let _ = realm.realm.set(actor);
-                let _ = started.send(());
+                let registry = Arc::new(Registry::default());
+                let fanout = Rc::new(Fanout::new(shared.clone(), registry.queues.clone()));
+                committer.add_realm(shared.clone(), sequencer, epoch, fanout.clone());
+                Reader::start(&shared, committer);
+                let actor =
+                    RealmActor::new(shared.clone(), committer.clone(), fanout, registry.clone()).start();
+                let handle = RealmHandle { shared, actor, registry };
+                if let Some(outside) = outside {
+                    Worker::start(&handle, committer, outside);
+                }
+                let _ = started.send(handle);
             });
         });
-        is_started.await.map_err(|_| DomainError::Stopping)?;
-        let handle = RealmHandle(shared);
-        let subdomain = handle.read(|view| view.directory.realm().subdomain.clone());
+        let handle = is_started.await.map_err(|_| DomainError::Stopping)?;
+        let subdomain = handle.subdomain();
         let mut realms = self.realms.write();
         realms.by_subdomain.insert(subdomain, handle.clone());
         realms.by_id.insert(id, handle.clone());
@@ -179,16 +224,19 @@ impl Server {
     }
 
     /// Creates an organization. It is durable when this returns. `more` gives further facts of its
-    /// first frames, with what is there already; they are committed before anybody can use it.
+    /// first frames, with what is there already; they are committed before anyone can use it.
     ///
     /// # Errors
     /// `Rule` for a bad subdomain or one in use, `Storage`.
     pub async fn create_realm(
         &self,
         new: NewRealm,
-        more: impl FnOnce(&View, RealmId) -> Vec<Vec<Fact>>,
+        more: impl FnOnce(&Directory) -> Vec<Vec<Fact>>,
     ) -> Result<RealmHandle, DomainError> {
         check_subdomain(&new.subdomain)?;
+        if let Some(pause) = self.health.status().paused {
+            return Err(DomainError::Paused(pause));
+        }
         // One at a time: the id is the next free one.
         let _guard = self.creating.lock().await;
         if self.realm_by_subdomain(&new.subdomain).is_some() {
@@ -199,12 +247,17 @@ impl Server {
         let opened = log.open(id.0, 0).map_err(StoreError::from)?;
         let mut writer = FirstFrames { server: self, id, epoch: opened.epoch, log, view: None };
         writer.write(realm_facts(id, &new, self.options.clock.now())).await?;
-        let further = writer.view.as_ref().map(|view| more(view, id)).unwrap_or_default();
+        let further = writer.view.as_ref().map(|view| more(&view.directory)).unwrap_or_default();
         for facts in further {
             writer.write(facts).await?;
         }
         let view = writer.view.ok_or(DomainError::Stopping)?;
         self.start_realm(view, opened.epoch).await
+    }
+
+    /// The budget of bytes that are held for clients.
+    pub fn budget(&self) -> &ByteBudget {
+        &self.options.budget
     }
 
     /// An organization by its id.
@@ -231,7 +284,7 @@ impl Server {
     /// The account of an address and an API key, in whichever organization it is.
     ///
     /// # Errors
-    /// `RealmDeactivated`, `UserDeactivated`. A key that is nobody's gives none.
+    /// `RealmDeactivated`, `UserDeactivated`. An unknown key gives none.
     pub fn authenticate(
         &self,
         address: &str,
@@ -239,7 +292,7 @@ impl Server {
     ) -> Result<Option<(RealmHandle, Arc<User>)>, DomainError> {
         let hash = KeyHash::of(api_key);
         for realm in self.realms() {
-            if !realm.0.credentials.knows(&hash) {
+            if !realm.shared.credentials.knows(&hash) {
                 continue;
             }
             match realm.authenticate(address, api_key) {
@@ -254,25 +307,28 @@ impl Server {
     /// Answers every waiting poll with what there is, so that their connections can end.
     pub fn release_polls(&self) {
         for realm in self.realms() {
-            for queue in realm.0.queues.read().values() {
+            for queue in realm.registry.queues.read().values() {
                 queue.session.do_send(crate::session::Close);
             }
         }
     }
 
-    /// Stops: what was accepted is stored, journal and trees are closed, the folder is free.
+    /// Stops: what was accepted is stored, journal and trees are closed, the folder is free. What the trees lack, the
+    /// next start writes from the journal.
     ///
     /// # Errors
-    /// `Storage` when the trees could not be written; the journal has everything even then.
+    /// `Storage` when no thread can be started.
     pub async fn stop(self: Arc<Self>) -> Result<(), DomainError> {
         self.release_polls();
         for realm in self.realms() {
-            realm.0.noticing.stop();
+            realm.shared.notifications.stop();
+            realm.shared.resumes.stop();
         }
         crate::outbox::stop(&self.realms()).await;
         if let Some(outside) = &self.outside {
             outside.close();
         }
+        self.stop_recovery().await;
         for shard in &self.shards {
             let log = shard.log.clone();
             // Drains what is queued; the shard publishes it when woken.
@@ -297,13 +353,17 @@ impl Server {
         let projection = self.projection.lock().take();
         if let Some(projection) = projection {
             let closed = tokio::task::spawn_blocking(move || projection.close()).await;
-            closed.map_err(|error| DomainError::Storage(error.to_string()))??;
+            if let Err(error) = closed.map_err(|error| DomainError::Storage(error.to_string()))? {
+                tracing::warn!(%error, "the trees are incomplete; the next start completes them from the journal");
+            }
         }
-        Ok(())
+        let trees = self.trees.clone();
+        let closed = tokio::task::spawn_blocking(move || trees.close()).await;
+        closed.map_err(|error| DomainError::Storage(error.to_string()))
     }
 }
 
-/// Writes the first frames of an organization that nobody can reach yet.
+/// Writes the first frames of an organization that no one can reach yet.
 struct FirstFrames<'s> {
     server: &'s Server,
     id: RealmId,
@@ -323,8 +383,8 @@ impl FirstFrames<'_> {
         let ticket = self.log.append(bytes, self.epoch).map_err(StoreError::from)?;
         let durability = &self.server.shard_of(self.id).durability;
         while durability.upto() < ticket {
-            if let Some(why) = durability.failure() {
-                return Err(DomainError::Storage(why));
+            if let Some(error) = durability.failure() {
+                return Err(DomainError::Paused(Pause::from(&error)));
             }
             actix::clock::sleep(std::time::Duration::from_micros(200)).await;
         }
@@ -344,27 +404,67 @@ impl FirstFrames<'_> {
     }
 }
 
-fn start_shard(
+/// The journals and the trees. The trees are closed where the disk has no room to open them: then the journals alone
+/// have to do for a while.
+fn open_data(folder: &DataFolder, options: &Options) -> Result<(Vec<OpenLog>, Trees), StoreError> {
+    // Before the trees, so that trees without a journal are never the trace of a start that was cut short.
+    let logs = open_logs(folder, options, false)?;
+    let (state, cache_bytes) = (folder.state(), options.tree_cache_bytes);
+    let error = match Trees::open(&state, cache_bytes) {
+        Err(error) if error.is_full() => error,
+        opened => return Ok((logs, opened?)),
+    };
+    tracing::error!(%error, "the disk is full: the trees cannot be opened");
+    let journal_bytes: u64 =
+        (0..folder.shards()).map(|shard| storage::log::stored_bytes(&folder.journal(shard))).sum();
+    if journal_bytes <= MEMORY_REPLAY_BYTES_MAX as u64 {
+        return Ok((logs, Trees::closed(&state, cache_bytes)));
+    }
+    // Too long to be held in memory: releasing the journals' spare segments may give enough room.
+    drop(logs);
+    let logs = open_logs(folder, options, true)?;
+    match Trees::open(&state, cache_bytes) {
+        Err(error) if error.is_full() => Ok((logs, Trees::closed(&state, cache_bytes))),
+        opened => Ok((logs, opened?)),
+    }
+}
+
+/// The journal of a shard, and where it reports.
+type OpenLog = (Arc<dyn RealmLog>, Arc<Durability>);
+
+fn open_logs(
     folder: &DataFolder,
-    index: usize,
     options: &Options,
-    projection: ProjectionSender,
-) -> Result<Shard, DomainError> {
-    let durability = Arc::new(Durability::default());
+    releases_spares: bool,
+) -> Result<Vec<OpenLog>, StoreError> {
     let journal = JournalOptions {
         sync: if options.is_durable { SyncPolicy::Fdatasync } else { SyncPolicy::None },
         segment_bytes: options.journal_segment_bytes,
+        releases_spares,
         ..JournalOptions::default()
     };
-    let sink = Box::new(DurableSink(durability.clone()));
-    let log = Journal::open(&folder.journal(index), &journal, sink).map_err(StoreError::from)?;
-    let log: Arc<dyn RealmLog> = Arc::new(log);
+    let open = |shard| -> Result<OpenLog, StoreError> {
+        let durability = Arc::new(Durability::default());
+        let sink = Box::new(DurableSink(durability.clone()));
+        Ok((Arc::new(Journal::open(&folder.journal(shard), &journal, sink)?), durability))
+    };
+    (0..folder.shards()).map(open).collect()
+}
+
+fn start_shard(
+    options: &Options,
+    (log, durability): OpenLog,
+    projection: ProjectionSender,
+    (index, health): (usize, Arc<StorageHealth>),
+) -> Shard {
     let arbiter = Arbiter::new();
     let (pipeline_log, pipeline_durability) = (log.clone(), durability.clone());
+    let budget = WriteBudget::new(options.write_bytes_daily_max, options.clock.clone());
     arbiter.spawn_fn(move || {
-        let committer = Committer::new(pipeline_log, pipeline_durability, projection);
+        let committer = Committer::new(pipeline_log, pipeline_durability, projection, (index, health));
+        committer.limit_writes(budget);
         COMMITTER.with(|cell| drop(cell.set(committer.clone())));
         actix::spawn(committer.run());
     });
-    Ok(Shard { arbiter, log, durability })
+    Shard { arbiter, log, durability }
 }

@@ -1,30 +1,38 @@
-//! What the threads of the server share of one organization: the view that reads go to, and the
-//! addresses of its actors.
+//! What the threads of the server share of one organization: the view that reads go to, and what its actors use
+//! in common. It does not know the actors.
 
-use crate::channel::ChannelActor;
+use crate::announce::Texts;
 use crate::clock::Clock;
-use crate::direct::DirectActor;
+use crate::error::DomainError;
 use crate::linkifiers::LinkifierCache;
 use crate::login::Credentials;
-use crate::noticing::Noticing;
+use crate::notifications::Notifications;
 use crate::outbox::Outbox;
 use crate::presence::PresenceTable;
-use crate::realm::RealmActor;
-use crate::session::SessionActor;
-use actix::Addr;
-use model::{ChannelId, Directory, Message, MessageId, QueueId, RealmId, Timestamp, UserId};
+use crate::resume::Resumes;
+use model::job::TaskKind;
+use model::{Directory, Message, MessageId, QueueOptions, RealmId, UserId};
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::time::Duration;
+use storage::view::Changes;
 use storage::{StoreError, Trees, View};
+
+/// Ranges of messages whose flags one frame changes.
+pub(crate) const FLAG_RANGES_MAX: usize = 16_384;
+/// Users whose subscriptions, or flags in a channel, one frame changes.
+pub(crate) const SUBSCRIBERS_MAX: usize = 1000;
 
 /// Bounds of event queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueLimits {
     /// Events that a client may leave unacknowledged. Past it the queue ends.
     pub events_max: usize,
-    /// Queues that one user may have at once.
+    /// Queues that one user may have at once, running or registered before a restart.
     pub queues_per_user_max: usize,
+    /// Bytes that all queues of one user may hold. Past it the largest end.
+    pub bytes_per_user_max: usize,
     /// Seconds without a poll after which a queue ends, unless it asked for more.
     pub idle_secs: u32,
     /// Seconds that a queue may ask for.
@@ -37,7 +45,8 @@ impl Default for QueueLimits {
     fn default() -> Self {
         Self {
             events_max: 10_000,
-            queues_per_user_max: 1_000,
+            queues_per_user_max: 50,
+            bytes_per_user_max: 64 * 1024 * 1024,
             idle_secs: 600,
             idle_secs_max: 7 * 24 * 3600,
             heartbeat_secs: 45,
@@ -45,49 +54,42 @@ impl Default for QueueLimits {
     }
 }
 
-/// Where a queue lives, and whose it is.
-#[derive(Clone, Debug)]
-pub struct QueueAddress {
-    /// Its owner.
-    pub user: UserId,
-    /// Its actor.
-    pub session: Addr<SessionActor>,
+impl QueueLimits {
+    /// How long a queue may be without a poll.
+    pub fn idle_of(&self, options: &QueueOptions) -> Duration {
+        let secs = options.idle_secs_max.max(self.idle_secs).min(self.idle_secs_max);
+        Duration::from_secs(secs.into())
+    }
 }
 
 /// One organization, as all threads see it.
 pub struct RealmShared {
-    /// Which.
+    /// The id of the organization.
     pub id: RealmId,
     /// Everything durable, for reading. Written by the shard's thread alone, in log order.
     pub view: RwLock<View>,
     /// Bodies of older messages.
     pub trees: Trees,
-    /// The time.
+    /// The source of wall-clock and monotonic time.
     pub clock: Arc<dyn Clock>,
     /// Who may log in with which key.
     pub credentials: Credentials,
     /// Patterns that become links.
     pub linkifiers: LinkifierCache,
-    /// Who is here.
+    /// The presence of users.
     pub presence: Mutex<PresenceTable>,
-    /// When owners of bots were last told that nobody reads what those write.
-    pub owner_alerts: Mutex<HashMap<UserId, Timestamp>>,
+    /// When bot owners were last notified that their bot's messages reach no one.
+    pub owner_alerts: Mutex<HashMap<UserId, Duration>>,
     /// Bounds of event queues.
     pub queue_limits: QueueLimits,
-    /// Seconds between two looks for messages that have been kept long enough.
+    /// Interval of the sweep (message retention, inactive channels), in seconds.
     pub sweep_secs: u64,
-    /// What is owed to the world outside.
+    /// The state of the outbox that threads share.
     pub outbox: Outbox,
-    /// Who is told of messages outside of a client.
-    pub noticing: Noticing,
-    /// The realm actor; set once, when it starts.
-    pub realm: OnceLock<Addr<RealmActor>>,
-    /// Running channel actors.
-    pub channels: RwLock<HashMap<ChannelId, Addr<ChannelActor>>>,
-    /// Running actors of direct conversations, by everybody in them (sorted).
-    pub directs: RwLock<HashMap<Vec<UserId>, Addr<DirectActor>>>,
-    /// Running sessions.
-    pub queues: RwLock<HashMap<QueueId, QueueAddress>>,
+    /// The state of notifications that threads share.
+    pub notifications: Notifications,
+    /// Event queues registered before a restart whose clients return.
+    pub resumes: Resumes,
 }
 
 impl RealmShared {
@@ -110,7 +112,7 @@ impl RealmShared {
     }
 
     /// A message's own record: as sent, with what was done to this message alone (content edits, reactions,
-    /// submessages). Facts carry it, changed; where moves have brought the message is not in it.
+    /// submessages). Where moves have brought the message is not in it.
     ///
     /// # Errors
     /// [`StoreError`] when the trees cannot be read.
@@ -119,32 +121,70 @@ impl RealmShared {
         self.read_record(id, own)
     }
 
+    /// The same for those who hold the view already.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the trees cannot be read.
+    pub fn own_record_in(&self, view: &View, id: MessageId) -> Result<Option<Arc<Message>>, StoreError> {
+        self.read_record(id, StoredRecord::find(view, id))
+    }
+
+    /// The content of a message after one of its edits (0: as sent); none when the message was deleted.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the trees cannot be read.
+    pub fn texts_in(&self, view: &View, id: MessageId, number: u32) -> Result<Option<Texts>, StoreError> {
+        if !view.messages.all.contains(id.0) {
+            return Ok(None);
+        }
+        if let Some(version) = view.versions.of(id).get(&number) {
+            return Ok(Some(Texts { content: version.content.clone(), rendered: version.rendered.clone() }));
+        }
+        if number == 0 {
+            let sent = self.trees.message_as_sent(self.id, id)?;
+            return Ok(sent.map(|sent| Texts { content: sent.content, rendered: sent.rendered }));
+        }
+        let version = self.trees.version(self.id, id, number)?;
+        Ok(version.map(|version| Texts { content: version.content, rendered: version.rendered }))
+    }
+
+    /// Whether tasks of a kind can be delivered, as the server is configured. Do not add jobs for others.
+    pub fn supports(&self, kind: TaskKind) -> bool {
+        self.outbox.supports(kind)
+    }
+
+    /// Refuses a command that needs a new job of a kind when too many wait already.
+    ///
+    /// # Errors
+    /// `Overloaded`.
+    pub fn check_outbox(&self, kind: TaskKind) -> Result<(), DomainError> {
+        if self.view.read().jobs.has_room(kind) { Ok(()) } else { Err(DomainError::Overloaded) }
+    }
+
     fn read_record(&self, id: MessageId, own: StoredRecord) -> Result<Option<Arc<Message>>, StoreError> {
         match own {
             StoredRecord::None => Ok(None),
             StoredRecord::InMemory(message) => Ok(Some(message)),
-            StoredRecord::InTrees { is_changed } => {
-                Ok(self.trees.message(self.id, id, is_changed)?.map(Arc::new))
-            }
+            StoredRecord::InTrees(changes) => Ok(self.trees.message(self.id, id, changes)?.map(Arc::new)),
         }
     }
 }
 
 /// Where a message's own record is.
 enum StoredRecord {
-    /// Nowhere.
+    /// There is no such message.
     None,
-    /// Here.
+    /// The record is in memory.
     InMemory(Arc<Message>),
-    /// In the trees, among those that changed or those as sent.
-    InTrees { is_changed: bool },
+    /// In the trees, with these rows besides what was sent.
+    InTrees(Changes),
 }
 
 impl StoredRecord {
     fn find(view: &View, id: MessageId) -> Self {
         match view.recent.get(id) {
             Some(message) => Self::InMemory(message.clone()),
-            None if view.messages.all.contains(id.0) => Self::InTrees { is_changed: view.is_changed(id) },
+            None if view.messages.all.contains(id.0) => Self::InTrees(view.changes_of(id)),
             None => Self::None,
         }
     }

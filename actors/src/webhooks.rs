@@ -1,6 +1,6 @@
-//! Which messages go to the services of outgoing webhook bots: the jobs that are part of the frame of a message.
+//! Jobs for outgoing webhook bots, in the frame of the message that triggers them.
 //!
-//! What bots write never goes to one, so that bots do not talk to each other for ever.
+//! Messages of bots trigger none, so that bots do not answer each other forever.
 
 use crate::outbox::job;
 use crate::shared::RealmShared;
@@ -50,7 +50,7 @@ impl NewMessage<'_> {
     }
 
     fn jobs(&self, bots: Vec<UserId>, trigger: WebhookTrigger) -> Vec<Fact> {
-        if bots.is_empty() || !self.realm.carries(TaskKind::Webhook) {
+        if bots.is_empty() || !self.realm.supports(TaskKind::Webhook) {
             return Vec::new();
         }
         let task = |bot| Task::Webhook(WebhookTask { bot, message: self.id, trigger });

@@ -1,4 +1,4 @@
-//! The few Zulip calls a load test makes, as far as they are not in a measured loop: accounts, channels, event queues.
+//! The API calls that a load test makes outside of measured loops: accounts, channels, event queues.
 //! Measured requests are built by the drivers from `http::Template`.
 
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use serde_json::Value;
 use crate::error::LoadError;
 use crate::http::{Connection, Target, Template, basic_authorization, bodiless_request, encode_form};
 
-/// Someone who can log in.
+/// Credentials of a user.
 #[derive(Debug, Clone)]
 pub struct Account {
-    /// User id.
+    /// The id of the user.
     pub user_id: u64,
     /// Value of the `Authorization` header.
     pub authorization: String,
@@ -21,13 +21,13 @@ pub struct Account {
 /// An event queue as registered.
 #[derive(Debug, Deserialize)]
 pub struct Registered {
-    /// Its id.
+    /// The queue's id.
     pub queue_id: String,
-    /// Where polling starts.
+    /// The event id after which polling starts.
     pub last_event_id: i64,
 }
 
-/// One connection for calls whose replies are read whole.
+/// A connection for calls whose replies are parsed as a whole.
 #[derive(Debug)]
 pub struct Api {
     target: Arc<Target>,
@@ -36,7 +36,7 @@ pub struct Api {
 }
 
 impl Api {
-    /// Connects.
+    /// Opens a connection to the server.
     pub async fn open(target: &Arc<Target>) -> Result<Self, LoadError> {
         let connection = Connection::open(target.address)
             .await
@@ -57,8 +57,8 @@ impl Api {
         self.run("POST", path).await
     }
 
-    /// Like `post`, for calls that have to succeed.
-    pub async fn post_good(
+    /// Like `post`, and expects success.
+    pub async fn post_ok(
         &mut self,
         path: &str,
         caller: Option<&Account>,
@@ -68,8 +68,8 @@ impl Api {
         check_success(&format!("POST {path}"), status, value)
     }
 
-    /// Changes something by a form; it has to succeed.
-    pub async fn patch_good(
+    /// PATCHes a form, and expects success.
+    pub async fn patch_ok(
         &mut self,
         path: &str,
         caller: Option<&Account>,
@@ -82,8 +82,8 @@ impl Api {
         check_success(&format!("PATCH {path}"), status, value)
     }
 
-    /// Gets JSON that has to be a success.
-    pub async fn get_good(&mut self, path: &str, caller: Option<&Account>) -> Result<Value, LoadError> {
+    /// GETs JSON, and expects success.
+    pub async fn get_ok(&mut self, path: &str, caller: Option<&Account>) -> Result<Value, LoadError> {
         let (status, value) = self.call("GET", path, caller).await?;
         check_success(&format!("GET {path}"), status, value)
     }
@@ -100,7 +100,7 @@ impl Api {
         self.run(method, path).await
     }
 
-    /// Gets text.
+    /// GETs a body as text.
     pub async fn get_text(&mut self, path: &str) -> Result<String, LoadError> {
         let call = format!("GET {path}");
         self.request = bodiless_request("GET", &self.target.host, path, None);
@@ -133,7 +133,7 @@ impl Api {
         }
     }
 
-    /// Logs in by address on a development server (companions 1).
+    /// Logs in by email address, without a password, on a development server.
     pub async fn login(&mut self, email: &str) -> Result<Account, LoadError> {
         #[derive(Deserialize)]
         struct Key {
@@ -142,23 +142,23 @@ impl Api {
             user_id: u64,
         }
         let path = "/api/v1/dev_fetch_api_key";
-        let value = self.post_good(path, None, &[("username", email)]).await?;
+        let value = self.post_ok(path, None, &[("username", email)]).await?;
         let key: Key = read_as(path, value)?;
         let authorization = basic_authorization(&key.email, &key.api_key);
         Ok(Account { user_id: key.user_id, authorization })
     }
 
-    /// Logs in as people do, and expects the key.
+    /// Logs in with a password, and checks that the returned key is the expected one.
     pub async fn login_by_password(&mut self, email: &str, password: &str) -> Result<(), LoadError> {
         let path = "/api/v1/fetch_api_key";
-        let reply = self.post_good(path, None, &[("username", email), ("password", password)]).await?;
+        let reply = self.post_ok(path, None, &[("username", email), ("password", password)]).await?;
         if reply["api_key"].is_string() {
             return Ok(());
         }
         Err(LoadError::Server(format!("{email} logged in and got no key")))
     }
 
-    /// Registers a queue of message events with raw content (companions 2).
+    /// Registers a queue of message events with raw content.
     pub async fn register(&mut self, caller: &Account) -> Result<Registered, LoadError> {
         let path = "/api/v1/register";
         let fields = [
@@ -166,7 +166,7 @@ impl Api {
             ("fetch_event_types", r#"["message"]"#),
             ("apply_markdown", "false"),
         ];
-        let value = self.post_good(path, Some(caller), &fields).await?;
+        let value = self.post_ok(path, Some(caller), &fields).await?;
         read_as(path, value)
     }
 
@@ -176,7 +176,7 @@ impl Api {
     }
 }
 
-/// The reply's JSON when it is a success, with what the server said otherwise.
+/// The reply's JSON if it is a success; the error otherwise contains the server's message.
 fn check_success(call: &str, status: u16, value: Value) -> Result<Value, LoadError> {
     if status == 200 && value["result"] == "success" {
         return Ok(value);
@@ -186,14 +186,14 @@ fn check_success(call: &str, status: u16, value: Value) -> Result<Value, LoadErr
 
 fn read_as<T: serde::de::DeserializeOwned>(call: &str, value: Value) -> Result<T, LoadError> {
     serde_json::from_value(value)
-        .map_err(|error| LoadError::Server(format!("{call}: the reply is not as specified: {error}")))
+        .map_err(|error| LoadError::Server(format!("{call}: malformed reply: {error}")))
 }
 
 fn shorten(body: &str) -> String {
     body.chars().take(300).collect()
 }
 
-/// How a measured reply that is not a success is counted: its status, and its code where it has one.
+/// The name under which a failed reply is counted: its status, and its code if it has one.
 pub fn failure_name(status: u16, body: &[u8]) -> String {
     #[derive(Deserialize)]
     struct Refusal {

@@ -1,4 +1,4 @@
-//! Reads the server's own counters from `GET /metrics` (Prometheus text), to tell what one send costs in storage.
+//! Reads the server's counters from `GET /metrics` (Prometheus text), to compute the storage cost of a send.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,12 +6,12 @@ use std::time::Duration;
 use crate::client::Api;
 use crate::error::LoadError;
 
-/// The projection follows the journal; its counters are read when they have stood still this long.
+/// The trees are written after the journal; the counters are read once they have not changed for this long.
 const STILL: Duration = Duration::from_millis(700);
 const STILL_WAIT: Duration = Duration::from_secs(30);
 
-/// Reads the named counters once nothing moves any more. A counter the server does not have is an error that names
-/// the ones it has.
+/// Reads the named counters once they stop changing. If the server lacks one of them, the error lists
+/// those that it has.
 pub async fn read_still(api: &mut Api, names: &[String]) -> Result<BTreeMap<String, f64>, LoadError> {
     let begun = std::time::Instant::now();
     let mut last = read(api, names).await?;
@@ -40,7 +40,7 @@ async fn read(api: &mut Api, names: &[String]) -> Result<BTreeMap<String, f64>, 
     Ok(found)
 }
 
-/// Metric values by name, the label sets of a name added up.
+/// Metric values by name, summed over all label sets.
 fn parse(text: &str) -> BTreeMap<String, f64> {
     let mut values = BTreeMap::new();
     for line in text.lines().filter(|line| !line.starts_with('#')) {

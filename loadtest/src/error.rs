@@ -1,46 +1,46 @@
-//! What can keep a load test from running. A figure that is missed is not an error: it is a verdict (`expect`).
+//! Errors that prevent a run. A missed expectation is not an error but a verdict (`expect`).
 
 use crate::http::HttpError;
 
-/// Why a run ended without a result.
+/// The reason why a run ended without a result.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// The command line or a scenario asks for something that cannot be done.
+    /// The command line or a scenario asks for something impossible.
     #[error("{0}")]
     Usage(String),
     /// A file could not be read or written.
     #[error("{path}: {source}")]
     File {
-        /// The file.
+        /// The file or folder.
         path: String,
-        /// What went wrong.
+        /// The underlying error.
         source: std::io::Error,
     },
-    /// No reply.
+    /// A request got no reply.
     #[error("{call}: {source}")]
     Http {
         /// Method and path.
         call: String,
-        /// What went wrong.
+        /// The underlying error.
         source: HttpError,
     },
-    /// A reply other than success while preparing.
+    /// A reply other than success during the preparation.
     #[error("{call}: the server answered {status}: {body}")]
     Refused {
         /// Method and path.
         call: String,
-        /// HTTP status.
+        /// HTTP status of the reply.
         status: u16,
         /// The start of the body.
         body: String,
     },
-    /// The server under test, or the bare one, did not do what a run needs.
+    /// The server under test or the bare server did not start or stop as required.
     #[error("{0}")]
     Server(String),
 }
 
 impl LoadError {
-    /// Names the file that an input or output error belongs to.
+    /// Adds the file to an I/O error.
     pub fn file(path: &std::path::Path, source: std::io::Error) -> Self {
         LoadError::File { path: path.display().to_string(), source }
     }

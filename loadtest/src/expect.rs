@@ -1,43 +1,45 @@
-//! Expectations: limits in a scenario, and the verdicts they become. An expectation whose value could not be measured
-//! is missed, never passed over. Where the values come from is for the drivers.
+//! Expectations: the limits of a scenario, and the resulting verdicts. An expectation whose value could not be measured
+//! is missed, never skipped.
 
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::{Baselines, PhaseResult, Verdict};
 
-/// Limits on what a phase measures. Absent ones are not checked, except the three that default to 0.
+/// Limits on the measurements of a phase. Absent limits are not checked, except the three that default to 0.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
-    /// Good replies a second of the first operation.
+    /// Successful replies of the first operation per second.
     pub requests_per_sec_min: Option<f64>,
-    /// The same, divided by the bare actix-web server's of the same run (GET or POST, as the step).
+    /// That rate, divided by the bare actix-web server's in the same run (GET or POST, like the step).
     pub ratio_to_baseline_min: Option<f64>,
-    /// Median of the first operation.
+    /// Median time of the first operation, in ms.
     pub p50_ms_max: Option<f64>,
-    /// 99th percentile of the first operation (`receipt` where there are receivers in a fanout).
+    /// 99th percentile of the first operation (`receipt` in a fanout), in ms.
     pub p99_ms_max: Option<f64>,
-    /// 99th percentile from send to receipt, in a phase where it is not the first operation.
+    /// 99th percentile from send to receipt in ms, in a phase where it is not the first operation.
     pub receipt_p99_ms_max: Option<f64>,
-    /// Longest time of the second operation, in a phase that has one beside sending (`move`, `delete_topic`).
-    pub beside_ms_max: Option<f64>,
-    /// 99th percentile of sending in a phase with something beside it, over that of the phase before.
+    /// Longest call of the background work, in ms.
+    pub background_ms_max: Option<f64>,
+    /// 99th percentile of sends during background work, divided by that of the phase before.
     pub p99_ratio_max: Option<f64>,
-    /// Median of the first operation less the median of append and fdatasync of the same run.
+    /// Median of the first operation less the median of append and fdatasync in the same run, in ms.
     pub p50_ms_max_over_fdatasync: Option<f64>,
-    /// Mean size of a reply, so that a fast answer with too little in it does not pass.
+    /// Mean size of a reply in bytes, so that fast but incomplete responses do not pass.
     pub reply_bytes_min: Option<f64>,
-    /// Server memory of a held poll over that of a bare connection.
+    /// Server memory of a held poll less that of a bare connection, in bytes.
     pub bytes_per_poll_max: Option<f64>,
-    /// From sending one message until the last of the held polls has it.
+    /// From sending one message until the last held poll has it, in ms.
     pub last_receipt_ms_max: Option<f64>,
-    /// From exec to the first answer.
+    /// From exec to the first response, in ms.
     pub start_ms_max: Option<f64>,
     /// Resident memory of the server after the phase, in MB.
     pub rss_mb_max: Option<f64>,
+    /// The maximum of resident memory in the phase less that before the first phase, in MB.
+    pub rss_growth_mb_max: Option<f64>,
     /// For each of `count_metrics`: the largest change per message of any phase over the smallest, less 1.
     pub writes_per_send_spread_max: Option<f64>,
-    /// Requests without a good reply. Default 0.
+    /// Requests without a successful reply. Default 0.
     #[serde(default)]
     pub errors_max: u64,
     /// Acknowledged messages that a receiver did not get. Default 0.
@@ -49,16 +51,20 @@ pub struct Expect {
 }
 
 impl Expect {
-    /// Judges all phases of a scenario.
+    /// Evaluates all phases of a scenario.
     pub fn judge(&self, phases: &[PhaseResult], baselines: &Baselines) -> Vec<Verdict> {
         let mut verdicts = Vec::new();
         for phase in phases {
             self.judge_rates(phase, baselines, &mut verdicts);
             self.judge_memory(phase, &mut verdicts);
+            let idle = phases.first().and_then(|first| first.server).map(|server| server.rss_mb_before);
+            let peak = phase.server.map(|server| server.rss_mb_peak);
+            let growth = idle.zip(peak).map(|(idle, peak)| peak - idle);
+            push(&mut verdicts, phase, "rss_growth_mb_max", self.rss_growth_mb_max, growth, Bound::AtMost);
             self.judge_correctness(phase, &mut verdicts);
         }
         for pair in phases.windows(2) {
-            self.judge_beside(&pair[0], &pair[1], &mut verdicts);
+            self.judge_background(&pair[0], &pair[1], &mut verdicts);
         }
         if let Some(limit) = self.writes_per_send_spread_max {
             judge_spread(phases, limit, &mut verdicts);
@@ -93,11 +99,11 @@ impl Expect {
         put("reply_bytes_min", self.reply_bytes_min, bytes, Bound::AtLeast);
     }
 
-    /// What work beside the sending took, and what the sending suffered, compared with the phase before.
-    fn judge_beside(&self, before: &PhaseResult, phase: &PhaseResult, verdicts: &mut Vec<Verdict>) {
-        let beside = phase.operations.iter().skip(1).find(|operation| operation.completed > 0);
-        let longest = beside.map(|operation| operation.latency.max_ms);
-        push(verdicts, phase, "beside_ms_max", self.beside_ms_max, longest, Bound::AtMost);
+    /// The time of the background work, and its effect on sends compared with the phase before.
+    fn judge_background(&self, before: &PhaseResult, phase: &PhaseResult, verdicts: &mut Vec<Verdict>) {
+        let background = phase.operations.iter().skip(1).find(|operation| operation.completed > 0);
+        let longest = background.map(|operation| operation.latency.max_ms);
+        push(verdicts, phase, "background_ms_max", self.background_ms_max, longest, Bound::AtMost);
         let ratio = p99_ratio(before, phase);
         push(verdicts, phase, "p99_ratio_max", self.p99_ratio_max, ratio, Bound::AtMost);
     }
@@ -130,7 +136,7 @@ impl Expect {
     }
 }
 
-/// The 99th percentile of a phase's first operation over the same of the phase before; none where nothing came back.
+/// The 99th percentile of a phase's first operation, divided by that of the phase before; none without any reply.
 pub fn p99_ratio(before: &PhaseResult, phase: &PhaseResult) -> Option<f64> {
     let p99 = |phase: &PhaseResult| {
         let first = phase.operations.first().filter(|operation| operation.completed > 0)?;
@@ -140,7 +146,7 @@ pub fn p99_ratio(before: &PhaseResult, phase: &PhaseResult) -> Option<f64> {
     (before > 0.0).then(|| now / before)
 }
 
-/// How a phase's first operation compares with the bare server's POST (sending) or GET (reading).
+/// The first operation's rate compared with the bare server's POST (sends) or GET (reads).
 pub fn ratio_to_baseline(phase: &PhaseResult, baselines: &Baselines) -> Option<f64> {
     let first = phase.operations.first()?;
     let web = match first.name.as_str() {
@@ -151,7 +157,7 @@ pub fn ratio_to_baseline(phase: &PhaseResult, baselines: &Baselines) -> Option<f
     (web.requests_per_sec > 0.0).then(|| first.requests_per_sec / web.requests_per_sec)
 }
 
-/// Which side of its limit a value has to be on.
+/// Whether a limit is a minimum or a maximum.
 #[derive(Clone, Copy)]
 enum Bound {
     AtLeast,
@@ -195,7 +201,7 @@ fn judge_spread(phases: &[PhaseResult], limit: f64, verdicts: &mut Vec<Verdict>)
             .collect();
         let most = values.iter().copied().fold(f64::MIN, f64::max);
         let least = values.iter().copied().fold(f64::MAX, f64::min);
-        // A counter that never moved says nothing about writes.
+        // A counter that never changes is not evidence about writes.
         let measured = (least > 0.0 && values.len() == phases.len()).then(|| most / least - 1.0);
         verdicts.push(Verdict {
             phase: String::new(),
@@ -264,22 +270,26 @@ mod tests {
 
     #[test]
     fn what_happens_beside_the_sending_is_judged_against_the_phase_before() {
-        let mut beside = phase(100.0, 2.0);
+        let mut background = phase(100.0, 2.0);
         let latency = Latency { max_ms: 900.0, ..Latency::default() };
-        beside.operations.push(Operation {
+        background.operations.push(Operation {
             name: "move".to_owned(),
             completed: 3,
             latency,
             ..Operation::default()
         });
-        let expect = Expect { beside_ms_max: Some(1000.0), p99_ratio_max: Some(2.0), ..Expect::default() };
+        let expect =
+            Expect { background_ms_max: Some(1000.0), p99_ratio_max: Some(2.0), ..Expect::default() };
         let judge = |phases: &[PhaseResult]| expect.judge(phases, &Baselines::default());
-        let good = judge(&[phase(100.0, 1.0), beside.clone()]);
-        assert!(verdict(&good, "beside_ms_max").met && verdict(&good, "p99_ratio_max").met, "{good:?}");
-        let slow = judge(&[phase(100.0, 0.9), beside.clone()]);
+        let good = judge(&[phase(100.0, 1.0), background.clone()]);
+        assert!(verdict(&good, "background_ms_max").met && verdict(&good, "p99_ratio_max").met, "{good:?}");
+        let slow = judge(&[phase(100.0, 0.9), background.clone()]);
         assert!(!verdict(&slow, "p99_ratio_max").met, "{slow:?}");
-        beside.operations.truncate(1);
-        assert!(!verdict(&judge(&[phase(100.0, 1.0), beside]), "beside_ms_max").met, "it never happened");
+        background.operations.truncate(1);
+        assert!(
+            !verdict(&judge(&[phase(100.0, 1.0), background]), "background_ms_max").met,
+            "it never happened"
+        );
     }
 
     #[test]

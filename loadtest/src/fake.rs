@@ -1,5 +1,5 @@
-//! A server in memory with just enough of the API for the drivers' tests, and with faults that can be asked for: a
-//! load test that cannot notice a lost event is worth nothing.
+//! An in-memory server with enough of the API for the drivers' tests, and with faults on request: a load test must
+//! detect lost events.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -12,12 +12,12 @@ use tokio::sync::watch;
 
 use crate::http::Target;
 
-/// What the fake does wrong, once in so many messages; 0 for never.
+/// Faults of the fake server, each at every n-th message; 0 for never.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Faults {
-    /// Leaves an event out of every queue.
+    /// Omits an event from every queue.
     pub lose_every: u64,
-    /// Puts an event into every queue twice.
+    /// Adds an event to every queue twice.
     pub double_every: u64,
     /// Refuses the message.
     pub refuse_every: u64,
@@ -202,7 +202,7 @@ async fn move_messages(fake: Shared, path: web::Path<usize>, form: web::Form<Fie
     good(json!({}))
 }
 
-/// Deletes half of what is there, or the rest.
+/// Deletes half of the messages, or the rest.
 async fn delete_topic(fake: Shared, path: web::Path<u64>) -> HttpResponse {
     let mut world = fake.world.lock().unwrap();
     let mut here: Vec<&mut (u64, String)> =
@@ -226,7 +226,7 @@ async fn settings() -> HttpResponse {
     good(json!({"zulip_version": "12.0"}))
 }
 
-/// Starts a fake on a thread of its own; it lives as long as the test process.
+/// Starts a fake server in a thread of its own; it lives as long as the test process.
 pub fn start(faults: Faults) -> Arc<Target> {
     let (port_sender, port_receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || {

@@ -1,8 +1,8 @@
-//! Names the machine a result was taken on; without that a figure says nothing.
+//! Describes the machine of a result, without which figures have no meaning.
 
 use crate::outcome::Machine;
 
-/// Reads what `/proc` says. What cannot be read stays empty.
+/// Reads `/proc`. Values that cannot be read stay empty.
 pub fn describe(server_version: String) -> Machine {
     let cpuinfo = read("/proc/cpuinfo");
     let meminfo = read("/proc/meminfo");

@@ -1,5 +1,5 @@
-//! `loadtest`: load tests over HTTP against a development server on the same machine. It knows the API and nothing of
-//! the server's code, so it measures what clients get.
+//! `loadtest`: load tests over HTTP against a development server on the same machine. It uses the API only and no code
+//! of the server, so it measures what clients get.
 
 mod baseline;
 mod cli;
@@ -39,7 +39,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Carries out a command; `false` when an expectation was missed.
+/// Runs a command; `false` if an expectation was missed.
 fn run(cli: Cli) -> Result<bool, LoadError> {
     let command = match cli.command {
         // The bare server has a runtime of its own.

@@ -1,128 +1,122 @@
-//! What a run found out: plain data, written as JSON and drawn by `report`. The fields are the schema of the result
+//! The result of a run: plain data, written as JSON and drawn by `report`. The fields are the schema of the result
 //! file, which `loadtest/README.md` describes.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// Number of the result file's shape.
+/// Version of the result file's schema.
 pub const FORMAT: u32 = 1;
 
-/// Everything of one run.
+/// The results of a run.
 #[derive(Debug, Clone, Serialize)]
 pub struct RunResult {
-    /// [`FORMAT`].
+    /// The schema version, [`FORMAT`].
     pub format: u32,
-    /// UNIX seconds.
+    /// Start of the run, in UNIX seconds.
     pub started_at: u64,
-    /// Where it ran.
+    /// The machine it ran on.
     pub machine: Machine,
-    /// In the order they ran.
+    /// The results of the scenarios, in the order they ran.
     pub scenarios: Vec<ScenarioResult>,
-    /// No expectation was missed.
+    /// Whether all expectations were met.
     pub met: bool,
 }
 
-/// Where a run took place.
+/// The machine of a run.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Machine {
     /// CPU model name.
     pub cpu: String,
-    /// Cores this process may use.
+    /// Number of cores this process may use.
     pub cores: usize,
     /// Memory, in MB.
     pub memory_mb: u64,
-    /// Kernel release.
+    /// Linux kernel release.
     pub kernel: String,
-    /// One-minute load average when the run began.
+    /// One-minute load average at the start of the run.
     pub load_average: f64,
     /// Version of this program.
     pub loadtest_version: String,
-    /// What the server calls itself, or empty.
+    /// Version that the server reports, or empty.
     pub server_version: String,
 }
 
-/// One scenario.
+/// The result of a scenario.
 #[derive(Debug, Clone, Serialize)]
 pub struct ScenarioResult {
-    /// Its name.
+    /// Name of the scenario.
     pub name: String,
-    /// Its sentence.
+    /// Description of the scenario.
     pub about: String,
     /// Its phases, in order.
     pub phases: Vec<PhaseResult>,
-    /// What the machine gave in the same run.
+    /// The baselines measured in the same run.
     pub baselines: Baselines,
-    /// What was expected, and whether it held.
+    /// The expectations, and whether they were met.
     pub verdicts: Vec<Verdict>,
 }
 
-/// One phase.
+/// The result of a phase.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct PhaseResult {
-    /// Its name.
+    /// Name of the phase.
     pub name: String,
-    /// The step's kind.
+    /// Kind of the step.
     pub kind: String,
-    /// Measured seconds.
+    /// Measured time, in seconds.
     pub secs: f64,
-    /// What was timed. The first is the one the expectations are about.
+    /// The timed operations. The expectations are about the first.
     pub operations: Vec<Operation>,
-    /// Checks of the event receivers.
+    /// What the event receivers checked.
     pub delivery: Option<Delivery>,
-    /// Held polls.
+    /// Results of held polls.
     pub idle: Option<Idle>,
-    /// Start of the server.
+    /// Results of starts of the server.
     pub start: Option<Start>,
-    /// Counters of the server, by name.
+    /// Changes of the server's counters, by name.
     pub counters: BTreeMap<String, CounterChange>,
-    /// What the server used, when its process is known.
+    /// Resource usage of the server, if its process is known.
     pub server: Option<ServerUse>,
     /// CPU time of this program per request, in µs.
     pub client_cpu_us_per_request: f64,
 }
 
-/// One kind of request, or the way from send to receipt.
+/// A kind of request, or the delivery from send to receipt.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Operation {
     /// `send`, `receipt`, `fetch` or `get`.
     pub name: String,
-    /// Good replies in the measured time.
+    /// Successful replies in the measured time.
     pub completed: u64,
-    /// All others.
+    /// All other replies.
     pub failed: u64,
-    /// How many of each kind of failure.
+    /// Number of failures by name.
     pub failures: BTreeMap<String, u64>,
-    /// Good replies a second.
+    /// Successful replies per second.
     pub requests_per_sec: f64,
-    /// Mean size of a good reply's body.
+    /// Mean size of a successful reply's body, in bytes.
     pub reply_bytes_mean: f64,
-    /// Times from request (or from when it was due, where a rate is set) to whole reply.
+    /// Times from request (or from its due time, if a rate is set) to the complete reply.
     pub latency: Latency,
     /// Percentile and milliseconds, for the plot.
     pub curve: Vec<(f64, f64)>,
-    /// Seconds since the start (warm-up included) and good replies a second, for the plot.
+    /// Seconds since the start (warm-up included) and successful replies per second, for the plot.
     pub timeline: Vec<(f64, f64)>,
 }
 
-/// Milliseconds.
+/// Percentiles of times, in milliseconds.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct Latency {
-    /// Arithmetic mean.
     pub mean_ms: f64,
-    /// Median.
     pub p50_ms: f64,
-    /// 90th percentile.
     pub p90_ms: f64,
-    /// 99th percentile.
     pub p99_ms: f64,
-    /// 99.9th percentile.
     pub p999_ms: f64,
-    /// Longest.
     pub max_ms: f64,
 }
 
-/// What the event receivers saw.
+/// The checks of event receivers.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct Delivery {
     /// Event queues that were polled.
@@ -131,9 +125,9 @@ pub struct Delivery {
     pub messages: u64,
     /// Message events received.
     pub deliveries: u64,
-    /// Acknowledged messages some receiver did not get.
+    /// Acknowledged messages that some receiver did not get.
     pub lost_events: u64,
-    /// Messages or event ids some receiver got twice.
+    /// Messages or event ids that some receiver got twice.
     pub doubled_events: u64,
     /// Messages received after a newer one of the same channel.
     pub disordered_events: u64,
@@ -141,16 +135,16 @@ pub struct Delivery {
     pub ended_receivers: u64,
 }
 
-/// Held polls.
+/// The measurements of held polls.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct Idle {
-    /// How many were held at once.
+    /// Number of polls held at the same time.
     pub polls: u64,
-    /// Growth of the server's resident memory, per poll.
+    /// Growth of the server's resident memory per poll, in bytes.
     pub server_bytes_per_connection: f64,
     /// The same for the bare server of this run.
     pub bare_bytes_per_connection: f64,
-    /// The difference.
+    /// The difference of the two.
     pub bytes_per_poll: f64,
     /// From sending one message until the last receiver has it.
     pub last_receipt_ms: f64,
@@ -158,40 +152,42 @@ pub struct Idle {
     pub bare_last_receipt_ms: f64,
 }
 
-/// Start of the server.
+/// The measurements of starts of the server.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Start {
-    /// From exec to the first 200 of `GET /api/v1/server_settings`, of each round.
+    /// From exec to the first 200 of `GET /api/v1/server_settings`, per round.
     pub rounds_ms: Vec<f64>,
-    /// Their median.
+    /// Median of `rounds_ms`.
     pub start_ms: f64,
-    /// Resident memory then, median, in MB (1,000,000 bytes).
+    /// Resident memory at that time, median, in MB (1,000,000 bytes).
     pub rss_mb: f64,
 }
 
-/// A counter of the server around a phase.
+/// A counter of the server before and after a phase.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct CounterChange {
-    /// Value before.
+    /// Value before the phase.
     pub before: f64,
-    /// Value after, when it had stopped moving.
+    /// Value after the phase, once it stopped changing.
     pub after: f64,
     /// Change per message sent in the phase.
     pub per_message: f64,
 }
 
-/// What the server's process used.
+/// Resource usage of the server's process.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct ServerUse {
     /// CPU time per request, in µs.
     pub cpu_us_per_request: f64,
-    /// Resident memory before, in MB.
+    /// Resident memory before the phase, in MB.
     pub rss_mb_before: f64,
-    /// Resident memory after, in MB.
+    /// Maximum of resident memory in MB; only `crowd` reads it during the phase.
+    pub rss_mb_peak: f64,
+    /// Resident memory after the phase, in MB.
     pub rss_mb_after: f64,
 }
 
-/// What the machine gives without our server.
+/// The baselines of a run.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Baselines {
     /// Bare actix-web, GET of about 200 bytes of JSON.
@@ -205,13 +201,13 @@ pub struct Baselines {
 /// A bare actix-web server, driven by the same client.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct WebBaseline {
-    /// Concurrent clients.
+    /// Number of concurrent clients.
     pub clients: u32,
-    /// Requests a second of each round.
+    /// Requests per second of each round.
     pub rounds_per_sec: Vec<f64>,
-    /// Their median.
+    /// Median of `rounds_per_sec`.
     pub requests_per_sec: f64,
-    /// Median over the rounds.
+    /// Median over the rounds of each round's median.
     pub p50_ms: f64,
     /// CPU time of the bare server per request, in µs, median.
     pub server_cpu_us_per_request: f64,
@@ -222,30 +218,30 @@ pub struct WebBaseline {
 /// The disk under the data folder.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct DiskBaseline {
-    /// Folder that was written in.
+    /// Folder that was written to.
     pub folder: String,
-    /// Operations a second of each round.
+    /// Operations per second of each round.
     pub rounds_per_sec: Vec<f64>,
-    /// Their median.
+    /// Median of `rounds_per_sec`.
     pub syncs_per_sec: f64,
-    /// Median over the rounds.
+    /// Median over the rounds of each round's median.
     pub p50_ms: f64,
-    /// Median over the rounds.
+    /// Median over the rounds of each round's 99th percentile.
     pub p99_ms: f64,
 }
 
-/// One expectation and what became of it.
+/// An expectation and its result.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Verdict {
     /// The phase, or empty for the whole scenario.
     pub phase: String,
     /// The expectation's name in the scenario.
     pub expectation: String,
-    /// Its limit.
+    /// The limit of the expectation.
     pub limit: f64,
-    /// What was measured; absent when it could not be.
+    /// The measured value; absent if it could not be measured.
     pub measured: Option<f64>,
-    /// Whether the limit was kept.
+    /// Whether the limit was met.
     pub met: bool,
 }
 
@@ -255,7 +251,7 @@ impl PhaseResult {
         self.operations.iter().find(|operation| operation.name == name)
     }
 
-    /// All requests that were not answered well.
+    /// All requests without a successful reply.
     pub fn failed(&self) -> u64 {
         self.operations.iter().map(|operation| operation.failed).sum()
     }

@@ -1,4 +1,4 @@
-//! Processes: what the kernel says about one (`/proc`), and starting and stopping the server under test.
+//! Processes: reading `/proc`, and starting and stopping the server under test.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -12,10 +12,10 @@ use crate::http::{Connection, Target, bodiless_request};
 
 const READY_WAIT: Duration = Duration::from_secs(60);
 const STOP_WAIT: Duration = Duration::from_secs(30);
-/// How often a starting server is asked whether it answers.
+/// Interval of the requests that check whether a starting server answers.
 const READY_POLL: Duration = Duration::from_millis(1);
 
-/// Resident memory of a process, in bytes (`VmRSS` of `/proc/PID/status`).
+/// Resident memory of a process in bytes (`VmRSS` of `/proc/PID/status`).
 pub fn resident_bytes(pid: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     parse_resident(&status)
@@ -36,7 +36,7 @@ pub fn cpu_time(pid: u32) -> Option<Duration> {
 }
 
 fn parse_cpu_ticks(stat: &str) -> Option<u64> {
-    // The second field is the program's name in parentheses, and may hold anything.
+    // The second field is the program's name in parentheses, and may contain any character.
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_whitespace().skip(11);
     let user: u64 = fields.next()?.parse().ok()?;
@@ -44,7 +44,7 @@ fn parse_cpu_ticks(stat: &str) -> Option<u64> {
     Some(user + system)
 }
 
-/// Raises this process's limit of open files as far as allowed, and says when that is less than `wanted`.
+/// Raises this process's limit of open files to the hard limit, and warns if that is less than `wanted`.
 pub fn raise_open_files(wanted: u64) -> Result<(), LoadError> {
     let limit = getrlimit(Resource::Nofile);
     if limit.current.is_none_or(|current| current >= wanted) {
@@ -67,12 +67,12 @@ pub fn raise_open_files(wanted: u64) -> Result<(), LoadError> {
 pub struct Spawned {
     child: Child,
     pid: u32,
-    /// When it was started.
+    /// The time of its start.
     pub started: Instant,
 }
 
 impl Spawned {
-    /// Starts `command` (program and arguments, split at white space), its output appended to `log`.
+    /// Starts `command` (program and arguments, split at white space) with its output appended to `log`.
     pub fn start(command: &str, log: &Path) -> Result<Self, LoadError> {
         let mut words = command.split_whitespace();
         let Some(program) = words.next() else {
@@ -93,7 +93,7 @@ impl Spawned {
         Ok(Self { child, pid, started })
     }
 
-    /// Its process id.
+    /// The process id.
     pub fn pid(&self) -> u32 {
         self.pid
     }
@@ -109,14 +109,16 @@ impl Spawned {
                 return Ok(self.started.elapsed());
             }
             if let Ok(Some(status)) = self.child.try_wait() {
-                return Err(LoadError::Server(format!("the server ended before it answered: {status}")));
+                return Err(LoadError::Server(format!(
+                    "the server ended before its first response: {status}"
+                )));
             }
             tokio::time::sleep(READY_POLL).await;
         }
         Err(LoadError::Server(format!("no 200 from {path} within {} s", READY_WAIT.as_secs())))
     }
 
-    /// Asks it to end (SIGTERM) and waits; kills it when it does not.
+    /// Asks it to end (SIGTERM) and waits; kills it on a timeout.
     pub async fn stop(mut self) -> Result<(), LoadError> {
         let asked = i32::try_from(self.pid)
             .ok()
@@ -132,7 +134,7 @@ impl Spawned {
     }
 }
 
-/// Refuses to go on when something already answers at the address where a server is to be started.
+/// Fails if the address of a server to be started is in use already.
 pub async fn check_address_free(target: &Target) -> Result<(), LoadError> {
     match tokio::net::TcpStream::connect(target.address).await {
         Ok(_) => Err(LoadError::Usage(format!(

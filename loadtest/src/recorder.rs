@@ -1,5 +1,5 @@
-//! Counts and times requests while they happen. One recorder per operation, shared by all clients of a phase; the
-//! lock is held for some tens of nanoseconds, and the clients run on one or two threads.
+//! Counts and times requests. One recorder per operation is shared by all clients of a phase; its lock is held for some
+//! tens of nanoseconds, and the clients run on one or two threads.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
@@ -9,18 +9,18 @@ use hdrhistogram::Histogram;
 
 use crate::outcome::{Latency, Operation};
 
-/// Longest time told apart: two minutes.
+/// Longest measurable time: two minutes.
 const MICROS_MAX: u64 = 120_000_000;
-/// Distinct failures kept by name; the rest are counted together.
+/// Maximum of distinct failure names; further failures are counted together.
 const FAILURE_NAMES_MAX: usize = 32;
 /// Percentiles of the plotted curve.
 const CURVE: &[f64] = &[0.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 98.0, 99.0, 99.5, 99.9, 99.99, 100.0];
 const SAMPLES_MAX: usize = 20_000;
 
-/// When a phase measures. Copied into every client.
+/// The measured window of a phase. Copied into every client.
 #[derive(Debug, Clone, Copy)]
 pub struct Window {
-    /// When the load begins.
+    /// Start of the load.
     pub begins: Instant,
     /// Requests that start before this are warm-up.
     pub measure_from: Instant,
@@ -37,7 +37,7 @@ impl Window {
     }
 }
 
-/// The clients' common record of one operation.
+/// The common record of one operation by all clients.
 #[derive(Debug)]
 pub struct Recorder {
     name: &'static str,
@@ -52,17 +52,17 @@ struct Inner {
     failed: u64,
     failures: BTreeMap<String, u64>,
     last_finish: Option<Instant>,
-    /// Good replies since the load began, warm-up included.
+    /// Successful replies since the load began, warm-up included.
     total: u64,
     samples: Vec<(f64, u64)>,
 }
 
-/// What a progress line shows.
+/// The values of a progress line.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Progress {
-    /// Good replies so far, warm-up included.
+    /// Successful replies so far, warm-up included.
     pub total: u64,
-    /// Failures so far.
+    /// Number of failures so far.
     pub failed: u64,
     /// Median so far.
     pub p50_ms: f64,
@@ -86,8 +86,8 @@ impl Recorder {
         Self { name, window, inner: Mutex::new(inner) }
     }
 
-    /// A good reply to a request that started (or was due) at `started`.
-    pub fn record_good(&self, started: Instant, bytes: usize) {
+    /// Records a successful reply to a request that started (or was due) at `started`.
+    pub fn record_success(&self, started: Instant, bytes: usize) {
         let finished = Instant::now();
         let micros =
             u64::try_from(finished.saturating_duration_since(started).as_micros()).unwrap_or(u64::MAX);
@@ -101,7 +101,7 @@ impl Recorder {
         inner.last_finish = Some(finished);
     }
 
-    /// A request without a good reply, by the name of its failure. Warm-up does not excuse it.
+    /// Records a failed request under the name of its failure, also during the warm-up.
     pub fn record_failure(&self, reason: &str) {
         let mut inner = self.lock();
         inner.failed += 1;
@@ -109,7 +109,7 @@ impl Recorder {
         *inner.failures.entry(if known { reason } else { "other" }.to_owned()).or_default() += 1;
     }
 
-    /// The state of things, and one more point of the time line.
+    /// The current values; also adds a point to the time line.
     pub fn sample(&self) -> Progress {
         let mut inner = self.lock();
         let elapsed = self.window.begins.elapsed().as_secs_f64();
@@ -125,13 +125,13 @@ impl Recorder {
         }
     }
 
-    /// Good replies so far, warm-up included.
+    /// Successful replies so far, warm-up included.
     pub fn total(&self) -> u64 {
         self.lock().total
     }
 
-    /// The operation's result, and the seconds it was measured for: until the last reply, if that came late, or
-    /// until `ended`, if the work ended early.
+    /// The operation's result, and the measured seconds: until the last reply if that came late, or until `ended` if
+    /// the work ended early.
     pub fn finish(&self, ended: Instant) -> (Operation, f64) {
         let inner = self.lock();
         let until = inner.last_finish.map_or(ended, |last| last.max(ended.min(self.window.stop_at)));
@@ -152,7 +152,7 @@ impl Recorder {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // A panic while counting leaves at worst one request uncounted.
+        // A panic while counting leaves at most one request uncounted.
         self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
@@ -171,7 +171,7 @@ fn summarize(micros: &Histogram<u64>) -> Latency {
     }
 }
 
-/// Rates between neighbouring samples, each at the time of the later one.
+/// Rates between adjacent samples, each at the time of the later one.
 fn rates(samples: &[(f64, u64)]) -> Vec<(f64, f64)> {
     samples
         .windows(2)
@@ -189,11 +189,11 @@ fn float(value: u64) -> f64 {
     value as f64
 }
 
-/// When the next request of one client is due.
+/// The schedule of one client's requests.
 ///
-/// With a rate the schedule stands whatever the server does: a client that is still waiting when a request falls due
+/// With a rate the schedule does not depend on the server: a client that still waits when a request falls due
 /// sends it late but times it from when it was due, so that a stall counts against every request it delayed
-/// (no coordinated omission). A client that is only woken late by its own timer times from the real start.
+/// (no coordinated omission). A client whose own timer fires late times from the actual start.
 #[derive(Debug)]
 pub struct Pace {
     interval: Option<Duration>,
@@ -202,7 +202,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// The pace of client `index` of `clients` that together send `rate_per_sec`, spread evenly.
+    /// The pace of client `index` of `clients`, which together send `rate_per_sec`, evenly spread.
     pub fn new(window: &Window, rate_per_sec: Option<f64>, index: u32, clients: u32) -> Self {
         let interval = rate_per_sec.map(|rate| Duration::from_secs_f64(f64::from(clients) / rate));
         let offset = interval
@@ -210,7 +210,7 @@ impl Pace {
         Self { interval, next: window.begins + offset, stop_at: window.stop_at }
     }
 
-    /// Waits for the next request; returns when it starts, or `None` when the phase is over.
+    /// Waits for the next request; returns its start time, or `None` when the phase has ended.
     pub async fn wait(&mut self) -> Option<Instant> {
         let now = Instant::now();
         let Some(interval) = self.interval else { return (now < self.stop_at).then_some(now) };
@@ -236,9 +236,9 @@ mod tests {
         let window = Window::starting_now(0.0, 1.0);
         let recorder = Recorder::new("get", window);
         for _ in 0..99 {
-            recorder.record_good(Instant::now(), 100);
+            recorder.record_success(Instant::now(), 100);
         }
-        recorder.record_good(
+        recorder.record_success(
             Instant::now().checked_sub(Duration::from_millis(50)).unwrap().max(window.measure_from),
             100,
         );
@@ -254,7 +254,7 @@ mod tests {
     fn warm_up_is_not_measured_but_its_failures_are() {
         let window = Window::starting_now(10.0, 1.0);
         let recorder = Recorder::new("get", window);
-        recorder.record_good(Instant::now(), 1);
+        recorder.record_success(Instant::now(), 1);
         recorder.record_failure("closed");
         let (operation, _) = recorder.finish(Instant::now());
         assert_eq!((operation.completed, operation.failed), (0, 1));

@@ -1,4 +1,4 @@
-//! Puts a run together: the server, the set-up, the baselines around the phases, the verdicts and the reports.
+//! Runs scenarios: the server, the set-up, the baselines around the phases, the verdicts and the reports.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::error::LoadError;
 use crate::http::Target;
 use crate::outcome::{CounterChange, FORMAT, PhaseResult, RunResult, ScenarioResult};
 use crate::process::{Spawned, check_address_free};
-use crate::scenario::{Phase, SHIPPED, Scenario, Step};
+use crate::scenario::{INCLUDED, Phase, Scenario, Step};
 use crate::setup::Stage;
 use crate::{counters, machine, report};
 
@@ -23,7 +23,7 @@ const BASELINE_SECS: f64 = 1.5;
 const BASELINE_ROUNDS: usize = 2;
 const BASELINE_HOLD: Duration = Duration::from_secs(2);
 
-/// Where and how a run takes place.
+/// The environment of a run.
 struct Session {
     target: Arc<Target>,
     spawn: Option<String>,
@@ -32,16 +32,16 @@ struct Session {
     log: PathBuf,
 }
 
-/// Prints the shipped scenarios.
+/// Prints the included scenarios.
 pub fn list_scenarios() -> Result<(), LoadError> {
-    for (name, _) in SHIPPED {
+    for (name, _) in INCLUDED {
         let scenario = Scenario::load(name)?;
         println!("{name:<16}{}", scenario.about);
     }
     Ok(())
 }
 
-/// Runs scenarios and reports; `false` when an expectation was missed.
+/// Runs scenarios and reports; `false` if an expectation was missed.
 pub async fn run(args: RunArgs) -> Result<bool, LoadError> {
     let mut scenarios = Vec::new();
     for name in &args.scenarios {
@@ -61,7 +61,7 @@ pub async fn run(args: RunArgs) -> Result<bool, LoadError> {
     run_scenarios(&session, scenarios, &args.out).await
 }
 
-/// Runs the shipped scenario `start`.
+/// Runs the included scenario `start`.
 pub async fn start(args: StartArgs) -> Result<bool, LoadError> {
     let mut scenario = Scenario::load("start")?;
     for phase in &mut scenario.phases {
@@ -79,7 +79,7 @@ pub async fn start(args: StartArgs) -> Result<bool, LoadError> {
     run_scenarios(&session, vec![scenario], &args.out).await
 }
 
-/// Measures the machine alone and prints the figures.
+/// Measures the baselines and prints them.
 pub async fn baseline(args: BaselineArgs) -> Result<(), LoadError> {
     let folder = disk_dir(args.disk_dir, None);
     let needs = Needs { get_clients: args.clients, post_clients: args.clients, disk: true };
@@ -115,7 +115,7 @@ async fn run_scenarios(session: &Session, scenarios: Vec<Scenario>, out: &Path) 
         }
         println!("{}", report::table::render_scenario(&result));
         results.push(result);
-        // Written after every scenario, so that a long run that is cut short leaves what it has.
+        // Written after every scenario, so that an interrupted long run leaves its results.
         let met = results.iter().all(|result| result.verdicts.iter().all(|verdict| verdict.met));
         let run = RunResult {
             format: FORMAT,
@@ -131,7 +131,7 @@ async fn run_scenarios(session: &Session, scenarios: Vec<Scenario>, out: &Path) 
     Ok(results.iter().all(|result| result.verdicts.iter().all(|verdict| verdict.met)))
 }
 
-/// Runs one scenario on its server; returns the result and what the server calls itself.
+/// Runs one scenario on its server; returns the result and the server's version.
 async fn run_scenario(session: &Session, scenario: &Scenario) -> Result<(ScenarioResult, String), LoadError> {
     let needs = Needs::of(scenario);
     let mut rounds = Rounds::default();
@@ -195,7 +195,7 @@ async fn run_phases(
             "{error}; start the server first, or give the command that does with --spawn"
         ))
     })?;
-    let settings = api.get_good(READY_PATH, None).await?;
+    let settings = api.get_ok(READY_PATH, None).await?;
     let version = settings["zulip_version"].as_str().unwrap_or_default().to_owned();
     let mut stage = Stage::prepare(&session.target, scenario).await?;
     if let Some(plan) = &scenario.fill {
@@ -214,7 +214,7 @@ async fn run_phases(
     Ok((results, version))
 }
 
-/// Runs a phase between two readings of the scenario's counters.
+/// Runs a phase, and reads the scenario's counters before and after it.
 async fn run_counted(
     stage: &mut Stage,
     api: &mut Api,
@@ -237,7 +237,8 @@ async fn run_counted(
     Ok(result)
 }
 
-/// Where to measure the disk: as told, or beside the data folder of the server's command, or with temporary files.
+/// The folder to measure the disk in: as configured, or beside the data folder of the server's command, or the
+/// temporary one.
 fn disk_dir(told: Option<PathBuf>, spawn: Option<&str>) -> PathBuf {
     if let Some(folder) = told {
         return folder;

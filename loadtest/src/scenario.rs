@@ -1,9 +1,9 @@
-//! Scenarios are data: what to prepare, what to do, for how long, and what is expected of the server.
-//! This file is their shape and its bounds; `loadtest/README.md` explains every field. Carrying one out is `runner`'s.
+//! Scenarios are data: what to prepare, what to do, for how long, and what to expect of the server. This file has their
+//! schema and bounds; `loadtest/README.md` explains every field. `runner` runs them.
 
 use serde::{Deserialize, Serialize};
 
-use crate::driver::meanwhile::Meanwhile;
+use crate::driver::background::BackgroundPlan;
 use crate::error::LoadError;
 use crate::expect::Expect;
 
@@ -18,8 +18,8 @@ const CHARS_MAX: u32 = 10_000;
 const PAGE_MESSAGES_MAX: u32 = 5_000;
 const ROUNDS_MAX: u32 = 100;
 
-/// The scenarios that come with the program: name and JSON text.
-pub const SHIPPED: &[(&str, &str)] = &[
+/// The included scenarios: name and JSON text.
+pub const INCLUDED: &[(&str, &str)] = &[
     ("send", include_str!("../scenarios/send.json")),
     ("send_one", include_str!("../scenarios/send_one.json")),
     ("send_wide", include_str!("../scenarios/send_wide.json")),
@@ -31,33 +31,36 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("mixed", include_str!("../scenarios/mixed.json")),
     ("move", include_str!("../scenarios/move.json")),
     ("delete_topic", include_str!("../scenarios/delete_topic.json")),
+    ("missed_mail", include_str!("../scenarios/missed_mail.json")),
     ("login_storm", include_str!("../scenarios/login_storm.json")),
+    ("unread", include_str!("../scenarios/unread.json")),
+    ("registers", include_str!("../scenarios/registers.json")),
     ("start", include_str!("../scenarios/start.json")),
 ];
 
-/// One file.
+/// A scenario file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     /// Short name, also used in file names.
     pub name: String,
-    /// One sentence for the report.
+    /// Description for the report.
     pub about: String,
-    /// Accounts to have; missing ones are created.
+    /// Required accounts; missing ones are created.
     #[serde(default)]
     pub users: u32,
-    /// Channels to have, with their subscribers.
+    /// Required channels, with their subscribers.
     #[serde(default)]
     pub channels: Vec<ChannelPlan>,
-    /// Messages to have before the first phase.
+    /// Required messages before the first phase.
     #[serde(default)]
     pub fill: Option<FillPlan>,
-    /// What is done and measured, in order.
+    /// The measured phases, in order.
     pub phases: Vec<Phase>,
-    /// Counters of the server's `GET /metrics`, read before and after every phase.
+    /// Counters in `GET /metrics`, read before and after every phase.
     #[serde(default)]
     pub count_metrics: Vec<String>,
-    /// What every phase has to reach.
+    /// Expectations of every phase.
     pub expect: Expect,
 }
 
@@ -65,64 +68,66 @@ pub struct Scenario {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChannelPlan {
-    /// Name, or its start.
+    /// Name, or its prefix.
     pub name: String,
-    /// How many; absent means one, named exactly `name`.
+    /// Number of channels; if absent one, named exactly `name`.
     #[serde(default)]
     pub count: Option<u32>,
-    /// Subscribers of each, taken from the users in turn.
+    /// Number of subscribers of each, taken from the users in turn.
     pub subscribers: u32,
 }
 
-/// Messages sent before measuring, by many senders at once.
+/// Messages sent before measuring, by many concurrent senders.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FillPlan {
     /// Name of the channel.
     pub channel: String,
-    /// How many messages it has to hold.
+    /// Minimum number of messages in the channel.
     pub messages: u64,
     /// Shortest and longest content, in characters.
     pub chars: [u32; 2],
-    /// Topics the messages are spread over.
+    /// Number of topics the messages are spread over.
     pub topics: u32,
-    /// Concurrent senders.
+    /// Number of concurrent senders.
     pub senders: u32,
 }
 
-/// One thing done and measured.
+/// A measured phase.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
     /// Name in the report.
     pub name: String,
-    /// Measured time. `idle` and `start` take the time they need.
+    /// Measured time in seconds. `idle` and `start` take the time they need.
     #[serde(default)]
     pub secs: f64,
-    /// Time before measuring, under the same load.
+    /// Time before measuring, under the same load, in seconds.
     #[serde(default)]
     pub warmup_secs: f64,
-    /// What is done.
+    /// The operation of the phase.
     pub step: Step,
 }
 
-/// What a phase does.
+/// The operation of a phase.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum Step {
     /// `POST /messages` from many clients.
     Send(SendStep),
-    /// The same with receivers that poll; measures from send to receipt.
+    /// `POST /messages` with polling receivers; measures from send to receipt.
     Fanout(FanoutStep),
-    /// `GET /messages`.
+    /// `GET /messages` from many clients.
     Fetch(FetchStep),
-    /// `GET` of one path.
+    /// `GET` of one path from many clients.
     Get(GetStep),
-    /// Held polls: what they cost, and how fast one message reaches all.
+    /// Held polls: their memory, and the time until one message reaches all.
     Idle(IdleStep),
-    /// Users with habits.
+    /// Users with several activities.
     Mixed(MixedStep),
-    /// From exec to the first answer; needs `--spawn`.
+    /// Many concurrent large responses, with another client.
+    Crowd(CrowdStep),
+    /// From exec to the first response; needs `--spawn`.
     Start(StartStep),
 }
 
@@ -130,40 +135,40 @@ pub enum Step {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SendStep {
-    /// Concurrent clients, each one account and connection.
+    /// Number of concurrent clients, each with its own account and connection.
     pub clients: u32,
     /// Name of the channel.
     pub channel: String,
     /// Shortest and longest content, in characters.
     pub chars: [u32; 2],
-    /// Topics the messages are spread over.
+    /// Number of topics the messages are spread over.
     pub topics: u32,
-    /// All clients together; absent means each sends again as soon as it was answered.
+    /// Of all clients together; if absent, each sends again as soon as it got a reply.
     #[serde(default)]
     pub rate_per_sec: Option<f64>,
     /// Ends the phase early, after this many messages.
     #[serde(default)]
     pub messages: Option<u64>,
-    /// Heavy work in another channel at the same time.
+    /// Concurrent background work in another channel.
     #[serde(default)]
-    pub meanwhile: Option<Meanwhile>,
+    pub background: Option<BackgroundPlan>,
 }
 
 /// See [`Step::Fanout`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FanoutStep {
-    /// Concurrent senders.
+    /// Number of concurrent senders.
     pub senders: u32,
-    /// Polling event queues, spread over the subscribers.
+    /// Number of polling event queues, spread over the subscribers.
     pub receivers: u32,
     /// Name of the channel.
     pub channel: String,
     /// Shortest and longest content, in characters.
     pub chars: [u32; 2],
-    /// Topics the messages are spread over.
+    /// Number of topics the messages are spread over.
     pub topics: u32,
-    /// Messages a second, all senders together.
+    /// Messages per second of all senders together.
     pub rate_per_sec: f64,
 }
 
@@ -171,23 +176,23 @@ pub struct FanoutStep {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FetchStep {
-    /// Concurrent clients.
+    /// Number of concurrent clients.
     pub clients: u32,
-    /// Name of the channel the narrow names.
+    /// Name of the channel of the narrow.
     pub channel: String,
-    /// Where the pages are.
+    /// Which pages to fetch.
     pub anchor: Anchor,
-    /// Messages in a page.
+    /// Number of messages in a page.
     pub num_before: u32,
 }
 
-/// Where a page of messages is taken.
+/// The position of a page of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Anchor {
-    /// At the end.
+    /// The newest messages.
     Newest,
-    /// At a random message of the channel.
+    /// Around a random message of the channel.
     Anywhere,
 }
 
@@ -195,7 +200,7 @@ pub enum Anchor {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GetStep {
-    /// Concurrent clients.
+    /// Number of concurrent clients.
     pub clients: u32,
     /// Path and query below `/api/v1`, for example `/users/me`.
     pub path: String,
@@ -205,11 +210,11 @@ pub struct GetStep {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IdleStep {
-    /// Event queues with a held poll each, spread over the subscribers.
+    /// Number of event queues with a held poll each, spread over the subscribers.
     pub polls: u32,
-    /// Name of the channel that gets the one message.
+    /// Name of the channel that gets the message.
     pub channel: String,
-    /// How long the polls are held before memory is read.
+    /// How long the polls are held before memory is read, in seconds.
     pub hold_secs: f64,
 }
 
@@ -217,44 +222,68 @@ pub struct IdleStep {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MixedStep {
-    /// What each user does, all at the same time.
-    pub each: Vec<Habit>,
+    /// The activities of each user, all at the same time.
+    pub each: Vec<Activity>,
 }
 
-/// One thing a user keeps doing.
+/// An activity that a user repeats.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Habit {
+pub enum Activity {
     /// Registers an event queue and polls it.
     LongPoll,
     /// Sends to one of the user's channels.
     Send {
-        /// Per user.
+        /// Sends per minute and user.
         per_min: f64,
         /// Shortest and longest content, in characters.
         chars: [u32; 2],
-        /// Topics in each channel.
+        /// Number of topics in each channel.
         topics: u32,
     },
     /// Fetches the newest messages of one of the user's channels.
     Fetch {
-        /// Per user.
+        /// Fetches per minute and user.
         per_min: f64,
-        /// Messages in a page.
+        /// Number of messages in a page.
         num_before: u32,
     },
+}
+
+/// See [`Step::Crowd`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CrowdStep {
+    /// Number of connections, each with one request.
+    pub connections: u32,
+    /// Number of accounts they use, in turn.
+    pub accounts: u32,
+    /// The requested response.
+    pub ask: Asked,
+    /// Whether they read the responses.
+    pub reads: bool,
+}
+
+/// A large response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Asked {
+    /// The newest 5,000 messages.
+    Messages,
+    /// A registration with the whole state.
+    Register,
 }
 
 /// See [`Step::Start`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StartStep {
-    /// How often; the median counts.
+    /// Number of starts; the median counts.
     pub rounds: u32,
 }
 
 impl Step {
-    /// The word that names it in a scenario.
+    /// The name of the step in a scenario.
     pub fn kind(&self) -> &'static str {
         match self {
             Step::Send(_) => "send",
@@ -263,15 +292,16 @@ impl Step {
             Step::Get(_) => "get",
             Step::Idle(_) => "idle",
             Step::Mixed(_) => "mixed",
+            Step::Crowd(_) => "crowd",
             Step::Start(_) => "start",
         }
     }
 }
 
 impl Scenario {
-    /// Reads a scenario by shipped name or file, and checks its bounds.
+    /// Reads a scenario by included name or file, and checks its bounds.
     pub fn load(name: &str) -> Result<Self, LoadError> {
-        let text = match SHIPPED.iter().find(|(shipped, _)| *shipped == name) {
+        let text = match INCLUDED.iter().find(|(shipped, _)| *shipped == name) {
             Some((_, text)) => (*text).to_owned(),
             None => std::fs::read_to_string(name)
                 .map_err(|source| LoadError::file(std::path::Path::new(name), source))?,
@@ -279,7 +309,7 @@ impl Scenario {
         Self::parse(&text).map_err(|reason| LoadError::Usage(format!("{name}: {reason}")))
     }
 
-    /// Parses and checks the text of a scenario; the error says what is wrong.
+    /// Parses and checks the text of a scenario.
     pub fn parse(text: &str) -> Result<Self, String> {
         let scenario: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         scenario.check()?;
@@ -311,7 +341,7 @@ impl Scenario {
         }
         let warmed = self.phases.iter().any(|phase| phase.warmup_secs > 0.0);
         if warmed && !self.count_metrics.is_empty() {
-            // Messages of the warm-up would be in the counters and not among the counted sends.
+            // Messages of a warm-up would change the counters without being counted.
             return Err("count_metrics and warmup_secs exclude each other".to_owned());
         }
         let mixed_kinds = self.starts_servers() && self.phases.len() > 1;
@@ -337,16 +367,7 @@ impl Scenario {
                 check_range("topics", step.topics, u32::MAX)?;
                 check_rate(step.rate_per_sec.unwrap_or(1.0))?;
                 check_chars(step.chars)?;
-                match &step.meanwhile {
-                    Some(Meanwhile::Move { channel, to, pause_ms }) => {
-                        check_at_most("pause_ms", u32::try_from(*pause_ms).unwrap_or(u32::MAX), 60_000)?;
-                        self.check_channel(channel)?;
-                        self.check_channel(to)?;
-                    }
-                    Some(Meanwhile::DeleteTopic { channel }) => self.check_channel(channel)?,
-                    Some(Meanwhile::Login { at_once }) => check_range("at_once", *at_once, CLIENTS_MAX)?,
-                    None => {}
-                }
+                self.check_background(step.background.as_ref())?;
                 self.check_channel(&step.channel)
             }
             Step::Fanout(step) => {
@@ -374,24 +395,46 @@ impl Scenario {
                 self.check_channel(&step.channel)
             }
             Step::Mixed(step) => self.check_mixed(step),
+            Step::Crowd(step) => {
+                check_range("connections", step.connections, CLIENTS_MAX)?;
+                // One more for the other client.
+                check_range("accounts", step.accounts, self.users.saturating_sub(1))
+            }
             Step::Start(step) => check_range("rounds", step.rounds, ROUNDS_MAX),
+        }
+    }
+
+    fn check_background(&self, plan: Option<&BackgroundPlan>) -> Result<(), String> {
+        match plan {
+            Some(BackgroundPlan::Move { channel, to, pause_ms }) => {
+                check_at_most("pause_ms", u32::try_from(*pause_ms).unwrap_or(u32::MAX), 60_000)?;
+                self.check_channel(channel)?;
+                self.check_channel(to)
+            }
+            Some(BackgroundPlan::MissedMail { channel, every_ms }) => {
+                check_range("every_ms", u32::try_from(*every_ms).unwrap_or(u32::MAX), 60_000)?;
+                self.check_channel(channel)
+            }
+            Some(BackgroundPlan::DeleteTopic { channel }) => self.check_channel(channel),
+            Some(BackgroundPlan::Login { concurrent }) => check_range("concurrent", *concurrent, CLIENTS_MAX),
+            None => Ok(()),
         }
     }
 
     fn check_mixed(&self, step: &MixedStep) -> Result<(), String> {
         check_range("users", self.users, CLIENTS_MAX)?;
         if self.channels.is_empty() || step.each.is_empty() {
-            return Err("a mixed phase needs channels and habits".to_owned());
+            return Err("a mixed phase needs channels and activities".to_owned());
         }
-        for habit in &step.each {
-            match habit {
-                Habit::LongPoll => {}
-                Habit::Send { per_min, chars, topics } => {
+        for activity in &step.each {
+            match activity {
+                Activity::LongPoll => {}
+                Activity::Send { per_min, chars, topics } => {
                     check_rate(*per_min)?;
                     check_chars(*chars)?;
                     check_range("topics", *topics, u32::MAX)?;
                 }
-                Habit::Fetch { per_min, num_before } => {
+                Activity::Fetch { per_min, num_before } => {
                     check_rate(*per_min)?;
                     check_range("num_before", *num_before, PAGE_MESSAGES_MAX)?;
                 }
@@ -432,7 +475,7 @@ fn check_rate(value: f64) -> Result<(), String> {
 }
 
 fn check_chars(chars: [u32; 2]) -> Result<(), String> {
-    // The first characters of every message are its sending time.
+    // The first characters of every message are the time of its sending.
     if chars[0] < 24 || chars[0] > chars[1] || chars[1] > CHARS_MAX {
         return Err(format!("chars goes from 24 to {CHARS_MAX}, shortest first"));
     }
@@ -440,51 +483,4 @@ fn check_chars(chars: [u32; 2]) -> Result<(), String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_shipped_scenario_parses_and_has_the_name_of_its_file() {
-        for (name, text) in SHIPPED {
-            let scenario = Scenario::parse(text).unwrap_or_else(|reason| panic!("{name}: {reason}"));
-            assert_eq!(scenario.name, *name);
-        }
-        let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios")).unwrap().count();
-        assert_eq!(files, SHIPPED.len(), "every file in scenarios/ is shipped");
-    }
-
-    #[test]
-    fn unknown_fields_are_refused_at_every_depth() {
-        let (_, good) = SHIPPED[0];
-        let mut value: serde_json::Value = serde_json::from_str(good).unwrap();
-        assert!(Scenario::parse(&value.to_string()).is_ok());
-        for pointer in ["", "/channels/0", "/phases/0", "/phases/0/step", "/expect"] {
-            let place = value.pointer_mut(pointer).unwrap().as_object_mut().unwrap();
-            place.insert("clientz".to_owned(), 1.into());
-            let reason = Scenario::parse(&value.to_string()).unwrap_err();
-            assert!(reason.contains("clientz"), "{pointer}: {reason}");
-            value.pointer_mut(pointer).unwrap().as_object_mut().unwrap().remove("clientz");
-        }
-    }
-
-    #[test]
-    fn bounds_are_checked() {
-        let (_, good) = SHIPPED[0];
-        let value: serde_json::Value = serde_json::from_str(good).unwrap();
-        for (pointer, bad, word) in [
-            ("/users", 20_001, "users"),
-            ("/channels/0/subscribers", 1_000, "subscribers"),
-            ("/phases/0/step/clients", 0, "clients"),
-            ("/phases/0/step/chars/0", 9_999, "chars"),
-            ("/phases/0/secs", 0, "secs"),
-        ] {
-            let mut broken = value.clone();
-            *broken.pointer_mut(pointer).unwrap() = bad.into();
-            let reason = Scenario::parse(&broken.to_string()).unwrap_err();
-            assert!(reason.contains(word), "{pointer}: {reason}");
-        }
-        let mut broken = value.clone();
-        *broken.pointer_mut("/phases/0/step/channel").unwrap() = "elsewhere".into();
-        assert!(Scenario::parse(&broken.to_string()).unwrap_err().contains("elsewhere"));
-    }
-}
+mod tests;

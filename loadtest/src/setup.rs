@@ -1,5 +1,5 @@
-//! Prepares a `dev` server for a scenario: accounts, channels and subscribers, over HTTP only. Everything has a fixed
-//! name and is used again when it is there, so that a second run on the same data starts at once.
+//! Prepares a development server for a scenario: accounts, channels and subscribers, over HTTP only. All have fixed
+//! names and are reused if they exist, so that a second run on the same data starts at once.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -14,44 +14,44 @@ use crate::http::{Target, encode_form};
 use crate::report::progress::counting_bar;
 use crate::scenario::{ChannelPlan, Scenario};
 
-/// The owner of the sample organization: creates users and channels.
+/// The owner of the sample organization, who creates users and channels.
 const OWNER: &str = "desdemona@zulip.com";
-/// Concurrent connections while preparing.
+/// Concurrent connections during the preparation.
 const WORKERS: usize = 16;
-/// User ids in one subscribe request.
+/// User ids per subscribe request.
 const PRINCIPALS_MAX: usize = 500;
 
 /// The prepared server.
 #[derive(Debug)]
 pub struct Stage {
-    /// Where it is.
+    /// The server's address.
     pub target: Arc<Target>,
     /// Ids of the load users, by number.
     user_ids: Vec<u64>,
-    /// Accounts whose key was fetched, by number.
+    /// Accounts with a fetched key, by number.
     accounts: HashMap<usize, Arc<Account>>,
     /// Channels by name.
     channels: BTreeMap<String, Channel>,
 }
 
-/// A channel that load goes to.
+/// A channel of the scenario on the server.
 #[derive(Debug, Clone)]
 pub struct Channel {
-    /// Its name.
+    /// Name of the channel.
     pub name: String,
-    /// Its id.
+    /// Id of the channel.
     pub id: u64,
-    /// Numbers of the load users who are subscribed.
+    /// Numbers of the subscribed load users.
     pub members: Vec<usize>,
 }
 
-/// The address of a load user.
+/// The email address of a load user.
 pub fn email(number: usize) -> String {
     format!("load{number:05}@zulip.com")
 }
 
 impl Stage {
-    /// Makes sure that the scenario's users and channels exist.
+    /// Creates the scenario's users and channels where they are missing.
     pub async fn prepare(target: &Arc<Target>, scenario: &Scenario) -> Result<Self, LoadError> {
         let mut stage = Self {
             target: target.clone(),
@@ -72,7 +72,7 @@ impl Stage {
                 let channel = stage.ensure_channel(&mut api, &owner, name, members).await?;
                 stage.channels.insert(channel.name.clone(), channel);
             }
-            // Channels of different plans start with the same people, so that keys are fetched for few.
+            // Channels of different plans start with the same users, so that few keys are fetched.
             next_user = 0;
         }
         Ok(stage)
@@ -91,7 +91,7 @@ impl Stage {
         self.channels.values()
     }
 
-    /// `count` accounts out of `numbers`, in turn when there are fewer; fetches the keys it lacks.
+    /// `count` accounts of the users `numbers`, repeated in turn if there are fewer; fetches missing keys.
     pub async fn accounts(
         &mut self,
         numbers: &[usize],
@@ -119,9 +119,14 @@ impl Stage {
             .collect()
     }
 
-    /// Somebody who may do everything in every channel.
+    /// The account of an administrator with all permissions.
     pub async fn owner(&self) -> Result<Account, LoadError> {
         Api::open(&self.target).await?.login(OWNER).await
+    }
+
+    /// The id of a load user.
+    pub fn user_id(&self, number: usize) -> u64 {
+        self.user_ids[number]
     }
 
     /// The numbers of all load users.
@@ -135,10 +140,10 @@ impl Stage {
         owner: &Arc<Account>,
         count: usize,
     ) -> Result<(), LoadError> {
-        let listed = api.get_good("/api/v1/users", Some(owner)).await?;
+        let listed = api.get_ok("/api/v1/users", Some(owner)).await?;
         let mut known: HashMap<String, u64> = HashMap::new();
         for user in listed["members"].as_array().into_iter().flatten() {
-            // The address clients see may be hidden behind a made-up one; the delivery address is the real one.
+            // The visible email address may be a hidden one; the delivery address is the real one.
             let address = user["delivery_email"].as_str().or_else(|| user["email"].as_str());
             if let (Some(address), Some(id)) = (address, user["user_id"].as_u64()) {
                 known.insert(address.to_owned(), id);
@@ -178,10 +183,10 @@ impl Stage {
                 ("principals", principals.as_str()),
                 ("send_new_subscription_messages", "false"),
             ];
-            api.post_good("/api/v1/users/me/subscriptions", Some(owner), &fields).await?;
+            api.post_ok("/api/v1/users/me/subscriptions", Some(owner), &fields).await?;
         }
         let path = format!("/api/v1/get_stream_id?{}", encode_form(&[("stream", &name)]));
-        let found = api.get_good(&path, Some(owner)).await?;
+        let found = api.get_ok(&path, Some(owner)).await?;
         let Some(id) = found["stream_id"].as_u64() else {
             return Err(LoadError::Server(format!("GET {path}: the reply has no stream_id")));
         };
@@ -196,28 +201,28 @@ fn channel_names(plan: &ChannelPlan) -> Vec<String> {
     }
 }
 
-/// The next `count` user numbers, beginning again after the last user.
+/// The next `count` user numbers, starting over after the last user.
 fn take_in_turn(next: &mut u32, count: u32, users: u32) -> Vec<usize> {
     let taken = (0..count).map(|step| ((*next + step) % users) as usize).collect();
     *next = (*next + count) % users;
     taken
 }
 
-/// One call of the preparation.
+/// A request of the preparation.
 #[derive(Debug, Clone, Copy)]
 enum Job {
     CreateUser { number: usize },
     FetchKey { number: usize },
 }
 
-/// What a job brought.
+/// The result of a job.
 #[derive(Debug)]
 enum Done {
     User(u64),
     Account(Account),
 }
 
-/// Runs jobs on a few connections at once; the first failure ends them all.
+/// Runs jobs on a few concurrent connections; the first failure ends all.
 async fn run_jobs(
     target: &Arc<Target>,
     jobs: Vec<Job>,
@@ -261,16 +266,16 @@ async fn work(
     Ok(done)
 }
 
-/// Of every load user.
+/// The password of every load user.
 pub const PASSWORD: &str = "load test account";
 
 async fn create_user(api: &mut Api, owner: Option<&Account>, number: usize) -> Result<Done, LoadError> {
     let (address, name) = (email(number), format!("Load {number:05}"));
     let fields = [("email", address.as_str()), ("password", PASSWORD), ("full_name", name.as_str())];
-    let reply = api.post_good("/api/v1/users", owner, &fields).await?;
+    let reply = api.post_ok("/api/v1/users", owner, &fields).await?;
     match reply["user_id"].as_u64() {
         Some(id) => Ok(Done::User(id)),
-        // Servers before feature level 30 do not say the id; logging in does.
+        // Servers before feature level 30 do not return the id; logging in does.
         None => Ok(Done::User(api.login(&address).await?.user_id)),
     }
 }

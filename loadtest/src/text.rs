@@ -1,22 +1,22 @@
-//! The messages a load test writes: plain words of a random length, with the sending time in front, so that whoever
-//! receives one knows how long it took. Written ready for a form body.
+//! The messages of a load test: plain words of a random length after the time of sending, so that receivers can compute
+//! the delivery time. Written ready for a form body.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-/// Words without anything that Markdown or a form would change; `+` is a space in a form.
-const WORDS: &str = "the+channel+was+quiet+until+noon+when+somebody+asked+about+the+red+pens+and+three+people+answered+\
+/// Words without characters that Markdown or form encoding would change; `+` is a space in a form.
+const WORDS: &str = "the+channel+was+quiet+until+noon+when+someone+asked+about+the+red+pens+and+three+people+answered+\
 at+once+with+different+drawers+so+the+thread+went+on+for+an+hour+before+anyone+looked+under+the+printer+where+they+had+\
-been+since+spring+together+with+a+stapler+two+badges+and+the+minutes+of+a+meeting+nobody+remembers+having+attended+";
-/// Longest content plus one round of `WORDS`, so that any start has enough after it.
+been+since+spring+together+with+a+stapler+two+badges+and+the+minutes+of+a+meeting+few+remember+having+attended+";
+/// Longest content plus one round of `WORDS`, so that any start has enough text after it.
 const POOL_CHARS: usize = 10_000 + WORDS.len();
 
-/// A small fast random source (xorshift64*): load needs variety, not secrecy.
+/// A small fast random generator (xorshift64*), not for secrets.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 
 impl Random {
-    /// Starts from a number; equal numbers give equal sequences.
+    /// Starts from a seed; equal seeds give equal sequences.
     pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
@@ -31,7 +31,7 @@ impl Random {
     }
 }
 
-/// Writes contents.
+/// Generates message contents.
 #[derive(Debug)]
 pub struct Writer {
     pool: Vec<u8>,
@@ -40,7 +40,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// For contents of `chars[0]` to `chars[1]` characters, timed from `epoch`.
+    /// For contents of `chars[0]` to `chars[1]` characters, with times relative to `epoch`.
     pub fn new(epoch: Instant, chars: [u32; 2]) -> Self {
         let pool = WORDS.bytes().cycle().take(POOL_CHARS).collect();
         Self { pool, epoch, chars }
@@ -52,11 +52,11 @@ impl Writer {
         let chars = self.chars[0] as usize + below_usize(random, span);
         let start = body.len();
         let nanos = sent.saturating_duration_since(self.epoch).as_nanos();
-        write!(body, "t{nanos}.").expect("a vector takes any write");
+        write!(body, "t{nanos}.").expect("writing to a vector does not fail");
         let rest = chars.saturating_sub(body.len() - start);
         let from = below_usize(random, WORDS.len() as u64);
         body.extend_from_slice(&self.pool[from..from + rest]);
-        // A space at the end would be cut off by the server.
+        // The server would cut off a trailing space.
         if let Some(last) = body.last_mut()
             && *last == b'+'
         {
@@ -69,7 +69,7 @@ fn below_usize(random: &mut Random, bound: u64) -> usize {
     usize::try_from(random.below(bound)).expect("the bounds here are small")
 }
 
-/// When a content was sent, if it is one of ours (raw, or rendered as one paragraph).
+/// The time of sending of a content, if a load test wrote it (raw, or rendered as one paragraph).
 pub fn parse_sent(content: &str, epoch: Instant) -> Option<Instant> {
     let content = content.strip_prefix("<p>").unwrap_or(content);
     let (nanos, _) = content.strip_prefix('t')?.split_once('.')?;

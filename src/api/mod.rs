@@ -6,6 +6,7 @@
 pub mod account;
 pub mod bots;
 pub mod channels;
+pub mod descriptions;
 pub mod emoji;
 pub mod events;
 pub mod folders;
@@ -14,10 +15,11 @@ pub mod invites;
 pub mod messages;
 pub mod pictures;
 pub mod realm;
+pub mod shared;
 pub mod subscriptions;
 pub mod topics;
 pub mod users;
 pub mod wire;
 
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;

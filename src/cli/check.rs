@@ -1,38 +1,38 @@
-//! `millstream check`: whether a data folder is in order.
+//! `millstream check`: checks the integrity of a data folder.
 
+use super::data::DataArgs;
 use super::error::CliError;
 use actors::CheckProgress;
 use std::io::IsTerminal;
-use std::path::PathBuf;
 
-/// Check a data folder: is the journal whole, and do the trees say what it says?
+/// Check the integrity of a data folder
 ///
-/// Reads everything. The journal holds every change since the beginning; the trees are made from it, and can be
-/// made again. The exit code is 0 when everything is in order, or was put in order by --rebuild.
+/// Reads everything: verifies the journal, which holds every change, and compares the database, which is derived from
+/// it. The exit code is 0 if there is no damage, or if --rebuild repaired it.
 #[derive(Debug, clap::Args)]
 pub struct CheckArgs {
-    /// Data folder; the server must not be running on it
-    #[arg(long, value_name = "DIR", env = "MILLSTREAM_DATA", default_value = "millstream-data")]
-    data: PathBuf,
-    /// Make trees that differ anew, from the journal
+    #[command(flatten)]
+    data: DataArgs,
+    /// Rebuild data that differs from the journal
     #[arg(long)]
     rebuild: bool,
 }
 
-/// Checks, and prints what was found. Fails when something is not in order afterwards.
+/// Checks, and prints a report. Fails if there is damage that was not repaired.
 pub fn run(args: &CheckArgs) -> Result<(), CliError> {
+    let data = args.data.load()?.data;
     let mut progress = ProgressLine::new();
-    let report = actors::check(&args.data, args.rebuild, |at| progress.show(&at));
+    let report = actors::check(&data, args.rebuild, |at| progress.show(&at));
     progress.clear();
     let report = report?;
     println!("{report}");
     if report.is_clean() || report.is_repaired() {
         return Ok(());
     }
-    Err(CliError::Refused(format!("{} is not in order", args.data.display())))
+    Err(CliError::Refused(format!("{} is damaged", data.display())))
 }
 
-/// One line on standard error that is written over and over; nothing where nobody watches.
+/// A progress line on standard error that overwrites itself; nothing if it is not a terminal.
 struct ProgressLine {
     is_watched: bool,
 }

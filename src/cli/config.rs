@@ -1,14 +1,15 @@
-//! `millstream config`: shows every option, or checks a configuration file.
+//! `millstream config`: prints the default configuration, or checks a configuration file.
 
 use super::error::CliError;
-use super::logging::parse_filter;
-use crate::config::{Config, DEFAULT_TOML, Overrides};
+use crate::config::{Config, DEFAULT_TOML, Overrides, unknown_variables};
 use std::path::PathBuf;
 
-/// Print a configuration file with every option, its default and what it is for; or check a file.
+/// Print the default configuration with every option explained, or check a file
+///
+/// The check is the same as that of `serve`: it reports all problems at once, with file and line.
 #[derive(Debug, clap::Args)]
 pub struct ConfigArgs {
-    /// Check this file, with the MILLSTREAM_ variables of the environment on top, instead of printing
+    /// Check this file, overridden by the MILLSTREAM_ environment variables, instead of printing
     #[arg(long, value_name = "FILE")]
     check: Option<PathBuf>,
 }
@@ -18,15 +19,18 @@ pub fn run(args: &ConfigArgs) -> Result<(), CliError> {
     match &args.check {
         None => print!("{DEFAULT_TOML}"),
         Some(file) => {
-            let config = Config::load(Some(file), environment(), Overrides::default())?;
-            parse_filter(&config.log)?;
-            println!("{} is fine", file.display());
+            let environment: Vec<_> = environment().collect();
+            Config::load(Some(file), environment.clone(), Overrides::default())?;
+            for variable in unknown_variables(&environment) {
+                eprintln!("millstream: the environment variable {variable} is not an option and is ignored");
+            }
+            println!("{} is valid", file.display());
         }
     }
     Ok(())
 }
 
-/// The environment, without what is not text: no option can be meant by it.
+/// The environment variables that are valid text; others cannot be options.
 pub fn environment() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))

@@ -1,48 +1,60 @@
-//! `millstream dev`: a server with the sample organization, for those who write clients.
+//! `millstream dev`: a server with the sample organization, for developers of clients.
 
 use super::config::environment;
 use super::error::CliError;
 use super::run::run_until_stopped;
-use crate::config::{Config, ConfigError, Overrides};
-use crate::dev::{SAMPLE_NAME, TemporaryFolder};
-use crate::http::routes::table;
+use crate::config::{Config, ConfigError, Overrides, Sources};
+use crate::dev::{SAMPLE_NAME, TemporaryFolder, exposure_warning};
+use crate::routes::table;
 use crate::server::{Running, Setup};
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Who the example call is made by, where there is the sample organization.
+/// The user of the example call, in the sample organization.
 const EXAMPLE_CALLER: &str = "iago@zulip.com";
 
-/// What is logged unless the environment says otherwise: not every answer, in the output of somebody's tests.
+/// The default log filter: no line for every request, in the output of test runs.
 const LOG_FILTER: &str = "warn";
 
-/// Run a development server: a sample organization, no rate limits, every password is the user's address.
+/// Run a development server: sample organization, no rate limits, every password is the user's e-mail address
+///
+/// Without --data, the data is temporary: it is deleted on exit, and writes are not synced to disk, so that tests do
+/// not wait for it. With --data, every acknowledged change is on disk, as with `serve`.
 #[derive(Debug, clap::Args)]
 pub struct DevArgs {
-    /// Keep the data in this folder; without it, everything is gone when the server stops
+    /// Keep the data in this folder [default: a temporary folder, deleted on exit]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// IP address and port to listen on; port 0 takes any free one
-    #[arg(long, value_name = "IP:PORT", env = "MILLSTREAM_LISTEN", default_value = "127.0.0.1:9991")]
-    listen: String,
+    /// Configuration file; its option `data` is ignored
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Address and port to listen on; port 0 takes any free port [default: 127.0.0.1:9991]
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Option<String>,
 }
 
 impl DevArgs {
-    /// The configuration to run with: that of `serve`, without limits and with fewer log lines. The
-    /// environment still counts.
+    /// The configuration: that of `serve`, with rate limits off and fewer log lines unless a file or the environment
+    /// sets them.
     pub fn load(&self) -> Result<Config, ConfigError> {
-        let is_filtered = environment().any(|(name, _)| name == "MILLSTREAM_LOG_FILTER");
-        let filter = (!is_filtered).then_some(LOG_FILTER);
+        self.load_with(environment().collect())
+    }
+
+    fn load_with(&self, environment: Vec<(String, String)>) -> Result<Config, ConfigError> {
+        let presets = Overrides::default().set("log.filter", "dev", Some(LOG_FILTER)).set(
+            "limits.enabled",
+            "dev",
+            Some(false),
+        );
         let flags = Overrides::default()
-            .set("log.filter", "dev", filter)
             .set("data", "--data", self.data.as_ref().map(|path| path.display()))
-            .set("listen", "--listen", Some(&self.listen))
-            .set("limits.enabled", "dev", Some(false));
-        Config::load(None, environment(), flags)
+            .set("listen", "--listen", self.listen.as_ref());
+        let file = self.config.as_deref();
+        Config::from_sources(&Sources { presets, file, environment, flags })
     }
 }
 
-/// Runs until it is told to stop.
+/// Runs until a signal stops it.
 pub fn run(args: &DevArgs) -> Result<(), CliError> {
     let mut config = args.load()?;
     let mut temporary = None;
@@ -53,28 +65,35 @@ pub fn run(args: &DevArgs) -> Result<(), CliError> {
         temporary = Some(folder);
     }
     let is_durable = temporary.is_none();
+    let data = config.data.clone();
+    let load = || args.load().map(|config| config.with_data(data.clone()));
     let setup = Setup { config, routes: table(), is_development: true, is_durable };
-    run_until_stopped(setup, |running| greet(running, is_durable))
+    run_until_stopped(setup, load, |running| greet(running, is_durable))
 }
 
-/// Says where it is and how to call it. Whoever closed our output does not want to know.
+/// Prints the URL and an example call. A closed standard output is not an error.
 fn greet(running: &Running, is_durable: bool) {
     let app = running.app();
-    let until = if is_durable { "kept" } else { "gone when the server stops" };
+    let until = if is_durable { "kept" } else { "deleted on exit, writes are not synced to disk" };
     let mut text = format!("Millstream {}, a development server", env!("CARGO_PKG_VERSION"));
     text.push_str(&format!(
         "\n\n  URL   {}\n  Data  {} ({until})\n",
         running.url(),
         app.config.data.display()
     ));
+    if let Some(warning) = exposure_warning(running.address()) {
+        text.push_str(&format!("\n{warning}\n"));
+    }
     if let Some(realm) = app.server.realm_by_subdomain("")
         && let Some(user) = realm.directory().user_by_email(EXAMPLE_CALLER)
     {
         let url = running.url();
         let key = realm.api_key(user);
-        let name = realm.read(|view| view.directory.realm().name.clone());
+        let name = realm.directory().realm().name.clone();
         let name = if name == SAMPLE_NAME { "the sample organization" } else { &name };
-        text.push_str(&format!("\nTry {name} as {EXAMPLE_CALLER} (every password is the address):\n\n"));
+        text.push_str(&format!(
+            "\nTry {name} as {EXAMPLE_CALLER} (every password is the e-mail address):\n\n"
+        ));
         text.push_str(&format!("  curl -u {EXAMPLE_CALLER}:{key} {url}/api/v1/users/me\n"));
     }
     let mut out = std::io::stdout().lock();
@@ -94,5 +113,16 @@ mod tests {
         assert_eq!(config.listen.to_string(), "127.0.0.1:9991");
         let args: DevArgs = parse(&["--listen", "0.0.0.0:0", "--data", "/tmp/d"]).unwrap();
         assert_eq!(args.load().unwrap().data, PathBuf::from("/tmp/d"));
+    }
+
+    #[test]
+    fn file_and_environment_win_over_the_presets() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("millstream.toml");
+        std::fs::write(&file, "[log]\nfilter = \"debug\"").unwrap();
+        let args: DevArgs = parse(&["--config", &file.display().to_string()]).unwrap();
+        let variable = ("MILLSTREAM_LIMITS_ENABLED".to_owned(), "true".to_owned());
+        let config = args.load_with(vec![variable]).unwrap();
+        assert_eq!((config.log.filter.as_str(), config.limits.enabled), ("debug", true));
     }
 }

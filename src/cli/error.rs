@@ -1,40 +1,44 @@
-//! Why a command was not carried out, in words for whoever typed it.
+//! The errors of commands, as printed for the operator.
 
+use super::signal::StopSignal;
 use crate::config::ConfigError;
 use crate::http::ApiError;
-use crate::server::{ServeError, data_words};
+use crate::server::{ServeError, describe_error};
 use actors::DomainError;
 use thiserror::Error;
 
 /// A command that failed. The display text is what is printed.
 #[derive(Debug, Error)]
 pub enum CliError {
-    /// The configuration.
+    /// The configuration has problems.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// A log filter that is none.
+    /// The log filter is invalid.
     #[error("log.filter: {0}")]
     LogFilter(#[from] tracing_subscriber::filter::ParseError),
-    /// The server did not start.
+    /// The server cannot run.
     #[error(transparent)]
     Serve(#[from] ServeError),
-    /// The data.
-    #[error("{}", data_words(.0))]
+    /// The storage failed, or refused the command.
+    #[error("{}", describe_error(.0))]
     Data(#[from] DomainError),
-    /// The system refused something.
+    /// The operating system refused something.
     #[error("{what}: {reason}")]
     System {
-        /// What was tried.
+        /// The failed operation.
         what: &'static str,
-        /// What the system says.
+        /// The error of the operating system.
         reason: std::io::Error,
     },
-    /// What was asked for cannot be done.
+    /// A signal ended the command before it was done.
+    #[error("stopped by {}", .0.name())]
+    Interrupted(StopSignal),
+    /// The command was refused.
     #[error("{0}")]
     Refused(String),
 }
 
-/// A name or an address that no account can have, in the words of the API.
+/// An invalid name or e-mail address, with the text of the API.
 impl From<ApiError> for CliError {
     fn from(error: ApiError) -> Self {
         Self::Refused(error.msg().to_owned())

@@ -1,27 +1,49 @@
-//! Where log lines go: standard error, as text or JSON, filtered as configured.
+//! Logging to standard error, as text or JSON, filtered as configured.
 
 use crate::config::{Log, LogFormat};
 use std::io::IsTerminal;
-use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::ParseError;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer, Registry, reload};
 
-/// Which lines are wanted. The error names the directive that is none.
-pub fn parse_filter(settings: &Log) -> Result<EnvFilter, ParseError> {
-    EnvFilter::try_new(&settings.filter)
+/// The HTTP library's log lines about malformed requests: errors of the client, not of the server.
+const NO_MALFORMED_REQUESTS: &str = "actix_http::h1::dispatcher=off";
+
+/// Changes the filter of a running log.
+pub struct LogControl(Option<reload::Handle<EnvFilter, Registry>>);
+
+impl LogControl {
+    /// Applies the filter of these settings; the format stays. The error names the invalid directive.
+    pub fn set_filter(&self, settings: &Log) -> Result<(), ParseError> {
+        let filter = parse_filter(settings)?;
+        if let Some(handle) = &self.0
+            && let Err(error) = handle.reload(filter)
+        {
+            tracing::warn!(%error, "the log filter could not be changed");
+        }
+        Ok(())
+    }
+}
+
+fn parse_filter(settings: &Log) -> Result<EnvFilter, ParseError> {
+    // First, so that a directive of the configuration can override it.
+    EnvFilter::try_new(format!("{NO_MALFORMED_REQUESTS},{}", settings.filter))
 }
 
 /// Starts logging for the rest of the process.
-pub fn start_logging(settings: &Log) -> Result<(), ParseError> {
-    let filter = parse_filter(settings)?;
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    // Colours are for eyes.
-    let lines = lines.with_ansi(std::io::stderr().is_terminal());
-    // Somebody else logging already, as in tests, is no reason to stop.
-    let _ = match settings.format {
-        LogFormat::Text => lines.with_target(false).try_init(),
-        LogFormat::Json => lines.json().flatten_event(true).try_init(),
+pub fn start_logging(settings: &Log) -> Result<LogControl, ParseError> {
+    let (filter, handle) = reload::Layer::new(parse_filter(settings)?);
+    let lines = tracing_subscriber::fmt::layer()
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal());
+    let lines = match settings.format {
+        LogFormat::Text => lines.with_target(false).boxed(),
+        LogFormat::Json => lines.json().flatten_event(true).boxed(),
     };
-    Ok(())
+    // Another subscriber, as in tests, is kept.
+    let started = tracing_subscriber::registry().with(filter).with(lines).try_init();
+    Ok(LogControl(started.is_ok().then_some(handle)))
 }
 
 #[cfg(test)]
@@ -32,6 +54,7 @@ mod tests {
     fn a_bad_filter_is_an_error() {
         let log = |filter: &str| Log { format: LogFormat::Json, filter: filter.to_owned() };
         assert!(start_logging(&log("info,access=nonsense")).is_err());
-        assert!(start_logging(&log("off,access=off")).is_ok());
+        let control = start_logging(&log("off,access=off")).unwrap();
+        assert!(control.set_filter(&log("warn")).is_ok() && control.set_filter(&log("a=b=c")).is_err());
     }
 }

@@ -1,34 +1,27 @@
-//! Commands that change a data folder while no server uses it: they open it as a server would, without
-//! the network.
+//! Commands that work on a data folder while the server is stopped: they open it as the server would, without the
+//! network.
 
-use super::config::environment;
+use super::data::DataArgs;
 use super::error::CliError;
-use crate::config::{Config, Overrides};
 use crate::server::options;
 use actors::{RealmHandle, Server};
+use rules::passwords::{PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, is_strong_password};
 use std::io::BufRead;
-use std::path::Path;
 use std::sync::Arc;
 
-/// Shortest password, in characters (conventions, section 5).
-const PASSWORD_CHARS_MIN: usize = 6;
-/// Longest password, in characters.
-const PASSWORD_CHARS_MAX: usize = 100;
-
-/// Opens a data folder, does the work and closes it again. A folder that a server uses is refused.
+/// Opens a data folder, does the work and closes it again. Fails if a server uses the folder.
 pub fn with_data<T>(
-    data: &Path,
+    data: &DataArgs,
     creates: bool,
     work: impl AsyncFnOnce(Arc<Server>) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
-    if !creates && !Server::has_data(data) {
+    let config = data.load()?;
+    if !creates && !Server::has_data(&config.data) {
         return Err(CliError::Refused(format!(
-            "{} is not a data folder; `millstream realm create` makes one",
-            data.display()
+            "{} is not a data folder; `millstream realm create` creates one",
+            config.data.display()
         )));
     }
-    let flags = Overrides::default().set("data", "--data", Some(data.display()));
-    let config = Config::load(None, environment(), flags)?;
     actix_rt::System::new().block_on(async {
         let server = Server::start(options(&config, true)).await?;
         let done = work(server.clone()).await;
@@ -42,21 +35,22 @@ pub fn find_realm(server: &Server, subdomain: &str) -> Result<RealmHandle, CliEr
     server.realm_by_subdomain(subdomain).ok_or_else(|| {
         let which =
             if subdomain.is_empty() { "without a subdomain".into() } else { format!("`{subdomain}`") };
-        CliError::Refused(format!("there is no organization {which}; `millstream realm list` shows them"))
+        CliError::Refused(format!("there is no organization {which}; see `millstream realm list`"))
     })
 }
 
 /// A password for a new account.
 pub enum Password {
-    /// Typed by whoever runs the command.
+    /// Given on standard input.
     Given(String),
-    /// Made up here, to be printed.
+    /// Generated, to be printed.
     Generated(String),
 }
 
 impl Password {
-    /// Reads a line from standard input, or makes one up.
-    pub fn get(from_stdin: bool) -> Result<Self, CliError> {
+    /// Reads a line from standard input and checks it as the web page for joining does, or generates a password.
+    /// `known` are the guesses of an attacker: the account's e-mail address and name.
+    pub fn get(from_stdin: bool, known: &[&str]) -> Result<Self, CliError> {
         if !from_stdin {
             return Ok(Self::Generated(actors::login::random_name()?));
         }
@@ -64,17 +58,17 @@ impl Password {
         let read = std::io::stdin().lock().read_line(&mut line);
         read.map_err(|reason| CliError::System { what: "cannot read the password", reason })?;
         let password = line.trim_end_matches(['\n', '\r']);
-        check_length(password)?;
+        check_password(password, known)?;
         Ok(Self::Given(password.to_owned()))
     }
 
-    /// What to store.
+    /// The hash to be stored.
     pub fn hash(&self) -> Result<String, CliError> {
         let (Self::Given(password) | Self::Generated(password)) = self;
         Ok(actors::login::hash_password(password)?)
     }
 
-    /// Prints one that nobody knows yet.
+    /// Prints a generated password.
     pub fn print(&self) {
         if let Self::Generated(password) = self {
             println!("Password: {password}");
@@ -82,14 +76,19 @@ impl Password {
     }
 }
 
-fn check_length(password: &str) -> Result<(), CliError> {
+fn check_password(password: &str, known: &[&str]) -> Result<(), CliError> {
     let chars = password.chars().count();
-    if (PASSWORD_CHARS_MIN..=PASSWORD_CHARS_MAX).contains(&chars) {
-        return Ok(());
+    if !(PASSWORD_LENGTH_MIN..=PASSWORD_LENGTH_MAX).contains(&chars) {
+        return Err(CliError::Refused(format!(
+            "a password has {PASSWORD_LENGTH_MIN} to {PASSWORD_LENGTH_MAX} characters, not {chars}"
+        )));
     }
-    Err(CliError::Refused(format!(
-        "a password has {PASSWORD_CHARS_MIN} to {PASSWORD_CHARS_MAX} characters, not {chars}"
-    )))
+    if !is_strong_password(password, known) {
+        return Err(CliError::Refused(
+            "this password is too easy to guess; add another word or two".to_owned(),
+        ));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -97,8 +96,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn passwords_have_a_length() {
-        assert!(check_length("12345").is_err() && check_length("123456").is_ok());
-        assert!(check_length(&"é".repeat(100)).is_ok() && check_length(&"é".repeat(101)).is_err());
+    fn passwords_are_checked_as_on_the_page() {
+        let check = |password: &str| check_password(password, &["olga@acme.example", "Olga"]);
+        for refused in ["x7!kq", "123456", "olga@acme.example", &"é!7 x".repeat(21)] {
+            assert!(check(refused).is_err(), "{refused}");
+        }
+        assert!(check("correct horse battery").is_ok());
     }
 }

@@ -1,35 +1,35 @@
 //! `millstream realm`: organizations.
 
+use super::data::DataArgs;
 use super::error::CliError;
 use super::offline::{Password, find_realm, with_data};
 use crate::api::users::create::check_new_account;
-use actors::{NewRealm, NewUser, first_user};
+use actors::{NewRealm, NewUser, commands};
 use model::Role;
-use std::path::PathBuf;
+use rules::addresses::parse_domain;
 
-/// What can be done with organizations.
+/// Commands for organizations.
 #[derive(Debug, clap::Subcommand)]
 pub enum RealmCommand {
     /// Create an organization and its first owner
     Create(RealmCreateArgs),
-    /// List the organizations, one a line: subdomain (or -), name, number of active people, open or deactivated
+    /// List the organizations, one per line: subdomain (or -), name, number of active people, `open` or `deactivated`
     List(RealmListArgs),
-    /// Close an organization: nobody gets in any more, and everything in it is kept
+    /// Deactivate an organization: its users can no longer log in; its data is kept
     Deactivate(RealmActiveArgs),
-    /// Open a closed organization again, with everything that was in it
+    /// Reactivate a deactivated organization with all of its data
     Reactivate(RealmActiveArgs),
 }
 
 /// The arguments of `realm create`.
 #[derive(Debug, clap::Args)]
 pub struct RealmCreateArgs {
-    /// The organization's name, as people see it
+    /// Name of the organization
     name: String,
-    /// Data folder, created if there is none; the server must not be running on it
-    #[arg(long, value_name = "DIR", env = "MILLSTREAM_DATA", default_value = "millstream-data")]
-    data: PathBuf,
-    /// What stands before the server's name in its host name; without it, the organization has the bare name
-    #[arg(long, value_name = "WORD", default_value = "", hide_default_value = true)]
+    #[command(flatten)]
+    data: DataArgs,
+    /// Subdomain of the organization (default: none)
+    #[arg(long, value_name = "SUBDOMAIN", default_value = "", hide_default_value = true)]
     subdomain: String,
     /// E-mail address of the owner
     #[arg(long, value_name = "ADDRESS")]
@@ -37,10 +37,10 @@ pub struct RealmCreateArgs {
     /// Full name of the owner
     #[arg(long, value_name = "NAME")]
     owner_name: String,
-    /// Domain of its bots' addresses, and of those shown for hidden ones; without it, that of the owner's address
+    /// Domain of the addresses of its bots, and of the addresses shown for hidden ones (default: the owner's domain)
     #[arg(long, value_name = "DOMAIN")]
     email_domain: Option<String>,
-    /// Read the owner's password from standard input; without it one is made up and printed
+    /// Read the owner's password from standard input (default: a random one is generated and printed)
     #[arg(long)]
     password_stdin: bool,
 }
@@ -48,23 +48,21 @@ pub struct RealmCreateArgs {
 /// The arguments of `realm list`.
 #[derive(Debug, clap::Args)]
 pub struct RealmListArgs {
-    /// Data folder; the server must not be running on it
-    #[arg(long, value_name = "DIR", env = "MILLSTREAM_DATA", default_value = "millstream-data")]
-    data: PathBuf,
+    #[command(flatten)]
+    data: DataArgs,
 }
 
 /// The arguments of `realm deactivate` and `realm reactivate`.
 #[derive(Debug, clap::Args)]
 pub struct RealmActiveArgs {
-    /// The organization's subdomain; - is the one without
-    #[arg(value_name = "WORD")]
+    /// Subdomain of the organization; - for the one without
+    #[arg(value_name = "SUBDOMAIN")]
     subdomain: String,
-    /// Data folder; the server must not be running on it
-    #[arg(long, value_name = "DIR", env = "MILLSTREAM_DATA", default_value = "millstream-data")]
-    data: PathBuf,
+    #[command(flatten)]
+    data: DataArgs,
 }
 
-/// Does it.
+/// Runs the command.
 pub fn run(command: RealmCommand) -> Result<(), CliError> {
     match command {
         RealmCommand::Create(args) => create(args),
@@ -79,16 +77,20 @@ fn create(args: RealmCreateArgs) -> Result<(), CliError> {
         args;
     let name = name.trim().to_owned();
     if name.is_empty() {
-        return Err(CliError::Refused("an organization needs a name".into()));
+        return Err(CliError::Refused("the name of the organization must not be empty".into()));
     }
-    let domain = email_domain.or_else(|| owner_email.rsplit_once('@').map(|(_, domain)| domain.to_owned()));
-    let email_domain = domain.unwrap_or_default();
     let full_name = check_new_account(None, &owner_email, &owner_name)?.to_owned();
-    let password = Password::get(password_stdin)?;
+    let email_domain = match email_domain {
+        Some(domain) => {
+            parse_domain(&domain).map_err(|error| CliError::Refused(format!("--email-domain: {error}")))?
+        }
+        None => owner_email.rsplit_once('@').map(|(_, domain)| domain.to_owned()).unwrap_or_default(),
+    };
+    let password = Password::get(password_stdin, &[&owner_email, &full_name])?;
     let password_hash = Some(password.hash()?);
     with_data(&data, true, async |server| {
         if server.realm_by_subdomain(&subdomain).is_some() {
-            return Err(CliError::Refused("there is an organization with this subdomain already".into()));
+            return Err(CliError::Refused("an organization with this subdomain exists already".into()));
         }
         let owner = NewUser {
             email: owner_email,
@@ -100,7 +102,7 @@ fn create(args: RealmCreateArgs) -> Result<(), CliError> {
             channels: Vec::new(),
         };
         let new = NewRealm { subdomain, name, email_domain };
-        server.create_realm(new, |view, _| vec![first_user(&view.directory, &owner)]).await?;
+        server.create_owned_realm(new, &owner).await?;
         println!("Organization created; {} is its owner.", owner.email);
         password.print();
         Ok(())
@@ -132,13 +134,13 @@ fn set_active(args: &RealmActiveArgs, is_active: bool) -> Result<(), CliError> {
         match (was_active, is_active) {
             (true, false) => {
                 realm.deactivate(None).await?;
-                println!("{name} is deactivated: nobody gets in, and everything in it is kept.");
+                println!("{name} is deactivated. Its users can no longer log in; its data is kept.");
             }
             (false, true) => {
-                realm.reactivate().await?;
-                println!("{name} is open again, with everything that was in it.");
+                realm.execute(commands::SetRealmActive { by: None, is_active: true }).await?;
+                println!("{name} is reactivated, with all of its data.");
             }
-            (true, true) => println!("{name} is open already."),
+            (true, true) => println!("{name} is active already."),
             (false, false) => println!("{name} is deactivated already."),
         }
         Ok(())

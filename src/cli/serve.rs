@@ -1,25 +1,25 @@
-//! `millstream serve`: the server.
+//! `millstream serve`: runs the server.
 
 use super::config::environment;
 use super::error::CliError;
 use super::run::run_until_stopped;
 use crate::config::{Config, ConfigError, DEFAULT_TOML, Overrides};
-use crate::http::routes::table;
+use crate::routes::table;
 use crate::server::{Running, Setup};
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Run the server; the first start creates the data folder.
+/// Run the server; the first start creates the data folder
 #[derive(Debug, clap::Args)]
 pub struct ServeArgs {
     /// Configuration file; `millstream config` prints one with every option explained
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Data folder, instead of the configured one
+    /// Data folder; overrides the configuration
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// IP address and port to listen on, instead of the configured ones
-    #[arg(long, value_name = "IP:PORT")]
+    /// Address and port to listen on; overrides the configuration
+    #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
     /// Print the commented default configuration and exit
     #[arg(long)]
@@ -36,17 +36,17 @@ impl ServeArgs {
     }
 }
 
-/// Runs until it is told to stop.
+/// Runs until a signal stops it.
 pub fn run(args: &ServeArgs) -> Result<(), CliError> {
     if args.print_config {
         print!("{DEFAULT_TOML}");
         return Ok(());
     }
     let setup = Setup { config: args.load()?, routes: table(), is_development: false, is_durable: true };
-    run_until_stopped(setup, greet)
+    run_until_stopped(setup, || args.load(), greet)
 }
 
-/// Says where it is. Whoever closed our output does not want to know.
+/// Prints the URL. A closed standard output is not an error.
 fn greet(running: &Running) {
     let app = running.app();
     let mut text = format!("Millstream {}\n\n", env!("CARGO_PKG_VERSION"));
@@ -74,7 +74,7 @@ mod tests {
 
         let args: ServeArgs = parse(&["--listen", "nowhere"]).unwrap();
         let error = args.load().unwrap_err().to_string();
-        assert!(error.starts_with("--listen: `listen` must be an IP address and a port"), "{error}");
+        assert!(error.starts_with("--listen: `listen` must be an address and a port"), "{error}");
         assert!(parse::<ServeArgs>(&["--port", "1"]).is_err());
     }
 }

@@ -1,27 +1,27 @@
-//! `millstream settings`: every setting of people and of organizations, from the tables that the server itself goes by.
+//! `millstream settings`: documents every setting of users and organizations, from the tables that the server uses.
 
 use super::error::CliError;
-use model::event::EventKind;
+use model::EventKind;
 use rules::settings::{
     REALM_PERMISSIONS, REALM_SETTINGS, Setting, USER_SETTINGS, is_for_owners, setting_forms,
     user_default_settings,
 };
 use std::fmt::Write;
 
-/// Print every personal and organization setting as Markdown: type, allowed values, default, event, who may change it.
+/// Print every user and organization setting as Markdown: type, allowed values, default, event, who may change it
 #[derive(Debug, clap::Args)]
 pub struct SettingsArgs {}
 
-/// Prints.
+/// Prints the tables.
 pub fn run(_: &SettingsArgs) -> Result<(), CliError> {
     print!("{}", markdown());
     Ok(())
 }
 
-/// All of it, one table for each kind.
+/// One table for each kind of setting.
 fn markdown() -> String {
     let mut text = String::from(
-        "# Settings\n\nAs clients send them. They get null for `unlimited` seconds and for `default`, -1 for `unlimited` days.\n",
+        "# Settings\n\nValues as clients send them. In responses, `unlimited` seconds and `default` are null, and `unlimited` days are -1.\n",
     );
     push_personal(&mut text);
     push_organization(&mut text);
@@ -36,24 +36,24 @@ fn push_personal(text: &mut String) {
         .filter(|setting| !preset(setting))
         .map(|setting| format!("`{}`", setting.name))
         .collect();
-    let defaults = EventKind::RealmUserSettingsDefaults.word();
+    let defaults = EventKind::RealmUserSettingsDefaults.as_str();
     let _ = write!(
         text,
-        "\n## People\n\nEverybody changes their own with `PATCH /settings`. What new people start with is chosen by \
-         administrators with `PATCH /realm/user_settings_defaults` (event `{defaults}`), but for {}.\n",
+        "\n## Users\n\nUsers change their own settings with `PATCH /settings`. Administrators change the defaults of new users with \
+         `PATCH /realm/user_settings_defaults` (event `{defaults}`), except for {}.\n",
         own.join(", ")
     );
     push_head(text);
     for setting in USER_SETTINGS {
         let events: Vec<String> =
-            setting_forms(setting.name).map(|form| format!("`{}`", form.kind().word())).collect();
+            setting_forms(setting.name).map(|form| format!("`{}`", form.kind().as_str())).collect();
         push_row(text, setting, &events.join(", "), "themselves");
     }
 }
 
 fn push_organization(text: &mut String) {
     text.push_str(
-        "\n## Organization\n\nChanged with `PATCH /realm`; a registration has them with `realm_` before.\n",
+        "\n## Organization\n\nChanged with `PATCH /realm`; `POST /register` returns them with the prefix `realm_`.\n",
     );
     push_head(text);
     for setting in REALM_SETTINGS {
@@ -62,12 +62,10 @@ fn push_organization(text: &mut String) {
 }
 
 fn push_permissions(text: &mut String) {
-    text.push_str(
-        "\n## Who may do what in the organization\n\nChanged with `PATCH /realm`, in the same way.\n",
-    );
+    text.push_str("\n## Permissions\n\nChanged with `PATCH /realm` as well.\n");
     push_head(text);
     for rule in &REALM_PERMISSIONS {
-        let (name, allowed, default) = (rule.name, rule.allowed_words(), rule.default_group_name);
+        let (name, allowed, default) = (rule.name, rule.allowed_text(), rule.default_group_name);
         let (event, who) = (realm_event(), who(name));
         let _ = writeln!(text, "| `{name}` | group | {allowed} | `{default}` | {event} | {who} |");
     }
@@ -79,12 +77,12 @@ fn push_head(text: &mut String) {
 
 fn push_row(text: &mut String, setting: &Setting, events: &str, who: &str) {
     let (name, kind) = (setting.name, setting.kind);
-    let (typed, allowed, default) = (kind.type_word(), kind.allowed_words(), setting.default_words());
+    let (typed, allowed, default) = (kind.type_name(), kind.allowed_text(), setting.default_text());
     let _ = writeln!(text, "| `{name}` | {typed} | {allowed} | {default} | {events} | {who} |");
 }
 
 fn realm_event() -> String {
-    format!("`{}`", EventKind::Realm.word())
+    format!("`{}`", EventKind::Realm.as_str())
 }
 
 fn who(name: &str) -> &'static str {
@@ -102,18 +100,18 @@ mod tests {
             let start = format!(
                 "| `{}` | {} | {} | {} |",
                 setting.name,
-                setting.kind.type_word(),
-                setting.kind.allowed_words(),
-                setting.default_words()
+                setting.kind.type_name(),
+                setting.kind.allowed_text(),
+                setting.default_text()
             );
             assert!(text.lines().any(|line| line.starts_with(&start)), "{start}");
         }
         for rule in &REALM_PERMISSIONS {
-            let start = format!("| `{}` | group | {} |", rule.name, rule.allowed_words());
+            let start = format!("| `{}` | group | {} |", rule.name, rule.allowed_text());
             assert!(text.lines().any(|line| line.starts_with(&start)), "{start}");
         }
         let rows = text.lines().filter(|line| line.starts_with("| `")).count();
         assert_eq!(rows, USER_SETTINGS.len() + REALM_SETTINGS.len() + REALM_PERMISSIONS.len());
-        assert!(text.contains("but for `timezone`."), "{text}");
+        assert!(text.contains("except for `timezone`."), "{text}");
     }
 }

@@ -1,26 +1,94 @@
-//! Waiting for the word to stop.
+//! Signals: those that stop the server, the one that reloads the configuration, and ignored ones.
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Listens for SIGTERM and SIGINT from the moment it is made, so that one during start-up is not lost.
-pub struct StopSignal {
-    terminate: Signal,
-    interrupt: Signal,
+/// The request of a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// SIGTERM and SIGINT: stop.
+    Stop(StopSignal),
+    /// SIGHUP: read the configuration again.
+    Reload,
+}
+
+/// A signal that stops the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopSignal {
+    /// SIGTERM.
+    Terminate,
+    /// SIGINT, which Ctrl-C sends.
+    Interrupt,
 }
 
 impl StopSignal {
-    /// Starts to listen. Needs a runtime; fails when the system refuses the handlers.
-    pub fn new() -> std::io::Result<Self> {
-        let terminate = signal(SignalKind::terminate())?;
-        let interrupt = signal(SignalKind::interrupt())?;
-        Ok(Self { terminate, interrupt })
+    /// The signal's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Terminate => "SIGTERM",
+            Self::Interrupt => "SIGINT",
+        }
     }
 
-    /// Returns when the first of them arrives, with its name.
-    pub async fn wait(&mut self) -> &'static str {
-        tokio::select! {
-            _ = self.terminate.recv() => "SIGTERM",
-            _ = self.interrupt.recv() => "SIGINT",
+    /// The exit code of a process that was stopped by the signal, by convention of shells: 128 and the signal's
+    /// number.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Terminate => 143,
+            Self::Interrupt => 130,
+        }
+    }
+}
+
+/// Listens from its creation on, so that a signal during start-up is not lost.
+pub struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    hangup: Signal,
+    quit: Signal,
+    user1: Signal,
+    user2: Signal,
+}
+
+impl Signals {
+    /// Starts to listen. Needs a runtime; fails when the system refuses the handlers.
+    pub fn new() -> std::io::Result<Self> {
+        // Without a handler, a write beyond a file size limit would kill the process instead of failing.
+        let _ = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?;
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hangup: signal(SignalKind::hangup())?,
+            quit: signal(SignalKind::quit())?,
+            user1: signal(SignalKind::user_defined1())?,
+            user2: signal(SignalKind::user_defined2())?,
+        })
+    }
+
+    /// Waits for the next request. SIGQUIT, SIGUSR1 and SIGUSR2 are logged and ignored.
+    pub async fn next(&mut self) -> Request {
+        loop {
+            let ignored = tokio::select! {
+                _ = self.terminate.recv() => return Request::Stop(StopSignal::Terminate),
+                _ = self.interrupt.recv() => return Request::Stop(StopSignal::Interrupt),
+                _ = self.hangup.recv() => return Request::Reload,
+                _ = self.quit.recv() => "SIGQUIT",
+                _ = self.user1.recv() => "SIGUSR1",
+                _ = self.user2.recv() => "SIGUSR2",
+            };
+            tracing::info!(
+                signal = ignored,
+                "ignored; SIGTERM stops the server, SIGHUP reloads its configuration"
+            );
+        }
+    }
+
+    /// Waits for a signal that stops the server; other signals are ignored.
+    pub async fn stop(&mut self) -> StopSignal {
+        loop {
+            match self.next().await {
+                Request::Stop(signal) => return signal,
+                Request::Reload => {}
+            }
         }
     }
 }
@@ -33,10 +101,20 @@ mod tests {
 
     #[actix_web::test]
     async fn a_signal_before_the_wait_counts() {
-        let mut stop = StopSignal::new().unwrap();
-        let sent = Command::new("kill").args(["-TERM", &std::process::id().to_string()]).status().unwrap();
-        assert!(sent.success());
-        let name = tokio::time::timeout(Duration::from_secs(5), stop.wait()).await.unwrap();
-        assert_eq!(name, "SIGTERM");
+        let mut signals = Signals::new().unwrap();
+        let process = std::process::id().to_string();
+        for (name, expected) in [
+            ("-HUP", Request::Reload),
+            ("-QUIT", Request::Reload),
+            ("-TERM", Request::Stop(StopSignal::Terminate)),
+        ] {
+            assert!(Command::new("kill").args([name, &process]).status().unwrap().success());
+            // An ignored signal gives no request: the reload after it does.
+            if name == "-QUIT" {
+                assert!(Command::new("kill").args(["-HUP", &process]).status().unwrap().success());
+            }
+            let request = tokio::time::timeout(Duration::from_secs(5), signals.next()).await.unwrap();
+            assert_eq!(request, expected, "{name}");
+        }
     }
 }

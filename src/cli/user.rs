@@ -1,14 +1,14 @@
 //! `millstream user`: accounts.
 
+use super::data::DataArgs;
 use super::error::CliError;
 use super::offline::{Password, find_realm, with_data};
 use crate::api::users::create::check_new_account;
-use actors::NewUser;
+use actors::{NewUser, commands};
 use clap::ValueEnum;
 use model::Role;
-use std::path::PathBuf;
 
-/// What can be done with accounts.
+/// Commands for accounts.
 #[derive(Debug, clap::Subcommand)]
 pub enum UserCommand {
     /// Create an account
@@ -20,22 +20,21 @@ pub enum UserCommand {
 /// The arguments of `user create`.
 #[derive(Debug, clap::Args)]
 pub struct UserCreateArgs {
-    /// Data folder; the server must not be running on it
-    #[arg(long, value_name = "DIR", env = "MILLSTREAM_DATA", default_value = "millstream-data")]
-    data: PathBuf,
-    /// The organization's subdomain; without it, the one without a subdomain
-    #[arg(long, value_name = "WORD", default_value = "", hide_default_value = true)]
+    #[command(flatten)]
+    data: DataArgs,
+    /// Subdomain of the organization (default: none)
+    #[arg(long, value_name = "SUBDOMAIN", default_value = "", hide_default_value = true)]
     realm: String,
-    /// E-mail address
+    /// E-mail address of the account
     #[arg(long, value_name = "ADDRESS")]
     email: String,
-    /// Full name
+    /// Full name of the user
     #[arg(long, value_name = "NAME")]
     name: String,
     /// Role in the organization
     #[arg(long, value_enum, default_value = "member")]
-    role: RoleWord,
-    /// Read the password from standard input; without it one is made up and printed
+    role: RoleName,
+    /// Read the password from standard input (default: a random one is generated and printed)
     #[arg(long)]
     password_stdin: bool,
 }
@@ -43,45 +42,44 @@ pub struct UserCreateArgs {
 /// The arguments of `user api-key`.
 #[derive(Debug, clap::Args)]
 pub struct UserApiKeyArgs {
-    /// Data folder; the server must not be running on it
-    #[arg(long, value_name = "DIR", env = "MILLSTREAM_DATA", default_value = "millstream-data")]
-    data: PathBuf,
-    /// The organization's subdomain; without it, the one without a subdomain
-    #[arg(long, value_name = "WORD", default_value = "", hide_default_value = true)]
+    #[command(flatten)]
+    data: DataArgs,
+    /// Subdomain of the organization (default: none)
+    #[arg(long, value_name = "SUBDOMAIN", default_value = "", hide_default_value = true)]
     realm: String,
     /// E-mail address of the account
     #[arg(long, value_name = "ADDRESS")]
     email: String,
 }
 
-/// A role as typed.
+/// The value of `--role`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum RoleWord {
-    /// Everything, including who else is an owner
+pub enum RoleName {
+    /// Full control, including managing owners
     Owner,
-    /// Manages people and settings
+    /// Manages users and settings
     Administrator,
-    /// Manages conversations
+    /// Moderates conversations
     Moderator,
-    /// The usual
+    /// Ordinary member
     Member,
-    /// Sees only the channels they were added to
+    /// Sees only the channels that they were added to
     Guest,
 }
 
-impl From<RoleWord> for Role {
-    fn from(word: RoleWord) -> Self {
+impl From<RoleName> for Role {
+    fn from(word: RoleName) -> Self {
         match word {
-            RoleWord::Owner => Self::Owner,
-            RoleWord::Administrator => Self::Administrator,
-            RoleWord::Moderator => Self::Moderator,
-            RoleWord::Member => Self::Member,
-            RoleWord::Guest => Self::Guest,
+            RoleName::Owner => Self::Owner,
+            RoleName::Administrator => Self::Administrator,
+            RoleName::Moderator => Self::Moderator,
+            RoleName::Member => Self::Member,
+            RoleName::Guest => Self::Guest,
         }
     }
 }
 
-/// Does it.
+/// Runs the command.
 pub fn run(command: UserCommand) -> Result<(), CliError> {
     match command {
         UserCommand::Create(args) => create(args),
@@ -90,7 +88,7 @@ pub fn run(command: UserCommand) -> Result<(), CliError> {
 }
 
 fn create(args: UserCreateArgs) -> Result<(), CliError> {
-    let password = Password::get(args.password_stdin)?;
+    let password = Password::get(args.password_stdin, &[&args.email, &args.name])?;
     let password_hash = Some(password.hash()?);
     with_data(&args.data, false, async |server| {
         let realm = find_realm(&server, &args.realm)?;
@@ -104,7 +102,7 @@ fn create(args: UserCreateArgs) -> Result<(), CliError> {
             timezone: String::new(),
             channels: Vec::new(),
         };
-        let user = realm.create_user(user).await?;
+        let user = realm.execute(commands::CreateUser { user, sends_messages: false }).await?;
         println!("Account created: user {}, {}.", user.id, user.delivery_email);
         password.print();
         Ok(())
@@ -132,7 +130,7 @@ mod tests {
         let words = ["--email", "a@b.example", "--name", "A", "--role", "guest"];
         let args: UserCreateArgs = parse(&words).unwrap();
         assert_eq!(Role::from(args.role), Role::Guest);
-        assert_eq!(parse::<UserCreateArgs>(&words[..4]).unwrap().role, RoleWord::Member);
+        assert_eq!(parse::<UserCreateArgs>(&words[..4]).unwrap().role, RoleName::Member);
         assert!(parse::<UserCreateArgs>(&["--email", "a", "--name", "A", "--role", "600"]).is_err());
         let args: UserApiKeyArgs = parse(&["--email", "a@b.example"]).unwrap();
         assert!(args.realm.is_empty());

@@ -1,71 +1,23 @@
-//! Putting the configuration together: defaults, file, environment, flags, in that order.
+//! Loads the configuration: defaults, file, environment, flags, in that order.
 //!
-//! What is unknown or of the wrong type is refused with the name of the option and where it came from.
+//! All problems are reported at once, each with the place where the option was set.
 
-use super::{Config, DEFAULT_TOML};
-use crate::http::limits::RULES_MAX;
+use super::combinations::{Conflict, conflicts};
+use super::options::{Kind, OPTIONS, kind_of};
+use super::problem::{ConfigError, Origin, Problem};
+use super::settings::{Config, DEFAULT_TOML, OptionValues};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use thiserror::Error;
-use toml::{Table, Value};
+use std::path::Path;
+use std::sync::Arc;
+use toml::de::{DeTable, DeValue};
+use toml::{Spanned, Table, Value};
 
-/// Why there is no configuration.
-#[derive(Debug, Error)]
-pub enum ConfigError {
-    /// The file cannot be read.
-    #[error("cannot read {}: {reason}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        reason: std::io::Error,
-    },
-    /// The file is not TOML.
-    #[error("{origin} is not valid TOML: {reason}")]
-    Syntax {
-        /// Where it was written.
-        origin: String,
-        /// What the parser says, with line and column.
-        reason: String,
-    },
-    /// There is no such option.
-    #[error("{origin}: unknown option `{option}`{}", hint(nearest.as_deref()))]
-    Unknown {
-        /// Where it was written.
-        origin: String,
-        /// The option as written.
-        option: String,
-        /// The known option most like it.
-        nearest: Option<String>,
-    },
-    /// The option exists, but not with this value.
-    #[error("{origin}: `{option}` {problem}")]
-    Invalid {
-        /// Where it was written.
-        origin: String,
-        /// The option.
-        option: String,
-        /// What is wrong with the value.
-        problem: String,
-    },
-}
+/// Prefix of environment variables for options.
+const VARIABLE_PREFIX: &str = "MILLSTREAM_";
+/// Prefixes of variables that container platforms set for a service of this name.
+const PLATFORM_PREFIXES: [&str; 2] = ["MILLSTREAM_SERVICE_", "MILLSTREAM_PORT"];
 
-fn hint(nearest: Option<&str>) -> String {
-    nearest.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default()
-}
-
-/// What is wrong, and where. The line itself may hold a password.
-fn place(text: &str, reason: &toml::de::Error) -> String {
-    let message = reason.message().trim_end();
-    let Some(before) = reason.span().and_then(|span| text.get(..span.start)) else {
-        return message.to_owned();
-    };
-    let line = before.matches('\n').count() + 1;
-    let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
-    format!("line {line}, column {column}: {message}")
-}
-
-/// Options given on the command line: option path, how the flag is called, value as text.
+/// Options of the command line: option path, name of the flag, value as text.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides(Vec<(&'static str, &'static str, String)>);
 
@@ -77,177 +29,258 @@ impl Overrides {
     }
 }
 
+/// The sources of a configuration. A reload reads all of them again.
+#[derive(Clone, Debug, Default)]
+pub struct Sources<'a> {
+    /// Defaults that differ from those of `default.toml`; all other sources override them.
+    pub presets: Overrides,
+    pub file: Option<&'a Path>,
+    pub environment: Vec<(String, String)>,
+    pub flags: Overrides,
+}
+
 impl Config {
-    /// The configuration of a process. Environment variables that are no option are left alone: systems
-    /// that run services put their own there.
+    /// Loads the configuration of a process from a file, the environment and flags.
+    ///
+    /// # Errors
+    /// All problems.
     pub fn load(
         file: Option<&Path>,
         environment: impl IntoIterator<Item = (String, String)>,
         flags: Overrides,
     ) -> Result<Self, ConfigError> {
-        let mut options = Options::defaults();
-        if let Some(path) = file {
-            let text = std::fs::read_to_string(path)
-                .map_err(|reason| ConfigError::Unreadable { path: path.to_owned(), reason })?;
-            options.add_file(&path.display().to_string(), &text)?;
-        }
-        let environment: BTreeMap<String, String> = environment.into_iter().collect();
-        for option in options.names() {
-            let variable = format!("MILLSTREAM_{}", option.replace('.', "_").to_uppercase());
-            if let Some(text) = environment.get(&variable) {
-                options.add_text(&variable, &option, text)?;
-            }
-        }
-        for (option, flag, text) in flags.0 {
-            options.add_text(flag, option, &text)?;
-        }
-        options.finish()
+        let environment = environment.into_iter().collect();
+        let sources = Sources { file, environment, flags, ..Sources::default() };
+        Options::load(&sources).and_then(Options::finish)
+    }
+
+    /// As [`Config::load`], with presets.
+    ///
+    /// # Errors
+    /// All problems.
+    pub fn from_sources(sources: &Sources<'_>) -> Result<Self, ConfigError> {
+        Options::load(sources).and_then(Options::finish)
     }
 }
 
-/// Option path → value and where it came from.
-struct Options(BTreeMap<String, (Value, String)>);
+/// Environment variables that look like options but are unknown, without those of container platforms. Misspelled
+/// options are errors of the configuration; these are only worth a warning.
+pub fn unknown_variables(environment: &[(String, String)]) -> Vec<&str> {
+    let known: Vec<String> = OPTIONS.iter().map(|(option, _)| variable(option)).collect();
+    let names = environment.iter().map(|(name, _)| name.as_str());
+    let unknown = names.filter(|name| {
+        name.starts_with(VARIABLE_PREFIX)
+            && !known.iter().any(|variable| variable == name)
+            && !PLATFORM_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    });
+    unknown.collect()
+}
+
+/// The environment variable of an option.
+fn variable(option: &str) -> String {
+    format!("{VARIABLE_PREFIX}{}", option.replace('.', "_").to_uppercase())
+}
+
+/// An option's value, and where it was set.
+struct Entry {
+    value: Value,
+    origin: Origin,
+}
+
+/// The options loaded so far, and all problems with them.
+struct Options {
+    entries: BTreeMap<String, Entry>,
+    problems: Vec<Problem>,
+}
 
 impl Options {
-    fn defaults() -> Self {
-        let table =
+    fn load(sources: &Sources<'_>) -> Result<Self, ConfigError> {
+        let mut options = Self { entries: BTreeMap::new(), problems: Vec::new() };
+        let defaults: Table =
             DEFAULT_TOML.parse().expect("the defaults are part of the program and a test parses them");
-        let mut known = BTreeMap::new();
-        flatten("", table, &mut |option, value| {
-            known.insert(option, (value, "default".to_owned()));
+        flatten("", defaults, &mut |option, value| {
+            options.entries.insert(option, Entry { value, origin: Origin::Default });
         });
-        Self(known)
+        for (option, origin, text) in &sources.presets.0 {
+            options.set_text(Origin::Flag((*origin).to_owned()), option, text);
+        }
+        if let Some(path) = sources.file {
+            let text =
+                std::fs::read_to_string(path).map_err(|error| ConfigError::unreadable(path, &error))?;
+            options.add_file(&path.display().to_string(), &text);
+        }
+        options.add_environment(&sources.environment);
+        for (option, flag, text) in &sources.flags.0 {
+            options.set_text(Origin::Flag((*flag).to_owned()), option, text);
+        }
+        Ok(options)
     }
 
-    fn names(&self) -> Vec<String> {
-        self.0.keys().cloned().collect()
-    }
-
-    fn add_file(&mut self, origin: &str, text: &str) -> Result<(), ConfigError> {
-        let table: Table = text.parse().map_err(|reason: toml::de::Error| ConfigError::Syntax {
-            origin: origin.to_owned(),
-            reason: place(text, &reason),
-        })?;
+    fn add_file(&mut self, name: &str, text: &str) {
+        let name: Arc<str> = name.into();
+        let origin = |start: usize| {
+            let before = text.as_bytes().get(..start).unwrap_or_default();
+            Origin::File(name.clone(), 1 + before.iter().filter(|byte| **byte == b'\n').count())
+        };
+        let (table, errors) = DeTable::parse_recoverable(text);
+        for error in &errors {
+            let start = error.span().map_or(0, |span| span.start);
+            let text = format!("is not valid TOML: {}", error.message().trim_end());
+            self.problems.push(Problem { origin: Some(origin(start)), option: None, text });
+        }
+        let broken: Vec<Option<Origin>> =
+            self.problems.iter().map(|problem| problem.origin.clone()).collect();
         let mut given = Vec::new();
-        flatten("", table, &mut |option, value| given.push((option, value)));
-        given.into_iter().try_for_each(|(option, value)| self.add(origin, &option, value))
+        flatten_spanned("", table.into_inner(), &mut |option, start, value| {
+            given.push((option, origin(start), value));
+        });
+        // The parser's recovery from a syntax error is not worth a second problem.
+        given.retain(|(_, origin, _)| !broken.contains(&Some(origin.clone())));
+        for (option, origin, value) in given {
+            self.set(origin, &option, value);
+        }
     }
 
-    /// A value as text: raw for strings, TOML for everything else.
-    fn add_text(&mut self, origin: &str, option: &str, text: &str) -> Result<(), ConfigError> {
-        let is_string = matches!(self.0.get(option), Some((Value::String(_), _)));
-        let parsed = if is_string {
+    fn add_environment(&mut self, environment: &[(String, String)]) {
+        let options: Vec<String> = self.entries.keys().cloned().collect();
+        let variables: BTreeMap<String, String> =
+            options.into_iter().map(|option| (variable(&option), option)).collect();
+        for (name, text) in environment {
+            if let Some(option) = variables.get(name) {
+                self.set_text(Origin::Variable(name.clone()), option, text);
+            }
+        }
+        for name in unknown_variables(environment) {
+            // A name unlike any option belongs to something else.
+            if let Some(near) = nearest(name, variables.keys().map(String::as_str), '\0') {
+                let text = format!("is not an option; did you mean {near}?");
+                self.problems.push(Problem {
+                    origin: Some(Origin::Variable(name.to_owned())),
+                    option: None,
+                    text,
+                });
+            }
+        }
+    }
+
+    /// Parses a value: raw for text options, TOML for all others.
+    fn set_text(&mut self, origin: Origin, option: &str, text: &str) {
+        let parsed = if kind_of(option).is_none_or(Kind::is_text) {
             Some(Value::String(text.to_owned()))
         } else {
             format!("value = {text}").parse::<Table>().ok().and_then(|mut table| table.remove("value"))
         };
-        // Text that is no TOML at all is at least no value of the right type.
-        self.add(origin, option, parsed.unwrap_or_else(|| Value::String(text.to_owned())))
+        // Text that is not TOML is a value of the wrong type.
+        self.set(origin, option, parsed.unwrap_or_else(|| Value::String(text.to_owned())));
     }
 
-    fn add(&mut self, origin: &str, option: &str, value: Value) -> Result<(), ConfigError> {
-        let Some((current, from)) = self.0.get_mut(option) else {
-            let nearest = nearest(option, self.0.keys().map(String::as_str));
-            return Err(ConfigError::Unknown {
-                origin: origin.to_owned(),
-                option: option.to_owned(),
-                nearest,
-            });
+    fn set(&mut self, origin: Origin, option: &str, value: Value) {
+        let checked = match kind_of(option) {
+            Some(kind) => kind.check(&value),
+            None => {
+                let near = nearest(option, self.entries.keys().map(String::as_str), '.');
+                let hint = near.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+                Err(format!("is not an option{hint}"))
+            }
         };
-        if !current.same_type(&value) {
-            let problem = format!("must be of type {}, not {}", current.type_str(), value.type_str());
-            return Err(invalid(origin, option, problem));
+        match (checked, self.entries.get_mut(option)) {
+            (Ok(()), Some(entry)) => *entry = Entry { value, origin },
+            (Ok(()), None) => {}
+            (Err(text), _) => {
+                let option = Some(option.to_owned());
+                self.problems.push(Problem { origin: Some(origin), option, text });
+            }
         }
-        *current = value;
-        *from = origin.to_owned();
-        Ok(())
     }
 
-    fn finish(self) -> Result<Config, ConfigError> {
+    fn finish(mut self) -> Result<Config, ConfigError> {
         let mut whole = Table::new();
-        for (option, (value, origin)) in &self.0 {
-            // One option alone tells which of them a refusal is about.
-            check_alone(option, value, origin)?;
-            insert(&mut whole, option, value.clone());
+        for (option, entry) in &self.entries {
+            insert(&mut whole, option, entry.value.clone());
         }
-        let config: Config = Value::Table(whole)
-            .try_into()
-            .map_err(|reason: toml::de::Error| invalid("configuration", "", reason.message().to_owned()))?;
-        if !config.external_url.is_empty() && !is_web_address(&config.external_url) {
-            let problem = "must be an address such as https://chat.example.com, without a path".to_owned();
-            return Err(invalid(&self.0["external_url"].1, "external_url", problem));
+        let config: Result<Config, toml::de::Error> = Value::Table(whole).try_into();
+        let config = config.map_err(|error| ConfigError::unusable("", error.message().to_owned()))?;
+        for conflict in conflicts(&config) {
+            self.add_conflict(conflict);
         }
-        self.check_ldap(&config)?;
-        for (_, option, list) in config.limits.lists() {
-            let origin = &self.0[option].1;
-            if list.len() > RULES_MAX {
-                return Err(invalid(origin, option, format!("holds more than {RULES_MAX} rules")));
-            }
-            if list.iter().flatten().any(|number| *number == 0) {
-                return Err(invalid(origin, option, "holds a zero".to_owned()));
-            }
+        self.problems.sort_by_key(|problem| match &problem.origin {
+            Some(Origin::File(_, line)) => *line,
+            Some(Origin::Default | Origin::Variable(_) | Origin::Flag(_)) | None => usize::MAX,
+        });
+        if let Some(error) = ConfigError::of(self.problems) {
+            return Err(error);
         }
-        Ok(config)
+        let values = self.entries.into_iter().map(|(option, entry)| (option, entry.value)).collect();
+        Ok(Config { values: OptionValues(values), ..config })
     }
-}
 
-impl Options {
-    /// A directory is named whole or not at all.
-    fn check_ldap(&self, config: &Config) -> Result<(), ConfigError> {
-        let ldap = &config.ldap;
-        if ldap.url.is_empty() {
-            return Ok(());
+    /// An option is reported only once.
+    fn add_conflict(&mut self, conflict: Conflict) {
+        let Conflict { option, because, text } = conflict;
+        let is_reported =
+            |name: &str| self.problems.iter().any(|known| known.option.as_deref() == Some(name));
+        if is_reported(option) || is_reported(because) {
+            return;
         }
-        let refused =
-            |option: &str, problem: &str| Err(invalid(&self.0[option].1, option, problem.to_owned()));
-        let is_ldap = |url: url::Url| matches!(url.scheme(), "ldap" | "ldaps") && url.has_host();
-        if !url::Url::parse(&ldap.url).is_ok_and(is_ldap) {
-            return refused("ldap.url", "must be an address such as ldap://ldap.example.com");
-        }
-        if ldap.search_base.is_empty() {
-            return refused("ldap.search_base", "must say below which entry people are");
-        }
-        if !crate::outside::ldap::is_filter(&ldap.search_filter) {
-            return refused("ldap.search_filter", "must be a filter with {user} in it, such as (uid={user})");
-        }
-        Ok(())
+        let set = |name: &str| self.entries.get(name).map(|entry| entry.origin.clone());
+        let origin = set(option).filter(|origin| *origin != Origin::Default).or_else(|| set(because));
+        let origin = origin.filter(|origin| *origin != Origin::Default);
+        self.problems.push(Problem { origin, option: Some(option.to_owned()), text });
     }
-}
-
-fn is_web_address(text: &str) -> bool {
-    url::Url::parse(text).is_ok_and(|url| {
-        matches!(url.scheme(), "http" | "https")
-            && url.has_host()
-            && url.path() == "/"
-            && url.query().is_none()
-    })
-}
-
-fn check_alone(option: &str, value: &Value, origin: &str) -> Result<(), ConfigError> {
-    let mut table: Table = DEFAULT_TOML.parse().expect("the defaults parse, as above");
-    insert(&mut table, option, value.clone());
-    let parsed: Result<Config, _> = Value::Table(table).try_into();
-    parsed.map(drop).map_err(|reason: toml::de::Error| {
-        let problem = match option {
-            "listen" => "must be an IP address and a port, such as 127.0.0.1:9991",
-            _ => reason.message(),
-        };
-        invalid(origin, option, problem.to_owned())
-    })
-}
-
-fn invalid(origin: &str, option: &str, problem: String) -> ConfigError {
-    ConfigError::Invalid { origin: origin.to_owned(), option: option.to_owned(), problem }
 }
 
 fn flatten(prefix: &str, table: Table, visit: &mut impl FnMut(String, Value)) {
     for (name, value) in table {
-        let option = if prefix.is_empty() { name } else { format!("{prefix}.{name}") };
+        let option = path(prefix, &name);
         match value {
             Value::Table(inner) => flatten(&option, inner, visit),
             value => visit(option, value),
         }
     }
+}
+
+/// Visits each value with its option and the byte offset of its name.
+fn flatten_spanned(prefix: &str, table: DeTable<'_>, visit: &mut impl FnMut(String, usize, Value)) {
+    for (name, value) in table {
+        let start = name.span().start;
+        let option = path(prefix, name.get_ref());
+        match value.into_inner() {
+            DeValue::Table(inner) if kind_of(&option).is_none() => flatten_spanned(&option, inner, visit),
+            value => visit(option, start, plain(value)),
+        }
+    }
+}
+
+/// A value without its span. One that cannot be parsed (a number that is too large) becomes text, which no such
+/// option accepts.
+fn plain(value: DeValue<'_>) -> Value {
+    let text = match &value {
+        DeValue::Integer(number) => number.as_str().to_owned(),
+        _ => String::new(),
+    };
+    match value {
+        DeValue::String(text) => Value::String(text.into_owned()),
+        DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {
+            Ok(number) => Value::Integer(number),
+            Err(_) => Value::String(text),
+        },
+        DeValue::Float(number) => number.as_str().parse().map_or(Value::String(String::new()), Value::Float),
+        DeValue::Boolean(flag) => Value::Boolean(flag),
+        DeValue::Datetime(time) => Value::Datetime(time),
+        DeValue::Array(list) => Value::Array(list.into_iter().map(Spanned::into_inner).map(plain).collect()),
+        DeValue::Table(table) => {
+            let pairs = table.into_iter();
+            Value::Table(
+                pairs
+                    .map(|(name, value)| (name.into_inner().into_owned(), plain(value.into_inner())))
+                    .collect(),
+            )
+        }
+    }
+}
+
+fn path(prefix: &str, name: &str) -> String {
+    if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") }
 }
 
 fn insert(table: &mut Table, option: &str, value: Value) {
@@ -264,17 +297,18 @@ fn insert(table: &mut Table, option: &str, value: Value) {
     }
 }
 
-/// The known name with the fewest edits to get there, if it is near at all.
-fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+/// The known name with the smallest edit distance, if it is close enough. The last part of a name counts as well.
+fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>, separator: char) -> Option<String> {
     let scored = known.map(|candidate| {
-        let last = candidate.rsplit('.').next().unwrap_or(candidate);
+        let last = candidate.rsplit(separator).next().unwrap_or(candidate);
         (edits(name, candidate).min(edits(name, last)), candidate)
     });
     let (distance, candidate) = scored.min()?;
-    (distance <= (name.len() / 3).max(2)).then(|| candidate.to_owned())
+    let written = name.strip_prefix(VARIABLE_PREFIX).unwrap_or(name);
+    (distance <= (written.len() / 3).max(2)).then(|| candidate.to_owned())
 }
 
-/// Insertions, deletions and replacements from one word to another.
+/// The Levenshtein distance of two names.
 fn edits(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();
@@ -291,140 +325,4 @@ fn edits(from: &str, to: &str) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::LogFormat;
-    use super::*;
-
-    fn load(file: &str, environment: &[(&str, &str)], flags: Overrides) -> Result<Config, String> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("millstream.toml");
-        std::fs::write(&path, file).unwrap();
-        let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        let name = path.display().to_string();
-        Config::load(Some(&path), environment, flags)
-            .map_err(|error| error.to_string().replace(&name, "millstream.toml"))
-    }
-
-    #[test]
-    fn the_defaults_are_a_configuration() {
-        let config = Config::load(None, [], Overrides::default()).unwrap();
-        assert_eq!(config.listen.to_string(), "127.0.0.1:9991");
-        assert_eq!(config.http.body_bytes_max, 1 << 20);
-        assert_eq!(config.limits.api_by_user, [[60, 200]]);
-        assert_eq!(config.log.format, LogFormat::Text);
-        assert!(config.http_workers() >= 1 && config.shards() >= 1);
-    }
-
-    #[test]
-    fn every_option_is_explained() {
-        let mut explained = false;
-        for line in DEFAULT_TOML.lines() {
-            if line.contains(" = ") && !line.starts_with('#') {
-                assert!(explained, "no comment above: {line}");
-            }
-            explained = line.starts_with('#');
-        }
-    }
-
-    #[test]
-    fn flags_win_over_environment_over_file() {
-        let file = "listen = \"0.0.0.0:1\"\n[http]\nworkers = 3\nbacklog = 7\n[limits]\nenabled = false\n";
-        let environment = [
-            ("MILLSTREAM_LISTEN", "0.0.0.0:2"),
-            ("MILLSTREAM_HTTP_WORKERS", "4"),
-            ("MILLSTREAM_LIMITS_API_BY_USER", "[[1, 2], [3, 4]]"),
-            ("MILLSTREAM_SERVICE_HOST", "10.0.0.1"),
-        ];
-        let flags = Overrides::default().set("listen", "--listen", Some("0.0.0.0:3")).set(
-            "data",
-            "--data",
-            None::<String>,
-        );
-        let config = load(file, &environment, flags).unwrap();
-        assert_eq!(config.listen.port(), 3);
-        assert_eq!((config.http.workers, config.http.backlog), (4, 7));
-        assert_eq!(config.limits.api_by_user, [[1, 2], [3, 4]]);
-        assert!(!config.limits.enabled);
-        assert_eq!(config.data, Path::new("millstream-data"));
-    }
-
-    #[test]
-    fn refusals_name_the_option_and_its_origin() {
-        type Variables<'a> = &'a [(&'a str, &'a str)];
-        let cases: &[(&str, Variables, &str)] = &[
-            ("lisen = \"x\"", &[], "millstream.toml: unknown option `lisen`, did you mean `listen`?"),
-            (
-                "[http]\nworker = 1",
-                &[],
-                "millstream.toml: unknown option `http.worker`, did you mean `http.workers`?",
-            ),
-            ("workers = 1", &[], "millstream.toml: unknown option `workers`, did you mean `http.workers`?"),
-            ("quite_something_else = 1", &[], "millstream.toml: unknown option `quite_something_else`"),
-            (
-                "[http]\nworkers = \"x\"",
-                &[],
-                "millstream.toml: `http.workers` must be of type integer, not string",
-            ),
-            (
-                "",
-                &[("MILLSTREAM_HTTP_WORKERS", "many")],
-                "MILLSTREAM_HTTP_WORKERS: `http.workers` must be of type integer, not string",
-            ),
-            (
-                "[ldap]\nurl = \"ldap.example.com\"",
-                &[],
-                "millstream.toml: `ldap.url` must be an address such as ldap://ldap.example.com",
-            ),
-            (
-                "[ldap]\nsearch_base = \"dc=x\"\nsearch_filter = \"(uid=x)\"",
-                &[("MILLSTREAM_LDAP_URL", "ldap://x")],
-                "millstream.toml: `ldap.search_filter` must be a filter with {user} in it, such as (uid={user})",
-            ),
-            ("[limits]\napi_by_ip = [[60, 0]]", &[], "millstream.toml: `limits.api_by_ip` holds a zero"),
-            (
-                "[limits]\napi_by_ip = [[1,1],[2,1],[3,1],[4,1],[5,1]]",
-                &[],
-                "millstream.toml: `limits.api_by_ip` holds more than 4 rules",
-            ),
-        ];
-        for (file, environment, message) in cases {
-            assert_eq!(load(file, environment, Overrides::default()).unwrap_err(), *message, "{file}");
-        }
-        let starts = [
-            ("listen = \"nowhere\"", "millstream.toml: `listen` must be an IP address and a port"),
-            ("[http]\nbacklog = -1", "millstream.toml: `http.backlog` invalid value: integer `-1`"),
-            (
-                "[http]\nconnections_max = 0",
-                "millstream.toml: `http.connections_max` invalid value: integer `0`",
-            ),
-            ("[log]\nformat = \"xml\"", "millstream.toml: `log.format` unknown variant `xml`"),
-            ("listen = ", "millstream.toml is not valid TOML"),
-        ];
-        for (file, start) in starts {
-            let message = load(file, &[], Overrides::default()).unwrap_err();
-            assert!(message.starts_with(start), "{file}: {message}");
-        }
-    }
-
-    #[test]
-    fn a_missing_file_is_named() {
-        let error =
-            Config::load(Some(Path::new("/nowhere/at/all.toml")), [], Overrides::default()).unwrap_err();
-        assert!(error.to_string().starts_with("cannot read /nowhere/at/all.toml: "), "{error}");
-    }
-
-    #[test]
-    fn the_external_address_is_one_of_the_web() {
-        let load =
-            |url: &str| Config::load(None, [], Overrides::default().set("external_url", "flag", Some(url)));
-        for url in ["", "https://chat.example.com", "http://localhost:9991/"] {
-            assert!(load(url).is_ok(), "{url}");
-        }
-        for url in
-            ["chat.example.com", "ftp://chat.example.com", "https://chat.example.com/zulip", "https://"]
-        {
-            let error = load(url).unwrap_err().to_string();
-            assert!(error.starts_with("flag: `external_url` must be an address"), "{error}");
-        }
-    }
-}
+mod tests;

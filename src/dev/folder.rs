@@ -1,27 +1,68 @@
-//! A folder for data that nobody keeps: private, removed at the end, and what a killed server left is
-//! cleared away by the next one.
+//! The data folders of development servers: temporary ones (private, deleted on exit; the next server deletes those
+//! of a killed one), and the mark that distinguishes a kept one from the data folder of a production server.
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// How the folders begin; behind it come the process and random characters.
+/// Prefix of temporary folders; the process id and random characters follow.
 const PREFIX: &str = "millstream-dev-";
 
-/// A private folder that is removed when this is dropped.
+/// Maximum number of attempts to delete a folder, while threads that a second Ctrl-C does not wait for still write
+/// into it.
+const REMOVALS_MAX: usize = 20;
+
+/// The empty file that marks the data folder of a development server.
+const MARK: &str = "development";
+
+/// Whether a data folder belongs to a development server.
+pub fn is_marked(data: &Path) -> bool {
+    data.join(MARK).exists()
+}
+
+/// Marks a folder that is about to become the data folder of a development server, or has just become it. A folder
+/// with other content is not marked before.
+///
+/// # Errors
+/// The error of the operating system.
+pub fn mark(data: &Path, is_data_folder: bool) -> io::Result<()> {
+    if !is_data_folder {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(data)?;
+        if fs::read_dir(data)?.next().is_some() {
+            return Ok(());
+        }
+    }
+    if is_marked(data) {
+        return Ok(());
+    }
+    let file =
+        fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(data.join(MARK))?;
+    file.sync_all()
+}
+
+/// A private folder that is deleted on drop.
 #[derive(Debug)]
 pub struct TemporaryFolder(TempDir);
 
+impl Drop for TemporaryFolder {
+    fn drop(&mut self) {
+        for _ in 0..REMOVALS_MAX {
+            if fs::remove_dir_all(self.0.path()).is_ok() || !self.0.path().exists() {
+                return;
+            }
+        }
+    }
+}
+
 impl TemporaryFolder {
-    /// Makes one where this machine keeps temporary files, after removing those that no process uses any
-    /// more.
+    /// Creates a folder for temporary files, after deleting those that no process uses any more.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the operating system.
     pub fn create() -> io::Result<Self> {
-        // Nothing waits for this disk, so it is as fast as memory, without the limits of a memory disk.
+        // Nothing is synced, so it is as fast as memory, without the size limit of a memory disk.
         let parent = std::env::temp_dir();
         clear_leftovers(&parent);
         let prefix = format!("{PREFIX}{}-", std::process::id());
@@ -29,7 +70,7 @@ impl TemporaryFolder {
         Ok(Self(tempfile::Builder::new().prefix(&prefix).permissions(only_owner).tempdir_in(parent)?))
     }
 
-    /// Where the data goes: a folder inside, so that it is new and empty.
+    /// The data folder: a folder inside, so that it is new and empty.
     pub fn data(&self) -> PathBuf {
         self.0.path().join("data")
     }
@@ -40,14 +81,14 @@ fn clear_leftovers(parent: &Path) {
     for entry in entries.flatten() {
         let is_ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
         if is_ours && is_abandoned(&entry.path()) {
-            // Somebody else's, or gone already: not worth a word.
+            // It belongs to another user, or is gone already.
             let _ = fs::remove_dir_all(entry.path());
         }
     }
 }
 
-/// Whether no running server holds the lock of the data inside. A folder without a lock may just be on
-/// its way to getting one.
+/// Whether no running server holds the lock of the data folder inside. A folder without a lock may be about to get
+/// one.
 fn is_abandoned(folder: &Path) -> bool {
     let Ok(lock) = fs::File::open(folder.join("data").join("lock")) else { return false };
     lock.try_lock().is_ok()
@@ -75,6 +116,20 @@ mod tests {
             fs::read_dir(parent.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         left.sort();
         assert_eq!(left, ["millstream-dev-2-b", "millstream-dev-3-c", "other-dev-4"]);
+    }
+
+    #[test]
+    fn only_new_folders_and_data_folders_are_marked() {
+        let parent = tempfile::tempdir().unwrap();
+        let new = parent.path().join("new");
+        mark(&new, false).unwrap();
+        assert!(is_marked(&new));
+        assert_eq!(fs::metadata(&new).unwrap().permissions().mode() & 0o777, 0o700);
+        fs::write(parent.path().join("notes.txt"), "mine").unwrap();
+        mark(parent.path(), false).unwrap();
+        assert!(!is_marked(parent.path()));
+        mark(parent.path(), true).unwrap();
+        assert!(is_marked(parent.path()));
     }
 
     #[test]

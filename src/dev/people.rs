@@ -1,40 +1,39 @@
 //! The people and bots of the sample organization.
 
-use model::{BotKind, Role};
+use actors::SeedUser;
+use model::{BotKind, Role, SettingValue, UserId};
+use rules::accounts::{CAN_CHANGE_USER_EMAILS, CAN_CREATE_USERS};
 
-/// A person. The password is the address.
+/// The domain of all e-mail addresses.
+pub const EMAIL_DOMAIN: &str = "zulip.com";
+
+/// A person. The password is the e-mail address.
 #[derive(Clone, Copy, Debug)]
 pub struct Person {
-    /// The real address.
     pub email: &'static str,
-    /// Display name.
     pub full_name: &'static str,
-    /// Role.
     pub role: Role,
     /// IANA identifier, or empty.
     pub timezone: &'static str,
-    /// argon2id hash of the address. Here and not at start, because ten of them take 130 ms.
+    /// argon2id hash of the e-mail address. Computed beforehand, because ten of them take 130 ms.
     pub password_hash: &'static str,
 }
 
 /// A bot.
 #[derive(Clone, Copy, Debug)]
 pub struct SampleBot {
-    /// Its address.
     pub email: &'static str,
-    /// Display name.
     pub full_name: &'static str,
-    /// What it may do.
     pub kind: BotKind,
-    /// The address of the person who answers for it.
+    /// The e-mail address of its owner.
     pub owner: &'static str,
 }
 
-/// The id of the first of [`PEOPLE`]. With it everybody has the id that documentation and test data of
-/// clients know them by, King Hamlet being user 10.
-pub const FIRST_ID: u32 = 6;
+/// The id of the first of [`PEOPLE`]. With it all users have the ids that documentation and test data of clients use:
+/// King Hamlet is user 10.
+pub const FIRST_ID: UserId = UserId(6);
 
-/// Everybody, in the order of their ids.
+/// All people, in the order of their ids.
 #[rustfmt::skip]
 pub const PEOPLE: [Person; 10] = [
     Person { email: "AARON@zulip.com", full_name: "aaron", role: Role::Member, timezone: "America/Los_Angeles",
@@ -59,7 +58,7 @@ pub const PEOPLE: [Person; 10] = [
         password_hash: "$argon2id$v=19$m=19456,t=2,p=1$xN6dCJnsQjiE+UfG0JyvHA$MfQ38i/WbK/tE42l7VjHCi7A8r36vr+3IswkQk8RodY" },
 ];
 
-/// The bots that have the ids behind those of people.
+/// The bots; their ids follow those of the people.
 #[rustfmt::skip]
 pub const BOTS: [SampleBot; 3] = [
     SampleBot { email: "default-bot@zulip.com", full_name: "Zulip Default Bot", kind: BotKind::Generic, owner: "AARON@zulip.com" },
@@ -67,11 +66,41 @@ pub const BOTS: [SampleBot; 3] = [
     SampleBot { email: "outgoing-webhook@zulip.com", full_name: "Outgoing Webhook", kind: BotKind::OutgoingWebhook, owner: "AARON@zulip.com" },
 ];
 
-/// The members of the group `hamletcharacters`, by address.
+/// The members of the group `hamletcharacters`, by e-mail address.
 pub const HAMLET_CHARACTERS: [&str; 3] = ["AARON@zulip.com", "hamlet@zulip.com", "cordelia@zulip.com"];
 
-/// Who may create accounts with `POST /users`, by address. Being an administrator is not enough.
-pub const ACCOUNT_CREATORS: [&str; 1] = ["desdemona@zulip.com"];
+/// Creates the groups and channels, and may create accounts with `POST /users`; being an administrator is not enough
+/// for that.
+pub const CREATOR: &str = "desdemona@zulip.com";
+
+/// All users of the seed.
+pub fn users() -> Vec<SeedUser> {
+    let people = PEOPLE.iter().map(|person| SeedUser {
+        email: person.email,
+        full_name: person.full_name,
+        role: person.role,
+        timezone: person.timezone,
+        password_hash: Some(person.password_hash),
+        settings: match person.email {
+            CREATOR => vec![
+                (CAN_CREATE_USERS, SettingValue::Bool(true)),
+                (CAN_CHANGE_USER_EMAILS, SettingValue::Bool(true)),
+            ],
+            _ => Vec::new(),
+        },
+        bot: None,
+    });
+    let bots = BOTS.iter().map(|bot| SeedUser {
+        email: bot.email,
+        full_name: bot.full_name,
+        role: Role::Member,
+        timezone: "",
+        password_hash: None,
+        settings: Vec::new(),
+        bot: Some((bot.kind, bot.owner)),
+    });
+    people.chain(bots).collect()
+}
 
 #[cfg(test)]
 mod tests {

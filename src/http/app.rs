@@ -1,91 +1,97 @@
-//! What all requests of a process share.
+//! The state shared by all requests of a process.
 
-use super::host::Hosts;
-use super::limits::Limits;
-use super::observe::Observer;
-use super::router::Router;
-use super::routes::Route;
-use crate::api::account::new_login::RecentLogins;
+use super::known_addresses::KnownAddresses;
+use super::recent_logins::RecentLogins;
+use crate::api::shared::SharedJson;
+use crate::background::Background;
 use crate::config::Config;
-use crate::outside::blobs::Blobs;
-use crate::outside::images::Images;
-use crate::outside::ldap::LdapDirectory;
-use crate::outside::mail::Mailer;
-use crate::outside::push_service::PushService;
+use crate::hosts::Hosts;
+use crate::integrations::blobs::Blobs;
+use crate::integrations::images::decoding_threads;
+use crate::integrations::ldap::LdapDirectory;
+use crate::integrations::mail::Mailer;
+use crate::integrations::push_service::PushService;
+use crate::line::Line;
 use crate::passwords::Passwords;
-use actors::Server;
+use crate::rate_limit::{Limits, MonotonicTime};
+use actors::{Clock, RealmHandle, Server};
 use std::ops::Deref;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// The process as handlers see it. Cheap to clone.
+/// Maximum number of lists and parts of large responses that wait to be encoded; their memory is reserved before.
+const PAGES_WAITING_MAX: usize = 4096;
+
+/// The shared state as handlers see it. Cheap to clone.
 #[derive(Clone)]
 pub struct App(Arc<Parts>);
 
 /// The parts of an [`App`].
 pub struct Parts {
-    /// The settings it runs with.
     pub config: Config,
-    /// Rate limits; endpoints count their own buckets here.
+    /// Rate limits; some endpoints count in buckets of their own.
     pub limits: Limits,
-    /// The organizations.
+    pub clock: Arc<dyn Clock>,
+    /// The IP addresses that accounts were used from.
+    pub known: KnownAddresses,
     pub server: Arc<Server>,
-    /// Takes turns at what is slow on purpose.
+    /// The queue for hashing and checking passwords.
     pub passwords: Passwords,
-    /// Who takes notifications to phones, where somebody does.
+    /// The push service, if one is configured.
     pub push: Option<PushService>,
-    /// The directory that knows people's passwords, where there is one.
+    /// The LDAP directory, if one is configured.
     pub ldap: Option<LdapDirectory>,
-    /// The files that people upload.
     pub blobs: Blobs,
-    /// Takes turns at unpacking pictures.
-    pub images: Images,
-    /// Whether this is a development server, with its shortcuts for logging in.
+    pub images: Background,
+    /// Whether this is a development server, which gives out API keys without passwords.
     pub is_development: bool,
-    pub(super) router: Router,
-    pub(super) observer: Observer,
-    /// What the server is called.
+    /// The names of the server, and the URLs of organizations.
     pub hosts: Arc<Hosts>,
-    /// Who logged in lately.
+    /// The logins of the last day.
     pub logins: RecentLogins,
-    /// Who carries mail.
     pub mail: Arc<Mailer>,
+    /// Encoded lists that many responses share.
+    pub shared: Arc<SharedJson>,
+    pub registers: Line,
+    /// The queue for encoding lists and pages of messages.
+    pub pages: Line,
     stopping: Stopping,
 }
 
 impl App {
-    /// Puts the parts together. `routes` is the table.
+    /// Creates the state; nothing is running yet.
     pub fn new(
         config: Config,
-        routes: Vec<Route>,
         (server, hosts, mail, blobs): (Arc<Server>, Arc<Hosts>, Arc<Mailer>, Blobs),
+        clock: Arc<dyn Clock>,
         is_development: bool,
     ) -> Self {
-        let limits = match config.limits.enabled {
-            true => Limits::new(config.limits.rules(), config.limits.keys_max),
-            false => Limits::off(),
-        };
-        let observer = Observer::new(&routes);
-        let router = Router::new(routes);
+        let limits = Limits::new(config.rate_limit_rules(), config.limits.keys_max);
         let stopping = Stopping(watch::Sender::new(false));
         let passwords = Passwords::default();
         let ldap = LdapDirectory::of(&config.ldap);
         let push = PushService::new(&config.push).unwrap_or_else(|error| {
-            tracing::error!(%error, "there are no push notifications");
+            tracing::error!(%error, "push notifications are disabled");
             None
         });
+        let registers =
+            Line::new("register", config.registers_at_once(), config.http.registers_waiting_max.get());
+        let pages = Line::new("page", config.pages_at_once(), PAGES_WAITING_MAX);
         let parts = Parts {
+            shared: Arc::default(),
+            registers,
+            pages,
             blobs,
-            images: Images::default(),
+            images: decoding_threads(),
             config,
             limits,
+            clock,
+            known: KnownAddresses::default(),
             server,
             passwords,
             ldap,
             push,
             is_development,
-            router,
-            observer,
             hosts,
             mail,
             logins: RecentLogins::default(),
@@ -94,7 +100,17 @@ impl App {
         Self(Arc::new(parts))
     }
 
-    /// Tells whether the server is stopping.
+    /// The current monotonic time, for rate limits.
+    pub fn moment(&self) -> MonotonicTime {
+        MonotonicTime::now(&*self.clock)
+    }
+
+    /// The organization of a `Host` header, if there is one.
+    pub fn realm_of(&self, host: Option<&str>) -> Option<RealmHandle> {
+        self.hosts.realm(&self.server, host)
+    }
+
+    /// The shutdown signal.
     pub fn stopping(&self) -> &Stopping {
         &self.0.stopping
     }
@@ -108,16 +124,16 @@ impl Deref for App {
     }
 }
 
-/// The news that the server is stopping. Whoever parks a request waits for this too, and answers at once.
+/// The shutdown signal. Handlers that wait must wait for it, too, and respond at once.
 pub struct Stopping(watch::Sender<bool>);
 
 impl Stopping {
-    /// Whether it is stopping already.
+    /// Whether the server is stopping.
     pub fn is_stopping(&self) -> bool {
         *self.0.borrow()
     }
 
-    /// Returns when the server starts to stop; at once when it has.
+    /// Returns when the server begins to stop; at once if it has.
     pub async fn wait(&self) {
         // The sender lives as long as `self`, so this cannot fail.
         let _ = self.0.subscribe().wait_for(|stopping| *stopping).await;

@@ -1,6 +1,5 @@
-//! Reading the `Authorization` header: text in, credentials or the exact refusal out.
-//!
-//! Rows 1 to 4 of conventions, section 1. Whether the key belongs to anybody is decided elsewhere.
+//! Parses the `Authorization` header into credentials, or the exact refusal that clients expect. Whether the key
+//! belongs to an account is checked by `caller`.
 
 use super::error::{ApiError, Code};
 use base64::Engine;
@@ -16,26 +15,25 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// Length of every API key, in characters of `[A-Za-z0-9]`.
 pub const API_KEY_CHARS: usize = 32;
 
-/// What a caller claims to be. The key has the right form; nothing more is known about it.
+/// The credentials of a request. The key is well-formed, but not yet checked.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
-    /// The account's address, as given.
     pub address: String,
     /// 32 characters of `[A-Za-z0-9]`.
     pub api_key: String,
 }
 
 impl fmt::Debug for Credentials {
-    /// The key stays out of logs and panics.
+    /// Keeps the key out of logs and panics.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Credentials").field("address", &self.address).finish_non_exhaustive()
     }
 }
 
-/// Reads the header's raw value; `None` when the request has no such header (row 1).
+/// Parses the header's raw value; `None` if the request has no such header.
 pub fn parse_authorization(header: Option<&[u8]>) -> Result<Credentials, ApiError> {
     let Some(header) = header else { return Err(ApiError::not_logged_in()) };
-    // Anything that is not text cannot name the scheme either.
+    // A value that is not text cannot name the scheme either.
     let text = std::str::from_utf8(header).unwrap_or("");
     let mut words = text.split_ascii_whitespace();
     if !words.next().unwrap_or("").eq_ignore_ascii_case("basic") {
@@ -51,7 +49,7 @@ pub fn parse_authorization(header: Option<&[u8]>) -> Result<Credentials, ApiErro
     }
     let api_key = api_key.trim();
     if api_key.len() != API_KEY_CHARS || !api_key.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        return Err(ApiError::new(Code::INVALID_API_KEY, "Malformed API key"));
+        return Err(ApiError::new(Code::UNAUTHORIZED, "Malformed API key"));
     }
     let api_key = api_key.to_owned();
     address.truncate(colon);
@@ -106,9 +104,9 @@ mod tests {
             ("Basic /w==", invalid, Code::UNAUTHORIZED, 401),
             (&header("no colon"), invalid, Code::UNAUTHORIZED, 401),
             (&three, invalid, Code::UNAUTHORIZED, 401),
-            (&header("iago@zulip.com:abc"), "Malformed API key", Code::INVALID_API_KEY, 401),
-            (&long, "Malformed API key", Code::INVALID_API_KEY, 401),
-            (&odd, "Malformed API key", Code::INVALID_API_KEY, 401),
+            (&header("iago@zulip.com:abc"), "Malformed API key", Code::UNAUTHORIZED, 401),
+            (&long, "Malformed API key", Code::UNAUTHORIZED, 401),
+            (&odd, "Malformed API key", Code::UNAUTHORIZED, 401),
         ];
         for (value, msg, code, status) in cases {
             let error = parse_authorization(Some(value.as_bytes())).unwrap_err();

@@ -1,70 +1,200 @@
-//! Reading a request body into memory, within its bounds of length and time.
+//! Reads request bodies into memory, with limits on size and time.
 //!
-//! A body that is too long is read and thrown away for a while, so that its sender gets to see the answer.
+//! The body of a refused request is still read and discarded for as long as it arrives, because many clients read the
+//! response only after they have sent everything.
 
+use super::app::App;
+use super::caller::Caller;
 use super::error::ApiError;
-use actix_web::http::StatusCode;
+use actix_web::HttpRequest;
+use actix_web::error::PayloadError;
+use actix_web::http::header::{self, HeaderMap};
+use actix_web::http::{Method, StatusCode};
 use actix_web::web::Payload;
+use actors::budget::{BudgetFull, ByteBudget, Holder, Purpose, Reservation};
 use bytes::{Bytes, BytesMut};
-use futures_util::StreamExt;
+use futures_util::{Stream, StreamExt};
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
+use tokio::time::{Instant, timeout};
 
-/// How much of a too long body is still taken from its sender before the connection is closed, in bytes.
+/// Maximum number of bytes of a discarded body that are read before the connection is closed.
 pub(super) const DISCARDED_BYTES_MAX: usize = 64 << 20;
 
-/// The whole body. Errors: 413 past `bytes_max`, 408 past `time_max`, 400 when it breaks off.
-pub async fn read_body(payload: Payload, bytes_max: usize, time_max: Duration) -> Result<Bytes, ApiError> {
-    match tokio::time::timeout(time_max, collect(payload, bytes_max)).await {
-        Ok(result) => result,
-        Err(_) => Err(too_slow()),
+/// How long the sender of a discarded body may pause before it gets the response and the connection is closed.
+const PAUSE_MAX: Duration = Duration::from_millis(500);
+
+/// Bytes of a body that are held without a reservation; most bodies are smaller.
+const UNRESERVED_BYTES_MAX: usize = 4 << 10;
+/// Bytes that are reserved at a time.
+const RESERVED_STEP_BYTES: usize = 16 << 10;
+/// Maximum size of all bodies without credentials from one IP address at the same time.
+const ANONYMOUS_SHARE_BYTES: u64 = 4 << 20;
+
+/// The memory reserved for the body of a request, released on drop.
+pub struct BodyShare {
+    budget: ByteBudget,
+    holder: Holder,
+    share_bytes_max: u64,
+    held: Option<Reservation>,
+}
+
+impl BodyShare {
+    /// Without a reservation. Callers without credentials share the budget of their IP address.
+    pub fn new(app: &App, caller: Option<&Caller>, address: Option<IpAddr>) -> Self {
+        let (holder, share_bytes_max) = match caller {
+            Some(caller) => (Holder::Account(caller.realm.id(), caller.user.id), u64::MAX),
+            None => (Holder::address(address), ANONYMOUS_SHARE_BYTES),
+        };
+        Self { budget: app.server.budget().clone(), holder, share_bytes_max, held: None }
+    }
+
+    /// Makes sure that `bytes` bytes are reserved. Must be called before they are kept.
+    ///
+    /// # Errors
+    /// [`BudgetFull`] if the caller or all callers together hold too much.
+    pub fn hold(&mut self, bytes: usize) -> Result<(), BudgetFull> {
+        let held = self.held.as_ref().map_or(0, Reservation::bytes);
+        if bytes <= UNRESERVED_BYTES_MAX || bytes as u64 <= held {
+            return Ok(());
+        }
+        let more = bytes.next_multiple_of(RESERVED_STEP_BYTES) as u64 - held;
+        if self.budget.share_bytes(self.holder) + more > self.share_bytes_max {
+            return Err(BudgetFull::Share);
+        }
+        match &mut self.held {
+            Some(held) => held.grow(more),
+            None => {
+                self.held = Some(self.budget.reserve(self.holder, Purpose::Body, more)?);
+                Ok(())
+            }
+        }
     }
 }
 
-/// The answer to a body that takes too long.
+/// Why a body was not read completely.
+enum Cut {
+    TooLarge,
+    NoRoom(BudgetFull),
+    Broken(ApiError),
+}
+
+/// The body of a request, as a stream.
+pub struct RequestBody {
+    payload: Payload,
+    /// The value of `Content-Length`.
+    declared: Option<u64>,
+    /// Bytes until the end, if the connection does not say.
+    left: Option<u64>,
+}
+
+impl RequestBody {
+    /// The body of a request. A request to upgrade the connection is treated as an ordinary request, because upgrades
+    /// are not supported: its body is as long as `Content-Length` says, although the connection would continue.
+    pub fn new(request: &HttpRequest, payload: Payload) -> Self {
+        let headers = request.headers();
+        let declared = content_length(headers);
+        let asks_for_more = headers.contains_key(header::UPGRADE) || *request.method() == Method::CONNECT;
+        let left = (asks_for_more && !headers.contains_key(header::TRANSFER_ENCODING))
+            .then(|| declared.unwrap_or(0));
+        Self { payload, declared, left }
+    }
+
+    /// The complete body.
+    ///
+    /// # Errors
+    /// 413 beyond `bytes_max`, 408 after `time_max`, 400 if it is incomplete, 429 or 503 if there is no memory for
+    /// it.
+    pub async fn read(
+        mut self,
+        bytes_max: usize,
+        time_max: Duration,
+        share: &mut BodyShare,
+    ) -> Result<Bytes, ApiError> {
+        if self.declared.is_some_and(|length| length > bytes_max as u64) {
+            self.discard(time_max).await;
+            return Err(ApiError::body_too_large(bytes_max));
+        }
+        let started = Instant::now();
+        let cut = match timeout(time_max, self.gather(bytes_max, share)).await {
+            Ok(Ok(body)) => return Ok(body),
+            Ok(Err(cut)) => cut,
+            Err(_) => return Err(too_slow()),
+        };
+        let error = match cut {
+            Cut::TooLarge => ApiError::body_too_large(bytes_max),
+            Cut::NoRoom(full) => full.into(),
+            Cut::Broken(error) => return Err(error),
+        };
+        self.discard(time_max.saturating_sub(started.elapsed())).await;
+        Err(error)
+    }
+
+    /// Reads and discards the rest of the body, as long as it arrives.
+    pub async fn discard(mut self, time_max: Duration) {
+        let deadline = Instant::now() + time_max;
+        let mut read = 0;
+        while read < DISCARDED_BYTES_MAX && Instant::now() < deadline {
+            match timeout(PAUSE_MAX, self.next()).await {
+                Ok(Some(Ok(chunk))) => read += chunk.len(),
+                // Whether it was complete makes no difference to the response.
+                Ok(Some(Err(_)) | None) | Err(_) => return,
+            }
+        }
+    }
+
+    /// Collects the chunks; on overflow those received are dropped.
+    async fn gather(&mut self, bytes_max: usize, share: &mut BodyShare) -> Result<Bytes, Cut> {
+        let mut body = BytesMut::new();
+        let mut first: Option<Bytes> = None;
+        while let Some(chunk) = self.next().await {
+            let chunk = chunk.map_err(|error| Cut::Broken(broken_off(error)))?;
+            let length = body.len() + first.as_ref().map_or(0, Bytes::len) + chunk.len();
+            if length > bytes_max {
+                return Err(Cut::TooLarge);
+            }
+            share.hold(length).map_err(Cut::NoRoom)?;
+            // Most bodies arrive in one chunk and need no copy.
+            if body.is_empty() && first.is_none() {
+                first = Some(chunk);
+                continue;
+            }
+            if let Some(first) = first.take() {
+                body.extend_from_slice(&first);
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(first.unwrap_or_else(|| body.freeze()))
+    }
+}
+
+impl Stream for RequestBody {
+    type Item = Result<Bytes, PayloadError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if self.left == Some(0) {
+            return Poll::Ready(None);
+        }
+        let mut next = ready!(Pin::new(&mut self.payload).poll_next(context));
+        if let (Some(left), Some(Ok(chunk))) = (&mut self.left, &mut next) {
+            chunk.truncate(usize::try_from(*left).unwrap_or(usize::MAX));
+            *left -= chunk.len() as u64;
+        }
+        Poll::Ready(next)
+    }
+}
+
+fn content_length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.trim().parse().ok()
+}
+
+/// The error for a body that takes too long.
 pub(super) fn too_slow() -> ApiError {
     ApiError::bad_request("Request body took too long").status(StatusCode::REQUEST_TIMEOUT)
 }
 
-/// Takes the rest of a body that nobody wants from its sender, who would not look for an answer before.
-pub(super) async fn discard_all(payload: Payload, time_max: Duration) {
-    // Whether all of it came makes no difference to the answer.
-    let _ = tokio::time::timeout(time_max, discard(payload, 0, 0)).await;
-}
-
-async fn collect(mut payload: Payload, bytes_max: usize) -> Result<Bytes, ApiError> {
-    let Some(first) = payload.next().await else { return Ok(Bytes::new()) };
-    let first = first.map_err(broken_off)?;
-    if first.len() > bytes_max {
-        return Err(discard(payload, first.len(), bytes_max).await);
-    }
-    // Most bodies arrive in one piece and need no copy.
-    let Some(second) = payload.next().await else { return Ok(first) };
-    let mut body = BytesMut::from(first);
-    let mut chunk = second.map_err(broken_off)?;
-    loop {
-        if body.len() + chunk.len() > bytes_max {
-            let read = body.len() + chunk.len();
-            drop((body, chunk));
-            return Err(discard(payload, read, bytes_max).await);
-        }
-        body.extend_from_slice(&chunk);
-        match payload.next().await {
-            Some(next) => chunk = next.map_err(broken_off)?,
-            None => return Ok(body.freeze()),
-        }
-    }
-}
-
-async fn discard(mut payload: Payload, mut read: usize, bytes_max: usize) -> ApiError {
-    while read < DISCARDED_BYTES_MAX {
-        match payload.next().await {
-            Some(Ok(chunk)) => read += chunk.len(),
-            Some(Err(_)) | None => break,
-        }
-    }
-    ApiError::body_too_large(bytes_max)
-}
-
-pub(super) fn broken_off(_: actix_web::error::PayloadError) -> ApiError {
+pub(super) fn broken_off(_: PayloadError) -> ApiError {
     ApiError::bad_request("Request body is incomplete")
 }

@@ -1,32 +1,33 @@
-//! One request on its way to a handler: what it holds, and how a handler's arguments are taken from it.
+//! One request on its way to a handler, and how a handler's arguments are extracted from it.
 //!
-//! A handler is an async function; each of its arguments says by its type what it needs.
+//! A handler is an async function; the types of its arguments say what it needs.
 
 use super::app::App;
+use super::body::RequestBody;
 use super::caller::Caller;
-use super::client_name::client_name;
 use super::error::ApiError;
 use super::params::{Fields, FromFields, Params};
-use super::reply::Answer;
-use super::router::Segment;
+use super::reply::HandlerResult;
 use actix_web::HttpRequest;
 use actix_web::http::header::{AsHeaderName, IF_NONE_MATCH, USER_AGENT};
-use actix_web::web::Payload;
+use actors::budget::Holder;
 use futures_util::future::LocalBoxFuture;
+use rules::client::client_name;
 use std::future::Future;
 use std::net::IpAddr;
 
 /// A request whose route, caller and parameters are known.
 ///
-/// Handlers do not keep it: what they take from it is theirs, the rest is freed before they start, because
-/// ten thousand of them may wait at once.
+/// Handlers take their arguments out of it; the rest is freed before they start, because thousands of them may wait
+/// at once.
 pub struct Call {
     pub(super) app: App,
     pub(super) request: HttpRequest,
     pub(super) caller: Option<Caller>,
     pub(super) segments: std::vec::IntoIter<Segment>,
     pub(super) fields: Result<Fields, ApiError>,
-    pub(super) payload: Option<Payload>,
+    pub(super) body: Option<RequestBody>,
+    pub(super) address: Option<IpAddr>,
     pub(super) ignored: Vec<String>,
 }
 
@@ -36,22 +37,44 @@ impl Call {
         self.request.headers().get(name)?.to_str().ok()
     }
 
-    /// The address the request came from.
+    /// The account or IP address whose share of the memory budget the request uses.
+    pub fn holder(&self) -> Holder {
+        match &self.caller {
+            Some(caller) => Holder::Account(caller.realm.id(), caller.user.id),
+            None => Holder::address(self.address()),
+        }
+    }
+
+    /// The IP address of the client, if it is known: see `address`.
     pub fn address(&self) -> Option<IpAddr> {
-        self.request.peer_addr().map(|address| address.ip())
+        self.address
     }
 }
 
-/// Something a handler can take as an argument. Arguments are taken from left to right, and the first
-/// error is the answer: `Caller` first, then paths, then `Params`.
+/// A type that can be an argument of a handler. Arguments are extracted from left to right, and the first error is
+/// the response: `Caller` first, then `Path`, then `Params`.
 pub trait FromCall: Sized {
-    /// Takes it out of the call.
+    /// Extracts the argument.
     fn from_call(call: &mut Call) -> Result<Self, ApiError>;
 }
 
 impl FromCall for App {
     fn from_call(call: &mut Call) -> Result<Self, ApiError> {
         Ok(call.app.clone())
+    }
+}
+
+/// For routes that require an account. On any other route it fails.
+impl FromCall for Caller {
+    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+        call.caller.clone().ok_or_else(ApiError::not_logged_in)
+    }
+}
+
+/// For routes open to spectators.
+impl FromCall for Option<Caller> {
+    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+        Ok(call.caller.clone())
     }
 }
 
@@ -64,7 +87,7 @@ impl<T: FromFields> FromCall for Params<T> {
     }
 }
 
-/// The name of the calling program (conventions, section 10).
+/// The name of the calling program, from the `client` parameter or `User-Agent`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientName(pub String);
 
@@ -75,7 +98,7 @@ impl FromCall for ClientName {
     }
 }
 
-/// The address the request came from; `None` where the connection has none.
+/// The IP address of the client, also behind trusted proxies; `None` if the connection has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address(pub Option<IpAddr>);
 
@@ -85,7 +108,7 @@ impl FromCall for Address {
     }
 }
 
-/// The query as it was sent, without the question mark.
+/// The raw query string, without the question mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawQuery(pub String);
 
@@ -95,7 +118,7 @@ impl FromCall for RawQuery {
     }
 }
 
-/// The header `If-None-Match`, if there is one.
+/// The value of the header `If-None-Match`, if present.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IfNoneMatch(pub Option<String>);
 
@@ -105,31 +128,40 @@ impl FromCall for IfNoneMatch {
     }
 }
 
-/// The body as it arrives, on routes with `Body::Stream`.
-pub struct BodyStream(pub Payload);
+/// The body as a stream, on routes with `Body::Stream`.
+pub struct BodyStream(pub RequestBody);
 
 impl FromCall for BodyStream {
     fn from_call(call: &mut Call) -> Result<Self, ApiError> {
-        call.payload.take().map(Self).ok_or_else(ApiError::internal)
+        call.body.take().map(Self).ok_or_else(ApiError::internal)
     }
 }
 
-/// What stands in the path's placeholders, in their order: a number, a text, or two of them.
+/// The value of a placeholder in a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Segment {
+    /// `{name:int}`: digits. Numbers of more than 64 bits become the largest one, which is never an id.
+    Number(u64),
+    /// `{name:text}`: one segment. `{name:rest}`: the rest of the path, slashes included.
+    Text(String),
+}
+
+/// The values of the path's placeholders, in their order: a number, a text, or two of them.
 ///
-/// Numbers are ids of 32 bits; a larger one becomes the largest, which nothing has.
+/// Numbers are ids of 32 bits; a larger one becomes the largest, which is never an id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path<T>(pub T);
 
 impl<T: FromPath> FromCall for Path<T> {
     fn from_call(call: &mut Call) -> Result<Self, ApiError> {
-        // A handler that asks for what its row's path does not have is our own mistake.
+        // A handler that expects other placeholders than its row has is a bug of ours.
         T::from_path(&mut call.segments).map(Self).ok_or_else(ApiError::internal)
     }
 }
 
-/// A value that can stand in a path.
+/// A type that can be parsed from placeholders.
 pub trait FromPath: Sized {
-    /// Takes as many segments as it needs.
+    /// Consumes as many segments as it needs.
     fn from_path(segments: &mut std::vec::IntoIter<Segment>) -> Option<Self>;
 }
 
@@ -169,12 +201,12 @@ impl<A: FromPath, B: FromPath> FromPath for (A, B) {
     }
 }
 
-/// A handler at work.
-pub type Working = LocalBoxFuture<'static, Answer>;
+/// The future of a handler that was started.
+pub type Working = LocalBoxFuture<'static, HandlerResult>;
 
-/// An async function whose arguments can all be taken from a [`Call`].
+/// An async function whose arguments can all be extracted from a [`Call`].
 pub trait Handler<Arguments>: Send + Sync + 'static {
-    /// Takes the arguments and starts.
+    /// Extracts the arguments and starts the handler.
     fn start(&self, call: &mut Call) -> Result<Working, ApiError>;
 }
 
@@ -183,7 +215,7 @@ macro_rules! handlers {
         impl<F, Fut, $($argument),*> Handler<($($argument,)*)> for F
         where
             F: Fn($($argument),*) -> Fut + Send + Sync + 'static,
-            Fut: Future<Output = Answer> + 'static,
+            Fut: Future<Output = HandlerResult> + 'static,
             $($argument: FromCall,)*
         {
             #[allow(non_snake_case, unused_variables)]

@@ -1,39 +1,34 @@
-//! Who is asking: from credentials to an account, and the gates of roles before an endpoint's own rules.
+//! Authentication, and the role checks that precede an endpoint's own rules.
 //!
-//! The refusals of a header that is no good are in `basic_auth`, which organization a host is in `host`.
+//! Malformed headers are refused by `basic_auth`; `hosts` finds the organization.
 
 use super::app::App;
 use super::basic_auth::Credentials;
-use super::call::{Call, FromCall};
 use super::error::{ApiError, Code};
-use super::host::realm_of;
 use actix_web::http::Method;
 use actors::{DomainError, RealmHandle};
 use model::{BotKind, RealmId, Role, User, UserId};
 use std::sync::Arc;
 
-/// An account that proved who it is. Cheap to clone.
+/// An authenticated account. Cheap to clone.
 #[derive(Clone)]
 pub struct Caller {
-    /// The organization.
     pub realm: RealmHandle,
-    /// The account, as it was when the request came.
+    /// The account, as of the request.
     pub user: Arc<User>,
 }
 
 impl Caller {
-    /// What its calls are counted under.
+    /// The key of its rate limits.
     pub(super) fn key(&self) -> (RealmId, UserId) {
         (self.realm.id(), self.user.id)
     }
 }
 
-/// The account behind credentials, at the organization of this host (`Host` header, when there is one).
-///
-/// Refuses as rows 5 to 8 of conventions, section 1.
+/// The account of credentials, in the organization of a `Host` header.
 pub fn authenticate(app: &App, host: Option<&str>, credentials: &Credentials) -> Result<Caller, ApiError> {
     let Credentials { address, api_key } = credentials;
-    let realm = realm_of(app, host);
+    let realm = app.realm_of(host);
     let refusal = match &realm {
         Some(realm) => match realm.authenticate(address, api_key) {
             Ok(user) => return Ok(Caller { realm: realm.clone(), user }),
@@ -41,14 +36,14 @@ pub fn authenticate(app: &App, host: Option<&str>, credentials: &Credentials) ->
         },
         None => DomainError::InvalidApiKey,
     };
-    // A key that is good somewhere else is told so; anything else is no key at all.
+    // A key that is valid in another organization gets an error of its own.
     if matches!(refusal, DomainError::InvalidApiKey) && app.server.authenticate(address, api_key)?.is_some() {
         return Err(ApiError::bad_request("Account is not associated with this subdomain"));
     }
     Err(refusal.into())
 }
 
-/// Row 9: incoming webhooks may send messages, and nothing else.
+/// Incoming webhook bots may send messages, and nothing else.
 pub fn check_webhook(caller: &Caller, method: &Method, path: &str) -> Result<(), ApiError> {
     let is_webhook = caller.user.bot.as_ref().is_some_and(|bot| bot.kind == BotKind::IncomingWebhook);
     if is_webhook && !(*method == Method::POST && path == "/api/v1/messages") {
@@ -57,29 +52,23 @@ pub fn check_webhook(caller: &Caller, method: &Method, path: &str) -> Result<(),
     Ok(())
 }
 
-/// Who may call a route (conventions, section 1). Checked before parameters are read.
+/// Who may call a route. Checked before parameters are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Login {
-    /// Everybody; credentials are not even looked at.
     None,
-    /// An account, or nobody where the organization shows itself to the public. The endpoint decides.
+    /// Accounts, and clients without credentials where the organization has public access. The endpoint decides.
     Spectator,
-    /// Any account.
     Account,
-    /// Any account of a person.
     Human,
-    /// Any account but guests.
     NotGuest,
-    /// Any account of a person but guests.
+    /// Any account of a person except guests.
     HumanNotGuest,
-    /// Administrators and owners.
     Administrator,
-    /// Owners.
     Owner,
 }
 
 impl Login {
-    /// Refuses an account this gate does not let through, with its text.
+    /// Refuses an account that may not call the route.
     pub fn check(self, user: &User) -> Result<(), ApiError> {
         if matches!(self, Self::Human | Self::HumanNotGuest) && user.is_bot() {
             return Err(ApiError::bad_request("This endpoint does not accept bot requests."));
@@ -87,7 +76,7 @@ impl Login {
         if matches!(self, Self::NotGuest | Self::HumanNotGuest) && user.is_guest() {
             return Err(ApiError::bad_request("Not allowed for guest users"));
         }
-        // A smaller role is a more powerful one.
+        // A lower number is a more powerful role.
         if self == Self::Administrator && user.role > Role::Administrator {
             return Err(ApiError::new(Code::UNAUTHORIZED_PRINCIPAL, "Must be an organization administrator"));
         }
@@ -95,20 +84,6 @@ impl Login {
             return Err(ApiError::new(Code::UNAUTHORIZED_PRINCIPAL, "Must be an organization owner"));
         }
         Ok(())
-    }
-}
-
-/// For routes that need an account. On any other route, nobody is logged in.
-impl FromCall for Caller {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
-        call.caller.clone().ok_or_else(ApiError::not_logged_in)
-    }
-}
-
-/// For routes open to spectators.
-impl FromCall for Option<Caller> {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
-        Ok(call.caller.clone())
     }
 }
 

@@ -1,201 +1,375 @@
-//! One request from its head to its answer: route, body, caller, limit, handler.
+//! Takes one request to its response: the head is checked first (route, method, caller, rate limit), then the body is
+//! read, then the handler runs.
 //!
-//! The order is that of conventions, section 1: a wrong method is refused before anybody is asked who they
-//! are, and parameters are read last.
+//! A wrong method is refused before authentication, and parameters are read last. A POST may become another method
+//! through its `method` parameter; then the row of that method is checked like the one of the head.
 
+use super::address::{Network, client_address};
 use super::app::App;
 use super::basic_auth::parse_authorization;
-use super::body::{discard_all, read_body};
+use super::body::{BodyShare, RequestBody};
 use super::call::Call;
 use super::caller::{Caller, Login, authenticate, check_webhook};
 use super::error::ApiError;
-use super::host::realm_of;
-use super::limits::{Bucket, Standing};
+use super::observe::Observer;
+use super::origins::{Origins, Readers, check_origin};
 use super::params::{BodyKind, Fields};
-use super::router::Found;
-use super::routes::{Body, Limit, Route};
-use actix_web::http::header::{self, HeaderValue};
-use actix_web::http::{Method, StatusCode};
+use super::route::{Body, Limit, Route};
+use super::router::{RouteMatch, Router};
+use crate::rate_limit::{Bucket, RateLimitStatus};
+use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::{ConnectionType, Method, StatusCode};
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
-use actors::{DomainError, RealmHandle};
+use actors::{DomainError, RealmHandle, on_behalf_of};
+use model::Timestamp;
 use std::net::IpAddr;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-const ANY_ORIGIN: HeaderValue = HeaderValue::from_static("*");
-const CLOSE: HeaderValue = HeaderValue::from_static("close");
+const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 
-/// Answers one request; the only service there is.
-pub async fn dispatch(app: Data<App>, request: HttpRequest, payload: Payload) -> HttpResponse {
-    let observed = app.observer.begin(request.headers());
-    let mut notes = Notes::default();
-    let mut response = match answer(&app, request, payload, &mut notes).await {
+/// The shared state, and the table of routes in the forms that dispatching needs.
+pub struct Dispatcher {
+    app: App,
+    router: Router,
+    observer: Observer,
+}
+
+impl Dispatcher {
+    /// Dispatches to the rows of a table of routes.
+    pub fn new(app: App, routes: Vec<Route>) -> Self {
+        Self { app, observer: Observer::new(&routes), router: Router::new(routes) }
+    }
+}
+
+/// Responds to one request; registered as the only service.
+pub async fn dispatch(dispatcher: Data<Dispatcher>, request: HttpRequest, payload: Payload) -> HttpResponse {
+    let Dispatcher { app, router, observer } = &**dispatcher;
+    let observed = observer.begin(request.headers());
+    let trusted = &app.config.http.trusted_proxies;
+    let peer = request.peer_addr().map(|address| address.ip());
+    let address = peer.map(|peer| client_address(trusted, peer, request.headers()));
+    let mut log_fields = AccessLogFields { address, ..AccessLogFields::default() };
+    let asks_to_upgrade = request.headers().contains_key(header::UPGRADE);
+    let mut response = match answer((app, router), request, payload, &mut log_fields).await {
         Ok(response) => response,
         Err(error) => error.into_response(),
     };
     let status = response.status();
+    let has_rest = matches!(status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT);
+    if has_rest || asks_to_upgrade || app.stopping().is_stopping() {
+        response.head_mut().set_connection_type(ConnectionType::Close);
+    }
     let headers = response.headers_mut();
-    if let Some(standing) = notes.standing {
-        standing.write_headers(headers);
+    if let Some(rate_limit) = log_fields.rate_limit {
+        write_rate_limit(headers, rate_limit, app.clock.now());
     }
-    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY_ORIGIN);
-    let body_left = matches!(status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT);
-    if body_left || app.stopping().is_stopping() {
-        headers.insert(header::CONNECTION, CLOSE);
-    }
-    app.observer.end(observed, notes.row, notes.user, status.as_u16(), headers);
+    log_fields.readers.write_headers(headers);
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
+    observer.end(observed, log_fields.row, (log_fields.user, log_fields.address), status.as_u16(), headers);
     response
 }
 
-/// What is found out on the way and wanted at the end, whatever the end.
+/// Adds the `X-RateLimit-*` headers. `now` is wall-clock time, in which the reset is given.
+fn write_rate_limit(headers: &mut HeaderMap, status: RateLimitStatus, now: Timestamp) {
+    const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+    const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+    const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+    let reset = Duration::from_millis(now.0) + status.reset_in;
+    let reset_secs = reset.as_secs() + u64::from(reset.subsec_nanos() > 0);
+    headers.insert(LIMIT, HeaderValue::from(status.limit));
+    headers.insert(REMAINING, HeaderValue::from(status.remaining));
+    headers.insert(RESET, HeaderValue::from(reset_secs));
+}
+
+/// Fields of the response and the access log, collected on the way whatever the outcome.
 #[derive(Default)]
-struct Notes {
+struct AccessLogFields {
+    address: Option<IpAddr>,
     row: Option<usize>,
     user: Option<model::UserId>,
-    standing: Option<Standing>,
+    rate_limit: Option<RateLimitStatus>,
+    readers: Readers,
+}
+
+impl AccessLogFields {
+    /// Counts a call of this IP address.
+    fn acquire(&mut self, app: &App, bucket: Bucket) -> Result<(), ApiError> {
+        self.rate_limit = app.limits.acquire(bucket, Network::from(self.address), app.moment());
+        check(self.rate_limit)
+    }
 }
 
 async fn answer(
-    app: &App,
+    (app, router): (&App, &Router),
     request: HttpRequest,
     payload: Payload,
-    notes: &mut Notes,
+    log_fields: &mut AccessLogFields,
 ) -> Result<HttpResponse, ApiError> {
-    let found = app.router.find(request.path()).ok_or_else(ApiError::not_found)?;
+    let body = RequestBody::new(&request, payload);
+    let time_max = Duration::from_secs(app.config.http.body_secs_max);
+    let head = match admit_head((app, router), &request, log_fields) {
+        Ok(head) => head,
+        Err(refusal) => {
+            body.discard(time_max).await;
+            return Err(refusal);
+        }
+    };
     if *request.method() == Method::OPTIONS {
-        return Ok(options(&found));
+        body.discard(time_max).await;
+        return Ok(options(&head.found, &log_fields.readers));
     }
-    // A POST may turn out to be something else, but only its body tells.
-    if *request.method() != Method::POST && found.route(request.method()).is_none() {
-        return Err(ApiError::method_not_allowed(&found.methods()));
-    }
-    let input = read_input(app, &found, &request, payload).await?;
-    let (route, caller) = match admit_call(app, &found, &input, &request, notes) {
+    let mut share = BodyShare::new(app, head.caller.as_ref(), log_fields.address);
+    let Input { fields, method, body } = read_input(app, &head, &request, body, &mut share).await?;
+    let has_unread_body = fields.as_ref().is_ok_and(Fields::has_unread_body);
+    let hint = |error: ApiError| match has_unread_body && error.status_code() == StatusCode::BAD_REQUEST {
+        true => error.with_body_hint(),
+        false => error,
+    };
+    let (found, route, caller) = match admit_call(app, head, method, &request, log_fields) {
         Ok(admitted) => admitted,
         Err(refusal) => {
-            if let Some(payload) = input.payload {
-                discard_all(payload, Duration::from_secs(app.config.http.body_secs_max)).await;
+            if let Some(body) = body {
+                body.discard(time_max).await;
             }
             return Err(refusal);
         }
     };
     let segments = found.segments.into_iter();
-    let Input { fields, payload, .. } = input;
-    let mut call = Call { app: app.clone(), request, caller, segments, fields, payload, ignored: Vec::new() };
-    let working = route.start(&mut call)?;
-    // Nothing of the request but these names is needed any more: a parked poll holds as little as it can.
+    let address = log_fields.address;
+    let mut call =
+        Call { app: app.clone(), request, caller, segments, fields, body, address, ignored: Vec::new() };
+    let holder = call.holder();
+    let account = call.caller.as_ref().map(|caller| charged_account(&caller.user));
+    let working = on_behalf_of(account, route.start(&mut call).map_err(hint)?);
+    // Only these names are needed from now on: a waiting poll holds as little as possible.
     let ignored = std::mem::take(&mut call.ignored);
     drop(call);
-    Ok(working.await?.into_response(&ignored))
+    let reply = working.await.map_err(hint)?.admitted(app.server.budget(), holder)?;
+    Ok(reply.into_response(&ignored))
 }
 
-/// The route and its caller, if the caller may call it now.
+/// The account to which a user's writes are charged: bots are charged to their owners.
+fn charged_account(user: &model::User) -> model::UserId {
+    user.bot.as_ref().and_then(|bot| bot.owner).unwrap_or(user.id)
+}
+
+/// The result of checking the head of a request.
+struct Head<'r> {
+    found: RouteMatch<'r>,
+    /// None for a POST whose path has no POST, but whose body may name another method.
+    route: Option<(usize, &'r Route)>,
+    caller: Option<Caller>,
+}
+
+/// Checks everything that the head alone decides.
+fn admit_head<'r>(
+    (app, router): (&App, &'r Router),
+    request: &HttpRequest,
+    log_fields: &mut AccessLogFields,
+) -> Result<Head<'r>, ApiError> {
+    let Some(found) = router.find(request.path()) else {
+        log_fields.acquire(app, Bucket::UnknownPathsByIp)?;
+        return Err(ApiError::not_found());
+    };
+    let method = request.method();
+    let route = found.route(method);
+    let origins = route.map(|(_, route)| route.origins).or_else(|| found.first().map(|first| first.origins));
+    log_fields.readers = Readers::Own;
+    log_fields.readers = check_origin(app, origins.unwrap_or(Origins::Own), request.headers())?;
+    if *method == Method::OPTIONS {
+        return Ok(Head { found, route: None, caller: None });
+    }
+    if let Some((row, admitted)) = route {
+        log_fields.row = Some(row);
+        let caller = admit(app, admitted.login, request, log_fields)?;
+        acquire(app, admitted, caller.as_ref(), request, log_fields)?;
+        return Ok(Head { found, route, caller });
+    }
+    if *method == Method::POST && !matches!(content_kind(request), Ok(BodyKind::Other | BodyKind::Json)) {
+        let caller = identify(app, request);
+        return Ok(Head { found, route: None, caller });
+    }
+    Err(ApiError::method_not_allowed(&found.methods()))
+}
+
+/// The row of the method that the body asks for, and its caller.
 fn admit_call<'r>(
     app: &App,
-    found: &Found<'r>,
-    input: &Input,
+    head: Head<'r>,
+    method: Option<Method>,
     request: &HttpRequest,
-    notes: &mut Notes,
-) -> Result<(&'r Route, Option<Caller>), ApiError> {
-    let method = input.method.as_ref().unwrap_or(request.method());
-    let (row, route) = found.route(method).ok_or_else(|| ApiError::method_not_allowed(&found.methods()))?;
-    notes.row = Some(row);
-    let caller = admit(app, route.login, request)?;
-    if let Some(caller) = &caller {
-        notes.user = Some(caller.user.id);
-        check_webhook(caller, &route.method, route.path)?;
+    log_fields: &mut AccessLogFields,
+) -> Result<(RouteMatch<'r>, &'r Route, Option<Caller>), ApiError> {
+    let Head { found, route, mut caller } = head;
+    let asked = match &method {
+        Some(method) => found.route(method),
+        None => route,
+    };
+    let (row, asked) = asked.ok_or_else(|| ApiError::method_not_allowed(&found.methods()))?;
+    if route.map(|(row, _)| row) != Some(row) {
+        log_fields.row = Some(row);
+        caller = admit(app, asked.login, request, log_fields)?;
+        if route.is_none() {
+            acquire(app, asked, caller.as_ref(), request, log_fields)?;
+        }
     }
-    notes.standing = spend(app, route, caller.as_ref(), request.peer_addr().map(|address| address.ip()));
-    notes.standing.map_or(Ok(()), |standing| standing.check())?;
     if let Some(caller) = &caller {
-        route.login.check(&caller.user)?;
+        check_webhook(caller, &asked.method, asked.path)?;
+        asked.login.check(&caller.user)?;
     }
-    Ok((route, caller))
+    Ok((found, asked, caller))
 }
 
-/// What a body says: the parameters, and the method it asks for.
+/// The body: parsed parameters with the method they ask for, or a stream for handlers that read it themselves.
 struct Input {
     fields: Result<Fields, ApiError>,
     method: Option<Method>,
-    payload: Option<Payload>,
+    body: Option<RequestBody>,
 }
 
 async fn read_input(
     app: &App,
-    found: &Found<'_>,
+    head: &Head<'_>,
     request: &HttpRequest,
-    payload: Payload,
+    body: RequestBody,
+    share: &mut BodyShare,
 ) -> Result<Input, ApiError> {
     let query = request.query_string().as_bytes();
-    if found.route(request.method()).is_some_and(|(_, route)| route.body == Body::Stream) {
+    if head.route.is_some_and(|(_, route)| route.body == Body::Stream) {
         let fields = Fields::parse(query, &BodyKind::Other, b"");
-        return Ok(Input { fields, method: None, payload: Some(payload) });
+        return Ok(Input { fields, method: None, body: Some(body) });
     }
     let settings = &app.config.http;
-    let body =
-        read_body(payload, settings.body_bytes_max, Duration::from_secs(settings.body_secs_max)).await?;
-    let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let kind = BodyKind::from_content_type(content_type);
-    // What is wrong with the parameters is told when they are read, after the caller is known.
-    let fields = kind.and_then(|kind| Fields::parse(query, &kind, &body));
+    let bytes_max = match head.caller {
+        Some(_) => settings.body_bytes_max,
+        None => settings.anonymous_body_bytes_max.min(settings.body_bytes_max),
+    };
+    let bytes = body.read(bytes_max, Duration::from_secs(settings.body_secs_max), share).await?;
+    // Errors in parameters are reported when they are read.
+    let fields = content_kind(request).and_then(|kind| Fields::parse(query, &kind, &bytes));
     let method = match &fields {
         Ok(fields) if *request.method() == Method::POST => fields.in_body("method").map(parse_method),
-        _ => None,
+        Ok(_) | Err(_) => None,
     };
-    Ok(Input { fields, method, payload: None })
+    Ok(Input { fields, method, body: None })
 }
 
-/// A word that is no method is one no path offers.
+fn content_kind(request: &HttpRequest) -> Result<BodyKind, ApiError> {
+    let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    BodyKind::from_content_type(content_type)
+}
+
+/// An invalid method becomes one that no path offers.
 fn parse_method(word: &str) -> Method {
     Method::from_bytes(word.as_bytes()).unwrap_or(Method::CONNECT)
 }
 
-fn options(found: &Found<'_>) -> HttpResponse {
+fn options(found: &RouteMatch<'_>, readers: &Readers) -> HttpResponse {
     let methods = found.methods().join(", ");
     let mut response = HttpResponse::NoContent();
     response.insert_header((header::ALLOW, methods.clone()));
-    // For pages of other origins, which ask before they call.
-    response.insert_header((header::ACCESS_CONTROL_ALLOW_METHODS, methods));
-    response.insert_header((header::ACCESS_CONTROL_ALLOW_HEADERS, "Authorization"));
+    if !matches!(readers, Readers::Own) {
+        // For pages of other origins, which send a preflight request.
+        response.insert_header((header::ACCESS_CONTROL_ALLOW_METHODS, methods));
+        response.insert_header((header::ACCESS_CONTROL_ALLOW_HEADERS, "Authorization"));
+    }
     response.finish()
 }
 
-/// Rows 1 to 8 of conventions, section 1. With an `Authorization` header a caller is always checked, except
-/// where nobody needs one.
-fn admit(app: &App, login: Login, request: &HttpRequest) -> Result<Option<Caller>, ApiError> {
+/// Authenticates a caller. With an `Authorization` header credentials are always checked, except where none are
+/// needed. Failures count for the IP address; valid credentials are never refused because of them.
+fn admit(
+    app: &App,
+    login: Login,
+    request: &HttpRequest,
+    log_fields: &mut AccessLogFields,
+) -> Result<Option<Caller>, ApiError> {
     let authorization = request.headers().get(header::AUTHORIZATION);
-    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+    let host = host(request);
     if login == Login::Spectator && authorization.is_none() {
-        let is_closed = |realm: &RealmHandle| realm.read(|view| !view.directory.realm().is_active);
-        let is_refused = realm_of(app, host).as_ref().is_some_and(is_closed);
+        let is_closed = |realm: &RealmHandle| !realm.is_active();
+        let is_refused = app.realm_of(host).as_ref().is_some_and(is_closed);
         return if is_refused { Err(DomainError::RealmDeactivated.into()) } else { Ok(None) };
     }
     if login == Login::None {
         return Ok(None);
     }
-    let credentials = parse_authorization(authorization.map(HeaderValue::as_bytes))?;
-    authenticate(app, host, &credentials).map(Some)
-}
-
-fn spend(app: &App, route: &Route, caller: Option<&Caller>, address: Option<IpAddr>) -> Option<Standing> {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    match (route.limit, caller) {
-        (Limit::Free, _) => None,
-        (Limit::Api, None) | (Limit::Events, None) => {
-            app.limits.spend(Bucket::ApiByIp, network(address), now)
+    let credentials = parse_authorization(authorization.map(HeaderValue::as_bytes));
+    match credentials.and_then(|credentials| authenticate(app, host, &credentials)) {
+        Ok(caller) => {
+            log_fields.user = Some(caller.user.id);
+            if !caller.user.is_bot() {
+                app.known.note(caller.key(), Network::from(log_fields.address), app.moment());
+            }
+            Ok(Some(caller))
         }
-        (Limit::Api, Some(caller)) => app.limits.spend(Bucket::ApiByUser, caller.key(), now),
-        (Limit::Events, Some(caller)) => app.limits.spend(Bucket::EventsByUser, caller.key(), now),
+        Err(refusal) => {
+            if refusal.status_code() == StatusCode::UNAUTHORIZED {
+                log_fields.acquire(app, Bucket::UnauthorizedByIp)?;
+            }
+            Err(refusal)
+        }
     }
 }
 
-/// What counts as one address: an IPv4 address, or the 64 bits of an IPv6 one that a site is given.
-fn network(address: Option<IpAddr>) -> Option<(bool, u64)> {
-    match address? {
-        IpAddr::V4(address) => Some((false, u64::from(address.to_bits()))),
-        IpAddr::V6(address) => match address.to_ipv4_mapped() {
-            Some(address) => Some((false, u64::from(address.to_bits()))),
-            None => Some((true, (address.to_bits() >> 64) as u64)),
+/// The caller on routes that do not require one.
+fn identify(app: &App, request: &HttpRequest) -> Option<Caller> {
+    let authorization = request.headers().get(header::AUTHORIZATION)?;
+    let credentials = parse_authorization(Some(authorization.as_bytes())).ok()?;
+    authenticate(app, host(request), &credentials).ok()
+}
+
+fn host(request: &HttpRequest) -> Option<&str> {
+    request.headers().get(header::HOST).and_then(|host| host.to_str().ok())
+}
+
+/// Counts a call in the bucket of its row.
+fn acquire(
+    app: &App,
+    route: &Route,
+    caller: Option<&Caller>,
+    request: &HttpRequest,
+    log_fields: &mut AccessLogFields,
+) -> Result<(), ApiError> {
+    let (bucket, caller) = match (route.limit, caller) {
+        (Limit::Free, _) | (Limit::Picture, Some(_)) => return Ok(()),
+        (Limit::Api, Some(caller)) => (Bucket::ApiByUser, caller),
+        (Limit::Events, Some(caller)) => (Bucket::EventsByUser, caller),
+        (Limit::Api | Limit::Events, None) => return log_fields.acquire(app, Bucket::ApiByIp),
+        (Limit::Login, _) => return log_fields.acquire(app, Bucket::LoginsByIp),
+        (Limit::Page, _) => return log_fields.acquire(app, Bucket::JoinsByIp),
+        // Images need no account; calls with valid credentials are not counted.
+        (Limit::Picture, None) => match identify(app, request) {
+            Some(_) => return Ok(()),
+            None => return log_fields.acquire(app, Bucket::PicturesByIp),
         },
+    };
+    log_fields.rate_limit = app.limits.acquire(bucket, caller.key(), app.moment());
+    check(log_fields.rate_limit)
+}
+
+fn check(rate_limit: Option<RateLimitStatus>) -> Result<(), ApiError> {
+    Ok(rate_limit.map_or(Ok(()), |status| status.check())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rate_limit_headers_round_the_reset_up() {
+        let mut headers = HeaderMap::new();
+        let status = RateLimitStatus {
+            limit: 3,
+            remaining: 2,
+            reset_in: Duration::from_secs(20),
+            retry_after_secs: None,
+        };
+        write_rate_limit(&mut headers, status, Timestamp(1_800_000_000_500));
+        let value = |name| headers.get(name).unwrap().to_str().unwrap().to_owned();
+        assert_eq!(value("X-RateLimit-Limit"), "3");
+        assert_eq!(value("X-RateLimit-Remaining"), "2");
+        assert_eq!(value("X-RateLimit-Reset"), "1800000021");
     }
 }

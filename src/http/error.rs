@@ -1,22 +1,21 @@
-//! What goes wrong on the wire: one table of codes with their HTTP status, and the error answer made from it.
+//! Errors on the wire: the table of codes with their HTTP status, and the error response.
 //!
-//! The only place that knows both a code's name and its status. Texts of one endpoint live with that
-//! endpoint; what the words of the product become is `error/words.rs`.
+//! The only place that knows both a code's name and its status. `domain` maps the errors of the actors and rules;
+//! texts of one endpoint are defined there.
 
-mod words;
-
-pub(crate) use words::{escape_html, not_invited};
+pub(crate) mod domain;
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
+use actors::Pause;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
 
 macro_rules! error_codes {
     ($($name:ident $status:ident)*) => {
-        /// The word in `code` (conventions, section 4).
+        /// The value of `code`.
         #[allow(non_camel_case_types)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Code {
@@ -27,12 +26,12 @@ macro_rules! error_codes {
             /// Every code, in the order of the table.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
-            /// The word as clients read it.
+            /// The name that clients read.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$name => stringify!($name),)* }
             }
 
-            /// The HTTP status it travels with, unless the error says otherwise.
+            /// The default HTTP status.
             pub const fn status(self) -> StatusCode {
                 match self { $(Self::$name => StatusCode::$status,)* }
             }
@@ -45,15 +44,11 @@ error_codes! {
     REQUEST_VARIABLE_MISSING             BAD_REQUEST
     REQUEST_VARIABLE_INVALID             BAD_REQUEST
     REQUEST_CONFUSING_VAR                BAD_REQUEST
-    INVALID_JSON                         BAD_REQUEST
     UNAUTHORIZED                         UNAUTHORIZED
-    UNAUTHENTICATED_USER                 UNAUTHORIZED
-    INVALID_API_KEY                      UNAUTHORIZED
     AUTHENTICATION_FAILED                UNAUTHORIZED
     USER_DEACTIVATED                     UNAUTHORIZED
     REALM_DEACTIVATED                    UNAUTHORIZED
     PASSWORD_AUTH_DISABLED               UNAUTHORIZED
-    PASSWORD_RESET_REQUIRED              UNAUTHORIZED
     UNAUTHORIZED_PRINCIPAL               BAD_REQUEST
     NOT_FOUND                            NOT_FOUND
     NONEXISTENT_SUBDOMAIN                NOT_FOUND
@@ -73,7 +68,6 @@ error_codes! {
     CANNOT_DEACTIVATE_GROUP_IN_USE       BAD_REQUEST
     SYSTEM_GROUP_REQUIRED                BAD_REQUEST
     BAD_IMAGE                            BAD_REQUEST
-    REALM_UPLOAD_QUOTA                   BAD_REQUEST
     INVALID_PUSH_DEVICE_TOKEN            BAD_REQUEST
     INVALID_REMOTE_PUSH_DEVICE_TOKEN     BAD_REQUEST
     NO_ACTIVE_PUSH_DEVICE                BAD_REQUEST
@@ -81,20 +75,15 @@ error_codes! {
     FAILED_TO_CONNECT_BOUNCER            BAD_GATEWAY
     INTERNAL_SERVER_ERROR_ON_BOUNCER     BAD_GATEWAY
     PUSH_SERVICE_NOT_CONFIGURED          BAD_REQUEST
-    INVALID_BOUNCER_PUBLIC_KEY           BAD_REQUEST
-    REQUEST_EXPIRED                      BAD_REQUEST
-    MISSING_REMOTE_REALM                 FORBIDDEN
-    REMOTE_REALM_SERVER_MISMATCH_ERROR   FORBIDDEN
-    REMOTE_BILLING_UNAUTHENTICATED_USER  UNAUTHORIZED
-    CSRF_FAILED                          FORBIDDEN
-    SERVER_NOT_READY                     INTERNAL_SERVER_ERROR
-    REQUEST_TIMEOUT                      SERVICE_UNAVAILABLE
-    MISSING_HTTP_EVENT_HEADER            BAD_REQUEST
-    ANOMALOUS_WEBHOOK_PAYLOAD            BAD_REQUEST
-    UNSUPPORTED_WEBHOOK_EVENT_TYPE       OK
+    SERVER_OVERLOADED                    SERVICE_UNAVAILABLE
+    SERVER_STOPPING                      SERVICE_UNAVAILABLE
+    STORAGE_FULL                         SERVICE_UNAVAILABLE
+    STORAGE_UNAVAILABLE                  SERVICE_UNAVAILABLE
+    FILES_UNAVAILABLE                    SERVICE_UNAVAILABLE
+    LDAP_UNAVAILABLE                     SERVICE_UNAVAILABLE
 }
 
-/// An error answer: `{"result":"error","msg":…,"code":…}` and what the code adds to it.
+/// An error response: `{"result":"error","msg":…,"code":…}` and the fields that the code adds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ApiError {
     code: Option<Code>,
@@ -104,32 +93,27 @@ pub struct ApiError {
 }
 
 impl ApiError {
-    /// An error with its code's own status. `msg` is what a person reads.
+    /// An error with its code's default status. `msg` is shown to people.
     pub fn new(code: Code, msg: impl Into<Cow<'static, str>>) -> Self {
         Self { code: Some(code), status: code.status(), msg: msg.into(), extra: Vec::new() }
     }
 
-    /// BAD_REQUEST, status 400: the everyday refusal.
+    /// BAD_REQUEST, status 400: the ordinary refusal.
     pub fn bad_request(msg: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Code::BAD_REQUEST, msg)
     }
 
-    /// BAD_REQUEST with status 404: a resource of the caller's own that is not there (section 3).
-    pub fn resource_not_found(msg: impl Into<Cow<'static, str>>) -> Self {
-        Self::bad_request(msg).status(StatusCode::NOT_FOUND)
-    }
-
-    /// No such path (section 3).
+    /// The path does not exist.
     pub fn not_found() -> Self {
         Self::new(Code::NOT_FOUND, "Not Found")
     }
 
-    /// Neither credentials nor a session (section 1, row 1).
+    /// The request has no credentials.
     pub fn not_logged_in() -> Self {
         Self::new(Code::UNAUTHORIZED, "Not logged in: API authentication or user session required")
     }
 
-    /// The path exists, the method does not (section 1, row 0). The only 4xx without a code.
+    /// The path exists, the method does not. The only 4xx error without a code.
     pub fn method_not_allowed(methods: &[&str]) -> Self {
         let error = Self {
             code: None,
@@ -140,29 +124,53 @@ impl ApiError {
         error.with("allowed_methods", methods)
     }
 
-    /// Our own fault. The text is fixed: what really happened goes to the log, not to the client.
+    /// An internal error. The text is fixed: the cause is logged, not sent.
     pub fn internal() -> Self {
         let status = StatusCode::INTERNAL_SERVER_ERROR;
         Self { code: None, status, msg: "Internal server error".into(), extra: Vec::new() }
     }
 
-    /// The part of the server that would answer is behind or stopping: status 503, try again.
+    /// SERVER_OVERLOADED: retry in a second.
     pub fn unavailable(msg: impl Into<Cow<'static, str>>) -> Self {
-        Self { code: None, status: StatusCode::SERVICE_UNAVAILABLE, msg: msg.into(), extra: Vec::new() }
+        Self::retry_later(Code::SERVER_OVERLOADED, msg, 1.0)
     }
 
-    /// The body is larger than this path reads: status 413.
+    /// A temporary error, with the seconds after which a client should retry (`Retry-After`).
+    pub fn retry_later(code: Code, msg: impl Into<Cow<'static, str>>, secs: f64) -> Self {
+        Self::new(code, msg).with("retry-after", secs)
+    }
+
+    /// SERVER_STOPPING: the process is shutting down.
+    pub fn stopping() -> Self {
+        Self::retry_later(Code::SERVER_STOPPING, "The server is restarting; try again in a moment", 1.0)
+    }
+
+    /// STORAGE_FULL or STORAGE_UNAVAILABLE: changes are refused until the disk has room or works again.
+    pub fn paused(pause: Pause) -> Self {
+        let code = if pause.is_about_space() { Code::STORAGE_FULL } else { Code::STORAGE_UNAVAILABLE };
+        let mut msg = pause.to_string();
+        msg[..1].make_ascii_uppercase();
+        Self::retry_later(code, msg, STORAGE_RETRY_SECS)
+    }
+
+    /// STORAGE_UNAVAILABLE: a disk error; the details are logged only.
+    pub fn storage_unavailable() -> Self {
+        let msg = "The server cannot store or read its data at the moment";
+        Self::retry_later(Code::STORAGE_UNAVAILABLE, msg, STORAGE_RETRY_SECS)
+    }
+
+    /// Status 413: the body is larger than this path accepts.
     pub fn body_too_large(limit_bytes: usize) -> Self {
         Self::bad_request(format!("Request body is too large (limit: {limit_bytes} bytes)"))
             .status(StatusCode::PAYLOAD_TOO_LARGE)
     }
 
-    /// Over a rate limit. The wait, in seconds, is also sent as `Retry-After` (section 4).
+    /// RATE_LIMIT_HIT. The wait, in seconds, is also sent as `Retry-After`.
     pub fn rate_limited(retry_after_secs: f64) -> Self {
         Self::new(Code::RATE_LIMIT_HIT, "API usage exceeded rate limit").with("retry-after", retry_after_secs)
     }
 
-    /// Parameters that exclude one another (section 2).
+    /// Parameters that exclude one another.
     pub fn unsupported_combination(names: &[&str]) -> Self {
         let names = names.join(", ");
         Self::bad_request(format!("Unsupported parameter combination: {names}")).with("parameters", names)
@@ -174,23 +182,34 @@ impl ApiError {
         self
     }
 
-    /// Replaces the status of the table, for the few cases where a code has several.
+    /// Adds to the text that the body was not read, because the parameters are probably in it.
+    pub fn with_body_hint(mut self) -> Self {
+        let msg = format!(
+            "{} (the request's body was not read: parameters are sent form-encoded, as \
+             application/x-www-form-urlencoded or multipart/form-data, and not as JSON)",
+            self.msg
+        );
+        self.msg = msg.into();
+        self
+    }
+
+    /// Overrides the default status.
     pub fn status(mut self, status: StatusCode) -> Self {
         self.status = status;
         self
     }
 
-    /// The code, when there is one.
+    /// The code, if there is one.
     pub fn code(&self) -> Option<Code> {
         self.code
     }
 
-    /// The HTTP status.
+    /// The HTTP status of the response.
     pub fn status_code(&self) -> StatusCode {
         self.status
     }
 
-    /// The text for people.
+    /// The text shown to people.
     pub fn msg(&self) -> &str {
         &self.msg
     }
@@ -200,7 +219,7 @@ impl ApiError {
         self.extra.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 
-    /// The body, with a newline at its end.
+    /// The JSON body, with a newline at its end.
     pub fn render_json(&self) -> String {
         let mut body = String::with_capacity(96 + self.msg.len());
         body.push_str(r#"{"result":"error","msg":"#);
@@ -217,7 +236,7 @@ impl ApiError {
         body
     }
 
-    /// The whole answer: status, body, and the headers that belong to this error.
+    /// The complete response: status, body, and the headers that belong to the error.
     pub fn into_response(self) -> HttpResponse {
         let mut response = HttpResponse::build(self.status);
         response.insert_header((header::CONTENT_TYPE, JSON));
@@ -235,7 +254,10 @@ impl ApiError {
     }
 }
 
-/// The type of every answer in the envelope.
+/// Seconds after which clients should retry what the disk refused.
+pub(super) const STORAGE_RETRY_SECS: f64 = 10.0;
+
+/// The content type of every response in the envelope.
 pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const BASIC_REALM: HeaderValue = HeaderValue::from_static("Basic realm=\"zulip\"");
 
@@ -252,23 +274,20 @@ mod tests {
     use super::*;
     use actix_web::body::to_bytes;
 
-    /// The table as published. A change here is a change clients see.
+    /// The table as published. Changes are visible to clients.
     const FROZEN: &str = "BAD_REQUEST 400, REQUEST_VARIABLE_MISSING 400, REQUEST_VARIABLE_INVALID 400, \
-        REQUEST_CONFUSING_VAR 400, INVALID_JSON 400, UNAUTHORIZED 401, UNAUTHENTICATED_USER 401, \
-        INVALID_API_KEY 401, AUTHENTICATION_FAILED 401, USER_DEACTIVATED 401, REALM_DEACTIVATED 401, \
-        PASSWORD_AUTH_DISABLED 401, PASSWORD_RESET_REQUIRED 401, UNAUTHORIZED_PRINCIPAL 400, NOT_FOUND 404, \
-        NONEXISTENT_SUBDOMAIN 404, RATE_LIMIT_HIT 429, STREAM_DOES_NOT_EXIST 400, CHANNEL_ALREADY_EXISTS 409, \
-        STREAM_WILDCARD_MENTION_NOT_ALLOWED 400, TOPIC_WILDCARD_MENTION_NOT_ALLOWED 400, \
-        MOVE_MESSAGES_TIME_LIMIT_EXCEEDED 400, EXPECTATION_MISMATCH 400, REACTION_ALREADY_EXISTS 400, \
-        REACTION_DOES_NOT_EXIST 400, INVITATION_FAILED 400, BAD_EVENT_QUEUE_ID 400, BAD_NARROW 400, \
-        CANNOT_DEACTIVATE_LAST_USER 400, CANNOT_DEACTIVATE_GROUP_IN_USE 400, SYSTEM_GROUP_REQUIRED 400, \
-        BAD_IMAGE 400, REALM_UPLOAD_QUOTA 400, INVALID_PUSH_DEVICE_TOKEN 400, \
-        INVALID_REMOTE_PUSH_DEVICE_TOKEN 400, NO_ACTIVE_PUSH_DEVICE 400, ADMIN_ACTION_REQUIRED 403, \
-        FAILED_TO_CONNECT_BOUNCER 502, INTERNAL_SERVER_ERROR_ON_BOUNCER 502, PUSH_SERVICE_NOT_CONFIGURED 400, \
-        INVALID_BOUNCER_PUBLIC_KEY 400, REQUEST_EXPIRED 400, MISSING_REMOTE_REALM 403, \
-        REMOTE_REALM_SERVER_MISMATCH_ERROR 403, REMOTE_BILLING_UNAUTHENTICATED_USER 401, CSRF_FAILED 403, \
-        SERVER_NOT_READY 500, REQUEST_TIMEOUT 503, MISSING_HTTP_EVENT_HEADER 400, ANOMALOUS_WEBHOOK_PAYLOAD 400, \
-        UNSUPPORTED_WEBHOOK_EVENT_TYPE 200";
+        REQUEST_CONFUSING_VAR 400, UNAUTHORIZED 401, AUTHENTICATION_FAILED 401, USER_DEACTIVATED 401, \
+        REALM_DEACTIVATED 401, PASSWORD_AUTH_DISABLED 401, UNAUTHORIZED_PRINCIPAL 400, NOT_FOUND 404, \
+        NONEXISTENT_SUBDOMAIN 404, RATE_LIMIT_HIT 429, STREAM_DOES_NOT_EXIST 400, \
+        CHANNEL_ALREADY_EXISTS 409, STREAM_WILDCARD_MENTION_NOT_ALLOWED 400, \
+        TOPIC_WILDCARD_MENTION_NOT_ALLOWED 400, MOVE_MESSAGES_TIME_LIMIT_EXCEEDED 400, \
+        EXPECTATION_MISMATCH 400, REACTION_ALREADY_EXISTS 400, REACTION_DOES_NOT_EXIST 400, \
+        INVITATION_FAILED 400, BAD_EVENT_QUEUE_ID 400, BAD_NARROW 400, CANNOT_DEACTIVATE_LAST_USER 400, \
+        CANNOT_DEACTIVATE_GROUP_IN_USE 400, SYSTEM_GROUP_REQUIRED 400, BAD_IMAGE 400, \
+        INVALID_PUSH_DEVICE_TOKEN 400, INVALID_REMOTE_PUSH_DEVICE_TOKEN 400, NO_ACTIVE_PUSH_DEVICE 400, \
+        ADMIN_ACTION_REQUIRED 403, FAILED_TO_CONNECT_BOUNCER 502, INTERNAL_SERVER_ERROR_ON_BOUNCER 502, \
+        PUSH_SERVICE_NOT_CONFIGURED 400, SERVER_OVERLOADED 503, SERVER_STOPPING 503, STORAGE_FULL 503, \
+        STORAGE_UNAVAILABLE 503, FILES_UNAVAILABLE 503, LDAP_UNAVAILABLE 503";
 
     #[test]
     fn the_table_is_frozen() {
@@ -313,7 +332,11 @@ mod tests {
         assert_eq!(response.headers().get("WWW-Authenticate").unwrap(), "Basic realm=\"zulip\"");
         assert_eq!(response.headers().get("Content-Type").unwrap(), "application/json");
 
-        let response = ApiError::new(Code::INVALID_API_KEY, "Invalid API key").into_response();
+        let response = ApiError::new(Code::UNAUTHORIZED, "Invalid API key").into_response();
+        assert_eq!(response.status(), 401);
+        assert_eq!(response.headers().get("WWW-Authenticate").unwrap(), "Basic realm=\"zulip\"");
+
+        let response = ApiError::new(Code::USER_DEACTIVATED, "Account is deactivated").into_response();
         assert_eq!(response.status(), 401);
         assert!(response.headers().get("WWW-Authenticate").is_none());
 

@@ -1,23 +1,28 @@
 //! HTTP: everything between a socket and a handler of `api`, in both directions.
 //!
-//! `routes` is the table to start at; `dispatch` walks one request through it.
+//! `dispatch` takes one request from its head to its response; the table of routes is `crate::routes`.
 
+pub mod address;
+pub mod admission;
 pub mod app;
 pub mod basic_auth;
 pub mod body;
 pub mod call;
 pub mod caller;
-pub mod client_name;
+pub mod connection;
 pub mod dispatch;
 pub mod error;
 pub mod host;
-pub mod limits;
+pub mod known_addresses;
 pub mod observe;
 pub mod operations;
+pub mod origins;
 pub mod params;
+mod pieces;
+pub mod recent_logins;
 pub mod reply;
+pub mod route;
 pub mod router;
-pub mod routes;
 pub mod upload;
 
 pub use app::App;
@@ -26,4 +31,4 @@ pub use caller::{Caller, Login};
 pub use error::{ApiError, Code};
 pub use host::{Realm, RealmUrl};
 pub use params::{Fields, FromFields, Params};
-pub use reply::{Answer, Envelope, Reply, reply, reply_ok};
+pub use reply::{Envelope, HandlerResult, Reply, reply, reply_ok};

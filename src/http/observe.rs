@@ -1,32 +1,33 @@
-//! What can be seen from outside: a request id, the access log, and timings by route.
+//! Observability: request ids, the access log, and timings by route.
 //!
-//! No line holds a query string, a body, a header's value or a path as sent; only the route's pattern. With
-//! the log off a request costs a few additions.
+//! The log contains no query strings, bodies, header values or paths as sent; only the route's pattern, the account
+//! and the IP address of the client. With the log off a request costs a few additions.
 
-use super::routes::Route;
+use super::route::Route;
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use metrics::{Counter, Histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use model::UserId;
 use std::hash::{BuildHasher, RandomState};
+use std::net::IpAddr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// Longest request id taken over from a proxy, in bytes.
+/// Maximum length of a request id accepted from a proxy, in bytes.
 const REQUEST_ID_BYTES_MAX: usize = 64;
 const SECONDS: &[f64] =
     &[0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0];
 
-/// Counts and names requests. One for the whole process.
+/// Counts requests and assigns ids. One for the whole process.
 pub struct Observer {
-    /// One for each row of the table, then one for whatever has no row.
+    /// One for each row of the table, then one for requests without a row.
     meters: Vec<Meter>,
     next_id: AtomicU64,
 }
 
-/// What one route did. Registered once: looking a label up costs more than counting.
+/// The metrics of one route. Registered once: looking a label up costs more than counting.
 struct Meter {
     route: String,
     seconds: Histogram,
@@ -34,14 +35,14 @@ struct Meter {
     answers: [Counter; 5],
 }
 
-/// One request under observation.
+/// A request in progress.
 pub struct Observed {
     started: Instant,
     id: HeaderValue,
 }
 
 impl Observer {
-    /// Registers a meter for each row of the table.
+    /// Registers the metrics of each row of the table.
     pub fn new(routes: &[Route]) -> Self {
         recorder();
         let names = routes.iter().map(|route| (route.method.as_str().to_owned(), route.path.to_owned()));
@@ -50,20 +51,20 @@ impl Observer {
         Self { meters, next_id: AtomicU64::new(RandomState::new().hash_one("first request id")) }
     }
 
-    /// Starts the clock. An id given by a proxy is kept when it is one plain word.
+    /// Starts the timer. The id of a proxy is used if it is a plain word.
     pub fn begin(&self, headers: &HeaderMap) -> Observed {
         let given = headers.get(&REQUEST_ID).filter(|id| is_plain_word(id.as_bytes()));
         let id = given.cloned().unwrap_or_else(|| self.make_id());
         Observed { started: Instant::now(), id }
     }
 
-    /// Stops the clock: counts, logs, and puts the id into the answer's headers. `row` is the place in the
-    /// table, `None` for what has none.
+    /// Stops the timer: counts, logs, and adds the id to the response headers. `row` is the index in the table; `who`
+    /// is the caller and its IP address.
     pub fn end(
         &self,
         observed: Observed,
         row: Option<usize>,
-        user: Option<UserId>,
+        who: (Option<UserId>, Option<IpAddr>),
         status: u16,
         headers: &mut HeaderMap,
     ) {
@@ -71,12 +72,12 @@ impl Observer {
         let meter = &self.meters[row.unwrap_or(self.meters.len() - 1)];
         meter.seconds.record(took.as_secs_f64());
         meter.answers[usize::from(status / 100).clamp(1, 5) - 1].increment(1);
-        log(&observed.id, &meter.route, user, status, took);
+        log(&observed.id, &meter.route, who, status, took);
         headers.insert(REQUEST_ID, observed.id);
     }
 
     fn make_id(&self) -> HeaderValue {
-        // An odd step walks through all numbers and makes neighbours look different.
+        // An odd step visits all numbers and makes successive ids look different.
         let number = self.next_id.fetch_add(0x9E37_79B9_7F4A_7C15, Ordering::Relaxed);
         let mut digits = [0; 16];
         for (place, digit) in digits.iter_mut().enumerate() {
@@ -86,12 +87,19 @@ impl Observer {
     }
 }
 
-fn log(id: &HeaderValue, route: &str, user: Option<UserId>, status: u16, took: Duration) {
+fn log(
+    id: &HeaderValue,
+    route: &str,
+    (user, address): (Option<UserId>, Option<IpAddr>),
+    status: u16,
+    took: Duration,
+) {
     tracing::info!(
         target: "access",
         id = id.to_str().unwrap_or("-"),
         route,
         user = user.map(|user| user.0),
+        address = address.map(tracing::field::display),
         status,
         micros = took.as_micros() as u64,
         "answered"
@@ -116,26 +124,24 @@ fn is_plain_word(id: &[u8]) -> bool {
     !id.is_empty() && id.len() <= REQUEST_ID_BYTES_MAX && id.iter().all(plain)
 }
 
-/// Makes counting count. Call it before anything that counts is started: a counter that was made earlier
-/// stays silent for ever.
+/// Installs the recorder. Must be called before any counter is created: earlier counters are never recorded.
 pub fn install_metrics() {
     recorder();
 }
 
-/// Everything counted so far, as Prometheus text.
+/// All metrics, as Prometheus text.
 pub fn render_metrics() -> String {
     recorder().map(PrometheusHandle::render).unwrap_or_default()
 }
 
-/// Folds recorded timings into their histograms; they pile up in memory until somebody does. Call it every
-/// few seconds.
+/// Folds recorded timings into their histograms; without it they accumulate in memory. Call it every few seconds.
 pub fn fold_metrics() {
     if let Some(recorder) = recorder() {
         recorder.run_upkeep();
     }
 }
 
-/// The process's recorder, installed on first use. `None` when something else was installed before.
+/// The process's recorder, installed on first use. `None` if another one was installed before.
 fn recorder() -> Option<&'static PrometheusHandle> {
     static RECORDER: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
     let install = || {
@@ -147,10 +153,17 @@ fn recorder() -> Option<&'static PrometheusHandle> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::routes::table;
+    use super::super::caller::Login;
+    use super::super::reply::reply_ok;
+    use super::super::route::Limit;
     use super::*;
+    use actix_web::http::Method;
     use parking_lot::Mutex;
     use std::sync::Arc;
+
+    fn table() -> Vec<Route> {
+        vec![Route::new(Method::GET, "/health", Login::None, Limit::Free, || async { reply_ok() })]
+    }
 
     #[test]
     fn ids_differ_and_a_proxys_is_kept() {
@@ -172,9 +185,9 @@ mod tests {
         let observer = Observer::new(&table());
         let mut headers = HeaderMap::new();
         let observed = observer.begin(&headers);
-        observer.end(observed, Some(0), None, 204, &mut headers);
+        observer.end(observed, Some(0), (None, None), 204, &mut headers);
         let observed = observer.begin(&headers);
-        observer.end(observed, None, Some(UserId(3)), 404, &mut headers);
+        observer.end(observed, None, (Some(UserId(3)), None), 404, &mut headers);
         fold_metrics();
         let text = render_metrics();
         let counted = |line: &str| assert!(text.contains(line), "{line} not in\n{text}");
@@ -208,14 +221,16 @@ mod tests {
             let mut headers = HeaderMap::new();
             headers.insert(REQUEST_ID, HeaderValue::from_static("abc"));
             let observed = observer.begin(&headers);
-            observer.end(observed, Some(0), Some(UserId(7)), 200, &mut headers);
+            let address = "2001:db8::1".parse().ok();
+            observer.end(observed, Some(0), (Some(UserId(7)), address), 200, &mut headers);
         });
         let mut line: serde_json::Value = serde_json::from_slice(&lines.0.lock()).unwrap();
         let fields = line.as_object_mut().unwrap();
         fields.retain(|name, _| name != "timestamp" && name != "micros");
         let expected = serde_json::json!({
             "level": "INFO", "target": "access", "message": "answered",
-            "id": "abc", "route": "GET /health", "user": 7, "status": 200,
+            "id": "abc", "route": "GET /health", "user": 7, "address": "2001:db8::1",
+            "status": 200,
         });
         assert_eq!(line, expected);
     }

@@ -1,19 +1,52 @@
-//! What those who run the server ask it: `GET /health` and `GET /metrics`.
+//! Endpoints for operators: `GET /health` and `GET /metrics`.
 
 use super::app::App;
+use super::error::ApiError;
 use super::observe;
-use super::reply::{Answer, Reply, reply_ok};
+use super::reply::{HandlerResult, Reply, reply};
+use actors::{Pause, StorageStatus};
+use serde::Serialize;
+use serde_json::json;
 
-/// `GET /health`: answers success as long as the process serves requests; 503 once it is stopping, so that
-/// a balancer sends new ones elsewhere.
-pub async fn health(app: App) -> Answer {
-    if app.stopping().is_stopping() {
-        return Err(super::error::ApiError::unavailable("Stopping"));
-    }
-    reply_ok()
+/// The state of the disk in `GET /health`.
+#[derive(Serialize)]
+struct Health {
+    storage: Storage,
 }
 
-/// `GET /metrics`: every counter and histogram of the process, as Prometheus text.
-pub async fn metrics() -> Answer {
+#[derive(Serialize)]
+struct Storage {
+    /// `ok`, `low`, or the reason why changes are refused.
+    status: &'static str,
+    /// Free bytes on the disk of the data folder.
+    free_bytes: Option<u64>,
+}
+
+impl Storage {
+    fn of(status: StorageStatus) -> Self {
+        let usual = if status.is_low { "low" } else { "ok" };
+        Self { status: status.paused.map_or(usual, Pause::name), free_bytes: status.free_bytes }
+    }
+}
+
+/// `GET /health`: success while every request is served. 503 during shutdown, so that a load balancer uses other
+/// servers, and while changes are refused, with the reason.
+pub async fn health(app: App) -> HandlerResult {
+    if app.stopping().is_stopping() {
+        return Err(ApiError::stopping());
+    }
+    let status = app.server.storage_status();
+    let storage = Storage::of(status);
+    match status.paused {
+        None => reply(&Health { storage }),
+        Some(pause) => {
+            let storage = json!({"status": storage.status, "free_bytes": storage.free_bytes});
+            Err(ApiError::paused(pause).with("storage", storage))
+        }
+    }
+}
+
+/// `GET /metrics`: all metrics, as Prometheus text.
+pub async fn metrics() -> HandlerResult {
     Ok(Reply::plain("text/plain; version=0.0.4; charset=utf-8", "no-store", observe::render_metrics()))
 }

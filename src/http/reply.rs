@@ -1,15 +1,22 @@
 //! The success envelope: `{"result":"success","msg":"",…}`, written in one pass around a handler's fields.
 //!
-//! A handler gives a struct, or writes pre-encoded fields itself; what it did not read of its parameters is
-//! added at the end. Answers that are not JSON envelopes (metrics, static files) go through [`Reply::plain`].
+//! A handler gives a struct, or writes pre-encoded fields itself; the names of its unread parameters are added at the
+//! end. Responses without the envelope (metrics, static files) use [`Reply::plain`].
+//!
+//! Memory: responses larger than [`UNCOUNTED_BYTES_MAX`] count against the budget until the client has read them,
+//! reserved by the handler ([`Reply::holding`]) or before sending ([`Reply::admitted`]). Parts that many responses
+//! share are spliced in ([`Envelope::splice`]) and neither copied nor counted again.
 
 use super::error::{ApiError, JSON};
-use actix_web::HttpResponse;
-use actix_web::body::SizedStream;
+use super::pieces::Pieces;
+use actix_web::body::{BodyStream, SizedStream};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderName, HeaderValue};
+use actix_web::{HttpResponse, HttpResponseBuilder};
+use actors::budget::{BudgetFull, ByteBudget, Holder, Purpose, Reservation};
 use bytes::Bytes;
-use futures_util::stream::BoxStream;
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
 use serde::Serialize;
 use tracing::error;
 
@@ -17,25 +24,37 @@ const OPENING: &[u8] = br#"{"result":"success","msg":"""#;
 const NEVER_CACHED: HeaderValue =
     HeaderValue::from_static("max-age=0, no-cache, no-store, must-revalidate, private");
 
-/// Pages have a style of their own and a form, and load nothing.
+/// Pages have inline styles and a form, and load nothing.
 const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
 );
 
-/// What a handler answers: a reply, or the error that says why not.
-pub type Answer = Result<Reply, ApiError>;
+/// The result of a handler: a reply or an error.
+pub type HandlerResult = Result<Reply, ApiError>;
 
-/// An answer: status 200, but for pages.
+/// Responses up to this size are not counted in the memory budget: the operating system takes them at once, and
+/// reserving would cost more than it protects.
+pub const UNCOUNTED_BYTES_MAX: usize = 64 << 10;
+/// Shared parts below this size are copied: splicing costs about as much.
+const COPIED_BYTES_MAX: usize = 256;
+/// Memory of a spliced part besides its bytes.
+const SPLICE_BYTES: usize = 96;
+
+/// A response: status 200, except for pages.
 #[derive(Debug)]
-pub struct Reply(Body);
+pub struct Reply {
+    body: Body,
+    held: Option<Reservation>,
+}
 
 #[derive(Debug)]
 enum Body {
-    /// An envelope still open at its end.
-    Envelope(Vec<u8>),
-    /// The same, with names of parameters that the handler did not read.
-    Ignoring(Vec<u8>, Vec<String>),
-    /// Whatever else there is.
+    /// An envelope that is not closed yet.
+    Envelope(Envelope),
+    /// The same, with the names of parameters that the handler did not read.
+    Ignoring(Envelope, Vec<String>),
+    /// An envelope of unknown length that is produced while it is sent, not closed yet.
+    Flow(Flow),
     Other(Other),
     Plain {
         content_type: &'static str,
@@ -48,10 +67,21 @@ enum Body {
     },
 }
 
-/// Bytes as they come. What breaks off ends the connection.
+/// A stream of bytes. An error ends the connection.
 pub type ByteStream = BoxStream<'static, Result<Bytes, Box<dyn std::error::Error>>>;
+/// Parts of a response that is produced while it is sent.
+pub type PartStream = BoxStream<'static, Result<Bytes, Box<dyn std::error::Error + Send + Sync>>>;
 
-/// An answer of any form.
+/// The stream of an envelope that is not closed yet.
+struct Flow(PartStream);
+
+impl std::fmt::Debug for Flow {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Flow")
+    }
+}
+
+/// A response with arbitrary status and headers.
 struct Other {
     status: StatusCode,
     headers: Vec<(HeaderName, HeaderValue)>,
@@ -77,26 +107,31 @@ impl Other {
     }
 }
 
-/// Answers with the fields of a struct, in its order. A struct without fields is the bare success.
-pub fn reply(fields: &impl Serialize) -> Answer {
+/// Responds with the fields of a struct, in its order. A struct without fields is the bare success.
+pub fn reply(fields: &impl Serialize) -> HandlerResult {
     Envelope::with_capacity(256).fields(fields)?.reply()
 }
 
-/// Answers the bare success: `{"result":"success","msg":""}`.
-pub fn reply_ok() -> Answer {
+/// Responds with the bare success: `{"result":"success","msg":""}`.
+pub fn reply_ok() -> HandlerResult {
     Envelope::with_capacity(0).reply()
 }
 
-/// An envelope in the making, for answers that hold pre-encoded JSON.
+/// An envelope under construction, for responses with pre-encoded JSON.
 #[derive(Debug)]
-pub struct Envelope(Vec<u8>);
+pub struct Envelope {
+    /// The bytes of this response, without the spliced parts.
+    own: Vec<u8>,
+    /// Shared parts, each with the length of `own` at which it is inserted.
+    spliced: Vec<(usize, Bytes)>,
+}
 
 impl Envelope {
-    /// An envelope without fields yet; `bytes` is how much they are expected to take.
+    /// An envelope without fields; `bytes` is their expected size.
     pub fn with_capacity(bytes: usize) -> Self {
-        let mut body = Vec::with_capacity(OPENING.len() + bytes + 64);
-        body.extend_from_slice(OPENING);
-        Self(body)
+        let mut own = Vec::with_capacity(OPENING.len() + bytes + 64);
+        own.extend_from_slice(OPENING);
+        Self { own, spliced: Vec::new() }
     }
 
     /// Adds one field.
@@ -108,25 +143,30 @@ impl Envelope {
 
     /// Adds every field of a struct.
     pub fn fields(mut self, fields: &impl Serialize) -> Result<Self, ApiError> {
-        let start = self.0.len();
-        serde_json::to_writer(&mut self.0, fields).map_err(not_encoded)?;
-        match &self.0[start..] {
-            b"{}" => self.0.truncate(start),
-            [b'{', .., b'}'] => {
-                self.0[start] = b',';
-                self.0.pop();
-            }
-            _ => return Err(not_encoded("the fields of an answer must be a struct or a map")),
-        }
+        push_fields(&mut self.own, fields)?;
         Ok(self)
     }
 
-    /// Starts a field, and lends the buffer for its value: exactly one JSON value has to be written to it.
+    /// Starts a field, and returns the buffer: exactly one JSON value has to be written to it.
     pub fn open_field(&mut self, name: &str) -> &mut Vec<u8> {
-        self.0.extend_from_slice(b",\"");
-        self.0.extend_from_slice(name.as_bytes());
-        self.0.extend_from_slice(b"\":");
-        &mut self.0
+        self.own.extend_from_slice(b",\"");
+        self.own.extend_from_slice(name.as_bytes());
+        self.own.extend_from_slice(b"\":");
+        &mut self.own
+    }
+
+    /// The buffer, to continue a value.
+    pub fn buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.own
+    }
+
+    /// Inserts shared bytes without copying them.
+    pub fn splice(&mut self, shared: Bytes) {
+        if shared.len() <= COPIED_BYTES_MAX {
+            self.own.extend_from_slice(&shared);
+        } else {
+            self.spliced.push((self.own.len(), shared));
+        }
     }
 
     /// Adds a field whose value is already encoded.
@@ -135,54 +175,120 @@ impl Envelope {
         self
     }
 
-    /// The finished answer.
-    pub fn reply(self) -> Answer {
-        Ok(Reply(Body::Envelope(self.0)))
+    /// The finished response.
+    pub fn reply(self) -> HandlerResult {
+        Ok(Reply { body: Body::Envelope(self), held: None })
+    }
+
+    /// Bytes of the response without shared parts.
+    fn own_bytes(&self) -> usize {
+        self.own.len() + self.spliced.len() * SPLICE_BYTES
+    }
+
+    /// The bytes in their order.
+    fn into_parts(self) -> Vec<Bytes> {
+        let own = Bytes::from(self.own);
+        let mut parts = Vec::with_capacity(self.spliced.len() * 2 + 1);
+        let mut from = 0;
+        for (at, shared) in self.spliced {
+            parts.push(own.slice(from..at));
+            parts.push(shared);
+            from = at;
+        }
+        parts.push(own.slice(from..));
+        parts
     }
 }
 
 impl Reply {
-    /// An answer outside the envelope. An empty `cache_control` sends no such header.
+    /// A response outside the envelope. An empty `cache_control` sends no such header.
     pub fn plain(content_type: &'static str, cache_control: &'static str, bytes: impl Into<Bytes>) -> Self {
-        Self(Body::Plain { content_type, cache_control, bytes: bytes.into() })
+        Body::Plain { content_type, cache_control, bytes: bytes.into() }.into()
     }
 
-    /// A page for people, of which nobody keeps a copy, and whose address no other site is told: it may be a secret.
+    /// A web page that is never cached, and whose URL is not sent as a referrer: it may contain a secret.
     pub fn page(status: StatusCode, html: String) -> Self {
-        Self(Body::Page { status, html })
+        Body::Page { status, html }.into()
     }
 
-    /// An answer of these headers, without a body.
+    /// A response of these headers, without a body.
     pub fn bare(status: StatusCode, headers: Vec<(HeaderName, HeaderValue)>) -> Self {
-        Self(Body::Other(Other { status, headers, body: None }))
+        Body::Other(Other { status, headers, body: None }).into()
     }
 
-    /// Status 200 with these headers, and so many bytes as they come.
+    /// Status 200 with these headers and a body of known size, as a stream.
     pub fn stream(headers: Vec<(HeaderName, HeaderValue)>, size: u64, bytes: ByteStream) -> Self {
-        Self(Body::Other(Other { status: StatusCode::OK, headers, body: Some((size, bytes)) }))
+        Body::Other(Other { status: StatusCode::OK, headers, body: Some((size, bytes)) }).into()
     }
 
-    /// Says which parameters were not read, for handlers that read their body themselves.
-    pub fn ignoring(self, names: Vec<String>) -> Self {
-        match self.0 {
-            Body::Envelope(body) => Self(Body::Ignoring(body, names)),
-            other => Self(other),
+    /// An envelope that is produced while it is sent: `start` is its beginning, `more` the rest up to the closing
+    /// brace. Its length is unknown; an error ends the connection in the middle of the body.
+    pub fn flow(start: Envelope, more: PartStream) -> Self {
+        let start = start.into_parts().into_iter().map(Ok);
+        Body::Flow(Flow(stream::iter(start).chain(more).boxed())).into()
+    }
+
+    /// Holds memory of the budget until the client has read the response, as much as it really takes.
+    ///
+    /// # Errors
+    /// If it takes more than was reserved, and the budget is full.
+    pub fn holding(mut self, mut held: Reservation) -> Result<Self, BudgetFull> {
+        let bytes = self.own_bytes() as u64;
+        if !matches!(self.body, Body::Flow(_)) {
+            match bytes.checked_sub(held.bytes()) {
+                Some(more) => held.grow(more)?,
+                None => held.shrink_to(bytes),
+            }
+        }
+        self.held = Some(held);
+        Ok(self)
+    }
+
+    /// Counts a large response whose handler did not.
+    ///
+    /// # Errors
+    /// If the budget is full; the response is not sent then.
+    pub fn admitted(self, budget: &ByteBudget, holder: Holder) -> Result<Self, BudgetFull> {
+        if self.held.is_some() || self.own_bytes() <= UNCOUNTED_BYTES_MAX {
+            return Ok(self);
+        }
+        let held = budget.reserve(holder, Purpose::Answer, self.own_bytes() as u64)?;
+        self.holding(held)
+    }
+
+    fn own_bytes(&self) -> usize {
+        match &self.body {
+            Body::Envelope(envelope) | Body::Ignoring(envelope, _) => envelope.own_bytes(),
+            Body::Plain { bytes, .. } => bytes.len(),
+            Body::Page { html, .. } => html.len(),
+            Body::Flow(_) | Body::Other(_) => 0,
         }
     }
 
-    /// Closes the envelope and makes the response. `ignored` are the sorted names of parameters nobody read.
+    /// Sets the unread parameters, for handlers that read their body themselves.
+    pub fn ignoring(self, names: Vec<String>) -> Self {
+        let body = match self.body {
+            Body::Envelope(envelope) => Body::Ignoring(envelope, names),
+            other => other,
+        };
+        Self { body, held: self.held }
+    }
+
+    /// Closes the envelope and builds the response. `ignored` are the sorted names of unread parameters.
     pub fn into_response(self, ignored: &[String]) -> HttpResponse {
         let mut response = HttpResponse::Ok();
-        match self.0 {
-            Body::Envelope(body) => close_envelope(body, ignored),
-            Body::Ignoring(body, names) => close_envelope(body, &names),
+        let held = self.held;
+        match self.body {
+            Body::Envelope(envelope) => close_envelope(envelope, ignored, held),
+            Body::Ignoring(envelope, names) => close_envelope(envelope, &names, held),
+            Body::Flow(flow) => close_flow(flow, ignored, held),
             Body::Other(other) => other.into_response(),
             Body::Plain { content_type, cache_control, bytes } => {
                 response.insert_header((header::CONTENT_TYPE, HeaderValue::from_static(content_type)));
                 if !cache_control.is_empty() {
                     response.insert_header((header::CACHE_CONTROL, HeaderValue::from_static(cache_control)));
                 }
-                response.body(bytes)
+                respond(response, vec![bytes], held)
             }
             Body::Page { status, html } => {
                 response.status(status);
@@ -201,17 +307,74 @@ impl Reply {
     }
 }
 
-fn close_envelope(mut body: Vec<u8>, ignored: &[String]) -> HttpResponse {
-    if !ignored.is_empty() {
-        body.extend_from_slice(b",\"ignored_parameters_unsupported\":");
-        // Writing a list of strings to memory cannot fail.
-        let _ = serde_json::to_writer(&mut body, ignored);
+impl From<Body> for Reply {
+    fn from(body: Body) -> Self {
+        Self { body, held: None }
     }
-    body.extend_from_slice(b"}\n");
+}
+
+fn close_envelope(mut envelope: Envelope, ignored: &[String], held: Option<Reservation>) -> HttpResponse {
+    push_end(&mut envelope.own, ignored);
+    respond(json_response(), envelope.into_parts(), held)
+}
+
+fn close_flow(flow: Flow, ignored: &[String], held: Option<Reservation>) -> HttpResponse {
+    let mut end = Vec::new();
+    push_end(&mut end, ignored);
+    // The last chunk owns the reservation, which is released with the stream, also if that is dropped.
+    let end = stream::once(async move {
+        drop(held);
+        Ok(Bytes::from(end))
+    });
+    let whole = flow.0.chain(end).map(|part| part.map_err(|error| -> Box<dyn std::error::Error> { error }));
+    json_response().body(BodyStream::new(whole))
+}
+
+fn json_response() -> HttpResponseBuilder {
     let mut response = HttpResponse::Ok();
     response.insert_header((header::CONTENT_TYPE, JSON));
     response.insert_header((header::CACHE_CONTROL, NEVER_CACHED));
-    response.body(body)
+    response
+}
+
+/// Small bodies are sent whole, large ones in pieces.
+fn respond(
+    mut response: HttpResponseBuilder,
+    mut parts: Vec<Bytes>,
+    held: Option<Reservation>,
+) -> HttpResponse {
+    match parts.as_slice() {
+        [only] if only.len() <= UNCOUNTED_BYTES_MAX => response.body(parts.swap_remove(0)),
+        _ => response.body(Pieces::new(parts, held)),
+    }
+}
+
+/// Adds the names of the unread parameters, and closes the envelope.
+fn push_end(body: &mut Vec<u8>, ignored: &[String]) {
+    if !ignored.is_empty() {
+        body.extend_from_slice(b",\"ignored_parameters_unsupported\":");
+        // Writing a list of strings to memory cannot fail.
+        let _ = serde_json::to_writer(&mut *body, ignored);
+    }
+    body.extend_from_slice(b"}\n");
+}
+
+/// Writes every field of a struct, each with a comma before it.
+///
+/// # Errors
+/// 500 if it is not a struct or map, or cannot be encoded.
+pub fn push_fields(out: &mut Vec<u8>, fields: &impl Serialize) -> Result<(), ApiError> {
+    let start = out.len();
+    serde_json::to_writer(&mut *out, fields).map_err(not_encoded)?;
+    match &out[start..] {
+        b"{}" => out.truncate(start),
+        [b'{', .., b'}'] => {
+            out[start] = b',';
+            out.pop();
+        }
+        _ => return Err(not_encoded("the fields of an answer must be a struct or a map")),
+    }
+    Ok(())
 }
 
 fn not_encoded(reason: impl std::fmt::Display) -> ApiError {
@@ -224,7 +387,7 @@ mod tests {
     use super::*;
     use actix_web::body::to_bytes;
 
-    async fn body_of(answer: Answer, ignored: &[&str]) -> String {
+    async fn body_of(answer: HandlerResult, ignored: &[&str]) -> String {
         let ignored: Vec<String> = ignored.iter().map(|name| (*name).to_owned()).collect();
         let body = to_bytes(answer.unwrap().into_response(&ignored).into_body()).await.unwrap();
         String::from_utf8(body.to_vec()).unwrap()
@@ -260,6 +423,53 @@ mod tests {
             "{\"result\":\"success\",\"msg\":\"\",\"messages\":[{}],\"anchor\":7,\
              \"ignored_parameters_unsupported\":[\"z\"]}\n"
         );
+    }
+
+    #[actix_web::test]
+    async fn shared_parts_stand_where_they_were_put() {
+        let shared = Bytes::from("7".repeat(COPIED_BYTES_MAX + 1));
+        let mut envelope = Envelope::with_capacity(0);
+        envelope.open_field("a");
+        envelope.splice(shared.clone());
+        envelope.open_field("b").push(b'[');
+        envelope.splice(Bytes::from_static(b"1"));
+        envelope.buffer().extend_from_slice(b",2]");
+        let own = envelope.own_bytes();
+        assert!(own < COPIED_BYTES_MAX, "the shared part is not counted: {own}");
+        let expected = format!(
+            "{{\"result\":\"success\",\"msg\":\"\",\"a\":{},\"b\":[1,2],\
+             \"ignored_parameters_unsupported\":[\"z\"]}}\n",
+            "7".repeat(shared.len())
+        );
+        assert_eq!(body_of(envelope.reply(), &["z"]).await, expected);
+    }
+
+    #[actix_web::test]
+    async fn a_flow_is_closed_behind_its_last_part() {
+        let start = Envelope::with_capacity(0).raw_field("messages", b"[1");
+        let more = stream::iter([Ok(Bytes::from_static(b",2")), Ok(Bytes::from_static(b"]"))]).boxed();
+        assert_eq!(
+            body_of(Ok(Reply::flow(start, more)), &["z"]).await,
+            "{\"result\":\"success\",\"msg\":\"\",\"messages\":[1,2],\
+             \"ignored_parameters_unsupported\":[\"z\"]}\n"
+        );
+    }
+
+    #[actix_web::test]
+    async fn large_answers_are_counted_until_they_are_gone() {
+        let budget = ByteBudget::new(200 << 10, 150 << 10);
+        let holder = Holder::address(None);
+        let answer =
+            |bytes: usize| Envelope::with_capacity(0).field("a", &"x".repeat(bytes)).unwrap().reply();
+        let small = answer(100).unwrap().admitted(&budget, holder).unwrap();
+        assert_eq!(budget.used_bytes(), 0);
+        let large = answer(100 << 10).unwrap().admitted(&budget, holder).unwrap();
+        assert!(budget.used_bytes() > 100 << 10);
+        assert_eq!(answer(100 << 10).unwrap().admitted(&budget, holder).unwrap_err(), BudgetFull::Share);
+        let response = large.into_response(&[]);
+        assert!(budget.used_bytes() > 100 << 10);
+        drop((response, small));
+        assert_eq!(budget.used_bytes(), 0);
     }
 
     #[test]

@@ -1,18 +1,15 @@
-//! `/confirm_email/{key}`: the page that the link in a mail to a new address opens. Whoever reads mail there has the key, and
-//! opening it is all that confirming takes.
+//! `/confirm_email/{key}`: the page behind the link in an e-mail to a new address. Opening it confirms the address:
+//! only its owner receives the key.
 
 use super::{MessagePage, page};
-use crate::http::{Answer, Path, Realm};
-use crate::outside::mail::parse_confirm_key;
+use crate::http::{HandlerResult, Path, Realm};
+use crate::integrations::mail::parse_confirm_key;
 use actix_web::http::StatusCode;
-use actors::{DomainError, RealmHandle};
+use actors::{DomainError, RealmHandle, commands};
 use model::Timestamp;
 
-/// How long a link is good, in milliseconds (one day).
-const GOOD_MILLIS: u64 = 24 * 3600 * 1000;
-
-/// Makes the address the user's, and says so, or why not.
-pub async fn confirm(realm: Option<Realm>, Path(key): Path<String>) -> Answer {
+/// Changes the e-mail address of the user, and shows the result.
+pub async fn confirm(realm: Option<Realm>, Path(key): Path<String>) -> HandlerResult {
     let Some(Realm(realm)) = realm else { return says("", StatusCode::NOT_FOUND, NO_LINK) };
     let name = realm.directory().realm().name.clone();
     let Some((user, address, asked)) = parse_confirm_key(&realm, key.trim_end_matches('/')) else {
@@ -21,10 +18,16 @@ pub async fn confirm(realm: Option<Realm>, Path(key): Path<String>) -> Answer {
     if is_over(&realm, asked) {
         return says(&name, StatusCode::NOT_FOUND, EXPIRED);
     }
-    match realm.confirm_address(user.id, user.delivery_email.clone(), address.clone()).await {
+    match realm
+        .execute(commands::ConfirmAddress {
+            user: user.id,
+            old: user.delivery_email.clone(),
+            address: address.clone(),
+        })
+        .await
+    {
         Ok(()) => {
-            let text =
-                format!("{address} is now the address of your account. You log in with it from now on.");
+            let text = format!("{address} is now the address of your account. Use it to log in from now on.");
             says(&name, StatusCode::OK, ("Email address confirmed", &text))
         }
         Err(DomainError::LinkUsed) => says(&name, StatusCode::NOT_FOUND, NO_LINK),
@@ -36,24 +39,24 @@ pub async fn confirm(realm: Option<Realm>, Path(key): Path<String>) -> Answer {
     }
 }
 
-/// Whether a link is too old.
+/// Whether a link has expired.
 fn is_over(realm: &RealmHandle, asked: Timestamp) -> bool {
-    realm.now().millis_since(asked) > GOOD_MILLIS
+    realm.directory().realm().has_link_expired(asked, realm.now())
 }
 
-/// Title and text.
-type Words<'w> = (&'w str, &'w str);
+/// Title and text of a page.
+type PageText<'w> = (&'w str, &'w str);
 
-const NO_LINK: Words<'static> = (
+const NO_LINK: PageText<'static> = (
     "This link is not valid",
-    "It was used already, replaced by another change, or not copied whole. You can ask for another one in your settings.",
+    "It was already used, replaced by another change, or not copied completely. You can request another one in your settings.",
 );
-const EXPIRED: Words<'static> =
-    ("This link has expired", "It was good for one day. You can ask for another one in your settings.");
-const TAKEN: Words<'static> =
-    ("Somebody has this address", "Another account has been given this address since you asked for it.");
-const DEACTIVATED: Words<'static> = ("This account is deactivated", "Its address cannot be changed.");
+const EXPIRED: PageText<'static> =
+    ("This link has expired", "It was valid for one day. You can request another one in your settings.");
+const TAKEN: PageText<'static> =
+    ("This address is in use", "Another account has been given this address since your request.");
+const DEACTIVATED: PageText<'static> = ("This account is deactivated", "Its address cannot be changed.");
 
-fn says(organization: &str, status: StatusCode, (title, text): Words<'_>) -> Answer {
+fn says(organization: &str, status: StatusCode, (title, text): PageText<'_>) -> HandlerResult {
     page(status, &MessagePage { organization, title, text })
 }

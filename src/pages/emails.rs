@@ -1,10 +1,12 @@
-//! `/emails`: the mails of a development server.
+//! `GET /emails` and `GET /emails.json`: the e-mails sent by a development server, for people and for tests. On other
+//! servers the paths do not exist.
 
 use super::page;
-use crate::http::Answer;
-use crate::outside::mail::{KeptMail, MAILS_KEPT_MAX};
+use crate::http::{ApiError, App, HandlerResult, reply};
+use crate::integrations::mail::{KeptMail, MAILS_KEPT_MAX, MailList};
 use actix_web::http::StatusCode;
 use askama::Template;
+use serde::Serialize;
 
 #[derive(Template)]
 #[template(path = "emails.html", config = "src/pages/askama.toml")]
@@ -13,7 +15,22 @@ struct EmailsPage<'p> {
     kept_max: usize,
 }
 
-/// All mails, newest first.
-pub fn emails_page(mails: &[KeptMail]) -> Answer {
-    page(StatusCode::OK, &EmailsPage { mails, kept_max: MAILS_KEPT_MAX })
+/// The response of `/emails.json`.
+#[derive(Serialize)]
+struct Emails {
+    emails: Vec<KeptMail>,
+}
+
+/// A page of all e-mails, newest first, with working links.
+pub async fn emails_html(app: App) -> HandlerResult {
+    page(StatusCode::OK, &EmailsPage { mails: &list(&app)?.all(), kept_max: MAILS_KEPT_MAX })
+}
+
+/// The same as JSON.
+pub async fn emails_json(app: App) -> HandlerResult {
+    reply(&Emails { emails: list(&app)?.all() })
+}
+
+fn list(app: &App) -> Result<&MailList, ApiError> {
+    app.mail.list().ok_or_else(ApiError::not_found)
 }

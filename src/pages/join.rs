@@ -1,25 +1,23 @@
-//! `/join/{key}/`: the page that an invitation's link opens, and what becomes of its form.
+//! `/join/{key}/`: the page behind an invitation link, and its form.
 //!
-//! Whoever has the key is invited: nothing else says who somebody is here, so there are no cookies, and no other page can
-//! make a browser do what its own user could not. What is wrong with the form is said on the page.
+//! The key is the only credential: there are no cookies, and no other page can make a browser do what its own user
+//! could not. Errors are shown next to the fields of the form.
 
 use super::{MessagePage, page};
-use crate::api::account::welcome::welcome;
-use crate::http::{Answer, ApiError, App, Fields, FromFields, Params, Path, Realm, RealmUrl};
+use crate::http::{ApiError, App, Fields, FromFields, HandlerResult, Params, Path, Realm, RealmUrl};
 use actix_web::http::StatusCode;
-use actors::{DomainError, Joining, RealmHandle};
+use actors::{DomainError, Joining, RealmHandle, commands};
 use askama::Template;
 use model::{Directory, Invitation};
 use rules::RuleError;
 use rules::addresses::AddressRefusal;
 use rules::error::{AddressProblem, InvitationEnd, InvitationError};
-use rules::invitations::{check_new_address, check_open};
+use rules::invitations::{check_new_address, open_invitation};
 use rules::names::{check_full_name_free, parse_full_name};
 use rules::passwords::{PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, is_strong_password};
 use rules::text::strip;
-use std::sync::Arc;
 
-/// What was filled in. Everything may be missing: then it is said on the page that it is.
+/// The form. Every field may be missing, which is an error shown on the page.
 pub struct JoinForm {
     email: String,
     full_name: String,
@@ -36,7 +34,7 @@ impl FromFields for JoinForm {
     }
 }
 
-/// What is wrong with the form, in words for whoever filled it in.
+/// The errors of the form, by field.
 #[derive(Default)]
 struct Problems {
     email: Option<String>,
@@ -73,32 +71,33 @@ struct JoinedPage<'p> {
     url: &'p str,
 }
 
-/// An invitation that somebody can join with, and the organization as it was when that was found out.
+/// A usable invitation, and the directory by which that was decided.
 struct Invited {
     realm: RealmHandle,
     directory: Directory,
-    invitation: Arc<Invitation>,
+    /// Restricted to what its inviter may still grant.
+    invitation: Invitation,
 }
 
-/// Shows the form, or says why there is none.
-pub async fn show(realm: Option<Realm>, Path(key): Path<String>) -> Answer {
+/// Shows the form, or why the invitation cannot be used.
+pub async fn show(realm: Option<Realm>, Path(key): Path<String>) -> HandlerResult {
     match find(realm, &key) {
         Ok(invited) => invited.form("", "", &Problems::default()),
-        Err(refusal) => refusal,
+        Err(refusal) => *refusal,
     }
 }
 
-/// Makes the account, and says how to log in to it.
+/// Creates the account, and shows how to log in.
 pub async fn join(
     app: App,
     realm: Option<Realm>,
     url: Option<RealmUrl>,
     Path(key): Path<String>,
     Params(form): Params<JoinForm>,
-) -> Answer {
+) -> HandlerResult {
     let invited = match find(realm, &key) {
         Ok(invited) => invited,
-        Err(refusal) => return refusal,
+        Err(refusal) => return *refusal,
     };
     let JoinForm { email, full_name, password } = form;
     let email = invited.invitation.address.clone().unwrap_or(email);
@@ -106,15 +105,14 @@ pub async fn join(
     if problems.are_there() {
         return invited.form(&email, &full_name, &problems);
     }
-    let turn = app.passwords.turn().await?;
+    let permit = app.passwords.acquire_permit().await?;
     let known = [email.clone(), full_name.clone()];
-    let hashed = turn.run(move |hasher| {
+    let hashed = permit.run(move |hasher| {
         let is_strong = is_strong_password(&password, &[&known[0], &known[1]]);
         if is_strong { hasher.hash(&password).map(Some) } else { Ok(None) }
     });
     let Some(password_hash) = hashed.await?? else {
-        problems.password =
-            Some("This password is too easy to guess. Add a word or two that nobody expects.".into());
+        problems.password = Some("This password is too easy to guess. Add another word or two.".into());
         return invited.form(&email, &full_name, &problems);
     };
     let joining = Joining {
@@ -123,9 +121,8 @@ pub async fn join(
         full_name: full_name.clone(),
         password_hash,
     };
-    match invited.realm.accept_invitation(joining).await {
+    match invited.realm.execute(commands::AcceptInvitation { joining }).await {
         Ok(user) => {
-            welcome(&invited.realm, &user, Some(&invited.invitation)).await;
             let url = url.map(|RealmUrl(url)| url).unwrap_or_default();
             let organization = &invited.directory.realm().name;
             let (full_name, email) = (&user.full_name, &user.delivery_email);
@@ -135,46 +132,49 @@ pub async fn join(
     }
 }
 
-/// The invitation of a key, or the page that says that nobody can join with it.
-fn find(realm: Option<Realm>, key: &str) -> Result<Invited, Answer> {
+/// The invitation of a key, or the page that says why it cannot be used.
+fn find(realm: Option<Realm>, key: &str) -> Result<Invited, Box<HandlerResult>> {
     let unknown = || {
-        message(
+        Box::new(message(
             StatusCode::NOT_FOUND,
             "",
-            "This link does not lead anywhere",
-            "Perhaps a part of it is missing. Copy the whole link, or ask whoever invited you for another one.",
-        )
+            "This link is not valid",
+            "A part of it may be missing. Copy the complete link, or ask for another invitation.",
+        ))
     };
     let Realm(realm) = realm.ok_or_else(unknown)?;
-    // With the slash at the end that links have, and without.
+    // Links have a slash at their end, but may lose it.
     let key = key.strip_suffix('/').unwrap_or(key);
     let id = realm.invitation_of_key(key).ok_or_else(unknown)?;
     let directory = realm.directory();
-    let invitation = directory.invitation(id).cloned().ok_or_else(unknown)?;
+    let found = directory.invitation(id).cloned().ok_or_else(unknown)?;
     let organization = directory.realm().name.clone();
     if !directory.realm().is_active {
-        let text = "Nobody can join it any more.";
-        return Err(message(StatusCode::GONE, &organization, "This organization has been deactivated", text));
+        let text = "It no longer accepts new members.";
+        let title = "This organization has been deactivated";
+        return Err(Box::new(message(StatusCode::GONE, &organization, title, text)));
     }
-    check_open(&invitation, realm.now()).map_err(|end| ended(&organization, end))?;
+    let given = open_invitation(&directory, &found, realm.now());
+    let invitation = given.map_err(|end| Box::new(ended(&organization, end)))?;
     let invited = Invited { realm, directory, invitation };
     if let Some(address) = &invited.invitation.address
         && let Err(problem) = check_new_address(&invited.directory, address)
     {
-        return Err(message(StatusCode::GONE, &organization, "You cannot join", address_text(problem)));
+        let text = address_text(problem);
+        return Err(Box::new(message(StatusCode::GONE, &organization, "You cannot join", text)));
     }
     Ok(invited)
 }
 
 impl Invited {
-    /// The page with the form as it was filled in, but for the password.
-    fn form(&self, email: &str, full_name: &str, problems: &Problems) -> Answer {
+    /// The page with the form as it was submitted, except for the password.
+    fn form(&self, email: &str, full_name: &str, problems: &Problems) -> HandlerResult {
         let fixed = self.invitation.address.as_deref();
         let inviter = self.directory.user(self.invitation.inviter);
         let has_problems = problems.are_there();
         let template = JoinPage {
             organization: &self.directory.realm().name,
-            inviter: inviter.map_or("Somebody", |inviter| inviter.full_name.as_str()),
+            inviter: inviter.map_or("A member", |inviter| inviter.full_name.as_str()),
             email: fixed.unwrap_or(email),
             is_address_fixed: fixed.is_some(),
             full_name,
@@ -186,7 +186,7 @@ impl Invited {
         page(if has_problems { StatusCode::BAD_REQUEST } else { StatusCode::OK }, &template)
     }
 
-    /// Everything that is wrong with the form and quickly found.
+    /// The errors that can be found without hashing the password.
     fn problems(&self, email: &str, full_name: &str, password: &str) -> Problems {
         let name = parse_full_name(full_name);
         let name = name.and_then(|name| check_full_name_free(&self.directory, name, None));
@@ -208,8 +208,8 @@ impl Invited {
         }
     }
 
-    /// What changed while the password was computed.
-    fn refused(&self, error: DomainError, email: &str, full_name: &str) -> Answer {
+    /// Errors of changes that happened while the password was hashed.
+    fn refused(&self, error: DomainError, email: &str, full_name: &str) -> HandlerResult {
         let organization = &self.directory.realm().name;
         let problems = match error {
             DomainError::Rule(RuleError::Invitation(InvitationError::Over(end))) => {
@@ -231,23 +231,21 @@ impl Invited {
     }
 }
 
-fn message(status: StatusCode, organization: &str, title: &str, text: &str) -> Answer {
+fn message(status: StatusCode, organization: &str, title: &str, text: &str) -> HandlerResult {
     page(status, &MessagePage { organization, title, text })
 }
 
-fn ended(organization: &str, end: InvitationEnd) -> Answer {
+fn ended(organization: &str, end: InvitationEnd) -> HandlerResult {
     let (title, text) = match end {
         InvitationEnd::Used => (
             "This invitation has already been used",
-            "If it was you who used it, log in with a Zulip app. Otherwise ask for an invitation of your own.",
+            "If it was you who used it, log in with a Zulip app. Otherwise ask for another invitation.",
         ),
         InvitationEnd::Revoked => (
             "This invitation has been revoked",
-            "If you have an account already, log in with a Zulip app. Otherwise ask whoever invited you for another one.",
+            "If you have an account already, log in with a Zulip app. Otherwise ask for another invitation.",
         ),
-        InvitationEnd::Expired => {
-            ("This invitation has expired", "Ask whoever invited you to send it once more.")
-        }
+        InvitationEnd::Expired => ("This invitation has expired", "Ask for another invitation."),
     };
     message(StatusCode::GONE, organization, title, text)
 }
@@ -256,14 +254,14 @@ fn address_text(problem: AddressProblem) -> &'static str {
     match problem {
         AddressProblem::Invalid => "Enter a valid email address.",
         AddressProblem::Refused(AddressRefusal::OutsideDomains) => {
-            "This organization takes only addresses at domains of its own."
+            "This organization accepts only email addresses of its own domains."
         }
         AddressProblem::Refused(AddressRefusal::Disposable) => "Please use your real email address.",
         AddressProblem::Refused(AddressRefusal::ContainsPlus) => {
             "Email addresses containing + are not allowed."
         }
         AddressProblem::Reserved => "This address is reserved for system bots.",
-        AddressProblem::Taken => "There is an account with this address already. Log in with a Zulip app.",
+        AddressProblem::Taken => "An account with this address exists already. Log in with a Zulip app.",
         AddressProblem::Deactivated => {
             "The account with this address has been deactivated. Ask an administrator to reactivate it."
         }
@@ -272,7 +270,7 @@ fn address_text(problem: AddressProblem) -> &'static str {
 
 fn name_text(error: &RuleError) -> String {
     match error {
-        RuleError::NameTaken => "Somebody here has this name already, and names must be unique here.".into(),
+        RuleError::NameTaken => "This name is taken, and names must be unique in this organization.".into(),
         other => other.to_string(),
     }
 }

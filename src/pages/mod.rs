@@ -1,28 +1,28 @@
-//! The few pages for people without a client: plain HTML from the templates beside this file, nothing to run in the
-//! browser, no cookies. Everything that is filled into a template is escaped.
+//! The web pages for people without a client: plain HTML from the templates in this folder, without scripts and
+//! cookies. Everything inserted into a template is escaped.
 
 pub mod confirm_email;
 pub mod emails;
 pub mod join;
 
-use crate::http::{Answer, ApiError, Reply};
+use crate::http::{ApiError, HandlerResult, Reply};
 use actix_web::http::StatusCode;
 use askama::Template;
 
-/// A page that says one thing.
+/// A page with a title and a text.
 #[derive(Template)]
 #[template(path = "message.html", config = "src/pages/askama.toml")]
 struct MessagePage<'p> {
-    /// Whose page it is; empty where that is not known.
+    /// Name of the organization; empty if it is unknown.
     organization: &'p str,
     title: &'p str,
     text: &'p str,
 }
 
-/// Answers a page with a status.
-fn page(status: StatusCode, template: &impl Template) -> Answer {
+/// Renders a page with a status.
+fn page(status: StatusCode, template: &impl Template) -> HandlerResult {
     let html = template.render().map_err(|error| {
-        tracing::error!(%error, "a page could not be written");
+        tracing::error!(%error, "a page could not be rendered");
         ApiError::internal()
     })?;
     Ok(Reply::page(status, html))

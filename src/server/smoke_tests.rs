@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::config::Overrides;
-use crate::http::routes::table;
+use crate::routes::table;
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -160,7 +160,7 @@ async fn an_address_of_another_organization_is_told_only_to_its_owner() {
         name: "Acme".into(),
         email_domain: "acme.example".into(),
     };
-    started.server.app().server.create_realm(new, |_, _| Vec::new()).await.unwrap();
+    started.server.app().server.create_realm(new, |_| Vec::new()).await.unwrap();
     let at_acme = async |password| {
         let form = [("username", "hamlet@zulip.com"), ("password", password)];
         read(started.post("/fetch_api_key", &form).header("Host", "acme.localhost")).await

@@ -1,95 +1,105 @@
-//! What can go wrong with stored data, in words that say what to do next.
+//! Errors of stored data. Their texts say what to do next.
 
+use crate::log;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
-/// A failure of the store. None of them is caused by what a client sent.
+/// An error of the store. None is caused by a request of a client.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The operating system refused.
+    /// A file operation failed.
     #[error("{what} {}: {source}", path.display())]
     Io {
-        /// What was tried, such as "cannot create".
+        /// The failed operation, such as "cannot create".
         what: &'static str,
-        /// On which file or folder.
         path: PathBuf,
-        /// Why not.
         source: std::io::Error,
     },
-    /// Another process has the data folder.
+    /// Another process uses the data folder.
     #[error(
         "the data folder {} is in use by another millstream process{}; stop it first, or choose another folder with --data",
         path.display(),
         pid.as_deref().map(|pid| format!(" (pid {pid})")).unwrap_or_default()
     )]
-    Locked {
-        /// The folder.
-        path: PathBuf,
-        /// Who has it, when known.
-        pid: Option<String>,
-    },
+    Locked { path: PathBuf, pid: Option<String> },
     /// The folder has a format that this server does not know.
     #[error(
         "the data folder {} has format {found}, this server knows up to {known}; use the newer server that wrote it",
         path.display()
     )]
-    TooNew {
-        /// The folder.
-        path: PathBuf,
-        /// Its format.
-        found: u32,
-        /// The newest format known.
-        known: u32,
-    },
-    /// The folder has something in it that is not ours.
+    TooNew { path: PathBuf, found: u32, known: u32 },
+    /// The folder is not a data folder and not empty.
     #[error("{} is not a millstream data folder: {why}", path.display())]
-    NotADataFolder {
-        /// The folder.
-        path: PathBuf,
-        /// What speaks against it.
-        why: String,
-    },
-    /// A record cannot be written.
+    NotADataFolder { path: PathBuf, why: String },
+    /// The secret is not the one that the folder was made with.
+    #[error(
+        "the file `secret` in {} is not the one that this data folder was made with. With it every API key and every \
+         link in a mail would stop working, and phones would get no notifications until they register again. Put the \
+         old file back from a backup. To go on with the new one all the same, remove `secret.fingerprint` from the \
+         folder; then all users have to log in again",
+        path.display()
+    )]
+    SecretChanged { path: PathBuf },
+    /// The folder has trees but no journal.
+    #[error(
+        "the journal {} is missing, but the folder `state` made from it is there: the journal was moved, or lost with \
+         everything in it. Put it back, or restore a backup of the data folder. (`state` alone cannot replace it. Only to \
+         begin with an empty server, remove `state`.)",
+        path.display()
+    )]
+    JournalMissing { path: PathBuf },
+    /// A record cannot be encoded.
     #[error("a record cannot be encoded: {0}")]
     Encode(String),
-    /// A record cannot be read.
+    /// A record cannot be decoded.
     #[error(
         "a stored {what} cannot be read: {why}; run `millstream check --data DIR` to see what is damaged"
     )]
     Decode {
-        /// Which kind of record.
+        /// The kind of record.
         what: &'static str,
-        /// Why not.
         why: String,
     },
-    /// The trees are damaged beyond what opening repairs.
+    /// The trees are damaged, and opening them does not repair it.
     #[error(
-        "the trees cannot be opened: {0}; run `millstream check --data DIR`, which can rebuild them from the journal"
+        "the trees cannot be opened: {0}; run `millstream check --data DIR --rebuild`, which rebuilds them from the \
+         journal (so does a start after the folder `state` was removed)"
     )]
     Trees(#[from] sled::Error),
-    /// The trees are so damaged that their library gave up instead of answering.
+    /// The trees are so damaged that sled panicked.
     #[error(
-        "the trees are damaged: {0}; run `millstream check --data DIR`, which can rebuild them from the journal"
+        "the trees are damaged: {0}; run `millstream check --data DIR --rebuild`, which rebuilds them from the \
+         journal (so does a start after the folder `state` was removed)"
     )]
     TreesDamaged(String),
     /// The trees are ahead of the journal: part of the journal was lost.
     #[error(
         "the trees of organization {realm} reflect frame {trees}, but the journal ends at {journal}: \
-         the journal was cut or replaced; the way back is a copy of the data folder made before"
+         the journal was cut or replaced. Restore a backup of the data folder; without one, \
+         `millstream check --data DIR --rebuild` goes on with what the journal has"
     )]
-    JournalBehind {
-        /// Which organization.
-        realm: u32,
-        /// Newest frame in the trees.
-        trees: u64,
-        /// Newest frame in the journal.
-        journal: u64,
-    },
-    /// The log refused.
+    JournalBehind { realm: u32, trees: u64, journal: u64 },
+    /// An error of the log.
     #[error(transparent)]
     Log(#[from] crate::log::LogError),
-    /// The writer of the trees has ended.
+    /// The thread that writes the trees has ended.
     #[error("the writer of the trees has stopped")]
     ProjectionStopped,
+    /// The disk is too full to write the trees.
+    #[error("the disk is too full to write the trees")]
+    NoRoom,
+    /// The trees are closed until the disk has space to open them.
+    #[error("the trees are closed until the disk has free space")]
+    TreesClosed,
+    /// The trees cannot be opened, and the journal is too long to be replayed into memory.
+    #[error(
+        "the disk is full and the trees cannot be opened; the journal is too long to serve it from memory \
+         (more than {limit_bytes} bytes): free some space and start again"
+    )]
+    TooLongForMemory {
+        /// The limit, in bytes of frames.
+        limit_bytes: usize,
+    },
 }
 
 impl StoreError {
@@ -97,10 +107,41 @@ impl StoreError {
     pub fn is_tree_damage(&self) -> bool {
         match self {
             Self::TreesDamaged(_) => true,
-            Self::Trees(error) => {
-                matches!(error, sled::Error::Corruption { .. } | sled::Error::ReportableBug(_))
-            }
+            Self::Trees(error) => match error {
+                sled::Error::Corruption { .. }
+                | sled::Error::ReportableBug(_)
+                | sled::Error::Unsupported(_)
+                | sled::Error::CollectionNotFound(_) => true,
+                sled::Error::Io(error) => is_damage(error.kind()),
+            },
             _ => false,
         }
     }
+
+    /// Whether the disk, or the share of it that this process may use, is full.
+    pub fn is_full(&self) -> bool {
+        match self {
+            Self::NoRoom => true,
+            Self::Io { source, .. } => log::is_full(source),
+            Self::Log(error) => error.is_full(),
+            Self::Trees(sled::Error::Io(error)) => log::is_full(error),
+            // sled panics on I/O errors that it does not expect; only the text of the panic tells the cause.
+            Self::TreesDamaged(why) => why.contains("No space left on device") || why.contains("StorageFull"),
+            _ => false,
+        }
+    }
+}
+
+/// Errors that sled returns when its files are damaged. Other errors are those of the disk.
+fn is_damage(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::InvalidData
+            | ErrorKind::InvalidInput
+            | ErrorKind::UnexpectedEof
+            | ErrorKind::IsADirectory
+            | ErrorKind::NotADirectory
+            | ErrorKind::AlreadyExists
+            | ErrorKind::NotFound
+    )
 }

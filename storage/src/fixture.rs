@@ -1,29 +1,30 @@
 //! Records and frames for the tests of this package.
 
+use crate::batch::Applied;
 use crate::log::{Durable, FrameBytes, LogError, MemoryLog, RealmLog, Ticket};
 use crate::open::encode_frame;
-use crate::projection::{Applied, Trees};
+use crate::projection::Trees;
 use crate::view::{Rows, View};
 use model::channel::ChannelPermissions;
 use model::fact::MessageRanges;
 use model::group::GroupPermissions;
-use model::message::MessageTraits;
 use model::queue::{ClientCapabilities, QueueOptions};
 use model::{
-    Channel, ChannelId, DirectConversation, EventKinds, EventNumber, Fact, Flag, FlagOp, Flags, Frame,
-    GroupId, GroupSetting, Message, MessageId, Place, QueueId, QueueRecord, Realm, RealmId, RecipientId,
-    Role, Sequence, Subscription, Timestamp, User, UserGroup, UserId,
+    Channel, ChannelFact, ChannelId, DirectConversation, EventKinds, EventNumber, Fact, Flag, FlagOp, Flags,
+    Frame, GroupId, GroupSetting, Message, MessageFact, MessageId, Place, QueueId, QueueRecord, Realm,
+    RealmFact, RealmId, RecipientId, Role, Sequence, Subscription, SubscriptionFact, Timestamp, User,
+    UserFact, UserGroup, UserId,
 };
 use std::path::Path;
 use std::sync::Arc;
 
-/// Where all frames of these tests belong.
+/// The organization of all frames in these tests.
 pub const REALM: RealmId = RealmId(3);
 
-/// Page cache of trees in tests.
+/// Page cache of trees in tests, in bytes.
 pub const CACHE_BYTES: u64 = 16 * 1024 * 1024;
 
-/// A sink for logs whose reports nobody waits for.
+/// A sink that ignores the reports of a log.
 pub struct Ignored;
 
 impl Durable for Ignored {
@@ -52,7 +53,7 @@ pub fn user(id: u32) -> User {
     )
 }
 
-fn nobody() -> GroupSetting {
+fn system_group() -> GroupSetting {
     GroupSetting::Group(GroupId(1))
 }
 
@@ -60,7 +61,7 @@ pub fn group(id: u32, members: &[u32], subgroups: &[u32]) -> UserGroup {
     UserGroup {
         members: members.iter().copied().map(UserId).collect(),
         subgroups: subgroups.iter().copied().map(GroupId).collect(),
-        ..UserGroup::new(GroupId(id), format!("group {id}"), "", GroupPermissions::all(nobody()))
+        ..UserGroup::new(GroupId(id), format!("group {id}"), "", GroupPermissions::all(system_group()))
     }
 }
 
@@ -68,7 +69,7 @@ pub fn group(id: u32, members: &[u32], subgroups: &[u32]) -> UserGroup {
 pub fn channel(id: u32) -> Channel {
     let permissions = ChannelPermissions {
         administer_channel: GroupSetting::only(UserId(1)),
-        ..ChannelPermissions::all(nobody())
+        ..ChannelPermissions::all(system_group())
     };
     let name = format!("Channel {id}");
     Channel {
@@ -78,23 +79,12 @@ pub fn channel(id: u32) -> Channel {
 }
 
 fn message(id: u32, sender: u32, recipient: u32, place: Place) -> Message {
+    let sent = Timestamp(2_000 + u64::from(id));
     Message {
-        id: MessageId(id),
-        sender: UserId(sender),
-        recipient: RecipientId(recipient),
-        place,
-        sent: Timestamp(2_000 + u64::from(id)),
         content: format!("tea {id}"),
         rendered: format!("<p>tea {id}</p>"),
         client: "website".into(),
-        traits: MessageTraits::default(),
-        user_flags: Vec::new(),
-        topic_links: Vec::new(),
-        edits: Vec::new(),
-        last_edited: None,
-        last_moved: None,
-        reactions: Vec::new(),
-        submessages: Vec::new(),
+        ..Message::new(MessageId(id), UserId(sender), RecipientId(recipient), place, sent)
     }
 }
 
@@ -126,55 +116,70 @@ pub fn queue(id: &str, user: u32, after: u64) -> QueueRecord {
 }
 
 pub fn sent(message: Message) -> Fact {
-    Fact::MessageSent { message: Arc::new(message), echo: None }
+    Fact::Message(MessageFact::Sent { message: Arc::new(message), echo: None })
 }
 
 pub fn subscribed(channel: u32, users: &[u32], after: u32) -> Fact {
     let record = Subscription::start("#76ce90".into(), MessageId(after));
-    Fact::Subscribed {
+    Fact::Subscription(SubscriptionFact::Added {
         channel: ChannelId(channel),
         subscribers: users.iter().map(|user| (UserId(*user), record.clone())).collect(),
         by: UserId(1),
-    }
+    })
 }
 
 pub fn unsubscribed(channel: u32, users: &[u32], last: u32) -> Fact {
     let users = users.iter().copied().map(UserId).collect();
-    Fact::Unsubscribed { channel: ChannelId(channel), last: MessageId(last), users, by: UserId(1) }
+    Fact::Subscription(SubscriptionFact::Removed {
+        channel: ChannelId(channel),
+        last: MessageId(last),
+        users,
+        by: UserId(1),
+    })
 }
 
 pub fn flags_changed(user: u32, flag: Flag, op: FlagOp, ranges: &[(u32, u32)]) -> Fact {
     let messages = ranges.iter().map(|(first, last)| (MessageId(*first), MessageId(*last))).collect();
-    Fact::FlagsChanged { user: UserId(user), flag, op, messages: MessageRanges(messages) }
+    Fact::Message(MessageFact::FlagsChanged {
+        user: UserId(user),
+        flag,
+        op,
+        messages: MessageRanges(messages),
+    })
 }
 
 pub fn direct(recipient: u32, users: &[u32]) -> Fact {
     let users = users.iter().copied().map(UserId).collect();
-    Fact::DirectConversationCreated(DirectConversation { recipient: RecipientId(recipient), users })
+    Fact::Message(MessageFact::ConversationCreated(DirectConversation {
+        recipient: RecipientId(recipient),
+        users,
+    }))
 }
 
 /// Three users in two channels.
 pub fn first_facts() -> Vec<Fact> {
-    let mut facts = vec![Fact::RealmCreated(Box::new(realm()))];
-    facts.extend((1..=3).map(|id| Fact::UserCreated(Box::new(user(id)))));
-    facts.extend((1..=2).map(|id| Fact::ChannelCreated(Box::new(channel(id)))));
+    let mut facts = vec![Fact::Realm(RealmFact::Created(Box::new(realm())))];
+    facts.extend((1..=3).map(|id| Fact::User(UserFact::Created(Box::new(user(id))))));
+    facts.extend((1..=2).map(|id| Fact::Channel(ChannelFact::Created(Box::new(channel(id))))));
     facts.push(subscribed(1, &[1, 2], 0));
     facts.push(subscribed(2, &[1], 0));
     facts
 }
 
-/// An organization with a log, as an actor and the projection would run it, without threads.
+/// An organization with a log, run as by an actor and the projection, but without threads.
 pub struct Run<L: RealmLog> {
     pub log: L,
     pub view: Option<View>,
     pub waiting: Vec<Applied>,
+    /// The source of bodies that are not in memory, once the organization was loaded.
+    pub trees: Option<Trees>,
     epoch: u64,
 }
 
 impl<L: RealmLog> Run<L> {
     pub fn new(log: L) -> Self {
         let epoch = log.open(REALM.0, 0).unwrap().epoch;
-        Self { log, view: None, waiting: Vec::new(), epoch }
+        Self { log, view: None, waiting: Vec::new(), trees: None, epoch }
     }
 
     pub fn view(&self) -> &View {
@@ -192,7 +197,19 @@ impl<L: RealmLog> Run<L> {
         self.apply(sequence, &frame)
     }
 
+    /// Loads bodies that a frame changes into memory, as the commit pipeline does.
+    fn warm(&mut self, sequence: Sequence, frame: &Frame) {
+        let (Some(view), Some(trees)) = (&mut self.view, &self.trees) else { return };
+        for id in frame.facts.iter().filter_map(Fact::changed_message) {
+            if view.recent.get(id).is_none() && view.messages.all.contains(id.0) {
+                let own = trees.message(REALM, id, view.changes_of(id)).unwrap();
+                view.recent.warm(sequence, Arc::new(own.unwrap()));
+            }
+        }
+    }
+
     fn apply(&mut self, sequence: Sequence, frame: &Frame) -> Rows {
+        self.warm(sequence, frame);
         let rows = match &mut self.view {
             Some(view) => view.apply(sequence, frame).unwrap(),
             None => {
@@ -219,7 +236,7 @@ impl<L: RealmLog> Run<L> {
     }
 }
 
-/// Flags with these and no others.
+/// Exactly these flags.
 pub fn flags(all: &[Flag]) -> Flags {
     all.iter().fold(Flags::NONE, |flags, flag| flags.with(*flag))
 }

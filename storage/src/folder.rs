@@ -1,15 +1,19 @@
-//! The data folder: who may use it, which format it has, and where things are in it.
+//! The data folder: its lock, its format and its layout.
 //!
 //! ```text
-//! format      what the folder is, as JSON
+//! format      format number and number of shards, as JSON
 //! lock        held by the process that uses the folder
 //! secret      what API keys are derived from
-//! journal/    one folder of segments for each shard: the truth
+//! secret.fingerprint   detects that the secret was replaced
+//! journal/    one folder of segments for each shard: the source of truth
 //! state/      the trees, which can be rebuilt from the journal
+//! development  empty; marks the folder of a development server, which uses only folders with this file
 //! ```
 
 use crate::error::StoreError;
-use serde::{Deserialize, Serialize};
+use crate::log;
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -21,14 +25,29 @@ pub const FORMAT: u32 = 1;
 /// Bytes of the server secret.
 pub const SECRET_BYTES: usize = 32;
 
-/// What the file `format` says.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The file that detects that the secret was replaced.
+const FINGERPRINT: &str = "secret.fingerprint";
+
+/// Files that an interrupted first start may leave in a folder that has no `format` yet.
+const STARTED: [&str; 8] = [
+    "lock",
+    "secret",
+    "secret.new",
+    FINGERPRINT,
+    "secret.fingerprint.new",
+    "journal",
+    "format.new",
+    "development",
+];
+
+/// The content of the file `format`.
+#[derive(Debug)]
 struct Format {
     millstream_format: u32,
     shards: usize,
 }
 
-/// A data folder that this process has for itself until the value is dropped.
+/// A data folder, locked by this process until the value is dropped.
 #[derive(Debug)]
 pub struct DataFolder {
     path: PathBuf,
@@ -38,14 +57,14 @@ pub struct DataFolder {
 }
 
 impl DataFolder {
-    /// Opens a folder, or creates it with `shards` shards and `secret` (both are kept from then on).
+    /// Opens a folder, or creates it with `shards` shards and `secret`. An existing folder keeps its own.
     ///
     /// # Errors
-    /// [`StoreError::Locked`] while another process has it, [`StoreError::TooNew`],
+    /// [`StoreError::Locked`] while another process uses it, [`StoreError::TooNew`],
     /// [`StoreError::NotADataFolder`], [`StoreError::Io`].
     pub fn open(path: &Path, shards: usize, secret: [u8; SECRET_BYTES]) -> Result<Self, StoreError> {
         create_private(path)?;
-        // Before anything is put there: a folder of something else stays as it is.
+        // Before anything is written: a folder that is not ours stays unchanged.
         if !Self::exists(path) {
             check_empty(path)?;
         }
@@ -53,43 +72,55 @@ impl DataFolder {
         let format_path = path.join("format");
         if !format_path.exists() {
             write_private(&path.join("secret"), hex(&secret).as_bytes())?;
+            write_private(&path.join(FINGERPRINT), fingerprint(&secret).as_bytes())?;
+            create_private(&path.join("journal"))?;
             let format = Format { millstream_format: FORMAT, shards: shards.max(1) };
-            // Last and by rename: a folder with this file is complete.
+            // Written last and atomically: a folder with this file is complete.
             write_private(&format_path, format!("{}\n", to_json(&format)).as_bytes())?;
             sync_folder(path)?;
         }
         let format = read_format(path)?;
         let secret = read_secret(path)?;
-        create_private(&path.join("journal"))?;
+        check_fingerprint(path, &secret)?;
         Ok(Self { path: path.to_path_buf(), shards: format.shards, secret, _lock: lock })
     }
 
-    /// Whether there is a data folder at a path.
+    /// Whether `path` is a data folder.
     pub fn exists(path: &Path) -> bool {
         path.join("format").exists()
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How many shards its organizations are spread over.
+    /// The number of shards.
     pub fn shards(&self) -> usize {
         self.shards
     }
 
-    /// What API keys are derived from. Never print it.
+    /// The secret from which API keys are derived. Never print it.
     pub fn secret(&self) -> &[u8; SECRET_BYTES] {
         &self.secret
     }
 
-    /// The journal of a shard.
+    /// The journal folder of a shard.
     pub fn journal(&self, shard: usize) -> PathBuf {
         self.path.join("journal").join(format!("shard-{shard:03}"))
     }
 
-    /// The trees.
+    /// Rejects a folder that has trees but no journal: starting would begin a new, empty history.
+    pub fn check_journals(&self) -> Result<(), StoreError> {
+        let has_segment = |shard| log::has_segments(&self.journal(shard));
+        let missing = (0..self.shards).find(|shard| !has_segment(*shard));
+        match missing.filter(|_| self.state().exists()) {
+            Some(shard) => Err(StoreError::JournalMissing { path: self.journal(shard) }),
+            None => Ok(()),
+        }
+    }
+
+    /// The folder of the trees.
     pub fn state(&self) -> PathBuf {
         self.path.join("state")
     }
@@ -101,16 +132,16 @@ fn create_private(path: &Path) -> Result<(), StoreError> {
     builder.create(path).map_err(|source| io("cannot create", path, source))
 }
 
-/// The lock, for as long as it lives.
+/// The lock file, unlocked on drop.
 #[derive(Debug)]
 struct FolderLock(File);
 
 impl Drop for FolderLock {
-    /// Closing the file would not do: a process that is just being started from this one has a copy of it for
-    /// a moment, and with the copy the lock.
+    /// Unlocks explicitly: closing the file is not enough, because a child process that is being started holds a copy of
+    /// the file descriptor, and with it the lock, until it calls exec.
     fn drop(&mut self) {
         if let Err(error) = self.0.unlock() {
-            tracing::warn!(%error, "the lock of the data folder goes with the process");
+            tracing::warn!(%error, "the data folder could not be unlocked; the lock is released when the process ends");
         }
     }
 }
@@ -143,18 +174,23 @@ fn lock(folder: &Path) -> Result<FolderLock, StoreError> {
         file.rewind()?;
         writeln!(file, "{}", std::process::id())
     };
-    note(&mut file).map_err(|source| io("cannot write", &path, source))?;
+    // The process id is only informative: a full disk must not prevent the start.
+    if let Err(error) = note(&mut file) {
+        tracing::warn!(%error, "the process id could not be written to the lock file of the data folder");
+    }
     Ok(FolderLock(file))
 }
 
-/// A folder without a `format` file may hold nothing but what a start that was cut short left.
+/// A folder without a `format` file may only contain files of an interrupted first start.
 fn check_empty(path: &Path) -> Result<(), StoreError> {
     let entries = fs::read_dir(path).map_err(|source| io("cannot read", path, source))?;
     for entry in entries {
         let name = entry.map_err(|source| io("cannot read", path, source))?.file_name();
         let name = name.to_string_lossy().into_owned();
-        if !["lock", "secret", "secret.new", "format.new"].contains(&name.as_str()) {
-            let why = format!("it has no file `format`, but a {name:?}; choose an empty folder");
+        if !STARTED.contains(&name.as_str()) {
+            let why = format!(
+                "the folder is not empty ({name:?}) and has no `format` file; choose an empty folder"
+            );
             return Err(StoreError::NotADataFolder { path: path.to_path_buf(), why });
         }
     }
@@ -165,7 +201,7 @@ fn read_format(folder: &Path) -> Result<Format, StoreError> {
     let text = read(&folder.join("format"))?;
     let found = parse_format(&text).ok_or_else(|| StoreError::NotADataFolder {
         path: folder.to_path_buf(),
-        why: "its file `format` is not as expected".into(),
+        why: "its file `format` is not valid".into(),
     })?;
     if found.millstream_format > FORMAT {
         return Err(StoreError::TooNew {
@@ -203,6 +239,29 @@ fn read_secret(folder: &Path) -> Result<[u8; SECRET_BYTES], StoreError> {
     })
 }
 
+/// Identifies a secret without revealing it.
+fn fingerprint(secret: &[u8; SECRET_BYTES]) -> String {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret).expect("HMAC takes keys of any length");
+    mac.update(b"millstream data folder");
+    hex(&mac.finalize().into_bytes()[..8])
+}
+
+/// Rejects a secret that differs from the one the folder was created with. A folder without a fingerprint gets one.
+fn check_fingerprint(folder: &Path, secret: &[u8; SECRET_BYTES]) -> Result<(), StoreError> {
+    let (path, own) = (folder.join(FINGERPRINT), fingerprint(secret));
+    match fs::read_to_string(&path) {
+        Ok(known) if known.trim() == own => Ok(()),
+        Ok(_) => Err(StoreError::SecretChanged { path: folder.to_path_buf() }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            if let Err(error) = write_private(&path, own.as_bytes()) {
+                tracing::warn!(%error, "the fingerprint of the secret could not be stored");
+            }
+            Ok(())
+        }
+        Err(source) => Err(io("cannot read", &path, source)),
+    }
+}
+
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -223,7 +282,9 @@ fn read(path: &Path) -> Result<String, StoreError> {
 }
 
 fn write_private(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    let new = path.with_extension("new");
+    let mut new = path.as_os_str().to_owned();
+    new.push(".new");
+    let new = PathBuf::from(new);
     let write = || {
         let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
         file.write_all(bytes)?;
@@ -247,7 +308,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn a_folder_is_private_locked_and_keeps_its_secret() {
+    fn data_folder_is_private_locked_and_keeps_its_secret() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("data");
         let folder = DataFolder::open(&path, 2, [7; 32]).unwrap();
@@ -262,10 +323,10 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_free_even_while_a_copy_of_its_lock_is_open() {
+    fn data_folder_is_unlocked_despite_inherited_descriptor() {
         let temp = tempfile::tempdir().unwrap();
         let folder = DataFolder::open(temp.path(), 1, [7; 32]).unwrap();
-        // What a process that is being started has for a moment.
+        // The copy that a child process holds until it calls exec.
         let copy = folder._lock.0.try_clone().unwrap();
         drop(folder);
         assert!(DataFolder::open(temp.path(), 1, [7; 32]).is_ok());
@@ -273,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn newer_and_foreign_folders_are_refused() {
+    fn newer_and_foreign_folders_are_rejected() {
         let temp = tempfile::tempdir().unwrap();
         fs::write(temp.path().join("notes.txt"), "mine").unwrap();
         let error = DataFolder::open(temp.path(), 1, [0; 32]).unwrap_err();
@@ -286,7 +347,38 @@ mod tests {
     }
 
     #[test]
-    fn a_start_that_was_cut_short_is_repeated() {
+    fn replaced_secret_is_rejected_until_accepted() {
+        let temp = tempfile::tempdir().unwrap();
+        drop(DataFolder::open(temp.path(), 1, [7; 32]).unwrap());
+        fs::write(temp.path().join("secret"), hex(&[8; 32])).unwrap();
+        let error = DataFolder::open(temp.path(), 1, [9; 32]).unwrap_err();
+        assert!(matches!(error, StoreError::SecretChanged { .. }), "{error}");
+        assert!(!error.to_string().contains(&hex(&[8; 32])), "{error}");
+        fs::remove_file(temp.path().join("secret.fingerprint")).unwrap();
+        let folder = DataFolder::open(temp.path(), 1, [9; 32]).unwrap();
+        assert_eq!(folder.secret(), &[8; 32]);
+        drop(folder);
+        // From now on the new secret is the accepted one.
+        fs::write(temp.path().join("secret"), hex(&[7; 32])).unwrap();
+        assert!(DataFolder::open(temp.path(), 1, [9; 32]).is_err());
+    }
+
+    #[test]
+    fn trees_without_journal_are_rejected() {
+        let temp = tempfile::tempdir().unwrap();
+        let folder = DataFolder::open(temp.path(), 1, [7; 32]).unwrap();
+        folder.check_journals().unwrap();
+        fs::create_dir(folder.state()).unwrap();
+        let error = folder.check_journals().unwrap_err();
+        assert!(matches!(error, StoreError::JournalMissing { .. }), "{error}");
+        fs::create_dir_all(folder.journal(0)).unwrap();
+        assert!(folder.check_journals().is_err());
+        fs::write(folder.journal(0).join("0000000001.seg"), "").unwrap();
+        folder.check_journals().unwrap();
+    }
+
+    #[test]
+    fn interrupted_first_start_is_repeated() {
         let temp = tempfile::tempdir().unwrap();
         fs::write(temp.path().join("secret"), "half").unwrap();
         let folder = DataFolder::open(temp.path(), 1, [5; 32]).unwrap();

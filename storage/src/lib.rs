@@ -1,18 +1,20 @@
-//! What is true after a restart.
+//! Durable storage of organizations.
 //!
-//! Frames of facts go to the log (`log`), which alone decides what is durable. `view` applies them to
-//! memory and gives rows; `projection` writes the rows to sled behind the answers. `open` brings all of
-//! it together, `check` compares it. `sled::` appears in this package only.
+//! Frames of facts are appended to the log (`log`), which alone decides what is durable. `view` applies them to
+//! memory and derives rows; `projection` writes the rows to sled asynchronously. `open` loads and replays an
+//! organization, `check` compares the parts with each other. `sled::` appears in this package only.
 
 mod batch;
 pub mod check;
 pub mod codec;
+pub mod disk;
 pub mod error;
 pub mod folder;
 pub mod log;
 pub mod open;
 pub mod projection;
-pub mod tables;
+pub mod projector;
+mod stored_message;
 pub mod view;
 
 #[cfg(test)]
@@ -20,9 +22,12 @@ mod fixture;
 #[cfg(test)]
 mod open_tests;
 
+pub use batch::Applied;
 pub use check::{CheckProgress, CheckReport, check_folder};
 pub use error::StoreError;
 pub use folder::DataFolder;
-pub use open::{OpenedRealm, decode_frame, encode_frame, open_realm, replay};
-pub use projection::{Applied, Projection, ProjectionSender, Trees};
+pub use open::{OpenedRealm, decode_frame, encode_frame, open_realm, open_realm_in_memory, replay};
+pub use projection::Trees;
+pub use projector::{Projection, ProjectionFailure, ProjectionSender};
+pub use stored_message::Unstored;
 pub use view::View;

@@ -1,71 +1,84 @@
-//! Opening: what the trees have, brought up to the end of the log.
+//! Opening an organization: loading the trees and replaying the frames that they lack.
 
+use crate::batch::Applied;
 use crate::codec;
 use crate::error::StoreError;
-use crate::log::{Opened, RealmLog};
-use crate::projection::{Applied, Trees};
-use crate::view::View;
+use crate::log::{FrameBytes, Opened, RealmLog};
+use crate::projection::Trees;
+use crate::view::{Rows, View};
 use bytes::Bytes;
 use model::{Frame, RealmId, Sequence};
 use std::sync::atomic::Ordering;
 
-/// Frames that are written to the trees in one batch while replaying.
+/// How many frames are written to the trees in one batch while replaying.
 const REPLAY_FRAMES_MAX: usize = 1024;
+
+/// Limit of the frames that are replayed into memory while the trees cannot be opened, in bytes.
+pub const MEMORY_REPLAY_BYTES_MAX: usize = 512 * 1024 * 1024;
 
 /// An organization at the end of its log.
 #[derive(Debug)]
 pub struct OpenedRealm {
-    /// Everything in memory; none for an organization that is yet to be created.
+    /// The organization in memory; `None` if it is not yet created.
     pub view: Option<View>,
-    /// What to append with.
+    /// The bounds of its log, and the epoch to append with.
     pub opened: Opened,
     /// How many frames the trees lacked.
     pub replayed: u64,
 }
 
-/// The bytes of a frame for the log.
-///
-/// # Errors
-/// [`StoreError::Encode`].
+/// Encodes a frame for the log.
 pub fn encode_frame(frame: &Frame) -> Result<Bytes, StoreError> {
     Ok(codec::encode(frame)?.into())
 }
 
-/// The frame in bytes from the log.
-///
-/// # Errors
-/// [`StoreError::Decode`].
+/// Decodes a frame of the log.
 pub fn decode_frame(bytes: &[u8]) -> Result<Frame, StoreError> {
     codec::decode(bytes, "frame")
 }
 
-/// Opens an organization: loads what the trees have and replays the frames they lack.
+/// Opens an organization: loads it from the trees and replays the frames that they lack.
 ///
 /// # Errors
-/// [`StoreError::JournalBehind`] when the trees know frames that the log has not, besides those of
-/// reading either.
+/// [`StoreError::JournalBehind`] when the trees reflect frames that the log does not have, and errors of reading.
 pub fn open_realm(log: &dyn RealmLog, trees: &Trees, realm: RealmId) -> Result<OpenedRealm, StoreError> {
     let opened = log.open(realm.0, 0)?;
     let view = trees.load(realm)?;
     if view.is_none() && opened.last_sequence > 0 && trees.clear(realm)? > 0 {
         tracing::warn!(%realm, "the trees had only part of the organization; it is rebuilt from the journal");
     }
-    let applied = view.as_ref().map_or(0, |view| view.progress.sequence.0);
-    if applied > opened.last_sequence {
-        return Err(StoreError::JournalBehind {
-            realm: realm.0,
-            trees: applied,
-            journal: opened.last_sequence,
-        });
-    }
+    let applied = applied_frames(view.as_ref(), realm, &opened)?;
     let view = replay(log, trees, realm, view)?;
     Ok(OpenedRealm { view, opened, replayed: opened.last_sequence - applied })
 }
 
-/// Applies every frame after the ones that `view` reflects, and writes the rows.
+/// Like `open_realm`, but on a full disk: nothing is written. What the trees lack (everything, if they are closed) stays
+/// in memory until they have it; until then no later frame may be written to the trees.
 ///
 /// # Errors
-/// As for `open_realm`.
+/// [`StoreError::TooLongForMemory`], besides those of `open_realm`.
+pub fn open_realm_in_memory(
+    log: &dyn RealmLog,
+    trees: &Trees,
+    realm: RealmId,
+) -> Result<OpenedRealm, StoreError> {
+    let opened = log.open(realm.0, 0)?;
+    let view = if trees.is_open() { trees.load(realm)? } else { None };
+    let applied = applied_frames(view.as_ref(), realm, &opened)?;
+    let view = replay_to_memory(log, realm, view)?;
+    Ok(OpenedRealm { view, opened, replayed: opened.last_sequence - applied })
+}
+
+/// How many frames a view from the trees reflects.
+fn applied_frames(view: Option<&View>, realm: RealmId, opened: &Opened) -> Result<u64, StoreError> {
+    let (trees, journal) = (view.map_or(0, |view| view.progress.sequence.0), opened.last_sequence);
+    if trees > journal {
+        return Err(StoreError::JournalBehind { realm: realm.0, trees, journal });
+    }
+    Ok(trees)
+}
+
+/// Applies every frame after the ones that `view` reflects, and writes the rows.
 pub fn replay(
     log: &dyn RealmLog,
     trees: &Trees,
@@ -75,16 +88,7 @@ pub fn replay(
     let from = view.as_ref().map_or(1, |view| view.progress.sequence.0 + 1);
     let mut batch = Vec::new();
     for frame in log.read(realm.0, from)? {
-        let stored = frame?;
-        let (sequence, frame) = (Sequence(stored.sequence), decode_frame(&stored.payload)?);
-        let rows = match &mut view {
-            Some(view) => view.apply(sequence, &frame)?,
-            None => {
-                let (created, rows) = View::create(sequence, &frame)?;
-                view = Some(created);
-                rows
-            }
-        };
+        let rows = apply(&mut view, &frame?)?;
         if let Some(view) = &view {
             batch.push(Applied { realm, progress: view.progress, rows, stored: view.recent.stored() });
         }
@@ -96,6 +100,38 @@ pub fn replay(
     trees.write(batch)?;
     mark_stored(view.as_ref());
     Ok(view)
+}
+
+/// Applies every frame after the ones that `view` reflects. The trees do not get them, so memory keeps every message.
+fn replay_to_memory(
+    log: &dyn RealmLog,
+    realm: RealmId,
+    mut view: Option<View>,
+) -> Result<Option<View>, StoreError> {
+    let from = view.as_ref().map_or(1, |view| view.progress.sequence.0 + 1);
+    let mut bytes = 0;
+    for frame in log.read(realm.0, from)? {
+        let frame = frame?;
+        bytes += frame.payload.len();
+        if bytes > MEMORY_REPLAY_BYTES_MAX {
+            return Err(StoreError::TooLongForMemory { limit_bytes: MEMORY_REPLAY_BYTES_MAX });
+        }
+        apply(&mut view, &frame)?;
+    }
+    Ok(view)
+}
+
+/// Applies one frame to a view, which the first frame makes.
+fn apply(view: &mut Option<View>, stored: &FrameBytes) -> Result<Rows, StoreError> {
+    let (sequence, frame) = (Sequence(stored.sequence), decode_frame(&stored.payload)?);
+    match view {
+        Some(view) => view.apply(sequence, &frame),
+        None => {
+            let (created, rows) = View::create(sequence, &frame)?;
+            *view = Some(created);
+            Ok(rows)
+        }
+    }
 }
 
 /// Everything that a view reflects is in the trees.

@@ -1,9 +1,11 @@
-//! Opening an organization whose trees stand anywhere: behind the journal, ahead of it, damaged or gone.
+//! Opening an organization whose trees are behind the journal, beyond it, damaged or missing.
 
 use crate::check::compare;
 use crate::fixture::*;
 use crate::log::{Journal, JournalOptions, RealmLog, SyncPolicy};
-use crate::tables::{self, Key, Table};
+use crate::view::key::Key;
+use crate::view::record::Record;
+use crate::view::records;
 use crate::view::{Progress, Row, RowChange, Rows};
 use crate::{Applied, OpenedRealm, Projection, StoreError, Trees, open_realm};
 use model::{Flag, FlagOp, MessageId, Sequence, UserId};
@@ -73,7 +75,7 @@ impl Case {
 }
 
 #[test]
-fn trees_behind_the_journal_are_brought_up() {
+fn lagging_trees_are_replayed() {
     for lacking in [0, 1, 20, MESSAGES as usize + 1] {
         let case = Case::new(lacking);
         assert_eq!(case.open().replayed, lacking as u64);
@@ -82,7 +84,7 @@ fn trees_behind_the_journal_are_brought_up() {
 }
 
 #[test]
-fn replayed_bodies_may_leave_memory() {
+fn replayed_bodies_may_be_evicted() {
     let case = Case::new(20);
     let opened = case.open();
     let stored = opened.view.unwrap().recent.stored();
@@ -90,19 +92,19 @@ fn replayed_bodies_may_leave_memory() {
 }
 
 #[test]
-fn trees_ahead_of_the_journal_are_refused() {
+fn trees_beyond_the_journal_are_rejected() {
     let case = Case::new(0);
     fs::remove_dir_all(case.journal_path()).unwrap();
     let journal = case.journal();
     let trees = case.trees();
     let error = open_realm(&journal, &trees, REALM).unwrap_err();
     assert!(matches!(error, StoreError::JournalBehind { trees: FRAMES, journal: 0, .. }), "{error}");
-    assert!(error.to_string().contains("copy of the data folder"), "{error}");
+    assert!(error.to_string().contains("Restore a backup"), "{error}");
     assert!(trees.load(REALM).unwrap().is_some(), "the trees are left alone");
 }
 
 #[test]
-fn trees_that_are_gone_are_rebuilt() {
+fn missing_trees_are_rebuilt() {
     let case = Case::new(0);
     fs::remove_dir_all(case.state()).unwrap();
     assert_eq!(case.open().replayed, FRAMES);
@@ -114,8 +116,8 @@ fn trees_that_are_gone_are_rebuilt() {
 }
 
 #[test]
-fn trees_with_only_part_of_an_organization_are_rebuilt() {
-    for table in [Table::Progress, Table::Realm] {
+fn incomplete_trees_are_rebuilt() {
+    for table in [records::Progress::ID, records::Realm::ID] {
         let case = Case::new(0);
         {
             let trees = case.trees();
@@ -132,7 +134,7 @@ fn snapshots(state: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_damaged_snapshot_of_the_trees_is_moved_aside() {
+fn damaged_sled_snapshot_is_moved_aside() {
     let damages: [fn(&mut Vec<u8>); 3] = [
         |bytes| bytes.clear(),
         |bytes| bytes.truncate(bytes.len() / 2),
@@ -159,7 +161,7 @@ fn a_damaged_snapshot_of_the_trees_is_moved_aside() {
 }
 
 #[test]
-fn an_organization_that_is_nowhere_has_no_view() {
+fn unknown_organization_has_no_view() {
     let temp = tempfile::tempdir().unwrap();
     let log = memory_log();
     let opened = open_realm(&log, &trees(temp.path()), REALM).unwrap();
@@ -168,7 +170,7 @@ fn an_organization_that_is_nowhere_has_no_view() {
 }
 
 #[test]
-fn the_projection_writes_everything_before_it_ends() {
+fn projection_writes_everything_on_close() {
     let case = Case { temp: tempfile::tempdir().unwrap() };
     let mut run = Run::new(case.journal());
     let trees = case.trees();
@@ -192,7 +194,7 @@ fn the_projection_writes_everything_before_it_ends() {
 }
 
 #[test]
-fn large_frames_wait_for_room_and_all_get_through() {
+fn projection_queue_is_bounded_in_bytes() {
     let temp = tempfile::tempdir().unwrap();
     let trees = trees(temp.path());
     let projection = Projection::start(trees.clone()).unwrap();
@@ -200,11 +202,11 @@ fn large_frames_wait_for_room_and_all_get_through() {
     // Three times what may wait.
     for sequence in 1..=3 * 64 {
         let progress = Progress { sequence: Sequence(sequence), ..Progress::default() };
-        let key = tables::message_chunk(REALM, MessageId(sequence as u32)).into_bytes();
+        let key = Key::new(REALM, records::Messages::ID, &MessageId(sequence as u32)).into_bytes();
         let rows = Rows(vec![RowChange::Put(Row { key, value: vec![7; 1024 * 1024] })]);
         sender.send(Applied { realm: REALM, progress, rows, stored: Arc::default() }).unwrap();
     }
     drop(sender);
     projection.close().unwrap();
-    assert_eq!(trees.table(REALM, Table::Messages).count(), 3 * 64);
+    assert_eq!(trees.table::<records::Messages>(REALM).count(), 3 * 64);
 }

@@ -1,46 +1,47 @@
-//! The trees, and the thread that writes rows to them behind the answers.
+//! The trees on disk.
 //!
-//! The journal is the truth; the trees follow it in larger batches. Every batch carries the number of
-//! the newest frame it reflects, in the same atomic write, so that a restart knows where to go on.
+//! The journal is the source of truth; the trees follow it in larger batches (`projector`). Every batch writes the number
+//! of the newest frame that it reflects atomically with its rows, so that a restart knows from where to replay.
+//!
+//! After an I/O error sled refuses every further operation, so the trees can be closed and reopened while the server
+//! runs. While they are closed, reading from them is an error.
 
-use crate::batch::Batch;
+use crate::batch::{Applied, Batch};
 use crate::codec::{decode, encode};
 use crate::error::StoreError;
-use crate::tables::{self, Key, Table};
 use crate::view::chunk::entries;
-use crate::view::{Progress, Row, RowChange, Rows, View, load};
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crate::view::key::{self, Key};
+use crate::view::record::{Record, decode_key};
+use crate::view::records::{self, Messages};
+use crate::view::{Row, View, load};
 use model::{EventNumber, Message, MessageId, RealmId, Sequence};
-use parking_lot::{Condvar, Mutex};
+use parking_lot::RwLock;
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Frames that may wait for the trees. A shard that is further ahead waits: the trees bound the memory.
-const WAITING_FRAMES_MAX: usize = 8192;
-
-/// Bytes of rows that may wait for the trees, for frames that are large.
-const WAITING_BYTES_MAX: usize = 64 * 1024 * 1024;
-
-/// Frames that are written in one batch at most.
-const BATCH_FRAMES_MAX: usize = 4096;
-
-/// How long a frame waits for others to be written with.
-const COMPANY_TIME: Duration = Duration::from_millis(50);
-
-/// Rows that are removed in one batch at most.
+/// At most this many rows are removed in one batch.
 const CLEAR_ROWS_MAX: usize = 4096;
 
-/// Garbage is freed once for every so many rows: a step frees 512 things, a row leaves a handful.
+/// Garbage is collected once for this many written rows: a collection frees up to 512 objects, a row leaves a few.
 const GARBAGE_ROWS: usize = 64;
 
 /// The trees on disk. Clones share them.
 #[derive(Clone, Debug)]
-pub struct Trees {
+pub struct Trees(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    path: PathBuf,
+    cache_bytes: u64,
+    /// `None` while the trees are closed.
+    open: RwLock<Option<OpenTrees>>,
+}
+
+#[derive(Debug)]
+struct OpenTrees {
     db: sled::Db,
     state: sled::Tree,
 }
@@ -51,39 +52,54 @@ impl Trees {
     /// # Errors
     /// [`StoreError::Trees`] when they are damaged; what was moved aside to recover is logged.
     pub fn open(path: &Path, cache_bytes: u64) -> Result<Self, StoreError> {
-        let config = sled::Config::new()
-            .path(path)
-            .cache_capacity(cache_bytes)
-            // The journal makes things durable; this only bounds how much is replayed after a crash,
-            // and lets sled clean its segments.
-            .flush_every_ms(Some(1000));
-        let db = match open_unlocked(&config) {
-            Ok(db) => db,
-            Err(error @ StoreError::Trees(sled::Error::Corruption { .. })) => {
-                // A kill while sled writes a snapshot makes every later open fail; without the
-                // snapshot it scans its log instead (sled issues 1527 and 1533).
-                if !move_snapshots_aside(path) {
-                    return Err(error);
-                }
-                tracing::warn!(%error, "the trees had a damaged snapshot, which was moved aside");
-                open_unlocked(&config)?
-            }
-            Err(error) => return Err(error),
-        };
-        let state = db.open_tree("state")?;
-        Ok(Self { db, state })
+        let trees = Self::closed(path, cache_bytes);
+        trees.reopen()?;
+        Ok(trees)
+    }
+
+    /// Trees that are not opened yet.
+    pub fn closed(path: &Path, cache_bytes: u64) -> Self {
+        Self(Arc::new(Shared { path: path.to_path_buf(), cache_bytes, open: RwLock::default() }))
+    }
+
+    /// Whether they can be read.
+    pub fn is_open(&self) -> bool {
+        self.0.open.read().is_some()
+    }
+
+    /// The folder of the trees.
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// Closes the trees. Errors of the disk are only logged: the journal has everything.
+    pub fn close(&self) {
+        let open = self.0.open.write().take();
+        // sled panics when its last sync fails.
+        if std::panic::catch_unwind(AssertUnwindSafe(|| drop(open))).is_err() {
+            tracing::warn!("the trees could not be closed cleanly; the next start replays what they lack");
+        }
+    }
+
+    /// Opens the trees, closing them first if they are open.
+    pub fn reopen(&self) -> Result<(), StoreError> {
+        self.close();
+        let opened = open_trees(&self.0.path, self.0.cache_bytes)?;
+        *self.0.open.write() = Some(opened);
+        Ok(())
+    }
+
+    pub(crate) fn state(&self) -> Result<sled::Tree, StoreError> {
+        self.0.open.read().as_ref().map(|open| open.state.clone()).ok_or(StoreError::TreesClosed)
     }
 
     /// The organizations in the trees.
-    ///
-    /// # Errors
-    /// [`StoreError::Trees`].
     pub fn realms(&self) -> Result<Vec<RealmId>, StoreError> {
-        let mut found = Vec::new();
+        let (state, mut found) = (self.state()?, Vec::new());
         let mut from = Vec::new();
-        while let Some(entry) = self.state.range(from..).next() {
+        while let Some(entry) = state.range(from..).next() {
             let (key, _) = entry?;
-            let Some(realm) = tables::realm_of(&key) else { break };
+            let Some(realm) = key::realm_of(&key) else { break };
             found.push(realm);
             if realm.0 == u32::MAX {
                 break;
@@ -93,37 +109,13 @@ impl Trees {
         Ok(found)
     }
 
-    /// The organization as the trees have it.
-    ///
-    /// # Errors
-    /// [`StoreError::Decode`], [`StoreError::Trees`].
+    /// Loads an organization; `None` if the trees do not have it.
     pub fn load(&self, realm: RealmId) -> Result<Option<View>, StoreError> {
-        load(&self.state, realm)
+        load(&self.state()?, realm)
     }
 
-    /// A message's own record: what was sent, or what `View::is_changed` says has become of it. None when it was
-    /// deleted meanwhile.
-    ///
-    /// # Errors
-    /// [`StoreError::Decode`], [`StoreError::Trees`].
-    pub fn message(
-        &self,
-        realm: RealmId,
-        id: MessageId,
-        is_changed: bool,
-    ) -> Result<Option<Message>, StoreError> {
-        if !is_changed {
-            return Ok(self.messages(realm, (id, id), |found| found == id)?.pop());
-        }
-        let key = tables::changed_message(realm, id);
-        self.state.get(key.as_bytes())?.map(|bytes| decode(&bytes, "changed message")).transpose()
-    }
-
-    /// Messages as they were sent, with ids from `first` to `last`, for which `wanted` says yes, ascending: one
-    /// scan over the chunks that have them. For those that changed, see `message`.
-    ///
-    /// # Errors
-    /// [`StoreError::Decode`], [`StoreError::Trees`].
+    /// Messages as they were sent, with ids from `first` to `last`, filtered by `wanted`, ascending: one scan over their
+    /// chunks. See `complete` for later changes of them.
     pub fn messages(
         &self,
         realm: RealmId,
@@ -132,8 +124,8 @@ impl Trees {
     ) -> Result<Vec<Message>, StoreError> {
         let mut found = Vec::new();
         let from = self.chunk_with(realm, first)?;
-        let to = tables::message_chunk(realm, last);
-        for row in self.state.range(from.as_bytes()..=to.as_bytes()) {
+        let to = Key::new(realm, Messages::ID, &last);
+        for row in self.state()?.range(from.as_bytes()..=to.as_bytes()) {
             for entry in entries(&row?.1) {
                 let (id, record) = entry?;
                 if (first..=last).contains(&id) && wanted(id) {
@@ -144,25 +136,21 @@ impl Trees {
         Ok(found)
     }
 
-    /// The key of the chunk that a message is in, if it is in any.
+    /// The key of the chunk that holds a message, if it is stored.
     fn chunk_with(&self, realm: RealmId, id: MessageId) -> Result<Key, StoreError> {
-        let (from, to) = (Key::table(realm, Table::Messages), tables::message_chunk(realm, id));
-        match self.state.range(from.as_bytes()..=to.as_bytes()).next_back() {
-            Some(row) => {
-                Ok(tables::message_chunk(realm, MessageId(tables::number_at(&row?.0, 0).unwrap_or(0))))
-            }
+        let (from, to) = (Key::table(realm, Messages::ID), Key::new(realm, Messages::ID, &id));
+        match self.state()?.range(from.as_bytes()..=to.as_bytes()).next_back() {
+            Some(row) => Ok(Key::new(realm, Messages::ID, &decode_key::<Messages>(&row?.0)?)),
             None => Ok(from),
         }
     }
 
-    /// The frame from which to read on to get every event after `event`.
-    ///
-    /// # Errors
-    /// [`StoreError::Decode`], [`StoreError::Trees`].
+    /// The frame from which reading yields every event after `event`; the first frame while the trees are closed.
     pub fn frame_before_event(&self, realm: RealmId, event: EventNumber) -> Result<Sequence, StoreError> {
-        let from = Key::table(realm, Table::EventPositions);
-        let to = tables::event_position(realm, event.0);
-        match self.state.range(from.as_bytes()..=to.as_bytes()).next_back() {
+        let Ok(state) = self.state() else { return Ok(Sequence(1)) };
+        let from = Key::table(realm, records::EventPositions::ID);
+        let to = Key::new(realm, records::EventPositions::ID, &event);
+        match state.range(from.as_bytes()..=to.as_bytes()).next_back() {
             Some(entry) => decode(&entry?.1, "event position"),
             None => Ok(Sequence(1)),
         }
@@ -170,52 +158,46 @@ impl Trees {
 
     /// Every row of an organization, in key order.
     pub fn rows(&self, realm: RealmId) -> impl Iterator<Item = Result<Row, StoreError>> + use<> {
-        rows_under(&self.state, &realm.0.to_be_bytes())
+        rows_under(self.state(), &realm.0.to_be_bytes())
     }
 
     /// Every row of one table of an organization, in key order.
-    pub fn table(
-        &self,
-        realm: RealmId,
-        table: Table,
-    ) -> impl Iterator<Item = Result<Row, StoreError>> + use<> {
-        rows_under(&self.state, Key::table(realm, table).as_bytes())
+    pub fn table<R: Record>(&self, realm: RealmId) -> impl Iterator<Item = Result<Row, StoreError>> + use<R> {
+        rows_under(self.state(), Key::table(realm, R::ID).as_bytes())
     }
 
     /// Removes every row of an organization, so that it can be rebuilt. Returns how many there were.
     ///
-    /// The first batch takes the rows that everything else hangs on: when this is cut short, the rest
-    /// does not count as an organization.
-    ///
-    /// # Errors
-    /// [`StoreError::Trees`].
+    /// The first batch removes the rows without which an organization is not loaded, so an interrupted removal leaves
+    /// nothing that is mistaken for a whole organization.
     pub fn clear(&self, realm: RealmId) -> Result<u64, StoreError> {
-        let mut removed = 0;
+        let (state, mut removed) = (self.state()?, 0);
         loop {
             let mut batch = sled::Batch::default();
             let mut rows = 0;
-            for key in self.state.scan_prefix(realm.0.to_be_bytes()).keys().take(CLEAR_ROWS_MAX) {
+            for key in state.scan_prefix(realm.0.to_be_bytes()).keys().take(CLEAR_ROWS_MAX) {
                 batch.remove(key?);
                 rows += 1;
             }
             if rows == 0 {
                 return Ok(removed);
             }
-            self.state.apply_batch(batch)?;
+            state.apply_batch(batch)?;
             free_garbage(rows);
             removed += rows as u64;
         }
     }
 
-    /// Writes rows and how far they have come, all or nothing.
+    /// Writes rows and progress atomically.
     ///
     /// # Errors
-    /// [`StoreError::Trees`], [`StoreError::Encode`], and [`StoreError::Decode`] when a chunk that is to lose a
-    /// message cannot be read.
+    /// [`StoreError::Trees`], [`StoreError::Encode`], and [`StoreError::Decode`] when a chunk from which a message is
+    /// removed cannot be read.
     pub fn write(&self, batch: Vec<Applied>) -> Result<(), StoreError> {
         let mut progress = BTreeMap::new();
-        // A chunk comes once for each of its messages; only the last one is worth writing.
-        let mut newest = Batch::new(&self.state);
+        // A chunk is put once for each of its messages; only its last state is written.
+        let state = self.state()?;
+        let mut newest = Batch::new(&state);
         for applied in batch {
             applied.rows.0.into_iter().try_for_each(|change| newest.add(change))?;
             progress.insert(applied.realm, applied.progress);
@@ -230,9 +212,9 @@ impl Trees {
             }
         }
         for (realm, progress) in progress {
-            rows.insert(Key::table(realm, Table::Progress).into_bytes(), encode(&progress)?);
+            rows.insert(Key::table(realm, records::Progress::ID).into_bytes(), encode(&progress)?);
         }
-        self.state.apply_batch(rows)?;
+        state.apply_batch(rows)?;
         free_garbage(count);
         Ok(())
     }
@@ -240,37 +222,68 @@ impl Trees {
     /// Damages the trees, for tests.
     #[cfg(test)]
     pub(crate) fn remove_row(&self, key: &Key) {
-        self.state.remove(key.as_bytes()).expect("trees of tests can be written");
+        self.state().expect("open").remove(key.as_bytes()).expect("trees of tests can be written");
     }
 
-    /// Hands everything to the disk.
-    ///
-    /// # Errors
-    /// [`StoreError::Trees`].
+    /// Flushes everything to the disk.
     pub fn flush(&self) -> Result<(), StoreError> {
-        self.db.flush()?;
+        let db = self.0.open.read().as_ref().map(|open| open.db.clone());
+        db.ok_or(StoreError::TreesClosed)?.flush()?;
         Ok(())
     }
 }
 
-fn rows_under(tree: &sled::Tree, prefix: &[u8]) -> impl Iterator<Item = Result<Row, StoreError>> + use<> {
-    tree.scan_prefix(prefix).map(|entry| {
+fn rows_under(
+    tree: Result<sled::Tree, StoreError>,
+    prefix: &[u8],
+) -> impl Iterator<Item = Result<Row, StoreError>> + use<> {
+    let (rows, closed) = match tree {
+        Ok(tree) => (Some(tree.scan_prefix(prefix)), None),
+        Err(error) => (None, Some(Err(error))),
+    };
+    let rows = rows.into_iter().flatten().map(|entry| {
         let (key, value) = entry?;
         Ok(Row { key: key.to_vec(), value: value.to_vec() })
-    })
+    });
+    closed.into_iter().chain(rows)
 }
 
-/// Frees the versions of nodes that a batch of so many rows has replaced.
+/// Frees the node versions that a batch of `rows` rows has replaced.
 ///
-/// sled leaves them to the epochs of crossbeam, which free 512 things every 128 batches: with large batches
-/// that is far less than comes in, and memory grows by gigabytes within minutes.
+/// sled leaves them to crossbeam's epochs, which free up to 512 objects every 128 batches: with large batches that is
+/// far less than accumulates, and memory grows by gigabytes within minutes.
 fn free_garbage(rows: usize) {
     for _ in 0..2 + rows / GARBAGE_ROWS {
         crossbeam_epoch::pin().flush();
     }
 }
 
-/// Opens the database. Some damage makes sled panic; that is an answer here like any other.
+fn open_trees(path: &Path, cache_bytes: u64) -> Result<OpenTrees, StoreError> {
+    let config = sled::Config::new()
+        .path(path)
+        .cache_capacity(cache_bytes)
+        // The journal guarantees durability; this only bounds how much is replayed after a crash,
+        // and lets sled clean its segments.
+        .flush_every_ms(Some(1000));
+    remove_unfinished_snapshots(path);
+    let db = match open_unlocked(&config) {
+        Ok(db) => db,
+        Err(error) if error.is_tree_damage() && !error.is_full() => {
+            // If the process was killed while sled wrote a snapshot, every later open fails; without the
+            // snapshot sled scans its log instead (sled issues 1527 and 1533).
+            if !move_snapshots_aside(path) {
+                return Err(error);
+            }
+            tracing::warn!(%error, "the trees had a damaged snapshot, which was moved aside");
+            open_unlocked(&config)?
+        }
+        Err(error) => return Err(error),
+    };
+    let state = db.open_tree("state")?;
+    Ok(OpenTrees { db, state })
+}
+
+/// Opens the database. Some damage makes sled panic; the panic is returned as an error.
 fn open_db(config: &sled::Config) -> Result<sled::Db, StoreError> {
     match std::panic::catch_unwind(AssertUnwindSafe(|| config.open())) {
         Ok(opened) => Ok(opened?),
@@ -282,11 +295,11 @@ fn open_db(config: &sled::Config) -> Result<sled::Db, StoreError> {
     }
 }
 
-/// How long the last owner of the trees in this process may take to let go of them.
+/// How long to wait for a previous handle of this process to release the database.
 const RELEASE_SECS_MAX: u64 = 5;
 
-/// Opens, and waits while a handle that this process has dropped is still being closed: sled lets go of its
-/// lock on a thread of its own. Other processes are kept out by the lock of the data folder.
+/// Opens the database, waiting while a handle that this process has dropped is still being closed: sled releases its
+/// lock on a background thread. Other processes are excluded by the lock of the data folder.
 fn open_unlocked(config: &sled::Config) -> Result<sled::Db, StoreError> {
     let start = Instant::now();
     loop {
@@ -302,6 +315,18 @@ fn open_unlocked(config: &sled::Config) -> Result<sled::Db, StoreError> {
     }
 }
 
+/// Removes incomplete snapshots that a crash or a full disk left: sled would take one for the newest.
+fn remove_unfinished_snapshots(path: &Path) {
+    let Ok(entries) = std::fs::read_dir(path) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with("snap.") && name.ends_with(".generating") {
+            // If removing fails, it is moved aside with the others.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
 fn move_snapshots_aside(path: &Path) -> bool {
     let Ok(entries) = std::fs::read_dir(path) else { return false };
     let mut moved = false;
@@ -313,164 +338,4 @@ fn move_snapshots_aside(path: &Path) -> bool {
         }
     }
     moved
-}
-
-/// The rows of one frame, on their way to the trees.
-#[derive(Debug)]
-pub struct Applied {
-    /// Whose.
-    pub realm: RealmId,
-    /// How far the organization has come with them.
-    pub progress: Progress,
-    /// What to write.
-    pub rows: Rows,
-    /// Where to note that it is written.
-    pub stored: Arc<AtomicU64>,
-}
-
-impl Applied {
-    fn bytes(&self) -> usize {
-        self.rows.0.iter().map(RowChange::bytes).sum()
-    }
-}
-
-/// What waits for the trees, in bytes of rows.
-#[derive(Debug, Default)]
-struct Waiting {
-    state: Mutex<WaitingState>,
-    changed: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct WaitingState {
-    bytes: usize,
-    is_stopped: bool,
-}
-
-impl Waiting {
-    /// Waits until there is room. One frame alone always has room.
-    fn add(&self, bytes: usize) -> Result<(), StoreError> {
-        let mut state = self.state.lock();
-        while !state.is_stopped && state.bytes > 0 && state.bytes + bytes > WAITING_BYTES_MAX {
-            self.changed.wait(&mut state);
-        }
-        if state.is_stopped {
-            return Err(StoreError::ProjectionStopped);
-        }
-        state.bytes += bytes;
-        Ok(())
-    }
-
-    fn remove(&self, bytes: usize) {
-        self.state.lock().bytes -= bytes;
-        self.changed.notify_all();
-    }
-}
-
-/// Lets nobody wait for a thread that has ended, in whatever way.
-struct StopWaiting(Arc<Waiting>);
-
-impl Drop for StopWaiting {
-    fn drop(&mut self) {
-        self.0.state.lock().is_stopped = true;
-        self.0.changed.notify_all();
-    }
-}
-
-/// The way to the thread that writes the trees.
-#[derive(Clone, Debug)]
-pub struct ProjectionSender {
-    sender: Sender<Applied>,
-    waiting: Arc<Waiting>,
-}
-
-impl ProjectionSender {
-    /// Hands over the rows of a frame. Waits while too many are waiting (8192 frames, or 64 MiB of rows).
-    ///
-    /// # Errors
-    /// [`StoreError::ProjectionStopped`] when the thread has ended.
-    pub fn send(&self, applied: Applied) -> Result<(), StoreError> {
-        self.waiting.add(applied.bytes())?;
-        self.sender.send(applied).map_err(|_| StoreError::ProjectionStopped)
-    }
-}
-
-/// The thread that writes the trees.
-#[derive(Debug)]
-pub struct Projection {
-    sender: ProjectionSender,
-    thread: JoinHandle<Result<(), StoreError>>,
-}
-
-impl Projection {
-    /// Starts it.
-    ///
-    /// # Errors
-    /// [`StoreError::Io`] when no thread can be had.
-    pub fn start(trees: Trees) -> Result<Self, StoreError> {
-        let (sender, receiver) = bounded(WAITING_FRAMES_MAX);
-        let waiting = Arc::new(Waiting::default());
-        let thread_waiting = waiting.clone();
-        let thread = std::thread::Builder::new()
-            .name("projection".into())
-            .spawn(move || {
-                let waiting = StopWaiting(thread_waiting);
-                run(&trees, &receiver, &waiting.0)
-            })
-            .map_err(|source| StoreError::Io {
-                what: "cannot start a thread for",
-                path: "state".into(),
-                source,
-            })?;
-        Ok(Self { sender: ProjectionSender { sender, waiting }, thread })
-    }
-
-    /// A way to it.
-    pub fn sender(&self) -> ProjectionSender {
-        self.sender.clone()
-    }
-
-    /// Writes what is waiting, flushes and ends. All other senders must be gone.
-    ///
-    /// # Errors
-    /// What made the thread stop before, if anything.
-    pub fn close(self) -> Result<(), StoreError> {
-        drop(self.sender);
-        self.thread.join().unwrap_or(Err(StoreError::ProjectionStopped))
-    }
-}
-
-/// Frames for one batch. Nobody waits for the trees, so a batch waits a moment for company: a leaf or a chunk
-/// that many frames change is then written once. It sleeps meanwhile: a thread that is woken for each frame
-/// costs the one that wakes it more than the frame.
-fn collect(first: Applied, receiver: &Receiver<Applied>) -> Vec<Applied> {
-    std::thread::sleep(COMPANY_TIME);
-    let mut bytes = first.bytes();
-    let mut batch = vec![first];
-    while batch.len() < BATCH_FRAMES_MAX && bytes < WAITING_BYTES_MAX / 2 {
-        let Ok(next) = receiver.try_recv() else { break };
-        bytes += next.bytes();
-        batch.push(next);
-    }
-    batch
-}
-
-fn run(trees: &Trees, receiver: &Receiver<Applied>, waiting: &Waiting) -> Result<(), StoreError> {
-    let rows_written = metrics::counter!("millstream_rows_written_total");
-    let batches_written = metrics::counter!("millstream_row_batches_written_total");
-    while let Ok(first) = receiver.recv() {
-        let batch = collect(first, receiver);
-        let notes: Vec<(Arc<AtomicU64>, u64)> =
-            batch.iter().map(|applied| (applied.stored.clone(), applied.progress.sequence.0)).collect();
-        let bytes = batch.iter().map(Applied::bytes).sum();
-        let rows: usize = batch.iter().map(|applied| applied.rows.0.len()).sum();
-        trees.write(batch).inspect_err(|error| tracing::error!(%error, "the trees cannot be written"))?;
-        waiting.remove(bytes);
-        rows_written.increment(rows as u64);
-        batches_written.increment(1);
-        for (stored, sequence) in notes {
-            stored.fetch_max(sequence, Ordering::Release);
-        }
-    }
-    trees.flush()
 }

@@ -1,6 +1,6 @@
-//! Who is let in: every row of conventions, section 1, with its status, words and headers.
+//! Authentication: every check of docs/api/conventions.md#authentication, with its status, text and headers.
 
-use crate::support::{Person, TestServer, people};
+use crate::support::{Params, TestServer, TestUser, people};
 use base64::Engine;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -9,9 +9,9 @@ fn unauthorized(msg: &str, code: &str) -> Value {
     json!({"msg": msg, "code": code})
 }
 
-async fn with_header(person: &Person, value: &str) -> crate::support::Answer {
-    let stranger = Person { key: String::new(), ..person.clone() };
-    stranger.bare(Method::GET, "/users/me").header("Authorization", value).await
+async fn with_header(person: &TestUser, value: &str) -> crate::support::ApiResponse {
+    let anonymous = TestUser { key: String::new(), ..person.clone() };
+    anonymous.bare(Method::GET, "/users/me").header("Authorization", value).await
 }
 
 fn basic(text: impl AsRef<[u8]>) -> String {
@@ -19,16 +19,41 @@ fn basic(text: impl AsRef<[u8]>) -> String {
 }
 
 #[tokio::test]
-async fn without_a_header_nobody_is_logged_in() {
+async fn missing_authorization_header_is_401() {
     let t = TestServer::start().await;
-    let answer = t.stranger().get("/users/me", &[]).await;
+    let answer = t.anonymous().get("/users/me", &[]).await;
     assert_eq!(answer.header("WWW-Authenticate"), "Basic realm=\"zulip\"");
     let msg = "Not logged in: API authentication or user session required";
     answer.refused(401, unauthorized(msg, "UNAUTHORIZED"));
 }
 
+/// A realm with web-public channels lists its users without an account, and nothing else.
 #[tokio::test]
-async fn headers_that_say_nothing_usable() {
+async fn web_public_realm_still_requires_api_credentials() {
+    let t = TestServer::start().await;
+    let (desdemona, anonymous) = (t.user("desdemona"), t.anonymous());
+    desdemona.patch("/realm", &[("enable_spectator_access", &true)]).ok().await;
+    let window = desdemona.create_channel("window").set("is_web_public", json!(true)).await;
+    let id = desdemona.send(&window, "t", "seen").await;
+    anonymous.get("/users", &[]).ok().await;
+    let narrow = json!([["channels", "web-public"]]);
+    let newest: Params<'_> = &[("anchor", &"newest"), ("num_before", &9), ("narrow", &narrow)];
+    let quiet: Params<'_> = &[("client_gravatar", &false)];
+    for (method, path, params) in [
+        (Method::GET, "/messages".to_owned(), newest),
+        (Method::GET, format!("/messages/{id}"), &[]),
+        (Method::GET, format!("/users/me/{}/topics", window.id), &[]),
+        (Method::POST, "/register".to_owned(), quiet),
+    ] {
+        let answer = anonymous.call(method, &path, params).await;
+        assert_eq!(answer.header("WWW-Authenticate"), "Basic realm=\"zulip\"", "{path}");
+        let msg = "Not logged in: API authentication or user session required";
+        answer.refused(401, unauthorized(msg, "UNAUTHORIZED"));
+    }
+}
+
+#[tokio::test]
+async fn malformed_authorization_header_is_401() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     for header in ["Bearer abc", "Digest x y", "Bearer"] {
@@ -47,23 +72,23 @@ async fn headers_that_say_nothing_usable() {
 }
 
 #[tokio::test]
-async fn keys_that_are_none_and_keys_of_others() {
+async fn wrong_api_key_is_401() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     for key in ["short", &format!("{}x", iago.key), &format!("{}_", &iago.key[1..])] {
         let answer = with_header(&iago, &basic(format!("{}:{key}", iago.email))).await;
-        assert_eq!(answer.header("WWW-Authenticate"), "");
-        answer.refused(401, unauthorized("Malformed API key", "INVALID_API_KEY"));
+        assert_eq!(answer.header("WWW-Authenticate"), "Basic realm=\"zulip\"");
+        answer.refused(401, unauthorized("Malformed API key", "UNAUTHORIZED"));
     }
-    let invalid = unauthorized("Invalid API key", "INVALID_API_KEY");
+    let invalid = unauthorized("Invalid API key", "UNAUTHORIZED");
     let unknown = "A".repeat(32);
     for (email, key) in [(&iago.email, &unknown), (&iago.email, &hamlet.key), (&"nobody@x".into(), &iago.key)]
     {
         let answer = with_header(&iago, &basic(format!("{email}:{key}"))).await;
-        assert_eq!(answer.header("WWW-Authenticate"), "");
+        assert_eq!(answer.header("WWW-Authenticate"), "Basic realm=\"zulip\"");
         answer.refused(401, invalid.clone());
     }
-    // Upper case, spaces around the key and the made-up address are all fine.
+    // The email may be in upper case or the API-visible address, and spaces around the key are ignored.
     let upper = format!("{}: {} ", iago.email.to_uppercase(), iago.key);
     for text in [upper, format!("{}:{}", iago.api_email, iago.key)] {
         assert_eq!(with_header(&iago, &basic(text)).await.ok()["user_id"], iago.id);
@@ -73,7 +98,7 @@ async fn keys_that_are_none_and_keys_of_others() {
 }
 
 #[tokio::test]
-async fn deactivated_accounts_and_organizations() {
+async fn deactivated_account_or_realm_is_401() {
     let t = TestServer::start().await;
     let refusal = unauthorized("Account is deactivated", "USER_DEACTIVATED");
     t.user("ghost").get("/users/me", &[]).refused(401, refusal).await;
@@ -84,7 +109,7 @@ async fn deactivated_accounts_and_organizations() {
 }
 
 #[tokio::test]
-async fn an_account_belongs_to_one_organization() {
+async fn account_of_another_realm_is_401() {
     let t = TestServer::start().await;
     let acme = people::create_second(t.server(), "acme").await;
     let (olga, iago) = (t.user_of(&acme, "olga"), t.user("iago"));
@@ -110,11 +135,11 @@ async fn incoming_webhooks_may_only_send() {
 }
 
 #[tokio::test]
-async fn credentials_are_looked_at_also_where_none_are_needed() {
+async fn wrong_credentials_are_401_on_public_endpoints() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
-    let wrong = Person { key: "A".repeat(32), ..iago };
+    let wrong = TestUser { key: "A".repeat(32), ..iago };
     for path in ["/messages", "/users"] {
-        wrong.get(path, &[]).refused(401, unauthorized("Invalid API key", "INVALID_API_KEY")).await;
+        wrong.get(path, &[]).refused(401, unauthorized("Invalid API key", "UNAUTHORIZED")).await;
     }
 }

@@ -1,12 +1,13 @@
-//! What holds for every endpoint: methods, paths, headers, and where parameters come from.
+//! Rules for all endpoints: methods, paths, headers, and sources of parameters.
 
 use crate::support::{TestServer, keys};
-use millstream::http::routes::table;
+use millstream::http::origins::Origins;
+use millstream::routes::table;
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// A path of the table with something in each placeholder.
+/// A path of the route table with each placeholder filled in.
 pub fn example(path: &str) -> String {
     let fill = |piece: &str| match piece {
         piece if piece.ends_with(":int}") => "1".to_owned(),
@@ -17,25 +18,30 @@ pub fn example(path: &str) -> String {
 }
 
 #[tokio::test]
-async fn every_path_says_which_methods_it_offers() {
+async fn method_not_allowed_lists_allowed_methods() {
     let t = TestServer::start().await;
-    let stranger = t.stranger();
+    let anonymous = t.anonymous();
     let mut paths: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut pages = Vec::new();
     for route in table() {
+        if route.origins == Origins::Own {
+            pages.push(route.path);
+        }
         paths.entry(route.path).or_default().push(route.method.to_string());
     }
     for (path, mut methods) in paths {
+        let readers = if pages.contains(&path) { "" } else { "*" };
         if methods.contains(&"GET".to_owned()) {
             methods.push("HEAD".to_owned());
         }
         let path = example(path);
-        let mut request = stranger.bare(Method::TRACE, "/users/me");
+        let mut request = anonymous.bare(Method::TRACE, "/users/me");
         for method in [Method::PUT, Method::PATCH, Method::DELETE, Method::GET, Method::POST] {
-            // A path such as /users/{id} may also be read as /users/{email}; the first that fits answers.
+            // `/users/{id}` also matches `/users/{email}`; the first route that matches is used.
             if methods.contains(&method.to_string()) {
                 continue;
             }
-            request.request = stranger.http.request(method, format!("{}{path}", t.url));
+            request.request = anonymous.http.request(method, format!("{}{path}", t.url));
             break;
         }
         let answer = request.await;
@@ -45,10 +51,10 @@ async fn every_path_says_which_methods_it_offers() {
             list
         };
         assert_eq!(sorted(allow.clone()), sorted(methods), "{path}");
-        assert_eq!(answer.header("Access-Control-Allow-Origin"), "*");
+        assert_eq!(answer.header("Access-Control-Allow-Origin"), readers, "{path}");
         answer.refused(405, json!({"msg": "Method Not Allowed", "allowed_methods": allow}));
-        let mut options = stranger.bare(Method::OPTIONS, "/users/me");
-        options.request = stranger.http.request(Method::OPTIONS, format!("{}{path}", t.url));
+        let mut options = anonymous.bare(Method::OPTIONS, "/users/me");
+        options.request = anonymous.http.request(Method::OPTIONS, format!("{}{path}", t.url));
         let answer = options.await;
         assert_eq!((answer.status, answer.body.clone()), (204, json!("")), "{path}");
         assert_eq!(answer.header("Allow"), allow.join(", "));
@@ -56,18 +62,18 @@ async fn every_path_says_which_methods_it_offers() {
 }
 
 #[tokio::test]
-async fn paths_that_are_none() {
+async fn unknown_path_is_404() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     for path in ["/nowhere", "/messages/", "/messages/abc", "/streams/1/nowhere", "/users/me/1"] {
         iago.get(path, &[]).refused(404, json!({"msg": "Not Found", "code": "NOT_FOUND"})).await;
     }
-    let root = t.stranger().http.get(format!("{}/", t.url)).send().await.unwrap();
+    let root = t.anonymous().http.get(format!("{}/", t.url)).send().await.unwrap();
     assert_eq!(root.status(), 404);
 }
 
 #[tokio::test]
-async fn head_is_get_without_its_body() {
+async fn head_is_get_without_body() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let get = iago.get("/users/me/subscriptions", &[]).await;
@@ -77,24 +83,25 @@ async fn head_is_get_without_its_body() {
 }
 
 #[tokio::test]
-async fn answers_are_json_for_everybody_and_never_cached() {
+async fn responses_are_json_and_uncacheable() {
     let t = TestServer::start().await;
-    let (iago, stranger) = (t.user("iago"), t.stranger());
-    let (good, bad) = (iago.get("/users/me", &[]).await, stranger.get("/users/me", &[]).await);
+    let (iago, anonymous) = (t.user("iago"), t.anonymous());
+    let (good, bad) = (iago.get("/users/me", &[]).await, anonymous.get("/users/me", &[]).await);
     for answer in [&good, &bad] {
         assert_eq!(answer.header("Content-Type"), "application/json");
         assert_eq!(answer.header("Access-Control-Allow-Origin"), "*");
+        assert_eq!(answer.header("X-Content-Type-Options"), "nosniff");
     }
     let cache = "max-age=0, no-cache, no-store, must-revalidate, private";
     assert_eq!(good.header("Cache-Control"), cache);
 }
 
 #[tokio::test]
-async fn parameters_come_from_body_and_query_of_every_method() {
+async fn parameters_from_body_and_query() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let channel = iago.create_channel("Verona").await;
-    // A POST with everything in its query.
+    // A POST with all parameters in the query string.
     let sent = iago.bare(Method::POST, "/messages").query(&[
         ("type", &"stream"),
         ("to", &"Verona"),
@@ -102,7 +109,7 @@ async fn parameters_come_from_body_and_query_of_every_method() {
         ("content", &"from the query"),
     ]);
     sent.ok().await;
-    // The body wins over the query, and the last of a name over the others.
+    // The body takes precedence over the query string, and the last value of a name over earlier ones.
     let twice = iago.post(
         "/messages",
         &[
@@ -117,7 +124,7 @@ async fn parameters_come_from_body_and_query_of_every_method() {
     let messages = iago.messages(json!([["stream", "Verona"], ["topic", "a"]])).await;
     let texts: Vec<&Value> = messages.iter().map(|message| &message["content"]).collect();
     assert_eq!(texts, ["<p>from the query</p>", "<p>second</p>"]);
-    // A DELETE with its parameters in the query and no body, as zulip-js sends it.
+    // A DELETE with parameters in the query string and no body, as zulip-js sends it.
     let names = json!([channel.name]);
     let left = iago.bare(Method::DELETE, "/users/me/subscriptions").query(&[("subscriptions", &names)]);
     assert_eq!(left.ok().await["removed"], json!(["Verona"]));
@@ -128,7 +135,7 @@ async fn parameters_come_from_body_and_query_of_every_method() {
 }
 
 #[tokio::test]
-async fn multipart_bodies_hold_parameters_too() {
+async fn parameters_from_multipart_body() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     iago.create_channel("Verona").await;
@@ -145,20 +152,22 @@ async fn multipart_bodies_hold_parameters_too() {
 }
 
 #[tokio::test]
-async fn a_json_body_counts_as_none() {
+async fn json_body_is_ignored() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let registered = iago.send_body(Method::POST, "/register", "application/json", b"{}".to_vec()).ok().await;
     assert!(registered["queue_id"].is_string());
     let body = br#"{"type": "stream", "to": "Verona", "content": "x"}"#.to_vec();
     let missing = json!({
-        "msg": "Missing 'type' argument", "code": "REQUEST_VARIABLE_MISSING", "var_name": "type"
+        "msg": "Missing 'type' argument (the request's body was not read: parameters are sent form-encoded, as \
+                application/x-www-form-urlencoded or multipart/form-data, and not as JSON)",
+        "code": "REQUEST_VARIABLE_MISSING", "var_name": "type",
     });
     iago.send_body(Method::POST, "/messages", "application/json", body).refused(400, missing).await;
 }
 
 #[tokio::test]
-async fn what_nobody_read_is_reported_on_success_only() {
+async fn ignored_parameters_unsupported_only_on_success() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let body = iago.get("/streams", &[("zzz", &1), ("aaa", &2), ("client", &"me")]).ok().await;
@@ -167,17 +176,17 @@ async fn what_nobody_read_is_reported_on_success_only() {
     assert_eq!(keys(&body), ["msg", "result", "streams"]);
     let refused = iago.get("/streams/999", &[("zzz", &1)]).await;
     refused.refused(400, json!({"msg": "Invalid channel ID", "code": "BAD_REQUEST"}));
-    // Path parameters repeated in the query are nobody's.
+    // Query parameters with the names of path parameters are ignored.
     let channel = iago.create_channel("Verona").await;
     let path = format!("/streams/{}", channel.id);
     let body = iago.get(&path, &[("stream_id", &channel.id)]).ok().await;
     assert_eq!(body["ignored_parameters_unsupported"], json!(["stream_id"]));
-    // An endpoint that reads nothing, asked nothing.
+    // An endpoint without parameters, called without parameters.
     assert!(iago.get("/users/me", &[]).ok().await.get("ignored_parameters_unsupported").is_none());
 }
 
 #[tokio::test]
-async fn the_method_field_overrides_the_method() {
+async fn method_override_parameter() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let channel = iago.create_channel("Verona").await;
@@ -190,7 +199,7 @@ async fn the_method_field_overrides_the_method() {
 }
 
 #[tokio::test]
-async fn encoded_slashes_are_plain_ones() {
+async fn percent_encoded_slashes_in_paths() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let body = iago.get("/users%2Fme", &[]).ok().await;
@@ -198,16 +207,16 @@ async fn encoded_slashes_are_plain_ones() {
 }
 
 #[tokio::test]
-async fn health_and_metrics_answer_anybody() {
+async fn health_and_metrics_need_no_credentials() {
     let t = TestServer::start().await;
-    let stranger = t.stranger();
-    assert_eq!(stranger.get("/health", &[]).await.status, 200);
+    let anonymous = t.anonymous();
+    assert_eq!(anonymous.get("/health", &[]).await.status, 200);
     t.user("iago").get("/users/me", &[]).ok().await;
-    let metrics = stranger.get("/metrics", &[]).await;
+    let metrics = anonymous.get("/metrics", &[]).await;
     assert_eq!(metrics.status, 200);
     assert!(metrics.header("Content-Type").starts_with("text/plain"), "{metrics:?}");
     let text = metrics.body.as_str().unwrap();
-    // Counted by the storage's own threads, which start before the edge: load tests look at these.
+    // Metrics of the storage threads, which start before the HTTP server; load tests read these.
     for name in
         ["millstream_journal_frames_total", "millstream_journal_bytes_total", "millstream_rows_written_total"]
     {

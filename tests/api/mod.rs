@@ -1,4 +1,4 @@
-//! Mirrors `src/api`: one file per endpoint, with every documented answer.
+//! One file per endpoint, with each documented response; mirrors `src/api`.
 
 mod account;
 mod auth;

@@ -1,11 +1,11 @@
-//! Somebody of another organization, at that organization's own address, with ids of this one: nothing here changes,
-//! and nothing of here is told.
+//! Calls by the owner of another organization at its own host, with ids of this organization: they change nothing here
+//! and return nothing of it.
 
 use super::rows;
 use super::stage::Stage;
 
 #[tokio::test]
-async fn ids_of_one_organization_mean_nothing_in_another() {
+async fn foreign_realm_ids_are_unknown() {
     let mut stage = Stage::set().await;
     for row in rows::all() {
         stage.try_from_outside(&row).await;

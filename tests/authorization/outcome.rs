@@ -1,8 +1,8 @@
-//! The words that stand in the cells of the table, and the answers they mean.
+//! The expected outcomes that the cells of the table name.
 
-use crate::support::Answer;
+use crate::support::ApiResponse;
 
-/// One word: status, code and text. `{name}` is the name of the row's channel.
+/// An outcome: status, code and message. `{name}` is the name of the row's channel.
 #[derive(Clone, Copy, Debug)]
 pub struct Expected {
     word: &'static str,
@@ -21,13 +21,13 @@ const fn bad(name: &'static str, msg: &'static str) -> Expected {
 
 const WORDS: &[Expected] = &[
     word("ok", 200, "", ""),
-    // Elsewhere.
+    // Other organizations.
     word("found", 302, "", ""),
-    // Who is asking (conventions 1).
+    // Authentication (docs/api/conventions.md#authentication).
     word("login", 401, "UNAUTHORIZED", "Not logged in: API authentication or user session required"),
-    word("key", 401, "INVALID_API_KEY", "Invalid API key"),
+    word("key", 401, "UNAUTHORIZED", "Invalid API key"),
     bad("elsewhere", "Account is not associated with this subdomain"),
-    // Gates of roles (conventions 1).
+    // Roles (docs/api/conventions.md#who-may-call).
     word("admin", 400, "UNAUTHORIZED_PRINCIPAL", "Must be an organization administrator"),
     word("owner", 400, "UNAUTHORIZED_PRINCIPAL", "Must be an organization owner"),
     bad("guest", "Not allowed for guest users"),
@@ -48,6 +48,9 @@ const WORDS: &[Expected] = &[
     bad("gone", "Channel is already deactivated"),
     bad("content", "Channel content access is required."),
     bad("default", "You do not have permission to change default channels."),
+    word("none_id", 400, "STREAM_DOES_NOT_EXIST", "Channel with ID '{channel}' does not exist"),
+    word("unnamed", 400, "STREAM_DOES_NOT_EXIST", "Channel(s) ({name}) do not exist"),
+    bad("unmuted", "Topic is not muted"),
     bad("access", "Unable to access channel ({name})."),
     bad("post", "You do not have permission to post in this channel."),
     bad("send", "Not authorized to send to channel '{name}'"),
@@ -61,13 +64,12 @@ const WORDS: &[Expected] = &[
     word("reaction", 400, "REACTION_DOES_NOT_EXIST", "Reaction doesn't exist."),
     bad("delete", "You don't have permission to delete this message"),
     // Accounts.
-    bad("active", "User is already active"),
     word("last", 400, "CANNOT_DEACTIVATE_LAST_USER", "Cannot deactivate the only organization owner."),
     // The organization.
     bad("avatar", "You must upload exactly one avatar."),
     bad("icon", "You must upload exactly one icon."),
     bad("logo", "You must upload exactly one logo."),
-    // The path's placeholder stands for no name that an emoji could have.
+    // The value of the path's placeholder is not a valid emoji name.
     bad(
         "letter",
         "Emoji names must contain only lowercase English letters, digits, spaces, dashes, and underscores.",
@@ -78,21 +80,23 @@ const WORDS: &[Expected] = &[
     bad("order", "The ordered list must enumerate all existing linkifiers exactly once"),
     bad("play", "Invalid playground"),
     bad("kept", "This server does not delete the data of deactivated organizations."),
-    // What only development servers have.
+    // Routes of development servers.
     word("none", 404, "NOT_FOUND", "Not Found"),
-    // Others.
+    // Other errors.
     bad("field", "Field id 99999 not found."),
     word("password", 401, "AUTHENTICATION_FAILED", "Your username or password is incorrect"),
     bad("jwt", "JWT authentication is not enabled for this organization"),
     bad("development", "This endpoint is available on development servers only."),
     bad("presence", "No presence data for {user}"),
     bad("absent", "No presence data for cordelia@zulip.com"),
+    bad("secret", "Only the owner of a bot can see or renew its API key. Become its owner first."),
+    bad("above", "The role of a bot cannot be above that of its owner."),
     bad("create", "User not authorized to create users"),
     bad("query", "User not authorized for this query"),
     bad("nomail", "This server sends no e-mail, so it cannot invite by it. A reusable link invites without."),
     bad("inviter", "Must be an organization administrator"),
     bad("uninvited", "No such invitation"),
-    // A page for people.
+    // HTML pages.
     word("page", 404, "", ""),
     bad("group", "Invalid user group"),
     bad("part", "You cannot attach a submessage to this message."),
@@ -100,20 +104,20 @@ const WORDS: &[Expected] = &[
 ];
 
 impl Expected {
-    /// The word of a cell.
+    /// The outcome that a cell names.
     pub fn of(name: &str) -> Self {
         let found = WORDS.iter().find(|expected| expected.word == name);
         *found.unwrap_or_else(|| panic!("no outcome is called {name}"))
     }
 
-    /// What is not as expected; `names` replaces the placeholders of the text.
-    pub fn difference(&self, answer: &Answer, names: &[(&str, String)]) -> Option<String> {
+    /// The difference between a response and the expected outcome; `names` replaces the placeholders of the message.
+    pub fn difference(&self, answer: &ApiResponse, names: &[(&str, String)]) -> Option<String> {
         let code = answer.body["code"].as_str().unwrap_or("");
         let msg = answer.body["msg"].as_str().unwrap_or("");
         let expected = names
             .iter()
             .fold(self.msg.to_owned(), |msg, (name, value)| msg.replace(&format!("{{{name}}}"), value));
-        // What is not JSON (metrics, the table of emoji) has neither code nor text.
+        // Responses that are not JSON (metrics, the emoji table) have neither code nor message.
         let is_same = answer.status == self.status && code == self.code && msg == expected;
         (!is_same).then(|| format!("expected {}, got {} {code} {msg:?}", self.word, answer.status))
     }

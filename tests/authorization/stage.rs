@@ -1,12 +1,12 @@
-//! The people who call and the places they call about.
+//! The callers, and the conversations that they make calls about.
 //!
-//! A place is built for each call that might change it, and kept while calls are refused: a refusal changes nothing.
+//! A conversation is rebuilt after each successful call, and reused after errors, which change nothing.
 
 use super::rows::{Place, Row};
-use crate::support::{Answer, Channel, Params, Person, TestServer, people};
+use crate::support::{ApiResponse, Channel, Params, TestServer, TestUser, as_params, people};
 use serde_json::{Value, json};
 
-/// The callers with an account here, in the order of the table's columns, and who plays them.
+/// The callers with an account here, in the order of the table's columns, and their users.
 pub const CALLERS: [(&str, &str); 8] = [
     ("guest", "polonius"),
     ("member", "hamlet"),
@@ -15,41 +15,41 @@ pub const CALLERS: [(&str, &str); 8] = [
     ("administrator", "iago"),
     ("owner", "desdemona"),
     ("bot", "default-bot"),
-    // In `can_administer_channel_group` of every channel the rows speak of, and else a member like others.
+    // In `can_administer_channel_group` of every channel of the table, and otherwise an ordinary member.
     ("channel administrator", "prospero"),
 ];
 
-/// Members past this are full members; all but the veteran are new.
+/// The waiting period in days: members who joined before it are full members. Only the veteran is one.
 const WAITING_DAYS: i64 = 10;
 
-/// A server, its people, and the place that the next call is about.
+/// A server, its users, and the conversation of the next call.
 pub struct Stage {
     t: TestServer,
-    olga: Person,
+    olga: TestUser,
     scene: Option<Scene>,
     scenes: usize,
 }
 
-/// What the placeholders of a row stand for.
+/// The values of a row's placeholders.
 struct Scene {
-    /// What it was built for.
+    /// The row's conversation and caller.
     key: (Place, String, &'static str),
     values: Values,
 }
 
-/// Placeholders with what they stand for.
+/// Placeholders and their values.
 type Values = Vec<(&'static str, String)>;
 
 impl Stage {
     pub async fn set() -> Self {
-        let t = TestServer::plan().waiting_days(WAITING_DAYS).start().await;
+        let t = TestServer::builder().waiting_days(WAITING_DAYS).start().await;
         let acme = people::create_second(t.server(), "acme").await;
         let olga = t.user_of(&acme, "olga");
         Self { t, olga, scene: None, scenes: 0 }
     }
 
-    /// Makes a row's call as somebody.
-    pub async fn call(&mut self, row: &Row, caller: &'static str) -> Answer {
+    /// Makes a row's call as one of the callers.
+    pub async fn call(&mut self, row: &Row, caller: &'static str) -> ApiResponse {
         let person = self.person(caller);
         let key = (row.place, row.texts(), caller);
         if self.scene.as_ref().is_none_or(|scene| scene.key != key) {
@@ -60,26 +60,25 @@ impl Stage {
         let path = fill(&path);
         let pairs: Vec<(String, String)> =
             row.pairs().into_iter().map(|(name, value)| (name, fill(&value))).collect();
-        let params: Vec<(&str, &(dyn std::fmt::Display + Sync))> =
-            pairs.iter().map(|(name, value)| (name.as_str(), value as _)).collect();
+        let params = as_params(&pairs);
         person.call(method, &path, &params).await
     }
 
-    /// What the texts of answers may name.
+    /// The names that messages of responses may contain.
     pub fn scene_name(&self) -> Vec<(&'static str, String)> {
         self.scene.as_ref().map(|scene| scene.values.clone()).unwrap_or_default()
     }
 
-    /// Takes the place away, because somebody may have changed it.
-    pub fn strike(&mut self) {
+    /// Discards the conversation, which a call may have changed.
+    pub fn discard(&mut self) {
         self.scene = None;
     }
 
-    fn person(&self, caller: &str) -> Person {
+    fn person(&self, caller: &str) -> TestUser {
         let own = |name| CALLERS.iter().find(|(column, _)| *column == name);
         match caller {
-            "nobody" => self.t.stranger(),
-            "wrong key" => Person { key: "A".repeat(32), ..self.t.user("iago") },
+            "anonymous" => self.t.anonymous(),
+            "wrong key" => TestUser { key: "A".repeat(32), ..self.t.user("iago") },
             "other organization" => self.olga.clone(),
             _ => self.t.user(own(caller).unwrap_or_else(|| panic!("who is {caller}?")).1),
         }
@@ -90,7 +89,7 @@ impl Stage {
         values.fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
     }
 
-    /// Builds a place with everything that the row's placeholders ask for.
+    /// Builds a conversation with everything that the row's placeholders name.
     async fn build(&mut self, row: &Row, caller: &'static str, key: (Place, String, &'static str)) -> Scene {
         self.scenes += 1;
         let number = self.scenes;
@@ -113,7 +112,7 @@ impl Stage {
         }
         if texts.contains("{foreign_queue}") {
             let queue = self.t.user("cordelia").register().await.id;
-            // Answers name the queue that was asked for.
+            // Errors name the requested queue.
             values.extend([("foreign_queue", queue.clone()), ("queue", queue)]);
         }
         if texts.contains("{fresh}") {
@@ -130,7 +129,7 @@ impl Stage {
         Scene { key, values }
     }
 
-    /// A bot of a member who is no caller.
+    /// A bot whose owner is not a caller.
     async fn build_bot(&self, number: usize) -> u32 {
         let (name, short_name) = (format!("Scene {number}"), format!("scene{number}"));
         let params: Params<'_> = &[("full_name", &name), ("short_name", &short_name)];
@@ -138,7 +137,7 @@ impl Stage {
         made["user_id"].as_u64().expect("an id") as u32
     }
 
-    /// A group with one member, managed by a member who is no caller and by the channel administrator.
+    /// A group with one member, managed by a member who is not a caller and by the channel administrator.
     async fn build_group(&self) -> u32 {
         let [othello, warden, cordelia] = self.t.users(["othello", "prospero", "cordelia"]);
         let members = self.t.realm().directory().group_by_name("role:members").expect("a group").id.0;
@@ -150,14 +149,14 @@ impl Stage {
     async fn build_channel(
         &self,
         row: &Row,
-        inside: Option<&Person>,
+        inside: Option<&TestUser>,
         values: &mut Vec<(&'static str, String)>,
     ) {
         let [othello, cordelia] = self.t.users(["othello", "cordelia"]);
         let warden = self.t.user("prospero");
         let name = format!("place {}", self.scenes);
         let group = json!({"direct_members": [othello.id, warden.id], "direct_subgroups": []});
-        // Where new members may not write, somebody else did.
+        // New members may not post in this channel, so another user sent the message.
         let author = if row.place == Place::FullOnlyIn { self.t.user("veteran") } else { cordelia };
         let full = self.t.realm().directory().group_by_name("role:fullmembers").expect("a group").id.0;
         let create = othello.create_channel(&name).with(&author);
@@ -186,8 +185,8 @@ impl Stage {
         values.extend([("channel", channel.id.to_string()), ("name", name)]);
     }
 
-    /// The same as an owner elsewhere, at that organization's address: whatever is answered, it holds no word of
-    /// here, and here everything is as it was. A refusal is the very one that ids get which are nobody's.
+    /// Makes the call as an owner of another organization, at that organization's host: the response has no text of
+    /// this organization, which does not change. An error is the same as that for unknown ids.
     pub async fn try_from_outside(&mut self, row: &Row) {
         let key = (row.place, row.texts(), "moderator");
         self.scene = Some(self.build(row, "moderator", key).await);
@@ -214,16 +213,15 @@ impl Stage {
         assert_eq!(self.state().await, before, "{} {} reached over", row.route, row.case());
     }
 
-    async fn ask_from_outside(&self, row: &Row) -> Answer {
+    async fn ask_from_outside(&self, row: &Row) -> ApiResponse {
         let (method, path) = row.request();
         let pairs: Vec<(String, String)> =
             row.pairs().into_iter().map(|(name, value)| (name, self.fill(&value))).collect();
-        let params: Vec<(&str, &(dyn std::fmt::Display + Sync))> =
-            pairs.iter().map(|(name, value)| (name.as_str(), value as _)).collect();
+        let params = as_params(&pairs);
         self.olga.call(method, &self.fill(&path), &params).header("Host", "acme.localhost").await
     }
 
-    /// Lets the placeholders stand for ids and names that are nobody's; gives both, in the same order.
+    /// Replaces the placeholders by unknown ids and names; returns the real and the unknown values, in the same order.
     fn leave_the_ids(&mut self) -> (Values, Values) {
         let Some(scene) = &mut self.scene else { return (Vec::new(), Vec::new()) };
         let here = scene.values.clone();
@@ -236,7 +234,7 @@ impl Stage {
         (here, scene.values.clone())
     }
 
-    /// What those see who see most, without what passes by itself.
+    /// The state that an owner and a member see, without values that change by themselves.
     async fn state(&self) -> Value {
         let mut all = Vec::new();
         for name in ["desdemona", "othello"] {

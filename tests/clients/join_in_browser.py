@@ -1,4 +1,4 @@
-"""Somebody is invited, and joins in a real browser that runs no scripts.
+"""A user is invited, and joins with a real browser that runs no scripts.
 
     python join_in_browser.py PATH_TO_MILLSTREAM PATH_TO_CHROMIUM PATH_TO_CHROMEDRIVER [FOLDER]
 
@@ -32,7 +32,7 @@ PASSWORD = "correct horse battery staple"
 
 
 class Server:
-    """`millstream dev`, and calls to it."""
+    """A `millstream dev` process, and API calls to it."""
 
     def __init__(self, binary):
         self.folder = tempfile.mkdtemp(prefix="millstream-browser-test-")
@@ -59,7 +59,7 @@ class Server:
         shutil.rmtree(self.folder)
 
     def call(self, method, path, params=None, login=None):
-        """The answer, whatever its status."""
+        """The response, whatever its status."""
         data = urllib.parse.urlencode(params or {}).encode() if method != "GET" else None
         request = urllib.request.Request(self.url + path, data=data, method=method)
         if login:
@@ -113,7 +113,7 @@ def open_browser(chromium, chromedriver, folder):
 
 
 class Visit:
-    """A person in front of the browser."""
+    """Drives the browser as a user would."""
 
     def __init__(self, server, browser, pictures):
         self.server, self.browser, self.pictures = server, browser, pictures
@@ -126,7 +126,7 @@ class Visit:
         return self.browser.find_element(By.TAG_NAME, "main").text
 
     def fill_in(self, label, value):
-        """Fills in a field that is found as people find it: by its label."""
+        """Fills in the field with this label."""
         labels = self.browser.find_elements(By.TAG_NAME, "label")
         [name] = [one.get_attribute("for") for one in labels if one.text == label]
         field = self.browser.find_element(By.ID, name)
@@ -140,7 +140,7 @@ class Visit:
         while time.monotonic() < deadline:
             try:
                 before.tag_name
-            except Exception:  # the page that was is gone
+            except Exception:  # the previous page was replaced
                 return
             time.sleep(0.05)
         raise AssertionError("the form was not sent")

@@ -27,7 +27,7 @@ PATIENCE_SECS = 60
 
 
 class Server:
-    """`millstream dev`, and how to start it again where it was."""
+    """A `millstream dev` process that can be restarted on the same data and port."""
 
     def __init__(self, binary):
         self.binary = binary
@@ -59,10 +59,10 @@ class Server:
         shutil.rmtree(self.folder)
 
     def client(self, name):
-        """Somebody of the sample organization."""
+        """A client of a user of the sample organization."""
         email = f"{name}@zulip.com"
-        nobody = zulip.Client(email=email, api_key="0" * 32, site=self.url, client="millstream-tests")
-        key = nobody.call_endpoint("/dev_fetch_api_key", method="POST", request={"username": email})
+        anonymous = zulip.Client(email=email, api_key="0" * 32, site=self.url, client="millstream-tests")
+        key = anonymous.call_endpoint("/dev_fetch_api_key", method="POST", request={"username": email})
         assert key["result"] == "success", key
         return zulip.Client(
             email=email, api_key=key["api_key"], site=self.url, client="millstream-tests"
@@ -70,7 +70,7 @@ class Server:
 
 
 class Listener:
-    """Another process that does what bots do: call_on_each_event, for ever."""
+    """Another process that runs call_on_each_event without end, like a bot."""
 
     def __init__(self, client):
         arguments = [sys.executable, __file__, "--listen", client.email, client.api_key, client.base_url]
@@ -83,7 +83,7 @@ class Listener:
             self.lines.put(json.loads(line))
 
     def next(self, kind):
-        """The next thing of a kind: an event type, or `registered`."""
+        """Waits for the next entry of a kind: an event type, or `registered`."""
         deadline = time.monotonic() + PATIENCE_SECS
         while True:
             item = self.lines.get(timeout=max(0.01, deadline - time.monotonic()))
@@ -101,7 +101,7 @@ def listen(email, api_key, site):
 
     def telling_register(*args, **kwargs):
         answer = register(*args, **kwargs)
-        # base_url of a client ends in /api/, which is not what it was made from.
+        # The base_url of a client ends in /api/, unlike the URL it was created with.
         print(json.dumps({"type": "registered", "queue_id": answer.get("queue_id")}), flush=True)
         return answer
 

@@ -1,10 +1,14 @@
-//! A real browser without scripts, for the few pages that there are: Debian's Chromium, driven by its own driver.
+//! The HTML pages in a real browser with scripts disabled: Debian's Chromium and its WebDriver server.
 
 use super::{python_or_skip, text};
+use crate::support::skip::{not_skipped, skip};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A program of one of these names, wherever programs are.
+/// The tests that are skipped without a browser.
+const WHAT: &str = "joining in a browser";
+
+/// The path of the first of these programs that is installed.
 fn program(names: &[&str]) -> Option<PathBuf> {
     let folders: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH")?).collect();
     let all = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
@@ -12,15 +16,12 @@ fn program(names: &[&str]) -> Option<PathBuf> {
 }
 
 #[test]
-fn somebody_joins_in_a_browser() {
+fn join_page_in_chromium() {
     let (browser, driver) = (program(&["chromium", "chromium-browser"]), program(&["chromedriver"]));
     let (Some(browser), Some(driver)) = (browser, driver) else {
-        assert!(
-            std::env::var_os("MILLSTREAM_REQUIRE_CLIENTS").is_none(),
-            "chromium or chromedriver is missing"
-        );
-        return println!("skipped, chromium or chromedriver is missing here");
+        return skip(WHAT, "chromium or chromedriver is not installed");
     };
+    not_skipped(WHAT);
     let Some(python) = python_or_skip("browser-python", "browser-requirements.txt") else { return };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/join_in_browser.py");
     let mut command = Command::new(python);

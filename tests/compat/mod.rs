@@ -1,9 +1,9 @@
-//! Clients that others wrote, unmodified, against the real program. Their scripts are in `tests/clients`.
+//! Unmodified third-party clients against the real program. Their scripts are in `tests/clients`.
 //!
-//! A client is installed once, into a virtual environment under the target folder. Where that is not
-//! possible (no Python, no network) its test says so and does nothing, unless MILLSTREAM_REQUIRE_CLIENTS is
-//! set, as the gate does: then it fails.
+//! A client is installed once, into a virtual environment below the target folder. Without Python or network access its
+//! tests are skipped, unless MILLSTREAM_REQUIRE_CLIENTS is set, as in `.ci/run`: then they fail.
 
+use crate::support::skip::{not_skipped, skip};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -12,12 +12,12 @@ use std::sync::{Mutex, PoisonError};
 mod browser;
 mod s3;
 
-/// Held while an environment is made.
+/// Held while an environment is created.
 static INSTALLING: Mutex<()> = Mutex::new(());
 
-/// The Python of an environment of this name with what a file of `tests/clients` lists, installed on first use.
+/// The Python of the named environment, in which the requirements file of `tests/clients` is installed on first use.
 fn python(name: &str, list: &str) -> Result<PathBuf, String> {
-    // Tests that need the same environment would tear it down for each other while it is made.
+    // Tests that need the same environment must not create it at the same time.
     let _alone = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
     let requirements = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(list);
     let wanted = fs::read_to_string(&requirements).map_err(|error| error.to_string())?;
@@ -48,20 +48,23 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The same; none where that is not possible and may be left out.
+/// [`python`], or none with the tests skipped if it cannot be installed.
 fn python_or_skip(name: &str, list: &str) -> Option<PathBuf> {
     match python(name, list) {
-        Ok(python) => Some(python),
-        Err(reason) if std::env::var_os("MILLSTREAM_REQUIRE_CLIENTS").is_some() => panic!("{reason}"),
+        Ok(python) => {
+            not_skipped(name);
+            Some(python)
+        }
         Err(reason) => {
-            println!("skipped, the packages cannot be installed here: {reason}");
+            let last = reason.lines().last().unwrap_or_default();
+            skip(name, &format!("the packages of tests/clients/{list} cannot be installed: {last}"));
             None
         }
     }
 }
 
 #[test]
-fn the_zulip_package_from_pypi() {
+fn zulip_python_client() {
     let Some(python) = python_or_skip("zulip-python", "requirements.txt") else { return };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/zulip_python.py");
     let output = Command::new(python).arg(script).arg(env!("CARGO_BIN_EXE_millstream")).output();

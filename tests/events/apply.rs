@@ -1,4 +1,4 @@
-//! A client's state, changed by nothing but events.
+//! The state of a client, changed only by events.
 
 mod bots;
 mod changed;
@@ -13,19 +13,19 @@ mod unread;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// The answer to a registration, kept up to date.
+/// The response to a registration, kept up to date.
 #[derive(Clone, Debug)]
 pub struct State {
     pub(super) json: Value,
-    /// Whose it is.
+    /// The user of the client.
     pub(super) me: u64,
-    /// Keys of which events do not tell what they have become.
+    /// Keys whose new value no event announces.
     pub(super) unknowable: BTreeSet<&'static str>,
-    /// The client can do with knowing only some people.
+    /// The client supports lists that contain only some users.
     pub is_modern: bool,
 }
 
-/// The lists that hold channel objects.
+/// The lists that contain channel objects.
 pub(super) const CHANNEL_LISTS: [&str; 4] = ["subscriptions", "unsubscribed", "never_subscribed", "streams"];
 
 impl State {
@@ -41,7 +41,7 @@ impl State {
         self.json[key].as_array().unwrap_or_else(|| panic!("{key} is no list"))
     }
 
-    /// Applies one event. An event of a kind that nothing here can cause is a mistake.
+    /// Applies one event. An event of an unexpected type fails the test.
     pub fn apply(&mut self, event: &Value) {
         let op = event["op"].as_str().unwrap_or("");
         match (event["type"].as_str().expect("a type"), op) {
@@ -94,13 +94,13 @@ impl State {
                     self.json["muted_topics"] = event["muted_topics"].clone();
                 }
             }
-            // Nothing of a registration depends on these.
+            // Nothing in the state of a registration depends on these.
             ("typing" | "heartbeat" | "reaction" | "submessage" | "invites_changed", _) => {}
             other => panic!("no client expects {other:?} here: {event}"),
         }
     }
 
-    /// The state without what no event tells, in an order of its own where order means nothing.
+    /// The state without values that no event announces, with lists sorted where order has no meaning.
     pub fn normalized(mut self) -> Value {
         self.forget_unknowable();
         for key in CHANNEL_LISTS {
@@ -115,7 +115,7 @@ impl State {
         for key in people::PEOPLE_LISTS {
             sort(&mut self.json[key], |user| format!("{:>9}", user["user_id"]));
         }
-        // Of those who are unknown, each client makes up what it shows.
+        // Clients choose the displayed name of unknown users themselves.
         for person in
             self.list("realm_users").iter_mut().filter(|one| one["full_name"] == people::UNKNOWN_NAME)
         {
@@ -126,7 +126,7 @@ impl State {
             sort(&mut group["members"], |id| format!("{id:>9}"));
             sort(&mut group["direct_subgroup_ids"], |id| format!("{id:>9}"));
         }
-        // How a topic is spelled may be decided by messages that are read.
+        // Read messages may determine the spelling of a topic, and clients do not have these.
         for topic in self.json["unread_msgs"]["streams"].as_array_mut().expect("a list") {
             topic["topic"] = json!(topic["topic"].as_str().expect("a topic").to_lowercase());
         }
@@ -137,7 +137,7 @@ impl State {
         self.json
     }
 
-    /// Of channels one is not in, nobody is told when their first message comes: a client learns it when it
+    /// No event announces the first message of a channel to users outside it: clients fetch it when needed.
     /// needs it.
     fn forget_unknowable(&mut self) {
         let mine: Vec<Value> =

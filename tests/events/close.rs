@@ -1,19 +1,19 @@
 //! `DELETE /events`.
 
 use crate::support::shape::fields;
-use crate::support::{Person, TestServer};
+use crate::support::{TestServer, TestUser};
 use serde_json::{Value, json};
 
 fn bad(id: &str) -> Value {
     json!({"msg": format!("Bad event queue ID: {id}"), "code": "BAD_EVENT_QUEUE_ID", "queue_id": id})
 }
 
-async fn close(who: &Person, id: &str) -> crate::support::Answer {
+async fn close(who: &TestUser, id: &str) -> crate::support::ApiResponse {
     who.delete("/events", &[("queue_id", &id)]).await
 }
 
 #[tokio::test]
-async fn a_closed_queue_is_gone() {
+async fn delete_queue() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let queue = hamlet.register().await;
@@ -30,26 +30,11 @@ async fn a_closed_queue_is_gone() {
 }
 
 #[tokio::test]
-async fn whoever_waits_is_answered_first() {
+async fn delete_queue_answers_waiting_poll() {
     let t = TestServer::start().await;
-    let [iago, hamlet] = t.users(["iago", "hamlet"]);
-    let queue = std::sync::Arc::new(hamlet.register().events(&["message"]).await);
-    // The poll is held once a message it delivers has come through.
-    let other = queue.clone();
-    let waiting = tokio::spawn(async move {
-        let first = other.poll(false).await.ok();
-        let last = first["events"][0]["id"].clone();
-        let params: crate::support::Params<'_> = &[("queue_id", &other.id), ("last_event_id", &last)];
-        other.person.get("/events", params).await
-    });
-    iago.send_direct(&[&hamlet], "x").await;
-    tokio::task::yield_now().await;
+    let hamlet = t.user("hamlet");
+    let queue = hamlet.register().events(&["message"]).await;
+    let poll = t.hold_poll(&queue).await;
     close(&hamlet, &queue.id).await.ok();
-    let answer = waiting.await.unwrap();
-    // Either it was waiting and got nothing, or it came too late.
-    if answer.status == 200 {
-        assert_eq!(answer.ok()["events"], json!([]));
-    } else {
-        answer.refused(400, bad(&queue.id));
-    }
+    assert_eq!(poll.await.unwrap().ok()["events"], json!([]));
 }

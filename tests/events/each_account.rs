@@ -1,20 +1,20 @@
-//! Every change of an account by others: who is told what, and that it is all of it.
+//! Events for every change of another user's account: recipients, and completeness of the change.
 
 use super::each_type::kinds;
 use super::verify;
 use super::verify::Seen;
 use crate::api::groups::create_with;
-use crate::support::{Params, Person, TestServer};
+use crate::support::{Params, TestServer, TestUser};
 use serde_json::{Value, json};
 
 const ALL: [&str; 4] = ["iago", "hamlet", "othello", "polonius"];
 
-async fn change(who: &Person, whom: &Person, params: Params<'_>) {
+async fn change(who: &TestUser, whom: &TestUser, params: Params<'_>) {
     who.patch(&format!("/users/{}", whom.id), params).ok().await;
 }
 
-/// What the events about people say of one of them, without `user_id`.
-fn said_of(seen: &Seen, name: &str, person: &Person) -> Vec<Value> {
+/// The events about a user, without `user_id`.
+fn events_about(seen: &Seen, name: &str, person: &TestUser) -> Vec<Value> {
     let about = seen[name].iter().filter(|event| event["type"] == "realm_user");
     let about = about.filter(|event| event["person"]["user_id"] == json!(person.id));
     let said = about.map(|event| {
@@ -26,7 +26,7 @@ fn said_of(seen: &Seen, name: &str, person: &Person) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_name_and_a_profile() {
+async fn user_name_and_profile_events() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let field =
@@ -38,7 +38,7 @@ async fn a_name_and_a_profile() {
     .await;
     for name in ALL {
         let value = json!({"custom_profile_field": {"id": field, "value": "Elsinore"}});
-        let mut said = said_of(&seen, name, &hamlet);
+        let mut said = events_about(&seen, name, &hamlet);
         if let Some(data) = said[1]["custom_profile_field"].as_object_mut() {
             data.remove("rendered_value");
         }
@@ -47,7 +47,7 @@ async fn a_name_and_a_profile() {
 }
 
 #[tokio::test]
-async fn a_member_becomes_moderator() {
+async fn role_member_to_moderator_events() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let seen = verify(&t, &ALL, async { change(&iago, &hamlet, &[("role", &300)]).await }).await;
@@ -56,11 +56,11 @@ async fn a_member_becomes_moderator() {
         assert_eq!(kinds[0], "realm_user update", "{name}");
         assert_eq!(kinds[1..].iter().filter(|kind| kind.starts_with("user_group")).count(), 3, "{kinds:?}");
     }
-    assert_eq!(said_of(&seen, "othello", &hamlet), [json!({"role": 300})]);
+    assert_eq!(events_about(&seen, "othello", &hamlet), [json!({"role": 300})]);
 }
 
 #[tokio::test]
-async fn a_guest_becomes_a_member_and_a_guest_again() {
+async fn role_guest_to_member_and_back_events() {
     let t = TestServer::start().await;
     let [iago, polonius] = t.users(["iago", "polonius"]);
     iago.create_channel("Verona").await;
@@ -86,7 +86,7 @@ async fn a_guest_becomes_a_member_and_a_guest_again() {
 }
 
 #[tokio::test]
-async fn a_member_becomes_administrator_and_a_member_again() {
+async fn role_member_to_administrator_and_back_events() {
     let t = TestServer::start().await;
     let [desdemona, hamlet, othello] = t.users(["desdemona", "hamlet", "othello"]);
     othello.create_channel("secret").private().await;
@@ -97,7 +97,7 @@ async fn a_member_becomes_administrator_and_a_member_again() {
 }
 
 #[tokio::test]
-async fn an_account_goes_out_of_use_and_comes_back() {
+async fn deactivate_and_reactivate_events() {
     let t = TestServer::start().await;
     let [desdemona, iago, cordelia, hamlet] = t.users(["desdemona", "iago", "cordelia", "hamlet"]);
     let channel = iago.create_channel("Verona").with(&cordelia).with(&hamlet).await;
@@ -111,16 +111,12 @@ async fn an_account_goes_out_of_use_and_comes_back() {
         desdemona.delete(&path, &[]).ok().await;
     })
     .await;
-    assert_eq!(said_of(&seen, "polonius", &cordelia), [json!({"is_active": false})]);
+    assert_eq!(events_about(&seen, "polonius", &cordelia), [json!({"is_active": false})]);
     let told = kinds(&seen, "hamlet");
-    for kind in [
-        "realm_user update",
-        "user_group remove_members",
-        "subscription peer_remove",
-        "realm update_dict",
-        "user_group update",
-        "stream update",
-    ] {
+    assert!(place(&told, "subscription peer_remove") < place(&told, "realm_user update"), "{told:?}");
+    // Clients that see the deactivation remove the user from groups themselves.
+    assert!(!told.contains(&"user_group remove_members".to_owned()), "{told:?}");
+    for kind in ["realm update_dict", "user_group update", "stream update"] {
         assert!(told.contains(&kind.to_owned()), "no {kind}: {told:?}");
     }
     let realm = seen["polonius"].iter().find(|event| event["type"] == "realm").unwrap();
@@ -130,15 +126,20 @@ async fn an_account_goes_out_of_use_and_comes_back() {
         desdemona.post(&format!("{path}/reactivate"), &[]).ok().await;
     })
     .await;
-    assert_eq!(said_of(&seen, "polonius", &cordelia), [json!({"is_active": true})]);
+    assert_eq!(events_about(&seen, "polonius", &cordelia), [json!({"is_active": true})]);
     let told = kinds(&seen, "hamlet");
-    for kind in ["user_group add_members", "subscription peer_add", "realm update_dict", "stream update"] {
+    assert!(place(&told, "subscription peer_add") < place(&told, "user_group add_members"), "{told:?}");
+    for kind in ["realm update_dict", "stream update"] {
         assert!(told.contains(&kind.to_owned()), "no {kind}: {told:?}");
     }
 }
 
+fn place(told: &[String], kind: &str) -> usize {
+    told.iter().position(|one| one == kind).unwrap_or_else(|| panic!("no {kind}: {told:?}"))
+}
+
 #[tokio::test]
-async fn bots_go_with_their_owner() {
+async fn deactivate_owner_bot_events() {
     let t = TestServer::start().await;
     let [iago, aaron, bot] = t.users(["iago", "AARON", "default-bot"]);
     let seen = verify(&t, &ALL, async {
@@ -146,11 +147,11 @@ async fn bots_go_with_their_owner() {
     })
     .await;
     for person in [&aaron, &bot] {
-        assert_eq!(said_of(&seen, "othello", person), [json!({"is_active": false})]);
+        assert_eq!(events_about(&seen, "othello", person), [json!({"is_active": false})]);
     }
 }
 
-/// Guests see nobody but whom they meet.
+/// Restricted guests see only users with whom they share a channel or a direct message.
 async fn restrict(t: &TestServer) {
     let desdemona = t.user("desdemona");
     let members = t.realm().directory().group_by_name("role:members").expect("a group").id.0;
@@ -158,7 +159,7 @@ async fn restrict(t: &TestServer) {
 }
 
 #[tokio::test]
-async fn restricted_guests_meet_people_and_lose_sight_of_them() {
+async fn restricted_guest_visibility_events() {
     let t = TestServer::start().await;
     let [iago, hamlet, othello, polonius] = t.users(["iago", "hamlet", "othello", "polonius"]);
     let channel = iago.create_channel("Verona").await;
@@ -170,21 +171,21 @@ async fn restricted_guests_meet_people_and_lose_sight_of_them() {
     let seen = verify(&t, &ALL, async { hamlet.subscribe(&channel).await }).await;
     assert!(kinds(&seen, "polonius").contains(&"realm_user add".to_owned()));
     assert!(!kinds(&seen, "othello").contains(&"realm_user add".to_owned()));
-    // Others' names are not for those who do not know them.
+    // Names of unknown users are not sent.
     let seen = verify(&t, &ALL, async { change(&iago, &othello, &[("full_name", &"The Moor")]).await }).await;
     assert_eq!(kinds(&seen, "polonius"), [] as [&str; 0]);
     let seen = verify(&t, &ALL, async { hamlet.unsubscribe(&channel).await }).await;
-    assert_eq!(said_of(&seen, "polonius", &hamlet), [json!({"full_name": "Unknown user"})]);
-    // A conversation is a meeting, too.
+    assert_eq!(events_about(&seen, "polonius", &hamlet), [json!({"full_name": "Unknown user"})]);
+    // A direct message makes its participants visible, too.
     let seen = verify(&t, &ALL, async { _ = polonius.send_direct(&[&iago], "x").await }).await;
     assert!(!kinds(&seen, "polonius").contains(&"realm_user add".to_owned()));
     let seen = verify(&t, &ALL, async { _ = othello.send_direct(&[&polonius], "x").await }).await;
     assert!(kinds(&seen, "polonius").contains(&"realm_user add".to_owned()));
 }
 
-/// Registering names nobody's status who is out of use or out of sight.
+/// The initial state has no statuses of deactivated or invisible users.
 #[tokio::test]
-async fn a_status_comes_back_with_whoever_has_it() {
+async fn status_after_reactivation_events() {
     let t = TestServer::start().await;
     let [iago, othello, polonius] = t.users(["iago", "othello", "polonius"]);
     let emoji: Params<'_> = &[("status_text", &"at sea"), ("emoji_name", &"boat")];
@@ -199,11 +200,11 @@ async fn a_status_comes_back_with_whoever_has_it() {
     verify(&t, &["iago", "polonius"], async { _ = othello.send_direct(&[&polonius], "x").await }).await;
 }
 
-/// Old clients need a record of everybody.
+/// Legacy clients need an entry for every user.
 #[tokio::test]
-async fn restricted_guests_are_told_at_most_that_somebody_came() {
-    // Only there is somebody who may let others in.
-    let t = TestServer::plan().development().start().await;
+async fn restricted_guest_sees_placeholder_for_new_user() {
+    // Only a development server has a user who may create users.
+    let t = TestServer::builder().development().start().await;
     let [desdemona, polonius] = t.users(["desdemona", "polonius"]);
     restrict(&t).await;
     let mut old = polonius.register().events(&["realm_user"]).await;
@@ -220,29 +221,32 @@ async fn restricted_guests_are_told_at_most_that_somebody_came() {
 }
 
 #[tokio::test]
-async fn restricted_guests_are_not_told_who_left() {
+async fn restricted_guest_gets_no_deactivation_events() {
     let t = TestServer::start().await;
     let [desdemona, iago, hamlet, othello, polonius] =
         t.users(["desdemona", "iago", "hamlet", "othello", "polonius"]);
     let channel = iago.create_channel("Verona").with(&hamlet).with(&polonius).await;
     restrict(&t).await;
-    let gone = async |person: &Person| {
+    let gone = async |person: &TestUser| {
         desdemona.delete(&format!("/users/{}", person.id), &[]).ok().await;
     };
     let seen = verify(&t, &["iago", "polonius"], gone(&othello)).await;
-    assert_eq!(said_of(&seen, "polonius", &othello), [] as [Value; 0]);
-    // Only in the channel did the two meet.
+    assert_eq!(events_about(&seen, "polonius", &othello), [] as [Value; 0]);
+    // Groups with members they did not know before.
+    assert!(kinds(&seen, "polonius").contains(&"user_group remove_members".to_owned()));
+    assert!(!kinds(&seen, "iago").contains(&"user_group remove_members".to_owned()));
+    // The channel was all that the two users shared.
     let seen = verify(&t, &["iago", "polonius"], gone(&hamlet)).await;
-    assert_eq!(said_of(&seen, "polonius", &hamlet), [json!({"full_name": "Unknown user"})]);
-    assert_eq!(said_of(&seen, "iago", &hamlet), [json!({"is_active": false})]);
+    assert_eq!(events_about(&seen, "polonius", &hamlet), [json!({"full_name": "Unknown user"})]);
+    assert_eq!(events_about(&seen, "iago", &hamlet), [json!({"is_active": false})]);
     iago.send(&channel, "t", "x").await;
-    // Whoever is no guest any more sees everybody.
+    // A user who is no longer a guest sees all users.
     let seen = verify(&t, &ALL[..1], async { change(&iago, &polonius, &[("role", &400)]).await }).await;
-    assert_eq!(said_of(&seen, "iago", &polonius), [json!({"role": 400})]);
+    assert_eq!(events_about(&seen, "iago", &polonius), [json!({"role": 400})]);
 }
 
 #[tokio::test]
-async fn a_restricted_guest_becomes_a_member() {
+async fn restricted_guest_to_member_events() {
     let t = TestServer::start().await;
     let [iago, polonius] = t.users(["iago", "polonius"]);
     restrict(&t).await;
@@ -256,7 +260,7 @@ async fn a_restricted_guest_becomes_a_member() {
 }
 
 #[tokio::test]
-async fn addresses_that_only_administrators_see() {
+async fn email_visible_to_administrators_events() {
     let t = TestServer::start().await;
     let [desdemona, hamlet, othello] = t.users(["desdemona", "hamlet", "othello"]);
     othello.patch("/settings", &[("email_address_visibility", &3)]).ok().await;
@@ -274,9 +278,9 @@ async fn addresses_that_only_administrators_see() {
     assert_eq!(told(400).await, [json!(null)]);
 }
 
-/// Clients work out the picture of an address that they see; the others are told.
+/// Clients that see an address compute its avatar; other clients get an event.
 #[tokio::test]
-async fn a_picture_that_stands_for_an_address_follows_it() {
+async fn gravatar_follows_email_events() {
     let t = TestServer::start().await;
     let [desdemona, hamlet, othello] = t.users(["desdemona", "hamlet", "othello"]);
     let observers = ["desdemona", "shiva", "hamlet", "polonius", "othello"];

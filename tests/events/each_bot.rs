@@ -1,4 +1,4 @@
-//! Every change of a bot: who is told what, and that it is all of it.
+//! Events for every change of a bot: recipients, and completeness of the change.
 
 use super::each_type::kinds;
 use super::verify;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 const ALL: [&str; 4] = ["iago", "hamlet", "othello", "polonius"];
 
-/// The `realm_bot` events that somebody got, without their numbers.
+/// The `realm_bot` events that a user got, without their ids.
 fn about_bots(seen: &Seen, name: &str) -> Vec<Value> {
     let events = seen[name].iter().filter(|event| event["type"] == "realm_bot");
     let fields = |event: &Value| json!([event["op"], event["bot"]]);
@@ -17,7 +17,7 @@ fn about_bots(seen: &Seen, name: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_new_bot() {
+async fn create_bot_events() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let mut made = None;
@@ -35,7 +35,10 @@ async fn a_new_bot() {
             ("realm_user add", "realm_bot add")
         );
         let told = about_bots(&seen, name)[0][1].clone();
-        assert_eq!((&told["api_key"], &told["owner_id"]), (&json!(bot.key), &json!(hamlet.id)));
+        // Only the owner gets the key.
+        let key = if name == "hamlet" { bot.key.as_str() } else { "" };
+        assert_eq!((&told["api_key"], &told["owner_id"]), (&json!(key), &json!(hamlet.id)));
+        assert_eq!(told["services"][0]["token"] == "", name == "iago");
         assert_eq!(told["services"][0]["base_url"], "http://bots.example.com/");
         assert_eq!(told["services"][0]["interface"], 1);
     }
@@ -47,7 +50,7 @@ async fn a_new_bot() {
 }
 
 #[tokio::test]
-async fn what_changes_about_a_bot() {
+async fn update_bot_events() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     hamlet.create_channel("Verona").await;
@@ -62,7 +65,7 @@ async fn what_changes_about_a_bot() {
         change(&[("default_events_register_stream", &"Verona")]).ok().await;
         change(&[("service_payload_url", &"\"http://bots.example.com/\"")]).ok().await;
         change(&[("short_name", &"recorder")]).ok().await;
-        iago.patch(&path, &[("role", &300)]).ok().await;
+        iago.patch(&path, &[("role", &600)]).ok().await;
         let renewed = hamlet.post(&format!("{path}/api_key/regenerate"), &[]).ok().await;
         key = renewed["api_key"].as_str().unwrap().to_owned();
         hamlet.delete(&path, &[]).ok().await;
@@ -87,7 +90,7 @@ async fn what_changes_about_a_bot() {
         assert_eq!(told[4][1]["services"][0]["base_url"], "http://bots.example.com/");
         let rest: Vec<&Value> = told[6..].iter().map(|event| &event[1]).collect();
         let has = |wanted: Value| rest.iter().any(|event| **event == wanted);
-        assert!(has(json!({"user_id": id, "api_key": key})), "{rest:?}");
+        assert_eq!(has(json!({"user_id": id, "api_key": key})), name == "hamlet", "{rest:?}");
         assert!(has(json!({"user_id": id, "is_active": false})), "{rest:?}");
         assert!(has(json!({"user_id": id, "is_active": true})), "{rest:?}");
     }
@@ -98,7 +101,7 @@ async fn what_changes_about_a_bot() {
 }
 
 #[tokio::test]
-async fn a_bot_changes_hands() {
+async fn bot_owner_change_events() {
     let t = TestServer::start().await;
     let [hamlet, othello, iago] = t.users(["hamlet", "othello", "iago"]);
     let (bot, _) = make(&hamlet, "rec", &[]).await;
@@ -110,22 +113,26 @@ async fn a_bot_changes_hands() {
     .await;
     assert_eq!(about_bots(&seen, "hamlet"), [json!(["delete", {"user_id": id}])]);
     assert_eq!(about_bots(&seen, "othello")[0][0], "add");
+    let key = about_bots(&seen, "othello")[0][1]["api_key"].clone();
+    assert!(key != json!(bot.key) && key != "", "the old owner knows the old key");
     assert_eq!(about_bots(&seen, "iago"), [json!(["update", {"user_id": id, "owner_id": othello.id}])]);
     assert!(about_bots(&seen, "polonius").is_empty());
     for name in ALL {
         assert!(kinds(&seen, name).contains(&"realm_user update".to_owned()), "{name}");
     }
-    // From an owner to an administrator, who has known it all along.
+    // From an owner to an administrator, who knew the bot already.
     let seen = verify(&t, &ALL, async {
         othello.patch(&path, &[("bot_owner_id", &iago.id)]).ok().await;
     })
     .await;
     assert_eq!(about_bots(&seen, "othello")[0][0], "delete");
-    assert_eq!(about_bots(&seen, "iago"), [json!(["update", {"user_id": id, "owner_id": iago.id}])]);
+    let told = about_bots(&seen, "iago");
+    assert_eq!(told[0], json!(["update", {"user_id": id, "owner_id": iago.id}]));
+    assert!(told.len() == 2 && told[1][1]["api_key"].is_string(), "{told:?}");
 }
 
 #[tokio::test]
-async fn the_bots_of_somebody_who_leaves() {
+async fn deactivated_owner_bot_events() {
     let t = TestServer::start().await;
     let [hamlet, iago] = t.users(["hamlet", "iago"]);
     let (bot, _) = make(&hamlet, "rec", &[]).await;
@@ -137,9 +144,9 @@ async fn the_bots_of_somebody_who_leaves() {
     assert!(about_bots(&seen, "othello").is_empty());
 }
 
-/// Administrators look after all bots, be they in use or not; who is one no longer, after their own.
+/// Administrators manage all bots, deactivated ones included; a former administrator manages their own only.
 #[tokio::test]
-async fn bots_of_others_come_and_go_with_a_role() {
+async fn bot_events_follow_manager_role() {
     let t = TestServer::start().await;
     let [desdemona, hamlet, othello] = t.users(["desdemona", "hamlet", "othello"]);
     let (own, _) = make(&hamlet, "own", &[]).await;
@@ -157,15 +164,12 @@ async fn bots_of_others_come_and_go_with_a_role() {
         let told = about_bots(&seen, "hamlet");
         assert_eq!(told.is_empty(), op.is_empty(), "{role}: {told:?}");
         assert!(told.iter().all(|event| event[0] == op && event[1]["user_id"] != own.id), "{role}: {told:?}");
-        let of = |bot: &crate::support::Person| told.iter().find(|event| event[1]["user_id"] == bot.id);
+        let of = |bot: &crate::support::TestUser| told.iter().find(|event| event[1]["user_id"] == bot.id);
         match op {
             "add" => {
                 let asker_now = &of(&asker).unwrap()[1];
                 assert_eq!(asker_now["services"][0]["base_url"], "http://bots.example.com/");
-                assert_eq!(
-                    (&asker_now["api_key"], &asker_now["owner_id"]),
-                    (&json!(asker.key), &json!(othello.id))
-                );
+                assert_eq!((&asker_now["api_key"], &asker_now["owner_id"]), (&json!(""), &json!(othello.id)));
                 assert_eq!(of(&retired).unwrap()[1]["is_active"], false);
             }
             "delete" => assert_eq!(of(&asker).unwrap()[1], json!({"user_id": asker.id})),
@@ -183,13 +187,13 @@ async fn bots_of_others_come_and_go_with_a_role() {
     }
 }
 
-/// A bot that becomes an administrator itself looks after all of them, itself included.
+/// A bot with the administrator role manages all bots, itself included.
 #[tokio::test]
-async fn a_bot_gets_another_role() {
+async fn bot_role_events() {
     let t = TestServer::start().await;
-    let [desdemona, hamlet] = t.users(["desdemona", "hamlet"]);
-    let (bot, _) = make(&hamlet, "rec", &[]).await;
-    let (other, _) = make(&hamlet, "other", &[]).await;
+    let [desdemona, iago] = t.users(["desdemona", "iago"]);
+    let (bot, _) = make(&iago, "rec", &[]).await;
+    let (other, _) = make(&iago, "other", &[]).await;
     let change = async |role: u32| {
         desdemona.patch(&format!("/users/{}", bot.id), &[("role", &role)]).ok().await;
     };
@@ -208,7 +212,7 @@ async fn a_bot_gets_another_role() {
 }
 
 #[tokio::test]
-async fn a_bot_comes_back_to_somebody_else() {
+async fn reactivated_bot_with_new_owner_events() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let (bot, _) = make(&hamlet, "lost", &[]).await;
@@ -222,6 +226,8 @@ async fn a_bot_comes_back_to_somebody_else() {
         json!(["update", {"user_id": bot.id, "owner_id": iago.id}]),
     ];
     assert_eq!(about_bots(&seen, "desdemona"), told);
-    assert_eq!(about_bots(&seen, "iago"), told);
+    let own = about_bots(&seen, "iago");
+    assert_eq!(own[..2], told);
+    assert!(own.len() == 3 && own[2][1]["api_key"].is_string(), "{own:?}");
     assert_eq!(about_bots(&seen, "othello"), [] as [Value; 0]);
 }

@@ -1,4 +1,4 @@
-//! Invitations: who hears of them, and that everybody knows all about those who join.
+//! Events of invitations, and of users who join by them.
 
 use super::each_type::kinds;
 use super::verify;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 const ALL: [&str; 4] = ["iago", "hamlet", "othello", "polonius"];
 
 #[tokio::test]
-async fn somebody_joins_and_everybody_knows_them() {
+async fn invitation_and_join_events() {
     let t = TestServer::start().await;
     let [iago, hamlet, polonius] = t.users(["iago", "hamlet", "polonius"]);
     let verona = iago.create_channel("Verona").with(&hamlet).with(&polonius).await;
@@ -20,7 +20,7 @@ async fn somebody_joins_and_everybody_knows_them() {
     let form =
         [("email", "ada@x.example"), ("full_name", "Ada"), ("password", "correct horse battery staple")];
     let seen = verify(&t, &ALL, async {
-        let joined = t.stranger().http.post(&link).form(&form).send().await.expect("an answer");
+        let joined = t.anonymous().http.post(&link).form(&form).send().await.expect("an answer");
         assert_eq!(joined.status().as_u16(), 200);
         iago.delete("/invites/multiuse/1", &[]).ok().await;
     })

@@ -1,4 +1,4 @@
-//! What administrators list for the organization: everybody is told, and of linkifiers those who can read them.
+//! Events of domains, linkifiers and playgrounds: all users get them, linkifiers only in a format they support.
 
 use super::each_type::kinds;
 use super::verify;
@@ -8,13 +8,13 @@ use serde_json::json;
 const ALL: [&str; 3] = ["desdemona", "hamlet", "polonius"];
 
 #[tokio::test]
-async fn domains() {
+async fn realm_domain_events() {
     let t = TestServer::start().await;
     let desdemona = t.user("desdemona");
     let seen = verify(&t, &ALL, async {
         desdemona.post("/realm/domains", &[("domain", &"acme.com"), ("allow_subdomains", &true)]).ok().await;
         desdemona.patch("/realm/domains/acme.com", &[("allow_subdomains", &false)]).ok().await;
-        // Nothing changes: nobody is told.
+        // No change, no event.
         desdemona.patch("/realm/domains/acme.com", &[]).ok().await;
         desdemona.patch("/realm", &[("emails_restricted_to_domains", &true)]).ok().await;
         desdemona.delete("/realm/domains/acme.com", &[]).ok().await;
@@ -38,7 +38,7 @@ async fn domains() {
 }
 
 #[tokio::test]
-async fn linkifiers_and_playgrounds() {
+async fn linkifier_and_playground_events() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let seen = verify(&t, &ALL, async {

@@ -1,8 +1,8 @@
-//! Every change of messages that were sent: who is told what, and that it is all of it.
+//! Events for every change of a message: recipients, and completeness of the change.
 
 use super::each_type::kinds;
 use super::verify;
-use crate::support::{Channel, Params, Person, TestServer};
+use crate::support::{Channel, Param, Params, TestServer, TestUser};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -10,13 +10,13 @@ const ALL: [&str; 4] = ["iago", "hamlet", "othello", "polonius"];
 const QUIET: Params<'static> =
     &[("send_notification_to_old_thread", &false), ("send_notification_to_new_thread", &false)];
 
-/// Changes a message; no notices.
-async fn edit(who: &Person, id: u64, params: Params<'_>) {
-    let all: Vec<(&str, &(dyn std::fmt::Display + Sync))> = params.iter().chain(QUIET).copied().collect();
+/// Edits or moves a message without notices.
+async fn edit(who: &TestUser, id: u64, params: Params<'_>) {
+    let all: Vec<Param<'_>> = params.iter().chain(QUIET).copied().collect();
     who.call(Method::PATCH, &format!("/messages/{id}"), &all).ok().await;
 }
 
-async fn delete(who: &Person, id: u64) {
+async fn delete(who: &TestUser, id: u64) {
     who.delete(&format!("/messages/{id}"), &[]).ok().await;
 }
 
@@ -25,7 +25,7 @@ fn keys(event: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn edits_of_content() {
+async fn edit_content_events() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("Verona").with(&hamlet).await;
@@ -69,7 +69,7 @@ async fn edits_of_content() {
 }
 
 #[tokio::test]
-async fn whoever_came_later_is_told_of_edits_where_history_is_shared() {
+async fn edit_events_reach_later_subscribers_with_shared_history() {
     let t = TestServer::start().await;
     let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
     let shared = iago.create_channel("shared").with(&hamlet).await;
@@ -85,13 +85,13 @@ async fn whoever_came_later_is_told_of_edits_where_history_is_shared() {
     .await;
     assert_eq!(kinds(&seen, "othello"), ["update_message"]);
     assert_eq!(seen["othello"][0]["flags"], json!(["read"]));
-    // Of a public channel, those who got it are told; of the private one, so is who is in it.
+    // In the public channel its recipients get the event; in the private one, all subscribers with access.
     assert_eq!(kinds(&seen, "hamlet"), ["update_message"; 2]);
     assert_eq!(kinds(&seen, "polonius"), [] as [&str; 0]);
 }
 
 #[tokio::test]
-async fn moves_between_topics() {
+async fn move_topic_events() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("Verona").with(&hamlet).await;
@@ -116,7 +116,7 @@ async fn moves_between_topics() {
     assert_eq!(kinds(&seen, "othello"), [] as [&str; 0]);
 }
 
-/// Messages of everybody in a new channel of iago's, with hamlet and polonius in it.
+/// Messages of several users in a new channel of iago's, with hamlet and polonius subscribed.
 async fn full(t: &TestServer, name: &str) -> (Channel, Vec<u64>) {
     let [iago, hamlet, polonius] = t.users(["iago", "hamlet", "polonius"]);
     let channel = iago.create_channel(name).with(&hamlet).with(&polonius).await;
@@ -127,32 +127,84 @@ async fn full(t: &TestServer, name: &str) -> (Channel, Vec<u64>) {
     (channel, ids)
 }
 
-async fn move_all(who: &Person, id: u64, to: &Channel) {
+async fn move_all(who: &TestUser, id: u64, to: &Channel) {
     edit(who, id, &[("stream_id", &to.id), ("propagate_mode", &"change_all")]).await;
 }
 
 #[tokio::test]
-async fn moves_to_another_public_channel() {
+async fn move_to_public_channel_events() {
     let t = TestServer::start().await;
     let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
     let (channel, ids) = full(&t, "Verona").await;
     let other = iago.create_channel("Rome").with(&othello).await;
     hamlet.flag("add", "starred", &[ids[1]]).await;
     let seen = verify(&t, &ALL, async { move_all(&iago, ids[0], &other).await }).await;
-    let told = &seen["hamlet"][0];
-    assert_eq!((&told["type"], &told["new_stream_id"]), (&json!("update_message"), &json!(other.id)));
+    let told = seen["hamlet"].iter().find(|event| event["type"] == "update_message").expect("the move");
+    assert_eq!(told["new_stream_id"], json!(other.id));
     assert_eq!((&told["stream_id"], &told["stream_name"]), (&json!(channel.id), &json!("Verona")));
     assert_eq!((&told["orig_subject"], told.get("subject")), (&json!("pens"), None));
-    // The guest cannot follow.
+    // The guest has no access to the destination.
     assert_eq!(kinds(&seen, "polonius"), ["delete_message"]);
     let gone = &seen["polonius"][0];
     assert_eq!((&gone["message_ids"], &gone["stream_id"]), (&json!(ids), &json!(channel.id)));
     assert_eq!((&gone["topic"], &gone["message_type"]), (&json!("pens"), &json!("stream")));
-    assert!(!kinds(&seen, "othello").contains(&"update_message".to_owned()));
+    // For users subscribed to the destination only, the topic appears there.
+    let told = seen["othello"].iter().find(|event| event["type"] == "update_message").expect("the move");
+    assert_eq!((&told["new_stream_id"], &told["message_ids"]), (&json!(other.id), &json!(ids)));
+    assert_eq!(told["flags"], json!(["read"]));
+}
+
+/// Guests of the destination have no access to the source, and the name of a private channel must not reach users who
+/// do not know it.
+#[tokio::test]
+async fn move_event_hides_inaccessible_source_channel() {
+    let t = TestServer::start().await;
+    let [iago, hamlet, othello, polonius] = t.users(["iago", "hamlet", "othello", "polonius"]);
+    let rome = iago.create_channel("Rome").with(&othello).with(&polonius).await;
+    let secret = iago.create_channel("secret").shared_history().with(&hamlet).await;
+    let open = iago.create_channel("Venice").await;
+    for channel in [&secret, &open] {
+        let id = iago.send(channel, "pens", "a").await;
+        let seen = verify(&t, &ALL, async { move_all(&iago, id, &rome).await }).await;
+        let is_told = |name| kinds(&seen, name).contains(&"update_message".to_owned());
+        assert_eq!(is_told("othello"), channel.id == open.id);
+        assert_eq!(is_told("hamlet"), channel.id == secret.id);
+        assert!(!is_told("polonius"));
+    }
 }
 
 #[tokio::test]
-async fn moves_to_private_channels() {
+async fn topic_case_change_events() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let channel = iago.create_channel("Verona").with(&hamlet).await;
+    let id = iago.send(&channel, "pens", "a").await;
+    let respelled: Params<'_> = &[("topic", &"PENS"), ("propagate_mode", &"change_all")];
+    let seen = verify(&t, &ALL, async { drop(iago.edit(id, respelled).ok().await) }).await;
+    assert_eq!(kinds(&seen, "hamlet"), ["update_message", "message"]);
+    let notice = &seen["hamlet"][1]["message"];
+    assert_eq!(notice["subject"], "PENS");
+    let text = notice["content"].as_str().expect("a text");
+    assert!(text.contains("This topic was moved here from") && text.contains("pens"), "{text}");
+}
+
+#[tokio::test]
+async fn user_topic_events_precede_move_event() {
+    let t = TestServer::start().await;
+    let iago = t.user("iago");
+    let channel = iago.create_channel("Verona").await;
+    // The author of the first message follows the topic.
+    let id = iago.send(&channel, "pens", "a").await;
+    let renamed: Params<'_> = &[("topic", &"ink"), ("propagate_mode", &"change_all")];
+    let seen = verify(&t, &ALL, async { edit(&iago, id, renamed).await }).await;
+    assert_eq!(kinds(&seen, "iago"), ["user_topic", "user_topic", "update_message"]);
+    let policies: Vec<_> = seen["iago"].iter().filter(|event| event["type"] == "user_topic").collect();
+    let told = |at: usize| (policies[at]["topic_name"].clone(), policies[at]["visibility_policy"].clone());
+    assert_eq!((told(0), told(1)), ((json!("pens"), json!(0)), (json!("ink"), json!(3))));
+}
+
+#[tokio::test]
+async fn move_to_private_channel_events() {
     let t = TestServer::start().await;
     let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
     for (number, is_protected) in [false, true].into_iter().enumerate() {
@@ -161,9 +213,9 @@ async fn moves_to_private_channels() {
         let closed =
             if is_protected { closed.protected_history().await } else { closed.shared_history().await };
         let seen = verify(&t, &ALL, async { move_all(&iago, ids[0], &closed).await }).await;
-        assert_eq!(kinds(&seen, "hamlet")[0], "update_message");
+        assert!(kinds(&seen, "hamlet").contains(&"update_message".to_owned()));
         assert_eq!(kinds(&seen, "polonius"), ["delete_message"]);
-        // And out again, to where everybody may read.
+        // And back, to a channel that everybody can read.
         verify(&t, &ALL, async {
             let public = iago.create_channel(&format!("public {number}")).await;
             move_all(&iago, ids[0], &public).await;
@@ -173,7 +225,7 @@ async fn moves_to_private_channels() {
 }
 
 #[tokio::test]
-async fn deletions() {
+async fn delete_message_events() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let (channel, ids) = full(&t, "Verona").await;
@@ -194,7 +246,7 @@ async fn deletions() {
 }
 
 #[tokio::test]
-async fn whoever_deletes_is_told_outside_the_channel_too() {
+async fn delete_event_reaches_deleter_outside_channel() {
     let t = TestServer::start().await;
     let [iago, hamlet, desdemona] = t.users(["iago", "hamlet", "desdemona"]);
     let (channel, ids) = full(&t, "Verona").await;
@@ -210,7 +262,7 @@ async fn whoever_deletes_is_told_outside_the_channel_too() {
     assert_eq!(kinds(&seen, "desdemona"), ["delete_message", "delete_message"]);
     assert_eq!((&told[0]["message_ids"], &told[0]["topic"]), (&json!([ids[1]]), &json!("pens")));
     assert_eq!(told[1]["message_ids"], json!([ids[0], ids[2]]));
-    // With a star, or in the channel, nobody is told twice.
+    // One event each, for users who starred the message as well as for subscribers.
     let id = hamlet.send(&channel, "stars", "x").await;
     desdemona.flag("add", "starred", &[id]).await;
     let seen = verify(&t, &["desdemona"], async { delete(&desdemona, id).await }).await;
@@ -218,7 +270,7 @@ async fn whoever_deletes_is_told_outside_the_channel_too() {
 }
 
 #[tokio::test]
-async fn the_oldest_message_of_a_channel_goes() {
+async fn delete_oldest_message_updates_first_message_id() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let channel = iago.create_channel("Verona").await;
@@ -236,7 +288,7 @@ async fn the_oldest_message_of_a_channel_goes() {
 }
 
 #[tokio::test]
-async fn in_protected_history_each_is_told_of_what_they_had() {
+async fn delete_events_in_protected_history() {
     let t = TestServer::start().await;
     let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
     let channel = iago.create_channel("protected").protected_history().with(&hamlet).await;
@@ -251,13 +303,16 @@ async fn in_protected_history_each_is_told_of_what_they_had() {
     .await;
     assert_eq!(seen["iago"][0]["message_ids"], json!([a, b]));
     assert_eq!(seen["othello"][0]["message_ids"], json!([b]));
-    assert!(gone.now().await.iter().all(|event| event["type"] != "delete_message"));
+    // A direct message proves that the queue does receive events.
+    iago.send_direct(&[&hamlet], "after the deletion").await;
+    let types: Vec<Value> = gone.now().await.iter().map(|event| event["type"].clone()).collect();
+    assert_eq!(types, ["message"]);
     assert!(!kinds(&seen, "desdemona").contains(&"delete_message".to_owned()));
     assert_eq!(plain.next().await["message_id"], b);
 }
 
 #[tokio::test]
-async fn clients_without_bulk_deletion_are_told_of_each() {
+async fn delete_events_without_bulk_capability() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let (channel, ids) = full(&t, "Verona").await;
@@ -268,7 +323,7 @@ async fn clients_without_bulk_deletion_are_told_of_each() {
     let told: Vec<u64> = events.iter().filter_map(|event| event["message_id"].as_u64()).collect();
     assert_eq!(told, ids);
     assert!(events.iter().all(|event| event.get("message_ids").is_none()), "{events:?}");
-    // Whoever acknowledges in the middle gets what they have again, and loses nothing.
+    // A client that acknowledges only part of them gets the rest again.
     let mut plain = hamlet.register().await;
     let more = [iago.send(&channel, "ink", "1").await, iago.send(&channel, "ink", "2").await];
     iago.post(&format!("/streams/{}/delete_topic", channel.id), &[("topic_name", &"ink")]).ok().await;
@@ -282,7 +337,7 @@ async fn clients_without_bulk_deletion_are_told_of_each() {
 }
 
 #[tokio::test]
-async fn reactions() {
+async fn reaction_events() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let (_, ids) = full(&t, "Verona").await;
@@ -310,7 +365,7 @@ async fn reactions() {
 }
 
 #[tokio::test]
-async fn parts_of_widgets() {
+async fn submessage_events() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("Verona").with(&hamlet).await;
@@ -328,7 +383,7 @@ async fn parts_of_widgets() {
 }
 
 #[tokio::test]
-async fn settings_of_the_organization_and_of_people() {
+async fn realm_and_user_setting_events() {
     let t = TestServer::start().await;
     let [desdemona, hamlet] = t.users(["desdemona", "hamlet"]);
     let seen = verify(&t, &["desdemona", "hamlet", "polonius"], async {

@@ -1,4 +1,4 @@
-//! Every change of what people say about themselves and keep for themselves: who is told what, and that it is all of it.
+//! Events for every change of profiles and personal lists: recipients, and completeness of the change.
 
 use super::each_type::kinds;
 use super::verify;
@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 const ALL: [&str; 4] = ["iago", "hamlet", "othello", "polonius"];
 
-/// An event without its number and type.
-fn said(seen: &Seen, name: &str, position: usize) -> Value {
+/// An event without its id and type.
+fn without_id(seen: &Seen, name: &str, position: usize) -> Value {
     let mut event = seen[name][position].clone();
     let fields = event.as_object_mut().expect("an event");
     fields.remove("id");
@@ -18,7 +18,7 @@ fn said(seen: &Seen, name: &str, position: usize) -> Value {
 }
 
 #[tokio::test]
-async fn what_somebody_says_about_themselves() {
+async fn profile_and_status_events() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let seen = verify(&t, &ALL, async {
@@ -51,14 +51,14 @@ async fn what_somebody_says_about_themselves() {
     .into_iter()
     .enumerate()
     {
-        assert_eq!(said(&seen, "iago", position), expected);
+        assert_eq!(without_id(&seen, "iago", position), expected);
     }
     let own = kinds(&seen, "hamlet");
     assert_eq!(own.iter().filter(|kind| *kind == "user_settings update").count(), 1, "{own:?}");
 }
 
 #[tokio::test]
-async fn hiding_ones_presence_is_being_away() {
+async fn hidden_presence_events() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let seen = verify(&t, &ALL, async {
@@ -66,14 +66,14 @@ async fn hiding_ones_presence_is_being_away() {
         hamlet.patch("/settings", &[("presence_enabled", &true)]).ok().await;
     })
     .await;
-    assert_eq!(said(&seen, "othello", 0), json!({"user_id": hamlet.id, "away": true}));
-    assert_eq!(said(&seen, "othello", 1), json!({"user_id": hamlet.id, "away": false}));
-    // Nobody had seen him before, so nobody has seen him go; now he is here.
+    assert_eq!(without_id(&seen, "othello", 0), json!({"user_id": hamlet.id, "away": true}));
+    assert_eq!(without_id(&seen, "othello", 1), json!({"user_id": hamlet.id, "away": false}));
+    // He was not visible before, so hiding sends no event; now he becomes visible.
     assert_eq!(kinds(&seen, "othello"), ["user_status", "user_status", "presence"]);
 }
 
 #[tokio::test]
-async fn muting_and_unmuting_somebody() {
+async fn muted_user_events() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("Verona").with(&hamlet).await;
@@ -92,13 +92,13 @@ async fn muting_and_unmuting_somebody() {
     assert_eq!(seen["hamlet"][2]["flags"], json!(["read"]));
     assert_eq!(seen["hamlet"][3]["muted_users"], json!([]));
     assert_eq!(seen["hamlet"][4]["flags"], json!([]));
-    // Nobody else hears of it.
+    // No other user gets an event.
     assert_eq!(kinds(&seen, "iago"), ["message", "message"]);
     assert_eq!(kinds(&seen, "othello"), [] as [&str; 0]);
 }
 
 #[tokio::test]
-async fn views_of_the_sidebar() {
+async fn navigation_view_events() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let seen = verify(&t, &ALL, async {
@@ -123,7 +123,7 @@ async fn views_of_the_sidebar() {
 }
 
 #[tokio::test]
-async fn clients_do_not_notice_a_restart() {
+async fn personal_events_across_restart() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let mut queue = hamlet.register().modern().await;
@@ -136,16 +136,16 @@ async fn clients_do_not_notice_a_restart() {
     iago.post("/realm/profile_fields", &[("name", &"Pronouns"), ("field_type", &8)]).ok().await;
     let values = json!([{"id": 1, "value": "he"}]);
     hamlet.patch("/users/me/profile_data", &[("data", &values)]).ok().await;
-    // Not acknowledged, so they come again.
+    // They were not acknowledged, so they are sent again.
     let before: Vec<Value> = queue.poll(true).await.ok()["events"].as_array().unwrap().clone();
     assert_eq!(before.len(), 8);
-    let t = TestServer::plan().on(t.stop().await).start().await;
+    let t = TestServer::builder().on(t.stop().await).start().await;
     queue.person = t.user("hamlet");
     assert_eq!(queue.now().await, before);
 }
 
 #[tokio::test]
-async fn profile_fields_and_what_is_filled_in() {
+async fn profile_field_and_value_events() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let seen = verify(&t, &ALL, async {
@@ -174,7 +174,7 @@ async fn profile_fields_and_what_is_filled_in() {
         json!({"user_id": hamlet.id, "custom_profile_field": rendered})
     );
     assert_eq!(seen["polonius"][3]["person"]["custom_profile_field"], json!({"id": 2, "value": "0"}));
-    // What is no longer offered is no longer chosen.
+    // Removing an option removes the values that chose it.
     assert_eq!(seen["polonius"][5]["person"]["custom_profile_field"], json!({"id": 2, "value": null}));
     let order: Vec<&Value> =
         seen["iago"][6]["fields"].as_array().unwrap().iter().map(|field| &field["id"]).collect();

@@ -1,4 +1,4 @@
-//! Every change of pictures and emoji: who is told what, and that it is all of it.
+//! Events for every change of pictures and emoji: recipients, and completeness of the change.
 
 use super::each_type::kinds;
 use super::verify::verify;
@@ -9,7 +9,7 @@ use serde_json::json;
 const ALL: [&str; 4] = ["iago", "hamlet", "othello", "polonius"];
 
 #[tokio::test]
-async fn a_picture_of_somebody() {
+async fn avatar_events() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let seen = verify(&t, &ALL, async {
@@ -38,7 +38,7 @@ async fn a_picture_of_somebody() {
 }
 
 #[tokio::test]
-async fn pictures_of_the_organization() {
+async fn realm_icon_and_logo_events() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let seen = verify(&t, &ALL, async {
@@ -69,7 +69,7 @@ async fn pictures_of_the_organization() {
 }
 
 #[tokio::test]
-async fn emoji_of_the_organizations_own() {
+async fn realm_emoji_events() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let seen = verify(&t, &ALL, async {
@@ -89,7 +89,7 @@ async fn emoji_of_the_organizations_own() {
 }
 
 #[tokio::test]
-async fn after_a_restart_events_say_what_they_said_before() {
+async fn picture_events_after_restart() {
     let t = TestServer::start().await;
     let [hamlet, iago] = t.users(["hamlet", "iago"]);
     let queue = iago.register().modern().await;
@@ -98,7 +98,7 @@ async fn after_a_restart_events_say_what_they_said_before() {
     hamlet.upload("/realm/emoji/blob", &[], &[("a.png", png())]).ok().await;
     hamlet.upload("/users/me/avatar", &[], &[("a.png", png())]).ok().await;
     let folder = t.stop().await;
-    let t = TestServer::plan().on(folder).start().await;
+    let t = TestServer::builder().on(folder).start().await;
     let iago = t.user("iago");
     let events =
         iago.get("/events", &[("queue_id", &queue.id), ("last_event_id", &-1), ("dont_block", &true)]);

@@ -1,4 +1,4 @@
-//! Every type of event: what causes it, who gets it, in which order, and that it says all of the change.
+//! Each type of event: cause, recipients, order, and completeness of the change.
 
 use super::verify;
 use super::verify::Seen;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const ALL: [&str; 4] = ["iago", "hamlet", "othello", "polonius"];
 
-/// The types and operations that somebody saw, in their order; without those that only repeat user_topic.
+/// The types and operations of a user's events, in order, without the legacy events that repeat user_topic.
 pub(super) fn kinds(seen: &Seen, name: &str) -> Vec<String> {
     let kind = |event: &Value| {
         let (kind, op) = (event["type"].as_str().unwrap(), event["op"].as_str().unwrap_or(""));
@@ -17,7 +17,7 @@ pub(super) fn kinds(seen: &Seen, name: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn messages_to_channels() {
+async fn channel_message_events() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("Verona").with(&hamlet).await;
@@ -27,18 +27,19 @@ async fn messages_to_channels() {
         hamlet.send(&channel, "", "in the empty topic").await;
     })
     .await;
-    // Whoever starts a topic follows it.
-    assert_eq!(kinds(&seen, "iago"), ["message", "user_topic", "message", "message"]);
-    assert_eq!(kinds(&seen, "hamlet"), ["message", "user_topic", "message", "message", "user_topic"]);
+    // The author of the first message follows the topic.
+    assert_eq!(kinds(&seen, "iago"), ["user_topic", "message", "message", "message"]);
+    assert_eq!(kinds(&seen, "hamlet"), ["user_topic", "message", "message", "user_topic", "message"]);
     assert_eq!(kinds(&seen, "othello"), [] as [&str; 0]);
     assert_eq!(kinds(&seen, "polonius"), [] as [&str; 0]);
-    assert_eq!(seen["hamlet"][0]["flags"], json!(["mentioned"]));
+    let mentioned = seen["hamlet"].iter().find(|event| event["type"] == "message").expect("a message");
+    assert_eq!(mentioned["flags"], json!(["mentioned"]));
     let messages: Vec<&Value> = seen["iago"].iter().filter(|event| event["type"] == "message").collect();
     assert_eq!(messages[1]["flags"], json!(["stream_wildcard_mentioned", "wildcard_mentioned"]));
 }
 
 #[tokio::test]
-async fn messages_to_people() {
+async fn direct_message_events() {
     let t = TestServer::start().await;
     let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
     let seen = verify(&t, &ALL, async {
@@ -55,7 +56,7 @@ async fn messages_to_people() {
 }
 
 #[tokio::test]
-async fn flags() {
+async fn flag_events() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("Verona").with(&hamlet).await;
@@ -87,7 +88,7 @@ async fn flags() {
 }
 
 #[tokio::test]
-async fn a_new_public_channel() {
+async fn create_public_channel_events() {
     let t = TestServer::start().await;
     let [iago, hamlet, polonius] = t.users(["iago", "hamlet", "polonius"]);
     let seen = verify(&t, &ALL, async {
@@ -106,14 +107,14 @@ async fn a_new_public_channel() {
 }
 
 #[tokio::test]
-async fn a_new_private_channel() {
+async fn create_private_channel_events() {
     let t = TestServer::start().await;
     let [hamlet, cordelia] = t.users(["hamlet", "cordelia"]);
     let seen = verify(&t, &ALL, async {
         hamlet.create_channel("secret").private().with(&cordelia).await;
     })
     .await;
-    // Administrators know that it is there and who is in it; nobody else does.
+    // Only administrators know that the channel exists and who is subscribed.
     assert_eq!(kinds(&seen, "iago"), ["stream create", "subscription peer_add"]);
     for name in ["othello", "polonius"] {
         assert_eq!(kinds(&seen, name), [] as [&str; 0], "{name}");
@@ -121,7 +122,7 @@ async fn a_new_private_channel() {
 }
 
 #[tokio::test]
-async fn a_default_channel() {
+async fn default_stream_events() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let seen = verify(&t, &ALL, async {
@@ -133,7 +134,7 @@ async fn a_default_channel() {
 }
 
 #[tokio::test]
-async fn joining_and_leaving_a_public_channel() {
+async fn subscribe_public_channel_events() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("Verona").await;
@@ -152,7 +153,7 @@ async fn joining_and_leaving_a_public_channel() {
 }
 
 #[tokio::test]
-async fn removed_together() {
+async fn unsubscribe_several_events() {
     let t = TestServer::start().await;
     let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
     let channel = iago.create_channel("Verona").with(&hamlet).with(&othello).await;
@@ -171,7 +172,7 @@ async fn removed_together() {
 }
 
 #[tokio::test]
-async fn joining_and_leaving_a_private_channel() {
+async fn subscribe_private_channel_events() {
     let t = TestServer::start().await;
     let [hamlet, othello, polonius] = t.users(["hamlet", "othello", "polonius"]);
     let channel = hamlet.create_channel("secret").private().await;
@@ -199,7 +200,7 @@ async fn joining_and_leaving_a_private_channel() {
 }
 
 #[tokio::test]
-async fn a_guest_in_a_public_channel_sees_it_while_in_it() {
+async fn guest_sees_public_channel_while_subscribed() {
     let t = TestServer::start().await;
     let [iago, polonius] = t.users(["iago", "polonius"]);
     let channel = iago.create_channel("Verona").await;
@@ -211,9 +212,9 @@ async fn a_guest_in_a_public_channel_sees_it_while_in_it() {
 }
 
 #[tokio::test]
-async fn new_people() {
-    // Only there is somebody who may let others in.
-    let t = TestServer::plan().development().start().await;
+async fn new_user_events() {
+    // Only a development server has a user who may create users.
+    let t = TestServer::builder().development().start().await;
     let desdemona = t.user("desdemona");
     let params: Params<'_> =
         &[("email", &"rosa@zulip.com"), ("password", &"correct horse battery"), ("full_name", &"Rosa")];
@@ -228,7 +229,7 @@ async fn new_people() {
 }
 
 #[tokio::test]
-async fn presence_and_typing() {
+async fn presence_and_typing_events() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let seen = verify(&t, &ALL, async {
@@ -242,7 +243,7 @@ async fn presence_and_typing() {
 }
 
 #[tokio::test]
-async fn unread_messages_of_muted_places_do_not_count() {
+async fn unread_count_excludes_muted() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("Verona").with(&hamlet).await;

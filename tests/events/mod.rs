@@ -1,8 +1,8 @@
-//! Event queues: registering, polling, ending, and above all that a registration and the events after it
-//! add up to what registering again would say.
+//! Event queues: register, poll, delete, and above all that the state of a registration with the following events
+//! applied equals the state of a new registration.
 //!
-//! `apply` is a client of its own: it knows only the specification, and changes the state it was given by
-//! the events it receives. `verify` runs something and compares.
+//! `apply` is an independent client: it knows only docs/api/events.md, and updates its state by the events that it
+//! receives. `verify` makes a change and compares the states.
 
 mod after_restart;
 mod apply;

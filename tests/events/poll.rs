@@ -5,14 +5,14 @@ use crate::support::{Params, TestServer};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn refusals_in_their_order() {
+async fn poll_errors() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let queue = hamlet.register().await;
     iago.get("/events", &[]).bad("Missing 'queue_id' argument").await;
     let bad = |id: &str| json!({"msg": format!("Bad event queue ID: {id}"), "code": "BAD_EVENT_QUEUE_ID", "queue_id": id});
     hamlet.get("/events", &[("queue_id", &queue.id)]).bad("Missing 'last_event_id' argument").await;
-    // Unknown and somebody else's look the same.
+    // Unknown queues and those of other users give the same error.
     for id in ["nonsense:1", queue.id.as_str(), ""] {
         let params: Params<'_> = &[("queue_id", &id), ("last_event_id", &-1), ("dont_block", &true)];
         iago.get("/events", params).refused(400, bad(id)).await;
@@ -26,11 +26,11 @@ async fn refusals_in_their_order() {
         let params: Params<'_> = &[("queue_id", &queue.id), ("last_event_id", last), ("dont_block", block)];
         hamlet.get("/events", params).bad(msg).await;
     }
-    assert_eq!(t.stranger().get("/events", &[("queue_id", &queue.id)]).await.status, 401);
+    assert_eq!(t.anonymous().get("/events", &[("queue_id", &queue.id)]).await.status, 401);
 }
 
 #[tokio::test]
-async fn what_is_acknowledged_is_gone_and_the_rest_comes_again() {
+async fn poll_acknowledges_and_redelivers() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let queue = hamlet.register().events(&["message"]).await;
@@ -38,13 +38,7 @@ async fn what_is_acknowledged_is_gone_and_the_rest_comes_again() {
     for number in 0..3 {
         sent.push(iago.send_direct(&[&hamlet], &number.to_string()).await);
     }
-    let poll = |last: i64| {
-        let (hamlet, id) = (hamlet.clone(), queue.id.clone());
-        async move {
-            let params: Params<'_> = &[("queue_id", &id), ("last_event_id", &last), ("dont_block", &true)];
-            hamlet.get("/events", params).await
-        }
-    };
+    let poll = |last: i64| queue.poll_after(last, true);
     let body = poll(-1).await.ok();
     assert_eq!(fields(&body), ["events"]);
     let events = body["events"].as_array().unwrap().clone();
@@ -52,7 +46,7 @@ async fn what_is_acknowledged_is_gone_and_the_rest_comes_again() {
     assert!(ids.is_sorted_by(|a, b| a < b) && ids.len() == 3, "{ids:?}");
     let messages: Vec<u64> = events.iter().map(|event| event["message"]["id"].as_u64().unwrap()).collect();
     assert_eq!(messages, sent);
-    // Nothing was acknowledged, so it is all there again, byte for byte.
+    // Nothing was acknowledged, so all events are returned again, byte for byte.
     assert_eq!(poll(-1).await.ok()["events"], json!(events));
     assert_eq!(poll(ids[0]).await.ok()["events"], json!(events[1..]));
     assert_eq!(poll(ids[2]).await.ok()["events"], json!([]));
@@ -60,16 +54,16 @@ async fn what_is_acknowledged_is_gone_and_the_rest_comes_again() {
     poll(ids[0]).await.refused(400, json!({"msg": pruned, "code": "BAD_REQUEST"}));
     let unknown = format!("Event {} was not in this queue", ids[2] + 1000);
     poll(ids[2] + 1000).await.refused(400, json!({"msg": unknown, "code": "BAD_REQUEST"}));
-    // A refusal changed nothing.
+    // The errors changed nothing.
     let next = iago.send_direct(&[&hamlet], "next").await;
     assert_eq!(poll(ids[2]).await.ok()["events"][0]["message"]["id"], next);
 }
 
 #[tokio::test]
-async fn a_queue_begins_where_its_registration_says() {
+async fn poll_from_registered_last_event_id() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
-    // Events that are not kept take numbers, too.
+    // Events that a queue did not register for use up ids as well.
     iago.post("/typing", &[("op", &"start"), ("to", &json!([hamlet.id]))]).ok().await;
     let registered = hamlet.post("/register", &[("event_types", &json!(["message"]))]).ok().await;
     let queue_id = registered["queue_id"].as_str().unwrap();
@@ -79,31 +73,35 @@ async fn a_queue_begins_where_its_registration_says() {
 }
 
 #[tokio::test]
-async fn a_poll_waits_for_the_first_event() {
+async fn poll_is_held_until_an_event_arrives() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
-    let mut queue = hamlet.register().events(&["message"]).await;
-    let waiting = tokio::spawn(async move { queue.next().await });
+    let queue = hamlet.register().events(&["message"]).await;
+    let poll = t.hold_poll(&queue).await;
+    // An event of a type that the queue did not register for does not answer the poll.
+    iago.post("/typing", &[("op", &"start"), ("to", &json!([hamlet.id]))]).ok().await;
+    assert!(t.is_polled(&queue) && !poll.is_finished());
     let id = iago.send_direct(&[&hamlet], "wake up").await;
-    assert_eq!(waiting.await.unwrap()["message"]["id"], id);
+    let body = poll.await.unwrap().ok();
+    let events = body["events"].as_array().unwrap();
+    assert_eq!((events.len(), &events[0]["message"]["id"]), (1, &json!(id)));
+    assert!(!t.is_polled(&queue));
 }
 
 #[tokio::test]
-async fn a_second_poll_ends_the_first() {
+async fn second_poll_ends_first() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
-    let queue = std::sync::Arc::new(hamlet.register().events(&["message"]).await);
-    let polls = [queue.clone(), queue].map(|queue| tokio::spawn(async move { queue.poll(false).await.ok() }));
-    // Whichever comes second ends whichever came first.
-    let (ended, _, mut waiting) = futures_util::future::select_all(polls).await;
-    assert_eq!(ended.unwrap()["events"], json!([]));
+    let queue = hamlet.register().events(&["message"]).await;
+    let first = t.hold_poll(&queue).await;
+    let second = tokio::spawn(async move { queue.poll(false).await });
+    assert_eq!(first.await.unwrap().ok()["events"], json!([]));
     let id = iago.send_direct(&[&hamlet], "for the second").await;
-    let body = waiting.remove(0).await.unwrap();
-    assert_eq!(body["events"][0]["message"]["id"], id);
+    assert_eq!(second.await.unwrap().ok()["events"][0]["message"]["id"], id);
 }
 
 #[tokio::test]
-async fn only_what_was_asked_for() {
+async fn queue_filters_event_types_narrow_and_public_streams() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let verona = iago.create_channel("Verona").with(&hamlet).await;

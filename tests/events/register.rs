@@ -2,18 +2,18 @@
 
 use crate::support::queue::all_capabilities;
 use crate::support::shape::{fields, words};
-use crate::support::{Params, Person, TestServer, keys};
+use crate::support::{Params, TestServer, TestUser, keys};
 use serde_json::{Value, json};
 
-/// A registration for the state of some types only.
-async fn fetch(who: &Person, types: Value) -> Value {
+/// Registers for the state of these types only.
+async fn fetch(who: &TestUser, types: Value) -> Value {
     who.post("/register", &[("fetch_event_types", &types), ("event_types", &"[\"message\"]")]).ok().await
 }
 
 const ALWAYS: &str = "last_event_id queue_id zulip_feature_level zulip_merge_base zulip_version";
 
 #[tokio::test]
-async fn each_type_brings_its_keys() {
+async fn register_keys_by_event_type() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let cases = [
@@ -74,7 +74,7 @@ async fn each_type_brings_its_keys() {
 }
 
 #[tokio::test]
-async fn everything_that_the_mobile_app_cannot_do_without() {
+async fn register_has_all_keys_of_mobile_app() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     iago.create_channel("Verona").await;
@@ -118,7 +118,7 @@ async fn everything_that_the_mobile_app_cannot_do_without() {
 }
 
 #[tokio::test]
-async fn what_zulip_terminal_asks_for() {
+async fn register_has_all_keys_of_zulip_terminal() {
     let t = TestServer::start().await;
     let types = json!(["message", "update_message_flags", "realm", "muted_topics", "subscription"]);
     let state = t.user("hamlet").post("/register", &[("event_types", &types), ("narrow", &"[]")]).ok().await;
@@ -131,7 +131,7 @@ async fn what_zulip_terminal_asks_for() {
 }
 
 #[tokio::test]
-async fn settings_stand_at_the_top_for_those_who_look_there() {
+async fn register_legacy_top_level_settings() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let types = json!(["update_display_settings", "update_global_notifications", "user_settings"]);
@@ -166,20 +166,20 @@ async fn settings_stand_at_the_top_for_those_who_look_there() {
 }
 
 #[tokio::test]
-async fn the_emoji_table_really_answers() {
+async fn register_emoji_table_url_is_served() {
     let t = TestServer::start().await;
     let state = t.user("iago").register().await.state;
     let url = state["server_emoji_data_url"].as_str().unwrap();
     let url = if url.starts_with('/') { format!("{}{url}", t.url) } else { url.to_owned() };
     assert!(url.ends_with("/static/generated/emoji/emoji_api.json"), "{url}");
-    let answer = t.stranger().http.get(url).send().await.unwrap();
+    let answer = t.anonymous().http.get(url).send().await.unwrap();
     assert_eq!(answer.status(), 200);
     let table: Value = answer.json().await.unwrap();
-    assert_eq!(table["code_to_names"]["1f642"][0], "smile");
+    assert_eq!(table["code_to_names"]["1f642"][0], "slight_smile");
 }
 
 #[tokio::test]
-async fn unread_messages_by_conversation() {
+async fn register_unread_msgs() {
     let t = TestServer::start().await;
     let [iago, hamlet, cordelia] = t.users(["iago", "hamlet", "cordelia"]);
     let channel = iago.create_channel("Verona").with(&hamlet).await;
@@ -217,7 +217,7 @@ async fn unread_messages_by_conversation() {
 }
 
 #[tokio::test]
-async fn people_are_told_apart() {
+async fn register_user_lists() {
     let t = TestServer::start().await;
     let state = t.user("iago").register().modern().await.state;
     let names = |key: &str| -> Vec<&str> {
@@ -243,7 +243,7 @@ async fn people_are_told_apart() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn register_errors() {
     let t = TestServer::start().await;
     let [iago, polonius] = t.users(["iago", "polonius"]);
     let ask = |params: Params<'_>| iago.post("/register", params);
@@ -266,13 +266,13 @@ async fn refusals() {
     }
     let answer = ask(&[("narrow", &"[[\"stream\"]]")]).await;
     assert_eq!((answer.status, &answer.body["result"]), (400, &json!("error")));
-    // Nothing of this organization is public.
-    let stranger = t.stranger();
-    assert_eq!(stranger.post("/register", &[]).await.status, 401);
+    // This organization has no web-public channel.
+    let anonymous = t.anonymous();
+    assert_eq!(anonymous.post("/register", &[]).await.status, 401);
 }
 
 #[tokio::test]
-async fn unknown_capabilities_and_types_are_fine() {
+async fn register_ignores_unknown_capabilities_and_types() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let mut capabilities = all_capabilities();

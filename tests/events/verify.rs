@@ -1,12 +1,12 @@
-//! Register, act, apply the events to the old state, and compare with registering now.
+//! Compares the state of a registration, with the events of a change applied, with a registration after the change.
 
 use super::apply::State;
-use crate::support::{Person, Queue, TestServer};
+use crate::support::{Queue, TestServer, TestUser};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::future::Future;
 
-/// What may differ between two registrations of the same moment.
+/// Keys that may differ between two registrations at the same time.
 const MOMENTARY: [&str; 5] = [
     "queue_id",
     "last_event_id",
@@ -15,21 +15,20 @@ const MOMENTARY: [&str; 5] = [
     "ignored_parameters_unsupported",
 ];
 
-pub(super) async fn modern(person: &Person) -> Queue {
+pub(super) async fn modern(person: &TestUser) -> Queue {
     person.register().modern().await
 }
 
-/// As a client that declares nothing; only what it sees of subscribers is asked for.
-pub(super) async fn plain(person: &Person) -> Queue {
+/// Registers without any capability, and with partial subscriber lists.
+pub(super) async fn plain(person: &TestUser) -> Queue {
     person.register().set("include_subscribers", json!(true)).set("slim_presence", json!(true)).await
 }
 
-/// What each observer's queue said, by their name before the `@`; of the modern queue.
+/// The events that each observer's modern queue returned, by local part of the email address.
 pub type Seen = BTreeMap<String, Vec<Value>>;
 
-/// Runs `act` while everybody in `observers` listens twice: as a client that understands everything, and
-/// as one that declares nothing. For each, the state from before with the events applied must be the state
-/// now.
+/// Runs `act` while every user in `observers` has two queues: one with all capabilities, and one with none. For each,
+/// the state of the registration with all events applied must equal the state of a new registration.
 pub async fn verify(t: &TestServer, observers: &[&str], act: impl Future<Output = ()>) -> Seen {
     let mut before = Vec::new();
     for name in observers {
@@ -85,7 +84,7 @@ pub(super) fn compare(name: &str, is_modern: bool, old: State, new: State, event
     );
 }
 
-/// The places where two values differ.
+/// The paths at which two values differ.
 pub fn difference(place: &str, old: &Value, new: &Value) -> String {
     match (old, new) {
         (Value::Object(a), Value::Object(b)) => {

@@ -1,25 +1,25 @@
-//! Registering in the middle of everything: whatever moment a registration shows, the events after it lead
-//! to the same end, with nothing lost between them and nothing counted twice.
+//! Registrations during concurrent changes: the state of each registration with the following events applied leads to
+//! the same result, so no event is lost between them and none is applied twice.
 
 use super::apply::State;
 use super::verify::{compare, modern};
-use crate::support::{Channel, Params, Person, TestServer};
+use crate::support::{Channel, Params, TestServer, TestUser};
 use reqwest::Method;
 use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Registrations while everybody is at work.
+/// The number of registrations during the changes.
 const REGISTRATIONS: usize = 12;
 
 type Stop = Arc<AtomicBool>;
 
-async fn edit(who: &Person, id: u64, params: Params<'_>) {
+async fn edit(who: &TestUser, id: u64, params: Params<'_>) {
     who.call(Method::PATCH, &format!("/messages/{id}"), params).ok().await;
 }
 
-/// Writes, reads, stars, edits, moves and deletes until it is enough.
-async fn write(person: Person, channel: Channel, observer: Person, number: usize, stop: Stop) {
+/// Sends, reads, stars, edits, moves and deletes messages until stopped.
+async fn write(person: TestUser, channel: Channel, observer: TestUser, number: usize, stop: Stop) {
     let mut index = 0;
     while index < 12 || !stop.load(Ordering::Relaxed) {
         let topic = ["pens", "ink", "PENS"][index % 3];
@@ -32,7 +32,7 @@ async fn write(person: Person, channel: Channel, observer: Person, number: usize
             4 => edit(&person, id, &[("topic", &"paper"), ("propagate_mode", &"change_one")]).await,
             5 => drop(person.delete(&format!("/messages/{id}"), &[]).ok().await),
             6 => {
-                // Somebody else may have moved the rest of the topic already.
+                // Another client may have moved the rest of the topic already.
                 let all: Params<'_> = &[("topic", &"quills"), ("propagate_mode", &"change_all")];
                 drop(person.call(Method::PATCH, &format!("/messages/{id}"), all).await);
             }
@@ -42,8 +42,8 @@ async fn write(person: Person, channel: Channel, observer: Person, number: usize
     }
 }
 
-/// Comes and goes until it is enough.
-async fn wander(person: Person, channel: Channel, stop: Stop) {
+/// Unsubscribes and subscribes until stopped.
+async fn toggle_subscription(person: TestUser, channel: Channel, stop: Stop) {
     while !stop.load(Ordering::Relaxed) {
         person.subscribe(&channel).await;
         person.unsubscribe(&channel).await;
@@ -51,7 +51,7 @@ async fn wander(person: Person, channel: Channel, stop: Stop) {
 }
 
 #[tokio::test]
-async fn any_moment_leads_to_the_same_end() {
+async fn register_during_concurrent_changes_is_consistent() {
     let t = TestServer::start().await;
     let [iago, hamlet, cordelia, othello] = t.users(["iago", "hamlet", "cordelia", "othello"]);
     let channel = iago.create_channel("Verona").with(&hamlet).with(&cordelia).await;
@@ -61,15 +61,15 @@ async fn any_moment_leads_to_the_same_end() {
     for (number, person) in [&iago, &cordelia, &iago].into_iter().enumerate() {
         busy.push(tokio::spawn(write(person.clone(), channel.clone(), hamlet.clone(), number, stop.clone())));
     }
-    busy.push(tokio::spawn(wander(othello.clone(), side.clone(), stop.clone())));
-    busy.push(tokio::spawn(wander(hamlet.clone(), side.clone(), stop.clone())));
+    busy.push(tokio::spawn(toggle_subscription(othello.clone(), side.clone(), stop.clone())));
+    busy.push(tokio::spawn(toggle_subscription(hamlet.clone(), side.clone(), stop.clone())));
     let mut queues = Vec::new();
     while queues.len() < REGISTRATIONS {
         queues.push(modern(&hamlet).await);
     }
     stop.store(true, Ordering::Relaxed);
     for task in busy {
-        task.await.expect("somebody at work");
+        task.await.expect("a concurrent task");
     }
     let end = modern(&hamlet).await;
     for mut queue in queues {

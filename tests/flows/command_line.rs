@@ -1,14 +1,14 @@
-//! From an empty folder to a message, with nothing but what the commands print.
+//! From an empty data folder to a message, using only the output of the commands.
 
 use crate::support::ServerProcess;
 use std::process::Command;
 
 #[test]
-fn the_greeting_of_a_development_server_can_be_pasted() {
+fn dev_server_example_call_works() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data");
     let server = ServerProcess::dev(&data);
-    let greeting = server.greeting();
+    let greeting = server.startup_output();
     assert!(greeting.contains(&server.url) && greeting.contains(&data.display().to_string()), "{greeting}");
     let call = greeting.lines().find(|line| line.trim_start().starts_with("curl ")).expect("a call");
     let output = Command::new("sh").args(["-c", &format!("{call} --silent --show-error")]).output();
@@ -18,7 +18,7 @@ fn the_greeting_of_a_development_server_can_be_pasted() {
 }
 
 #[tokio::test]
-async fn an_organization_is_made_with_three_commands() {
+async fn create_realm_and_user_by_commands() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data").display().to_string();
     let run = |args: &[&str]| {
@@ -31,14 +31,14 @@ async fn an_organization_is_made_with_three_commands() {
     let key = run(&["user", "api-key", "--email", "otto@acme.example"]);
     let key = key.split_whitespace().find(|word| word.len() == 32).expect("a key").to_owned();
     let server = ServerProcess::start(&["serve", "--data", &data, "--listen", "127.0.0.1:0"], &[]);
-    let mut otto = server.stranger();
+    let mut otto = server.anonymous();
     (otto.email, otto.key) = ("otto@acme.example".to_owned(), key);
     let me = otto.get("/users/me", &[]).ok().await;
     assert_eq!((&me["full_name"], &me["role"]), (&serde_json::json!("Otto"), &serde_json::json!(400)));
-    let settings = server.stranger().get("/server_settings", &[]).ok().await;
+    let settings = server.anonymous().get("/server_settings", &[]).ok().await;
     assert_eq!(settings["realm_name"], "Acme");
-    // Here nobody logs in without a password, and limits are on.
-    let answer = server.stranger().post("/dev_fetch_api_key", &[("username", &otto.email)]).await;
+    // A production server has no logins without password, and its limits are enabled.
+    let answer = server.anonymous().post("/dev_fetch_api_key", &[("username", &otto.email)]).await;
     assert_eq!(answer.body["result"], "error");
     assert_eq!(otto.get("/users/me", &[]).await.header("X-RateLimit-Limit"), "200");
     server.terminate();
@@ -46,7 +46,7 @@ async fn an_organization_is_made_with_three_commands() {
 }
 
 #[tokio::test]
-async fn an_organization_is_closed_and_opened_again() {
+async fn deactivate_and_reactivate_realm_by_command() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data").display().to_string();
     let run = |args: &[&str]| ServerProcess::run(&[args, &["--data", &data]].concat());
@@ -64,7 +64,7 @@ async fn an_organization_is_closed_and_opened_again() {
         key.split_whitespace().find(|word| word.len() == 32).expect("a key").to_owned()
     };
     let keys = [key_of("olga@acme.example", ""), key_of("b@beta.example", "beta")];
-    assert!(done(&["realm", "deactivate", "-"]).starts_with("Acme is deactivated: "));
+    assert!(done(&["realm", "deactivate", "-"]).starts_with("Acme is deactivated. "));
     assert_eq!(done(&["realm", "deactivate", "-"]), "Acme is deactivated already.\n");
     assert_eq!(done(&["realm", "list"]), "-\tAcme\t1\tdeactivated\nbeta\tBeta\t1\topen\n");
     let (status, words) = run(&["realm", "deactivate", "gamma"]);
@@ -72,7 +72,7 @@ async fn an_organization_is_closed_and_opened_again() {
 
     let asked = async |email: &str, key: &str, host: &str| {
         let server = ServerProcess::start(&["serve", "--data", &data, "--listen", "127.0.0.1:0"], &[]);
-        let mut person = server.stranger();
+        let mut person = server.anonymous();
         (person.email, person.key) = (email.to_owned(), key.to_owned());
         let answer = person.get("/users/me", &[]).header("Host", host).await;
         server.terminate();
@@ -83,8 +83,8 @@ async fn an_organization_is_closed_and_opened_again() {
     assert_eq!((answer.status, answer.body["code"].as_str()), (401, Some("REALM_DEACTIVATED")));
     let answer = asked("b@beta.example", &keys[1], "beta.localhost").await;
     assert_eq!(answer.body["full_name"], "Bea", "the other one is open");
-    assert_eq!(done(&["realm", "reactivate", "-"]), "Acme is open again, with everything that was in it.\n");
-    assert_eq!(done(&["realm", "reactivate", "-"]), "Acme is open already.\n");
+    assert_eq!(done(&["realm", "reactivate", "-"]), "Acme is reactivated, with all of its data.\n");
+    assert_eq!(done(&["realm", "reactivate", "-"]), "Acme is active already.\n");
     let answer = asked("olga@acme.example", &keys[0], "localhost").await;
     assert_eq!(answer.body["full_name"], "Olga");
 }

@@ -1,24 +1,24 @@
-//! Many clients send, edit, move in both directions between two channels, delete, mute, flag and subscribe at once. Then
-//! every client's log of events, applied to what it registered, is what registering now says and what
-//! `GET /messages` gives; messages came in one order for all; and nothing waited for ever.
+//! Many clients concurrently send, edit, move between two channels in both directions, delete, mute, flag and
+//! subscribe. Afterwards each client's initial state with its events applied equals a new registration and `GET
+//! /messages`; all clients got the messages in the same order; and no request hung.
 
 use crate::events::{Seen, verify};
-use crate::support::{Answer, Channel, PATIENCE, Params, Person, TestServer};
+use crate::support::{ApiResponse, Channel, Params, TIMEOUT, TestServer, TestUser};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// What each of the busy people does.
+/// The number of actions of each client.
 const ACTIONS_EACH: usize = 100;
 const TOPICS: [&str; 3] = ["ink", "Ink", "pens"];
 
-/// Everything sent so far: whoever edits or moves takes one of these.
+/// The ids of all messages sent so far, from which edits and moves choose.
 type Ids = Arc<Mutex<Vec<u64>>>;
 
 struct Busy {
-    person: Person,
-    others: [Person; 2],
+    person: TestUser,
+    others: [TestUser; 2],
     channels: [Channel; 2],
     ids: Ids,
     random: u64,
@@ -33,17 +33,17 @@ impl Busy {
 
     fn pick(&mut self) -> u64 {
         let count = self.ids.lock().unwrap().len();
-        // Mostly the newest, where everybody meets.
+        // Mostly the newest messages, so that clients conflict.
         let back = self.below(count.min(12));
         self.ids.lock().unwrap()[count - 1 - back]
     }
 
-    async fn patch(&mut self, params: Params<'_>) -> Answer {
+    async fn patch(&mut self, params: Params<'_>) -> ApiResponse {
         let path = format!("/messages/{}", self.pick());
         self.person.call(Method::PATCH, &path, params).await
     }
 
-    async fn act(&mut self) -> Option<Answer> {
+    async fn act(&mut self) -> Option<ApiResponse> {
         let (channel, topic) = (self.channels[self.below(2)].clone(), TOPICS[self.below(TOPICS.len())]);
         match self.below(12) {
             0..=2 => {
@@ -103,14 +103,14 @@ impl Busy {
     async fn run(mut self) {
         for _ in 0..ACTIONS_EACH {
             let Some(answer) = self.act().await else { continue };
-            // Somebody else may have been quicker: then it is refused, as anything is.
+            // Another client may have changed the message before; then this action fails with an ordinary error.
             let is_fine = answer.status == 200 || (answer.status == 400 && answer.body["code"].is_string());
             assert!(is_fine, "{answer:?}");
         }
     }
 }
 
-/// A client's messages, by its events alone.
+/// The messages of a client according to its events.
 fn messages_by_events(events: &[Value]) -> BTreeMap<u64, (u64, String, String)> {
     let mut known: BTreeMap<u64, (u64, String, String)> = BTreeMap::new();
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
@@ -154,9 +154,9 @@ fn messages_by_events(events: &[Value]) -> BTreeMap<u64, (u64, String, String)> 
     known
 }
 
-/// The same by asking.
+/// The messages of a client according to `GET /messages`.
 async fn messages_by_asking(
-    person: &Person,
+    person: &TestUser,
     channels: &[Channel],
     after: u64,
 ) -> BTreeMap<u64, (u64, String, String)> {
@@ -182,7 +182,7 @@ async fn messages_by_asking(
     known
 }
 
-/// What people who saw everything saw: the same changes in the same order.
+/// Asserts that clients which could see everything got the same changes in the same order.
 fn assert_one_order(seen: &Seen, names: [&str; 2]) {
     let story = |name: &str| -> Vec<String> {
         let is_shared = |event: &&Value| match event["type"].as_str().expect("a type") {
@@ -217,7 +217,10 @@ async fn everybody_at_once(is_private: bool) {
             busy.push(tokio::spawn(busy_one.run()));
         }
         for task in busy {
-            tokio::time::timeout(PATIENCE * 2, task).await.expect("nobody waits for ever").expect("it works");
+            tokio::time::timeout(TIMEOUT * 2, task)
+                .await
+                .expect("no request hangs")
+                .expect("no client fails");
         }
     })
     .await;
@@ -232,11 +235,11 @@ async fn everybody_at_once(is_private: bool) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn in_public_channels_everybody_at_once_adds_up() {
+async fn concurrent_actions_in_public_channels_are_consistent() {
     everybody_at_once(false).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn in_private_channels_everybody_at_once_adds_up() {
+async fn concurrent_actions_in_private_channels_are_consistent() {
     everybody_at_once(true).await;
 }

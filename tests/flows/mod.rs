@@ -1,11 +1,15 @@
-//! Whole stories: many people at once, queues that come and go, and who must not see what.
+//! Scenarios across endpoints: concurrent clients, lifetimes of queues, privacy, and operation.
 
+mod clock;
 mod command_line;
 mod concurrency;
+mod ladder;
 mod moves;
+mod operator;
 mod order;
 mod overflow;
 mod privacy;
 mod protected_history;
 mod queues;
 mod settings_reference;
+mod write_budget;

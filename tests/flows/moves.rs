@@ -1,17 +1,17 @@
-//! Many people edit, move and delete the same messages at once: nothing hangs, nothing is lost or doubled, and
-//! whoever follows the events knows what a fresh look shows.
+//! Concurrent edits, moves and deletions of the same messages: no request hangs, no message is lost or duplicated, and
+//! a client that follows the events has the same messages as a new fetch.
 
-use crate::support::{Channel, Person, Queue, TestServer};
+use crate::support::{Channel, Queue, TestServer, TestUser};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 const MESSAGES: usize = 24;
 const ROUNDS: usize = 12;
 
-/// Messages as a client knows them that follows events: id → channel, topic and content.
+/// Messages according to events: id → channel, topic and content.
 type Known = BTreeMap<u64, (u64, String, String)>;
 
-/// A client that saw everything from the beginning.
+/// A client that registered before all changes.
 struct Client {
     queue: Queue,
     known: Known,
@@ -26,13 +26,13 @@ fn text(value: &Value) -> Option<String> {
 }
 
 impl Client {
-    async fn begin(person: &Person) -> Self {
+    async fn begin(person: &TestUser) -> Self {
         let types = ["message", "update_message", "delete_message"];
         let queue = person.register().modern().set("apply_markdown", json!(false)).events(&types).await;
         Self { queue, known: Known::new() }
     }
 
-    /// Applies every event so far, as the specification says clients do.
+    /// Applies every event so far, as clients do.
     async fn catch_up(&mut self) -> &Known {
         for event in self.queue.now().await {
             match event["type"].as_str() {
@@ -80,8 +80,8 @@ impl Client {
     }
 }
 
-/// What a fresh look shows.
-async fn look(person: &Person, channels: &[&Channel]) -> Known {
+/// The messages according to a new fetch.
+async fn fetch_all(person: &TestUser, channels: &[&Channel]) -> Known {
     let mut known = Known::new();
     for channel in channels {
         let narrow = json!([["channel", channel.name]]);
@@ -106,8 +106,8 @@ async fn look(person: &Person, channels: &[&Channel]) -> Known {
     known
 }
 
-/// A request that may come too late, but is answered.
-async fn try_to(call: crate::support::Call, allowed: &[&str]) -> bool {
+/// Sends a request that may fail because of a concurrent change.
+async fn may_fail(call: crate::support::Call, allowed: &[&str]) -> bool {
     let answer = call.await;
     let msg = answer.body["msg"].as_str().unwrap_or_default();
     assert!(
@@ -122,7 +122,7 @@ async fn try_to(call: crate::support::Call, allowed: &[&str]) -> bool {
 
 const GONE: [&str; 3] = ["Invalid message(s)", "Message already deleted", "Nothing to change"];
 
-async fn carry_all(person: Person, ids: Vec<u64>, goals: [u64; 2], first: usize) {
+async fn move_all(person: TestUser, ids: Vec<u64>, goals: [u64; 2], first: usize) {
     for round in 0..ROUNDS {
         let id = ids[(first + round * 5) % ids.len()];
         let mode = ["change_one", "change_all", "change_later"][round % 3];
@@ -131,11 +131,11 @@ async fn carry_all(person: Person, ids: Vec<u64>, goals: [u64; 2], first: usize)
             id,
             &[("stream_id", &goal), ("propagate_mode", &mode), ("send_notification_to_new_thread", &false)],
         );
-        try_to(call, &GONE).await;
+        may_fail(call, &GONE).await;
     }
 }
 
-async fn rename_all(person: Person, ids: Vec<u64>) {
+async fn rename_all(person: TestUser, ids: Vec<u64>) {
     for round in 0..ROUNDS {
         let id = ids[(round * 7) % ids.len()];
         let topic = format!("topic {}", round % 3);
@@ -147,22 +147,22 @@ async fn rename_all(person: Person, ids: Vec<u64>) {
                 ("send_notification_to_new_thread", &false),
             ],
         );
-        try_to(call, &GONE).await;
+        may_fail(call, &GONE).await;
     }
 }
 
-async fn edit_all(person: Person, ids: Vec<u64>) {
+async fn edit_all(person: TestUser, ids: Vec<u64>) {
     for round in 0..ROUNDS * 2 {
         let id = ids[(round * 3) % ids.len()];
-        try_to(person.edit(id, &[("content", &format!("edit {round}"))]), &GONE).await;
+        may_fail(person.edit(id, &[("content", &format!("edit {round}"))]), &GONE).await;
     }
 }
 
-/// Deletes every third message; gives those that it was told are gone.
-async fn delete_some(person: Person, ids: Vec<u64>) -> Vec<u64> {
+/// Deletes every third message; returns those whose deletion was confirmed.
+async fn delete_some(person: TestUser, ids: Vec<u64>) -> Vec<u64> {
     let mut deleted = Vec::new();
     for id in ids.iter().step_by(3) {
-        if try_to(person.delete(&format!("/messages/{id}"), &[]), &GONE).await {
+        if may_fail(person.delete(&format!("/messages/{id}"), &[]), &GONE).await {
             deleted.push(*id);
         }
     }
@@ -170,7 +170,7 @@ async fn delete_some(person: Person, ids: Vec<u64>) -> Vec<u64> {
 }
 
 #[tokio::test]
-async fn channels_exchange_messages_while_these_are_edited_and_deleted() {
+async fn concurrent_moves_edits_and_deletes_are_consistent() {
     let t = TestServer::start().await;
     let people = t.users(["iago", "desdemona", "hamlet", "cordelia"]);
     let [iago, desdemona, hamlet, cordelia] = &people;
@@ -187,8 +187,8 @@ async fn channels_exchange_messages_while_these_are_edited_and_deleted() {
     }
     let goals = [verona.id, venice.id];
     let movers = [
-        tokio::spawn(carry_all(iago.clone(), ids.clone(), goals, 0)),
-        tokio::spawn(carry_all(desdemona.clone(), ids.clone(), goals, 1)),
+        tokio::spawn(move_all(iago.clone(), ids.clone(), goals, 0)),
+        tokio::spawn(move_all(desdemona.clone(), ids.clone(), goals, 1)),
         tokio::spawn(rename_all(iago.clone(), ids.clone())),
         tokio::spawn(edit_all(hamlet.clone(), ids.clone())),
     ];
@@ -201,19 +201,19 @@ async fn channels_exchange_messages_while_these_are_edited_and_deleted() {
         mover.await.expect("a mover");
     }
     let deleted = deleter.await.expect("a deleter");
-    let now = look(iago, &[&verona, &venice]).await;
+    let now = fetch_all(iago, &[&verona, &venice]).await;
     for id in ids.iter().chain(&sent) {
         assert_eq!(now.contains_key(id), !deleted.contains(id), "{id}");
     }
     for (client, person) in clients.iter_mut().zip(&people) {
         let known = client.catch_up().await.clone();
         assert_eq!(known, now, "what {} knows", person.email);
-        assert_eq!(look(person, &[&verona, &venice]).await, now, "what {} sees", person.email);
+        assert_eq!(fetch_all(person, &[&verona, &venice]).await, now, "what {} sees", person.email);
     }
 }
 
 #[tokio::test]
-async fn a_topic_is_deleted_while_it_moves_away() {
+async fn concurrent_delete_topic_and_move() {
     let t = TestServer::start().await;
     let [iago, desdemona] = t.users(["iago", "desdemona"]);
     let verona = iago.create_channel("Verona").with(&desdemona).await;
@@ -223,20 +223,20 @@ async fn a_topic_is_deleted_while_it_moves_away() {
         ids.push(iago.send(&verona, "lunch", "x").await);
     }
     let mut client = Client::begin(&desdemona).await;
-    client.known = look(&desdemona, &[&verona, &venice]).await;
+    client.known = fetch_all(&desdemona, &[&verona, &venice]).await;
     let path = format!("/streams/{}/delete_topic", verona.id);
     let (first, goal, mover) = (ids[0], venice.id, iago.clone());
     let moving = tokio::spawn(async move {
         let params: crate::support::Params<'_> = &[("stream_id", &goal), ("propagate_mode", &"change_all")];
-        try_to(mover.edit(first, params), &GONE).await
+        may_fail(mover.edit(first, params), &GONE).await
     });
     let answer = desdemona.post(&path, &[("topic_name", &"lunch")]).ok().await;
     assert_eq!(answer["complete"], true);
     let has_moved = moving.await.expect("an answer");
-    let now = look(&iago, &[&verona, &venice]).await;
+    let now = fetch_all(&iago, &[&verona, &venice]).await;
     assert!(!now.values().any(|(channel, topic, _)| *channel == verona.id && topic == "lunch"));
     let left = ids.iter().filter(|id| now.contains_key(id)).count();
-    // What was deleted before the move went in whole batches; without the move, all of it.
+    // Messages deleted before the move were deleted in whole batches; without the move, all are deleted.
     assert!([0, 50, 150, 250].contains(&left) && (has_moved || left == 0), "{left} {has_moved}");
     assert_eq!(client.catch_up().await, &now);
 }

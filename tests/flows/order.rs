@@ -1,15 +1,15 @@
-//! Per channel, every client sees messages in the order of their ids, none missing, none twice: with
-//! concurrent senders, and across reconnects of its long poll.
+//! Each client receives the messages of a channel in the order of their ids, none missing and none twice, with
+//! concurrent senders and with reconnects of its long poll.
 
-use crate::support::{Channel, PATIENCE, Person, Queue, TestServer};
+use crate::support::{Channel, Queue, TIMEOUT, TestServer, TestUser};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 const SENDERS: usize = 8;
 const MESSAGES_EACH: usize = 25;
 
-/// Sends to both channels in turn; gives id and channel of each.
-async fn send_many(person: Person, channels: [Channel; 2], number: usize) -> Vec<(u64, u64)> {
+/// Sends to both channels alternately; returns id and channel of each message.
+async fn send_many(person: TestUser, channels: [Channel; 2], number: usize) -> Vec<(u64, u64)> {
     let mut sent = Vec::new();
     for index in 0..MESSAGES_EACH {
         let channel = &channels[(number + index) % 2];
@@ -18,19 +18,19 @@ async fn send_many(person: Person, channels: [Channel; 2], number: usize) -> Vec
     sent
 }
 
-/// Reads until `last` arrived in each channel. Now and then it hangs up in the middle of a poll, or asks
-/// again for what it has not acknowledged, as clients on bad networks do.
+/// Reads until `last` arrived in each channel. Like clients on bad networks, it sometimes disconnects during a poll or
+/// polls again without acknowledging.
 async fn read_all(mut queue: Queue, count: usize, hangs_up: bool) -> Vec<(u64, u64)> {
     let mut seen: Vec<(u64, u64)> = Vec::new();
     let mut round = 0_u32;
     while seen.len() < count {
         round += 1;
         if hangs_up && round.is_multiple_of(3) {
-            // Gone before or while the answer is written: nothing was acknowledged by it.
+            // Disconnected before or while the response is written, so nothing was acknowledged.
             let poll = queue.poll(false);
             let _ = tokio::time::timeout(std::time::Duration::from_millis(u64::from(round % 7)), poll).await;
         }
-        let answer = tokio::time::timeout(PATIENCE, queue.poll(false)).await.expect("an event");
+        let answer = tokio::time::timeout(TIMEOUT, queue.poll(false)).await.expect("an event");
         queue.take(answer);
         for event in queue.taken() {
             if event["type"] == "message" {
@@ -43,7 +43,7 @@ async fn read_all(mut queue: Queue, count: usize, hangs_up: bool) -> Vec<(u64, u
 }
 
 #[tokio::test]
-async fn everybody_sees_every_message_once_and_in_order() {
+async fn message_order_is_equal_for_all_clients() {
     let t = TestServer::start().await;
     let names = ["iago", "hamlet", "cordelia", "othello"];
     let people = t.users(names);
@@ -68,7 +68,7 @@ async fn everybody_sees_every_message_once_and_in_order() {
     }
     sent.sort_unstable();
     for reader in readers {
-        // Sorted by id over all channels, and exactly what was sent.
+        // Sorted by id across all channels, and exactly the messages that were sent.
         assert_eq!(reader.await.unwrap(), sent);
     }
     for channel in [&a, &b] {
@@ -79,7 +79,7 @@ async fn everybody_sees_every_message_once_and_in_order() {
 }
 
 #[tokio::test]
-async fn an_echo_finds_its_message_among_many() {
+async fn local_echo_ids_under_concurrent_sends() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("a").with(&hamlet).await;

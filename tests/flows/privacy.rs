@@ -1,11 +1,11 @@
-//! A private channel's content, members and events reach nobody outside it: whatever an outsider asks, no
-//! answer and no event holds a word of it. A guest sees only what a guest may.
+//! Content, subscribers and events of a private channel reach no user without access: no response and no event contains
+//! any of its words. Guests see only what they have access to.
 
-use crate::support::{Channel, Params, Person, Queue, TestServer};
+use crate::support::{Channel, Params, Queue, TestServer, TestUser, as_params};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-/// Words that appear in the private channel and nowhere else.
+/// Words that occur only in the private channel.
 const SECRETS: [&str; 4] = ["xyzzychannel", "plughtopic", "frobozzcontent", "grueword"];
 
 struct Stage {
@@ -24,7 +24,7 @@ async fn stage() -> Stage {
     Stage { t, channel, message }
 }
 
-/// No secret stands in an answer; `asked` are words that the question itself held.
+/// Asserts that a response contains no secret; `asked` has the words that the request itself contained.
 fn assert_silent(what: &str, body: &Value, asked: &[&str]) {
     let text = body.to_string();
     for secret in SECRETS.iter().filter(|secret| !asked.contains(secret)) {
@@ -35,7 +35,7 @@ fn assert_silent(what: &str, body: &Value, asked: &[&str]) {
 /// Method, path and parameters.
 type Question = (Method, String, Vec<(String, String)>);
 
-/// Everything one can ask about a channel, a topic and a message.
+/// All requests about a channel, a topic and a message.
 fn questions(s: &Stage) -> Vec<Question> {
     let (id, message) = (s.channel.id, s.message);
     let name = SECRETS[0];
@@ -92,28 +92,23 @@ fn ask(method: Method, path: String, params: Value) -> Question {
     (method, path, pairs.map(|(name, value)| (name.clone(), text(value))).collect())
 }
 
-async fn ask_everything(s: &Stage, who: &Person) {
+async fn ask_everything(s: &Stage, who: &TestUser) {
     for (method, path, params) in questions(s) {
-        let params: Vec<(&str, &(dyn std::fmt::Display + Sync))> =
-            params.iter().map(|(name, value)| (name.as_str(), value as _)).collect();
+        let params = as_params(&params);
         let call = who.call(method.clone(), &path, &params);
         let what = call.what.clone();
-        let mut asked: Vec<&str> = SECRETS.iter().copied().filter(|secret| what.contains(secret)).collect();
-        if path == "/messages" && method == Method::POST {
-            // The refusal names the channel, also to those who have only its id: endpoints.md 1, step 8.
-            asked.push(SECRETS[0]);
-        }
+        let asked: Vec<&str> = SECRETS.iter().copied().filter(|secret| what.contains(secret)).collect();
         assert_silent(&what, &call.await.body, &asked);
     }
 }
 
 #[tokio::test]
-async fn outsiders_and_guests_learn_nothing() {
+async fn private_channel_hidden_from_outsiders_and_guests() {
     let s = stage().await;
     for name in ["othello", "polonius", "shiva", "default-bot"] {
         ask_everything(&s, &s.t.user(name)).await;
     }
-    // Nothing was changed by asking.
+    // The requests changed nothing.
     let cordelia = s.t.user("cordelia");
     let body = cordelia.get(&format!("/streams/{}/members", s.channel.id), &[]).ok().await;
     assert_eq!(body["subscribers"].as_array().unwrap().len(), 2);
@@ -121,15 +116,14 @@ async fn outsiders_and_guests_learn_nothing() {
 }
 
 #[tokio::test]
-async fn administrators_know_of_the_channel_but_read_nothing() {
+async fn private_channel_metadata_only_for_administrators() {
     let s = stage().await;
     let iago = s.t.user("iago");
     for (method, path, params) in questions(&s) {
-        let params: Vec<(&str, &(dyn std::fmt::Display + Sync))> =
-            params.iter().map(|(name, value)| (name.as_str(), value as _)).collect();
+        let params = as_params(&params);
         let call = iago.call(method, &path, &params);
         let what = call.what.clone();
-        // Its name and description they may know; of what is said there, nothing.
+        // They may know its name and description, but no message.
         let mut asked = vec![SECRETS[0], SECRETS[3]];
         asked.extend(SECRETS.iter().filter(|secret| what.contains(**secret)));
         assert_silent(&what, &call.await.body, &asked);
@@ -137,7 +131,7 @@ async fn administrators_know_of_the_channel_but_read_nothing() {
 }
 
 #[tokio::test]
-async fn no_event_of_it_leaves_the_channel() {
+async fn private_channel_events_stay_inside() {
     let t = TestServer::start().await;
     let [hamlet, cordelia, othello, polonius] = t.users(["hamlet", "cordelia", "othello", "polonius"]);
     let [iago, bot] = t.users(["iago", "default-bot"]);
@@ -158,9 +152,10 @@ async fn no_event_of_it_leaves_the_channel() {
         &[("type", &"stream"), ("op", &"start"), ("stream_id", &channel.id), ("topic", &"plughtopic")];
     cordelia.post("/typing", typing).ok().await;
     cordelia.unsubscribe(&channel).await;
-    // Something everybody outside may see, so that silence is not mistaken for deafness.
+    // A public message, which proves that the queues of outsiders do receive events.
     hamlet.send(&public, "t", "in the open").await;
-    for queue in &mut outside {
+    // Polonius is subscribed to it, and the fifth queue gets all public channels.
+    for (position, queue) in outside.iter_mut().enumerate() {
         let name = queue.person.email.clone();
         let events = json!(queue.now().await);
         if name == iago.email {
@@ -169,7 +164,8 @@ async fn no_event_of_it_leaves_the_channel() {
         } else {
             assert_silent(&name, &events, &[]);
             let types: Vec<&Value> = events.as_array().unwrap().iter().map(|event| &event["type"]).collect();
-            assert!(types.iter().all(|kind| *kind == "message"), "{name}: {types:?}");
+            let expected = if [1, 4].contains(&position) { vec!["message"] } else { Vec::new() };
+            assert_eq!(types, expected, "{name}");
         }
         let state = name_free_state(&queue.person).await;
         let allowed: &[&str] = if name == iago.email { &[SECRETS[0], SECRETS[3]] } else { &[] };
@@ -177,13 +173,13 @@ async fn no_event_of_it_leaves_the_channel() {
     }
 }
 
-/// A registration of now.
-async fn name_free_state(person: &Person) -> Value {
+/// The state of a new registration.
+async fn name_free_state(person: &TestUser) -> Value {
     person.register().modern().await.state
 }
 
 #[tokio::test]
-async fn a_guest_sees_only_what_a_guest_may() {
+async fn guest_visibility() {
     let t = TestServer::start().await;
     let [iago, hamlet, polonius] = t.users(["iago", "hamlet", "polonius"]);
     let inside = iago.create_channel("inside").with(&polonius).await;
@@ -213,4 +209,60 @@ async fn a_guest_sees_only_what_a_guest_may() {
     let subscribe = json!([{"name": "outside"}]);
     let call = polonius.post("/users/me/subscriptions", &[("subscriptions", &subscribe)]);
     call.bad("Not allowed for guest users").await;
+}
+
+/// A hidden email address and its hash appear in no response and no event to other users, even if the organization uses
+/// Gravatar.
+#[tokio::test]
+async fn hidden_email_appears_nowhere() {
+    let t = TestServer::start().await;
+    let [desdemona, hamlet, othello, polonius] = t.users(["desdemona", "hamlet", "othello", "polonius"]);
+    desdemona.patch("/realm", &[("default_avatar_source", &"G")]).ok().await;
+    othello.patch("/settings", &[("email_address_visibility", &4)]).ok().await;
+    let bot = t.user("default-bot");
+    let channel = othello.create_channel("Verona").with(&hamlet).with(&polonius).with(&bot).await;
+    let readers = [&desdemona, &hamlet, &polonius, &bot];
+    let mut queues = Vec::new();
+    for reader in readers {
+        queues.push(reader.register().await);
+        queues.push(reader.register().modern().await);
+    }
+    let message = othello.send(&channel, "t", "hello @**King Hamlet**").await;
+    let direct = othello.send_direct(&[&hamlet, &polonius], "psst").await;
+    for id in [message, direct] {
+        let path = format!("/messages/{id}/reactions");
+        othello.post(&path, &[("emoji_name", &"tada")]).ok().await;
+    }
+    othello.edit(message, &[("content", &"hello again")]).ok().await;
+    let place: Params<'_> =
+        &[("type", &"stream"), ("op", &"start"), ("stream_id", &channel.id), ("topic", &"t")];
+    othello.post("/typing", place).ok().await;
+    othello.post("/typing", &[("op", &"start"), ("to", &json!([hamlet.id, polonius.id]))]).ok().await;
+    othello.post("/users/me/presence", &[("status", &"active")]).ok().await;
+    othello.post("/users/me/status", &[("status_text", &"away")]).ok().await;
+    othello.patch("/settings", &[("timezone", &"Europe/Rome")]).ok().await;
+    desdemona.patch(&format!("/users/{}", othello.id), &[("role", &300)]).ok().await;
+    othello.delete("/users/me/avatar", &[]).ok().await;
+    let mut read = Vec::new();
+    for mut queue in queues {
+        read.push(queue.state.clone());
+        read.push(json!(queue.now().await));
+    }
+    for reader in readers {
+        read.push(reader.get("/users", &[("client_gravatar", &false)]).await.body);
+        read.push(reader.get("/users", &[]).await.body);
+        read.push(reader.get("/realm/presence", &[]).await.body);
+        read.push(reader.get(&format!("/messages/{message}/history"), &[]).await.body);
+        read.push(json!(reader.messages(json!([])).await));
+        for path in ["", "/presence", "/status"] {
+            read.push(reader.get(&format!("/users/{}{path}", othello.id), &[]).await.body);
+        }
+        let picture = reader.bare(Method::GET, &format!("/avatar/{}", othello.id)).await;
+        read.push(json!(picture.header("Location")));
+    }
+    // The second secret is the MD5 hash of the address, by which Gravatar knows it.
+    let secrets = ["othello@zulip.com", "23f350365c96af9aaf864778f4728375"];
+    for text in read.iter().map(Value::to_string) {
+        assert!(!secrets.iter().any(|secret| text.contains(secret)), "{text}");
+    }
 }

@@ -1,9 +1,9 @@
-//! Private channels with protected history: one sees what came while one was there.
+//! Private channels with protected history: users see the messages sent while they were subscribed.
 
-use crate::support::{Person, TestServer};
+use crate::support::{Param, TestServer, TestUser};
 use serde_json::{Value, json};
 
-async fn sees(who: &Person, id: u64) -> bool {
+async fn sees(who: &TestUser, id: u64) -> bool {
     let answer = who.get(&format!("/messages/{id}"), &[]).await;
     let one = answer.status == 200;
     let body = who.get("/messages", &[("message_ids", &json!([id]))]).ok().await;
@@ -13,7 +13,7 @@ async fn sees(who: &Person, id: u64) -> bool {
 }
 
 #[tokio::test]
-async fn what_was_before_and_between_stays_hidden() {
+async fn protected_history_hides_messages_outside_subscription() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("club").protected_history().await;
@@ -45,12 +45,12 @@ async fn what_was_before_and_between_stays_hidden() {
 }
 
 #[tokio::test]
-async fn unresolving_by_the_notice_is_told_though_the_notice_goes() {
+async fn unresolve_event_when_notice_is_deleted() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("club").protected_history().with(&hamlet).await;
     let id = iago.send(&channel, "lunch", "x").await;
-    let all: (&str, &(dyn std::fmt::Display + Sync)) = ("propagate_mode", &"change_all");
+    let all: Param<'_> = ("propagate_mode", &"change_all");
     iago.edit(id, &[("topic", &"✔ lunch"), all]).ok().await;
     let notice = *iago.message_ids(json!([["channel", "club"]])).await.last().unwrap();
     let mut queue = hamlet.register().modern().await;
@@ -62,7 +62,7 @@ async fn unresolving_by_the_notice_is_told_though_the_notice_goes() {
 }
 
 #[tokio::test]
-async fn what_one_starred_before_a_channel_was_closed_stays_readable_to_those_inside() {
+async fn starred_message_readable_after_channel_becomes_private() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("club").await;
@@ -84,7 +84,7 @@ async fn what_one_starred_before_a_channel_was_closed_stays_readable_to_those_in
     let names: Vec<&Value> = topics["topics"].as_array().unwrap().iter().map(|one| &one["name"]).collect();
     assert_eq!(names, ["channel events", "t"]);
     hamlet.post(&format!("/messages/{starred}/reactions"), &[("emoji_name", &"tada")]).ok().await;
-    // Whoever leaves has read everything, and sees nothing of it.
+    // Unsubscribing marks all messages of the channel as read and hides them.
     let mut queue = hamlet.register().modern().events(&["update_message_flags"]).await;
     hamlet.unsubscribe(&channel).await;
     let read = queue.now().await;
@@ -94,7 +94,7 @@ async fn what_one_starred_before_a_channel_was_closed_stays_readable_to_those_in
 }
 
 #[tokio::test]
-async fn shared_history_shows_everything_to_those_inside() {
+async fn shared_history_shows_all_to_subscribers() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("club").shared_history().await;
@@ -103,7 +103,7 @@ async fn shared_history_shows_everything_to_those_inside() {
     iago.subscribe_others(&channel, &[&hamlet]).await;
     let found = hamlet.messages(json!([["channel", "club"], ["topic", "t"]])).await;
     assert_eq!((&found[0]["id"], &found[0]["flags"]), (&json!(before), &json!(["read", "historical"])));
-    // Old messages are not news.
+    // Old messages are not unread.
     let state = hamlet.register().modern().await.state;
     let unread: Vec<&Value> = state["unread_msgs"]["streams"].as_array().unwrap().iter().collect();
     assert!(unread.is_empty(), "{unread:?}");

@@ -1,12 +1,12 @@
-//! `millstream settings` tells the truth: each value that it lists is taken, told by the event that it names, and refused to
-//! those whom it does not name; its defaults are what a new organization has.
+//! `millstream settings` is correct: each listed value is accepted, announced by the named event, and refused to users
+//! who are not listed; the listed defaults are those of a new organization.
 
-use crate::support::{Call, Person, ServerProcess, TestServer};
+use crate::support::{Call, ServerProcess, TestServer, TestUser};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// One row of a printed table.
+/// A row of a printed table.
 struct Row {
     name: String,
     typed: String,
@@ -30,7 +30,7 @@ impl Row {
         }
     }
 
-    /// As clients get it.
+    /// The value as clients receive it.
     fn value(&self, word: &str) -> Value {
         match (self.typed.as_str(), word) {
             ("boolean", _) => json!(word.parse::<bool>().expect("a boolean")),
@@ -48,17 +48,17 @@ impl Row {
         }
     }
 
-    /// The values that it lists, but for addresses, of which it gives only the beginning.
+    /// The listed values; for URLs only their prefix is listed.
     fn listed(&self) -> Vec<String> {
         quoted(&self.allowed).into_iter().filter(|word| !word.ends_with("//")).collect()
     }
 
-    fn change(&self, person: &Person, path: &str, word: &str) -> Call {
+    fn change(&self, person: &TestUser, path: &str, word: &str) -> Call {
         person.call(Method::PATCH, path, &[(self.name.as_str(), &word)])
     }
 }
 
-/// What stands between backticks.
+/// The texts in backticks.
 fn quoted(text: &str) -> Vec<String> {
     text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
@@ -67,7 +67,9 @@ fn quoted(text: &str) -> Vec<String> {
 fn rows(text: &str, heading: &str) -> Vec<Row> {
     let (_, below) = text.split_once(&format!("\n## {heading}\n")).expect("the heading");
     let section = below.split("\n## ").next().expect("a section");
-    section.lines().filter(|line| line.starts_with("| `")).map(Row::parse).collect()
+    let rows: Vec<Row> = section.lines().filter(|line| line.starts_with("| `")).map(Row::parse).collect();
+    assert!(!rows.is_empty(), "no settings below {heading}");
+    rows
 }
 
 async fn refused(call: Call, role: &str) {
@@ -83,8 +85,8 @@ fn printed() -> String {
 }
 
 #[tokio::test]
-async fn personal_settings_are_what_the_command_says() {
-    let rows = rows(&printed(), "People");
+async fn settings_command_user_settings() {
+    let rows = rows(&printed(), "Users");
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let state = hamlet.register().modern().await.state;
@@ -121,7 +123,7 @@ async fn personal_settings_are_what_the_command_says() {
 }
 
 #[tokio::test]
-async fn settings_of_the_organization_are_what_the_command_says() {
+async fn settings_command_realm_settings() {
     let text = printed();
     let rows = rows(&text, "Organization");
     let t = TestServer::start().await;
@@ -135,7 +137,7 @@ async fn settings_of_the_organization_are_what_the_command_says() {
         match row.who.as_str() {
             "owners" => refused(row.change(&iago, "/realm", own), "owner").await,
             "administrators" => drop(row.change(&iago, "/realm", own).ok().await),
-            who => panic!("{who} is nobody"),
+            who => panic!("unknown caller {who}"),
         }
         let mut now = row.default();
         for word in row.listed().iter().rev() {
@@ -154,8 +156,8 @@ async fn settings_of_the_organization_are_what_the_command_says() {
 }
 
 #[tokio::test]
-async fn permissions_of_the_organization_are_what_the_command_says() {
-    let rows = rows(&printed(), "Who may do what in the organization");
+async fn settings_command_realm_permissions() {
+    let rows = rows(&printed(), "Permissions");
     let t = TestServer::start().await;
     let [desdemona, iago] = t.users(["desdemona", "iago"]);
     let state = desdemona.register().modern().await.state;

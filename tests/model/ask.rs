@@ -1,17 +1,17 @@
-//! What is asked of the server for each action.
+//! The request to the server for each action of the model.
 
 use super::check::Pair;
 use super::state::{Privacy, Who};
 use super::steps::{Action, Mode};
-use crate::support::Answer;
+use crate::support::ApiResponse;
 use serde_json::{Value, json};
 
 type Pairs<'p> = Vec<(&'p str, Value)>;
 
 impl Pair {
-    /// Asks the server; none for what is not asked of it.
+    /// Sends the request of an action; none for actions without a request.
     #[expect(clippy::too_many_lines, reason = "one arm for each action, and nothing else")]
-    pub(super) async fn ask(&self, action: &Action) -> Option<Answer> {
+    pub(super) async fn ask(&self, action: &Action) -> Option<ApiResponse> {
         let name = |channel: usize| json!(format!("channel {channel}"));
         let id = |channel: usize| self.channel_ids[channel];
         let (who, method, path, pairs): (Who, &str, String, Pairs) = match action.clone() {
@@ -109,11 +109,10 @@ impl Pair {
             }
             Action::Wait { .. } | Action::Poll | Action::Restart => return None,
         };
-        // Text travels as it is, everything else as JSON.
+        // Strings are sent literally, all other values as JSON.
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let pairs: Vec<(&str, String)> = pairs.iter().map(|(name, value)| (*name, text(value))).collect();
-        let params: Vec<(&str, &(dyn std::fmt::Display + Sync))> =
-            pairs.iter().map(|(name, value)| (*name, value as _)).collect();
+        let params = crate::support::as_params(&pairs);
         Some(self.people[who].call(method.parse().expect("a method"), &path, &params).await)
     }
 }

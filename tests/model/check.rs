@@ -1,40 +1,40 @@
-//! The server beside the model: each action is done to both, and what people can see is compared.
+//! Runs each action on the server and on the model, and compares what users can see.
 
-use super::heard::{flag_names, is_expected, match_event, new_ids, parse, parse_flags};
+use super::events::{flag_names, is_expected, match_event, new_ids, parse, parse_flags};
 use super::rules::{self, Effects, Event};
 use super::state::{Channel, Message, PEOPLE, Place, Privacy, READ, State, Who, key};
 use super::steps::{Action, CHANNELS, Step};
-use crate::support::{Person, Queue, TestServer};
+use crate::support::{Queue, TestServer, TestUser};
 use actors::ManualClock;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// What does not hold. Not a panic, so that the sequence can be made shorter.
+/// A mismatch. It is not a panic, so that the sequence can be shortened.
 pub type Wrong = String;
 
-/// The two of them, and who listens.
+/// The server, the model, and the queues of all users.
 pub struct Pair {
     t: Option<TestServer>,
     clock: ManualClock,
-    pub(super) people: Vec<Person>,
+    pub(super) people: Vec<TestUser>,
     queues: Vec<Queue>,
-    /// Wire ids by index.
+    /// Ids on the server, by index in the model.
     pub(super) channel_ids: Vec<u64>,
     state: State,
-    /// For each person what is expected of their queue, action by action.
+    /// For each user the expected events of their queue, action by action.
     expected: Vec<VecDeque<(String, Effects)>>,
-    /// Whose events that wait come from before a restart.
+    /// The users whose pending events are from before a restart.
     has_restarted: [bool; PEOPLE.len()],
     count: usize,
 }
 
-/// What is compared event by event.
+/// The event types that are compared.
 const TYPES: [&str; 4] = ["message", "update_message", "delete_message", "update_message_flags"];
 
 impl Pair {
     pub async fn start() -> Self {
         let clock = ManualClock::new(model::Timestamp(1_790_000_000_000));
-        let t = TestServer::plan().clock(&clock).start().await;
+        let t = TestServer::builder().clock(&clock).start().await;
         let mut pair = Self {
             t: None,
             clock,
@@ -73,14 +73,14 @@ impl Pair {
         pair
     }
 
-    /// Ends the server; what it leaves on disk must hold together.
+    /// Stops the server and checks its data folder.
     pub async fn stop(self) {
         if let Some(t) = self.t {
             t.stop().await;
         }
     }
 
-    /// Does a step to both, and compares what it touched. Tells whether it did anything.
+    /// Runs a step on both, and compares what it changed. Returns whether it did anything.
     pub async fn take(&mut self, step: &Step) -> Result<bool, Wrong> {
         self.count += 1;
         let Some(action) = step.action(&self.state, self.count) else { return Ok(false) };
@@ -130,20 +130,20 @@ impl Pair {
 
     async fn restart(&mut self) {
         let folder = self.t.take().expect("it runs").stop().await;
-        let t = TestServer::plan().clock(&self.clock).on(folder).start().await;
+        let t = TestServer::builder().clock(&self.clock).on(folder).start().await;
         self.people = PEOPLE.iter().map(|(name, _, _)| t.user(name)).collect();
         for (queue, person) in self.queues.iter_mut().zip(&self.people) {
             queue.person = person.clone();
         }
         self.t = Some(t);
         self.has_restarted = [true; PEOPLE.len()];
-        self.forgive_what_is_gone();
+        self.drop_unknowable_expectations();
         self.renew_queues().await;
     }
 
-    /// A queue that is made again shows nothing that its owner may not read any more. That messages moved is shown to
-    /// whoever can still read one of them.
-    fn forgive_what_is_gone(&mut self) {
+    /// A rebuilt queue returns nothing that its user may no longer read. Moves are returned to users who can still read
+    /// one of the messages.
+    fn drop_unknowable_expectations(&mut self) {
         for (who, waiting) in self.expected.iter_mut().enumerate() {
             let is_gone = |event: &Event| match event {
                 Event::Message(id, _) | Event::Flag { id, .. } => !self.state.reads(who, *id),
@@ -158,7 +158,7 @@ impl Pair {
         }
     }
 
-    /// A queue may end with a restart, where it cannot be known any more what its owner was to be told.
+    /// A queue may end with a restart if it is unknown by then what its user was entitled to see.
     async fn renew_queues(&mut self) {
         for (who, queue) in self.queues.iter_mut().enumerate() {
             let answer = queue.poll(true).await;
@@ -177,7 +177,7 @@ impl Pair {
         self.queues[who].now().await
     }
 
-    /// Notes what each queue has to say because of an action.
+    /// Records the events that each queue must return because of an action.
     fn expect(&mut self, action: &Action, effects: &Effects) {
         for who in 0..PEOPLE.len() {
             let of =
@@ -189,7 +189,7 @@ impl Pair {
         }
     }
 
-    /// Compares all queues with what they should have said by now.
+    /// Compares all queues with the events expected by now.
     pub async fn match_all_events(&mut self) -> Result<(), Wrong> {
         for who in 0..PEOPLE.len() {
             let events = self.listen(who).await;
@@ -198,9 +198,9 @@ impl Pair {
         Ok(())
     }
 
-    /// After a restart it is not known any more when somebody could read a message first: they may hear once more that
-    /// something is gone, and how messages came to be where they can read them now.
-    fn tells_nothing(&self, who: Who, event: &Event) -> bool {
+    /// After a restart the server does not know since when a user could read a message: the user may get another event
+    /// of a deletion, or of the move that took messages to where they can read them now.
+    fn reveals_nothing(&self, who: Who, event: &Event) -> bool {
         match event {
             Event::Delete(_) => true,
             Event::Update(id, ids) => ids.iter().chain([id]).any(|id| self.state.reads(who, *id)),
@@ -214,7 +214,7 @@ impl Pair {
         for event in events {
             for found in parse(&event) {
                 if self.has_restarted[who]
-                    && self.tells_nothing(who, &found)
+                    && self.reveals_nothing(who, &found)
                     && !is_expected(&waiting, &found)
                 {
                     continue;
@@ -231,9 +231,9 @@ impl Pair {
         Ok(())
     }
 
-    // --- what people see ---
+    // --- what users see ---
 
-    /// Compares some messages, for everybody.
+    /// Compares some messages, for all users.
     async fn compare(&self, ids: &BTreeSet<u64>) -> Result<(), Wrong> {
         let wanted = json!(ids);
         let fetches = self.people.iter().map(|person| fetch(person, &wanted));
@@ -275,7 +275,7 @@ impl Pair {
         Ok(())
     }
 
-    /// Compares everything that everybody sees.
+    /// Compares everything that all users see.
     pub async fn compare_all(&mut self) -> Result<(), Wrong> {
         self.match_all_events().await?;
         self.compare(&self.state.messages.keys().copied().collect()).await?;
@@ -286,7 +286,7 @@ impl Pair {
         Ok(())
     }
 
-    async fn compare_channels(&self, who: Who, person: &Person) -> Result<(), Wrong> {
+    async fn compare_channels(&self, who: Who, person: &TestUser) -> Result<(), Wrong> {
         for (channel, channel_id) in self.channel_ids.iter().enumerate() {
             if !self.state.has_content(who, channel) {
                 continue;
@@ -327,8 +327,8 @@ impl Pair {
         Ok(())
     }
 
-    /// What is unread, and which topics have a policy.
-    async fn compare_registration(&self, who: Who, person: &Person) -> Result<(), Wrong> {
+    /// Unread messages, and topics with a policy.
+    async fn compare_registration(&self, who: Who, person: &TestUser) -> Result<(), Wrong> {
         let types = ["message", "update_message_flags", "user_topic"];
         let queue = person.register().modern().events(&types).await;
         person.delete("/events", &[("queue_id", &queue.id)]).ok().await;
@@ -362,7 +362,7 @@ impl Pair {
     }
 }
 
-async fn fetch(person: &Person, ids: &Value) -> Vec<Value> {
+async fn fetch(person: &TestUser, ids: &Value) -> Vec<Value> {
     let params: crate::support::Params<'_> =
         &[("message_ids", ids), ("apply_markdown", &false), ("allow_empty_topic_name", &true)];
     person.get("/messages", params).ok().await["messages"].as_array().expect("messages").clone()

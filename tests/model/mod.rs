@@ -1,13 +1,13 @@
-//! Random sequences of everything that people do to messages, topics and channels, against a model that says in a few
-//! plain rules who then reads what, where, with which flags, and whose queue says what.
+//! Random sequences of actions on messages, topics and channels, compared with a model that states in a few rules who
+//! can read what, where, with which flags, and which events each queue returns.
 //!
-//! `state` is what is true, `rules` what actions do to it, `steps` makes sequences, `ask` puts them to the server, `heard`
-//! and `check` compare. A failure prints its seed and a shortened sequence. To do it again:
-//! `MILLSTREAM_MODEL_SEED=… cargo test --test it model::`; to do more: `MILLSTREAM_MODEL_STEPS=100000`.
+//! `state` is the model's state, `rules` the effect of actions, `steps` generates sequences, `ask` sends them to the
+//! server, `events` and `check` compare. A failure prints its seed and a shortened sequence. To repeat it:
+//! `MILLSTREAM_MODEL_SEED=… cargo test --test it model::`; for more steps: `MILLSTREAM_MODEL_STEPS=100000`.
 
 mod ask;
 mod check;
-mod heard;
+mod events;
 mod rules;
 mod state;
 mod steps;
@@ -16,21 +16,22 @@ use check::{Pair, Wrong};
 use std::time::{Duration, Instant};
 use steps::{Step, random_steps};
 
-/// Steps on one server.
+/// Steps of one sequence, on one server.
 const SEQUENCE_STEPS: usize = 250;
-/// Everything is compared after so many.
-const LOOK_EVERY: usize = 50;
-/// How long a failing sequence is made shorter.
-const SHRINK: Duration = Duration::from_secs(150);
+/// Everything is compared each time after this many steps.
+const COMPARE_EVERY: usize = 50;
+/// Time limit for shortening a failing sequence.
+const SHRINK_TIME_MAX: Duration = Duration::from_secs(150);
 
-/// A number from the environment.
+/// A number from an environment variable.
 fn setting(name: &str) -> Option<u64> {
     std::env::var(name)
         .ok()
         .map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))
 }
 
-/// Runs a sequence, where everybody polls after every step or only now and then; gives the number of the step that went wrong, and how.
+/// Runs a sequence in which users poll after every step or only occasionally; on a mismatch returns the index of the
+/// step, and the mismatch.
 async fn run(steps: &[Step], polls_often: bool) -> Result<(), (usize, Wrong)> {
     let mut pair = Pair::start().await;
     for (index, step) in steps.iter().enumerate() {
@@ -38,7 +39,7 @@ async fn run(steps: &[Step], polls_often: bool) -> Result<(), (usize, Wrong)> {
         if polls_often {
             pair.match_all_events().await.map_err(|wrong| (index, wrong))?;
         }
-        if (index + 1).is_multiple_of(LOOK_EVERY) || matches!(step, Step::Restart) {
+        if (index + 1).is_multiple_of(COMPARE_EVERY) || matches!(step, Step::Restart) {
             pair.compare_all().await.map_err(|wrong| (index, wrong))?;
         }
     }
@@ -47,7 +48,7 @@ async fn run(steps: &[Step], polls_often: bool) -> Result<(), (usize, Wrong)> {
     Ok(())
 }
 
-/// The steps that did something, when all of them are taken.
+/// The steps that had an effect when all of them run.
 async fn effective(steps: &[Step]) -> Vec<Step> {
     let mut pair = Pair::start().await;
     let mut kept = Vec::new();
@@ -61,7 +62,7 @@ async fn effective(steps: &[Step]) -> Vec<Step> {
     kept
 }
 
-/// Leaves out as many steps as can be, larger pieces first.
+/// Removes as many steps as possible, larger ranges first.
 async fn shorten(steps: Vec<Step>, wrong: Wrong, polls_often: bool) -> (Vec<Step>, Wrong) {
     let (mut best, begun) = ((steps, wrong), Instant::now());
     let fewer = effective(&best.0).await;
@@ -72,7 +73,7 @@ async fn shorten(steps: Vec<Step>, wrong: Wrong, polls_often: bool) -> (Vec<Step
     while piece > 0 {
         let mut at = 0;
         while at < best.0.len() {
-            if begun.elapsed() > SHRINK {
+            if begun.elapsed() > SHRINK_TIME_MAX {
                 return best;
             }
             let mut fewer = best.0.clone();
@@ -94,7 +95,7 @@ async fn try_seed(seed: u64, count: usize) {
     let mut steps = random_steps(seed, count);
     if let Err((index, mut wrong)) = run(&steps, false).await {
         steps.truncate(index + 1);
-        // Whoever looks closer may see it earlier, or not at all: what is read is not waiting any more.
+        // With frequent polls the mismatch may show earlier, or not at all, because fewer events are pending.
         let mut polls_often = false;
         if let Err((index, earlier)) = run(&steps, true).await {
             steps.truncate(index + 1);
@@ -110,7 +111,7 @@ async fn try_seed(seed: u64, count: usize) {
     }
 }
 
-/// Sequences from a seed on, until there were so many steps.
+/// Runs sequences with consecutive seeds until they have this many steps in total.
 async fn try_seeds(first: u64, steps: usize) {
     if let Some(seed) = setting("MILLSTREAM_MODEL_SEED") {
         return try_seed(seed, SEQUENCE_STEPS).await;
@@ -124,14 +125,14 @@ async fn try_seeds(first: u64, steps: usize) {
     }
 }
 
-// Two halves, so that they can run side by side.
+// Two tests, so that they can run in parallel.
 
 #[tokio::test]
-async fn whatever_people_do_the_model_knows_what_they_see() {
+async fn random_actions_match_model() {
     try_seeds(1, 5000).await;
 }
 
 #[tokio::test]
-async fn whatever_else_people_do_the_model_knows_what_they_see() {
+async fn random_actions_match_model_more_seeds() {
     try_seeds(1_000_001, 5000).await;
 }

@@ -1,5 +1,5 @@
-//! The rules: whether an action is permitted, what it does to the state, and who is told. Each follows a sentence of
-//! the specification; the organization's settings are at their defaults.
+//! The rules: whether an action is permitted, how it changes the state, and which events it sends, as
+//! described in docs/api. The organization's settings are at their defaults.
 
 use super::state::{
     Channel, ChannelIndex, FOLLOWED, HISTORICAL, INHERIT, MENTIONED, MUTED, Message, PEOPLE, Place, Privacy,
@@ -8,13 +8,13 @@ use super::state::{
 use super::steps::{Action, Mode};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a client's queue says, as far as it is compared.
+/// An event of a queue, as far as it is compared.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Event {
     Message(u64, u8),
     Update(u64, Vec<u64>),
     Delete(Vec<u64>),
-    /// For each message, because what several requests do alike may be told at once.
+    /// One per message, because several requests of the same kind may share one event.
     Flag {
         is_star: bool,
         adds: bool,
@@ -22,24 +22,24 @@ pub enum Event {
     },
 }
 
-/// What follows from an action, besides the new state.
+/// The effects of an action besides the new state.
 #[derive(Clone, Debug, Default)]
 pub struct Effects {
-    /// These events come.
+    /// Events that must come.
     pub must: Vec<(Who, Event)>,
-    /// These may come: the specification leaves it open, and they tell nobody anything new.
+    /// Events that may come: they contain nothing new.
     pub may: Vec<(Who, Event)>,
-    /// Messages worth a look.
+    /// Messages to compare after the action.
     pub touched: BTreeSet<u64>,
 }
 
-/// Edits have this long, and the grace.
+/// Time limit of edits in seconds, with the grace period.
 const EDIT_SECS: u64 = 600 + 20;
 const DELETE_SECS: u64 = 600;
-/// To undo a resolve.
+/// Time limit in seconds for undoing a resolve without a new notice.
 const UNDO_SECS: u64 = 60;
 
-/// Whether the server has to say yes.
+/// Whether the server must permit the action.
 pub fn permits(state: &State, action: &Action) -> bool {
     match action {
         Action::Send { who, channel, .. } => state.has_content(*who, *channel),
@@ -61,17 +61,20 @@ pub fn permits(state: &State, action: &Action) -> bool {
         Action::DeleteTopic { who, channel, .. } => {
             role(*who) == Role::Administrator && state.has_content(*who, *channel)
         }
-        Action::Policy { policy: INHERIT, .. } => true,
+        Action::Policy { who, channel, policy: INHERIT, .. } => {
+            state.sees(*who, *channel) || state.has_policy_in(*who, *channel)
+        }
         Action::Policy { who, channel, .. } => state.has_content(*who, *channel),
         Action::Mute { who, channel, .. } => state.is_in(*who, *channel),
         Action::Subscribe { who, channel, .. } => {
             role(*who) != Role::Guest && state.has_content(*who, *channel)
         }
-        Action::Unsubscribe { who, whom, .. } => who == whom || role(*who) == Role::Administrator,
+        Action::Unsubscribe { who, whom, .. } if who != whom => role(*who) == Role::Administrator,
+        Action::Unsubscribe { who, channel, .. } => state.sees(*who, *channel),
         Action::Privacy { who, channel, .. } => {
             role(*who) == Role::Administrator && state.has_content(*who, *channel)
         }
-        // Messages that one cannot read are skipped, unless a row is to be made of them.
+        // Inaccessible messages are skipped, unless a row is to be created for them.
         Action::Flag { is_star: false, .. } => true,
         Action::Flag { who, ids, .. } => ids.iter().all(|id| state.reads(*who, *id)),
         Action::Direct { .. } | Action::Wait { .. } | Action::Poll | Action::Restart => true,
@@ -81,12 +84,14 @@ pub fn permits(state: &State, action: &Action) -> bool {
 fn may_move(state: &State, who: Who, id: u64, topic: Option<&str>, channel: Option<ChannelIndex>) -> bool {
     let Place::Topic(at, current) = &state.messages[&id].place else { return false };
     let topic = topic.filter(|topic| topic != current);
+    // Moving to the current channel is permitted and does nothing.
+    let says_something = topic.is_some() || channel.is_some();
     let channel = channel.filter(|channel| channel != at);
     let may_leave = channel.is_none_or(|to| role(who) != Role::Guest && state.has_content(who, to));
-    state.reads(who, id) && (topic.is_some() || channel.is_some()) && may_leave
+    state.reads(who, id) && says_something && may_leave
 }
 
-/// Changes the state by a permitted action. `ids` gives the numbers of new messages, in order.
+/// Applies a permitted action to the state. `ids` gives the ids of new messages, in order.
 pub fn apply(state: &mut State, action: &Action, ids: &mut dyn FnMut() -> u64) -> Effects {
     let mut effects = Effects::default();
     match action.clone() {
@@ -120,9 +125,7 @@ pub fn apply(state: &mut State, action: &Action, ids: &mut dyn FnMut() -> u64) -
             effects.touched = in_channel(state, channel).into_iter().rev().take(3).collect();
         }
         Action::Unsubscribe { channel, whom, .. } => unsubscribe(state, &mut effects, channel, whom),
-        Action::Privacy { who, channel, privacy } => {
-            set_privacy(state, &mut effects, who, (channel, privacy), ids)
-        }
+        Action::Privacy { channel, privacy, .. } => set_privacy(state, &mut effects, (channel, privacy), ids),
         Action::Flag { who, ids, is_star, adds } => flag(state, &mut effects, who, &ids, is_star, adds),
         Action::Wait { secs } => state.now_secs += secs,
         Action::Poll | Action::Restart => {}
@@ -135,7 +138,7 @@ fn in_channel(state: &State, channel: ChannelIndex) -> Vec<u64> {
     state.messages.iter().filter(|(_, message)| is_here(message)).map(|(id, _)| *id).collect()
 }
 
-/// Puts a message there; whoever has a row is told.
+/// Adds a message to a conversation; users with a row for it get an event.
 fn add(
     state: &mut State,
     effects: &mut Effects,
@@ -179,10 +182,10 @@ fn send(state: &mut State, effects: &mut Effects, id: u64, sending: Sending) {
     }
 }
 
-/// Who starts a topic follows it; who writes where it is muted unmutes it (endpoints 1).
+/// The author of a topic's first message follows it; sending to a topic in a muted channel unmutes it.
 fn automatic_policy(state: &State, who: Who, channel: ChannelIndex, topic: &str, starts: bool) -> Option<u8> {
     let policy = state.policy(who, channel, topic);
-    // A mute is part of a subscription.
+    // Muting is a property of the subscription.
     let is_channel_muted = state.is_in(who, channel) && state.channels[channel].muted.contains(&who);
     let is_muted = policy == MUTED || is_channel_muted;
     match policy {
@@ -193,7 +196,7 @@ fn automatic_policy(state: &State, who: Who, channel: ChannelIndex, topic: &str,
     }
 }
 
-/// A message of the notification bot.
+/// Adds a message of the notification bot.
 fn notify(
     state: &mut State,
     effects: &mut Effects,
@@ -210,16 +213,16 @@ fn notify(
 fn edit(state: &mut State, effects: &mut Effects, id: u64, content: String) {
     let message = state.messages.get_mut(&id).expect("it is there");
     message.content = Some(content);
-    // New content mentions nobody.
+    // Edited content mentions no user in this model.
     message.rows.values_mut().for_each(|flags| *flags &= !MENTIONED);
     effects.touched.insert(id);
     for who in 0..PEOPLE.len() {
-        tell_of_update(state, effects, who, id, vec![id], None);
+        emit_update(state, effects, who, id, vec![id], None);
     }
 }
 
-/// Row owners and, where history is public to subscribers, subscribers (events 4).
-fn tell_of_update(
+/// Users with a row and, in channels with shared history, subscribers.
+fn emit_update(
     state: &State,
     effects: &mut Effects,
     who: Who,
@@ -233,12 +236,20 @@ fn tell_of_update(
             let channel = &state.channels[*channel];
             channel.subscribers.contains(&who) && channel.privacy != Privacy::Protected
         }
-        (_, Some((old, _))) => old.subscribers.contains(&who) && old.privacy != Privacy::Protected,
+        (Place::Topic(to, _), Some((old, could_read))) => {
+            let was_in = old.subscribers.contains(&who);
+            // In the destination channel, users who may know the source get an event of the move.
+            let knew = was_in || old.privacy == Privacy::Public || role(who) == Role::Administrator;
+            let sees_arrival = state.channels[*to].subscribers.contains(&who) && knew;
+            was_in && old.privacy != Privacy::Protected
+                || sees_arrival && (could_read || role(who) != Role::Guest)
+        }
+        (Place::Direct(_), Some(_)) => false,
         (Place::Direct(_), None) => false,
     };
     let could_read = from.is_some_and(|(_, could_read)| could_read);
     let event = (who, Event::Update(target, ids));
-    // Whoever only starred what was never sent to them need not be told, nor guests who just got it.
+    // Users who only starred a message without having received it, and guests with new access, need not get an event.
     let is_new_guest = role(who) == Role::Guest && from.is_some_and(|(_, could_read)| !could_read);
     let was_sent = message.rows.get(&who).is_some_and(|flags| flags & HISTORICAL == 0) && !is_new_guest;
     if state.reads(who, target) && (is_told || was_sent) {
@@ -255,7 +266,7 @@ fn delete(state: &mut State, effects: &mut Effects, ids: &[u64], by: Who) {
             told.entry(who).or_default().push(*id);
         }
     }
-    // Of a public topic, whoever is told of some messages could read them all: one event says so to everybody.
+    // In a public topic, users who get an event of some messages could read all: one event for all is correct as well.
     if ids.iter().all(|id| state.is_public(*id)) {
         told.values_mut().for_each(|told| *told = ids.to_vec());
     }
@@ -298,7 +309,6 @@ fn unsubscribe(state: &mut State, effects: &mut Effects, channel: ChannelIndex, 
 fn set_privacy(
     state: &mut State,
     effects: &mut Effects,
-    by: Who,
     (channel, privacy): (ChannelIndex, Privacy),
     ids: &mut dyn FnMut() -> u64,
 ) {
@@ -307,13 +317,8 @@ fn set_privacy(
     }
     state.channels[channel].privacy = privacy;
     effects.touched = in_channel(state, channel).into_iter().rev().take(5).collect();
-    notify(
-        state,
-        effects,
-        ids,
-        (channel, "channel events".to_owned()),
-        |one| if one == by { READ } else { 0 },
-    );
+    // The requester gets the event, too.
+    notify(state, effects, ids, (channel, "channel events".to_owned()), |_| 0);
 }
 
 fn flag(state: &mut State, effects: &mut Effects, who: Who, ids: &[u64], is_star: bool, adds: bool) {
@@ -350,6 +355,9 @@ fn move_messages(state: &mut State, effects: &mut Effects, moving: Moving, ids: 
     let Place::Topic(from, old_topic) = state.messages[&id].place.clone() else { return };
     let topic = topic.filter(|topic| *topic != old_topic);
     let to = channel.unwrap_or(from);
+    if topic.is_none() && to == from {
+        return;
+    }
     let goal = topic.clone().unwrap_or_else(|| old_topic.clone());
     let is_same_topic = to == from && key(&goal) == key(&old_topic);
     let whole = state.topic(from, &old_topic);
@@ -373,13 +381,13 @@ fn move_messages(state: &mut State, effects: &mut Effects, moving: Moving, ids: 
     }
     effects.touched.extend(moved.iter().rev().take(5));
     effects.touched.extend(moved.first());
-    tell_of_move(state, &before, effects, id, &moved, from);
+    emit_move(state, &before, effects, id, &moved, from);
     if !is_same_topic && !leaves_some {
         migrate_policies(state, (from, &old_topic), (to, &goal), goal_has_messages);
     }
-    // Resolving a topic starts none.
+    // Moving part of a topic starts a new topic; moving all of it renames the topic.
     let is_resolve = to == from && is_toggle(&old_topic, &goal);
-    if !is_same_topic && !is_resolve && state.topic(to, &goal).first() == Some(&id) {
+    if !is_same_topic && leaves_some && state.topic(to, &goal).first() == Some(&id) {
         let sender = before.messages[&id].sender;
         if let Some(sender) = sender.filter(|sender| state.has_content(*sender, to))
             && let Some(new) = automatic_policy(state, sender, to, &goal, true)
@@ -389,18 +397,19 @@ fn move_messages(state: &mut State, effects: &mut Effects, moving: Moving, ids: 
     }
     let read_by_actor = |one: Who| if one == who { READ } else { 0 };
     if is_resolve {
-        tell_of_resolve(state, effects, who, (to, &goal), ids);
-    } else if !is_same_topic {
+        emit_resolve_notice(state, effects, who, (to, &goal), ids);
+    } else {
         if notify_new {
             notify(state, effects, ids, (to, goal), read_by_actor);
         }
-        if notify_old {
+        // After a change of case only, there is no old topic.
+        if notify_old && !is_same_topic {
             notify(state, effects, ids, (from, old_topic), read_by_actor);
         }
     }
 }
 
-/// Who has moved messages in the new channel (endpoints 2, effects, and 22).
+/// Users with a row for moved messages in the destination channel.
 fn redeliver(state: &mut State, before: &State, moved: &[u64], to: ChannelIndex) {
     let goal = before.channels[to].clone();
     for id in moved {
@@ -414,7 +423,7 @@ fn redeliver(state: &mut State, before: &State, moved: &[u64], to: ChannelIndex)
     }
 }
 
-fn tell_of_move(
+fn emit_move(
     state: &State,
     before: &State,
     effects: &mut Effects,
@@ -431,11 +440,11 @@ fn tell_of_move(
             let event = (who, Event::Delete(lost));
             if old.subscribers.contains(&who) { effects.must.push(event) } else { effects.may.push(event) }
         }
-        tell_of_update(state, effects, who, target, moved.to_vec(), Some((old, could_read)));
+        emit_update(state, effects, who, target, moved.to_vec(), Some((old, could_read)));
     }
 }
 
-/// A policy follows the messages; where there are some already, the more visible one stays (endpoints 2).
+/// A policy follows the messages; if the new topic has messages, the more visible policy wins.
 fn migrate_policies(
     state: &mut State,
     from: (ChannelIndex, &str),
@@ -452,18 +461,18 @@ fn migrate_policies(
         let best = match has_messages {
             true if visibility(old) >= visibility(new) => old,
             true => new,
-            // Of what was set for an empty topic beforehand the specification says nothing: it stays.
+            // A policy set for an empty topic in advance stays.
             false if old == INHERIT => new,
             false => old,
         };
-        // Whoever loses the messages by it loses what they set for the old topic, and nothing else.
+        // Users who lose access by the move lose their policy for the old topic, and nothing else.
         let loses = state.has_content(who, from.0) && !state.has_content(who, to.0);
         state.set_policy(who, to.0, to.1, if loses { new } else { best });
     }
 }
 
-/// The notice of a resolve, or the end of the one before.
-fn tell_of_resolve(
+/// The notice of a resolve, or the removal of the notice before it.
+fn emit_resolve_notice(
     state: &mut State,
     effects: &mut Effects,
     who: Who,
@@ -474,7 +483,7 @@ fn tell_of_resolve(
     let last = *state.topic(channel, topic).last().expect("a message that was moved here");
     let message = &state.messages[&last];
     if message.is_resolve_notice && state.now_secs - message.sent_secs <= UNDO_SECS {
-        // By the notification bot: nobody is told for having done it.
+        // Sent by the notification bot, so it is unread for the requester, too.
         let mut undone = Effects::default();
         let told = state.access_set(last);
         delete(state, &mut undone, &[last], 0);

@@ -1,14 +1,14 @@
-//! What is true, in as few words as the specification allows: who is in which channel, which message is where, who has
-//! a row for it with which flags, and who set what for which topic. How the server does it is not looked at.
+//! The state of the model: subscriptions, messages and their conversations, rows with flags, and topic policies. It
+//! does not depend on how the server stores them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Somebody, by their place in [`PEOPLE`].
+/// A user, as an index into [`PEOPLE`].
 pub type Who = usize;
-/// A channel, by the order of creation.
+/// A channel, in order of creation.
 pub type ChannelIndex = usize;
 
-/// The first one is subscribed to every channel and stays so: what nobody sees cannot be compared.
+/// The first user stays subscribed to every channel, because a channel that no user sees cannot be compared.
 pub const PEOPLE: [(&str, &str, Role); 6] = [
     ("desdemona", "Desdemona", Role::Administrator),
     ("iago", "Iago", Role::Administrator),
@@ -18,7 +18,7 @@ pub const PEOPLE: [(&str, &str, Role); 6] = [
     ("polonius", "Polonius", Role::Guest),
 ];
 
-/// As far as the rules here tell roles apart.
+/// The roles that the rules distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Administrator,
@@ -26,17 +26,17 @@ pub enum Role {
     Guest,
 }
 
-/// Who reads a channel.
+/// The access to a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Privacy {
     Public,
-    /// Private; whoever comes sees what was before.
+    /// Private with shared history.
     Shared,
-    /// Private; nobody sees what was before them.
+    /// Private with protected history.
     Protected,
 }
 
-/// The flags of a row.
+/// The flags of a row, as bits.
 pub const READ: u8 = 1;
 pub const STARRED: u8 = 2;
 pub const MENTIONED: u8 = 4;
@@ -51,7 +51,7 @@ pub const FOLLOWED: u8 = 3;
 pub struct Channel {
     pub privacy: Privacy,
     pub subscribers: BTreeSet<Who>,
-    /// Subscribers for whom it is muted.
+    /// Subscribers who muted the channel.
     pub muted: BTreeSet<Who>,
 }
 
@@ -63,13 +63,13 @@ pub enum Place {
 
 #[derive(Clone, Debug)]
 pub struct Message {
-    /// None: the notification bot.
+    /// None for the notification bot.
     pub sender: Option<Who>,
     pub place: Place,
-    /// None: a notice, whose words others test.
+    /// None for a notice, whose text other tests compare.
     pub content: Option<String>,
     pub rows: BTreeMap<Who, u8>,
-    /// In seconds of the server's clock since the beginning.
+    /// Seconds of the server's clock since the start.
     pub sent_secs: u64,
     pub is_resolve_notice: bool,
 }
@@ -78,7 +78,7 @@ pub struct Message {
 pub struct State {
     pub channels: Vec<Channel>,
     pub messages: BTreeMap<u64, Message>,
-    /// By the topic in small letters. No entry: inherit.
+    /// By lower-case topic. No entry means inherit.
     pub policies: BTreeMap<(Who, ChannelIndex, String), u8>,
     pub now_secs: u64,
 }
@@ -87,14 +87,14 @@ pub fn role(who: Who) -> Role {
     PEOPLE[who].2
 }
 
-/// What a topic is told apart by.
+/// The key of a topic: its lower-case name.
 pub fn key(topic: &str) -> String {
     topic.to_lowercase()
 }
 
 pub const RESOLVED: &str = "✔ ";
 
-/// Whether a new name only sets or takes away the mark of resolved topics.
+/// Whether a rename only adds or removes the prefix of resolved topics.
 pub fn is_toggle(old: &str, new: &str) -> bool {
     new.strip_prefix(RESOLVED) == Some(old)
         || (old.starts_with(RESOLVED) && old.trim_start_matches(['✔', ' ']) == new)
@@ -105,13 +105,23 @@ impl State {
         self.channels[channel].subscribers.contains(&who)
     }
 
-    /// Content access (endpoints 0.1).
+    /// Whether a user has access to the channel's content.
     pub fn has_content(&self, who: Who, channel: ChannelIndex) -> bool {
         let is_public = self.channels[channel].privacy == Privacy::Public;
         self.is_in(who, channel) || (is_public && role(who) != Role::Guest)
     }
 
-    /// Message access (endpoints 0.1).
+    /// Whether a user has access to the channel's metadata; without it, the channel is unknown to them.
+    pub fn sees(&self, who: Who, channel: ChannelIndex) -> bool {
+        role(who) == Role::Administrator || self.has_content(who, channel)
+    }
+
+    /// Whether a user has a policy for a topic of the channel, which can be removed without access.
+    pub fn has_policy_in(&self, who: Who, channel: ChannelIndex) -> bool {
+        self.policies.keys().any(|(of, at, _)| (*of, *at) == (who, channel))
+    }
+
+    /// Whether a user can read a message.
     pub fn reads(&self, who: Who, id: u64) -> bool {
         let Some(message) = self.messages.get(&id) else { return false };
         match &message.place {
@@ -123,18 +133,18 @@ impl State {
         }
     }
 
-    /// Whether it is in a public channel.
+    /// Whether a message is in a public channel.
     pub fn is_public(&self, id: u64) -> bool {
         let is_public = |channel: ChannelIndex| self.channels[channel].privacy == Privacy::Public;
         matches!(&self.messages[&id].place, Place::Topic(channel, _) if is_public(*channel))
     }
 
-    /// What a reader sees: the flags of the row, or those of a message that was never delivered.
+    /// The flags that a reader sees: those of the row, or the defaults of a message without a row.
     pub fn flags(&self, who: Who, id: u64) -> u8 {
         self.messages[&id].rows.get(&who).copied().unwrap_or(READ | HISTORICAL)
     }
 
-    /// The ids of a topic, in order.
+    /// The ids of a topic's messages, in order.
     pub fn topic(&self, channel: ChannelIndex, topic: &str) -> Vec<u64> {
         let wanted = key(topic);
         let is_in = |message: &Message| match &message.place {
@@ -156,7 +166,7 @@ impl State {
         };
     }
 
-    /// Who is told when something is done to a message (events 1, "access set").
+    /// The users who get an event when a message changes.
     pub fn access_set(&self, id: u64) -> BTreeSet<Who> {
         let message = &self.messages[&id];
         let has_row = |who: &Who| message.rows.contains_key(who);
@@ -172,7 +182,7 @@ impl State {
         }
     }
 
-    /// Unread messages that count: direct ones, and those of channels one is in.
+    /// Unread messages that count: direct ones, and those of subscribed channels.
     pub fn unread(&self, who: Who) -> BTreeSet<u64> {
         let counts = |message: &Message| match &message.place {
             Place::Direct(_) => true,

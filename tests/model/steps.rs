@@ -1,10 +1,10 @@
-//! Random steps. They are made without looking at any state, so that one can be left out and the others still mean
-//! something; what a step comes to is found out when its turn comes.
+//! Random steps. They are generated without any state, so that steps can be removed and the rest keeps its meaning; a
+//! step is turned into an action when it runs.
 
 use super::state::{ChannelIndex, PEOPLE, Place, Privacy, RESOLVED, State, Who, is_toggle};
 use std::collections::BTreeSet;
 
-/// As decided before anything happened.
+/// A step, as generated.
 #[derive(Clone, Debug)]
 pub enum Step {
     Send {
@@ -78,12 +78,12 @@ pub enum Step {
     Wait {
         secs: u64,
     },
-    /// Everybody reads the events that wait.
+    /// All users read their pending events.
     Poll,
     Restart,
 }
 
-/// `propagate_mode`.
+/// The value of `propagate_mode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     One,
@@ -91,7 +91,7 @@ pub enum Mode {
     All,
 }
 
-/// What somebody asks the server for.
+/// An action: a request to the server, or a change of its environment.
 #[derive(Clone, Debug)]
 pub enum Action {
     Send {
@@ -165,17 +165,17 @@ pub enum Action {
     Wait {
         secs: u64,
     },
-    /// Everybody reads the events that wait.
+    /// All users read their pending events.
     Poll,
     Restart,
 }
 
-/// How many channels there are.
+/// The maximum number of channels.
 pub const CHANNELS: usize = 4;
-/// Two of them differ in nothing but case, one is empty.
+/// Two differ in case only, one is empty.
 pub const TOPICS: [&str; 5] = ["ink", "Ink", "pens", "paper", ""];
 
-/// SplitMix64: small, and the same everywhere.
+/// A SplitMix64 generator: small, and the same on all platforms.
 pub struct Random(pub u64);
 
 impl Random {
@@ -195,7 +195,7 @@ impl Random {
         self.below(PEOPLE.len())
     }
 
-    /// How far back: mostly among the newest.
+    /// A distance from the newest item, mostly small.
     fn pick(&mut self) -> usize {
         let bound = [3, 8, 20, 60][self.below(4)];
         self.below(bound)
@@ -210,12 +210,12 @@ impl Random {
     }
 }
 
-/// One step; the numbers are weights in a hundred.
+/// A random step; the numbers are weights in percent.
 pub fn random_step(random: &mut Random) -> Step {
     let (who, channel, topic) = (random.who(), random.below(CHANNELS), random.below(TOPICS.len()));
     match random.below(100) {
         0..27 => {
-            // Somebody else: of mentioning oneself the specification says nothing.
+            // Another user: mentioning oneself is not modelled.
             let mention = random.one_in(6).then(|| random.who()).filter(|whom| *whom != who);
             Step::Send { who, channel, topic, is_read: !random.one_in(3), mention }
         }
@@ -223,7 +223,7 @@ pub fn random_step(random: &mut Random) -> Step {
             let to = (0..=random.below(2)).map(|_| random.who()).collect();
             Step::Direct { who, to, is_read: random.one_in(2) }
         }
-        // Mostly by the author, sometimes by somebody who may not.
+        // Mostly by the author, sometimes by a user without permission.
         31..36 => Step::Edit { who: random.one_in(4).then_some(who), pick: random.pick() },
         36..54 => {
             let to_channel = random.one_in(2).then_some(channel);
@@ -260,7 +260,7 @@ pub fn random_steps(seed: u64, count: usize) -> Vec<Step> {
 }
 
 impl Step {
-    /// What it comes to now; none if there is nothing to do it to.
+    /// The action of a step in the current state; none if it has no target.
     #[expect(clippy::too_many_lines, reason = "one arm for each step, and nothing else")]
     pub fn action(&self, state: &State, number: usize) -> Option<Action> {
         let pick = |back: usize| {
@@ -290,7 +290,7 @@ impl Step {
                 let id = pick(back)?;
                 let topic = topic.map(|topic| TOPICS[topic].to_owned());
                 let (_, current) = topic_of(id).unwrap_or_default();
-                // To take the mark away from one message only is nothing that people do.
+                // Removing the resolved prefix from one message only is not a realistic action.
                 let is_mark = topic.as_ref().is_some_and(|topic| is_toggle(&current, topic));
                 if is_mark && channel.is_none() {
                     let notify = (false, notify.1);
@@ -326,13 +326,13 @@ impl Step {
             }
             Self::Mute { who, channel, is_muted } => Action::Mute { who, channel, is_muted },
             Self::Subscribe { who, channel, whom } => Action::Subscribe { who, channel, whom },
-            // The first one never leaves.
+            // The first user never unsubscribes.
             Self::Unsubscribe { whom: 0, .. } => return None,
             Self::Unsubscribe { who, channel, whom } => Action::Unsubscribe { who, channel, whom },
             Self::Privacy { who, channel, privacy } => Action::Privacy { who, channel, privacy },
             Self::Flag { who, picks, is_star, adds } => {
                 let ids: BTreeSet<u64> = picks.into_iter().filter_map(pick).collect();
-                // What one has a row of and cannot read, nobody could look at afterwards.
+                // Rows for inaccessible messages could not be compared afterwards.
                 let is_plain =
                     |id: &u64| state.reads(who, *id) || !state.messages[id].rows.contains_key(&who);
                 let ids: Vec<u64> = ids.into_iter().filter(is_plain).collect();

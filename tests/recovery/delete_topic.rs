@@ -1,19 +1,19 @@
-//! Killed while a topic is being deleted: what is gone is gone from its end, what is left is whole, and asking again
-//! finishes it.
+//! The server is killed while it deletes a topic: messages are deleted from the newest on in whole batches, and
+//! repeating the request deletes the rest.
 
 use crate::support::server::assert_clean;
-use crate::support::{Channel, Person, ServerProcess};
+use crate::support::{Channel, ServerProcess, TestUser};
 use serde_json::{Value, json};
 use std::time::Duration;
 
 const MESSAGES: usize = 1000;
 
-async fn ids(person: &Person, channel: &Channel, topic: &str) -> Vec<u64> {
+async fn ids(person: &TestUser, channel: &Channel, topic: &str) -> Vec<u64> {
     person.message_ids(json!([["channel", channel.name], ["topic", topic]])).await
 }
 
 #[tokio::test]
-async fn a_killed_deletion_is_finished_by_asking_again() {
+async fn delete_topic_killed_midway_can_be_repeated() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data");
     let mut server = ServerProcess::dev(&data);
@@ -42,13 +42,13 @@ async fn a_killed_deletion_is_finished_by_asking_again() {
             let request = person.post(&path, &[("topic_name", &"lunch")]).request;
             request.send().await.is_ok()
         });
-        // Some of it may have been done by then; how much is up to the machine.
+        // How much is deleted by then depends on the machine.
         tokio::time::sleep(Duration::from_millis(pause)).await;
         server.kill();
         asked.await.expect("an end");
         assert_clean(&data);
         server = ServerProcess::dev(&data);
-        iago = server.again(&iago);
+        iago = server.reconnect(&iago);
         let now = ids(&iago, &channel, "lunch").await;
         assert_eq!(now, left[..now.len()], "the oldest are left");
         assert!((left.len() - now.len()).is_multiple_of(100), "whole batches went: {}", now.len());

@@ -1,11 +1,11 @@
-//! The data folder: one process at a time, for its owner only, and never guessed at when it is not sound.
+//! The data folder: lock, permissions, and refusal to start if it is damaged or not ours.
 
 use crate::support::ServerProcess;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// `millstream dev` on a folder, which is expected to refuse; gives what it says.
+/// Runs `millstream dev` on a folder, expects it to fail, and returns its output.
 fn refused(data: &Path) -> String {
     let data = data.display().to_string();
     let (status, text) = ServerProcess::run(&["dev", "--listen", "127.0.0.1:0", "--data", &data]);
@@ -13,14 +13,14 @@ fn refused(data: &Path) -> String {
     text
 }
 
-/// Starts once and stops, so that there is something in the folder.
+/// Starts and stops a server once, so that the folder has data.
 fn make(data: &Path) {
     let server = ServerProcess::dev(data);
     server.terminate();
     assert!(server.wait().success());
 }
 
-/// The files of the journal that hold something, oldest first.
+/// The non-empty segments of the journal, oldest first.
 fn segments(data: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for shard in fs::read_dir(data.join("journal")).expect("a journal") {
@@ -36,7 +36,7 @@ fn segments(data: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn one_process_at_a_time() {
+fn data_folder_lock() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data");
     let server = ServerProcess::dev(&data);
@@ -57,7 +57,7 @@ fn one_process_at_a_time() {
 }
 
 #[test]
-fn nobody_else_may_look_inside() {
+fn data_folder_permissions() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data");
     make(&data);
@@ -67,7 +67,7 @@ fn nobody_else_may_look_inside() {
 }
 
 #[test]
-fn a_newer_format_is_refused() {
+fn data_folder_newer_format_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data");
     make(&data);
@@ -84,7 +84,7 @@ fn a_newer_format_is_refused() {
 }
 
 #[test]
-fn a_folder_of_something_else_is_left_alone() {
+fn data_folder_of_another_program_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("letter.txt"), "Dear Yorick").expect("written");
     let text = refused(folder.path());
@@ -93,7 +93,7 @@ fn a_folder_of_something_else_is_left_alone() {
 }
 
 #[test]
-fn a_damaged_journal_is_refused_with_the_way_back() {
+fn damaged_journal_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data");
     make(&data);
@@ -102,7 +102,7 @@ fn a_damaged_journal_is_refused_with_the_way_back() {
     let end = bytes.iter().rposition(|byte| *byte != 0).expect("something is written");
     bytes[end / 2] ^= 0x40;
     fs::write(&segment, &bytes).expect("written");
-    // Without the trees' help the journal has to be read from its start.
+    // Without the trees' positions the journal is read from its start.
     fs::remove_dir_all(data.join("state")).expect("removed");
     let text = refused(&data);
     let name = segment.file_name().expect("a name").to_string_lossy().into_owned();
@@ -114,8 +114,56 @@ fn a_damaged_journal_is_refused_with_the_way_back() {
     make(&data);
 }
 
+#[test]
+fn replaced_secret_is_refused_until_accepted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    make(&data);
+    let secret = fs::read_to_string(data.join("secret")).expect("a secret");
+    let other: String = secret.trim().chars().rev().collect();
+    fs::write(data.join("secret"), &other).expect("written");
+    let text = refused(&data);
+    assert!(text.contains("API key") && text.contains("secret.fingerprint"), "{text}");
+    assert!(!text.contains(&other), "{text}");
+    fs::remove_file(data.join("secret.fingerprint")).expect("removed");
+    make(&data);
+    fs::write(data.join("secret"), &secret).expect("written");
+    refused(&data);
+}
+
+#[test]
+fn missing_journal_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    make(&data);
+    for part in ["journal", "journal/shard-000"] {
+        let (journal, aside) = (data.join(part), folder.path().join("aside"));
+        fs::rename(&journal, &aside).expect("moved");
+        for _ in 0..2 {
+            let text = refused(&data);
+            assert!(text.contains("missing") && text.contains("backup"), "{text}");
+        }
+        fs::rename(&aside, &journal).expect("moved back");
+    }
+    make(&data);
+}
+
+#[test]
+fn broken_trees_are_refused_and_rebuilt_on_demand() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    make(&data);
+    fs::write(data.join("state/conf"), [0xff; 64]).expect("written");
+    let text = refused(&data);
+    assert!(text.contains("check --data DIR --rebuild") && text.contains("`state`"), "{text}");
+    let path = data.display().to_string();
+    let (status, text) = ServerProcess::run(&["check", "--data", &path, "--rebuild"]);
+    assert!(status.success() && text.contains("state-damaged"), "{text}");
+    make(&data);
+}
+
 #[tokio::test]
-async fn a_torn_tail_is_cut() {
+async fn torn_journal_tail_is_truncated() {
     const BLOCK: usize = 4096;
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data");
@@ -130,15 +178,15 @@ async fn a_torn_tail_is_cut() {
     let segment = segments(&data).pop().expect("a segment");
     let mut bytes = fs::read(&segment).expect("a segment");
     let end = bytes.iter().rposition(|byte| *byte != 0).expect("something is written");
-    // The last group was on its way to the disk: its last block never got there.
+    // The last group was being written: its last block never reached the disk.
     bytes[end / BLOCK * BLOCK..].fill(0);
     fs::write(&segment, &bytes).expect("written");
     fs::remove_dir_all(data.join("state")).expect("removed");
     let server = ServerProcess::dev(&data);
-    let iago = server.again(&iago);
+    let iago = server.reconnect(&iago);
     let found = iago.message_ids(serde_json::json!([{"operator": "dm", "operand": [iago.id]}])).await;
     assert_eq!(found, sent[..2]);
-    // Its id is nobody's, so it is given out again.
+    // The lost message's id was not acknowledged, so it is used again.
     assert_eq!(iago.send_direct(&[&iago], "again").await, sent[2]);
     server.terminate();
     assert!(server.wait().success());

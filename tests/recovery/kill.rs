@@ -1,9 +1,11 @@
-//! Killed at a random moment under 64 senders, 20 times: what was acknowledged is there, once, in order;
-//! nobody saw an event of something that is not; and queues go on as if nothing had been.
+//! The server is killed at a random time under 64 senders, 20 times: acknowledged messages exist once and in order, no
+//! client saw an event of a message that does not exist, and queues continue without a gap.
 
-use super::load::{CHANNELS, PEOPLE, Reader, Told, compare, read_back, read_back_all, send_until_gone};
+use super::traffic::{
+    AcknowledgedSends, CHANNELS, PEOPLE, Reader, compare, read_back, read_back_all, send_until_gone,
+};
 use crate::support::server::assert_clean;
-use crate::support::{PATIENCE, Person, ServerProcess};
+use crate::support::{ServerProcess, TIMEOUT, TestUser};
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
@@ -11,10 +13,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 const SENDERS: usize = 64;
-/// Four tests of so many rounds each.
+/// Rounds in each of the four tests.
 const ROUNDS: usize = 5;
 
-/// A generator whose seed is printed, so that a failure can be tried again: MILLSTREAM_SEED=….
+/// A random generator that prints its seed; MILLSTREAM_SEED=… repeats a run.
 struct Random(u64);
 
 impl Random {
@@ -34,15 +36,15 @@ impl Random {
     }
 }
 
-struct Story {
-    people: Vec<Person>,
+struct Run {
+    people: Vec<TestUser>,
     readers: Vec<Reader>,
-    told: Told,
+    sends: AcknowledgedSends,
     since: u64,
 }
 
-/// The first start, and who listens from then on.
-async fn begin(data: &Path) -> (ServerProcess, Story) {
+/// Starts the server for the first time and registers the readers.
+async fn start(data: &Path) -> (ServerProcess, Run) {
     let server = ServerProcess::dev(data);
     let mut people = Vec::new();
     for name in PEOPLE {
@@ -53,25 +55,25 @@ async fn begin(data: &Path) -> (ServerProcess, Story) {
         readers.push(Reader::register(person).await);
     }
     let since = readers.iter().map(|reader| reader.since).max().expect("readers");
-    (server, Story { people, readers, told: Told::default(), since })
+    (server, Run { people, readers, sends: AcknowledgedSends::default(), since })
 }
 
-/// Lets everybody send and read for a while, and kills the server in the middle of it.
-async fn load_and_kill(server: ServerProcess, story: &mut Story, round: usize, random: &mut Random) {
+/// Sends and reads for a random time, and kills the server meanwhile.
+async fn load_and_kill(server: ServerProcess, run: &mut Run, round: usize, random: &mut Random) {
     let mut senders = Vec::new();
     for number in 0..SENDERS {
-        let person = server.again(&story.people[number % PEOPLE.len()]);
-        let partner = story.people[(number / PEOPLE.len() + 1 + number) % PEOPLE.len()].id;
+        let person = server.reconnect(&run.people[number % PEOPLE.len()]);
+        let partner = run.people[(number / PEOPLE.len() + 1 + number) % PEOPLE.len()].id;
         senders.push(tokio::spawn(send_until_gone(person, partner, format!("r{round}.s{number:02}"))));
     }
     let arrived = Arc::new(AtomicU64::new(0));
     let mut readers = Vec::new();
-    for mut reader in story.readers.drain(..) {
-        reader.person = server.again(&reader.person);
+    for mut reader in run.readers.drain(..) {
+        reader.person = server.reconnect(&reader.person);
         readers.push(tokio::spawn(reader.read_until_gone(arrived.clone())));
     }
-    // Some of them arrived, so the moment is one under load.
-    let deadline = Instant::now() + PATIENCE;
+    // Wait for the first event, so that the kill happens under load.
+    let deadline = Instant::now() + TIMEOUT;
     while arrived.load(Ordering::Relaxed) == 0 {
         assert!(Instant::now() < deadline, "nothing arrives");
         tokio::time::sleep(Duration::from_millis(1)).await;
@@ -79,21 +81,21 @@ async fn load_and_kill(server: ServerProcess, story: &mut Story, round: usize, r
     tokio::time::sleep(Duration::from_millis(random.below(400))).await;
     server.kill();
     for sender in senders {
-        let told = sender.await.expect("a sender");
-        story.told.acknowledged.extend(told.acknowledged);
-        story.told.unanswered.extend(told.unanswered);
+        let sends = sender.await.expect("a sender");
+        run.sends.acknowledged.extend(sends.acknowledged);
+        run.sends.unanswered.extend(sends.unanswered);
     }
     for reader in readers {
-        story.readers.push(reader.await.expect("a reader"));
+        run.readers.push(reader.await.expect("a reader"));
     }
 }
 
-/// After a restart: compares what everybody was told and saw with what is there.
-async fn verify(server: &ServerProcess, story: &mut Story) {
-    let stored = read_back_all(server, &story.people, story.since).await;
-    compare(&story.told, &stored);
-    for reader in &mut story.readers {
-        reader.person = server.again(&reader.person);
+/// After a restart, compares the acknowledged sends and received events with the stored messages.
+async fn verify(server: &ServerProcess, run: &mut Run) {
+    let stored = read_back_all(server, &run.people, run.since).await;
+    compare(&run.sends, &stored);
+    for reader in &mut run.readers {
+        reader.person = server.reconnect(&reader.person);
         reader.drain().await;
         for (id, content) in &reader.contents {
             let there = stored.get(id).map(|message| message["content"].as_str().expect("content"));
@@ -104,7 +106,7 @@ async fn verify(server: &ServerProcess, story: &mut Story) {
         assert_eq!(reader.seen, own, "{} sees each once, in order, none missing", reader.person.email);
     }
     for name in CHANNELS {
-        let anyone = server.again(&story.people[0]);
+        let anyone = server.reconnect(&run.people[0]);
         let id = anyone.get("/get_stream_id", &[("stream", &name)]).ok().await["stream_id"].clone();
         let topics = anyone.get(&format!("/users/me/{id}/topics"), &[]).ok().await;
         for topic in topics["topics"].as_array().expect("topics") {
@@ -115,41 +117,41 @@ async fn verify(server: &ServerProcess, story: &mut Story) {
     }
 }
 
-async fn killed(number: u64) {
+async fn run_rounds(number: u64) {
     let mut random = Random::new(number);
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data");
-    let (mut server, mut story) = begin(&data).await;
+    let (mut server, mut run) = start(&data).await;
     for round in 0..ROUNDS {
-        load_and_kill(server, &mut story, round, &mut random).await;
+        load_and_kill(server, &mut run, round, &mut random).await;
         server = ServerProcess::dev(&data);
-        verify(&server, &mut story).await;
-        // Stopped in between, so that nobody writes while the folder is checked.
+        verify(&server, &mut run).await;
+        // Stopped in between, so that the folder can be checked while no process writes to it.
         server.terminate();
         assert!(server.wait().success());
         assert_clean(&data);
         server = ServerProcess::dev(&data);
     }
-    println!("{} messages were acknowledged", story.told.acknowledged.len());
-    assert!(story.told.acknowledged.len() > ROUNDS * SENDERS, "only {}", story.told.acknowledged.len());
+    println!("{} messages were acknowledged", run.sends.acknowledged.len());
+    assert!(run.sends.acknowledged.len() > ROUNDS * SENDERS, "only {}", run.sends.acknowledged.len());
 }
 
 #[tokio::test]
-async fn at_any_moment() {
-    killed(1).await;
+async fn kill_seed_1() {
+    run_rounds(1).await;
 }
 
 #[tokio::test]
-async fn at_any_other_moment() {
-    killed(2).await;
+async fn kill_seed_2() {
+    run_rounds(2).await;
 }
 
 #[tokio::test]
-async fn at_yet_another_moment() {
-    killed(3).await;
+async fn kill_seed_3() {
+    run_rounds(3).await;
 }
 
 #[tokio::test]
-async fn at_the_last_moment() {
-    killed(4).await;
+async fn kill_seed_4() {
+    run_rounds(4).await;
 }

@@ -1,13 +1,15 @@
-//! What holds when the process ends, politely or not. These run the real program on a folder of their own.
+//! Durability when the process is stopped or killed. These tests run the real program on a data folder.
 
 mod delete_topic;
+mod disk;
 mod folder;
 mod invitations;
 mod kill;
-mod load;
+mod message_changes;
 mod notifications;
 mod outbox;
 mod pictures;
 mod replay;
 mod terminate;
+mod traffic;
 mod webhooks;

@@ -1,14 +1,14 @@
-//! A notification that was owed when the server was killed.
+//! A push notification that was pending when the server was killed.
 
 use crate::support::ServerProcess;
+use crate::support::http_stub::{HttpStub, StubReply};
 use crate::support::phone::{Phone, service_url};
-use crate::support::service::{Reaction, Service};
 
 #[tokio::test]
-async fn what_was_owed_before_a_kill_is_delivered_after_it() {
+async fn push_notification_delivered_after_kill() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data").display().to_string();
-    let mut service = Service::start().await;
+    let mut service = HttpStub::start().await;
     let url = service_url(&service);
     let start = || {
         ServerProcess::start(
@@ -20,19 +20,19 @@ async fn what_was_owed_before_a_kill_is_delivered_after_it() {
     let (iago, hamlet) = (server.user("iago").await, server.user("hamlet").await);
     let phone = Phone::new(1, "fcm");
     phone.register(&hamlet, &mut service).await;
-    service.always(Reaction::Hang);
+    service.reply_always(StubReply::Hang);
     let first = iago.send_direct(&[&hamlet], "before the kill").await;
-    // It is on its way, and the service says nothing.
-    let said = phone.reads(&service.asked().await);
+    // The request is in flight, and the service does not reply.
+    let said = phone.decrypt(&service.next_request().await);
     assert_eq!(said["message_id"], first);
     let second = iago.send_direct(&[&hamlet], "right before the kill").await;
     server.kill();
-    service.always(Reaction::Say("{}".to_owned()));
-    service.already();
+    service.reply_always(StubReply::Ok("{}".to_owned()));
+    service.take_received();
     let _server = start();
     let mut told = Vec::new();
     while !(told.contains(&first) && told.contains(&second)) {
-        let said = phone.reads(&service.asked().await);
+        let said = phone.decrypt(&service.next_request().await);
         told.push(said["message_id"].as_u64().unwrap());
     }
 }

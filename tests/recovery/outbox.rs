@@ -1,12 +1,12 @@
-//! Killed between what was promised and its delivery: it is delivered all the same.
+//! The server is killed between the commit of a change and the delivery of its email: the email is delivered later.
 
-use crate::support::ServerProcess;
 use crate::support::server::assert_clean;
-use crate::support::smtp::{Mood, SmtpServer};
+use crate::support::smtp::{SmtpBehavior, SmtpServer};
+use crate::support::{ServerProcess, poll_for};
 use reqwest::Method;
 use std::path::Path;
 
-/// `millstream dev` with a mail server.
+/// Starts `millstream dev` with a mail server.
 pub fn start(data: &Path, port: u16) -> ServerProcess {
     let data = data.display().to_string();
     let port = port.to_string();
@@ -25,14 +25,14 @@ pub fn start(data: &Path, port: u16) -> ServerProcess {
 }
 
 #[tokio::test]
-async fn mails_that_were_owed_are_sent_after_a_kill_and_those_sent_are_not_sent_again() {
+async fn outbox_mails_after_kill_are_sent_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data");
-    let smtp = SmtpServer::on(0, Mood::Hangs).await;
+    let smtp = SmtpServer::on(0, SmtpBehavior::Hang).await;
     let server = start(&data, smtp.port());
     let hamlet = server.user("hamlet").await;
     let ask = async |server: &ServerProcess, address: &str| {
-        let hamlet = server.again(&hamlet);
+        let hamlet = server.reconnect(&hamlet);
         hamlet.call(Method::PATCH, "/settings", &[("email", &address)]).ok().await;
     };
     ask(&server, "first@elsinore.example").await;
@@ -40,12 +40,12 @@ async fn mails_that_were_owed_are_sent_after_a_kill_and_those_sent_are_not_sent_
     let log = server.log.clone();
     server.kill();
     assert!(smtp.received().is_empty());
-    smtp.set(Mood::Takes);
+    smtp.set(SmtpBehavior::Accept);
 
     let server = start(&data, smtp.port());
     let mails = smtp.wait_for(1).await;
     assert_eq!(mails[0].to, "first@elsinore.example");
-    // Once the next mail is there and the one after that is asked for, the first one's end has long been stored.
+    // Once the second email was delivered and the third was requested, the delivery of the first is stored.
     ask(&server, "second@elsinore.example").await;
     smtp.wait_for(2).await;
     server.terminate();
@@ -58,23 +58,23 @@ async fn mails_that_were_owed_are_sent_after_a_kill_and_those_sent_are_not_sent_
     let to: Vec<&str> = mails.iter().map(|mail| mail.to.as_str()).collect();
     assert_eq!(to, ["first@elsinore.example", "second@elsinore.example", "third@elsinore.example"]);
     for log in [log, server.log.clone()] {
-        let log = log.lock().expect("nobody panics while writing").clone();
+        let log = log.lock().expect("the lock").clone();
         assert!(!log.contains("correct-horse-battery"), "a password in the log");
         assert!(!log.contains("/confirm_email/1"), "a key in the log");
     }
 }
 
 #[tokio::test]
-async fn a_mail_whose_arrival_was_not_confirmed_comes_again_under_the_same_name() {
+async fn outbox_unconfirmed_mail_is_resent_with_same_message_id() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data");
-    let smtp = SmtpServer::on(0, Mood::Forgets).await;
+    let smtp = SmtpServer::on(0, SmtpBehavior::DropAfterData).await;
     let server = start(&data, smtp.port());
     let hamlet = server.user("hamlet").await;
     hamlet.call(Method::PATCH, "/settings", &[("email", &"new@elsinore.example")]).ok().await;
     smtp.wait_for(1).await;
     server.kill();
-    smtp.set(Mood::Takes);
+    smtp.set(SmtpBehavior::Accept);
     let server = start(&data, smtp.port());
     let mails = smtp.wait_for(2).await;
     assert_eq!(mails[0].header("message-id"), mails[1].header("message-id"));
@@ -82,23 +82,20 @@ async fn a_mail_whose_arrival_was_not_confirmed_comes_again_under_the_same_name(
 }
 
 #[tokio::test]
-async fn an_operator_sees_what_is_owed_and_what_was_given_up() {
+async fn outbox_command_lists_pending_and_failed() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data");
-    let smtp = SmtpServer::on(0, Mood::Refuses).await;
+    let smtp = SmtpServer::on(0, SmtpBehavior::Reject).await;
     let server = start(&data, smtp.port());
     let hamlet = server.user("hamlet").await;
     hamlet.call(Method::PATCH, "/settings", &[("email", &"nobody@elsinore.example")]).ok().await;
     smtp.wait_for_connections(1).await;
-    // Until its end is in the metrics.
-    loop {
-        let metrics = server.stranger().get("/metrics", &[]).await.body.to_string();
-        if metrics.contains("millstream_outbox_total") && metrics.contains("given_up") {
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-    }
-    smtp.set(Mood::Busy);
+    poll_for("the failure is in the metrics", || async {
+        let metrics = server.anonymous().get("/metrics", &[]).await.body.to_string();
+        (metrics.contains("millstream_outbox_total") && metrics.contains("given_up")).then_some(())
+    })
+    .await;
+    smtp.set(SmtpBehavior::TryLater);
     hamlet.call(Method::PATCH, "/settings", &[("email", &"later@elsinore.example")]).ok().await;
     server.terminate();
     assert!(server.wait().success());
@@ -108,4 +105,23 @@ async fn an_operator_sees_what_is_owed_and_what_was_given_up() {
     assert_eq!(lines.len(), 2, "{said}");
     assert!(lines[0].contains("waiting") && lines[1].contains("given up"), "{said}");
     assert!(lines[1].contains("no such user"), "{said}");
+}
+
+/// A hanging delivery does not delay the shutdown: it is aborted, and repeated after the next start.
+#[tokio::test]
+async fn outbox_hanging_mail_is_sent_after_restart() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    let smtp = SmtpServer::on(0, SmtpBehavior::Hang).await;
+    let server = start(&data, smtp.port());
+    let hamlet = server.user("hamlet").await;
+    hamlet.call(Method::PATCH, "/settings", &[("email", &"new@elsinore.example")]).ok().await;
+    smtp.wait_for_connections(1).await;
+    server.terminate();
+    assert!(server.wait().success());
+    assert!(smtp.received().is_empty(), "it is given up, not waited for");
+    assert_clean(&data);
+    smtp.set(SmtpBehavior::Accept);
+    let _server = start(&data, smtp.port());
+    assert_eq!(smtp.wait_for(1).await[0].to, "new@elsinore.example");
 }

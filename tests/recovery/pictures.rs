@@ -1,11 +1,11 @@
-//! Killed right after a picture was acknowledged: the picture is there, and so are its bytes.
+//! The server is killed right after a picture upload was acknowledged: record and file survive.
 
 use crate::api::pictures::{moving, png};
 use crate::support::ServerProcess;
 use crate::support::server::assert_clean;
 
 #[tokio::test]
-async fn what_was_uploaded_is_there_after_a_kill() {
+async fn uploaded_picture_survives_kill() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data");
     for round in 0..5 {
@@ -17,7 +17,7 @@ async fn what_was_uploaded_is_there_after_a_kill() {
             hamlet.upload("/users/me/avatar", &[], &[("a.png", png())]).ok().await["avatar_url"].clone();
         server.kill();
         let server = ServerProcess::dev(&data);
-        let hamlet = server.again(&hamlet);
+        let hamlet = server.reconnect(&hamlet);
         let me = hamlet.get("/users/me", &[]).ok().await;
         assert_eq!(me["avatar_url"], url);
         let all = hamlet.get("/realm/emoji", &[]).ok().await["emoji"].clone();

@@ -1,11 +1,11 @@
-//! Trees after a live run equal trees after a replay from zero: without them, everything is as before.
+//! Deleting the trees loses nothing: a replay of the whole journal restores the same state.
 
-use crate::support::{Person, TestServer};
+use crate::support::{TestServer, TestUser};
 use serde_json::{Value, json};
 use std::fs;
 
-/// Everything that somebody can read.
-async fn everything(person: &Person) -> Value {
+/// Everything that a user can read.
+async fn everything(person: &TestUser) -> Value {
     let mut state = person.register().modern().await.state;
     for momentary in [
         "queue_id",
@@ -13,7 +13,7 @@ async fn everything(person: &Person) -> Value {
         "server_timestamp",
         "presences",
         "presence_last_update_id",
-        // Its address is another one.
+        // The server has another address.
         "realm_url",
         "realm_uri",
         "server_emoji_data_url",
@@ -29,8 +29,8 @@ async fn everything(person: &Person) -> Value {
 }
 
 #[tokio::test]
-async fn without_the_trees_everything_is_as_before() {
-    let t = TestServer::plan().development().start().await;
+async fn replay_without_trees_restores_everything() {
+    let t = TestServer::builder().development().start().await;
     let [iago, hamlet, polonius] = t.users(["iago", "hamlet", "polonius"]);
     let secret = hamlet.create_channel("secret").private().with(&polonius).await;
     let id = hamlet.send(&secret, "plot", "@**Polonius** *hush*").await;
@@ -42,10 +42,10 @@ async fn without_the_trees_everything_is_as_before() {
     for person in [&iago, &hamlet, &polonius] {
         before.push(everything(person).await);
     }
-    // Stopping checks that the trees are what a replay from zero makes, byte for byte.
+    // Stopping checks that the trees equal a replay of the whole journal, byte for byte.
     let folder = t.stop().await;
     fs::remove_dir_all(folder.path().join("data/state")).expect("the trees");
-    let t = TestServer::plan().development().on(folder).start().await;
+    let t = TestServer::builder().development().on(folder).start().await;
     for (name, before) in ["iago", "hamlet", "polonius"].into_iter().zip(before) {
         let after = everything(&t.user(name)).await;
         assert!(after == before, "{}", crate::events::difference(name, &before, &after));

@@ -1,8 +1,8 @@
-//! Killed between the commit of a message and its way to the service of a bot: the service is asked all the same, and
-//! what it answers is said once.
+//! The server is killed between the commit of a message and the reply of an outgoing webhook: the webhook is requested
+//! again, and its reply is sent once.
 
 use crate::support::server::assert_clean;
-use crate::support::{Params, Person, Reaction, ServerProcess, Service};
+use crate::support::{HttpStub, Params, ServerProcess, StubReply, TestUser};
 use serde_json::json;
 use std::path::Path;
 
@@ -10,35 +10,35 @@ fn serve(data: &Path) -> ServerProcess {
     ServerProcess::dev(data)
 }
 
-/// A bot of Hamlet's that asks the service; gives it as one to write to.
-async fn bot_of(hamlet: &Person, service: &Service) -> Person {
+/// A client to an outgoing webhook bot of Hamlet's.
+async fn bot_of(hamlet: &TestUser, service: &HttpStub) -> TestUser {
     let url = json!(service.url());
     let params: Params<'_> =
         &[("full_name", &"Asker"), ("short_name", &"asker"), ("bot_type", &3), ("payload_url", &url)];
     let made = hamlet.post("/bots", params).ok().await;
-    Person { id: made["user_id"].as_u64().unwrap() as u32, full_name: "Asker".to_owned(), ..hamlet.clone() }
+    TestUser { id: made["user_id"].as_u64().unwrap() as u32, full_name: "Asker".to_owned(), ..hamlet.clone() }
 }
 
 #[tokio::test]
-async fn a_service_is_asked_after_a_crash_and_its_answer_said_once() {
+async fn outgoing_webhook_after_kill_replies_once() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let server = serve(&data);
     let hamlet = server.user("hamlet").await;
-    let mut service = Service::start().await;
+    let mut service = HttpStub::start().await;
     let bot = bot_of(&hamlet, &service).await;
-    // The first is asked and has not answered when the server dies, the second waits for nobody.
-    service.always(Reaction::Hang);
+    // The first request is in flight when the server is killed; the second must not wait for it.
+    service.reply_always(StubReply::Hang);
     hamlet.send_direct(&[&bot], "before the crash").await;
-    let key = service.asked().await.headers["idempotency-key"].clone();
+    let key = service.next_request().await.headers["idempotency-key"].clone();
     server.kill();
-    service.always(Reaction::json(&json!({"content": "after the crash"})));
+    service.reply_always(StubReply::json(&json!({"content": "after the crash"})));
     let server = serve(&data);
-    let hamlet = server.again(&hamlet);
-    let asked = service.asked().await;
+    let hamlet = server.reconnect(&hamlet);
+    let asked = service.next_request().await;
     assert_eq!(asked.json()["data"], "before the crash");
     assert_eq!(asked.headers["idempotency-key"], key, "the service can know that it was asked before");
-    // Whatever is asked and answered later comes behind it.
+    // Later requests and replies come after it.
     let mut queue = hamlet.register().events(&["message"]).await;
     hamlet.send_direct(&[&bot], "and then").await;
     loop {
@@ -53,13 +53,14 @@ async fn a_service_is_asked_after_a_crash_and_its_answer_said_once() {
         queue.next().await;
         said = hamlet.messages(narrow.clone()).await;
     }
-    // Both ended with their answers: another crash brings neither back.
+    // Both are complete: another kill repeats neither.
     server.kill();
     let server = serve(&data);
-    let hamlet = server.again(&hamlet);
+    let hamlet = server.reconnect(&hamlet);
     assert_eq!(hamlet.messages(narrow.clone()).await.len(), 2);
     hamlet.send_direct(&[&bot], "last").await;
-    let later: Vec<_> = std::iter::once(service.asked().await).chain(service.already()).collect();
+    let later: Vec<_> =
+        std::iter::once(service.next_request().await).chain(service.take_received()).collect();
     assert!(later.iter().all(|asked| asked.headers["idempotency-key"] != key), "{later:?}");
     assert!(later.iter().any(|asked| asked.json()["data"] == "and then"), "{later:?}");
     drop(service);
@@ -69,14 +70,14 @@ async fn a_service_is_asked_after_a_crash_and_its_answer_said_once() {
 }
 
 #[tokio::test]
-async fn an_operator_sees_what_an_owner_was_told_of() {
+async fn outbox_command_lists_failed_webhooks() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let server = serve(&data);
     let hamlet = server.user("hamlet").await;
-    let mut service = Service::start().await;
+    let mut service = HttpStub::start().await;
     let bot = bot_of(&hamlet, &service).await;
-    service.then(Reaction::Refuse(404, "no such bot"));
+    service.reply_next(StubReply::Status(404, "no such bot"));
     let mut queue = hamlet.register().events(&["message"]).await;
     hamlet.send_direct(&[&bot], "hi").await;
     while !queue.next().await["message"]["content"].as_str().unwrap().contains("status code *404*") {}
@@ -88,14 +89,14 @@ async fn an_operator_sees_what_an_owner_was_told_of() {
     for words in ["given up", &format!("the service of bot {}", bot.id), "Third party responded with 404"] {
         assert!(lines[0].contains(words), "{said}");
     }
-    // And that is the end of it.
-    service.asked().await;
+    // No further attempt.
+    service.next_request().await;
     let server = serve(&data);
-    let hamlet = server.again(&hamlet);
-    service.always(Reaction::json(&json!({"content": "here I am"})));
+    let hamlet = server.reconnect(&hamlet);
+    service.reply_always(StubReply::json(&json!({"content": "here I am"})));
     let mut queue = hamlet.register().events(&["message"]).await;
     hamlet.send_direct(&[&bot], "once more").await;
     while queue.next().await["message"]["content"] != "here I am" {}
-    let asked: Vec<_> = service.already().iter().map(|asked| asked.json()["data"].clone()).collect();
+    let asked: Vec<_> = service.take_received().iter().map(|asked| asked.json()["data"].clone()).collect();
     assert_eq!(asked, ["once more"]);
 }

@@ -1,21 +1,25 @@
-//! Bad input of every kind on every route: it gets its answer, changes nothing, and the server goes on.
+//! Invalid input of every kind on every route: it gets an error, changes nothing, and the server goes on.
 //!
 //! Driven by the table of routes: a new route without a row in `rows` fails the first test here.
 
+mod admission;
+mod answers;
 mod bodies;
+mod developers;
+mod limits;
 mod parameters;
 mod rows;
 mod secrets;
 mod secrets_outside;
 
-use crate::support::{Person, TestServer};
+use crate::support::{TestServer, TestUser};
 use reqwest::Method;
 use rows::{ROWS, Row};
 use serde_json::{Value, json};
 
 #[test]
-fn every_route_has_a_row() {
-    let routes = millstream::http::routes::table();
+fn every_route_has_a_robustness_row() {
+    let routes = millstream::routes::table();
     let routes: Vec<String> = routes.iter().map(|route| format!("{} {}", route.method, route.path)).collect();
     let rows: Vec<&str> = ROWS.iter().map(|row| row.route).collect();
     for route in &routes {
@@ -32,29 +36,29 @@ impl Row {
         method.parse().expect("a method")
     }
 
-    /// The path with something in each placeholder.
+    /// The path with each placeholder filled in.
     fn path(&self) -> String {
         let (_, path) = self.route.split_once(' ').expect("a path");
         crate::api::edge::example(path)
     }
 
-    /// Parameters that would do.
+    /// Valid parameters.
     fn pairs(&self) -> Vec<(String, String)> {
         let pairs = self.given.split_whitespace().map(|pair| pair.split_once('=').expect("name=value"));
         pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     }
 }
 
-/// The sample organization, where everything that the rows name exists.
+/// Starts the sample organization with everything that the rows name.
 async fn stage(settings: &[(&'static str, &str)]) -> TestServer {
-    let mut plan = TestServer::plan().development();
+    let mut plan = TestServer::builder().development();
     for (option, value) in settings {
         plan = plan.set(option, value);
     }
     plan.start().await
 }
 
-/// What several people can see: if bad input changed something, it shows here.
+/// What several users see: any change by invalid input would show here.
 async fn state(t: &TestServer) -> Value {
     let mut all = Vec::new();
     for name in ["desdemona", "hamlet", "polonius"] {
@@ -70,7 +74,7 @@ async fn state(t: &TestServer) -> Value {
     json!(all)
 }
 
-/// Somebody gets an ordinary answer.
-async fn assert_healthy(person: &Person) {
+/// Asserts that a valid request succeeds.
+async fn assert_healthy(person: &TestUser) {
     assert_eq!(person.get("/users/me", &[]).ok().await["user_id"], person.id);
 }

@@ -1,17 +1,16 @@
-//! Parameters that are missing, no JSON, of the wrong type, not text, or far too many.
+//! Parameters that are missing, not JSON, of the wrong type, not UTF-8, or far too long.
 
 use super::rows::{ROWS, Row};
 use super::{assert_healthy, stage, state};
-use crate::support::{Answer, Person};
+use crate::support::{ApiResponse, TestUser, as_params};
 use serde_json::json;
 
-async fn send(person: &Person, row: &Row, pairs: &[(String, String)]) -> Answer {
-    let params: Vec<(&str, &(dyn std::fmt::Display + Sync))> =
-        pairs.iter().map(|(name, value)| (name.as_str(), value as _)).collect();
+async fn send(person: &TestUser, row: &Row, pairs: &[(String, String)]) -> ApiResponse {
+    let params = as_params(pairs);
     person.call(row.method(), &row.path(), &params).await
 }
 
-/// The pairs with one of them replaced or added.
+/// The parameters with one of them replaced or added.
 fn with(pairs: &[(String, String)], name: &str, value: &str) -> Vec<(String, String)> {
     let mut pairs: Vec<_> = pairs.iter().filter(|(other, _)| other != name).cloned().collect();
     pairs.push((name.to_owned(), value.to_owned()));
@@ -19,7 +18,7 @@ fn with(pairs: &[(String, String)], name: &str, value: &str) -> Vec<(String, Str
 }
 
 #[tokio::test]
-async fn what_is_missing() {
+async fn missing_required_parameters() {
     let t = stage(&[]).await;
     let (before, person) = (state(&t).await, t.user("desdemona"));
     for row in ROWS {
@@ -35,7 +34,7 @@ async fn what_is_missing() {
 }
 
 #[tokio::test]
-async fn what_is_no_json_or_of_the_wrong_type() {
+async fn invalid_json_or_type_parameters() {
     let t = stage(&[]).await;
     let (before, person) = (state(&t).await, t.user("desdemona"));
     for row in ROWS {
@@ -59,13 +58,13 @@ async fn what_is_no_json_or_of_the_wrong_type() {
     assert_healthy(&person).await;
 }
 
-/// Whether a row reads parameters at all: one that does not never looks at them.
+/// Whether a route reads parameters at all; those that do not ignore them.
 fn reads_parameters(row: &Row) -> bool {
     !row.given.is_empty() || !row.typed.is_empty()
 }
 
 #[tokio::test]
-async fn what_is_not_text_or_far_too_much() {
+async fn invalid_utf8_and_oversized_parameters() {
     let t = stage(&[]).await;
     let (before, person) = (state(&t).await, t.user("desdemona"));
     let many: Vec<String> = (0..1001).map(|number| format!("p{number}=1")).collect();
@@ -90,12 +89,14 @@ async fn what_is_not_text_or_far_too_much() {
 }
 
 #[tokio::test]
-async fn ids_that_nothing_has() {
+async fn unknown_ids() {
     let t = stage(&[]).await;
     let (before, person) = (state(&t).await, t.user("desdemona"));
-    // Whose picture somebody has is told of everybody: of nobody, too.
+    // All users see avatars, so this response is the same for an unknown id.
     let has_id = |row: &&Row| row.route.contains(":int}") && !row.route.starts_with("GET /avatar/");
-    for row in ROWS.iter().filter(has_id) {
+    let rows: Vec<&Row> = ROWS.iter().filter(has_id).collect();
+    assert!(rows.len() > 40, "only {} routes with an id", rows.len());
+    for row in rows {
         let (_, path) = row.route.split_once(' ').expect("a path");
         for id in ["0", "4294967295", "4294967296", "99999999999999999999999999"] {
             let path: Vec<String> = path
@@ -103,8 +104,7 @@ async fn ids_that_nothing_has() {
                 .map(|piece| if piece.ends_with(":int}") { id.to_owned() } else { piece.to_owned() })
                 .collect();
             let pairs = row.pairs();
-            let params: Vec<(&str, &(dyn std::fmt::Display + Sync))> =
-                pairs.iter().map(|(name, value)| (name.as_str(), value as _)).collect();
+            let params = as_params(&pairs);
             let answer = person.call(row.method(), &path.join("/"), &params).await;
             let is_refused = answer.status == 400 && answer.body["code"] == "BAD_REQUEST";
             assert!(is_refused, "{} with {id}: {answer:?}", row.route);
@@ -114,10 +114,10 @@ async fn ids_that_nothing_has() {
 }
 
 #[tokio::test]
-async fn strangers() {
-    // Not the sample organization: that one shows itself to the public.
+async fn requests_without_credentials() {
+    // Not the sample organization, which has web-public channels.
     let t = crate::support::TestServer::start().await;
-    let stranger = t.stranger();
+    let anonymous = t.anonymous();
     let open = [
         "/join/",
         "/confirm_email/",
@@ -131,7 +131,7 @@ async fn strangers() {
         "dev_list_users",
     ];
     for row in ROWS.iter().filter(|row| !open.iter().any(|word| row.route.contains(word))) {
-        let answer = send(&stranger, row, &row.pairs()).await;
+        let answer = send(&anonymous, row, &row.pairs()).await;
         let msg = "Not logged in: API authentication or user session required";
         answer.refused(401, json!({"msg": msg, "code": "UNAUTHORIZED"}));
     }

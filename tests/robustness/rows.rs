@@ -1,14 +1,14 @@
-//! The rows: for each route parameters that would do, which of them it cannot do without, and what is JSON.
+//! The table: valid parameters of each route, the required ones among them, and those that are JSON.
 
-/// One route.
+/// A route and its parameters.
 pub struct Row {
-    /// As in the table of routes.
+    /// Method and path, as in the table of routes.
     pub route: &'static str,
-    /// Parameters that would do, `name=value`.
+    /// Valid parameters, as `name=value`.
     pub given: &'static str,
-    /// Those of them that must be there.
+    /// The required ones of them.
     pub required: &'static str,
-    /// What is JSON, `name:type`: those that are given, and optional ones.
+    /// The parameters that are JSON, as `name:type`: those above, and optional ones.
     pub typed: &'static str,
 }
 

@@ -1,20 +1,20 @@
-//! Nobody reads a secret where they should not: not in the log at its most verbose, not in metrics, not in refusals, not
-//! in the events of others, not in what commands print, and what need not be kept is in no file either.
+//! Secrets reach only those who need them: they are not in the log at its most verbose level, in metrics, in errors, in
+//! the events of other users or in the output of commands, and those that need not be stored are in no file.
 
-use crate::support::{Params, Person, ServerProcess};
+use crate::support::{Params, ServerProcess, TestUser};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// Something that only its owner should know.
+/// A value that only its owner may know.
 pub(super) struct Secret {
     what: &'static str,
     value: String,
-    /// The server cannot do without it: it is in the data folder, which only its owner reads.
+    /// Stored because the server needs it, in the data folder that only the operator can read.
     is_kept: bool,
 }
 
-/// What was seen by people and in places that no secret is for.
+/// All output in which no secret may appear.
 #[derive(Default)]
 pub(super) struct Seen(Vec<(String, String)>);
 
@@ -56,7 +56,7 @@ pub(super) const VERBOSE: [(&str, &str); 4] = [
 const PUSH_KEY: &str = "key-at-the-push-service-1f2e3d4c";
 const BIND_PASSWORD: &str = "password-of-the-directory-5a6b7c";
 
-/// An organization with olga and otto, whose passwords were made up; gives those.
+/// Creates an organization with olga and otto, and returns their generated passwords.
 pub(super) fn create(data: &str) -> [String; 2] {
     let run = |args: &[&str]| {
         let (status, text) = ServerProcess::run(&[args, &["--data", data]].concat());
@@ -70,19 +70,19 @@ pub(super) fn create(data: &str) -> [String; 2] {
     ]
 }
 
-/// Logs in; gives the person with their key.
-pub(super) async fn log_in(server: &ServerProcess, email: &str, password: &str) -> Person {
+/// Logs in; returns a client with the key.
+pub(super) async fn log_in(server: &ServerProcess, email: &str, password: &str) -> TestUser {
     let params: Params<'_> = &[("username", &email), ("password", &password)];
-    let body = server.stranger().post("/fetch_api_key", params).ok().await;
+    let body = server.anonymous().post("/fetch_api_key", params).ok().await;
     let text = |name: &str| body[name].as_str().expect("a text").to_owned();
     let id = body["user_id"].as_u64().expect("an id") as u32;
-    Person { id, email: text("email"), key: text("api_key"), ..server.stranger() }
+    TestUser { id, email: text("email"), key: text("api_key"), ..server.anonymous() }
 }
 
-/// Olga does everything that has to do with secrets; gives those that came of it.
+/// Olga uses every feature that has secrets; returns these.
 async fn use_secrets(
     server: &ServerProcess,
-    olga: &mut Person,
+    olga: &mut TestUser,
     password: &str,
     seen: &mut Seen,
 ) -> Vec<Secret> {
@@ -92,16 +92,16 @@ async fn use_secrets(
         assert_ne!(answer.status, 200, "{what}: {answer:?}");
         seen.add(format!("the answer to {what}"), format!("{} {:?}", answer.body, answer.headers));
     };
-    let stranger = server.stranger();
+    let anonymous = server.anonymous();
     let guess = "a-guess-that-is-wrong-77";
     secrets.push(secret("a wrong password", guess));
     let wrong: Params<'_> = &[("username", &"olga@acme.example"), ("password", &guess)];
-    refused("a wrong password", stranger.post("/fetch_api_key", wrong)).await;
-    refused("a password in the query", stranger.post("/fetch_api_key", &[]).query(wrong)).await;
-    let thief = Person { key: "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6".to_owned(), ..olga.clone() };
+    refused("a wrong password", anonymous.post("/fetch_api_key", wrong)).await;
+    refused("a password in the query", anonymous.post("/fetch_api_key", &[]).query(wrong)).await;
+    let thief = TestUser { key: "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6".to_owned(), ..olga.clone() };
     secrets.push(secret("a wrong key", thief.key.clone()));
     refused("a wrong key", thief.get("/users/me", &[])).await;
-    let malformed = Person { key: "not-a-key-of-32-letters".to_owned(), ..olga.clone() };
+    let malformed = TestUser { key: "not-a-key-of-32-letters".to_owned(), ..olga.clone() };
     secrets.push(secret("a malformed key", malformed.key.clone()));
     refused("a malformed key", malformed.get("/users/me", &[])).await;
     refused("a query with a key in it", olga.get("/nowhere", &[("api_key", &olga.key)])).await;
@@ -134,7 +134,7 @@ async fn use_secrets(
     let token =
         services.iter().find_map(|service| service["token"].as_str()).expect("the token of a service");
     secrets.push(kept("the token of a service", token));
-    // What it is sent goes nowhere, and is tried again.
+    // The push service is unreachable, so requests to it are retried.
     let members = json!([bot["user_id"]]);
     let message: Params<'_> = &[("type", &"direct"), ("to", &members), ("content", &"hello")];
     olga.post("/messages", message).ok().await;
@@ -153,7 +153,7 @@ async fn use_secrets(
 }
 
 #[tokio::test]
-async fn secrets_stay_with_those_they_are_for() {
+async fn secrets_do_not_leak() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data").display().to_string();
     let [password, others] = create(&data);
@@ -176,14 +176,14 @@ async fn secrets_stay_with_those_they_are_for() {
     olga.post("/users/me/status", &[("status_text", &"done")]).ok().await;
     let events = queue.now().await;
     assert!(events.iter().any(|event| event["type"] == "user_status"), "{events:?}");
-    seen.add("events of somebody else", Value::from(events).to_string());
-    seen.add("a registration of somebody else", without_own(&otto.register().modern().await.state, &otto));
-    seen.add("the metrics", server.stranger().get("/metrics", &[]).await.body.to_string());
-    seen.add("what it greets with", server.greeting_so_far());
+    seen.add("events of another user", Value::from(events).to_string());
+    seen.add("a registration of another user", without_own(&otto.register().modern().await.state, &otto));
+    seen.add("the metrics", server.anonymous().get("/metrics", &[]).await.body.to_string());
+    seen.add("what it greets with", server.output_so_far());
     let log = server.log.clone();
     server.terminate();
     assert!(server.wait().success());
-    let log = log.lock().expect("nobody panics while writing").clone();
+    let log = log.lock().expect("the lock").clone();
     assert!(log.contains("TRACE") && log.contains("fetch_api_key"), "the log is not verbose: {log}");
     seen.add("the log", log);
     for command in [vec!["check"], vec!["realm", "list"], vec!["outbox"]] {
@@ -196,16 +196,19 @@ async fn secrets_stay_with_those_they_are_for() {
         files.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join("\n"),
     );
     seen.check(&secrets);
+    // A search for a value that is stored proves that stored secrets would be found.
+    let stores = |value: &str| {
+        let has = |bytes: &[u8]| bytes.windows(value.len()).any(|window| window == value.as_bytes());
+        files.iter().find(|(_, bytes)| has(bytes)).map(|(name, _)| name)
+    };
+    assert!(stores("olga@acme.example").is_some(), "the files are not searchable");
     for Secret { what, value, .. } in secrets.iter().filter(|secret| !secret.is_kept) {
-        for (name, bytes) in &files {
-            let is_there = bytes.windows(value.len()).any(|window| window == value.as_bytes());
-            assert!(!is_there, "{what} is in the file {name}");
-        }
+        assert_eq!(stores(value), None, "{what} is in a file");
     }
 }
 
 #[tokio::test]
-async fn what_the_directory_is_asked_with_is_not_told() {
+async fn ldap_bind_password_does_not_leak() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data").display().to_string();
     let [password, _] = create(&data);
@@ -221,16 +224,16 @@ async fn what_the_directory_is_asked_with_is_not_told() {
     let environment = [&VERBOSE as &[(&str, &str)], &directory("ldap://127.0.0.1:1")].concat();
     let server = ServerProcess::start(&["serve", "--data", &data, "--listen", "127.0.0.1:0"], &environment);
     let params: Params<'_> = &[("username", &"olga@acme.example"), ("password", &password)];
-    let answer = server.stranger().post("/fetch_api_key", params).await;
+    let answer = server.anonymous().post("/fetch_api_key", params).await;
     assert_eq!(answer.status, 503);
     seen.add("the answer", answer.body.to_string());
     let log = server.log.clone();
     server.terminate();
     assert!(server.wait().success());
-    let log = log.lock().expect("nobody panics while writing").clone();
+    let log = log.lock().expect("the lock").clone();
     assert!(log.contains("LDAP directory does not answer"), "{log}");
     seen.add("the log", log);
-    // A configuration that is refused is not quoted.
+    // Configuration errors do not quote the value.
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_millstream"))
         .args(["serve", "--data", &data])
         .envs(directory("nonsense"))
@@ -244,8 +247,8 @@ async fn what_the_directory_is_asked_with_is_not_told() {
     seen.check(&[secret("the password of the directory", BIND_PASSWORD), secret("a password", password)]);
 }
 
-/// A registration's state without what is the reader's own.
-fn without_own(state: &Value, own: &Person) -> String {
+/// The state of a registration without the user's own values.
+fn without_own(state: &Value, own: &TestUser) -> String {
     state.to_string().replace(&own.key, "")
 }
 

@@ -1,4 +1,4 @@
-//! Who says who a server is: an authority of a test's own, that no machine trusts unless it is told to.
+//! A certificate authority for tests, which nothing trusts unless configured.
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose};
 use rustls::ServerConfig;
@@ -6,11 +6,11 @@ use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use std::sync::Arc;
 use tokio_rustls::TlsAcceptor;
 
-/// An authority.
+/// A certificate authority with a key of its own.
 pub struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 impl Authority {
-    /// Another one each time.
+    /// Creates an authority; each has another key.
     pub fn new() -> Self {
         let mut params = CertificateParams::new(Vec::new()).expect("no names");
         params.distinguished_name.push(DnType::CommonName, "Elsinore Authority");
@@ -20,12 +20,12 @@ impl Authority {
         Self(CertifiedIssuer::self_signed(params, key).expect("a certificate"))
     }
 
-    /// Its own certificate, for those who trust it.
+    /// The CA certificate in PEM.
     pub fn pem(&self) -> String {
         self.0.pem()
     }
 
-    /// What a server needs to be known by a name or an address.
+    /// A TLS acceptor with a certificate for a host name or an IP address.
     pub fn acceptor(&self, name: &str) -> TlsAcceptor {
         let mut params = CertificateParams::new(vec![name.to_owned()]).expect("a name");
         params.distinguished_name.push(DnType::CommonName, "Elsinore Server");

@@ -1,11 +1,11 @@
-//! Channels, and how one is asked for.
+//! Creating channels.
 
-use super::Person;
+use super::TestUser;
 use serde_json::{Value, json};
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 
-/// A channel that exists.
+/// An existing channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Channel {
     pub id: u64,
@@ -14,39 +14,39 @@ pub struct Channel {
 
 /// A channel to be created. Awaiting it creates it.
 pub struct ChannelBuilder {
-    creator: Person,
+    creator: TestUser,
     name: String,
     subscribers: Vec<u32>,
     more: Vec<(&'static str, Value)>,
 }
 
 impl ChannelBuilder {
-    pub fn new(creator: Person, name: &str) -> Self {
+    pub fn new(creator: TestUser, name: &str) -> Self {
         Self { subscribers: vec![creator.id], creator, name: name.to_owned(), more: Vec::new() }
     }
 
-    /// Nobody outside sees what is in it.
+    /// Makes it private.
     pub fn private(self) -> Self {
         self.set("invite_only", json!(true))
     }
 
-    /// New people do not see what was before them.
+    /// Makes it private with protected history: subscribers see only messages sent while they were subscribed.
     pub fn protected_history(self) -> Self {
         self.private().set("history_public_to_subscribers", json!(false))
     }
 
-    /// New people see what was before them.
+    /// Makes it private with shared history: subscribers see all messages.
     pub fn shared_history(self) -> Self {
         self.private().set("history_public_to_subscribers", json!(true))
     }
 
-    /// With somebody else in it.
-    pub fn with(mut self, person: &Person) -> Self {
+    /// Adds a subscriber besides the creator.
+    pub fn with(mut self, person: &TestUser) -> Self {
         self.subscribers.push(person.id);
         self
     }
 
-    /// With one more parameter.
+    /// Adds a parameter to the request.
     pub fn set(mut self, name: &'static str, value: Value) -> Self {
         self.more.push((name, value));
         self
@@ -60,7 +60,7 @@ impl IntoFuture for ChannelBuilder {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let subscribers = json!(self.subscribers);
-            let mut params: Vec<(&str, &(dyn std::fmt::Display + Sync))> =
+            let mut params: Vec<super::call::Param<'_>> =
                 vec![("name", &self.name), ("subscribers", &subscribers)];
             for (name, value) in &self.more {
                 params.push((name, value));

@@ -1,12 +1,15 @@
-//! The people of the sample organization, made without its channels and messages.
+//! The users of the sample organization, created without its channels and messages.
 
+use actors::commands::CreateUser;
 use actors::{NewRealm, NewUser, RealmHandle, Server};
-use model::{Bot, BotKind, Fact, RealmId, Role, SettingValue, User, UserId};
+use model::{
+    Bot, BotKind, Directory, Fact, GroupFact, RealmFact, Role, SettingValue, User, UserFact, UserId,
+};
 
-/// Domain of made-up addresses.
+/// Domain of the addresses of bots and of hidden addresses.
 pub const DOMAIN: &str = "zulipdev.com";
 
-/// Address before the `@`, name and role of everybody.
+/// Local part of the email address, full name and role of each user.
 pub const PEOPLE: [(&str, &str, Role); 10] = [
     ("desdemona", "Desdemona", Role::Owner),
     ("iago", "Iago", Role::Administrator),
@@ -25,13 +28,13 @@ fn organization(subdomain: &str, name: &str) -> NewRealm {
     NewRealm { subdomain, name, email_domain }
 }
 
-/// Creates an organization at the root with everybody in it, two bots of AARON's, and `ghost`, whose
-/// account is deactivated. With a waiting period (in days) there is also `veteran`, the one full member.
+/// Creates an organization at the root domain with all of [`PEOPLE`], two bots of AARON's, and `ghost`, whose account
+/// is deactivated. With a waiting period (in days) there is also `veteran`, the only full member.
 pub async fn create(server: &Server, waiting_days: i64) -> RealmHandle {
-    let first = move |view: &actors::View, _: RealmId| {
-        let mut facts = vec![Fact::UserCreated(Box::new(deactivated(4)))];
+    let first = move |directory: &Directory| {
+        let mut facts = vec![Fact::User(UserFact::Created(Box::new(deactivated(4))))];
         if waiting_days > 0 {
-            facts.extend(veteran(view, waiting_days));
+            facts.extend(veteran(directory, waiting_days));
         }
         vec![facts]
     };
@@ -51,7 +54,7 @@ pub async fn create(server: &Server, waiting_days: i64) -> RealmHandle {
     realm
 }
 
-/// Creates somebody; their address is `name@zulip.com`.
+/// Creates a user with the address `name@zulip.com`.
 pub async fn add(realm: &RealmHandle, name: &str, full_name: &str, role: Role, bot: Option<Bot>) -> UserId {
     let user = NewUser {
         email: format!("{name}@zulip.com"),
@@ -62,31 +65,34 @@ pub async fn add(realm: &RealmHandle, name: &str, full_name: &str, role: Role, b
         timezone: String::new(),
         channels: Vec::new(),
     };
-    realm.create_user(user).await.expect("an account").id
+    realm.execute(CreateUser { user, sends_messages: false }).await.expect("an account").id
 }
 
-/// Creates another organization, with an owner called olga.
+/// Creates another organization with one user, the owner olga.
 pub async fn create_second(server: &Server, subdomain: &str) -> RealmHandle {
     let new = organization(subdomain, "Another one");
-    let realm = server.create_realm(new, |_, _| Vec::new()).await.expect("the organization");
+    let realm = server.create_realm(new, |_| Vec::new()).await.expect("the organization");
     add(&realm, "olga", "Olga", Role::Owner, None).await;
     realm
 }
 
-/// Creates an organization that is deactivated, with olga, whose account is not.
+/// Creates a deactivated organization with one user, olga, whose account is active.
 pub async fn create_closed(server: &Server, subdomain: &str) -> RealmHandle {
-    let close = |view: &actors::View, _: RealmId| {
-        let mut closed = (**view.directory.realm()).clone();
+    let close = |directory: &Directory| {
+        let mut closed = (**directory.realm()).clone();
         closed.is_active = false;
         let olga = User { is_active: true, delivery_email: "olga@zulip.com".to_owned(), ..deactivated(4) };
-        vec![vec![Fact::UserCreated(Box::new(olga)), Fact::RealmChanged(Box::new(closed))]]
+        vec![vec![
+            Fact::User(UserFact::Created(Box::new(olga))),
+            Fact::Realm(RealmFact::Changed(Box::new(closed))),
+        ]]
     };
     server.create_realm(organization(subdomain, "Closed"), close).await.expect("the organization")
 }
 
-/// A member since long ago, in an organization with a waiting period.
-fn veteran(view: &actors::View, waiting_days: i64) -> Vec<Fact> {
-    let mut realm = (**view.directory.realm()).clone();
+/// Sets the waiting period, and creates a member who joined long before it.
+fn veteran(directory: &Directory, waiting_days: i64) -> Vec<Fact> {
+    let mut realm = (**directory.realm()).clone();
     realm.settings.insert("waiting_period_threshold".to_owned(), SettingValue::Int(waiting_days));
     let id = UserId(5);
     let user = User {
@@ -96,10 +102,11 @@ fn veteran(view: &actors::View, waiting_days: i64) -> Vec<Fact> {
         full_name: "Veteran".to_owned(),
         ..deactivated(5)
     };
-    let mut facts = vec![Fact::RealmChanged(Box::new(realm)), Fact::UserCreated(Box::new(user))];
+    let mut facts =
+        vec![Fact::Realm(RealmFact::Changed(Box::new(realm))), Fact::User(UserFact::Created(Box::new(user)))];
     for name in ["role:members", "role:fullmembers"] {
-        let group = view.directory.group_by_name(name).expect("a system group").id;
-        facts.push(Fact::GroupMembersChanged { group, added: vec![id], removed: Vec::new() });
+        let group = directory.group_by_name(name).expect("a system group").id;
+        facts.push(Fact::Group(GroupFact::MembersChanged { group, added: vec![id], removed: Vec::new() }));
     }
     facts
 }

@@ -1,6 +1,6 @@
-//! The real program as a process of its own, for what happens when it is killed or told to stop.
+//! The `millstream` program as a child process, for tests that kill it or send it signals.
 
-use super::{PATIENCE, Person};
+use super::{TIMEOUT, TestUser};
 use reqwest::Client;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
@@ -9,19 +9,19 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// A running process.
+/// A running server process. Dropping it kills it.
 pub struct ServerProcess {
     child: Child,
     pub url: String,
     http: Client,
-    /// What it wrote on standard output so far.
+    /// Standard output so far.
     output: Arc<Mutex<String>>,
-    /// What it wrote on standard error so far.
+    /// Standard error so far.
     pub log: Arc<Mutex<String>>,
 }
 
 impl ServerProcess {
-    /// `millstream dev` on a folder; returns when it says where it listens.
+    /// Starts `millstream dev` on a data folder; returns when it has printed its URL.
     pub fn dev(data: &Path) -> Self {
         let data = data.display().to_string();
         Self::start(
@@ -30,7 +30,7 @@ impl ServerProcess {
         )
     }
 
-    /// Any command that serves, with more environment.
+    /// Starts any serving command with additional environment variables; returns when it has printed its URL.
     pub fn start(args: &[&str], environment: &[(&str, &str)]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_millstream"))
             .args(args)
@@ -40,74 +40,72 @@ impl ServerProcess {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the program starts");
-        let log = keep(child.stderr.take().expect("standard error"));
-        let output = keep(child.stdout.take().expect("standard output"));
-        millstream::outside::http_client::use_ring();
+        let log = collect(child.stderr.take().expect("standard error"));
+        let output = collect(child.stdout.take().expect("standard output"));
+        millstream::integrations::http_client::use_ring();
         let http = Client::builder().no_proxy().build().expect("a client");
         let mut server = Self { child, url: String::new(), http, output, log };
         server.url = server.wait_for_url();
         server
     }
 
-    /// Waits until it says where it listens.
+    /// Waits until it has printed its URL.
     fn wait_for_url(&mut self) -> String {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
-            let said = self.output.lock().expect("nobody panics while writing").clone();
-            let url = said.split_whitespace().find(|word| word.starts_with("http://127.0.0.1:"));
+            let output = self.output.lock().expect("the lock").clone();
+            let url = output.split_whitespace().find(|word| word.starts_with("http://127.0.0.1:"));
             if let Some(url) = url {
                 return url.to_owned();
             }
             let has_ended = self.child.try_wait().expect("a status").is_some();
             if has_ended || Instant::now() > deadline {
-                let log = self.log.lock().expect("nobody panics while writing").clone();
-                panic!("it does not say where it listens: {said}{log}");
+                let log = self.log.lock().expect("the lock").clone();
+                panic!("it did not print its URL: {output}{log}");
             }
             std::thread::sleep(Duration::from_millis(2));
         }
     }
 
-    /// All that it says when it starts, the example call last.
-    pub fn greeting(&self) -> String {
-        let deadline = Instant::now() + PATIENCE;
+    /// Waits for the complete start-up output, whose last line is the example call, and returns it.
+    pub fn startup_output(&self) -> String {
+        let deadline = Instant::now() + TIMEOUT;
         loop {
-            let said = self.output.lock().expect("nobody panics while writing").clone();
-            if said.contains("curl ") || Instant::now() > deadline {
-                return said;
+            let output = self.output.lock().expect("the lock").clone();
+            if output.contains("curl ") || Instant::now() > deadline {
+                return output;
             }
             std::thread::sleep(Duration::from_millis(2));
         }
     }
 
-    /// All that it wrote on standard output so far.
-    pub fn greeting_so_far(&self) -> String {
-        self.output.lock().expect("nobody panics while writing").clone()
+    /// Standard output so far.
+    pub fn output_so_far(&self) -> String {
+        self.output.lock().expect("the lock").clone()
     }
 
-    /// Nobody in particular.
-    pub fn stranger(&self) -> Person {
-        Person {
-            http: self.http.clone(),
-            url: self.url.as_str().into(),
-            id: 0,
-            email: "stranger".to_owned(),
-            api_email: String::new(),
-            full_name: String::new(),
-            key: String::new(),
-        }
+    /// A client without credentials.
+    pub fn anonymous(&self) -> TestUser {
+        TestUser::anonymous(&self.http, &self.url)
     }
 
-    /// A command that ends by itself: its status and everything it wrote.
+    /// Runs a command to its end; returns its status, and standard output followed by standard error.
     pub fn run(args: &[&str]) -> (ExitStatus, String) {
-        let output = Command::new(env!("CARGO_BIN_EXE_millstream")).args(args).output().expect("it runs");
+        Self::run_in(args, &[])
+    }
+
+    /// [`Self::run`] with additional environment variables.
+    pub fn run_in(args: &[&str], environment: &[(&str, &str)]) -> (ExitStatus, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_millstream"));
+        let output = command.args(args).envs(environment.iter().copied()).output().expect("it runs");
         let text = [output.stdout, output.stderr].concat();
         (output.status, String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// Somebody of the sample organization, logged in the way of development servers.
-    pub async fn user(&self, name: &str) -> Person {
+    /// A user of the sample organization, logged in by `POST /dev_fetch_api_key`.
+    pub async fn user(&self, name: &str) -> TestUser {
         let email = format!("{name}@zulip.com");
-        let mut person = Person { email: email.clone(), ..self.stranger() };
+        let mut person = TestUser { email: email.clone(), ..self.anonymous() };
         let key = person.post("/dev_fetch_api_key", &[("username", &email)]).ok().await;
         person.key = text(&key["api_key"]);
         let me = person.get("/users/me", &[]).ok().await;
@@ -116,26 +114,51 @@ impl ServerProcess {
         person
     }
 
-    /// The same person, of the process that runs now.
-    pub fn again(&self, person: &Person) -> Person {
-        Person { url: self.url.as_str().into(), http: self.http.clone(), ..person.clone() }
+    /// The client of the same user, connected to this process.
+    pub fn reconnect(&self, person: &TestUser) -> TestUser {
+        TestUser { url: self.url.as_str().into(), http: self.http.clone(), ..person.clone() }
     }
 
-    /// Ends it as a crash would: nothing of it runs any more when this returns.
+    /// Kills it (SIGKILL) and waits for its end.
     pub fn kill(mut self) {
         self.child.kill().expect("it can be killed");
         self.child.wait().expect("it ends");
     }
 
-    /// Tells it to stop.
-    pub fn terminate(&self) {
-        let sent = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
+    /// Limits the size of the files it writes (RLIMIT_FSIZE), in bytes; none removes the limit.
+    pub fn limit_files(&self, bytes: Option<u64>) {
+        let pid = rustix::process::Pid::from_raw(self.child.id() as i32);
+        let limit = rustix::process::Rlimit { current: bytes, maximum: None };
+        rustix::process::prlimit(pid, rustix::process::Resource::Fsize, limit).expect("it is ours");
+    }
+
+    /// Sends a signal, named without `SIG`.
+    pub fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status();
         assert!(sent.expect("kill runs").success());
     }
 
-    /// Waits for its end.
+    /// Asks it to stop gracefully (SIGTERM).
+    pub fn terminate(&self) {
+        self.signal("TERM");
+    }
+
+    /// Waits until its log contains a text.
+    pub fn wait_for_log(&self, text: &str) {
+        let deadline = Instant::now() + TIMEOUT;
+        loop {
+            let log = self.log.lock().expect("the lock").clone();
+            if log.contains(text) {
+                return;
+            }
+            assert!(Instant::now() < deadline, "{text} is not in the log: {log}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Waits for its end, at most [`TIMEOUT`].
     pub fn wait(mut self) -> ExitStatus {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             if let Some(status) = self.child.try_wait().expect("a status") {
                 return status;
@@ -157,13 +180,13 @@ fn text(value: &Value) -> String {
     value.as_str().expect("a text").to_owned()
 }
 
-/// Reads along, so that the process never waits for a reader.
-fn keep(pipe: impl Read + Send + 'static) -> Arc<Mutex<String>> {
+/// Collects the output of a pipe in a thread, so that the process never blocks on a full pipe.
+fn collect(pipe: impl Read + Send + 'static) -> Arc<Mutex<String>> {
     let log = Arc::new(Mutex::new(String::new()));
     let kept = log.clone();
     std::thread::spawn(move || {
         for line in BufReader::new(pipe).lines().map_while(Result::ok) {
-            let mut log = kept.lock().expect("nobody panics while writing");
+            let mut log = kept.lock().expect("the lock");
             log.push_str(&line);
             log.push('\n');
         }

@@ -1,30 +1,31 @@
-//! An event queue, and waiting for what comes out of it.
+//! Registering event queues, and reading their events.
 
-use super::call::{Answer, Params};
-use super::{PATIENCE, Person};
+use super::call::{ApiResponse, Params};
+use super::{TIMEOUT, TestUser};
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 
-/// A registration to be made. Awaiting it registers.
+/// A registration request. Awaiting it sends it.
 pub struct Registration {
-    person: Person,
+    person: TestUser,
     params: Vec<(String, String)>,
 }
 
-/// A registered queue, and how far its owner has read.
+/// A registered queue, and the position of its client.
+#[derive(Clone)]
 pub struct Queue {
-    pub person: Person,
+    pub person: TestUser,
     pub id: String,
-    /// The answer to the registration.
+    /// The response to the registration.
     pub state: Value,
-    /// The newest event that was fetched; acknowledged by the next poll.
+    /// The id of the newest event fetched; the next poll acknowledges it.
     pub last_event_id: i64,
     pending: VecDeque<Value>,
 }
 
-/// Every capability a client can declare.
+/// All client capabilities, enabled.
 pub fn all_capabilities() -> Value {
     let names = [
         "notification_settings_null",
@@ -43,16 +44,16 @@ pub fn all_capabilities() -> Value {
 }
 
 impl Registration {
-    pub fn new(person: Person) -> Self {
+    pub fn new(person: TestUser) -> Self {
         Self { person, params: Vec::new() }
     }
 
-    /// Only events of these types.
+    /// Registers for these event types only.
     pub fn events(self, types: &[&str]) -> Self {
         self.set("event_types", json!(types))
     }
 
-    /// As a client that understands everything.
+    /// Registers with all client capabilities.
     pub fn modern(self) -> Self {
         self.set("client_capabilities", all_capabilities())
             .set("slim_presence", json!(true))
@@ -60,7 +61,7 @@ impl Registration {
             .set("apply_markdown", json!(true))
     }
 
-    /// With one more parameter, as JSON.
+    /// Adds a parameter, encoded as JSON.
     pub fn set(mut self, name: &str, value: Value) -> Self {
         self.params.push((name.to_owned(), value.to_string()));
         self
@@ -73,8 +74,7 @@ impl IntoFuture for Registration {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            let params: Vec<(&str, &(dyn std::fmt::Display + Sync))> =
-                self.params.iter().map(|(name, value)| (name.as_str(), value as _)).collect();
+            let params = super::call::as_params(&self.params);
             let state = self.person.post("/register", &params).ok().await;
             let id = state["queue_id"].as_str().expect("a queue id").to_owned();
             let last_event_id = state["last_event_id"].as_i64().expect("a number");
@@ -84,15 +84,20 @@ impl IntoFuture for Registration {
 }
 
 impl Queue {
-    /// One poll as it is, without reading its events.
-    pub async fn poll(&self, dont_block: bool) -> Answer {
+    /// Polls once, and leaves the position unchanged.
+    pub async fn poll(&self, dont_block: bool) -> ApiResponse {
+        self.poll_after(self.last_event_id, dont_block).await
+    }
+
+    /// Polls once for the events after `last_event_id`.
+    pub async fn poll_after(&self, last_event_id: i64, dont_block: bool) -> ApiResponse {
         let params: Params<'_> =
-            &[("queue_id", &self.id), ("last_event_id", &self.last_event_id), ("dont_block", &dont_block)];
+            &[("queue_id", &self.id), ("last_event_id", &last_event_id), ("dont_block", &dont_block)];
         self.person.get("/events", params).await
     }
 
-    /// Reads the events of a poll's answer.
-    pub fn take(&mut self, answer: Answer) {
+    /// Takes the events of a poll's response, whose ids must increase.
+    pub fn take(&mut self, answer: ApiResponse) {
         let body = answer.ok();
         for event in body["events"].as_array().expect("events") {
             let id = event["id"].as_i64().expect("an event id");
@@ -102,14 +107,14 @@ impl Queue {
         }
     }
 
-    /// The events that were read and not yet given out.
+    /// The events that were taken and not yet returned.
     pub fn taken(&mut self) -> Vec<Value> {
         self.pending.drain(..).collect()
     }
 
-    /// The next event that is no heartbeat.
+    /// Waits for the next event other than a heartbeat.
     pub async fn next(&mut self) -> Value {
-        let deadline = tokio::time::Instant::now() + PATIENCE;
+        let deadline = tokio::time::Instant::now() + TIMEOUT;
         loop {
             while let Some(event) = self.pending.pop_front() {
                 if event["type"] != "heartbeat" {
@@ -122,14 +127,19 @@ impl Queue {
         }
     }
 
-    /// Everything that is there now. What a request caused is there when it was answered.
+    /// All events available now, without heartbeats. Events caused by a request are available once it was answered.
     pub async fn now(&mut self) -> Vec<Value> {
         let answer = self.poll(true).await;
         self.take(answer);
-        self.pending.drain(..).filter(|event| event["type"] != "heartbeat").collect()
+        self.taken().into_iter().filter(|event| event["type"] != "heartbeat").collect()
     }
 
-    /// The number that the next event's will be greater than, as of the registration.
+    /// The id, as the server's own functions take it.
+    pub fn key(&self) -> model::QueueId {
+        model::QueueId(self.id.as_str().into())
+    }
+
+    /// The `last_event_id` of the registration.
     pub fn registered_at(&self) -> i64 {
         self.state["last_event_id"].as_i64().expect("a number")
     }

@@ -1,19 +1,22 @@
-//! A server for one test: in this process, on a folder of its own, stopped and checked at the end.
+//! A server for one test: runs in this process on a temporary data folder; at the end it is stopped and the folder is
+//! checked.
 
-use super::{Person, people};
+use super::{ApiResponse, Queue, TestUser, people, wait_until};
 use actors::{Clock, ManualClock, RealmHandle, SystemClock};
 use millstream::config::{Config, Overrides};
-use millstream::http::routes::table;
+use millstream::routes::table;
 use millstream::server::{Running, Setup, serve_with_clock};
+use model::job::{Job, TaskKind};
 use reqwest::Client;
 use reqwest::redirect::Policy;
 use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
+use tokio::task::JoinHandle;
 
-/// A running server, and the folder it keeps its data in.
+/// A running server and its data folder.
 pub struct TestServer {
-    /// Gone once stopped.
+    /// None once stopped.
     running: Option<Running>,
     realm: Option<RealmHandle>,
     folder: Option<TempDir>,
@@ -21,9 +24,9 @@ pub struct TestServer {
     pub url: Arc<str>,
 }
 
-/// How a server is to be started. Awaiting [`Plan::start`] starts it.
+/// The options of a server. [`TestServerBuilder::start`] starts it.
 #[derive(Default)]
-pub struct Plan {
+pub struct TestServerBuilder {
     settings: Vec<(&'static str, String)>,
     is_development: bool,
     clock: Option<ManualClock>,
@@ -31,14 +34,14 @@ pub struct Plan {
     waiting_days: i64,
 }
 
-impl Plan {
-    /// With a process setting, by its path in the configuration.
+impl TestServerBuilder {
+    /// Sets a configuration option by its path.
     pub fn set(mut self, option: &'static str, value: impl ToString) -> Self {
         self.settings.push((option, value.to_string()));
         self
     }
 
-    /// With a mail server on this machine that speaks in the clear; mails come from `chat@acme.example`.
+    /// Sends mail from `chat@acme.example` to an SMTP server on this machine, without encryption.
     pub fn mail(self, port: u16) -> Self {
         self.set("mail.host", "127.0.0.1")
             .set("mail.port", port)
@@ -46,25 +49,25 @@ impl Plan {
             .set("mail.from", "chat@acme.example")
     }
 
-    /// With the whole sample organization, and logins without passwords.
+    /// Starts a development server: the complete sample organization, and logins without passwords.
     pub fn development(mut self) -> Self {
         self.is_development = true;
         self
     }
 
-    /// With time that passes only when the test says so.
+    /// Uses a clock that only the test advances.
     pub fn clock(mut self, clock: &ManualClock) -> Self {
         self.clock = Some(clock.clone());
         self
     }
 
-    /// With a waiting period: of the members, only `veteran` is past it.
+    /// Sets the waiting period; of the members, only `veteran` is past it.
     pub fn waiting_days(mut self, days: i64) -> Self {
         self.waiting_days = days;
         self
     }
 
-    /// On a folder that is there already.
+    /// Uses an existing folder, as after a restart.
     pub fn on(mut self, folder: TempDir) -> Self {
         self.folder = Some(folder);
         self
@@ -96,59 +99,84 @@ impl Plan {
             None => people::create(&server, self.waiting_days).await,
         };
         let url = running.url().into();
-        millstream::outside::http_client::use_ring();
+        millstream::integrations::http_client::use_ring();
         let http = Client::builder().no_proxy().redirect(Policy::none()).build().expect("a client");
         TestServer { running: Some(running), realm: Some(realm), folder: Some(folder), http, url }
     }
 }
 
 impl TestServer {
-    /// A server with people and nothing else.
+    /// Starts a server with the users of [`people`] and no channels.
     pub async fn start() -> Self {
-        Self::plan().start().await
+        Self::builder().start().await
     }
 
-    /// A server to be started in some special way.
-    pub fn plan() -> Plan {
-        Plan::default()
+    /// A server with other options.
+    pub fn builder() -> TestServerBuilder {
+        TestServerBuilder::default()
     }
 
-    /// The organization, for what no endpoint does yet.
+    /// The organization, for assertions and set-up that no endpoint offers.
     pub fn realm(&self) -> &RealmHandle {
         self.realm.as_ref().expect("the server runs")
     }
 
-    /// The server itself, for the same.
+    /// The state shared by all requests.
+    pub fn app(&self) -> &millstream::http::App {
+        self.running.as_ref().expect("the server runs").app()
+    }
+
+    /// The server with all its organizations.
     pub fn server(&self) -> &actors::Server {
         &self.running.as_ref().expect("the server runs").app().server
     }
 
-    /// Its data folder.
+    /// The path of the data folder.
     pub fn data(&self) -> std::path::PathBuf {
         self.folder.as_ref().expect("a folder").path().join("data")
     }
 
-    /// Waits until nothing waits to be carried to the push service.
-    pub async fn outbox_is_empty(&self) {
-        let waiting = || self.realm().read(|view| view.jobs.waiting_count(model::job::TaskKind::Push));
-        let deadline = tokio::time::Instant::now() + super::PATIENCE;
-        while waiting() > 0 {
-            assert!(tokio::time::Instant::now() < deadline, "the outbox does not get empty");
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
+    /// The number of waiting jobs of a kind.
+    pub fn waiting_jobs(&self, kind: TaskKind) -> usize {
+        let is_waiting = |job: &Arc<Job>| job.failure.is_none() && job.task.kind() == kind;
+        self.realm().jobs().into_iter().filter(is_waiting).count()
     }
 
-    /// Somebody by their address before the `@`.
-    pub fn user(&self, name: &str) -> Person {
+    /// The jobs that failed for good.
+    pub fn failed_jobs(&self) -> Vec<Arc<Job>> {
+        self.realm().jobs().into_iter().filter(|job| job.failure.is_some()).collect()
+    }
+
+    /// Waits until the outbox has no pending push notifications.
+    pub async fn wait_for_empty_push_outbox(&self) {
+        let pending = || self.waiting_jobs(TaskKind::Push);
+        wait_until("the push outbox is empty", || pending() == 0).await;
+    }
+
+    /// Starts a blocking poll, and returns once the server holds it.
+    pub async fn hold_poll(&self, queue: &Queue) -> JoinHandle<ApiResponse> {
+        let held = queue.clone();
+        let poll = tokio::spawn(async move { held.poll(false).await });
+        wait_until("the poll is held", || self.is_polled(queue)).await;
+        poll
+    }
+
+    /// Whether the server holds a poll of a queue.
+    pub fn is_polled(&self, queue: &Queue) -> bool {
+        self.realm().is_polled(&queue.key())
+    }
+
+    /// A user by the local part of their email address.
+    pub fn user(&self, name: &str) -> TestUser {
         self.user_of(self.realm(), name)
     }
 
-    /// Somebody of another organization.
-    pub fn user_of(&self, realm: &RealmHandle, name: &str) -> Person {
+    /// A user of another organization.
+    pub fn user_of(&self, realm: &RealmHandle, name: &str) -> TestUser {
         let email = format!("{name}@zulip.com");
         let directory = realm.directory();
-        let user = directory.user_by_email(&email).unwrap_or_else(|| panic!("nobody is called {name}"));
-        Person {
+        let user = directory.user_by_email(&email).unwrap_or_else(|| panic!("no user is called {name}"));
+        TestUser {
             http: self.http.clone(),
             url: self.url.clone(),
             id: user.id.0,
@@ -159,25 +187,17 @@ impl TestServer {
         }
     }
 
-    /// Several at once.
-    pub fn users<const N: usize>(&self, names: [&str; N]) -> [Person; N] {
+    /// Several users at once.
+    pub fn users<const N: usize>(&self, names: [&str; N]) -> [TestUser; N] {
         names.map(|name| self.user(name))
     }
 
-    /// Nobody in particular.
-    pub fn stranger(&self) -> Person {
-        Person {
-            http: self.http.clone(),
-            url: self.url.clone(),
-            id: 0,
-            email: "stranger".to_owned(),
-            api_email: String::new(),
-            full_name: String::new(),
-            key: String::new(),
-        }
+    /// A client without credentials.
+    pub fn anonymous(&self) -> TestUser {
+        TestUser::anonymous(&self.http, &self.url)
     }
 
-    /// Stops it, as its operator would; what it left must hold together. Gives the folder back.
+    /// Stops it gracefully, checks the data folder, and returns it.
     pub async fn stop(mut self) -> TempDir {
         self.end();
         self.folder.take().expect("a folder")
@@ -186,7 +206,7 @@ impl TestServer {
     fn end(&mut self) {
         self.realm = None;
         let Some(running) = self.running.take() else { return };
-        // A test ends wherever it likes, also inside a runtime, so stopping has a thread of its own.
+        // Drop also runs inside a runtime, which must not block, so a thread of its own stops the server.
         let stopped = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.expect("a runtime").block_on(running.stop())
@@ -208,7 +228,7 @@ impl Drop for TestServer {
     }
 }
 
-/// `millstream check` finds nothing wrong with a data folder.
+/// Asserts that `millstream check` finds no error in a data folder.
 pub fn assert_clean(data: &Path) {
     let report = actors::check(data, false, |_| ()).expect("the check runs");
     assert!(report.is_clean(), "check of {}: {report}", data.display());

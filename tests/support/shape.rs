@@ -1,4 +1,4 @@
-//! What an answer looks like: its keys, and the recorded answers of a reference server.
+//! The keys of JSON responses.
 
 use serde_json::Value;
 
@@ -11,13 +11,13 @@ pub fn keys(value: &Value) -> Vec<&str> {
     keys
 }
 
-/// The keys of an answer besides those of every success, sorted.
+/// The keys of a response other than `result` and `msg`, sorted.
 #[track_caller]
 pub fn fields(answer: &Value) -> Vec<&str> {
     keys(answer).into_iter().filter(|key| !["result", "msg"].contains(key)).collect()
 }
 
-/// Splits words: a short way to write a list of keys.
+/// The words of a text, sorted: a short way to write a list of keys.
 pub fn words(text: &str) -> Vec<&str> {
     let mut words: Vec<&str> = text.split_whitespace().collect();
     words.sort_unstable();

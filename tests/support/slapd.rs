@@ -1,6 +1,7 @@
 //! A real LDAP directory for one test: OpenLDAP's `slapd` on a folder and a port of its own.
 
-use super::PATIENCE;
+use super::TIMEOUT;
+use super::skip::{not_skipped, skip};
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -8,43 +9,42 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Where Debian puts the program: outside the paths of ordinary people.
+/// Where distributions install `slapd`; neither folder is in an ordinary user's `PATH`.
 const PROGRAMS: [&str; 2] = ["/usr/sbin/slapd", "/usr/lib/openldap/slapd"];
 
-/// Who looks people up, and the password of that.
+/// Distinguished name and password of the account that searches the directory.
 pub const READER: (&str, &str) = ("cn=reader,dc=example,dc=org", "reader secret");
 
-/// Below which entry people are.
+/// Base distinguished name of all users.
 pub const BASE: &str = "ou=people,dc=example,dc=org";
 
-/// A person of the directory.
+/// A user of the directory.
 pub struct Entry {
     pub uid: &'static str,
     pub full_name: &'static str,
-    /// None: the entry has no address.
+    /// None for an entry without a mail address.
     pub mail: Option<&'static str>,
     pub password: &'static str,
 }
 
-/// A running directory.
+/// A running directory server.
 pub struct Slapd {
     child: Child,
     _folder: TempDir,
     pub url: String,
-    /// The certificate that its own is signed with.
+    /// File with the CA certificate (PEM) that signed the server's certificate.
     pub authority: PathBuf,
 }
 
 impl Slapd {
-    /// Starts one with these people in it. None, and a line that says why, where the program is not installed; that is
-    /// a failure where MILLSTREAM_REQUIRE_CLIENTS is set, as the gate does.
+    /// Starts a directory with these users. Without an installed `slapd` the result is none and the test is skipped;
+    /// with MILLSTREAM_REQUIRE_CLIENTS set (as in `.ci/run`) the test fails.
     pub fn start(people: &[Entry]) -> Option<Self> {
         let Some(program) = PROGRAMS.into_iter().find(|path| Path::new(path).exists()) else {
-            let required = std::env::var_os("MILLSTREAM_REQUIRE_CLIENTS").is_some();
-            assert!(!required, "slapd is not installed");
-            println!("skipped, slapd is not installed here");
+            skip("logins with an LDAP directory", "slapd is not installed");
             return None;
         };
+        not_skipped("logins with an LDAP directory");
         let folder = tempfile::tempdir().expect("a folder");
         let (config, authority) = configure(folder.path(), people);
         let load = folder.path().join("people.ldif");
@@ -60,7 +60,7 @@ impl Slapd {
             .spawn()
             .expect("slapd starts");
         let slapd = Self { child, _folder: folder, url, authority };
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             assert!(Instant::now() < deadline, "slapd does not listen");
             std::thread::sleep(Duration::from_millis(10));
@@ -68,7 +68,7 @@ impl Slapd {
         Some(slapd)
     }
 
-    /// The directory is gone, with everything it had open.
+    /// Kills the process; all connections are reset.
     pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -81,7 +81,7 @@ impl Drop for Slapd {
     }
 }
 
-/// Writes what the directory reads; gives its configuration and the certificate to trust.
+/// Writes the configuration and the initial entries; returns the paths of the configuration and of the CA certificate.
 fn configure(folder: &Path, people: &[Entry]) -> (PathBuf, PathBuf) {
     let authority = certificates(folder);
     let (here, base, (reader, password)) = (folder.display(), BASE, READER);
@@ -113,7 +113,7 @@ fn configure(folder: &Path, people: &[Entry]) -> (PathBuf, PathBuf) {
     (path, authority)
 }
 
-/// An authority, and a certificate for `localhost` that it signed.
+/// Creates a CA and a certificate for `localhost` signed by it; returns the path of the CA certificate.
 fn certificates(folder: &Path) -> PathBuf {
     let openssl = |words: &str| {
         run(Command::new("openssl").args(words.split_whitespace()).current_dir(folder).stderr(Stdio::null()));

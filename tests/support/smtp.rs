@@ -1,6 +1,6 @@
-//! A mail server for one test: takes mails by SMTP as real ones do, and can be told to refuse, to say nothing, or to be gone.
+//! An SMTP server for one test: accepts mails, or rejects them, hangs or disconnects as the test says.
 
-use super::PATIENCE;
+use super::TIMEOUT;
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -8,86 +8,87 @@ use tokio::sync::Notify;
 use tokio::sync::oneshot;
 use tokio_rustls::TlsAcceptor;
 
-/// How it treats whoever comes.
+/// How the server treats connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mood {
-    /// Takes every mail.
-    Takes,
-    /// "Try again later", for every recipient.
-    Busy,
-    /// "No such user", for every recipient.
-    Refuses,
-    /// Wants a user name and password, whatever they are said to be wrong.
-    RefusesLogin,
-    /// Lets everybody in and says nothing.
-    Hangs,
-    /// Takes a mail, and is gone before it says so.
-    Forgets,
+pub enum SmtpBehavior {
+    /// Accepts every mail.
+    Accept,
+    /// 451, a temporary failure, for every recipient.
+    TryLater,
+    /// 550, a permanent failure, for every recipient.
+    Reject,
+    /// 535 for every user name and password.
+    RejectLogin,
+    /// Accepts connections and never sends a byte.
+    Hang,
+    /// Receives a mail, and closes the connection before confirming it.
+    DropAfterData,
 }
 
-/// How it keeps what is said from others.
+/// The connection security that the server offers.
 #[derive(Clone)]
 pub enum Security {
-    /// Not at all.
+    /// Plain text only.
     None,
-    /// Once it is asked to.
+    /// Plain text, upgraded by STARTTLS.
     Starttls(TlsAcceptor),
-    /// From the first byte on.
+    /// TLS from the first byte.
     Tls(TlsAcceptor),
 }
 
-/// A mail as it came.
+/// A received mail.
 #[derive(Clone, Debug)]
 pub struct Received {
     pub from: String,
     pub to: String,
-    /// Headers and body.
+    /// Headers and body, as transmitted.
     pub data: String,
-    /// It came through TLS.
-    pub is_secret: bool,
+    /// Whether it came over TLS.
+    pub is_encrypted: bool,
 }
 
 #[derive(Default)]
 struct State {
-    mood: Mutex<Option<Mood>>,
+    behavior: Mutex<Option<SmtpBehavior>>,
     connections: Mutex<usize>,
     received: Mutex<Vec<Received>>,
-    in_the_clear: Mutex<Vec<String>>,
+    plaintext_lines: Mutex<Vec<String>>,
     changed: Notify,
 }
 
-/// The server. Dropping it closes its port.
+/// The server. Dropping it stops it and closes its port.
 pub struct SmtpServer {
     port: u16,
     state: Arc<State>,
-    /// The thread ends when this is dropped, and closes the port.
+    /// Dropping the sender ends the thread.
     thread: Option<(oneshot::Sender<()>, std::thread::JoinHandle<()>)>,
 }
 
 impl SmtpServer {
-    /// One that takes every mail.
+    /// Starts a server that accepts every mail.
     pub async fn start() -> Self {
-        Self::on(0, Mood::Takes).await
+        Self::on(0, SmtpBehavior::Accept).await
     }
 
-    /// One on a certain port, in a certain mood.
-    pub async fn on(port: u16, mood: Mood) -> Self {
-        Self::begin(port, mood, Security::None).await
+    /// Starts a server on a port (0 for any) with a behavior.
+    pub async fn on(port: u16, behavior: SmtpBehavior) -> Self {
+        Self::begin(port, behavior, Security::None).await
     }
 
-    /// One that takes every mail, and keeps it from others.
+    /// Starts a server that accepts every mail, with TLS.
     pub async fn with(security: Security) -> Self {
-        Self::begin(0, Mood::Takes, security).await
+        Self::begin(0, SmtpBehavior::Accept, security).await
     }
 
-    async fn begin(port: u16, mood: Mood, security: Security) -> Self {
+    async fn begin(port: u16, behavior: SmtpBehavior, security: Security) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", port)).await.expect("a port");
         let port = listener.local_addr().expect("an address").port();
-        let state = Arc::new(State { mood: Mutex::new(Some(mood)), ..State::default() });
+        let state = Arc::new(State { behavior: Mutex::new(Some(behavior)), ..State::default() });
         let listener = listener.into_std().expect("a socket");
         let (stop, stopped) = oneshot::channel::<()>();
         let served = state.clone();
-        // A thread of its own: a test that waits for a server to stop must not keep that server from its mails.
+        // A thread of its own, because a test that blocks until the chat server has stopped must not block its mail
+        // server.
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.expect("a runtime").block_on(async move {
@@ -101,40 +102,40 @@ impl SmtpServer {
         Self { port, state, thread: Some((stop, thread)) }
     }
 
-    /// Where it listens.
+    /// The port it listens on.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Changes how it treats whoever comes from now on.
-    pub fn set(&self, mood: Mood) {
-        *self.state.mood.lock().expect("a mood") = Some(mood);
+    /// Sets the behavior for new connections.
+    pub fn set(&self, behavior: SmtpBehavior) {
+        *self.state.behavior.lock().expect("the lock") = Some(behavior);
     }
 
-    /// Everything that came, in order.
+    /// All mails received so far, oldest first.
     pub fn received(&self) -> Vec<Received> {
-        self.state.received.lock().expect("mails").clone()
+        self.state.received.lock().expect("the lock").clone()
     }
 
-    /// Every line but the mails themselves that was said so that others could hear it.
-    pub fn in_the_clear(&self) -> Vec<String> {
-        self.state.in_the_clear.lock().expect("lines").clone()
+    /// Every command line received without encryption; mail data is not included.
+    pub fn plaintext_lines(&self) -> Vec<String> {
+        self.state.plaintext_lines.lock().expect("the lock").clone()
     }
 
-    /// Waits until so many mails came.
+    /// Waits until `count` mails were received, and returns all.
     pub async fn wait_for(&self, count: usize) -> Vec<Received> {
         self.wait("mails", || self.received().len() >= count).await;
         self.received()
     }
 
-    /// Waits until somebody came so many times.
+    /// Waits until `count` connections were accepted.
     pub async fn wait_for_connections(&self, count: usize) {
-        self.wait("connections", || *self.state.connections.lock().expect("a number") >= count).await;
+        self.wait("connections", || *self.state.connections.lock().expect("the lock") >= count).await;
     }
 
-    /// How many times somebody came.
+    /// The number of connections accepted so far.
     pub fn connections(&self) -> usize {
-        *self.state.connections.lock().expect("a number")
+        *self.state.connections.lock().expect("the lock")
     }
 
     async fn wait(&self, what: &str, is_there: impl Fn() -> bool) {
@@ -147,7 +148,7 @@ impl SmtpServer {
                 changed.await;
             }
         };
-        let waited = tokio::time::timeout(PATIENCE * 2, waiting).await;
+        let waited = tokio::time::timeout(TIMEOUT * 2, waiting).await;
         assert!(waited.is_ok(), "{what} did not come: {:?}", self.received());
     }
 }
@@ -162,41 +163,41 @@ impl Drop for SmtpServer {
 }
 
 async fn serve(listener: TcpListener, security: Security, state: Arc<State>) {
-    // Ends with the server, and every conversation with it.
+    // Dropped with this future, which aborts all connections.
     let mut conversations = tokio::task::JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
-        *state.connections.lock().expect("a number") += 1;
-        let mood = state.mood.lock().expect("a mood").expect("a mood");
+        *state.connections.lock().expect("the lock") += 1;
+        let behavior = state.behavior.lock().expect("the lock").expect("a behavior");
         state.changed.notify_waiters();
-        conversations.spawn(converse(stream, mood, security.clone(), state.clone()));
+        conversations.spawn(converse(stream, behavior, security.clone(), state.clone()));
     }
 }
 
-trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
+trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-/// A connection, whoever can hear it.
-type Line = BufReader<Box<dyn Wire>>;
+/// A connection, encrypted or not.
+type Line = BufReader<Box<dyn Stream>>;
 
-/// The next line, without its end; none when nothing more comes.
+/// The next line without its line ending; none at the end of the stream.
 async fn next_line(line: &mut Line) -> std::io::Result<Option<String>> {
     let mut said = String::new();
     let count = line.read_line(&mut said).await?;
     Ok((count > 0).then(|| said.trim_end_matches(['\r', '\n']).to_owned()))
 }
 
-/// One connection, until somebody ends it.
+/// Serves one connection until either side closes it.
 async fn converse(
     stream: TcpStream,
-    mood: Mood,
+    behavior: SmtpBehavior,
     security: Security,
     state: Arc<State>,
 ) -> std::io::Result<()> {
-    if mood == Mood::Hangs {
+    if behavior == SmtpBehavior::Hang {
         std::future::pending::<()>().await;
     }
-    let (wire, mut is_secret): (Box<dyn Wire>, bool) = match &security {
+    let (wire, mut is_encrypted): (Box<dyn Stream>, bool) = match &security {
         Security::Tls(acceptor) => (Box::new(acceptor.accept(stream).await?), true),
         _ => (Box::new(stream), false),
     };
@@ -205,38 +206,38 @@ async fn converse(
     line.flush().await?;
     let (mut from, mut to) = (String::new(), String::new());
     while let Some(said) = next_line(&mut line).await? {
-        if !is_secret {
-            state.in_the_clear.lock().expect("lines").push(said.clone());
+        if !is_encrypted {
+            state.plaintext_lines.lock().expect("the lock").push(said.clone());
         }
         let verb = said.split([' ', ':']).next().unwrap_or_default().to_uppercase();
-        let answer: &[u8] = match (verb.as_str(), mood, &security) {
-            ("EHLO", _, Security::Starttls(_)) if !is_secret => b"250-test\r\n250 STARTTLS\r\n",
+        let answer: &[u8] = match (verb.as_str(), behavior, &security) {
+            ("EHLO", _, Security::Starttls(_)) if !is_encrypted => b"250-test\r\n250 STARTTLS\r\n",
             ("EHLO", ..) => b"250-test\r\n250-8BITMIME\r\n250 AUTH PLAIN LOGIN\r\n",
             ("STARTTLS", _, Security::Starttls(acceptor)) => {
                 line.write_all(b"220 go on\r\n").await?;
                 line.flush().await?;
                 line = BufReader::new(Box::new(acceptor.accept(line.into_inner()).await?));
-                is_secret = true;
+                is_encrypted = true;
                 continue;
             }
-            ("AUTH", Mood::RefusesLogin, _) => b"535 5.7.8 wrong user name or password\r\n",
+            ("AUTH", SmtpBehavior::RejectLogin, _) => b"535 5.7.8 wrong user name or password\r\n",
             ("AUTH", ..) => b"235 2.7.0 welcome\r\n",
             ("MAIL", ..) => {
                 from = address(&said);
                 b"250 ok\r\n"
             }
-            ("RCPT", Mood::Busy, _) => b"451 4.3.0 try again later\r\n",
-            ("RCPT", Mood::Refuses, _) => b"550 5.1.1 no such user\r\n",
+            ("RCPT", SmtpBehavior::TryLater, _) => b"451 4.3.0 try again later\r\n",
+            ("RCPT", SmtpBehavior::Reject, _) => b"550 5.1.1 no such user\r\n",
             ("RCPT", ..) => {
                 to = address(&said);
                 b"250 ok\r\n"
             }
             ("DATA", ..) => {
-                let data = take_mail(&mut line).await?;
-                let mail = Received { from: from.clone(), to: to.clone(), data, is_secret };
-                state.received.lock().expect("mails").push(mail);
+                let data = receive_mail(&mut line).await?;
+                let mail = Received { from: from.clone(), to: to.clone(), data, is_encrypted };
+                state.received.lock().expect("the lock").push(mail);
                 state.changed.notify_waiters();
-                if mood == Mood::Forgets {
+                if behavior == SmtpBehavior::DropAfterData {
                     return Ok(());
                 }
                 b"250 2.0.0 queued\r\n"
@@ -253,8 +254,8 @@ async fn converse(
     Ok(())
 }
 
-/// Headers and body of a mail.
-async fn take_mail(line: &mut Line) -> std::io::Result<String> {
+/// Receives the headers and body of a mail.
+async fn receive_mail(line: &mut Line) -> std::io::Result<String> {
     line.write_all(b"354 go on\r\n").await?;
     line.flush().await?;
     let mut data = String::new();
@@ -265,14 +266,14 @@ async fn take_mail(line: &mut Line) -> std::io::Result<String> {
     Ok(data)
 }
 
-/// What stands between the angle brackets of a command.
+/// The address between the angle brackets of a command.
 fn address(line: &str) -> String {
     let inside = line.split_once('<').and_then(|(_, rest)| rest.split_once('>'));
     inside.map(|(address, _)| address.to_owned()).unwrap_or_default()
 }
 
 impl Received {
-    /// A header's value; empty when there is none.
+    /// The value of a header; empty if the mail has none of this name.
     pub fn header(&self, name: &str) -> String {
         let head = self.data.split("\n\n").next().unwrap_or_default().replace("\n ", " ");
         let prefix = format!("{}:", name.to_lowercase());
@@ -280,7 +281,7 @@ impl Received {
         found.map(|line| line[prefix.len()..].trim().to_owned()).unwrap_or_default()
     }
 
-    /// Everything, with the encoding for the way undone.
+    /// Headers and body with quoted-printable encoding removed.
     pub fn text(&self) -> String {
         let whole = self.data.replace("=\n", "");
         let mut bytes = Vec::new();
@@ -301,7 +302,7 @@ impl Received {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// The path and query of the first link to a server.
+    /// The path and query of the first link to the server at `url`.
     pub fn link(&self, url: &str) -> String {
         let text = self.text();
         let start = text.find(url).and_then(|_| text.find(&format!("{url}/")));

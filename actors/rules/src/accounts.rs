@@ -1,8 +1,9 @@
-//! Who may change, deactivate and take back into use whose account, and what must never happen: an organization
-//! without an owner (companions.md 5).
+//! Who may change, deactivate and reactivate accounts (docs/api/users.md#update-a-user). An organization always keeps
+//! an owner.
 
 use crate::address_list::is_address;
-use crate::error::{AccountError, RuleError};
+use crate::bots::check_rank;
+use crate::error::{AccountError, BotError, RuleError};
 use crate::names::{check_full_name_free, parse_full_name};
 use crate::permissions::roles::{check_administrator, check_owner};
 use crate::permissions::users::sees_user;
@@ -43,13 +44,15 @@ pub fn find_account<'d>(dir: &'d Directory, by: &User, id: UserId) -> Result<&'d
     found.ok_or_else(|| AccountError::NoSuchUser.into())
 }
 
-/// Administrators may change every account, people those of their bots.
+/// Administrators may change every account, people those of their bots. Nobody may change a bot above the own role.
 ///
 /// # Errors
-/// `InsufficientPermission`.
+/// `InsufficientPermission`; as `check_rank`.
 pub fn check_may_administer(by: &User, about: &User) -> Result<(), RuleError> {
-    let is_own_bot = about.bot.as_ref().is_some_and(|bot| bot.owner == Some(by.id));
-    if by.is_administrator() || is_own_bot { Ok(()) } else { Err(RuleError::InsufficientPermission) }
+    if !by.is_administrator() && about.owner() != Some(by.id) {
+        return Err(RuleError::InsufficientPermission);
+    }
+    if about.is_bot() { check_rank(by, about.role) } else { Ok(()) }
 }
 
 /// Whether somebody is the only person with an active account who owns the organization.
@@ -62,7 +65,7 @@ pub fn is_only_owner(dir: &Directory, user: &User) -> bool {
 ///
 /// # Errors
 /// `NoSuchUser`, `InsufficientPermission`; for a new address `EmailChangeNotPermitted`, `NewEmailInvalid`,
-/// `NewEmailRefused`; for a new role `OwnerRequired`, `AdministratorRequired`, `OnlyOwnerRole`; for a name as
+/// `NewEmailRefused`; for a new role `OwnerRequired`, `AdministratorRequired`, `OnlyOwnerRole`, `RoleAboveOwner`; for a name as
 /// `parse_full_name`; for profile data as `check_entries`.
 pub fn check_account_update(
     dir: &Directory,
@@ -82,10 +85,7 @@ pub fn check_account_update(
         check_role(dir, by, about, role)?;
         after.role = role;
     }
-    if let Some(name) = update.full_name.as_deref().map(strip)
-        && !name.is_empty()
-        && name != about.full_name
-    {
+    if let Some(name) = update.full_name.as_deref().map(strip).filter(|name| *name != about.full_name) {
         let name = parse_full_name(name)?;
         check_full_name_free(dir, name, Some(about.id))?;
         after.full_name = name.to_owned();
@@ -116,11 +116,15 @@ fn check_new_email(dir: &Directory, by: &User, about: &User, email: &str) -> Res
     }
 }
 
-/// Only owners make and unmake owners, and one is always left.
+/// Only owners make and unmake owners, one is always left, and no bot is above its owner.
 fn check_role(dir: &Directory, by: &User, about: &User, role: Role) -> Result<(), RuleError> {
     check_administrator(by)?;
     if Role::Owner == role || Role::Owner == about.role {
         check_owner(by)?;
+    }
+    let owner = about.owner().and_then(|owner| dir.user(owner));
+    if owner.is_some_and(|owner| role < owner.role) {
+        return Err(BotError::RoleAboveOwner.into());
     }
     if is_only_owner(dir, about) { Err(AccountError::OnlyOwnerRole.into()) } else { Ok(()) }
 }
@@ -128,12 +132,14 @@ fn check_role(dir: &Directory, by: &User, about: &User, role: Role) -> Result<()
 /// The person whose account somebody else may deactivate.
 ///
 /// # Errors
-/// `AdministratorRequired`; `NoSuchUser`, for bots too; `Deactivated`; `OwnerRequired`; `OnlyOwner`.
+/// `NoSuchUser`, for bots too; `InsufficientPermission`; `Deactivated`; `OwnerRequired`; `OnlyOwner`.
 pub fn check_deactivation<'d>(dir: &'d Directory, by: &User, id: UserId) -> Result<&'d Arc<User>, RuleError> {
-    check_administrator(by)?;
     let about = find_account(dir, by, id)?;
     if about.is_bot() {
         return Err(AccountError::NoSuchUser.into());
+    }
+    if !by.is_administrator() {
+        return Err(RuleError::InsufficientPermission);
     }
     if !about.is_active {
         return Err(AccountError::Deactivated.into());
@@ -157,28 +163,34 @@ pub fn check_own_deactivation(dir: &Directory, user: &User) -> Result<(), RuleEr
     if is_last { Err(AccountError::LastUser { entity: "user" }.into()) } else { Ok(()) }
 }
 
-/// The account that somebody may take back into use. Only owners may where that makes an owner.
+/// The account that somebody may take back into use; one that is in use stays as it is. Only owners may where that
+/// makes an owner.
 ///
 /// # Errors
-/// `AdministratorRequired`, `NoSuchUser`, `AlreadyActive`, `OwnerRequired`; `NameTaken` where names are unique.
+/// `NoSuchUser`, `InsufficientPermission`, `OwnerRequired`; `NameTaken` where names are unique.
 pub fn check_reactivation<'d>(dir: &'d Directory, by: &User, id: UserId) -> Result<&'d Arc<User>, RuleError> {
-    check_administrator(by)?;
     let about = find_account(dir, by, id)?;
+    if !by.is_administrator() {
+        return Err(RuleError::InsufficientPermission);
+    }
     if about.is_active {
-        return Err(AccountError::AlreadyActive.into());
+        return Ok(about);
     }
     if about.role == Role::Owner {
         check_owner(by)?;
+    }
+    if about.is_bot() {
+        check_rank(by, about.role)?;
     }
     check_full_name_free(dir, &about.full_name, Some(about.id))?;
     Ok(about)
 }
 
-/// An account and the bots that go out of use with it: those that are in use and have it as their owner.
-pub fn accounts_that_go(dir: &Directory, user: UserId) -> Vec<UserId> {
+/// An account, and before it the bots that go out of use with it: those that are in use and have it as their owner.
+pub fn accounts_to_deactivate(dir: &Directory, user: UserId) -> Vec<UserId> {
     let is_own = |other: &User| other.bot.as_ref().is_some_and(|bot| bot.owner == Some(user));
     let bots = dir.users().filter(|other| other.is_active && is_own(other)).map(|bot| bot.id);
-    std::iter::once(user).chain(bots).collect()
+    bots.chain([user]).collect()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! E-mail addresses as people write them: whether a text is one, and lists of them (endpoints.md 10).
+//! Validation of e-mail addresses, and parsing of lists of them (docs/api/invitations.md#invite-by-e-mail).
 
 /// Longest address, in bytes (RFC 5321).
 const ADDRESS_BYTES_MAX: usize = 254;

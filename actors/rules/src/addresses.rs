@@ -1,6 +1,7 @@
-//! Whose address an organization takes: its domains, and what else it asks of addresses (endpoints.md 10,
-//! companions.md 10). Whether a text is an address at all was looked at before.
+//! Which e-mail addresses an organization accepts (docs/api/organization.md#domains). The form of the address was
+//! checked before.
 
+pub use crate::error::AddressRefusal;
 use crate::error::{OrganizationError, RuleError};
 use crate::permissions::roles::check_owner;
 use crate::settings::realm_bool;
@@ -12,31 +13,6 @@ use std::sync::LazyLock;
 const DOMAIN_BYTES_MAX: usize = 255;
 /// Domains of one organization.
 pub const DOMAINS_MAX: usize = 500;
-
-/// Why an address will not do. The display text is the reason that somebody who invites is given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AddressRefusal {
-    /// At none of the organization's domains.
-    #[error("Outside your domain.")]
-    OutsideDomains,
-    /// At a service that gives everybody an address for ten minutes.
-    #[error("Please use your real email address.")]
-    Disposable,
-    /// `a+b@…`: one person could come many times.
-    #[error("Email addresses containing + are not allowed.")]
-    ContainsPlus,
-}
-
-impl AddressRefusal {
-    /// What somebody who makes an account for others is told (companions.md 5).
-    pub fn for_new_account(self, email: &str) -> String {
-        match self {
-            Self::OutsideDomains => format!("Email '{email}' not allowed in this organization"),
-            Self::Disposable => "Disposable email addresses are not allowed in this organization".into(),
-            Self::ContainsPlus => self.to_string(),
-        }
-    }
-}
 
 /// Refuses an address that the organization does not take. `email` is a well-formed address.
 ///

@@ -1,5 +1,4 @@
-//! The words that somebody wants to be alerted by: which lists of them there can be (companions.md 5). Whether a
-//! message has one is `markdown::AlertText`.
+//! Limits of a user's list of alert words (docs/api/users.md#alert-words). Matching is `markdown::AlertText`.
 
 use crate::error::RuleError;
 use crate::text;

@@ -1,11 +1,16 @@
-//! Where pictures are: those of people and of the organization (endpoints.md 19, companions.md 5 and 10).
+//! URLs of avatars and of the organization's pictures (docs/api/users.md#avatars,
+//! docs/api/organization.md#icon-and-logos).
+//!
+//! Who uploaded none has one that this server draws from the id. Only where the organization says so it is the one that
+//! gravatar.com has for the address, and then only for those who may see the address: the hash in such a URL is as good
+//! as the address.
 
 use crate::error::{PictureError, RuleError};
 use crate::permissions::users::shown_delivery_email;
-use crate::settings::realm_bool;
+use crate::settings::{DEFAULT_AVATAR_SOURCE, realm_bool};
 use md5::{Digest, Md5};
 use model::picture::RealmPicture;
-use model::{Directory, Realm, RealmId, User};
+use model::{Directory, RealmId, SettingValue, User};
 use std::fmt::Write;
 
 /// What the addresses of pictures that people uploaded begin with.
@@ -14,6 +19,15 @@ pub const PICTURES_PATH: &str = "/user_avatars/";
 /// Between the name of a picture and its extension, for the larger one. Clients make the address of the one from that of
 /// the other.
 pub const MEDIUM_SUFFIX: &str = "-medium";
+
+/// What the names of pictures that the server draws begin with, below [`PICTURES_PATH`] and the organization.
+pub const DEFAULT_FOLDER: &str = "default/";
+
+/// The name of the picture of people who are not known, without its extension.
+pub const UNKNOWN_STEM: &str = "unknown";
+
+/// The name of the organization's default icon and logo, without its extension.
+pub const REALM_STEM: &str = "realm";
 
 /// How large a picture is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +38,9 @@ pub enum AvatarSize {
     Medium,
 }
 
-/// `avatar_url` of a user for somebody (none: without an account). Null, so that the client computes it, where the
-/// client can (`client_gravatar`) and may see the address that it is computed from.
+/// `avatar_url` of a user for somebody (none: for everybody in the organization alike). Null, so that the client computes
+/// the one of gravatar.com, where the organization uses it, the client can (`client_gravatar`), and the viewer may see the
+/// address that it is computed from.
 pub fn avatar_url(
     dir: &Directory,
     viewer: Option<&User>,
@@ -33,22 +48,53 @@ pub fn avatar_url(
     client_gravatar: bool,
     size: AvatarSize,
 ) -> Option<String> {
-    let is_computed = client_gravatar && dir.avatar_file(user.id).is_none();
-    if is_computed && shown_delivery_email(dir, viewer, user).is_some() {
-        return None;
+    let is_computed = dir.avatar_file(user.id).is_none() && has_gravatar(dir, viewer, user);
+    match (is_computed, client_gravatar) {
+        (true, true) => None,
+        (true, false) => Some(gravatar_url(user, size)),
+        (false, _) => Some(public_avatar_url(dir, user, size)),
     }
-    Some(whole_avatar_url(dir, user, size))
 }
 
-/// `avatar_url` of a user for everybody: the picture that the user uploaded, or that the address stands for.
+/// The same as a URL in any case.
+pub fn shown_avatar_url(dir: &Directory, viewer: &User, user: &User, size: AvatarSize) -> String {
+    avatar_url(dir, Some(viewer), user, false, size).unwrap_or_else(|| public_avatar_url(dir, user, size))
+}
+
+/// `avatar_url` of a user for everybody in the organization alike.
 pub fn whole_avatar_url(dir: &Directory, user: &User, size: AvatarSize) -> String {
+    avatar_url(dir, None, user, false, size).unwrap_or_else(|| public_avatar_url(dir, user, size))
+}
+
+/// The picture of a user for the whole world: the uploaded one, or one that this server draws.
+pub fn public_avatar_url(dir: &Directory, user: &User, size: AvatarSize) -> String {
     match dir.avatar_file(user.id) {
         Some(file) => uploaded_avatar_url(dir.realm().id, file, size, user.avatar_version),
-        None => gravatar_url(user, size),
+        None => drawn_url(dir.realm().id, user.id, size),
     }
 }
 
-/// `avatar_source`: `U` for a picture of one's own, `G` for that which the address stands for.
+/// Whether the organization takes pictures of people who uploaded none from gravatar.com.
+pub fn uses_gravatar(dir: &Directory) -> bool {
+    let source = dir.realm().settings.get(DEFAULT_AVATAR_SOURCE);
+    matches!(source, Some(SettingValue::Text(source)) if source == "G")
+}
+
+fn has_gravatar(dir: &Directory, viewer: Option<&User>, user: &User) -> bool {
+    uses_gravatar(dir) && shown_delivery_email(dir, viewer, user).is_some()
+}
+
+/// A picture that says nothing, for people whom the viewer must not know and those who are not there.
+pub fn unknown_avatar_url(realm: RealmId, size: AvatarSize) -> String {
+    drawn_url(realm, UNKNOWN_STEM, size)
+}
+
+fn drawn_url(realm: RealmId, stem: impl std::fmt::Display, size: AvatarSize) -> String {
+    let suffix = if size == AvatarSize::Medium { MEDIUM_SUFFIX } else { "" };
+    picture_url(realm, &format!("{DEFAULT_FOLDER}{stem}{suffix}.png"), None)
+}
+
+/// `avatar_source`: `U` for a picture of one's own, `G` for any other.
 pub fn avatar_source(dir: &Directory, user: &User) -> &'static str {
     if dir.avatar_file(user.id).is_some() { "U" } else { "G" }
 }
@@ -87,20 +133,14 @@ fn gravatar_url(user: &User, size: AvatarSize) -> String {
     url
 }
 
-/// The picture of somebody whom nobody knows, by what was asked for.
-pub fn nobodys_avatar_url(asked: &str, size: AvatarSize) -> String {
-    let size = if size == AvatarSize::Medium { "&s=500" } else { "" };
-    format!("{}&version=1{size}", identicon_url(&asked.to_lowercase()))
-}
-
-/// The address of the organization's icon: the uploaded one, or one that its short name stands for.
+/// The address of the organization's icon: the uploaded one, or one that this server draws.
 pub fn realm_icon_url(dir: &Directory) -> String {
-    uploaded_realm_picture(dir, RealmPicture::Icon).unwrap_or_else(|| default_realm_picture(dir.realm()))
+    uploaded_realm_picture(dir, RealmPicture::Icon).unwrap_or_else(|| default_realm_picture(dir.realm().id))
 }
 
 /// The address of the organization's logo on light or dark ground.
 pub fn realm_logo_url(dir: &Directory, which: RealmPicture) -> String {
-    uploaded_realm_picture(dir, which).unwrap_or_else(|| default_realm_picture(dir.realm()))
+    uploaded_realm_picture(dir, which).unwrap_or_else(|| default_realm_picture(dir.realm().id))
 }
 
 /// `realm_icon_source`, `realm_logo_source` or `realm_night_logo_source`.
@@ -117,8 +157,8 @@ fn uploaded_realm_picture(dir: &Directory, which: RealmPicture) -> Option<String
     picture.file.as_ref().map(|file| picture_url(dir.realm().id, file, Some(picture.version)))
 }
 
-fn default_realm_picture(realm: &Realm) -> String {
-    identicon_url(&realm.subdomain)
+fn default_realm_picture(realm: RealmId) -> String {
+    drawn_url(realm, REALM_STEM, AvatarSize::Small)
 }
 
 /// Whether somebody may change the own picture.
@@ -146,7 +186,6 @@ fn identicon_url(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::fixture;
-    use model::SettingValue;
 
     const URL: &str =
         "https://secure.gravatar.com/avatar/af4f06322c177ef4e1e9b2c424986b54?d=identicon&version=1";
@@ -175,7 +214,10 @@ mod tests {
         assert_eq!(avatar_source(&dir, &user), "U");
         dir.put_avatar_file(fixture::MEMBER, None);
         assert_eq!(avatar_source(&dir, &user), "G");
-        assert!(whole_avatar_url(&dir, &user, AvatarSize::Small).starts_with("https://secure.gravatar.com/"));
+        let url = whole_avatar_url(&dir, &user, AvatarSize::Small);
+        assert_eq!(url, format!("/user_avatars/{realm}/default/4.png"));
+        let medium = whole_avatar_url(&dir, &user, AvatarSize::Medium);
+        assert_eq!(medium, format!("/user_avatars/{realm}/default/4-medium.png"));
     }
 
     #[test]
@@ -198,24 +240,36 @@ mod tests {
         let mut dir = fixture::directory();
         let check = |dir: &Directory, id| check_avatar_change(dir, dir.user(id).unwrap());
         assert_eq!(check(&dir, fixture::MEMBER), Ok(()));
-        let mut realm = Realm::clone(dir.realm());
-        realm.settings.insert("avatar_changes_disabled".into(), SettingValue::Bool(true));
-        dir.put_realm(realm);
+        fixture::set_realm(&mut dir, "avatar_changes_disabled", SettingValue::Bool(true));
         let refused = check(&dir, fixture::MEMBER).unwrap_err().to_string();
         assert_eq!(refused, "Avatar changes are disabled in this organization.");
         assert_eq!(check(&dir, fixture::OWNER), Ok(()));
     }
 
+    /// The hash of an address is for those who may see the address, and leaves the server only where that is wanted.
     #[test]
-    fn clients_compute_only_what_they_may_see() {
+    fn addresses_stand_for_pictures_only_where_they_may_be_seen() {
         let mut dir = fixture::directory();
-        for (visibility, client_gravatar, is_null) in [(1, true, true), (1, false, false), (4, true, false)] {
-            let mut user = fixture::member();
-            user.settings.insert("email_address_visibility".into(), SettingValue::Int(visibility));
-            dir.put_user(user.clone());
-            let other = dir.user(fixture::OTHER_MEMBER).map(|user| &**user);
-            let url = avatar_url(&dir, other, &user, client_gravatar, AvatarSize::Small);
-            assert_eq!(url.is_none(), is_null, "{visibility} {client_gravatar}");
+        for source in ["J", "G"] {
+            fixture::set_realm(&mut dir, DEFAULT_AVATAR_SOURCE, SettingValue::Text(source.into()));
+            for visibility in 1..=5 {
+                let mut user = fixture::member();
+                user.settings.insert("email_address_visibility".into(), SettingValue::Int(visibility));
+                dir.put_user(user.clone());
+                let everybody = fixture::EVERYBODY.into_iter().map(|id| dir.user(id).map(|user| &**user));
+                for viewer in everybody.chain([None]) {
+                    let sees = shown_delivery_email(&dir, viewer, &user).is_some();
+                    let is_hash = source == "G" && sees;
+                    let url = |client| avatar_url(&dir, viewer, &user, client, AvatarSize::Small);
+                    assert_eq!(url(true).is_none(), is_hash, "{source} {visibility}");
+                    assert_eq!(
+                        url(false).unwrap().contains("gravatar.com"),
+                        is_hash,
+                        "{source} {visibility}"
+                    );
+                }
+                assert!(!public_avatar_url(&dir, &user, AvatarSize::Small).contains("gravatar"));
+            }
         }
     }
 }

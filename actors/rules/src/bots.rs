@@ -1,4 +1,8 @@
-//! Bots: who may make and change them, and what they can be (companions.md 5).
+//! Bots: who may create and change them, and which values they may have (docs/api/bots.md).
+
+mod rank;
+
+pub use rank::{capped_role, channels_to_leave, check_rank, check_takeover, demoted_bots, handed_on};
 
 use crate::error::{BotError, RuleError};
 use crate::names::parse_full_name;
@@ -20,22 +24,32 @@ pub const BOTS_OF_OWNER_MAX: usize = 500;
 /// The mark of an account that may create others (see POST /users).
 const CAN_CREATE_USERS: &str = "can_create_users";
 
-/// The bot with an id, for somebody who may look after it: its owner, and administrators. A bot that may create
-/// accounts is for owners of the organization only.
+/// The bot with an id, for somebody who may manage it: its owner, and administrators, unless the bot's role is above
+/// theirs. A bot that may create accounts is for owners of the organization only.
 ///
 /// # Errors
-/// `Missing` for people and the server's own bots, too; `InsufficientPermission`, `OwnerRequired`.
+/// `Missing` for people and the server's own bots, too; `InsufficientPermission`, `OwnerRequired`; as `check_rank`.
 pub fn access_bot<'d>(directory: &'d Directory, by: &User, bot: i64) -> Result<&'d Arc<User>, RuleError> {
     let found = u32::try_from(bot).ok().and_then(|id| directory.user(UserId(id)));
     let found = found.filter(|user| user.is_bot() && !user.is_system_bot()).ok_or(BotError::Missing)?;
-    let owner = found.bot.as_ref().and_then(|bot| bot.owner);
-    if owner != Some(by.id) && !by.is_administrator() {
+    if found.owner() != Some(by.id) && !by.is_administrator() {
         return Err(RuleError::InsufficientPermission);
     }
+    check_rank(by, found.role)?;
     if found.bool_setting(CAN_CREATE_USERS, false) {
         check_owner(by)?;
     }
     Ok(found)
+}
+
+/// The bot whose key somebody may see or renew. Only the owner may: with the key one reads what the bot reads, private
+/// channels and direct messages included.
+///
+/// # Errors
+/// As [`access_bot`]; `KeyOfOwner`.
+pub fn access_bot_key<'d>(dir: &'d Directory, by: &User, bot: i64) -> Result<&'d Arc<User>, RuleError> {
+    let found = access_bot(dir, by, bot)?;
+    if found.owner() == Some(by.id) { Ok(found) } else { Err(BotError::KeyOfOwner.into()) }
 }
 
 /// The kind with a wire code, if this server has bots of that kind.
@@ -165,11 +179,12 @@ pub fn default_channel(directory: &Directory, by: &User, name: &str) -> Result<O
     Ok(Some(found.channel().id))
 }
 
-/// Whether somebody may give a bot another role: administrators; only owners make and unmake owners.
+/// Whether somebody may give a bot another role: administrators; only owners make and unmake owners. No role is above
+/// that of the bot's owner.
 ///
 /// # Errors
-/// `InvalidRole`, `AdministratorRequired`, `OwnerRequired`.
-pub fn check_bot_role(by: &User, bot: &User, code: i64) -> Result<Role, RuleError> {
+/// `InvalidRole`, `AdministratorRequired`, `OwnerRequired`, `RoleAboveOwner`.
+pub fn check_bot_role(by: &User, bot: &User, owner: &User, code: i64) -> Result<Role, RuleError> {
     let role = Role::from_code(code).ok_or(BotError::InvalidRole)?;
     if role != bot.role {
         check_administrator(by)?;
@@ -177,20 +192,20 @@ pub fn check_bot_role(by: &User, bot: &User, code: i64) -> Result<Role, RuleErro
             check_owner(by)?;
         }
     }
-    Ok(role)
+    if role < owner.role { Err(BotError::RoleAboveOwner.into()) } else { Ok(role) }
 }
 
 /// Who is to answer for a bot from now on.
 ///
 /// # Errors
 /// `OwnerMissing`, `OwnerDeactivated`, `OwnerIsBot`.
-pub fn check_new_owner(directory: &Directory, owner: i64) -> Result<UserId, BotError> {
+pub fn check_new_owner(directory: &Directory, owner: i64) -> Result<&Arc<User>, BotError> {
     let found = u32::try_from(owner).ok().and_then(|id| directory.user(UserId(id)));
     let found = found.filter(|user| !user.is_system_bot()).ok_or(BotError::OwnerMissing)?;
     match (found.is_active, found.is_bot()) {
         (false, _) => Err(BotError::OwnerDeactivated),
         (_, true) => Err(BotError::OwnerIsBot),
-        _ => Ok(found.id),
+        _ => Ok(found),
     }
 }
 
@@ -276,15 +291,18 @@ mod tests {
         let (member, administrator, owner) =
             (someone(&dir, MEMBER), someone(&dir, ADMINISTRATOR), someone(&dir, OWNER));
         let bot = someone(&dir, BOT);
-        for (by, code, expected) in [
-            (&member, 400, Ok(Role::Member)),
-            (&member, 200, Err(RuleError::AdministratorRequired)),
-            (&administrator, 200, Ok(Role::Administrator)),
-            (&administrator, 100, Err(RuleError::OwnerRequired)),
-            (&owner, 100, Ok(Role::Owner)),
-            (&owner, 7, Err(BotError::InvalidRole.into())),
+        for (by, of, code, expected) in [
+            (&member, &member, 400, Ok(Role::Member)),
+            (&member, &member, 200, Err(RuleError::AdministratorRequired)),
+            (&administrator, &owner, 200, Ok(Role::Administrator)),
+            (&administrator, &member, 600, Ok(Role::Guest)),
+            (&administrator, &member, 200, Err(BotError::RoleAboveOwner.into())),
+            (&administrator, &owner, 100, Err(RuleError::OwnerRequired)),
+            (&owner, &owner, 100, Ok(Role::Owner)),
+            (&owner, &administrator, 100, Err(BotError::RoleAboveOwner.into())),
+            (&owner, &owner, 7, Err(BotError::InvalidRole.into())),
         ] {
-            assert_eq!(check_bot_role(by, &bot, code), expected, "{} {code}", by.id);
+            assert_eq!(check_bot_role(by, &bot, of, code), expected, "{} {} {code}", by.id, of.id);
         }
         for (new, expected) in [
             (OTHER_MEMBER, Ok(OTHER_MEMBER)),
@@ -294,7 +312,7 @@ mod tests {
             (SYSTEM_BOT, Err(BotError::OwnerMissing)),
             (UserId(99), Err(BotError::OwnerMissing)),
         ] {
-            assert_eq!(check_new_owner(&dir, new.0.into()), expected, "{new}");
+            assert_eq!(check_new_owner(&dir, new.0.into()).map(|owner| owner.id), expected, "{new}");
         }
     }
 }

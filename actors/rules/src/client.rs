@@ -1,4 +1,5 @@
-//! What a client's name says (conventions.md 10).
+//! The name of the calling program, from the `client` parameter or its `User-Agent`. It is stored with messages as
+//! `client`, and decides whether they are read by their sender.
 
 /// Longest name that is kept, in characters.
 pub const CLIENT_NAME_LENGTH_MAX: usize = 30;
@@ -20,26 +21,30 @@ const READING_CLIENTS: [&str; 11] = [
     "android",
 ];
 
-/// The client's name in a `User-Agent`: up to the first `/`, `(`, or space before a digit; cut to 30.
-pub fn client_name(user_agent: Option<&str>) -> String {
-    let agent = user_agent.unwrap_or_default();
-    let before_digit = |index: usize| agent[index..].starts_with(|c: char| c.is_ascii_digit());
-    let mut marks = agent.char_indices().filter(|(index, character)| match character {
-        '/' | '(' => true,
-        ' ' => before_digit(index + 1),
-        _ => false,
-    });
-    let end = marks.next().map_or(agent.len(), |(index, _)| index);
-    cut_client_name(&agent[..end])
-}
-
-/// A name given by the `client` parameter, cut to 30.
-pub fn cut_client_name(name: &str) -> String {
-    let name = name.trim();
-    if name.is_empty() {
-        return CLIENT_UNSPECIFIED.to_owned();
+/// The name of the calling program: the `client` parameter when given, else what the `User-Agent` says.
+pub fn client_name(parameter: Option<&str>, user_agent: Option<&str>) -> String {
+    let given = parameter.map(str::trim).filter(|name| !name.is_empty());
+    let name = given.unwrap_or_else(|| parse_user_agent(user_agent.unwrap_or("")));
+    // Bytes are never fewer than characters, so most names need no counting.
+    if name.len() <= CLIENT_NAME_LENGTH_MAX {
+        return name.to_owned();
     }
     name.chars().take(CLIENT_NAME_LENGTH_MAX).collect()
+}
+
+/// The text of a `User-Agent` up to the first `/`, `(`, or space before a digit.
+fn parse_user_agent(header: &str) -> &str {
+    let bytes = header.as_bytes();
+    let stop = |at: &usize| match bytes[*at] {
+        b'/' | b'(' => true,
+        b' ' => bytes.get(at + 1).is_some_and(u8::is_ascii_digit),
+        _ => false,
+    };
+    let end = (0..bytes.len()).find(stop).unwrap_or(bytes.len());
+    match header[..end].trim() {
+        "" => CLIENT_UNSPECIFIED,
+        name => name,
+    }
 }
 
 /// Whether messages sent by this client are read by their sender, unless the client says otherwise.
@@ -53,21 +58,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_end_where_versions_begin() {
-        for (agent, name) in [
+    fn names_from_user_agents() {
+        let cases = [
             (Some("ZulipMobile/30.0 (iOS 17)"), "ZulipMobile"),
             (Some("zulip-terminal/0.7"), "zulip-terminal"),
             (Some("python-requests/2"), "python-requests"),
-            (Some("ZulipPython 0.9"), "ZulipPython"),
-            (Some("My Bot (test)"), "My Bot"),
+            (Some("Zulip Bot 3"), "Zulip Bot"),
+            (Some("My Client (x)"), "My Client"),
+            (Some("(only a comment)"), "Unspecified"),
+            (Some("  "), "Unspecified"),
+            (None, "Unspecified"),
+            (Some("ünïcode/1"), "ünïcode"),
             (Some("My Bot é"), "My Bot é"),
             (Some("/1"), "Unspecified"),
-            (Some(""), "Unspecified"),
-            (None, "Unspecified"),
             (Some("a234567890b234567890c234567890d"), "a234567890b234567890c234567890"),
-        ] {
-            assert_eq!(client_name(agent), name, "{agent:?}");
+        ];
+        for (header, name) in cases {
+            assert_eq!(client_name(None, header), name, "{header:?}");
         }
+    }
+
+    #[test]
+    fn client_parameter_wins_and_names_are_cut() {
+        assert_eq!(client_name(Some("tests/api"), Some("curl/8")), "tests/api");
+        assert_eq!(client_name(Some(" "), Some("curl/8")), "curl");
+        assert_eq!(client_name(Some(&"é".repeat(40)), None), "é".repeat(30));
     }
 
     #[test]

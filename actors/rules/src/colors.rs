@@ -1,4 +1,4 @@
-//! Colours of subscriptions (endpoints.md 0.4).
+//! Colors of subscriptions (docs/api/subscriptions.md#colors).
 
 use crate::error::RuleError;
 

@@ -1,4 +1,4 @@
-//! Message content as it is stored (endpoints.md 1, step 5). What it means is `markdown`.
+//! Normalization of message content before it is stored (docs/api/messages.md#send-a-message). Rendering is `markdown`.
 
 use crate::error::RuleError;
 use crate::text;

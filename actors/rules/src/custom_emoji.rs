@@ -1,4 +1,4 @@
-//! An organization's own emoji: what they may be called, and who may add and remove them (companions.md 10).
+//! Custom emoji: valid names, and who may add and remove them (docs/api/emoji.md#custom-emoji).
 
 use crate::avatar::picture_url;
 use crate::emoji;

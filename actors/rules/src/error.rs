@@ -1,7 +1,7 @@
 //! Why a rule refuses, as words with data.
 //!
 //! Which code and HTTP status a word becomes, and which data is repeated in extra fields, is one table at
-//! the edge (`src/http/error.rs`). The display text of each word is the `msg` of the specification.
+//! the edge (`src/http/error.rs`). The display text is the `msg` that clients read.
 
 mod account;
 mod bot;
@@ -20,19 +20,27 @@ pub use bot::BotError;
 pub use edit::EditError;
 pub use emoji::EmojiError;
 pub use group::{GroupError, GroupObjection};
-pub use invitation::{AddressProblem, InvitationEnd, InvitationError, InvitingRefusal, NotInvited};
+pub use invitation::{
+    AddressProblem, AddressRefusal, InvitationEnd, InvitationError, InvitingRefusal, NotInvited,
+};
 pub use organization::OrganizationError;
 pub use personal::PersonalError;
 pub use picture::PictureError;
 pub use push::PushError;
 pub use widget::WidgetError;
 
-use crate::topics::EMPTY_TOPIC_DISPLAY_NAME;
+use crate::text::EMPTY_TOPIC_DISPLAY_NAME;
+use serde_json::Value;
+
+/// A JSON value as text: a string without its quotes.
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
 
 /// A refusal. The display text is exactly what a client reads.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
-    // --- roles (conventions.md 1) ---
+    // --- roles (docs/api/conventions.md#who-may-call) ---
     /// Only administrators and owners may.
     #[error("Must be an organization administrator")]
     AdministratorRequired,
@@ -42,13 +50,10 @@ pub enum RuleError {
     /// Everybody but guests may.
     #[error("Not allowed for guest users")]
     GuestsRefused,
-    /// People may, bots may not.
-    #[error("This endpoint does not accept bot requests.")]
-    BotsRefused,
     /// A group permission is missing.
     #[error("Insufficient permission")]
     InsufficientPermission,
-    /// Without an account only a narrow to web-public channels is answered (conventions.md 1).
+    /// Without an account only a narrow to web-public channels is answered.
     #[error("Not logged in: API authentication or user session required")]
     LoginRequired,
 
@@ -140,10 +145,10 @@ pub enum RuleError {
     #[error("Private channels cannot be made default.")]
     PrivateChannelDefault,
     /// Neither a number of days nor one of the two words. The edge repeats `var_name` and `bad_value`.
-    #[error("Bad value for 'message_retention_days': {value}")]
+    #[error("Bad value for 'message_retention_days': {}", plain(value))]
     RetentionInvalid {
-        /// As given.
-        value: String,
+        /// As given, of whatever type.
+        value: Value,
     },
     /// There is nothing to unarchive.
     #[error("Channel is not currently deactivated")]
@@ -167,11 +172,8 @@ pub enum RuleError {
         position: usize,
     },
     /// Another folder has this name.
-    #[error("Channel folder '{name}' already exists")]
-    FolderAlreadyExists {
-        /// As asked for.
-        name: String,
-    },
+    #[error("Channel folder name already in use")]
+    FolderNameTaken,
     /// Channels are in the folder.
     #[error("You need to remove all the channels from this folder to archive it.")]
     FolderInUse,
@@ -218,6 +220,9 @@ pub enum RuleError {
     /// Nothing is left after trimming.
     #[error("Message must not be empty")]
     ContentEmpty,
+    /// Markdown without a reasonable HTML.
+    #[error("Unable to render message")]
+    Unrenderable,
     /// NUL in the content.
     #[error("Message must not contain null bytes")]
     ContentNul,
@@ -283,7 +288,7 @@ pub enum RuleError {
         email: String,
     },
 
-    // --- names of people (conventions.md 5) ---
+    // --- names of people (docs/api/conventions.md#names-of-people) ---
     /// Fewer than 2 characters.
     #[error("Name too short!")]
     NameTooShort,
@@ -307,6 +312,12 @@ pub enum RuleError {
         /// The setting.
         name: String,
     },
+    /// A number for which nothing stands.
+    #[error("Invalid {name}: Value error, Not in the list of possible values")]
+    NotListed {
+        /// The parameter.
+        name: &'static str,
+    },
     /// Of the wrong type.
     #[error("{name} is not {wanted}")]
     SettingType {
@@ -328,12 +339,12 @@ pub enum RuleError {
         field: &'static str,
     },
     /// Neither a number above zero nor the word for no limit. The edge repeats `var_name` and `bad_value`.
-    #[error("Bad value for '{name}': {value}")]
+    #[error("Bad value for '{name}': {}", plain(value))]
     SettingBadValue {
         /// The setting.
         name: &'static str,
-        /// As given.
-        value: String,
+        /// As given, of whatever type.
+        value: Value,
     },
     /// No time zone of the IANA database.
     #[error("{name} is not a recognized time zone")]
@@ -423,7 +434,7 @@ pub enum RuleError {
         limit: usize,
     },
 
-    // --- narrow (endpoints.md 3) ---
+    // --- narrow (docs/api/narrow.md#operators) ---
     /// Not a list.
     #[error("narrow is not a list")]
     NarrowNotList,

@@ -120,24 +120,7 @@ pub fn unsubscribe(dir: &mut Directory, channel: u32, user: UserId, last: u32) {
 
 pub fn message(id: u32, sender: UserId, place: model::Place) -> model::Message {
     let recipient = place.channel().map_or(RecipientId(1000), |channel| RecipientId(channel.0));
-    model::Message {
-        id: MessageId(id),
-        sender,
-        recipient,
-        place,
-        sent: Timestamp(0),
-        content: String::new(),
-        rendered: String::new(),
-        client: String::new(),
-        traits: Default::default(),
-        user_flags: Vec::new(),
-        topic_links: Vec::new(),
-        edits: Vec::new(),
-        last_edited: None,
-        last_moved: None,
-        reactions: Vec::new(),
-        submessages: Vec::new(),
-    }
+    model::Message::new(MessageId(id), sender, recipient, place, Timestamp(0))
 }
 
 pub fn in_channel(channel: u32, topic: &str) -> model::Place {

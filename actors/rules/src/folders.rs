@@ -1,4 +1,4 @@
-//! Folders of channels: names, order, and when one may be archived (companions.md 6, conventions.md 5).
+//! Channel folders: names, order, and when one may be archived (docs/api/channels.md#channel-folders).
 //!
 //! All changes are for administrators (`permissions::roles::check_administrator`).
 
@@ -30,7 +30,7 @@ pub fn check_folder_name(
     }
     let key = name.to_lowercase();
     if others.into_iter().any(|other| other.as_ref().to_lowercase() == key) {
-        return Err(RuleError::FolderAlreadyExists { name: name.to_owned() });
+        return Err(RuleError::FolderNameTaken);
     }
     Ok(name)
 }
@@ -77,13 +77,12 @@ mod tests {
     #[test]
     fn folder_names() {
         let long = "f".repeat(61);
-        let taken = RuleError::FolderAlreadyExists { name: "OLD".into() };
         for (raw, expected) in [
             (" Kitchen ", Ok("Kitchen")),
             ("", Err(RuleError::FolderNameEmpty)),
             (" ", Err(RuleError::FolderNameEmpty)),
             ("a\u{7}", Err(RuleError::FolderNameCharacter { position: 2 })),
-            ("OLD", Err(taken)),
+            ("OLD", Err(RuleError::FolderNameTaken)),
             (&long[..60], Ok(&long[..60])),
             (&long, Err(RuleError::TooLong { field: "name", limit: 60 })),
         ] {

@@ -1,4 +1,4 @@
-//! User groups: names, who may make and change them (companions.md 7, conventions.md 5).
+//! User groups: names, and who may create and change them (docs/api/groups.md).
 
 mod deactivate;
 mod members;
@@ -143,15 +143,15 @@ pub fn manages_group(dir: &Directory, user: &User, group: &UserGroup) -> bool {
 /// `InsufficientPermission`.
 pub fn access_group_to_manage<'d>(
     dir: &'d Directory,
-    actor: &User,
+    requester: &User,
     id: i64,
 ) -> Result<&'d Arc<UserGroup>, RuleError> {
-    check_not_guest(actor)?;
+    check_not_guest(requester)?;
     let group = access_group(dir, id)?;
     if group.is_system {
         return Err(RuleError::InvalidUserGroup);
     }
-    if manages_group(dir, actor, group) { Ok(group) } else { Err(RuleError::InsufficientPermission) }
+    if manages_group(dir, requester, group) { Ok(group) } else { Err(RuleError::InsufficientPermission) }
 }
 
 /// What a client wants changed of a group.
@@ -183,7 +183,7 @@ pub enum GroupChange {
 /// Decides a change of a group: `NothingNew` if nothing is asked for, then access, name, settings.
 pub fn check_group_update<'d>(
     dir: &'d Directory,
-    actor: &User,
+    requester: &User,
     id: i64,
     update: &GroupUpdate,
 ) -> Result<(&'d Arc<UserGroup>, Vec<GroupChange>), RuleError> {
@@ -191,7 +191,7 @@ pub fn check_group_update<'d>(
     if name.is_none() && description.is_none() && permissions.is_empty() && is_deactivated.is_none() {
         return Err(GroupError::NothingNew.into());
     }
-    let group = access_group_to_manage(dir, actor, id)?;
+    let group = access_group_to_manage(dir, requester, id)?;
     let mut changes = Vec::new();
     if *is_deactivated == Some(false) && group.is_deactivated {
         changes.push(GroupChange::Reactivated);

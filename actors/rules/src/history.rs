@@ -1,4 +1,4 @@
-//! What people may see of how a message was changed (endpoints.md 0.3 and 4).
+//! Which part of a message's edit history is visible (docs/api/messages.md#fetch-the-edit-history).
 
 mod diff;
 
@@ -43,16 +43,25 @@ impl HistoryPolicy {
     }
 }
 
-/// The edits that messages tell of (`edit_history`), newest first; empty means that the field is absent.
+/// The edits that a message tells of (`edit_history`), newest first; empty means that the field is absent.
 /// Costs nothing where everything is shown.
-pub fn visible_edits(edits: &[EditEntry], policy: HistoryPolicy) -> Cow<'_, [EditEntry]> {
+pub fn visible_edits(message: &Message, policy: HistoryPolicy) -> Cow<'_, [EditEntry]> {
     if policy == HistoryPolicy::All {
-        return Cow::Borrowed(edits);
+        return Cow::Borrowed(without_gap(message));
     }
-    let shown = edits.iter().filter(|edit| policy.shows(edit));
+    let shown = message.edits.iter().filter(|edit| policy.shows(edit));
     Cow::Owned(
         shown.map(|edit| EditEntry { prev_content: None, prev_rendered: None, ..edit.clone() }).collect(),
     )
+}
+
+/// The newest steps of a history, up to the first that the message does not carry any more.
+fn without_gap(message: &Message) -> &[EditEntry] {
+    if !message.is_history_cut() {
+        return &message.edits;
+    }
+    let oldest = message.edits.iter().rposition(|edit| edit.prev_content.is_some());
+    &message.edits[..oldest.map_or(0, |oldest| oldest + 1)]
 }
 
 /// A message as it was after one change.
@@ -81,7 +90,7 @@ pub struct Snapshot<'m> {
 }
 
 /// Every state of a message that the policy shows, the original first. Where content is not shown, all have the
-/// present one.
+/// present one. Of a history that is cut, the oldest state of which the content is known comes first.
 pub fn snapshots(message: &Message, policy: HistoryPolicy) -> Vec<Snapshot<'_>> {
     let mut budget = DiffBudget::default();
     let mut found = Vec::with_capacity(message.edits.len() + 1);
@@ -97,8 +106,12 @@ pub fn snapshots(message: &Message, policy: HistoryPolicy) -> Vec<Snapshot<'_>> 
         prev_rendered: None,
         content_html_diff: None,
     };
-    for edit in message.edits.iter().filter(|edit| policy.shows(edit)) {
-        let shows_content = policy == HistoryPolicy::All;
+    let shows_content = policy == HistoryPolicy::All;
+    let (edits, oldest) = match (shows_content, without_gap(message).split_last()) {
+        (true, Some((oldest, newer))) if message.is_history_cut() => (newer, Some(oldest)),
+        _ => (message.edits.as_slice(), None),
+    };
+    for edit in edits.iter().filter(|edit| policy.shows(edit)) {
         let prev_content = edit.prev_content.as_deref().filter(|_| shows_content);
         let prev_rendered = edit.prev_rendered.as_deref().filter(|_| shows_content);
         let prev_topic = edit.topic.as_ref().map(|(before, _)| before.as_str());
@@ -115,6 +128,9 @@ pub fn snapshots(message: &Message, policy: HistoryPolicy) -> Vec<Snapshot<'_>> 
         state.topic = prev_topic.unwrap_or(state.topic);
         state.content = prev_content.unwrap_or(state.content);
         state.rendered = prev_rendered.unwrap_or(state.rendered);
+    }
+    if let Some(oldest) = oldest {
+        (state.at, state.user) = (oldest.at, oldest.user);
     }
     found.push(state);
     found.reverse();
@@ -146,7 +162,7 @@ mod tests {
         message.sent = Timestamp(1);
         let content = |text: &str, entry| EditEntry {
             prev_content: Some(text.into()),
-            prev_rendered: Some(format!("<p>{text}</p>")),
+            prev_rendered: Some(format!("<p>{text}</p>").into()),
             ..entry
         };
         message.edits = vec![
@@ -155,20 +171,37 @@ mod tests {
             EditEntry { topic: Some(("one".into(), "two".into())), ..edit(3) },
             content("a", edit(2)),
         ];
+        message.version = 2;
         message
+    }
+
+    #[test]
+    fn of_a_cut_history_the_newest_part_is_shown_without_a_gap() {
+        let mut message = message();
+        message.edits.pop();
+        let visible = visible_edits(&message, HistoryPolicy::All);
+        assert_eq!(visible.iter().map(|edit| edit.at.0).collect::<Vec<_>>(), [5, 4]);
+        assert_eq!(visible_edits(&message, HistoryPolicy::Moves).len(), 3, "no move is missing");
+        let states = snapshots(&message, HistoryPolicy::All);
+        let told: Vec<_> =
+            states.iter().map(|state| (state.at.0, state.content, state.prev_content)).collect();
+        assert_eq!(told, [(4, "c", None), (5, "c", None)]);
+        assert_eq!(states[0].user, fixture::MEMBER);
+        message.edits.retain(|edit| edit.prev_content.is_none());
+        assert!(visible_edits(&message, HistoryPolicy::All).is_empty());
     }
 
     #[test]
     fn messages_tell_what_the_policy_shows() {
         let mut realm = fixture::realm();
-        let edits = message().edits;
+        let message = message();
         for (word, shown, with_content) in
             [("all", vec![5, 4, 3, 2], 2), ("moves", vec![5, 4, 3], 0), ("none", vec![], 0)]
         {
             let name = "message_edit_history_visibility_policy".to_owned();
             realm.settings.insert(name, SettingValue::Text(word.into()));
             let policy = HistoryPolicy::of(&realm);
-            let visible = visible_edits(&edits, policy);
+            let visible = visible_edits(&message, policy);
             assert_eq!(visible.iter().map(|edit| edit.at.0).collect::<Vec<_>>(), shown, "{word}");
             assert_eq!(visible.iter().filter(|edit| edit.prev_content.is_some()).count(), with_content);
             assert_eq!(policy.check().is_ok(), word != "none");

@@ -1,4 +1,4 @@
-//! Who may invite whom, to be what, and who may take it back (endpoints.md 10, companions.md 10).
+//! Who may invite others, to which role, and who may revoke invitations (docs/api/invitations.md).
 
 use crate::address_list::{is_address, parse_address_list};
 use crate::addresses::check_email_allowed;
@@ -9,7 +9,8 @@ use crate::permissions::create::check_may_add_subscribers;
 use crate::permissions::group_setting::{active_group, check_holds_realm};
 use crate::settings::{RealmPermission, realm_bool};
 use model::{
-    ChannelId, Directory, GroupId, Invitation, InvitationId, InvitationState, Role, Timestamp, User,
+    Channel, ChannelId, Directory, GroupId, Invitation, InvitationId, InvitationState, Role, Timestamp, User,
+    UserId,
 };
 use std::sync::Arc;
 
@@ -52,8 +53,8 @@ pub struct InvitationPlan {
     pub skipped: Vec<NotInvited>,
 }
 
-/// Decides invitations by mail, in the order of endpoints.md 10. `daily_max` bounds those of the whole organization in
-/// a day; 0: nothing does.
+/// Decides invitations by e-mail, checking in the order of docs/api/invitations.md#invite-by-e-mail. `daily_max` limits
+/// the whole organization per day; 0 is no limit.
 ///
 /// # Errors
 /// `InsufficientPermission`, `OwnerRequired`, every [`InvitationError`] up to `NotSent`, `InvalidUserGroup`, `TooLong`.
@@ -135,6 +136,7 @@ fn plan(
         sent: now,
         expires: request.valid_minutes.map(|minutes| now.plus_secs(minutes.saturating_mul(60))),
         state: InvitationState::Pending,
+        has_expired: false,
     })
 }
 
@@ -142,14 +144,10 @@ fn plan(
 fn check_channels(dir: &Directory, inviter: &User, ids: &[i64]) -> Result<Vec<ChannelId>, RuleError> {
     let mut channels = Vec::with_capacity(ids.len());
     for id in ids {
-        let found = access_channel_content(dir, inviter, ChannelRef::Id(*id), Archived::Refused);
-        channels.push(found.map_err(|_| InvitationError::ChannelInvalid { id: *id })?.channel());
+        channels.push(readable_channel(dir, inviter, *id)?);
     }
     for channel in &channels {
-        let is_default = dir.realm().default_channels.contains(&channel.id);
-        if !is_default && check_may_add_subscribers(dir, inviter, channel).is_err() {
-            return Err(InvitationError::SubscribingNotPermitted.into());
-        }
+        check_may_add_to(dir, inviter, channel)?;
     }
     let mut channels: Vec<ChannelId> = channels.into_iter().map(|channel| channel.id).collect();
     channels.sort();
@@ -157,19 +155,32 @@ fn check_channels(dir: &Directory, inviter: &User, ids: &[i64]) -> Result<Vec<Ch
     Ok(channels)
 }
 
+fn readable_channel<'d>(dir: &'d Directory, inviter: &User, id: i64) -> Result<&'d Arc<Channel>, RuleError> {
+    let found = access_channel_content(dir, inviter, ChannelRef::Id(id), Archived::Refused);
+    found.map(|found| found.channel()).map_err(|_| InvitationError::ChannelInvalid { id }.into())
+}
+
+fn check_may_add_to(dir: &Directory, inviter: &User, channel: &Channel) -> Result<(), RuleError> {
+    let is_default = dir.realm().default_channels.contains(&channel.id);
+    if !is_default && check_may_add_subscribers(dir, inviter, channel).is_err() {
+        return Err(InvitationError::SubscribingNotPermitted.into());
+    }
+    Ok(())
+}
+
+fn check_group(dir: &Directory, inviter: &User, id: i64) -> Result<GroupId, RuleError> {
+    let group = active_group(dir, id)?;
+    if group.is_system {
+        return Err(RuleError::InvalidUserGroup);
+    }
+    let may_add = manages_group(dir, inviter, group) || dir.holds(&group.permissions.add_members, inviter.id);
+    if may_add { Ok(group.id) } else { Err(RuleError::InsufficientPermission) }
+}
+
 fn check_groups(dir: &Directory, inviter: &User, ids: &[i64]) -> Result<Vec<GroupId>, RuleError> {
     let mut groups = Vec::with_capacity(ids.len());
     for id in ids {
-        let group = active_group(dir, *id)?;
-        if group.is_system {
-            return Err(RuleError::InvalidUserGroup);
-        }
-        let may_add =
-            manages_group(dir, inviter, group) || dir.holds(&group.permissions.add_members, inviter.id);
-        if !may_add {
-            return Err(RuleError::InsufficientPermission);
-        }
-        groups.push(group.id);
+        groups.push(check_group(dir, inviter, *id)?);
     }
     groups.sort();
     groups.dedup();
@@ -245,17 +256,19 @@ pub fn check_new_address(dir: &Directory, address: &str) -> Result<(), AddressPr
 /// invitation whose time is over can be taken back and sent again.
 pub fn access_invitation<'d>(
     dir: &'d Directory,
-    actor: &User,
+    requester: &User,
     id: InvitationId,
     is_reusable: bool,
 ) -> Result<&'d Arc<Invitation>, RuleError> {
     let found = dir.invitation(id).filter(|invitation| invitation.is_reusable() == is_reusable);
     let invitation = found.ok_or(InvitationError::Missing)?;
-    if invitation.inviter != actor.id {
-        if invitation.role == Role::Owner && actor.role != Role::Owner {
+    if invitation.inviter != requester.id {
+        if invitation.role == Role::Owner && requester.role != Role::Owner {
             return Err(RuleError::OwnerRequired);
         }
-        crate::permissions::roles::check_administrator(actor)?;
+        if !requester.is_administrator() {
+            return Err(InvitationError::AdministratorRequired.into());
+        }
     }
     match (invitation.is_pending(), is_reusable) {
         (true, _) => Ok(invitation),
@@ -266,10 +279,10 @@ pub fn access_invitation<'d>(
 
 /// Whether somebody sees an open invitation in the list: administrators all of them, others their own. A link with
 /// which anybody becomes an owner is shown to owners and to whoever made it: it would make owners of administrators.
-pub fn sees_invitation(actor: &User, invitation: &Invitation) -> bool {
+pub fn sees_invitation(requester: &User, invitation: &Invitation) -> bool {
     let makes_owners = invitation.is_reusable() && invitation.role == Role::Owner;
-    invitation.inviter == actor.id
-        || if makes_owners { actor.role == Role::Owner } else { actor.is_administrator() }
+    invitation.inviter == requester.id
+        || if makes_owners { requester.role == Role::Owner } else { requester.is_administrator() }
 }
 
 /// How long an invitation that is sent again is good: as long as it was at first.
@@ -281,13 +294,54 @@ pub fn renewed_expiry(invitation: &Invitation, now: Timestamp) -> Option<Timesta
 ///
 /// # Errors
 /// Why not.
-pub fn check_open(invitation: &Invitation, now: Timestamp) -> Result<(), InvitationEnd> {
+fn check_open(invitation: &Invitation, now: Timestamp) -> Result<(), InvitationEnd> {
     match invitation.state {
         InvitationState::Used(_) => Err(InvitationEnd::Used),
         InvitationState::Revoked => Err(InvitationEnd::Revoked),
         InvitationState::Pending if invitation.is_expired(now) => Err(InvitationEnd::Expired),
         InvitationState::Pending => Ok(()),
     }
+}
+
+/// What an invitation gives as of now: no more than its inviter could still give. None: the inviter has been
+/// deactivated or is a guest, or could no longer invite to this role at all.
+pub fn still_given(dir: &Directory, invitation: &Invitation) -> Option<Invitation> {
+    let inviter = dir.user(invitation.inviter).filter(|inviter| inviter.is_active && !inviter.is_guest())?;
+    let permission = match invitation.is_reusable() {
+        true => RealmPermission::CreateMultiuseInvite,
+        false => RealmPermission::InviteUsers,
+    };
+    check_holds_realm(dir, permission, inviter.id).ok()?;
+    check_role(inviter, invitation.role.code().into()).ok()?;
+    let mut given = invitation.clone();
+    given.channels.retain(|id| {
+        let channel = readable_channel(dir, inviter, id.0.into());
+        channel.is_ok_and(|channel| check_may_add_to(dir, inviter, channel).is_ok())
+    });
+    given.groups.retain(|id| check_group(dir, inviter, id.0.into()).is_ok());
+    if !inviter.is_administrator() {
+        given.welcome_text = None;
+    }
+    Some(given)
+}
+
+/// What somebody can still join with: the invitation with what it gives as of now.
+///
+/// # Errors
+/// Why nobody can: as [`check_open`]; `Revoked` where its inviter could no longer send it.
+pub fn open_invitation(
+    dir: &Directory,
+    invitation: &Invitation,
+    now: Timestamp,
+) -> Result<Invitation, InvitationEnd> {
+    check_open(invitation, now)?;
+    still_given(dir, invitation).ok_or(InvitationEnd::Revoked)
+}
+
+/// Open invitations that somebody sent and could no longer send, for the frame that takes the rights away.
+pub fn overreaching_invitations(dir: &Directory, inviter: UserId) -> Vec<InvitationId> {
+    let own = dir.invitations().filter(|one| one.is_pending() && one.inviter == inviter);
+    own.filter(|one| still_given(dir, one).is_none()).map(|one| one.id).collect()
 }
 
 /// Open invitations, expired ones included, for an address that has come in, but for the one it came with.

@@ -1,4 +1,4 @@
-//! The organization's linkifiers: what may be one, and in which order they apply (companions.md 10, markdown.md 4).
+//! The organization's linkifiers: validation and order (docs/api/linkifiers.md#patterns).
 
 use crate::error::{OrganizationError, RuleError};
 use crate::markdown::{Linkifier, LinkifierError};

@@ -1,4 +1,4 @@
-//! Names of channels and people (conventions.md 5 and 9).
+//! Names of channels and people (docs/api/conventions.md#channel-names, docs/api/conventions.md#names-of-people).
 
 use crate::error::RuleError;
 use crate::settings;

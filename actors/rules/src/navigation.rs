@@ -1,4 +1,4 @@
-//! Views in the left sidebar (endpoints.md 17). Whose they are and what order they have is for others.
+//! Navigation views of the left sidebar (docs/api/users.md#navigation-views).
 
 use crate::error::{PersonalError, RuleError};
 use crate::text::strip;

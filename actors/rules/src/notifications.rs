@@ -1,4 +1,4 @@
-//! Who is told of a message outside of a client: on a phone, or by e-mail (api.md PATCH /settings; endpoints.md 5).
+//! Which recipients of a message get a push notification or an e-mail (docs/api/push.md#what-is-notified).
 
 use crate::settings::user_bool;
 use crate::visibility::is_muted;

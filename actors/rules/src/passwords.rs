@@ -1,4 +1,4 @@
-//! Which passwords are good enough (conventions.md 5).
+//! Password strength (docs/api/conventions.md#limits).
 
 /// Shortest password, in code points.
 pub const PASSWORD_LENGTH_MIN: usize = 6;

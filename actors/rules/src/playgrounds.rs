@@ -1,4 +1,4 @@
-//! Sites where code of a language can be tried: what may be one (companions.md 10).
+//! Code playgrounds: validation (docs/api/organization.md#code-playgrounds).
 
 use crate::error::{OrganizationError, RuleError};
 use crate::linkifiers::check_text;

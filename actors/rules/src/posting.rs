@@ -1,4 +1,5 @@
-//! Numbers that older clients read instead of group settings (endpoints.md 0.4, companions.md 2).
+//! Numbers that older clients read instead of group settings (docs/api/channels.md#channel-object,
+//! docs/api/events.md#state).
 //!
 //! Each is derived from who holds a permission; where no number says it, the widest one does.
 

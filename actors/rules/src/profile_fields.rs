@@ -1,4 +1,4 @@
-//! Custom profile fields: what a field may be, and what its values may be (endpoints.md 11, companions.md 5, 10).
+//! Custom profile fields: validation of fields and of their values (docs/api/profile-fields.md).
 //!
 //! Changing fields is for administrators (`permissions::roles::check_administrator`).
 
@@ -44,7 +44,7 @@ pub struct FieldRequest {
 /// Decides a new field; id and order are the caller's to fill in.
 ///
 /// # Errors
-/// The texts of endpoints.md 11, in its order.
+/// In the order of docs/api/profile-fields.md#manage-fields.
 pub fn check_new_field(
     fields: &[ProfileField],
     kind: i64,
@@ -87,7 +87,7 @@ pub fn check_new_field(
 /// Decides a change of a field: the record afterwards.
 ///
 /// # Errors
-/// `FieldMissing`; the texts of endpoints.md 11; the name and hint of a known external account stay.
+/// `FieldMissing`; those of a new field; `DefaultField` for the name and hint of a known external account.
 pub fn check_field_update(
     fields: &[ProfileField],
     id: i64,
@@ -210,8 +210,8 @@ fn check_choices(data: &Map<String, Value>) -> Result<(), PersonalError> {
     }
     let mut texts = HashSet::new();
     for (key, choice) in data {
-        if !key.is_empty() && key.parse::<u64>().is_err() {
-            return Err(PersonalError::ChoiceKeyInvalid);
+        if strip(key).is_empty() {
+            return Err(PersonalError::ChoiceKeyBlank);
         }
         if !choice.is_object() {
             return Err(PersonalError::ChoiceInvalidForm);

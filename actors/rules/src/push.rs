@@ -1,4 +1,4 @@
-//! What registers a phone: tokens of the older way, keys of the newer one (endpoints.md 15 and 20).
+//! Validation of legacy push tokens and of keys for encrypted notifications (docs/api/push.md).
 
 use crate::error::{PushError, RuleError};
 use model::push::PushTokenKind;

@@ -1,10 +1,15 @@
-//! Emoji that people choose: reactions, and the emoji of a status (endpoints.md 12, companions.md 4).
+//! Resolving and validating emoji of reactions and statuses (docs/api/reactions.md#emoji-names-and-codes).
 //!
 //! The organization's own emoji come as an argument; the standard ones are in `emoji`.
 
 use crate::emoji;
 use crate::error::{EmojiError, RuleError};
 use model::{Message, Reaction, UserId};
+
+/// Reactions of one user to one message.
+pub const REACTIONS_PER_USER_MAX: usize = 100;
+/// Reactions to one message. Whoever fetches it gets them all.
+pub const REACTIONS_MAX: usize = 20_000;
 
 /// The emoji of the product itself; its code is its name.
 const EXTRA_EMOJI: &str = "zulip";
@@ -22,7 +27,7 @@ pub enum EmojiKind {
 
 impl EmojiKind {
     /// The word on the wire.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Unicode => "unicode_emoji",
             Self::Realm => "realm_emoji",
@@ -32,7 +37,7 @@ impl EmojiKind {
 
     /// The kind with a wire word: `EmojiError::TypeInvalid` for others.
     pub fn parse(word: &str) -> Result<Self, EmojiError> {
-        let found = [Self::Unicode, Self::Realm, Self::Extra].into_iter().find(|kind| kind.word() == word);
+        let found = [Self::Unicode, Self::Realm, Self::Extra].into_iter().find(|kind| kind.as_str() == word);
         found.ok_or(EmojiError::TypeInvalid)
     }
 }
@@ -76,7 +81,7 @@ pub fn find_emoji(name: &str, custom: &[CustomEmoji]) -> Result<ChosenEmoji, Emo
     let chosen = |code: String, kind: EmojiKind| ChosenEmoji {
         name: name.to_owned(),
         code,
-        kind: kind.word().to_owned(),
+        kind: kind.as_str().to_owned(),
     };
     if let Some(own) = custom.iter().find(|own| own.name == name && !own.is_deactivated) {
         return Ok(chosen(own.id.to_string(), EmojiKind::Realm));
@@ -142,6 +147,12 @@ pub fn check_reaction(
     if message.reactions.iter().filter(same).any(|reaction| reaction.user == user) {
         return Err(EmojiError::ReactionExists.into());
     }
+    if message.reactions.iter().filter(|reaction| reaction.user == user).count() >= REACTIONS_PER_USER_MAX {
+        return Err(EmojiError::TooManyOfUser { limit: REACTIONS_PER_USER_MAX }.into());
+    }
+    if message.reactions.len() >= REACTIONS_MAX {
+        return Err(EmojiError::TooManyReactions { limit: REACTIONS_MAX }.into());
+    }
     let emoji_name = match message.reactions.iter().find(same) {
         Some(first) => first.emoji_name.clone(),
         None => {
@@ -166,7 +177,7 @@ pub fn find_own_reaction<'m>(
         (None, Some(name)) => find_emoji(name, custom)?.code,
         (None, None) => return Err(EmojiError::ReactionUnnamed.into()),
     };
-    let kind = kind.unwrap_or(EmojiKind::Unicode.word());
+    let kind = kind.unwrap_or(EmojiKind::Unicode.as_str());
     let mut own = message.reactions.iter().filter(|reaction| reaction.user == user);
     let found = own.find(|reaction| reaction.emoji_code == code && reaction.reaction_type == kind);
     found.ok_or_else(|| EmojiError::ReactionMissing.into())
@@ -243,6 +254,28 @@ mod tests {
         });
         let gone = proposed("gone", Some("6"), Some("realm_emoji"));
         assert!(check_reaction(&message, fixture::MEMBER, gone, &CUSTOM).is_ok(), "others had it before");
+    }
+
+    #[test]
+    fn reactions_are_bounded_by_user_and_by_message() {
+        let mut message = fixture::message(1, fixture::OWNER, fixture::in_channel(1, "a"));
+        let own = |number: usize, user| Reaction {
+            emoji_name: "x".into(),
+            emoji_code: number.to_string(),
+            reaction_type: "realm_emoji".into(),
+            user,
+        };
+        message.reactions = (0..REACTIONS_PER_USER_MAX).map(|number| own(number, fixture::MEMBER)).collect();
+        let heart = |message: &Message, user| {
+            let reaction = check_reaction(message, user, proposed("heart", None, None), &CUSTOM);
+            reaction.map(drop).map_err(|error| error.to_string())
+        };
+        let refused = Err("You can add at most 100 reactions to a message.".to_owned());
+        assert_eq!(heart(&message, fixture::MEMBER), refused);
+        assert_eq!(heart(&message, fixture::OTHER_MEMBER), Ok(()));
+        message.reactions = (0..REACTIONS_MAX).map(|number| own(0, UserId(1000 + number as u32))).collect();
+        let refused = Err("A message can have at most 20000 reactions.".to_owned());
+        assert_eq!(heart(&message, fixture::MEMBER), refused);
     }
 
     #[test]

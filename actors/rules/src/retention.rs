@@ -1,4 +1,4 @@
-//! How long messages are kept, and when a channel counts as inactive (api.md, Channel).
+//! How long messages are kept, and when a channel counts as inactive (docs/api/channels.md#retention).
 
 use crate::settings::realm_int;
 use model::{Channel, Realm, Timestamp};

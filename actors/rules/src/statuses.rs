@@ -1,4 +1,4 @@
-//! What people say about themselves in a few words and an emoji (endpoints.md 12).
+//! Statuses: a short text and an emoji (docs/api/presence-and-status.md#set-the-own-status).
 
 use crate::error::{EmojiError, PersonalError, RuleError};
 use crate::reactions::{ChosenEmoji, CustomEmoji, ProposedEmoji, check_emoji, complete_emoji};

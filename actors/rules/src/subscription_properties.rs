@@ -1,4 +1,4 @@
-//! What users set for one channel each: the nine properties of a subscription (endpoints.md 8).
+//! The nine properties of a subscription that users set (docs/api/subscriptions.md#set-properties).
 
 use crate::colors::parse_color;
 use crate::error::RuleError;
@@ -26,7 +26,7 @@ impl ChannelNotification {
     const ALL: [Self; 5] = [Self::Desktop, Self::Audible, Self::Push, Self::Email, Self::WildcardMentions];
 
     /// The property on the wire.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Desktop => "desktop_notifications",
             Self::Audible => "audible_notifications",
@@ -72,7 +72,7 @@ pub fn parse_property(property: &str, value: &Value) -> Result<SubscriptionChang
         "in_home_view" => Ok(SubscriptionChange::Muted(!flag()?)),
         "pin_to_top" => Ok(SubscriptionChange::Pinned(flag()?)),
         _ => {
-            let kind = ChannelNotification::ALL.into_iter().find(|kind| kind.word() == property);
+            let kind = ChannelNotification::ALL.into_iter().find(|kind| kind.as_str() == property);
             let unknown = || RuleError::SubscriptionPropertyUnknown { name: property.to_owned() };
             Ok(SubscriptionChange::Notification(kind.ok_or_else(unknown)?, flag()?))
         }
@@ -80,6 +80,16 @@ pub fn parse_property(property: &str, value: &Value) -> Result<SubscriptionChang
 }
 
 impl SubscriptionChange {
+    /// The property on the wire; of muting the newer name.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Color(_) => "color",
+            Self::Muted(_) => "is_muted",
+            Self::Pinned(_) => "pin_to_top",
+            Self::Notification(kind, _) => kind.as_str(),
+        }
+    }
+
     /// The properties that events tell of: muting is told in two words.
     pub fn properties(&self) -> Vec<(&'static str, PropertyValue<'_>)> {
         match self {
@@ -89,7 +99,7 @@ impl SubscriptionChange {
                 ("in_home_view", PropertyValue::Bool(!is_muted)),
             ],
             Self::Pinned(is_pinned) => vec![("pin_to_top", PropertyValue::Bool(*is_pinned))],
-            Self::Notification(kind, value) => vec![(kind.word(), PropertyValue::Bool(*value))],
+            Self::Notification(kind, value) => vec![(kind.as_str(), PropertyValue::Bool(*value))],
         }
     }
 }

@@ -1,8 +1,11 @@
-//! Characters and lengths: what every kind of name and text has in common (conventions.md 8, 9).
+//! Characters and lengths: common rules of names and texts (docs/api/conventions.md#limits).
 
 use unicode_general_category::{GeneralCategory, get_general_category};
 
-/// White space as clients and the specification mean it: Unicode's, and the four separators U+001C to U+001F.
+/// Topic name for clients that do not support empty topics.
+pub const EMPTY_TOPIC_DISPLAY_NAME: &str = "general chat";
+
+/// White space as clients mean it: Unicode's, and the four separators U+001C to U+001F.
 pub(crate) fn is_space(character: char) -> bool {
     character.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&character)
 }
@@ -45,6 +48,22 @@ pub(crate) fn cut(text: &str, length_max: usize, marker: &str) -> String {
     let mut short: String = text.chars().take(keep).collect();
     short.push_str(marker);
     short
+}
+
+/// Text as it stands in HTML: the five characters with a meaning there are escaped.
+pub fn escape_html(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#x27;"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
 }
 
 #[cfg(test)]

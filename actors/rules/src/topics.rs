@@ -1,16 +1,15 @@
-//! Topic names: what is stored, what is refused, what resolved means (conventions.md 8).
+//! Topic names: normalization, validation, resolved topics (docs/api/topics.md#topic-names).
 //!
 //! That topics are equal without regard to case is `model::TopicKey`.
 
 use crate::error::RuleError;
 use crate::settings;
 use crate::text;
+pub use crate::text::EMPTY_TOPIC_DISPLAY_NAME;
 use model::{Channel, Realm, TopicsPolicy};
 
 /// Longest topic, in code points.
 pub const TOPIC_LENGTH_MAX: usize = 60;
-/// What clients without empty topics read and write instead of one.
-pub const EMPTY_TOPIC_DISPLAY_NAME: &str = "general chat";
 /// Also read as the empty topic.
 pub const NO_TOPIC: &str = "(no topic)";
 /// What a resolved topic begins with.
@@ -62,9 +61,11 @@ pub enum ResolveChange {
     Unresolved,
 }
 
-/// Whether a rename does nothing but set or remove the mark (endpoints.md 2, 7).
+/// Whether a rename only sets or removes the mark of resolved topics. A name that gets too long with the mark is cut at
+/// its end.
 pub fn resolve_change(old: &str, new: &str) -> Option<ResolveChange> {
-    if new.strip_prefix(RESOLVED_PREFIX) == Some(old) && !is_resolved(old) {
+    let marked = text::cut(&format!("{RESOLVED_PREFIX}{old}"), TOPIC_LENGTH_MAX, "...");
+    if !is_resolved(old) && new == marked {
         return Some(ResolveChange::Resolved);
     }
     if is_resolved(old) && old.trim_start_matches(['✔', ' ']) == new {
@@ -73,12 +74,12 @@ pub fn resolve_change(old: &str, new: &str) -> Option<ResolveChange> {
     None
 }
 
-/// The policy that holds in a channel (endpoints.md 0.5); never `Inherit`.
+/// The policy that applies in a channel (docs/api/topics.md#topics-policy); never `Inherit`.
 pub fn effective_topics_policy(realm: &Realm, channel: &Channel) -> TopicsPolicy {
     if channel.topics_policy != TopicsPolicy::Inherit {
         return channel.topics_policy;
     }
-    match TopicsPolicy::from_word(settings::realm_text(realm, "topics_policy")) {
+    match TopicsPolicy::from_name(settings::realm_text(realm, "topics_policy")) {
         None | Some(TopicsPolicy::Inherit) => TopicsPolicy::AllowEmptyTopic,
         Some(policy) => policy,
     }
@@ -124,7 +125,14 @@ mod tests {
 
     #[test]
     fn only_the_mark_makes_a_resolve() {
-        let cases = [
+        let [fits, long, longest] = [58, 59, 60].map(|length| "x".repeat(length));
+        let (whole, cut) = (format!("✔ {fits}"), format!("✔ {}...", "x".repeat(55)));
+        let cases: [(&str, &str, Option<ResolveChange>); 11] = [
+            (&fits, &whole, Some(ResolveChange::Resolved)),
+            (&long, &cut, Some(ResolveChange::Resolved)),
+            (&longest, &cut, Some(ResolveChange::Resolved)),
+            (&fits, &cut, None),
+            (&cut, &cut[4..], Some(ResolveChange::Unresolved)),
             ("a", "✔ a", Some(ResolveChange::Resolved)),
             ("✔ a", "a", Some(ResolveChange::Unresolved)),
             ("✔ ✔✔ a", "a", Some(ResolveChange::Unresolved)),

@@ -1,4 +1,4 @@
-//! How busy a channel is (endpoints.md 0.4, `stream_weekly_traffic`).
+//! `stream_weekly_traffic` (docs/api/channels.md#weekly-traffic).
 
 use model::Timestamp;
 

@@ -1,5 +1,5 @@
-//! What users see of topics: what counts as muted, which policies the server sets by itself (endpoints.md 1,
-//! "Automatic visibility policy"), and what becomes of them when topics move (endpoints.md 2).
+//! Visibility of topics: what counts as muted, the automatic policies (docs/api/messages.md#automatic-topic-policy),
+//! and how policies follow topics that move (docs/api/topics.md#visibility-policies).
 
 use crate::error::RuleError;
 use crate::settings;
@@ -14,14 +14,14 @@ pub fn is_muted(is_channel_muted: bool, policy: VisibilityPolicy) -> bool {
     }
 }
 
-/// The policy with a wire code: `SettingInvalid` for others.
+/// The policy with a wire code: `NotListed` for others.
 pub fn parse_policy(code: i64) -> Result<VisibilityPolicy, RuleError> {
     match code {
         0 => Ok(VisibilityPolicy::Inherit),
         1 => Ok(VisibilityPolicy::Muted),
         2 => Ok(VisibilityPolicy::Unmuted),
         3 => Ok(VisibilityPolicy::Followed),
-        _ => Err(RuleError::SettingInvalid { name: "visibility_policy".to_owned() }),
+        _ => Err(RuleError::NotListed { name: "visibility_policy" }),
     }
 }
 
@@ -159,7 +159,7 @@ pub fn move_policies(
     moves
 }
 
-/// Which muted messages `first_unread` passes over (endpoints.md 3).
+/// Which muted messages the anchor `first_unread` skips (docs/api/messages.md#fetch-messages).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkippedMuting {
     /// None: the narrow is about direct messages.
@@ -168,17 +168,6 @@ pub enum SkippedMuting {
     Topics,
     /// Whatever counts as muted.
     TopicsAndChannels,
-}
-
-impl SkippedMuting {
-    /// Whether unread messages of a topic are passed over.
-    pub fn skips(self, is_channel_muted: bool, policy: VisibilityPolicy) -> bool {
-        match self {
-            Self::Nothing => false,
-            Self::Topics => policy == VisibilityPolicy::Muted,
-            Self::TopicsAndChannels => is_muted(is_channel_muted, policy),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -198,9 +187,6 @@ mod tests {
             (true, Followed, false),
         ] {
             assert_eq!(is_muted(channel, policy), muted);
-            assert_eq!(SkippedMuting::TopicsAndChannels.skips(channel, policy), muted);
-            assert_eq!(SkippedMuting::Topics.skips(channel, policy), policy == Muted);
-            assert!(!SkippedMuting::Nothing.skips(channel, policy));
         }
     }
 
@@ -244,7 +230,8 @@ mod tests {
             assert_eq!(parse_policy(policy.code().into()), Ok(policy));
         }
         for code in [-1, 4, 99] {
-            assert_eq!(parse_policy(code).unwrap_err().to_string(), "Invalid visibility_policy");
+            let refused = parse_policy(code).unwrap_err();
+            assert_eq!(refused, RuleError::NotListed { name: "visibility_policy" });
         }
     }
 

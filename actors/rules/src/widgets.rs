@@ -1,4 +1,4 @@
-//! Polls and lists of tasks: what makes a message one, and which parts may be added to it (endpoints.md 24).
+//! Polls and to-do lists: which messages are widgets, and validation of submessages (docs/api/messages.md#widgets).
 
 use crate::error::WidgetError;
 use model::{Message, UserId};
@@ -7,8 +7,12 @@ use serde_json::Value;
 
 /// The highest number that an option or a task may have.
 const INDEX_MAX: i64 = 1000;
-/// Parts that one message holds. Each change of it stores them all, so they are bounded.
-pub const PARTS_MAX: usize = 2000;
+/// Parts that one message holds. Whoever fetches it gets them all.
+pub const PARTS_MAX: usize = 10_000;
+/// Parts that one user adds to one message.
+pub const PARTS_PER_USER_MAX: usize = 1_000;
+/// Bytes that the parts of one message have together.
+pub const PARTS_BYTES_MAX: usize = 1024 * 1024;
 /// Characters of one part.
 pub const PART_CHARS_MAX: usize = 10_000;
 /// The word for parts of widgets (`msg_type`).
@@ -66,6 +70,13 @@ pub fn check_submessage(message: &Message, user: UserId, content: &str) -> Resul
     }
     if message.submessages.len() >= PARTS_MAX {
         return Err(WidgetError::TooManyParts { limit: PARTS_MAX });
+    }
+    if message.submessages.iter().filter(|part| part.sender == user).count() >= PARTS_PER_USER_MAX {
+        return Err(WidgetError::TooManyOwnParts { limit: PARTS_PER_USER_MAX });
+    }
+    let bytes: usize = message.submessages.iter().map(|part| part.content.len()).sum();
+    if bytes + content.len() > PARTS_BYTES_MAX {
+        return Err(WidgetError::PartsTooLarge { limit: PARTS_BYTES_MAX });
     }
     let data: Value = serde_json::from_str(content).map_err(|_| WidgetError::NotJson)?;
     match kind_of(message).as_deref() {

@@ -1,9 +1,8 @@
-//! Who is told: of what happens to messages after they were sent, and to people (events.md 1, "access set", "user viewers").
+//! Recipients of events about messages that were sent before, and about users (docs/api/events.md#event-rules).
 
-use model::{ChannelId, Directory, Message, MessageId, Place, Subscription, User, UserId};
+use model::{ChannelId, Directory, Message, MessageId, Spot, Subscription, User, UserId};
 use roaring::RoaringBitmap;
 use rules::permissions::channel::{History, history_of};
-use rules::permissions::message::Spot;
 use rules::permissions::users::sees_user;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -29,7 +28,7 @@ pub struct Holder {
 /// subscribers with those that each has.
 ///
 /// In a replay the messages may be gone: who got them follows from the stretches of subscriptions then. Who had some of
-/// them otherwise, by a star or a move, nobody knows any more: of a public channel, everybody is told who could read it.
+/// them otherwise, by a star or a move, nobody knows any more: of a public channel, everybody is recipients who could read it.
 pub fn holders(
     view: &View,
     directory: &Directory,
@@ -66,20 +65,20 @@ pub fn holders(
         found.push(Holder { user: *id, part });
     }
     if !record.invite_only {
-        let told: BTreeSet<UserId> = found.iter().map(|holder| holder.user).collect();
-        let keepers = match is_replay {
+        let recipients: BTreeSet<UserId> = found.iter().map(|holder| holder.user).collect();
+        let retained_users = match is_replay {
             true => directory.users().filter(|user| user.is_active).cloned().collect(),
-            false => keepers(view, directory, ids),
+            false => retained_users(view, directory, ids),
         };
-        let keepers = keepers.into_iter();
-        let others = keepers.filter(|user| !user.is_guest() && !told.contains(&user.id));
+        let retained_users = retained_users.into_iter();
+        let others = retained_users.filter(|user| !user.is_guest() && !recipients.contains(&user.id));
         found.extend(others.map(|user| Holder { user: user.id, part: None }));
     }
     found
 }
 
 /// Those who have any of some messages without having got them: they starred one, say, or reacted to it.
-fn keepers(view: &View, directory: &Directory, ids: &RoaringBitmap) -> Vec<Arc<User>> {
+fn retained_users(view: &View, directory: &Directory, ids: &RoaringBitmap) -> Vec<Arc<User>> {
     let have = view.messages.users.iter().filter(|(_, mine)| !mine.historical.is_disjoint(ids));
     let users = have.filter_map(|(user, _)| directory.user(*user)).filter(|user| user.is_active);
     let mut users: Vec<Arc<User>> = users.cloned().collect();
@@ -87,7 +86,7 @@ fn keepers(view: &View, directory: &Directory, ids: &RoaringBitmap) -> Vec<Arc<U
     users
 }
 
-/// Everybody who is told when a message changes: those who have it and, where new subscribers see what was sent
+/// Everybody who is recipients when a message changes: those who have it and, where new subscribers see what was sent
 /// before, all subscribers. Whether they can read it afterwards is for the caller to ask.
 pub fn receivers(
     view: &View,
@@ -103,16 +102,16 @@ pub fn receivers(
         record.history_public_to_subscribers || record.is_web_public || !record.invite_only
     });
     let subscriptions = directory.subscriptions_of(channel);
-    let told = subscriptions.iter().filter(|(user, subscription)| {
+    let recipients = subscriptions.iter().filter(|(user, subscription)| {
         directory.is_active_user(**user)
             && ((is_shared && subscription.is_active)
                 || !received(view, **user, subscription, message, is_replay).is_empty())
     });
-    let mut told: Vec<UserId> = told.map(|(user, _)| *user).collect();
-    told.extend(keepers(view, directory, message).iter().map(|user| user.id));
-    told.sort_unstable();
-    told.dedup();
-    told
+    let mut recipients: Vec<UserId> = recipients.map(|(user, _)| *user).collect();
+    recipients.extend(retained_users(view, directory, message).iter().map(|user| user.id));
+    recipients.sort_unstable();
+    recipients.dedup();
+    recipients
 }
 
 /// Those of some messages of a channel that a user has, or (in a replay) got there once.
@@ -123,7 +122,7 @@ fn received(
     ids: &RoaringBitmap,
     is_replay: bool,
 ) -> RoaringBitmap {
-    let mut found = view.had_among(user, ids);
+    let mut found = view.accessible_among(user, ids);
     if is_replay {
         found.extend(ids.iter().filter(|id| subscription.received(MessageId(*id))));
     }
@@ -143,6 +142,14 @@ pub fn channel_of(view: &View, id: MessageId, sent_to: ChannelId) -> Option<Chan
         .map(|(channel, _)| *channel)
 }
 
+/// Where a message is now; `then` is where it was, and most often still is. None: in no channel any more.
+pub fn spot_now(view: &View, id: MessageId, then: Spot) -> Option<Spot> {
+    match then {
+        Spot::Direct(_) => Some(then),
+        Spot::Channel(channel) => channel_of(view, id, channel).map(Spot::Channel),
+    }
+}
+
 /// What holders can no longer read of messages that are in another channel now, by the messages.
 pub fn lost(
     view: &View,
@@ -153,7 +160,7 @@ pub fn lost(
 ) -> BTreeMap<Vec<MessageId>, Vec<UserId>> {
     let mut lost: BTreeMap<Vec<MessageId>, Vec<UserId>> = BTreeMap::new();
     let Some(record) = after.channel(channel) else { return lost };
-    // Those that are gone by now (in a replay) are told of as deleted.
+    // Those that are gone by now (in a replay) are recipients of as deleted.
     let existing = ids & &view.messages.all;
     let all: Vec<MessageId> = existing.iter().map(MessageId).collect();
     let mut shut_out = Vec::new();
@@ -162,7 +169,7 @@ pub fn lost(
         let kept = match history_of(after, user, record) {
             Some(History::Whole) => continue,
             Some(History::Delivered(_)) if after.is_subscribed(channel, user.id) => {
-                view.had_among(user.id, ids)
+                view.accessible_among(user.id, ids)
             }
             _ => RoaringBitmap::new(),
         };
@@ -182,7 +189,7 @@ pub fn lost(
 
 /// Whether somebody can read a message that is at `spot`.
 pub fn can_read(view: &View, directory: &Directory, user: &User, spot: Spot, id: MessageId) -> bool {
-    let received = || !view.had_among(user.id, &RoaringBitmap::from_iter([id.0])).is_empty();
+    let received = || !view.accessible_among(user.id, &RoaringBitmap::from_iter([id.0])).is_empty();
     rules::permissions::message::can_read(directory, user, spot, received)
 }
 
@@ -199,17 +206,15 @@ pub fn can_read_any(view: &View, user: &User, channel: ChannelId, ids: &RoaringB
         None => false,
         Some(History::Whole) => true,
         Some(History::Delivered(_)) => {
-            view.directory.is_subscribed(channel, user.id) && !view.had_of(user.id, channel, ids).is_empty()
+            view.directory.is_subscribed(channel, user.id)
+                && !view.accessible_in_channel(user.id, channel, ids).is_empty()
         }
     }
 }
 
 /// Whether somebody can read a message wherever it is by now, if it is there at all.
 pub fn can_read_now(view: &View, user: &User, message: &Message) -> bool {
-    let spot = match &message.place {
-        Place::Direct => Some(Spot::Direct(message.recipient)),
-        Place::Channel { channel, .. } => channel_of(view, message.id, *channel).map(Spot::Channel),
-    };
+    let spot = spot_now(view, message.id, Spot::of(message));
     view.messages.all.contains(message.id.0)
         && spot.is_some_and(|spot| can_read(view, &view.directory, user, spot, message.id))
 }

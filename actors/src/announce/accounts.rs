@@ -1,8 +1,9 @@
-//! Events of accounts that are deactivated, and of those that are in use again: what clients take away from everywhere
-//! where the user stood, and put back (events.md 6, "deactivate user").
+//! Events of deactivating and reactivating an account: clients remove the user from lists and settings, and add them
+//! again (docs/api/events.md#order-of-events).
 
 use super::access::everyone_who_sees;
-use super::{Announcements, Moment, bots, channels, groups, personal, subscriptions};
+use super::context::{Announcements, EventContext};
+use super::{bots, channels, groups, personal, subscriptions};
 use model::event::{ChannelChange, GroupChange, UserChange};
 use model::{Audience, Directory, EventBody, GroupSetting, SettingValue, UserId};
 use rules::permissions::group_setting::realm_group_setting;
@@ -24,39 +25,64 @@ pub(crate) fn activity_events_max(directory: &Directory, user: UserId) -> u32 {
 }
 
 /// An account was deactivated, or is in use again.
-pub(super) fn active_set(moment: &Moment<'_>, id: UserId, is_active: bool, out: &mut Announcements) {
-    let (Some(was), Some(is)) = (moment.before().user(id), moment.after.user(id)) else { return };
+pub(super) fn active_set(context: &EventContext<'_>, id: UserId, is_active: bool, out: &mut Announcements) {
+    let (Some(was), Some(is)) = (context.before().user(id), context.after.user(id)) else { return };
     // Those who come to know of the user, or must forget, are told only that.
     let knew = |viewer: &UserId| {
-        let viewer = moment.before().user(*viewer);
-        viewer.is_some_and(|viewer| sees_user(moment.before(), viewer, was))
+        let viewer = context.before().user(*viewer);
+        viewer.is_some_and(|viewer| sees_user(context.before(), viewer, was))
     };
-    let viewers: Vec<UserId> = everyone_who_sees(moment.after, is).into_iter().filter(knew).collect();
+    let viewers: Vec<UserId> = everyone_who_sees(context.after, is).into_iter().filter(knew).collect();
     let change = UserChange::IsActive(is_active);
-    out.to(viewers.iter().copied(), EventBody::UserChanged { user: id, change });
-    personal::status_shown(moment, is, viewers, out);
-    if is.is_bot() {
-        bots::changed(moment, was, is, out);
+    if !is_active {
+        subscribed(context, id, is_active, out);
     }
-    membership(moment, id, is_active, out);
-    subscribed(moment, id, is_active, out);
-    named(moment, id, out);
+    out.to(viewers.iter().copied(), EventBody::UserChanged { user: id, change });
+    personal::status_shown(context, is, viewers.clone(), out);
+    if is.is_bot() {
+        bots::changed(context, was, is, out);
+    }
+    if is_active {
+        subscribed(context, id, is_active, out);
+    }
+    membership(context, id, is_active, &viewers, out);
+    named(context, id, out);
 }
 
-/// Members of groups are people with active accounts.
-fn membership(moment: &Moment<'_>, id: UserId, is_active: bool, out: &mut Announcements) {
-    for group in moment.after.groups().filter(|group| group.members.contains(&id)) {
-        let (added, removed): (&[UserId], &[UserId]) = if is_active { (&[id], &[]) } else { (&[], &[id]) };
-        groups::say_members(group.id, added, removed, groups::clients_of(group), out);
+/// Members of groups are people with active accounts. Those who are told that somebody's account is in use no more take
+/// it out of groups by themselves.
+fn membership(
+    context: &EventContext<'_>,
+    id: UserId,
+    is_active: bool,
+    viewers: &[UserId],
+    out: &mut Announcements,
+) {
+    let blind: Vec<UserId> = match is_active {
+        true => Vec::new(),
+        false => {
+            let active = context.after.users().filter(|user| user.is_active).map(|user| user.id);
+            active.filter(|user| viewers.binary_search(user).is_err()).collect()
+        }
+    };
+    for group in context.after.groups().filter(|group| group.members.contains(&id)) {
+        let clients = groups::clients_of(group);
+        match is_active {
+            true => groups::say_members(group.id, &[id], &[], clients, out),
+            false => {
+                let body = EventBody::GroupMembersRemoved { group: group.id, users: vec![id] };
+                out.for_clients(clients, blind.iter().copied(), body);
+            }
+        }
     }
 }
 
 /// So are subscribers, archived channels included.
-fn subscribed(moment: &Moment<'_>, id: UserId, is_active: bool, out: &mut Announcements) {
+fn subscribed(context: &EventContext<'_>, id: UserId, is_active: bool, out: &mut Announcements) {
     let users: Arc<[UserId]> = [id].into();
-    let own = moment.after.subscriptions_of_user(id).filter(|(_, own)| own.is_active);
-    for channel in own.filter_map(|(channel, _)| moment.after.channel(channel)) {
-        let peers = subscriptions::peers(moment, channel, &users);
+    let own = context.after.subscriptions_of_user(id).filter(|(_, own)| own.is_active);
+    for channel in own.filter_map(|(channel, _)| context.after.channel(channel)) {
+        let peers = subscriptions::peers(context, channel, &users);
         let (channel_id, users) = (channel.id, users.clone());
         let body = match is_active {
             true => EventBody::PeersAdded { channel: channel_id, users },
@@ -67,16 +93,16 @@ fn subscribed(moment: &Moment<'_>, id: UserId, is_active: bool, out: &mut Announ
 }
 
 /// Settings that name the user show others than before.
-fn named(moment: &Moment<'_>, id: UserId, out: &mut Announcements) {
+fn named(context: &EventContext<'_>, id: UserId, out: &mut Announcements) {
     let permissions = RealmPermission::ALL.into_iter().filter_map(|permission| {
-        let value = realm_group_setting(moment.after, permission);
+        let value = realm_group_setting(context.after, permission);
         names(&value, id).then(|| (permission.rule().name, SettingValue::Group(value)))
     });
     let permissions: Vec<_> = permissions.collect();
     if !permissions.is_empty() {
         out.add(EventBody::RealmChanged(permissions.into()), Audience::Everyone);
     }
-    for group in moment.after.groups() {
+    for group in context.after.groups() {
         let permissions = group_settings(group, id);
         if !permissions.is_empty() {
             let change = Box::new(GroupChange { permissions, ..GroupChange::default() });
@@ -84,9 +110,9 @@ fn named(moment: &Moment<'_>, id: UserId, out: &mut Announcements) {
             out.push(out.next, groups::clients_of(group), body, Audience::Everyone);
         }
     }
-    for channel in moment.after.channels() {
+    for channel in context.after.channels() {
         for (name, value) in channel_settings(channel, id) {
-            channels::say(moment, channel.id, ChannelChange::Permission(name, value.clone()), out);
+            channels::emit(context, channel.id, ChannelChange::Permission(name, value.clone()), out);
         }
     }
 }

@@ -1,47 +1,62 @@
-//! Events for those who look after a bot: its owner, and administrators (events.md 3, `realm_bot`).
+//! Events for the managers of a bot: its owner and administrators (docs/api/events.md#realm_bot). Keys and tokens are
+//! sent to the owner only.
 
-use super::{Announcements, Moment};
+use super::context::{Announcements, EventContext};
 use model::event::BotChange;
-use model::{BotConfig, Directory, EventBody, Fact, User, UserId};
+use model::{BotConfig, Directory, EventBody, Fact, User, UserFact, UserId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-fn owner(bot: &User) -> Option<UserId> {
-    bot.bot.as_ref().and_then(|bot| bot.owner)
+/// Whether somebody manages a bot, and is told of it. Nobody manages the server's own ones.
+pub(crate) fn manages_bot(user: &User, bot: &User) -> bool {
+    user.is_active && !bot.is_system_bot() && (user.is_administrator() || bot.owner() == Some(user.id))
 }
 
-/// Whether somebody looks after a bot, and is shown its key. Nobody does after the server's own ones.
-pub(crate) fn looks_after(user: &User, bot: &User) -> bool {
-    user.is_active && !bot.is_system_bot() && (user.is_administrator() || owner(bot) == Some(user.id))
+/// An event about a bot for its owner, with key and tokens, and for others who manage it, without.
+fn for_managers(
+    bot: &User,
+    managers: impl IntoIterator<Item = UserId>,
+    body: impl Fn(bool) -> EventBody,
+) -> [(Vec<UserId>, EventBody); 2] {
+    let (owner, others) = managers.into_iter().partition(|user| bot.owner() == Some(*user));
+    [(owner, body(true)), (others, body(false))]
 }
 
-fn keepers(directory: &Directory, bot: &User) -> BTreeSet<UserId> {
-    directory.users().filter(|user| looks_after(user, bot)).map(|user| user.id).collect()
+fn bot_managers(directory: &Directory, bot: &User) -> BTreeSet<UserId> {
+    directory.users().filter(|user| manages_bot(user, bot)).map(|user| user.id).collect()
 }
 
 /// A bot was made, or is set in another way. Without a record from before it is new.
 pub(super) fn configured(
-    moment: &Moment<'_>,
+    context: &EventContext<'_>,
     bot: UserId,
     before: Option<&BotConfig>,
     config: &BotConfig,
     out: &mut Announcements,
 ) {
-    let Some(bot) = moment.after.user(bot) else { return };
-    let keepers = keepers(moment.after, bot);
+    let Some(bot) = context.after.user(bot) else { return };
+    let bot_managers = bot_managers(context.after, bot);
     let Some(before) = before else {
         let config = Arc::new(config.clone());
-        return out.to(keepers, EventBody::BotAdded { bot: bot.clone(), config });
+        let added =
+            |with_secrets| EventBody::BotAdded { bot: bot.clone(), config: config.clone(), with_secrets };
+        return out.each(for_managers(bot, bot_managers, added));
     };
     for change in config_differences(before, config) {
-        out.to(keepers.iter().copied(), EventBody::BotChanged { bot: bot.id, change });
+        out.to(bot_managers.iter().copied(), EventBody::BotChanged { bot: bot.id, change });
+    }
+    if before.service != config.service {
+        out.each(for_managers(bot, bot_managers, |with_secrets| service_event(bot.id, config, with_secrets)));
     }
 }
 
 /// A bot has another picture.
-pub(super) fn avatar_changed(moment: &Moment<'_>, bot: &User, out: &mut Announcements) {
+pub(super) fn avatar_changed(context: &EventContext<'_>, bot: &User, out: &mut Announcements) {
     if bot.is_bot() {
-        out.to(keepers(moment.after, bot), EventBody::BotChanged { bot: bot.id, change: BotChange::Avatar });
+        out.to(
+            bot_managers(context.after, bot),
+            EventBody::BotChanged { bot: bot.id, change: BotChange::Avatar },
+        );
     }
 }
 
@@ -56,52 +71,85 @@ fn config_differences(was: &BotConfig, is: &BotConfig) -> Vec<BotChange> {
     if was.all_public_channels != is.all_public_channels {
         found.push(BotChange::AllPublicChannels(is.all_public_channels));
     }
-    if was.service != is.service {
-        found.push(BotChange::Service(is.service.clone()));
-    }
     found
+}
+
+fn service_event(bot: UserId, config: &BotConfig, with_secrets: bool) -> EventBody {
+    let service = config.service.clone();
+    EventBody::BotChanged { bot, change: BotChange::Service { service, with_secrets } }
 }
 
 /// A bot's record changed, or who answers for it: the bot comes to some people, goes from others, and is another one
 /// for the rest.
-pub(super) fn changed(moment: &Moment<'_>, was: &User, is: &Arc<User>, out: &mut Announcements) {
-    let (before, after) = (keepers(moment.before(), was), keepers(moment.after, is));
-    let config = moment.after.bot_config(is.id).cloned().unwrap_or_default();
+pub(super) fn changed(context: &EventContext<'_>, was: &User, is: &Arc<User>, out: &mut Announcements) {
+    let (before, after) = (bot_managers(context.before(), was), bot_managers(context.after, is));
+    let config = context.after.bot_config(is.id).cloned().unwrap_or_default();
     // Whoever is out of use with the bot is told nothing any more.
-    let is_active = |id: &UserId| moment.after.is_active_user(*id);
+    let is_active = |id: &UserId| context.after.is_active_user(*id);
     let gone = before.difference(&after).copied().filter(is_active).collect();
     let come = after.difference(&before).copied().collect();
-    out.each([(gone, EventBody::BotRemoved(is.id)), (come, EventBody::BotAdded { bot: is.clone(), config })]);
+    let come: Vec<UserId> = come;
+    let added = |with_secrets| EventBody::BotAdded { bot: is.clone(), config: config.clone(), with_secrets };
+    out.each([(gone, EventBody::BotRemoved(is.id))].into_iter().chain(for_managers(is, come, added)));
     let staying: Vec<UserId> = before.intersection(&after).copied().collect();
     for change in differences(was, is) {
         out.to(staying.iter().copied(), EventBody::BotChanged { bot: is.id, change });
+    }
+    let owner = staying.into_iter().filter(|user| is.owner() == Some(*user));
+    for owner in owner {
+        if was.api_key_rotation != is.api_key_rotation {
+            let change = BotChange::ApiKey(is.api_key_rotation);
+            out.to([owner], EventBody::BotChanged { bot: is.id, change });
+        }
+        // An administrator who becomes the owner learns the token.
+        if was.owner() != is.owner() && config.service.is_some() {
+            out.to([owner], service_event(is.id, &config, true));
+        }
     }
 }
 
 /// Somebody has another role: administrators look after all bots, in use or not, others after their own. What the frame
 /// says of a bot itself is told with it.
-pub(super) fn keeper_changed(moment: &Moment<'_>, keeper: UserId, out: &mut Announcements) {
-    let (Some(was), Some(is)) = (moment.before().user(keeper), moment.after.user(keeper)) else { return };
+pub(super) fn bot_manager_changed(context: &EventContext<'_>, manager: UserId, out: &mut Announcements) {
+    let (Some(was), Some(is)) = (context.before().user(manager), context.after.user(manager)) else { return };
     if !was.is_active || !is.is_active || was.is_administrator() == is.is_administrator() {
         return;
     }
     let has_news = |bot: &User| {
-        moment.frame.facts.iter().any(|fact| match fact {
-            Fact::UserChanged(user) | Fact::UserCreated(user) => user.id == bot.id,
-            Fact::UserActiveSet { user, .. } => *user == bot.id,
-            _ => false,
+        context.frame.facts.iter().any(|fact| match fact {
+            Fact::User(UserFact::Changed(user) | UserFact::Created(user)) => user.id == bot.id,
+            Fact::User(UserFact::ActiveSet { user, .. }) => *user == bot.id,
+            Fact::User(
+                UserFact::VisibilityChanged { .. }
+                | UserFact::ProfileValuesSet { .. }
+                | UserFact::SettingsRestated { .. }
+                | UserFact::BotConfigured { .. },
+            )
+            | Fact::Realm(_)
+            | Fact::Group(_)
+            | Fact::Channel(_)
+            | Fact::Subscription(_)
+            | Fact::Message(_)
+            | Fact::Personal(_)
+            | Fact::Queue(_)
+            | Fact::Job(_)
+            | Fact::Push(_)
+            | Fact::Invitation(_)
+            | Fact::Picture(_)
+            | Fact::PreImages(_) => false,
         })
     };
     // In a replay the directory knows those, too, that were made later.
-    let is_there = |bot: &User| bot.joined <= moment.frame.at;
-    let bots = moment.after.users().filter(|bot| bot.is_bot() && is_there(bot) && !has_news(bot));
+    let is_there = |bot: &User| bot.joined <= context.frame.at;
+    let bots = context.after.users().filter(|bot| bot.is_bot() && is_there(bot) && !has_news(bot));
     for bot in bots {
-        match (looks_after(was, bot), looks_after(is, bot)) {
+        match (manages_bot(was, bot), manages_bot(is, bot)) {
             (false, true) => {
-                let config = moment.after.bot_config(bot.id).cloned().unwrap_or_default();
-                out.to([keeper], EventBody::BotAdded { bot: bot.clone(), config });
+                let config = context.after.bot_config(bot.id).cloned().unwrap_or_default();
+                let body = EventBody::BotAdded { bot: bot.clone(), config, with_secrets: false };
+                out.to([manager], body);
             }
-            (true, false) => out.to([keeper], EventBody::BotRemoved(bot.id)),
+            (true, false) => out.to([manager], EventBody::BotRemoved(bot.id)),
             _ => {}
         }
     }
@@ -118,15 +166,12 @@ fn differences(was: &User, is: &User) -> Vec<BotChange> {
     if was.is_active != is.is_active {
         found.push(BotChange::IsActive(is.is_active));
     }
-    if was.api_key_rotation != is.api_key_rotation {
-        found.push(BotChange::ApiKey);
-    }
     // A picture may be the one that the address stands for.
     if was.avatar_version != is.avatar_version || was.delivery_email != is.delivery_email {
         found.push(BotChange::Avatar);
     }
-    if owner(was) != owner(is) {
-        found.push(BotChange::Owner(owner(is)));
+    if was.owner() != is.owner() {
+        found.push(BotChange::Owner(is.owner()));
     }
     found
 }

@@ -1,12 +1,35 @@
-//! Events of channels: made, changed, gained and lost.
+//! Events of channels: created, changed, gained and lost; and of their folders.
 
-use super::{Announcements, Moment, new_summary};
-use model::event::{ChannelChange, ChannelSummary, Clients, SubscribedChannel};
-use model::{Channel, ChannelId, Directory, EventBody, Fact, User, UserId};
-use rules::permissions::channel::{sees_channel, sees_subscribers};
+use super::channel_visibility;
+use super::context::{Announcements, EventContext, uncounted};
+use model::event::{ChannelChange, ChannelSummary, Clients, FolderChange};
+use model::{Audience, Channel, ChannelFact, ChannelFolder, ChannelId, Directory, EventBody, Fact, UserId};
+use rules::permissions::channel::sees_channel;
 use rules::posting::{channel_post_policy, is_announcement_only};
 use rules::settings::ChannelPermission;
-use std::sync::Arc;
+
+/// The events of a fact about channels or their folders.
+pub(super) fn announce(
+    context: &EventContext<'_>,
+    position: usize,
+    fact: &ChannelFact,
+    out: &mut Announcements,
+) {
+    match fact {
+        ChannelFact::Created(channel) => created(context, channel.id, out),
+        ChannelFact::Changed(channel) => changed(context, position, channel, out),
+        ChannelFact::ActivityChanged { channel, is_recently_active } => {
+            emit(context, *channel, ChannelChange::Activity(*is_recently_active), out);
+        }
+        ChannelFact::DefaultsChanged(channels) => {
+            out.add(EventBody::DefaultChannels(channels.clone()), Audience::NonGuests);
+        }
+        ChannelFact::FolderChanged(folder) => folder_changed(context, folder, out),
+        ChannelFact::FoldersReordered(order) => {
+            out.add(EventBody::FoldersReordered(order.clone()), Audience::Everyone);
+        }
+    }
+}
 
 /// Which clients have a channel at all: an archived one only those that know of archiving.
 pub(super) fn clients_of(channel: &Channel) -> Clients {
@@ -23,49 +46,55 @@ pub(super) fn viewers(directory: &Directory, channel: &Channel) -> Vec<UserId> {
 }
 
 /// Tells everybody who knows of a channel about a property of it.
-pub(super) fn say(moment: &Moment<'_>, channel: ChannelId, change: ChannelChange, out: &mut Announcements) {
-    let Some(record) = moment.after.channel(channel) else { return };
+pub(super) fn emit(
+    context: &EventContext<'_>,
+    channel: ChannelId,
+    change: ChannelChange,
+    out: &mut Announcements,
+) {
+    let Some(record) = context.after.channel(channel) else { return };
     let body = EventBody::ChannelChanged { channel, name: record.name.clone(), change };
-    out.for_clients(clients_of(record), viewers(moment.after, record), body);
+    out.for_clients(clients_of(record), viewers(context.after, record), body);
 }
 
 /// A channel came to be.
-pub(super) fn created(moment: &Moment<'_>, channel: ChannelId, out: &mut Announcements) {
-    let Some(channel) = moment.after.channel(channel) else { return };
+fn created(context: &EventContext<'_>, channel: ChannelId, out: &mut Announcements) {
+    let Some(channel) = context.after.channel(channel) else { return };
     // Empty: its first subscribers and messages are told of behind this, and counted then.
-    let summary = ChannelSummary { first_message: None, ..uncounted(moment, channel) };
-    out.to(viewers(moment.after, channel), EventBody::ChannelsCreated(vec![summary]));
-}
-
-/// A channel for those who are told of its subscribers by an event of their own, and count them then.
-pub(super) fn uncounted(moment: &Moment<'_>, channel: &Arc<Channel>) -> ChannelSummary {
-    ChannelSummary { subscriber_count: 0, ..new_summary(moment, channel) }
+    let summary = ChannelSummary { first_message: None, ..uncounted(context, channel) };
+    out.to(viewers(context.after, channel), EventBody::ChannelsCreated(vec![summary]));
 }
 
 /// A channel's record changed: those who come to know of it or are shut out learn that, all others what changed.
-pub(super) fn changed(moment: &Moment<'_>, position: usize, record: &Channel, out: &mut Announcements) {
+fn changed(context: &EventContext<'_>, position: usize, record: &Channel, out: &mut Announcements) {
     let id = record.id;
-    let earlier = moment.frame.facts[..position].iter().rev().find_map(|fact| match fact {
-        Fact::ChannelCreated(earlier) | Fact::ChannelChanged(earlier) if earlier.id == id => Some(&**earlier),
-        _ => None,
+    let earlier = context.frame.facts[..position].iter().rev().find_map(|fact| {
+        let Fact::Channel(ChannelFact::Created(earlier) | ChannelFact::Changed(earlier)) = fact else {
+            return None;
+        };
+        (earlier.id == id).then_some(&**earlier)
     });
-    let previous = earlier.or_else(|| moment.before().channel(id).map(|channel| &**channel));
-    let Some(was) = moment.before().channel(id).filter(|_| !moment.is_new(id)) else { return };
-    let Some(is) = moment.after.channel(id) else { return };
+    let previous = earlier.or_else(|| context.before().channel(id).map(|channel| &**channel));
+    let Some(was) = context.before().channel(id).filter(|_| !context.is_new(id)) else { return };
+    let Some(is) = context.after.channel(id) else { return };
     let is_first = !matches!(earlier, Some(earlier) if earlier.id == id);
-    let changes = previous.map(|previous| differences(moment.after, previous, record)).unwrap_or_default();
+    let changes = previous.map(|previous| differences(context.after, previous, record)).unwrap_or_default();
     let name = previous.map_or_else(String::new, |previous| previous.name.clone());
     for clients in variants(was, is) {
-        let reach = Reach::of(moment, was, is, clients);
+        let exists = |channel: &&Channel| clients != Clients::IgnoreArchived || !channel.is_archived;
+        let (was, now) = (Some(&**was).filter(exists), Some(&**is).filter(exists));
+        let users = context.after.users().filter(|user| user.is_active);
+        let diffs = users.map(|user| (user.id, is, context.visibility_diff(user.id, was, now)));
+        let diffs: Vec<_> = diffs.collect();
         if is_first {
-            reach.tell(moment, is, clients, out);
+            channel_visibility::emit(context, clients, &diffs, out);
         }
-        let steady: Arc<[UserId]> = reach.steady.into();
+        let kept = diffs.iter().filter(|(_, _, diff)| diff.is_kept()).map(|(user, ..)| *user);
         for change in &changes {
             let has_name = if matches!(change, ChannelChange::Name(_)) { &name } else { &record.name };
             let body =
                 EventBody::ChannelChanged { channel: id, name: has_name.clone(), change: change.clone() };
-            out.for_clients(clients, steady.iter().copied(), body);
+            out.for_clients(clients, kept.clone(), body);
         }
     }
 }
@@ -76,87 +105,6 @@ fn variants(was: &Channel, is: &Channel) -> Vec<Clients> {
         true => vec![Clients::KnowArchived, Clients::IgnoreArchived],
         false => vec![Clients::All],
     }
-}
-
-/// What a change did to people's knowledge of a channel, for some clients.
-struct Reach {
-    /// Knew of it and still do.
-    steady: Vec<UserId>,
-    gained: Vec<UserId>,
-    lost: Vec<UserId>,
-    /// See who subscribes from now on.
-    new_peers: Vec<UserId>,
-}
-
-impl Reach {
-    fn of(moment: &Moment<'_>, was: &Channel, is: &Channel, clients: Clients) -> Self {
-        let has = |channel: &Channel| clients != Clients::IgnoreArchived || !channel.is_archived;
-        let knows = |dir: &Directory, user: UserId, channel: &Channel, sees: Sees| {
-            let user = dir.user(user).filter(|user| user.is_active);
-            has(channel) && user.is_some_and(|user| sees(dir, user, channel))
-        };
-        let mut reach = Self { steady: vec![], gained: vec![], lost: vec![], new_peers: vec![] };
-        for user in moment.after.users().filter(|user| user.is_active) {
-            let knew = knows(moment.before(), user.id, was, sees_channel);
-            let list = match (knew, knows(moment.after, user.id, is, sees_channel)) {
-                (true, true) => &mut reach.steady,
-                (false, true) => &mut reach.gained,
-                (true, false) => &mut reach.lost,
-                (false, false) => continue,
-            };
-            list.push(user.id);
-            if knows(moment.after, user.id, is, sees_subscribers)
-                && !knows(moment.before(), user.id, was, sees_subscribers)
-            {
-                reach.new_peers.push(user.id);
-            }
-        }
-        reach
-    }
-
-    fn tell(&self, moment: &Moment<'_>, channel: &Arc<Channel>, clients: Clients, out: &mut Announcements) {
-        let id = channel.id;
-        let was_subscribed = |user: &UserId| moment.before().is_subscribed(id, *user);
-        let removed = self.lost.iter().copied().filter(was_subscribed);
-        let body = EventBody::SubscriptionsRemoved(vec![(id, channel.name.clone())]);
-        out.for_clients(clients, removed, body);
-        out.for_clients(clients, self.lost.iter().copied(), EventBody::ChannelsLost(vec![id]));
-        let is_subscribed = |user: &UserId| moment.after.is_subscribed(id, *user);
-        let is_new_peer = |user: &UserId| self.new_peers.binary_search(user).is_ok() && !is_subscribed(user);
-        let (peers, others): (Vec<UserId>, Vec<UserId>) = self.gained.iter().copied().partition(is_new_peer);
-        out.each_for(
-            clients,
-            [
-                (peers, EventBody::ChannelsCreated(vec![uncounted(moment, channel)])),
-                (others, EventBody::ChannelsCreated(vec![new_summary(moment, channel)])),
-            ],
-        );
-        let own = subscribed_channels(moment, channel, self.gained.iter().copied().filter(is_subscribed));
-        out.each_for(clients, own);
-        let users: Arc<[UserId]> = moment.after.subscriber_ids(id).collect();
-        if !users.is_empty() {
-            let peers = self.new_peers.iter().copied().filter(|user| !is_subscribed(user));
-            out.for_clients(clients, peers, EventBody::PeersAdded { channel: id, users });
-        }
-    }
-}
-
-type Sees = fn(&Directory, &User, &Channel) -> bool;
-
-/// The own `subscription add` of each of some subscribers.
-pub(super) fn subscribed_channels(
-    moment: &Moment<'_>,
-    channel: &Arc<Channel>,
-    users: impl Iterator<Item = UserId>,
-) -> Vec<(Vec<UserId>, EventBody)> {
-    let everyone: Arc<[UserId]> = moment.after.subscriber_ids(channel.id).collect();
-    let summary = new_summary(moment, channel);
-    let own = |user: UserId| {
-        let subscription = moment.after.subscription(channel.id, user)?.clone();
-        let own = SubscribedChannel { summary: summary.clone(), subscription, subscribers: everyone.clone() };
-        Some((vec![user], EventBody::SubscriptionsAdded(vec![own])))
-    };
-    users.filter_map(own).collect()
 }
 
 /// One change for each property that differs.
@@ -207,4 +155,21 @@ fn differences(directory: &Directory, was: &Channel, is: &Channel) -> Vec<Channe
         found.push(ChannelChange::AnnouncementOnly(is_announcement_only(directory, is)));
     }
     found
+}
+
+/// A folder is new, or something about it changed.
+fn folder_changed(context: &EventContext<'_>, is: &ChannelFolder, out: &mut Announcements) {
+    let is_new = context.before.new_folders.contains(&is.id);
+    let Some(was) = context.before().folder(is.id).filter(|_| !is_new) else {
+        return out.add(EventBody::FolderAdded(is.clone().into()), Audience::Everyone);
+    };
+    let description = (is.description.clone(), is.rendered_description.clone());
+    let change = FolderChange {
+        name: (was.name != is.name).then(|| is.name.clone()),
+        description: (was.description != is.description).then_some(description),
+        is_archived: (was.is_archived != is.is_archived).then_some(is.is_archived),
+    };
+    if change != FolderChange::default() {
+        out.add(EventBody::FolderChanged { folder: is.id, change }, Audience::Everyone);
+    }
 }

@@ -1,27 +1,47 @@
 //! Events of user groups, and of the channels that people gain and lose with them.
 
-use super::{Announcements, Moment, new_summary};
+use super::channel_visibility;
+use super::context::{Announcements, EventContext};
 use model::event::{Clients, GroupChange};
-use model::{Audience, Channel, ChannelId, EventBody, Fact, GroupId, GroupSetting, User, UserGroup, UserId};
-use rules::permissions::channel::sees_channel;
+use model::{Audience, Channel, EventBody, Fact, GroupFact, GroupId, GroupSetting, UserGroup, UserId};
 use rules::settings::GroupPermission;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+
+/// The events of a fact about groups.
+pub(super) fn announce(
+    context: &EventContext<'_>,
+    position: usize,
+    fact: &GroupFact,
+    out: &mut Announcements,
+) {
+    match fact {
+        GroupFact::Created(group) => {
+            if let Some(group) = context.after.group(group.id) {
+                out.add(EventBody::GroupAdded(group.clone()), Audience::Everyone);
+            }
+        }
+        GroupFact::Changed(group) => changed(context, position, group, out),
+        GroupFact::MembersChanged { group, added, removed } => {
+            members_changed(context, *group, added, removed, out);
+        }
+    }
+}
 
 /// Direct members came and went. Clients list active people alone: nobody is told of others, who come back with their
 /// groups.
-pub(super) fn members_changed(
-    moment: &Moment<'_>,
+fn members_changed(
+    context: &EventContext<'_>,
     group: GroupId,
     added: &[UserId],
     removed: &[UserId],
     out: &mut Announcements,
 ) {
-    let clients = moment.after.group(group).map(|record| clients_of(record)).unwrap_or_default();
+    let clients = context.after.group(group).map(|record| clients_of(record)).unwrap_or_default();
     let active = |users: &[UserId]| -> Vec<UserId> {
-        users.iter().copied().filter(|id| moment.after.is_active_user(*id)).collect()
+        users.iter().copied().filter(|id| context.after.is_active_user(*id)).collect()
     };
     say_members(group, &active(added), &active(removed), clients, out);
-    members_reach(moment, group, out);
+    members_reach(context, group, out);
 }
 
 /// Which clients have a group at all: a deactivated one only those that know of deactivation.
@@ -47,12 +67,14 @@ pub(super) fn say_members(
 }
 
 /// A group's record changed. Without the one from before nothing can be said.
-pub(super) fn changed(moment: &Moment<'_>, position: usize, is: &UserGroup, out: &mut Announcements) {
-    let earlier = moment.frame.facts[..position].iter().rev().find_map(|fact| match fact {
-        Fact::GroupCreated(earlier) | Fact::GroupChanged(earlier) if earlier.id == is.id => Some(&**earlier),
-        _ => None,
+fn changed(context: &EventContext<'_>, position: usize, is: &UserGroup, out: &mut Announcements) {
+    let earlier = context.frame.facts[..position].iter().rev().find_map(|fact| {
+        let Fact::Group(GroupFact::Created(earlier) | GroupFact::Changed(earlier)) = fact else {
+            return None;
+        };
+        (earlier.id == is.id).then_some(&**earlier)
     });
-    let before = moment.before().group(is.id);
+    let before = context.before().group(is.id);
     let Some(was) = earlier.or(before.map(|group| &**group)) else { return };
     let id = is.id;
     let change = differences(was, is);
@@ -77,7 +99,7 @@ pub(super) fn changed(moment: &Moment<'_>, position: usize, is: &UserGroup, out:
     let removed: Vec<UserId> = was.members.difference(&is.members).copied().collect();
     say_members(id, &added, &removed, clients, out);
     say_subgroups(was, is, clients, out);
-    members_reach(moment, id, out);
+    members_reach(context, id, out);
 }
 
 fn say_subgroups(was: &UserGroup, is: &UserGroup, clients: Clients, out: &mut Announcements) {
@@ -105,17 +127,20 @@ fn differences(was: &UserGroup, is: &UserGroup) -> GroupChange {
 }
 
 /// Whoever came into a group or left it, directly or not, may gain and lose private channels.
-fn members_reach(moment: &Moment<'_>, group: GroupId, out: &mut Announcements) {
-    let was = moment.before().members_of(group);
-    let is = moment.after.members_of(group);
+fn members_reach(context: &EventContext<'_>, group: GroupId, out: &mut Announcements) {
+    let was = context.before().members_of(group);
+    let is = context.after.members_of(group);
     let mut users: BTreeSet<UserId> = was.iter().copied().filter(|user| !is.contains(user)).collect();
     users.extend(is.iter().copied().filter(|user| !was.contains(user)));
+    // Bots hold only what their owners hold.
+    let bots = context.after.users().filter(|bot| bot.owner().is_some_and(|owner| users.contains(&owner)));
+    users.extend(bots.map(|bot| bot.id).collect::<Vec<_>>());
     // A role is more than its groups; those are told once, of everything.
-    users.retain(|user| !moment.has_new_role(*user));
+    users.retain(|user| !context.has_new_role(*user));
     if users.is_empty() {
         return;
     }
-    let above = groups_above(moment, group);
+    let above = groups_above(context, group);
     let concerns = |channel: &Channel| {
         let permissions = &channel.permissions;
         channel.invite_only
@@ -123,9 +148,7 @@ fn members_reach(moment: &Moment<'_>, group: GroupId, out: &mut Announcements) {
                 .into_iter()
                 .any(|setting| names_any(setting, &above))
     };
-    let channels: Vec<ChannelId> =
-        moment.after.channels().filter(|channel| concerns(channel)).map(|channel| channel.id).collect();
-    reach_changed(moment, &users, &channels, out);
+    channel_visibility::users_changed(context, users, concerns, out);
 }
 
 fn names_any(setting: &GroupSetting, groups: &BTreeSet<GroupId>) -> bool {
@@ -136,11 +159,11 @@ fn names_any(setting: &GroupSetting, groups: &BTreeSet<GroupId>) -> bool {
 }
 
 /// A group and all that contain it, before or after.
-fn groups_above(moment: &Moment<'_>, group: GroupId) -> BTreeSet<GroupId> {
+fn groups_above(context: &EventContext<'_>, group: GroupId) -> BTreeSet<GroupId> {
     let mut found = BTreeSet::from([group]);
     let mut open = vec![group];
     while let Some(below) = open.pop() {
-        for directory in [moment.before(), moment.after] {
+        for directory in [context.before(), context.after] {
             for above in directory.groups().filter(|above| above.subgroups.contains(&below)) {
                 if found.insert(above.id) {
                     open.push(above.id);
@@ -149,69 +172,4 @@ fn groups_above(moment: &Moment<'_>, group: GroupId) -> BTreeSet<GroupId> {
         }
     }
     found
-}
-
-/// What a user gained (true) or lost; all of them archived or none.
-type Difference = (bool, bool, Vec<ChannelId>);
-
-/// Tells people of the channels among these that they know of from now on, and of those that they no longer do.
-fn reach_changed(
-    moment: &Moment<'_>,
-    users: &BTreeSet<UserId>,
-    channels: &[ChannelId],
-    out: &mut Announcements,
-) {
-    let mut by_difference: BTreeMap<Difference, Vec<UserId>> = BTreeMap::new();
-    for id in users {
-        let before = moment.before().user(*id).filter(|user| user.is_active);
-        let (Some(before), Some(after)) = (before, moment.after.user(*id).filter(|user| user.is_active))
-        else {
-            continue;
-        };
-        for difference in differences_of(moment, before, after, channels, out) {
-            by_difference.entry(difference).or_default().push(*id);
-        }
-    }
-    for (clients, is_archived) in [(Clients::All, false), (Clients::KnowArchived, true)] {
-        for is_gained in [false, true] {
-            let of_kind = by_difference
-                .iter()
-                .filter(|((gained, archived, _), _)| (*gained, *archived) == (is_gained, is_archived));
-            let bodies = of_kind.map(|((.., channels), users)| {
-                let body = match is_gained {
-                    true => {
-                        let found = channels.iter().filter_map(|channel| moment.after.channel(*channel));
-                        EventBody::ChannelsCreated(
-                            found.map(|channel| new_summary(moment, channel)).collect(),
-                        )
-                    }
-                    false => EventBody::ChannelsLost(channels.clone()),
-                };
-                (users.clone(), body)
-            });
-            out.each_for(clients, bodies.collect::<Vec<_>>());
-        }
-    }
-}
-
-fn differences_of(
-    moment: &Moment<'_>,
-    before: &User,
-    after: &User,
-    channels: &[ChannelId],
-    out: &mut Announcements,
-) -> Vec<Difference> {
-    let mut found: BTreeMap<(bool, bool), Vec<ChannelId>> = BTreeMap::new();
-    for id in channels.iter().filter(|id| !moment.before.unborn.contains(id)) {
-        // A channel that changed itself in this frame is told of there.
-        let (Some(was), Some(is)) = (moment.before().channel(*id), moment.after.channel(*id)) else {
-            continue;
-        };
-        let knew = sees_channel(moment.before(), before, was);
-        let knows = sees_channel(moment.after, after, is);
-        if knew != knows && was == is && out.told.insert((after.id, *id)) {
-            found.entry((knows, is.is_archived)).or_default().push(*id);
-        }
-    }
-    found.into_iter().map(|((gained, archived), channels)| (gained, archived, channels)).collect()
 }

@@ -1,20 +1,52 @@
 //! Events of messages: sent, flagged, changed, gone, reacted to.
 
 use super::access;
-use super::before::spot_of;
-use super::{Announcements, Moment};
+use super::context::{Announcements, EventContext};
+use super::pre_images::{Texts, spot_of};
 use model::event::{
     ChangedContent, ChannelChange, Clients, MessageChange, MessageContext, MovedMessages, UnreadDetail,
 };
 use model::fact::{DeletedFrom, MessageRanges, MessageUpdate, Movement};
 use model::{
-    Audience, ChannelId, EventBody, Flag, FlagOp, Flags, Message, MessageId, Place, Reaction, Submessage,
-    UserId,
+    Audience, ChannelId, EventBody, Flag, FlagOp, Flags, Message, MessageFact, MessageId, MessageVersion,
+    Place, Reaction, Spot, Submessage, User, UserId,
 };
 use roaring::RoaringBitmap;
-use rules::permissions::message::Spot;
+use rules::permissions::channel::sees_channel;
 use std::sync::Arc;
 use storage::View;
+
+/// The events of a fact about messages.
+pub(super) fn announce(
+    context: &EventContext<'_>,
+    position: usize,
+    fact: &MessageFact,
+    out: &mut Announcements,
+) {
+    match fact {
+        MessageFact::Sent { message, .. } => {
+            if let Some(body) = message_body(context.view, message) {
+                out.add(body, Audience::Readers(message.clone()));
+            }
+        }
+        MessageFact::Updated(update) => updated(context, position, update, out),
+        MessageFact::Deleted { from, messages, by } => deleted(context, position, (from, messages), *by, out),
+        MessageFact::FlagsChanged { user, flag, op, messages } => {
+            flagged(context, *user, (*flag, *op), messages, out);
+        }
+        MessageFact::ReactionAdded { message, spot, reaction: added } => {
+            reaction(context, (*message, *spot), added, true, out);
+        }
+        MessageFact::ReactionRemoved { message, spot, reaction: removed, .. } => {
+            reaction(context, (*message, *spot), removed, false, out);
+        }
+        MessageFact::SubmessageAdded { message, spot, submessage: added } => {
+            submessage(context, (*message, *spot), added, out);
+        }
+        // Its first message says it.
+        MessageFact::ConversationCreated(_) => {}
+    }
+}
 
 /// A message event's body, with the names as they are now.
 pub fn message_body(view: &View, message: &Arc<Message>) -> Option<EventBody> {
@@ -35,36 +67,39 @@ pub fn message_body(view: &View, message: &Arc<Message>) -> Option<EventBody> {
 }
 
 /// One request changed a message: first those learn of it who lose messages by it, then those who keep them.
-pub(super) fn updated(moment: &Moment<'_>, position: usize, update: &MessageUpdate, out: &mut Announcements) {
-    let Some(origin) = spot_of(moment.view, update) else { return };
+fn updated(context: &EventContext<'_>, position: usize, update: &MessageUpdate, out: &mut Announcements) {
+    let Some(origin) = spot_of(context.view, update) else { return };
     if let Some(movement) = &update.movement {
-        lost_by_move(moment, position, movement, out);
+        lost_by_move(context, position, movement, out);
     }
-    let told = told(moment, position, update, origin);
-    let mut change = change(moment, update, origin);
+    let recipients = recipients(context, position, update, origin);
+    let mut change = change(context, position, update, origin);
+    if change.content.is_none() && change.movement.is_none() {
+        return;
+    }
     let first = out.next;
-    if !told.of_all.is_empty() {
+    if !recipients.of_all.is_empty() {
         let change = EventBody::MessageChanged(Box::new(change.clone()));
-        out.push(first, Clients::All, change, Audience::Flagged(told.of_all.into()));
+        out.push(first, Clients::All, change, Audience::Flagged(recipients.of_all.into()));
     }
-    if !told.of_move.is_empty() {
+    if !recipients.of_move.is_empty() {
         change.content = None;
         let change = EventBody::MessageChanged(Box::new(change));
-        out.push(first, Clients::All, change, Audience::Flagged(told.of_move.into()));
+        out.push(first, Clients::All, change, Audience::Flagged(recipients.of_move.into()));
     }
     if let Some(movement) = &update.movement
         && let Some(arrival) = &movement.new_channel
     {
-        first_message_left(moment, movement.channel, &movement.messages, out);
-        first_message_came(moment, arrival.channel, &movement.messages, out);
+        first_message_left(context, movement.channel, &movement.messages, out);
+        first_message_came(context, arrival.channel, &movement.messages, out);
     }
 }
 
-fn lost_by_move(moment: &Moment<'_>, position: usize, movement: &Movement, out: &mut Announcements) {
+fn lost_by_move(context: &EventContext<'_>, position: usize, movement: &Movement, out: &mut Announcements) {
     let Some(arrival) = &movement.new_channel else { return };
-    let holders = moment.before.holders.get(&position).map(Vec::as_slice).unwrap_or_default();
+    let holders = context.before.holders.get(&position).map(Vec::as_slice).unwrap_or_default();
     let ids: RoaringBitmap = movement.messages.iter().map(|id| id.0).collect();
-    let lost = access::lost(moment.view, moment.after, holders, &ids, arrival.channel);
+    let lost = access::lost(context.view, context.after, holders, &ids, arrival.channel);
     let place = Some((movement.channel, movement.topic.clone()));
     let bodies = lost.into_iter().map(|(messages, users)| {
         let body = EventBody::MessagesDeleted { place: place.clone(), messages };
@@ -75,62 +110,97 @@ fn lost_by_move(moment: &Moment<'_>, position: usize, movement: &Movement, out: 
 
 /// Who is told of a change, each with what the target is to them now. Nobody is in both.
 #[derive(Default)]
-struct Told {
+struct Recipients {
     /// Everything.
     of_all: Vec<(UserId, Flags)>,
     /// Where messages went: what the target says is not for them any more, but they still have others that moved.
     of_move: Vec<(UserId, Flags)>,
 }
 
-fn told(moment: &Moment<'_>, position: usize, update: &MessageUpdate, origin: Spot) -> Told {
-    let (view, target) = (moment.view, update.target);
+fn recipients(
+    context: &EventContext<'_>,
+    position: usize,
+    update: &MessageUpdate,
+    origin: Spot,
+) -> Recipients {
+    let (view, target) = (context.view, update.target);
     let sent_to = match (&update.movement, origin) {
         (Some(Movement { new_channel: Some(arrival), .. }), _) => Spot::Channel(arrival.channel),
         (_, origin) => origin,
     };
     let (mut place, mut others) = (Some(sent_to), Vec::new());
     // In a replay other moves and deletions may have followed: what may be read is decided by what is where now.
-    if let (Spot::Channel(channel), true) = (sent_to, moment.before.is_replay) {
+    if let (Spot::Channel(channel), true) = (sent_to, context.before.is_replay) {
         place = access::channel_of(view, target, channel).map(Spot::Channel);
         let moved = update.movement.iter().flat_map(|movement| movement.messages.iter());
         others = access::parts_of(view, &moved.map(|id| id.0).collect());
     }
     // The request may have taken the target itself away, a notice that it made pointless: who had it stays as it was.
-    let is_undone = !moment.before.is_replay && !view.messages.all.contains(target.0);
-    let mut told = Told::default();
-    for id in concerned(moment, position, update, origin) {
+    let is_undone = !context.before.is_replay && !view.messages.all.contains(target.0);
+    let mut recipients = Recipients::default();
+    for id in affected(context, position, update, origin) {
         let Some(user) = view.directory.user(id) else { continue };
         let reads = |place| match is_undone {
             true => rules::permissions::message::can_read(&view.directory, user, place, || true),
             false => access::can_read(view, &view.directory, user, place, target),
         };
         if place.is_some_and(reads) {
-            told.of_all.push((id, flags_of(view, id, target)));
+            recipients.of_all.push((id, flags_of(view, id, target)));
         } else if others.iter().any(|(channel, ids)| access::can_read_any(view, user, *channel, ids)) {
-            told.of_move.push((id, flags_of(view, id, target)));
+            recipients.of_move.push((id, flags_of(view, id, target)));
         }
     }
-    told
+    recipients
 }
 
 /// Who is told of a change if they can read what it leaves; sorted.
-fn concerned(moment: &Moment<'_>, position: usize, update: &MessageUpdate, origin: Spot) -> Vec<UserId> {
-    let mut users = moment.before.readers.get(&position).cloned().unwrap_or_default();
+fn affected(
+    context: &EventContext<'_>,
+    position: usize,
+    update: &MessageUpdate,
+    origin: Spot,
+) -> Vec<UserId> {
+    let mut users = context.before.readers.get(&position).cloned().unwrap_or_default();
     // Whoever has the messages by the move alone has them now, too; guests are told if they could have seen them before.
     let arrival = update.movement.as_ref().and_then(|movement| movement.new_channel.as_ref());
     for delivery in arrival.map(|arrival| arrival.deliveries.as_slice()).unwrap_or_default() {
         let newly =
             delivery.users.iter().filter(|_| delivery.is_new && delivery.messages.contains(update.target));
         users.extend(newly.filter(|user| {
-            let user = moment.before().user(**user).filter(|user| user.is_active);
+            let user = context.before().user(**user).filter(|user| user.is_active);
             let could_read =
-                |user| rules::permissions::message::can_read(moment.before(), user, origin, || false);
+                |user| rules::permissions::message::can_read(context.before(), user, origin, || false);
             user.is_some_and(|user| !user.is_guest() || could_read(user))
         }));
+    }
+    if let Some(arrival) = arrival {
+        users.extend(destination_subscribers(context, origin, arrival.channel));
     }
     users.sort_unstable();
     users.dedup();
     users
+}
+
+/// Subscribers of the channel where messages went, who are to see the topic appear there: those who may know of the
+/// channel where it was, and guests only if they could read it there.
+fn destination_subscribers<'m>(
+    context: &'m EventContext<'_>,
+    origin: Spot,
+    destination: ChannelId,
+) -> impl Iterator<Item = UserId> + 'm {
+    let before = context.before();
+    let left = match origin {
+        Spot::Channel(channel) => before.channel(channel),
+        Spot::Direct(_) => None,
+    };
+    let may_know = move |user: &User| {
+        left.is_some_and(|left| match user.is_guest() {
+            true => rules::permissions::message::can_read(before, user, origin, || false),
+            false => sees_channel(before, user, left),
+        })
+    };
+    let subscribers = context.after.subscriber_ids(destination).filter_map(|id| before.user(id));
+    subscribers.filter(move |user| user.is_active && may_know(user)).map(|user| user.id)
 }
 
 /// What a message is to a user now. Without having got it, it counts as read.
@@ -147,9 +217,14 @@ fn flags_of(view: &View, user: UserId, id: MessageId) -> Flags {
     flags.with_if(Flag::ChannelWildcardMentioned, view.messages.channel_wildcard.contains(id.0))
 }
 
-fn change(moment: &Moment<'_>, update: &MessageUpdate, origin: Spot) -> MessageChange {
+fn change(
+    context: &EventContext<'_>,
+    position: usize,
+    update: &MessageUpdate,
+    origin: Spot,
+) -> MessageChange {
     let channel = match origin {
-        Spot::Channel(id) => moment.after.channel(id).map(|record| (id, record.name.clone())),
+        Spot::Channel(id) => context.after.channel(id).map(|record| (id, record.name.clone())),
         Spot::Direct(_) => None,
     };
     let movement = update.movement.as_ref().map(|movement| MovedMessages {
@@ -162,7 +237,9 @@ fn change(moment: &Moment<'_>, update: &MessageUpdate, origin: Spot) -> MessageC
         Some(movement) => movement.messages.iter().collect(),
         None => vec![update.target],
     };
-    let content = update.edited.as_deref().map(content);
+    // In a replay the message may be gone by now, and what it said with it.
+    let before = context.before.texts.get(&position);
+    let content = update.edited.as_deref().zip(before).map(|(edited, before)| content(edited, before));
     MessageChange {
         by: update.by,
         at: update.at,
@@ -174,13 +251,11 @@ fn change(moment: &Moment<'_>, update: &MessageUpdate, origin: Spot) -> MessageC
     }
 }
 
-/// The content now, and before the edit that its history names first.
-fn content(edited: &Message) -> ChangedContent {
-    let entry = edited.edits.iter().find(|entry| entry.prev_content.is_some());
-    let text = |text: Option<&String>| text.cloned().unwrap_or_default();
+/// The content now, and before the edit.
+fn content(edited: &MessageVersion, before: &Texts) -> ChangedContent {
     ChangedContent {
-        orig_content: text(entry.and_then(|entry| entry.prev_content.as_ref())),
-        orig_rendered: text(entry.and_then(|entry| entry.prev_rendered.as_ref())),
+        orig_content: before.content.clone(),
+        orig_rendered: before.rendered.clone(),
         content: edited.content.clone(),
         rendered: edited.rendered.clone(),
         is_me: edited.traits.is_me,
@@ -189,14 +264,14 @@ fn content(edited: &Message) -> ChangedContent {
 
 /// Messages are gone: each of those who had them is told of exactly what they had, and whoever deleted them of all,
 /// also without having got any (so until feature level 457).
-pub(super) fn deleted(
-    moment: &Moment<'_>,
+fn deleted(
+    context: &EventContext<'_>,
     position: usize,
     (from, messages): (&DeletedFrom, &MessageRanges),
     by: Option<UserId>,
     out: &mut Announcements,
 ) {
-    let holders = moment.before.holders.get(&position).map(Vec::as_slice).unwrap_or_default();
+    let holders = context.before.holders.get(&position).map(Vec::as_slice).unwrap_or_default();
     let place = match from {
         DeletedFrom::Topic { channel, topic } => Some((*channel, topic.clone())),
         DeletedFrom::Direct(_) => None,
@@ -220,92 +295,84 @@ pub(super) fn deleted(
     });
     out.each(bodies.collect::<Vec<_>>());
     if let DeletedFrom::Topic { channel, .. } = from {
-        first_message_left(moment, *channel, messages, out);
+        first_message_left(context, *channel, messages, out);
     }
 }
 
 /// Messages left a channel: was its oldest among them?
 fn first_message_left(
-    moment: &Moment<'_>,
+    context: &EventContext<'_>,
     channel: ChannelId,
     messages: &MessageRanges,
     out: &mut Announcements,
 ) {
-    let first = moment.view.messages.first_in_channel(channel);
+    let first = context.view.messages.first_in_channel(channel);
     if messages.iter().next().is_some_and(|left| first.is_none_or(|first| left < first)) {
-        first_message_is(moment, channel, first, out);
+        first_message_is(context, channel, first, out);
     }
 }
 
 /// Messages came to a channel: is one of them its oldest now?
 fn first_message_came(
-    moment: &Moment<'_>,
+    context: &EventContext<'_>,
     channel: ChannelId,
     messages: &MessageRanges,
     out: &mut Announcements,
 ) {
-    let first = moment.view.messages.first_in_channel(channel);
+    let first = context.view.messages.first_in_channel(channel);
     if first.is_some_and(|first| messages.contains(first)) {
-        first_message_is(moment, channel, first, out);
+        first_message_is(context, channel, first, out);
     }
 }
 
 fn first_message_is(
-    moment: &Moment<'_>,
+    context: &EventContext<'_>,
     channel: ChannelId,
     first: Option<MessageId>,
     out: &mut Announcements,
 ) {
-    super::channels::say(moment, channel, ChannelChange::FirstMessage(first), out);
+    super::channels::emit(context, channel, ChannelChange::FirstMessage(first), out);
 }
 
 /// Everybody who is told of reactions to a message and of parts of its widget.
-fn access_set(moment: &Moment<'_>, message: &Message) -> Vec<UserId> {
+fn access_set(context: &EventContext<'_>, id: MessageId, spot: Spot) -> Vec<UserId> {
     // In a replay it may be gone by now; whoever had it is told that.
-    if !moment.view.messages.all.contains(message.id.0) {
+    if !context.view.messages.all.contains(id.0) {
         return Vec::new();
     }
-    let spot = match &message.place {
-        Place::Direct => Spot::Direct(message.recipient),
-        Place::Channel { channel, .. } => {
-            let Some(channel) = access::channel_of(moment.view, message.id, *channel) else {
-                return Vec::new();
-            };
-            Spot::Channel(channel)
-        }
-    };
-    let ids = RoaringBitmap::from_iter([message.id.0]);
-    let holders = access::holders(moment.view, moment.after, spot, &ids, false);
+    let Some(spot) = access::spot_now(context.view, id, spot) else { return Vec::new() };
+    let ids = RoaringBitmap::from_iter([id.0]);
+    let holders = access::holders(context.view, context.after, spot, &ids, false);
     holders.into_iter().map(|holder| holder.user).collect()
 }
 
 /// Somebody reacted, or took it back.
-pub(super) fn reaction(
-    moment: &Moment<'_>,
-    message: &Message,
+fn reaction(
+    context: &EventContext<'_>,
+    (message, spot): (MessageId, Spot),
     reaction: &Reaction,
     is_added: bool,
     out: &mut Announcements,
 ) {
-    let Some(user) = moment.after.user(reaction.user).cloned() else { return };
-    let body = EventBody::Reaction { message: message.id, reaction: reaction.clone(), user, is_added };
-    out.to(access_set(moment, message), body);
+    let Some(user) = context.after.user(reaction.user).cloned() else { return };
+    let body = EventBody::Reaction { message, reaction: reaction.clone(), user, is_added };
+    out.to(access_set(context, message, spot), body);
 }
 
 /// A widget got another part.
-pub(super) fn submessage(
-    moment: &Moment<'_>,
-    message: &Message,
+fn submessage(
+    context: &EventContext<'_>,
+    (message, spot): (MessageId, Spot),
     submessage: &Submessage,
     out: &mut Announcements,
 ) {
-    let body = EventBody::Submessage { message: message.id, submessage: submessage.clone() };
-    out.to(access_set(moment, message), body);
+    let body = EventBody::Submessage { message, submessage: submessage.clone() };
+    out.to(access_set(context, message, spot), body);
 }
 
 /// Flags of the user's own messages. Somebody may have deleted some meanwhile: of those nothing is said.
-pub(super) fn flagged(
-    moment: &Moment<'_>,
+fn flagged(
+    context: &EventContext<'_>,
     user: UserId,
     (flag, op): (Flag, FlagOp),
     messages: &MessageRanges,
@@ -315,12 +382,12 @@ pub(super) fn flagged(
     for (first, last) in &messages.0 {
         here.insert_range(first.0..=last.0);
     }
-    here &= &moment.view.messages.all;
+    here &= &context.view.messages.all;
     if here.is_empty() {
         return;
     }
     let messages: Vec<MessageId> = here.iter().map(MessageId).collect();
-    let details = unread_details(moment.view, user, flag, op, &messages);
+    let details = unread_details(context.view, user, flag, op, &messages);
     out.to([user], EventBody::Flags { flag, op, messages, details });
 }
 

@@ -1,22 +1,25 @@
 //! Events of pictures: of people and bots, of the organization, its own emoji.
 
 use super::access::everyone_who_sees;
-use super::{Announcements, Moment, bots};
+use super::bots;
+use super::context::{Announcements, EventContext};
 use model::event::UserChange;
 use model::picture::{PictureFact, RealmPicture};
 use model::{Audience, Directory, EventBody, User, UserId};
 use rules::avatar::{
-    AvatarSize, avatar_source, realm_icon_url, realm_logo_url, realm_picture_source, whole_avatar_url,
+    AvatarSize, avatar_source, public_avatar_url, realm_icon_url, realm_logo_url, realm_picture_source,
+    shown_avatar_url, uses_gravatar,
 };
+use rules::permissions::users::shown_delivery_email;
 
 /// Everybody who can see what changed is told what it is now.
-pub(super) fn changed(moment: &Moment<'_>, fact: &PictureFact, out: &mut Announcements) {
-    let directory = moment.after;
+pub(super) fn announce(context: &EventContext<'_>, fact: &PictureFact, out: &mut Announcements) {
+    let directory = context.after;
     match fact {
         PictureFact::AvatarSet { user, .. } => {
             let Some(about) = directory.user(*user) else { return };
-            out.to(everyone_who_sees(directory, about), avatar_event(directory, about));
-            bots::avatar_changed(moment, about, out);
+            avatar_events(directory, about, everyone_who_sees(directory, about), out);
+            bots::avatar_changed(context, about, out);
         }
         PictureFact::RealmPictureSet { which, .. } => {
             let url = match which {
@@ -33,25 +36,41 @@ pub(super) fn changed(moment: &Moment<'_>, fact: &PictureFact, out: &mut Announc
     }
 }
 
-fn avatar_event(directory: &Directory, about: &User) -> EventBody {
-    let change = UserChange::Avatar {
-        url: whole_avatar_url(directory, about, AvatarSize::Small),
-        medium_url: whole_avatar_url(directory, about, AvatarSize::Medium),
-        source: avatar_source(directory, about),
-        version: about.avatar_version,
+/// Tells people the picture of somebody. Where it is made of the address, those who may not see the address are told
+/// another one.
+fn avatar_events(directory: &Directory, about: &User, viewers: Vec<UserId>, out: &mut Announcements) {
+    let event = |viewer: Option<&User>| {
+        let url = |size| {
+            let shown = viewer.map(|viewer| shown_avatar_url(directory, viewer, about, size));
+            shown.unwrap_or_else(|| public_avatar_url(directory, about, size))
+        };
+        let change = UserChange::Avatar {
+            url: url(AvatarSize::Small),
+            medium_url: url(AvatarSize::Medium),
+            source: avatar_source(directory, about),
+            version: about.avatar_version,
+        };
+        EventBody::UserChanged { user: about.id, change }
     };
-    EventBody::UserChanged { user: about.id, change }
+    let sees_address = |id: &UserId| {
+        let viewer = directory.user(*id);
+        uses_gravatar(directory)
+            && viewer.is_some_and(|viewer| shown_delivery_email(directory, Some(viewer), about).is_some())
+    };
+    let (seeing, blind): (Vec<UserId>, Vec<UserId>) = viewers.into_iter().partition(sees_address);
+    let viewer = seeing.first().and_then(|id| directory.user(*id)).cloned();
+    out.each([(seeing, event(viewer.as_deref())), (blind, event(None))]);
 }
 
 /// Clients work out by themselves which picture an address stands for. Whoever sees the address from now on, or no
-/// longer, is told the picture of somebody who has none of their own.
+/// longer, is told the picture of somebody who has none of their own. Other pictures do not depend on the address.
 pub(super) fn address_shown_or_hidden(
     directory: &Directory,
     about: &User,
     viewers: Vec<UserId>,
     out: &mut Announcements,
 ) {
-    if directory.avatar_file(about.id).is_none() {
-        out.to(viewers, avatar_event(directory, about));
+    if uses_gravatar(directory) && directory.avatar_file(about.id).is_none() {
+        avatar_events(directory, about, viewers, out);
     }
 }

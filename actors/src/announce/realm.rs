@@ -1,24 +1,46 @@
-//! Events of the organization itself: its settings, and folders of channels.
+//! Events of the organization itself: its settings, its lists and its profile fields.
 
-use super::{Announcements, Moment};
-use model::event::FolderChange;
-use model::{Audience, ChannelFolder, Directory, EventBody, Realm, SettingValue};
+use super::context::{Announcements, EventContext};
+use model::event::Clients;
+use model::{Audience, Directory, EventBody, Listed, ProfileFields, RealmFact, SettingValue};
 use rules::permissions::group_setting::realm_group_setting;
 use rules::posting;
 use rules::settings::{RealmPermission, realm_text, realm_values, user_defaults};
 
+/// The events of a fact about the organization.
+pub(super) fn announce(context: &EventContext<'_>, fact: &RealmFact, out: &mut Announcements) {
+    match fact {
+        RealmFact::Changed(_) => changed(context, out),
+        RealmFact::ProfileFieldsChanged(fields) => {
+            out.add(EventBody::ProfileFields(ProfileFields::clone(fields).into()), Audience::Everyone);
+        }
+        RealmFact::DomainSet { domain, op } => {
+            out.add(EventBody::Domain { domain: domain.clone(), op: *op }, Audience::Everyone);
+        }
+        RealmFact::LinkifiersChanged(all) => {
+            let body = EventBody::Linkifiers(Listed::clone(all).into());
+            out.push(out.next, Clients::KnowLinkifiers, body, Audience::Everyone);
+        }
+        RealmFact::PlaygroundsChanged(all) => {
+            out.add(EventBody::Playgrounds(Listed::clone(all).into()), Audience::Everyone);
+        }
+        RealmFact::Created(_) => {}
+    }
+}
+
 /// The organization's record changed: one event with all that differs. Without the record from before nothing can
 /// be said.
-pub(super) fn changed(moment: &Moment<'_>, _: &Realm, out: &mut Announcements) {
-    if moment.before.directory.is_none() || out.events.iter().any(|(event, _)| is_realm_change(&event.body)) {
+fn changed(context: &EventContext<'_>, out: &mut Announcements) {
+    if context.before.directory.is_none() || out.events.iter().any(|(event, _)| is_realm_change(&event.body))
+    {
         return;
     }
-    defaults_changed(moment, out);
+    defaults_changed(context, out);
     let closed = |directory: &Directory| !directory.realm().is_active;
-    if closed(moment.after) && !closed(moment.before()) {
-        out.add(EventBody::RealmDeactivated(moment.after.realm().id), Audience::Everyone);
+    if closed(context.after) && !closed(context.before()) {
+        out.add(EventBody::RealmDeactivated(context.after.realm().id), Audience::Everyone);
     }
-    let (was, is) = (values(moment.before()), values(moment.after));
+    let (was, is) = (values(context.before()), values(context.after));
     let changed: Vec<(&'static str, SettingValue)> =
         was.into_iter().zip(is).filter(|(was, is)| was != is).map(|(_, is)| is).collect();
     if !changed.is_empty() {
@@ -27,8 +49,8 @@ pub(super) fn changed(moment: &Moment<'_>, _: &Realm, out: &mut Announcements) {
 }
 
 /// What new people start with: one event for each setting.
-fn defaults_changed(moment: &Moment<'_>, out: &mut Announcements) {
-    let (was, is) = (user_defaults(moment.before().realm()), user_defaults(moment.after.realm()));
+fn defaults_changed(context: &EventContext<'_>, out: &mut Announcements) {
+    let (was, is) = (user_defaults(context.before().realm()), user_defaults(context.after.realm()));
     for ((name, value), _) in is.zip(was).filter(|(is, was)| is != was) {
         out.add(EventBody::DefaultSettingChanged { name, value }, Audience::Everyone);
     }
@@ -63,21 +85,4 @@ fn values(directory: &Directory) -> Vec<(&'static str, SettingValue)> {
         ("create_web_public_stream_policy", number(posting::create_web_public_policy(directory))),
     ]);
     found
-}
-
-/// A folder is new, or something about it changed.
-pub(super) fn folder_changed(moment: &Moment<'_>, is: &ChannelFolder, out: &mut Announcements) {
-    let is_new = moment.before.new_folders.contains(&is.id);
-    let Some(was) = moment.before().folder(is.id).filter(|_| !is_new) else {
-        return out.add(EventBody::FolderAdded(is.clone().into()), Audience::Everyone);
-    };
-    let description = (is.description.clone(), is.rendered_description.clone());
-    let change = FolderChange {
-        name: (was.name != is.name).then(|| is.name.clone()),
-        description: (was.description != is.description).then_some(description),
-        is_archived: (was.is_archived != is.is_archived).then_some(is.is_archived),
-    };
-    if change != FolderChange::default() {
-        out.add(EventBody::FolderChanged { folder: is.id, change }, Audience::Everyone);
-    }
 }

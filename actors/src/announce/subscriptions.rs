@@ -1,81 +1,116 @@
 //! Events of subscriptions: made, ended, and what people set for channels and topics.
 
-use super::channels::{clients_of, subscribed_channels, viewers};
-use super::{Announcements, Moment, new_summary};
+use super::channels::clients_of;
+use super::context::{Announcements, EventContext, new_summary, subscribed_channels};
 use model::event::SubscriptionChange;
-use model::{Channel, ChannelId, EventBody, Subscription, Timestamp, UserId, VisibilityPolicy};
-use rules::permissions::channel::{sees_channel, sees_subscribers};
+use model::{
+    Channel, ChannelId, EventBody, Subscription, SubscriptionFact, Timestamp, UserId, VisibilityPolicy,
+};
+use rules::permissions::channel::sees_subscribers;
 use std::sync::Arc;
 use storage::View;
 
+/// The events of a fact about subscriptions or policies for topics.
+pub(super) fn announce(context: &EventContext<'_>, fact: &SubscriptionFact, out: &mut Announcements) {
+    match fact {
+        SubscriptionFact::Added { channel, subscribers, .. } => {
+            subscribed(context, *channel, subscribers, out);
+        }
+        SubscriptionFact::Removed { channel, users, .. } => unsubscribed(context, *channel, users, out),
+        SubscriptionFact::Changed { user, channel, subscription } => {
+            changed(context, *user, *channel, subscription, out);
+        }
+        SubscriptionFact::Restated { user, channel, property } => {
+            restated(context, *user, *channel, property, out);
+        }
+        SubscriptionFact::TopicPolicySet { channel, topic, policy, users } => {
+            policies(context, users, (*channel, topic, *policy), out);
+        }
+    }
+}
+
 /// Everybody who sees who subscribes to a channel, but for some.
-pub(super) fn peers(moment: &Moment<'_>, channel: &Channel, except: &[UserId]) -> Vec<UserId> {
-    let users = moment.after.users();
+pub(super) fn peers(context: &EventContext<'_>, channel: &Channel, except: &[UserId]) -> Vec<UserId> {
+    let users = context.after.users();
     users
         .filter(|user| user.is_active && !except.contains(&user.id))
-        .filter(|user| sees_subscribers(moment.after, user, channel))
+        .filter(|user| sees_subscribers(context.after, user, channel))
         .map(|user| user.id)
         .collect()
 }
 
 /// Users were subscribed.
-pub(super) fn subscribed(
-    moment: &Moment<'_>,
+fn subscribed(
+    context: &EventContext<'_>,
     id: ChannelId,
     subscribers: &[(UserId, Subscription)],
     out: &mut Announcements,
 ) {
-    let Some(channel) = moment.after.channel(id) else { return };
+    let Some(channel) = context.after.channel(id) else { return };
     let clients = clients_of(channel);
     let users: Arc<[UserId]> = subscribers.iter().map(|(user, _)| *user).collect();
     // Those who did not know of the channel learn of it first. A channel of this very frame was announced.
-    if let Some(known) = moment.before().channel(id).filter(|_| !moment.is_new(id)) {
-        let knew = |user: &UserId| {
-            let user = moment.before().user(*user);
-            user.is_some_and(|user| sees_channel(moment.before(), user, known))
-        };
-        let new = users.iter().copied().filter(|user| !knew(user));
-        out.for_clients(clients, new, EventBody::ChannelsCreated(vec![new_summary(moment, channel)]));
+    if let Some(known) = context.before().channel(id).filter(|_| !context.is_new(id)) {
+        let diff = |user: UserId| context.visibility_diff(user, Some(known), Some(channel));
+        let new = users.iter().copied().filter(|user| diff(*user).is_gained());
+        out.for_clients(clients, new, EventBody::ChannelsCreated(vec![new_summary(context, channel)]));
     }
-    out.each_for(clients, subscribed_channels(moment, channel, users.iter().copied()));
-    out.for_clients(clients, peers(moment, channel, &users), EventBody::PeersAdded { channel: id, users });
+    out.each_for(clients, subscribed_channels(context, channel, users.iter().copied()));
+    out.for_clients(clients, peers(context, channel, &users), EventBody::PeersAdded { channel: id, users });
 }
 
 /// Users were unsubscribed.
-pub(super) fn unsubscribed(moment: &Moment<'_>, id: ChannelId, users: &[UserId], out: &mut Announcements) {
-    let Some(channel) = moment.after.channel(id) else { return };
+fn unsubscribed(context: &EventContext<'_>, id: ChannelId, users: &[UserId], out: &mut Announcements) {
+    let Some(channel) = context.after.channel(id) else { return };
     let clients = clients_of(channel);
     let removed = EventBody::SubscriptionsRemoved(vec![(id, channel.name.clone())]);
     out.for_clients(clients, users.iter().copied(), removed);
-    let now = viewers(moment.after, channel);
-    let lost = users.iter().copied().filter(|user| now.binary_search(user).is_err());
+    let was = context.before().channel(id).map(|channel| &**channel);
+    let diff = |user: UserId| context.visibility_diff(user, was, Some(channel));
+    let lost = users.iter().copied().filter(|user| diff(*user).is_lost());
     out.for_clients(clients, lost, EventBody::ChannelsLost(vec![id]));
     // Whoever was unsubscribed with others and still sees who is subscribed is told of the others.
-    let told = users.iter().filter(|user| users.len() > 1 && is_peer(moment, channel, **user)).map(|user| {
+    let told = users.iter().filter(|user| users.len() > 1 && is_peer(context, channel, **user)).map(|user| {
         let others: Arc<[UserId]> = users.iter().copied().filter(|other| other != user).collect();
         (vec![*user], EventBody::PeersRemoved { channel: id, users: others })
     });
     let told: Vec<_> = told.collect();
-    let peers = (peers(moment, channel, users), EventBody::PeersRemoved { channel: id, users: users.into() });
+    let peers =
+        (peers(context, channel, users), EventBody::PeersRemoved { channel: id, users: users.into() });
     out.each_for(clients, told.into_iter().chain([peers]));
 }
 
-fn is_peer(moment: &Moment<'_>, channel: &Channel, user: UserId) -> bool {
-    let user = moment.after.user(user).filter(|user| user.is_active);
-    user.is_some_and(|user| sees_subscribers(moment.after, user, channel))
+fn is_peer(context: &EventContext<'_>, channel: &Channel, user: UserId) -> bool {
+    let user = context.after.user(user).filter(|user| user.is_active);
+    user.is_some_and(|user| sees_subscribers(context.after, user, channel))
 }
 
 /// Somebody set something for a channel. Without the record from before, all of it is told.
-pub(super) fn changed(
-    moment: &Moment<'_>,
+fn changed(
+    context: &EventContext<'_>,
     user: UserId,
     channel: ChannelId,
     is: &Subscription,
     out: &mut Announcements,
 ) {
-    let clients = moment.after.channel(channel).map(|channel| clients_of(channel)).unwrap_or_default();
-    let was = moment.before().subscription(channel, user);
+    let clients = context.after.channel(channel).map(|channel| clients_of(channel)).unwrap_or_default();
+    let was = context.before().subscription(channel, user);
     for change in differences(was.map(|was| &**was), is) {
+        out.for_clients(clients, [user], EventBody::SubscriptionChanged { channel, change });
+    }
+}
+
+/// Somebody set a property to the value that it had.
+fn restated(
+    context: &EventContext<'_>,
+    user: UserId,
+    channel: ChannelId,
+    property: &str,
+    out: &mut Announcements,
+) {
+    let clients = context.after.channel(channel).map(|channel| clients_of(channel)).unwrap_or_default();
+    let Some(own) = context.after.subscription(channel, user) else { return };
+    for change in differences(None, own).into_iter().filter(|change| change.property() == property) {
         out.for_clients(clients, [user], EventBody::SubscriptionChanged { channel, change });
     }
 }
@@ -109,16 +144,15 @@ fn differences(was: Option<&Subscription>, is: &Subscription) -> Vec<Subscriptio
 }
 
 /// Users' policies for a topic: all muted ones for older clients, each user's own, then what is the same for all.
-pub(super) fn policies(
-    moment: &Moment<'_>,
+fn policies(
+    context: &EventContext<'_>,
     users: &[UserId],
     (channel, topic, policy): (ChannelId, &str, VisibilityPolicy),
-    updated: Timestamp,
     out: &mut Announcements,
 ) {
-    let muted = |user: &UserId| (vec![*user], EventBody::MutedTopics(muted_topics(moment.view, *user)));
+    let muted = |user: &UserId| (vec![*user], EventBody::MutedTopics(muted_topics(context.view, *user)));
     out.each(users.iter().map(muted).collect::<Vec<_>>());
-    let body = EventBody::UserTopic { channel, topic: topic.to_owned(), updated, policy };
+    let body = EventBody::UserTopic { channel, topic: topic.to_owned(), updated: context.frame.at, policy };
     out.to(users.to_vec(), body);
 }
 

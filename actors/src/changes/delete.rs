@@ -1,10 +1,13 @@
-//! Deleting a message, and a topic piece by piece (endpoints.md 13 and 21).
+//! Deleting a message, and a topic in batches (docs/api/messages.md#delete-a-message,
+//! docs/api/messages.md#delete-a-topic).
 
 use super::movement::accessible;
-use super::{ChangeCommand, Found, Home, MessageCommand, Moment, Verdict};
+use super::{ChangeCommand, ConversationKey, Decision, DecisionContext, Lookup, MessageCommand};
 use crate::error::DomainError;
 use model::fact::{DeletedFrom, MessageRanges};
-use model::{ChannelId, Fact, MessageId, Place, TopicKey, UserId, VisibilityPolicy};
+use model::{
+    ChannelId, Fact, MessageFact, MessageId, Place, SubscriptionFact, TopicKey, UserId, VisibilityPolicy,
+};
 use roaring::RoaringBitmap;
 use rules::RuleError;
 use rules::error::EditError;
@@ -17,25 +20,25 @@ const BATCH_MESSAGES: usize = 100;
 
 /// Delete one message.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct DeleteMessage {
-    /// Who deletes.
+pub struct DeleteMessage {
+    /// The user that deletes.
     pub user: UserId,
-    /// What.
+    /// The message to delete.
     pub message: MessageId,
 }
 
 impl ChangeCommand for DeleteMessage {
     type Outcome = ();
 
-    fn decide(&self, moment: &mut Moment<'_>) -> Result<Verdict<()>, DomainError> {
-        let target = match moment.find(self.message)? {
-            Found::Here(target) => target.message,
-            Found::Elsewhere => return Ok(Verdict::Elsewhere),
-            Found::Gone => return Err(self.gone().into()),
+    fn decide(&self, context: &mut DecisionContext<'_>) -> Result<Decision<()>, DomainError> {
+        let target = match context.find(self.message)? {
+            Lookup::Here(target) => target.message,
+            Lookup::Moved => return Ok(Decision::Retry),
+            Lookup::Gone => return Err(self.gone().into()),
         };
-        let (directory, user) = (&moment.view.directory, moment.user(self.user)?);
-        let received = || moment.view.has(user.id, &target);
-        check_delete(directory, user, &target, received, moment.now)?;
+        let (directory, user) = (&context.view.directory, context.user(self.user)?);
+        let received = || context.view.has(user.id, &target);
+        check_delete(directory, user, &target, received, context.now)?;
         let from = match &target.place {
             Place::Channel { channel, topic } => {
                 DeletedFrom::Topic { channel: *channel, topic: topic.clone() }
@@ -43,8 +46,8 @@ impl ChangeCommand for DeleteMessage {
             Place::Direct => DeletedFrom::Direct(target.recipient),
         };
         let messages = MessageRanges::from_sorted([self.message]);
-        let fact = Fact::MessagesDeleted { from, messages, by: Some(self.user) };
-        Ok(Verdict::Decided((), vec![fact]))
+        let fact = Fact::Message(MessageFact::Deleted { from, messages, by: Some(self.user) });
+        Ok(Decision::Decided((), vec![fact]))
     }
 }
 
@@ -61,8 +64,8 @@ impl MessageCommand for DeleteMessage {
 
 /// Delete the newest messages of a topic.
 #[derive(Clone, Debug)]
-pub(crate) struct DeleteTopicBatch {
-    /// Who deletes.
+pub struct DeleteTopicBatch {
+    /// The user that deletes.
     pub user: UserId,
     /// In which channel, by id.
     pub channel: ChannelId,
@@ -82,13 +85,13 @@ pub struct TopicDeletion {
 impl ChangeCommand for DeleteTopicBatch {
     type Outcome = TopicDeletion;
 
-    fn decide(&self, moment: &mut Moment<'_>) -> Result<Verdict<TopicDeletion>, DomainError> {
-        let Home::Channel(channel) = moment.home else { return Ok(Verdict::Elsewhere) };
-        let (view, user) = (moment.view, moment.user(self.user)?);
+    fn decide(&self, context: &mut DecisionContext<'_>) -> Result<Decision<TopicDeletion>, DomainError> {
+        let ConversationKey::Channel(channel) = context.conversation else { return Ok(Decision::Retry) };
+        let (view, user) = (context.view, context.user(self.user)?);
         let (readable, topic) =
             access_topic_to_delete(&view.directory, user, self.channel.0.into(), &self.topic)?;
         let key = TopicKey::new(topic);
-        let done = Verdict::Decided(TopicDeletion { deleted: 0, is_complete: true }, Vec::new());
+        let done = Decision::Decided(TopicDeletion { deleted: 0, is_complete: true }, Vec::new());
         let Some(messages) = view.messages.topic(channel, &key) else { return Ok(done) };
         let visible = accessible(view, user.id, channel, readable.history(), &messages.ids);
         if visible.is_empty() {
@@ -98,17 +101,18 @@ impl ChangeCommand for DeleteTopicBatch {
         let is_complete = batch.len() == visible.len();
         let ranges = MessageRanges::from_sorted(batch.iter().map(MessageId));
         let from = DeletedFrom::Topic { channel, topic: messages.name.clone() };
-        let mut facts = vec![Fact::MessagesDeleted { from, messages: ranges, by: Some(self.user) }];
+        let mut facts =
+            vec![Fact::Message(MessageFact::Deleted { from, messages: ranges, by: Some(self.user) })];
         if is_complete {
             let left = &messages.ids - &batch;
             let is_protected = matches!(readable.history(), History::Delivered(_));
             facts.extend(reset_policies(view, channel, &messages.name, is_protected.then_some(&left)));
         }
-        Ok(Verdict::Decided(TopicDeletion { deleted: batch.len() as usize, is_complete }, facts))
+        Ok(Decision::Decided(TopicDeletion { deleted: batch.len() as usize, is_complete }, facts))
     }
 }
 
-/// With the last message of a topic go everybody's policies for it; in protected history only those of people for
+/// The last message of a topic takes all users' policies for it along; in protected history only those of users for
 /// whom no message is left.
 fn reset_policies(
     view: &View,
@@ -117,12 +121,20 @@ fn reset_policies(
     left: Option<&RoaringBitmap>,
 ) -> Option<Fact> {
     let key = TopicKey::new(topic);
-    let has_some_left = |user: UserId| left.is_some_and(|left| !view.had_of(user, channel, left).is_empty());
+    let has_some_left =
+        |user: UserId| left.is_some_and(|left| !view.accessible_in_channel(user, channel, left).is_empty());
     let set = view.directory.users().filter(|user| {
         view.directory.topic_policy(user.id, channel, &key) != VisibilityPolicy::Inherit
             && !has_some_left(user.id)
     });
     let users: Vec<UserId> = set.map(|user| user.id).collect();
     let policy = VisibilityPolicy::Inherit;
-    (!users.is_empty()).then(|| Fact::TopicPoliciesSet { channel, topic: topic.to_owned(), policy, users })
+    (!users.is_empty()).then(|| {
+        Fact::Subscription(SubscriptionFact::TopicPolicySet {
+            channel,
+            topic: topic.to_owned(),
+            policy,
+            users,
+        })
+    })
 }

@@ -1,116 +1,64 @@
-//! One PATCH of a message: new content, or another place, or both (endpoints.md 2).
+//! One PATCH of a message: new content, another place, or both (docs/api/messages.md#edit-or-move-messages).
 
-use super::content::edited_record;
+use super::content::next_version;
+use super::move_notices::announce_move;
 use super::movement::{Relocation, move_messages};
-use super::notices::announce_move;
-use super::{ChangeCommand, Found, MessageCommand, Moment, Target, Verdict};
+use super::request::{EditCommand, Edited};
+use super::{ChangeCommand, Decision, DecisionContext, Lookup, MessageCommand, Target};
 use crate::error::DomainError;
 use model::fact::MessageUpdate;
-use model::{ChannelId, Fact, MessageId, PropagateMode, TopicLink, UserId};
+use model::{ChannelId, Fact, MessageFact, MessageId, Spot};
 use rules::RuleError;
-use rules::markdown::Rendered;
-use rules::permissions::edit::{EditRequest, check_edit};
-
-/// What a client asks for, as sent.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RequestedEdit {
-    /// New Markdown source.
-    pub content: Option<String>,
-    /// New topic.
-    pub topic: Option<String>,
-    /// New channel.
-    pub channel: Option<i64>,
-    /// Which messages move.
-    pub mode: PropagateMode,
-    /// What the client believes the content to be.
-    pub prev_content_sha256: Option<String>,
-}
-
-impl RequestedEdit {
-    /// For the rules.
-    pub fn as_request(&self) -> EditRequest<'_> {
-        EditRequest {
-            content: self.content.as_deref(),
-            topic: self.topic.as_deref(),
-            channel: self.channel,
-            mode: self.mode,
-            prev_content_sha256: self.prev_content_sha256.as_deref(),
-        }
-    }
-}
-
-/// Edit or move, with everything prepared that needs no decision.
-#[derive(Clone, Debug)]
-pub struct EditCommand {
-    /// Who does it.
-    pub user: UserId,
-    /// The message.
-    pub message: MessageId,
-    /// What is asked for.
-    pub request: RequestedEdit,
-    /// The new content, rendered; needed where content is asked for.
-    pub rendered: Option<Rendered>,
-    /// Links in the new topic.
-    pub topic_links: Vec<TopicLink>,
-    /// Whether a notice is wanted in the old topic.
-    pub tells_old: bool,
-    /// Whether a notice is wanted in the new topic.
-    pub tells_new: bool,
-    /// The organization's own address without a slash at the end, for links in notices.
-    pub realm_url: String,
-}
-
-/// What an edit did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Edited {
-    /// How many messages moved.
-    pub moved: u64,
-}
+use rules::permissions::edit::check_edit;
 
 impl ChangeCommand for EditCommand {
     type Outcome = Edited;
 
-    fn decide(&self, moment: &mut Moment<'_>) -> Result<Verdict<Edited>, DomainError> {
-        let target = match moment.find(self.message)? {
-            Found::Here(target) => target,
-            Found::Elsewhere => return Ok(Verdict::Elsewhere),
-            Found::Gone => return Err(self.gone().into()),
+    fn decide(&self, context: &mut DecisionContext<'_>) -> Result<Decision<Edited>, DomainError> {
+        let target = match context.find(self.message)? {
+            Lookup::Here(target) => target,
+            Lookup::Moved => return Ok(Decision::Retry),
+            Lookup::Gone => return Err(self.gone().into()),
         };
         let goal = self.request.channel.and_then(|id| u32::try_from(id).ok()).map(ChannelId);
-        if goal.is_some_and(|goal| (moment.is_changing)(goal)) {
-            return Ok(Verdict::Elsewhere);
+        if goal.is_some_and(|goal| (context.is_changing)(goal)) {
+            return Ok(Decision::Retry);
         }
-        let (edit, relocation) = self.plan(moment, &target)?;
+        let (edit, relocation) = self.plan(context, &target)?;
+        if edit.edited.is_none() && edit.movement.is_none() {
+            return Ok(Decision::Decided(Edited::default(), Vec::new()));
+        }
         let moved = edit.movement.as_ref().map_or(0, |movement| movement.messages.len());
-        let mut facts = vec![Fact::MessageUpdated(Box::new(edit))];
+        // Clients receive the policy before the moved messages.
+        let mut facts = relocation.as_ref().map(Relocation::policy_facts).unwrap_or_default();
+        facts.push(Fact::Message(MessageFact::Updated(Box::new(edit))));
         if let Some(relocation) = relocation {
-            facts.extend(relocation.policy_facts());
-            facts.extend(announce_move(moment, self, &target, &relocation)?);
+            facts.extend(announce_move(context, self, &target, &relocation)?);
         }
-        Ok(Verdict::Decided(Edited { moved }, facts))
+        Ok(Decision::Decided(Edited { moved }, facts))
     }
 }
 
 impl EditCommand {
     fn plan(
         &self,
-        moment: &Moment<'_>,
+        context: &DecisionContext<'_>,
         target: &Target,
     ) -> Result<(MessageUpdate, Option<Relocation>), DomainError> {
-        let (view, user) = (moment.view, moment.user(self.user)?);
+        let (view, user) = (context.view, context.user(self.user)?);
         let received = || view.has(user.id, &target.message);
         let request = self.request.as_request();
-        let plan = check_edit(&view.directory, user, &target.message, received, &request, moment.now)?;
+        let plan = check_edit(&view.directory, user, &target.message, received, &request, context.now)?;
         let edited = match (&plan.content, &self.rendered) {
-            (Some(content), Some(rendered)) => Some(edited_record(moment, user, target, content, rendered)?),
-            // Whoever asks for content has it rendered.
+            (Some(content), Some(rendered)) => Some(next_version(context, user, target, content, rendered)?),
+            // A request with content always has it rendered.
             (Some(_), None) => return Err(RuleError::InvalidMessage.into()),
             (None, _) => None,
         };
-        let relocation = plan.movement.map(|plan| move_messages(moment, user, target, plan)).transpose()?;
+        let relocation = plan.movement.map(|plan| move_messages(context, user, target, plan)).transpose()?;
         let movement = relocation.as_ref().map(|relocation| relocation.movement(&self.topic_links));
-        let (by, at) = (user.id, moment.now);
-        Ok((MessageUpdate { target: self.message, by, at, edited, movement }, relocation))
+        let (by, at, spot) = (user.id, context.now, Spot::of(&target.message));
+        Ok((MessageUpdate { target: self.message, by, at, spot, edited, movement }, relocation))
     }
 }
 

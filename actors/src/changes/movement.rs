@@ -1,17 +1,17 @@
-//! Moving messages to another topic or channel: which ones, who has them afterwards, and what becomes of people's
-//! policies for the topic (endpoints.md 2, "Effects").
+//! Moving messages to another topic or channel: which messages, who has them afterwards, and what happens to visibility
+//! policies of the topic (docs/api/messages.md#edit-or-move-messages).
 
-use super::{Moment, Target};
+use super::{DecisionContext, Target};
 use crate::error::DomainError;
 use model::fact::{ArrivalFact, Delivery, MessageRanges, Movement, NewTopic};
 use model::{
-    Channel, ChannelId, Directory, Fact, MessageId, PropagateMode, TopicKey, TopicLink, User, UserId,
-    VisibilityPolicy,
+    Channel, ChannelId, Directory, Fact, MessageId, PropagateMode, SubscriptionFact, TopicKey, TopicLink,
+    User, UserId, VisibilityPolicy,
 };
 use roaring::RoaringBitmap;
 use rules::permissions::channel::{History, history_of, sees_content};
+use rules::permissions::channel_visibility::loses_by_move;
 use rules::permissions::edit::MovePlan;
-use rules::permissions::reach::loses_by_move;
 use rules::visibility::{Participation, move_policies, policy_of_starter};
 use std::collections::BTreeMap;
 use storage::View;
@@ -22,7 +22,7 @@ pub(super) struct Relocation {
     pub plan: MovePlan,
     /// The message that the request was about.
     pub target: MessageId,
-    /// What moves.
+    /// Ids of the messages that move.
     pub moved: RoaringBitmap,
     /// Messages that the actor can read are left in the old topic.
     pub leaves_messages: bool,
@@ -43,15 +43,15 @@ pub(super) struct Relocation {
 /// # Errors
 /// Those ages.
 pub(super) fn move_messages(
-    moment: &Moment<'_>,
+    context: &DecisionContext<'_>,
     user: &User,
     target: &Target,
     plan: MovePlan,
 ) -> Result<Relocation, DomainError> {
-    let view = moment.view;
+    let view = context.view;
     let id = target.message.id;
     let visible = visible_in_topic(view, user, &plan.origin, &plan.old_topic);
-    check_ages(moment, &plan, &visible)?;
+    check_ages(context, &plan, &visible)?;
     let mut moved = match plan.mode {
         PropagateMode::One => RoaringBitmap::new(),
         PropagateMode::Later => visible.iter().filter(|other| *other >= id.0).collect(),
@@ -84,7 +84,7 @@ fn messages_of(view: &View, channel: ChannelId, topic: &str) -> RoaringBitmap {
     found.map(|messages| messages.ids.clone()).unwrap_or_default()
 }
 
-/// Messages of a topic that somebody can read.
+/// Messages of a topic that a user can read.
 fn visible_in_topic(view: &View, user: &User, channel: &Channel, topic: &str) -> RoaringBitmap {
     let Some(history) = history_of(&view.directory, user, channel) else { return RoaringBitmap::new() };
     let Some(found) = view.messages.topic(channel.id, &TopicKey::new(topic)) else {
@@ -93,7 +93,7 @@ fn visible_in_topic(view: &View, user: &User, channel: &Channel, topic: &str) ->
     accessible(view, user.id, channel.id, history, &found.ids)
 }
 
-/// Those of some messages of a channel that somebody with this history of it can read.
+/// Those of some messages of a channel that a user with this history of it can read.
 pub(super) fn accessible(
     view: &View,
     user: UserId,
@@ -104,12 +104,16 @@ pub(super) fn accessible(
     match history {
         History::Whole => ids.clone(),
         History::Delivered(_) if !view.directory.is_subscribed(channel, user) => RoaringBitmap::new(),
-        History::Delivered(_) => view.had_of(user, channel, ids),
+        History::Delivered(_) => view.accessible_in_channel(user, channel, ids),
     }
 }
 
-/// Step 10, by looking at few of the messages: later ids were sent later.
-fn check_ages(moment: &Moment<'_>, plan: &MovePlan, visible: &RoaringBitmap) -> Result<(), DomainError> {
+/// Checks the ages of a whole topic with few look-ups: later ids were sent later.
+fn check_ages(
+    context: &DecisionContext<'_>,
+    plan: &MovePlan,
+    visible: &RoaringBitmap,
+) -> Result<(), DomainError> {
     let Some(oldest) = plan.oldest_allowed else { return Ok(()) };
     let total = visible.len() as u32;
     // How many are too old lies between these.
@@ -117,7 +121,7 @@ fn check_ages(moment: &Moment<'_>, plan: &MovePlan, visible: &RoaringBitmap) -> 
     while at_least < at_most {
         let middle = at_least + (at_most - at_least) / 2;
         let Some(id) = visible.select(middle) else { break };
-        let sent = moment.realm.own_record(MessageId(id))?.map(|message| message.sent);
+        let sent = context.realm.own_record(MessageId(id))?.map(|message| message.sent);
         match sent {
             Some(sent) if sent >= oldest => at_most = middle,
             _ => at_least = middle + 1,
@@ -146,14 +150,14 @@ fn deliveries(view: &View, plan: &MovePlan, moved: &RoaringBitmap) -> Vec<Delive
         if !subscription.is_active {
             continue;
         }
-        if view.plainly_has_all(*user, plan.origin.id, moved) {
+        if view.has_all_delivered(*user, plan.origin.id, moved) {
             give(*user, moved, false);
             continue;
         }
-        let had = view.delivered_of(*user, plan.origin.id, moved);
+        let had = view.delivered_among_in_channel(*user, plan.origin.id, moved);
         give(*user, &had, false);
         if is_protected {
-            give(*user, &(moved - view.had_of(*user, plan.origin.id, moved)), true);
+            give(*user, &(moved - view.accessible_in_channel(*user, plan.origin.id, moved)), true);
         }
     }
     let ranges = |ids: &mut dyn Iterator<Item = u32>| MessageRanges::from_sorted(ids.map(MessageId));
@@ -214,8 +218,9 @@ impl Relocation {
                 }
             }
         }
-        // Whoever left a topic of their own alone does not follow it again because it was resolved.
-        let is_first = !plan.is_only_resolve()
+        // A part of a topic that moves begins a new one. All of it is the same topic under another name, of which
+        // users keep their own policies.
+        let is_first = !self.is_whole()
             && self.moved.min() == Some(self.target.0)
             && self.in_new_topic.min().is_none_or(|first| first > self.target.0);
         if let Some(sender) = sender.filter(|sender| is_first && sees_content(directory, sender, destination))
@@ -244,22 +249,24 @@ impl Relocation {
         let plan = &self.plan;
         let mut facts = Vec::new();
         if !self.policies_reset.is_empty() {
-            facts.push(Fact::TopicPoliciesSet {
+            facts.push(Fact::Subscription(SubscriptionFact::TopicPolicySet {
                 channel: plan.origin.id,
                 topic: plan.old_topic.clone(),
                 policy: VisibilityPolicy::Inherit,
                 users: self.policies_reset.clone(),
-            });
+            }));
         }
         let mut users_by_policy: BTreeMap<VisibilityPolicy, Vec<UserId>> = BTreeMap::new();
         for (user, policy) in &self.policies {
             users_by_policy.entry(*policy).or_default().push(*user);
         }
-        facts.extend(users_by_policy.into_iter().map(|(policy, users)| Fact::TopicPoliciesSet {
-            channel: plan.destination.id,
-            topic: plan.topic.clone(),
-            policy,
-            users,
+        facts.extend(users_by_policy.into_iter().map(|(policy, users)| {
+            Fact::Subscription(SubscriptionFact::TopicPolicySet {
+                channel: plan.destination.id,
+                topic: plan.topic.clone(),
+                policy,
+                users,
+            })
         }));
         facts
     }

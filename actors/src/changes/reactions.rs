@@ -1,13 +1,12 @@
-//! Reactions: somebody adds one to a message, or takes it back (companions.md 4).
+//! Adding and removing reactions (docs/api/reactions.md).
 
-use super::{ChangeCommand, Found, Home, MessageCommand, Moment, Target, Verdict};
+use super::{ChangeCommand, ConversationKey, Decision, DecisionContext, Lookup, MessageCommand, Target};
 use crate::error::DomainError;
-use model::{Fact, Message, MessageId, TopicKey, User, UserId};
+use model::{Fact, MessageFact, MessageId, ReactionsLeft, Spot, SubscriptionFact, TopicKey, User, UserId};
 use rules::custom_emoji::choices;
 use rules::permissions::edit::check_may_modify;
 use rules::reactions::{ProposedEmoji, check_reaction, find_own_reaction};
 use rules::visibility::{Participation, policy_of_participant};
-use std::sync::Arc;
 
 /// An emoji as a client names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,10 +30,10 @@ pub enum ReactionChange {
 
 /// React to a message, or take a reaction back.
 #[derive(Clone, Debug)]
-pub(crate) struct ChangeReaction {
-    /// Who.
+pub struct ChangeReaction {
+    /// The acting user.
     pub user: UserId,
-    /// To what.
+    /// The message that the reaction is for.
     pub message: MessageId,
     /// Which of both.
     pub change: ReactionChange,
@@ -45,16 +44,16 @@ pub(crate) struct ChangeReaction {
 impl ChangeCommand for ChangeReaction {
     type Outcome = ();
 
-    fn decide(&self, moment: &mut Moment<'_>) -> Result<Verdict<()>, DomainError> {
-        let target = match moment.find(self.message)? {
-            Found::Here(target) => target,
-            Found::Elsewhere => return Ok(Verdict::Elsewhere),
-            Found::Gone => return Err(self.gone().into()),
+    fn decide(&self, context: &mut DecisionContext<'_>) -> Result<Decision<()>, DomainError> {
+        let target = match context.find(self.message)? {
+            Lookup::Here(target) => target,
+            Lookup::Moved => return Ok(Decision::Retry),
+            Lookup::Gone => return Err(self.gone().into()),
         };
-        let (directory, user) = (&moment.view.directory, moment.user(self.user)?);
-        let received = || moment.view.has(user.id, &target.message);
+        let (directory, user) = (&context.view.directory, context.user(self.user)?);
+        let received = || context.view.has(user.id, &target.message);
         check_may_modify(directory, user, &target.message, received)?;
-        let mut message = Message::clone(&target.own);
+        let (message, spot) = (self.message, Spot::of(&target.message));
         let NamedEmoji { name, code, kind } = &self.emoji;
         let (name, code, kind) = (name.as_deref(), code.as_deref(), kind.as_deref());
         let custom = choices(directory);
@@ -62,17 +61,16 @@ impl ChangeCommand for ChangeReaction {
             ReactionChange::Add => {
                 let proposed = ProposedEmoji { name: name.unwrap_or_default(), code, kind };
                 let reaction = check_reaction(&target.own, user.id, proposed, &custom)?;
-                message.reactions.push(reaction.clone());
-                let added = Fact::ReactionAdded { message: Arc::new(message), reaction };
-                [added].into_iter().chain(follow(moment, user, &target)).collect()
+                let added = Fact::Message(MessageFact::ReactionAdded { message, spot, reaction });
+                [added].into_iter().chain(follow(context, user, &target)).collect()
             }
             ReactionChange::Remove => {
                 let reaction = find_own_reaction(&target.own, user.id, name, code, kind, &custom)?.clone();
-                message.reactions.retain(|other| *other != reaction);
-                vec![Fact::ReactionRemoved { message: Arc::new(message), reaction }]
+                let left = ReactionsLeft::without(&target.own, &reaction);
+                vec![Fact::Message(MessageFact::ReactionRemoved { message, spot, reaction, left })]
             }
         };
-        Ok(Verdict::Decided((), facts))
+        Ok(Decision::Decided((), facts))
     }
 }
 
@@ -82,10 +80,10 @@ impl MessageCommand for ChangeReaction {
     }
 }
 
-/// The policy that somebody gets for a topic by taking part in it other than by writing.
-pub(super) fn follow(moment: &Moment<'_>, user: &User, target: &Target) -> Option<Fact> {
-    let Home::Channel(channel) = moment.home else { return None };
-    let directory = &moment.view.directory;
+/// The policy that a user gets for a topic by participating without writing.
+pub(super) fn follow(context: &DecisionContext<'_>, user: &User, target: &Target) -> Option<Fact> {
+    let ConversationKey::Channel(channel) = context.conversation else { return None };
+    let directory = &context.view.directory;
     let topic = target.message.place.topic();
     let participation = Participation {
         is_channel_muted: directory.subscription(channel, user.id).is_some_and(|own| own.is_muted),
@@ -93,5 +91,10 @@ pub(super) fn follow(moment: &Moment<'_>, user: &User, target: &Target) -> Optio
         starts_topic: false,
     };
     let policy = policy_of_participant(user, participation)?;
-    Some(Fact::TopicPolicySet { user: user.id, channel, topic: topic.to_owned(), policy })
+    Some(Fact::Subscription(SubscriptionFact::TopicPolicySet {
+        users: vec![user.id],
+        channel,
+        topic: topic.to_owned(),
+        policy,
+    }))
 }

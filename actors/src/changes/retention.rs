@@ -1,11 +1,11 @@
-//! Messages that have been kept as long as their channel or organization says, and channels in which nobody wrote for
-//! long (api.md, Channel: `message_retention_days`, `is_recently_active`).
+//! Deletes messages past their retention period (docs/api/channels.md#retention), and marks channels as inactive after
+//! a long time without messages.
 
-use super::{ChangeCommand, Home, Moment, Verdict};
+use super::{ChangeCommand, ConversationKey, Decision, DecisionContext};
 use crate::error::DomainError;
 use crate::shared::RealmShared;
 use model::fact::{DeletedFrom, MessageRanges};
-use model::{Fact, Message, MessageId, Place, Timestamp, TopicKey};
+use model::{ChannelFact, Fact, Message, MessageFact, MessageId, Place, Timestamp, TopicKey};
 use roaring::RoaringBitmap;
 use rules::retention::{is_idle, kept_since};
 use std::collections::BTreeMap;
@@ -15,8 +15,8 @@ use storage::View;
 /// Messages that are deleted at once.
 const BATCH_MESSAGES: usize = 100;
 
-impl Home<'_> {
-    /// Its messages.
+impl ConversationKey<'_> {
+    /// The ids of its messages; none where it has none.
     fn messages<'v>(&self, view: &'v View) -> Option<&'v RoaringBitmap> {
         match self {
             Self::Channel(channel) => view.channel_ids(*channel),
@@ -27,7 +27,7 @@ impl Home<'_> {
         }
     }
 
-    /// Messages from before this moment are not kept; none where all are.
+    /// Messages sent before this are deleted; none where all are kept.
     fn kept_since(&self, view: &View, now: Timestamp) -> Option<Timestamp> {
         let channel = match self {
             Self::Channel(channel) => Some(view.directory.channel(*channel)?),
@@ -42,10 +42,16 @@ impl Home<'_> {
 ///
 /// # Errors
 /// `Storage`.
-pub(crate) fn has_expired(realm: &RealmShared, home: Home<'_>) -> Result<bool, DomainError> {
+pub(crate) fn has_expired(
+    realm: &RealmShared,
+    conversation: ConversationKey<'_>,
+) -> Result<bool, DomainError> {
     let (since, oldest) = {
         let view = realm.view.read();
-        (home.kept_since(&view, realm.clock.now()), home.messages(&view).and_then(RoaringBitmap::min))
+        (
+            conversation.kept_since(&view, realm.clock.now()),
+            conversation.messages(&view).and_then(RoaringBitmap::min),
+        )
     };
     let (Some(since), Some(oldest)) = (since, oldest) else { return Ok(false) };
     Ok(realm.message(MessageId(oldest))?.is_some_and(|message| message.sent < since))
@@ -53,25 +59,25 @@ pub(crate) fn has_expired(realm: &RealmShared, home: Home<'_>) -> Result<bool, D
 
 /// Delete the oldest messages that are not to be kept any longer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct DeleteExpired;
+pub struct DeleteExpired;
 
 impl ChangeCommand for DeleteExpired {
     /// Whether none is left.
     type Outcome = bool;
 
-    fn decide(&self, moment: &mut Moment<'_>) -> Result<Verdict<bool>, DomainError> {
-        let expired = expired(moment)?;
+    fn decide(&self, context: &mut DecisionContext<'_>) -> Result<Decision<bool>, DomainError> {
+        let expired = expired(context)?;
         let is_complete = expired.len() < BATCH_MESSAGES;
-        Ok(Verdict::Decided(is_complete, deletions(&expired)))
+        Ok(Decision::Decided(is_complete, deletions(&expired)))
     }
 }
 
 /// Ids ascend with time, so what has expired stands at the beginning.
-fn expired(moment: &Moment<'_>) -> Result<Vec<Arc<Message>>, DomainError> {
+fn expired(context: &DecisionContext<'_>) -> Result<Vec<Arc<Message>>, DomainError> {
     let mut expired = Vec::new();
-    let Some(since) = moment.home.kept_since(moment.view, moment.now) else { return Ok(expired) };
-    for id in moment.home.messages(moment.view).into_iter().flatten().take(BATCH_MESSAGES) {
-        match moment.realm.message(MessageId(id))? {
+    let Some(since) = context.conversation.kept_since(context.view, context.now) else { return Ok(expired) };
+    for id in context.conversation.messages(context.view).into_iter().flatten().take(BATCH_MESSAGES) {
+        match context.realm.message(MessageId(id))? {
             Some(message) if message.sent < since => expired.push(message),
             _ => break,
         }
@@ -91,29 +97,33 @@ fn deletions(expired: &[Arc<Message>]) -> Vec<Fact> {
         };
         places.entry(key).or_insert_with(|| (from, Vec::new())).1.push(message.id);
     }
-    let fact =
-        |(from, ids)| Fact::MessagesDeleted { from, messages: MessageRanges::from_sorted(ids), by: None };
+    let fact = |(from, ids)| {
+        Fact::Message(MessageFact::Deleted { from, messages: MessageRanges::from_sorted(ids), by: None })
+    };
     places.into_values().map(fact).collect()
 }
 
-/// Note that nobody wrote in a channel for long.
+/// Marks a channel as inactive.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct NoteInactivity;
+pub struct MarkInactive;
 
-impl ChangeCommand for NoteInactivity {
+impl ChangeCommand for MarkInactive {
     type Outcome = ();
 
-    fn decide(&self, moment: &mut Moment<'_>) -> Result<Verdict<()>, DomainError> {
-        let Home::Channel(channel) = moment.home else { return Ok(Verdict::Decided((), Vec::new())) };
-        let is_over = is_over(moment.realm, moment.view, moment.home)?;
-        let facts = is_over.then_some(Fact::ChannelActivityChanged { channel, is_recently_active: false });
-        Ok(Verdict::Decided((), facts.into_iter().collect()))
+    fn decide(&self, context: &mut DecisionContext<'_>) -> Result<Decision<()>, DomainError> {
+        let ConversationKey::Channel(channel) = context.conversation else {
+            return Ok(Decision::Decided((), Vec::new()));
+        };
+        let is_over = is_over(context.realm, context.view, context.conversation)?;
+        let facts = is_over
+            .then_some(Fact::Channel(ChannelFact::ActivityChanged { channel, is_recently_active: false }));
+        Ok(Decision::Decided((), facts.into_iter().collect()))
     }
 }
 
 /// Whether a channel counts as active and is no longer.
-fn is_over(realm: &RealmShared, view: &View, home: Home<'_>) -> Result<bool, DomainError> {
-    let Home::Channel(channel) = home else { return Ok(false) };
+fn is_over(realm: &RealmShared, view: &View, conversation: ConversationKey<'_>) -> Result<bool, DomainError> {
+    let ConversationKey::Channel(channel) = conversation else { return Ok(false) };
     let Some(record) = view.directory.channel(channel).filter(|record| record.is_recently_active) else {
         return Ok(false);
     };
@@ -126,6 +136,9 @@ fn is_over(realm: &RealmShared, view: &View, home: Home<'_>) -> Result<bool, Dom
 ///
 /// # Errors
 /// `Storage`.
-pub(crate) fn has_become_idle(realm: &RealmShared, home: Home<'_>) -> Result<bool, DomainError> {
-    is_over(realm, &realm.view.read(), home)
+pub(crate) fn has_become_idle(
+    realm: &RealmShared,
+    conversation: ConversationKey<'_>,
+) -> Result<bool, DomainError> {
+    is_over(realm, &realm.view.read(), conversation)
 }

@@ -1,52 +1,50 @@
-//! Parts of widgets: votes, questions, tasks (endpoints.md 24).
+//! Adding submessages of widgets: votes, questions, tasks (docs/api/messages.md#widgets).
 
 use super::reactions::follow;
-use super::{ChangeCommand, Found, MessageCommand, Moment, Verdict};
+use super::{ChangeCommand, Decision, DecisionContext, Lookup, MessageCommand};
 use crate::error::DomainError;
 use crate::shard::Sequencer;
-use model::{Fact, Message, MessageId, Submessage, UserId};
+use model::{Fact, MessageFact, MessageId, Spot, Submessage, UserId};
 use rules::RuleError;
 use rules::permissions::edit::check_may_modify;
 use rules::widgets::{WIDGET, check_submessage, widget_content};
-use std::sync::Arc;
 
 /// Add a part to a widget.
 #[derive(Clone, Debug)]
-pub(crate) struct AddSubmessage {
-    /// Who.
+pub struct AddSubmessage {
+    /// The acting user.
     pub user: UserId,
     /// To which message.
     pub message: MessageId,
     /// `widget`
     pub msg_type: String,
-    /// JSON text.
+    /// The content of the submessage, as JSON text.
     pub content: String,
 }
 
 impl ChangeCommand for AddSubmessage {
     type Outcome = ();
 
-    fn decide(&self, moment: &mut Moment<'_>) -> Result<Verdict<()>, DomainError> {
-        let target = match moment.find(self.message)? {
-            Found::Here(target) => target,
-            Found::Elsewhere => return Ok(Verdict::Elsewhere),
-            Found::Gone => return Err(self.gone().into()),
+    fn decide(&self, context: &mut DecisionContext<'_>) -> Result<Decision<()>, DomainError> {
+        let target = match context.find(self.message)? {
+            Lookup::Here(target) => target,
+            Lookup::Moved => return Ok(Decision::Retry),
+            Lookup::Gone => return Err(self.gone().into()),
         };
-        let (directory, user) = (&moment.view.directory, moment.user(self.user)?);
-        let received = || moment.view.has(user.id, &target.message);
+        let (directory, user) = (&context.view.directory, context.user(self.user)?);
+        let received = || context.view.has(user.id, &target.message);
         check_may_modify(directory, user, &target.message, received)?;
         let is_vote = check_submessage(&target.own, user.id, &self.content).map_err(RuleError::from)?;
         let submessage = Submessage {
-            id: submessage_id(&moment.ids)?,
+            id: submessage_id(&context.ids)?,
             msg_type: self.msg_type.clone(),
             content: self.content.clone(),
             sender: user.id,
         };
-        let mut message = Message::clone(&target.own);
-        message.submessages.push(submessage.clone());
-        let mut facts = vec![Fact::SubmessageAdded { message: Arc::new(message), submessage }];
-        facts.extend(is_vote.then(|| follow(moment, user, &target)).flatten());
-        Ok(Verdict::Decided((), facts))
+        let (message, spot) = (self.message, Spot::of(&target.message));
+        let mut facts = vec![Fact::Message(MessageFact::SubmessageAdded { message, spot, submessage })];
+        facts.extend(is_vote.then(|| follow(context, user, &target)).flatten());
+        Ok(Decision::Decided((), facts))
     }
 }
 

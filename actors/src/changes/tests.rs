@@ -1,12 +1,12 @@
+mod move_notices;
 mod moves;
-mod notices;
 
 use super::*;
 use crate::fixture::{self, CORE, HAMLET, IAGO, POLONIUS, START, VERONA};
 use model::fact::{DeletedFrom, Delivery, MessageUpdate};
 use model::{
-    EventNumber, Flag, Flags, Frame, MessageRanges, Place, PropagateMode, Subscription, TopicKey,
-    VisibilityPolicy,
+    ChannelFact, EventNumber, Flag, Flags, Frame, MessageFact, MessageRanges, PersonalFact, Place,
+    PropagateMode, RealmFact, Subscription, SubscriptionFact, TopicKey, UserFact, VisibilityPolicy,
 };
 use rules::error::EditError;
 use rules::markdown::Rendered;
@@ -50,43 +50,57 @@ impl World {
         let destination = crate::draft::Destination { recipient, place, topic_links: Vec::new() };
         let message =
             Arc::new(draft.into_message(id, self.realm.clock.now(), destination, Default::default()));
-        self.apply(vec![Fact::MessageSent { message, echo: None }]);
+        self.apply(vec![Fact::Message(MessageFact::Sent { message, echo: None })]);
         id
     }
 
     fn decide<C: ChangeCommand>(
         &self,
-        home: ChannelId,
+        conversation: ChannelId,
         command: &C,
-    ) -> Result<Verdict<C::Outcome>, DomainError> {
+    ) -> Result<Decision<C::Outcome>, DomainError> {
         let view = self.realm.view.read();
         let now = self.realm.clock.now();
-        let home = Home::Channel(home);
+        let conversation = ConversationKey::Channel(conversation);
         let (ids, is_changing) = (self.ids(), &|channel| Some(channel) == self.changing.get());
-        command.decide(&mut Moment { realm: &self.realm, view: &view, home, now, ids, is_changing })
+        let target = Default::default();
+        command.decide(&mut DecisionContext {
+            realm: &self.realm,
+            view: &view,
+            conversation,
+            now,
+            ids,
+            target,
+            is_changing,
+        })
     }
 
     /// The facts of a change, which are true afterwards.
-    fn change<C: ChangeCommand>(&self, home: ChannelId, command: &C) -> Vec<Fact> {
-        match self.decide(home, command) {
-            Ok(Verdict::Decided(_, facts)) => {
+    fn change<C: ChangeCommand>(&self, conversation: ChannelId, command: &C) -> Vec<Fact> {
+        match self.decide(conversation, command) {
+            Ok(Decision::Decided(_, facts)) => {
                 self.apply(facts.clone());
                 facts
             }
-            Ok(Verdict::Elsewhere) => panic!("elsewhere"),
+            Ok(Decision::Retry) => panic!("elsewhere"),
             Err(error) => panic!("{error}"),
         }
     }
 
-    fn refused<C: ChangeCommand>(&self, home: ChannelId, command: &C) -> String {
-        match self.decide(home, command) {
+    fn refused<C: ChangeCommand>(&self, conversation: ChannelId, command: &C) -> String {
+        match self.decide(conversation, command) {
             Err(error) => error.to_string(),
             Ok(_) => panic!("permitted"),
         }
     }
 
     fn set_policy(&self, user: UserId, topic: &str, policy: VisibilityPolicy) {
-        self.apply(vec![Fact::TopicPolicySet { user, channel: VERONA, topic: topic.into(), policy }]);
+        self.apply(vec![Fact::Subscription(SubscriptionFact::TopicPolicySet {
+            users: vec![user],
+            channel: VERONA,
+            topic: topic.into(),
+            policy,
+        })]);
     }
 
     fn policy(&self, user: UserId, channel: ChannelId, topic: &str) -> VisibilityPolicy {
@@ -96,19 +110,19 @@ impl World {
     fn change_channel(&self, channel: ChannelId, change: impl FnOnce(&mut model::Channel)) {
         let mut record = model::Channel::clone(self.realm.directory().channel(channel).unwrap());
         change(&mut record);
-        self.apply(vec![Fact::ChannelChanged(Box::new(record))]);
+        self.apply(vec![Fact::Channel(ChannelFact::Changed(Box::new(record)))]);
     }
 
     fn set(&self, name: &str, value: model::SettingValue) {
         let mut realm = model::Realm::clone(self.realm.directory().realm());
         realm.settings.insert(name.to_owned(), value);
-        self.apply(vec![Fact::RealmChanged(Box::new(realm))]);
+        self.apply(vec![Fact::Realm(RealmFact::Changed(Box::new(realm)))]);
     }
 
     fn subscribe(&self, user: UserId, channel: ChannelId) {
         let last = self.ids().last_message();
         let subscribers = vec![(user, Subscription::start("#76ce90".into(), last))];
-        self.apply(vec![Fact::Subscribed { channel, subscribers, by: user }]);
+        self.apply(vec![Fact::Subscription(SubscriptionFact::Added { channel, subscribers, by: user })]);
     }
 }
 
@@ -147,10 +161,11 @@ fn carry(user: UserId, message: MessageId, channel: ChannelId, mode: PropagateMo
 }
 
 fn update(facts: &[Fact]) -> &MessageUpdate {
-    match &facts[0] {
-        Fact::MessageUpdated(update) => update,
-        other => panic!("not an update: {other:?}"),
-    }
+    let updates = facts.iter().find_map(|fact| match fact {
+        Fact::Message(MessageFact::Updated(update)) => Some(update),
+        _ => None,
+    });
+    updates.expect("an update")
 }
 
 fn moved(facts: &[Fact]) -> Vec<MessageId> {
@@ -160,7 +175,7 @@ fn moved(facts: &[Fact]) -> Vec<MessageId> {
 /// Topic and text of the notices among facts.
 fn notices(facts: &[Fact]) -> Vec<(String, String)> {
     let sent = facts.iter().filter_map(|fact| match fact {
-        Fact::MessageSent { message, .. } => {
+        Fact::Message(MessageFact::Sent { message, .. }) => {
             assert_eq!(message.sender, BOT);
             Some((message.place.topic().to_owned(), message.content.clone()))
         }
@@ -174,33 +189,39 @@ fn deliveries(facts: &[Fact]) -> &[Delivery] {
 }
 
 #[test]
-fn editing_keeps_what_was_said_and_flags_who_is_meant_now() {
+fn edit_keeps_history_and_updates_mention_flags() {
     let world = World::new();
     let id = world.send(HAMLET, VERONA, "lunch", "one");
-    world.apply(vec![Fact::AlertWordsSet { user: IAGO, words: vec!["two".into()] }]);
+    world.apply(vec![Fact::Personal(PersonalFact::AlertWordsSet { user: IAGO, words: vec!["two".into()] })]);
     let mut command = content(HAMLET, id, "say Two");
     command.rendered.as_mut().unwrap().mentions.users = vec![IAGO.0.into(), POLONIUS.0.into()];
     world.clock.advance_secs(5);
     let facts = world.change(VERONA, &command);
     let edited = update(&facts).edited.clone().unwrap();
     assert_eq!((edited.content.as_str(), edited.rendered.as_str()), ("say Two", "<p>say Two</p>"));
-    assert_eq!(edited.last_edited, Some(START.plus_secs(5)));
-    assert_eq!(edited.edits[0].prev_content.as_deref(), Some("one"));
-    assert_eq!(edited.edits[0].prev_rendered.as_deref(), Some("<p>one</p>"));
+    assert_eq!((edited.number, edited.by, edited.at), (1, HAMLET, START.plus_secs(5)));
+    let message = world.realm.message(id).unwrap().unwrap();
+    assert_eq!(message.last_edited, Some(START.plus_secs(5)));
+    assert_eq!(message.edits[0].prev_content.as_deref(), Some("one"));
+    assert_eq!(message.edits[0].prev_rendered.as_deref(), Some("<p>one</p>"));
     let flags = Flags::only(Flag::Mentioned).with(Flag::HasAlertWord);
     assert_eq!(edited.user_flags, [(IAGO, flags)], "who does not have the message gets nothing of it");
     let again = world.change(VERONA, &content(HAMLET, id, " \n"));
     let edited = update(&again).edited.clone().unwrap();
-    assert_eq!((edited.content.as_str(), edited.edits.len()), ("(deleted)", 2));
+    assert_eq!((edited.content.as_str(), edited.number), ("(deleted)", 2));
     assert!(edited.user_flags.is_empty());
 }
 
 #[test]
-fn editing_may_not_mention_more_than_sending() {
+fn edit_checks_mention_permissions() {
     let world = World::new();
     let id = world.send(HAMLET, VERONA, "lunch", "one");
     let people = (1000..1020).map(|id| (UserId(id), Subscription::start("#76ce90".into(), MessageId(0))));
-    world.apply(vec![Fact::Subscribed { channel: VERONA, subscribers: people.collect(), by: IAGO }]);
+    world.apply(vec![Fact::Subscription(SubscriptionFact::Added {
+        channel: VERONA,
+        subscribers: people.collect(),
+        by: IAGO,
+    })]);
     let mut command = content(HAMLET, id, "@**all**");
     command.rendered.as_mut().unwrap().mentions.channel_wildcard = true;
     let refused = world.refused(VERONA, &command);
@@ -214,7 +235,7 @@ fn editing_may_not_mention_more_than_sending() {
 }
 
 #[test]
-fn topics_are_deleted_from_their_end() {
+fn delete_topic_starts_with_newest_messages() {
     let world = World::new();
     let ids: Vec<MessageId> = (0..101).map(|_| world.send(HAMLET, VERONA, "Lunch", "x")).collect();
     world.set_policy(HAMLET, "lunch", VisibilityPolicy::Muted);
@@ -222,13 +243,13 @@ fn topics_are_deleted_from_their_end() {
     let facts = world.change(VERONA, &batch);
     let from = DeletedFrom::Topic { channel: VERONA, topic: "Lunch".into() };
     let messages = MessageRanges::from_sorted(ids[1..].iter().copied());
-    assert_eq!(facts, [Fact::MessagesDeleted { from, messages, by: Some(IAGO) }]);
+    assert_eq!(facts, [Fact::Message(MessageFact::Deleted { from, messages, by: Some(IAGO) })]);
     assert_eq!(world.policy(HAMLET, VERONA, "lunch"), VisibilityPolicy::Muted);
-    let Ok(Verdict::Decided(outcome, facts)) = world.decide(VERONA, &batch) else { panic!() };
+    let Ok(Decision::Decided(outcome, facts)) = world.decide(VERONA, &batch) else { panic!() };
     assert_eq!(outcome, TopicDeletion { deleted: 1, is_complete: true });
     world.apply(facts);
     assert_eq!(world.policy(HAMLET, VERONA, "lunch"), VisibilityPolicy::Inherit);
-    let Ok(Verdict::Decided(outcome, facts)) = world.decide(VERONA, &batch) else { panic!() };
+    let Ok(Decision::Decided(outcome, facts)) = world.decide(VERONA, &batch) else { panic!() };
     assert_eq!(outcome, TopicDeletion { deleted: 0, is_complete: true });
     assert!(facts.is_empty());
     let by_member = DeleteTopicBatch { user: HAMLET, ..batch };
@@ -236,17 +257,27 @@ fn topics_are_deleted_from_their_end() {
 }
 
 #[test]
-fn policies_stay_with_messages_that_an_administrator_cannot_see() {
+fn delete_topic_keeps_policies_of_hidden_messages() {
     let world = World::new();
     world.subscribe(HAMLET, CORE);
-    world.apply(vec![Fact::Unsubscribed { channel: CORE, last: MessageId(0), users: vec![IAGO], by: IAGO }]);
+    world.apply(vec![Fact::Subscription(SubscriptionFact::Removed {
+        channel: CORE,
+        last: MessageId(0),
+        users: vec![IAGO],
+        by: IAGO,
+    })]);
     world.send(HAMLET, CORE, "lunch", "x");
     world.change_channel(CORE, |channel| channel.history_public_to_subscribers = false);
     world.subscribe(IAGO, CORE);
     world.send(HAMLET, CORE, "lunch", "y");
     for user in [HAMLET, IAGO] {
         let policy = VisibilityPolicy::Followed;
-        world.apply(vec![Fact::TopicPolicySet { user, channel: CORE, topic: "lunch".into(), policy }]);
+        world.apply(vec![Fact::Subscription(SubscriptionFact::TopicPolicySet {
+            users: vec![user],
+            channel: CORE,
+            topic: "lunch".into(),
+            policy,
+        })]);
     }
     world.change(CORE, &DeleteTopicBatch { user: IAGO, channel: CORE, topic: "lunch".into() });
     assert_eq!(world.policy(HAMLET, CORE, "lunch"), VisibilityPolicy::Followed);
@@ -254,7 +285,7 @@ fn policies_stay_with_messages_that_an_administrator_cannot_see() {
 }
 
 #[test]
-fn reacting_takes_part_where_the_setting_says_so() {
+fn reaction_sets_topic_policy_by_setting() {
     let world = World::new();
     let id = world.send(IAGO, VERONA, "lunch", "x");
     let emoji = NamedEmoji { name: Some("heart".into()), ..NamedEmoji::default() };
@@ -262,7 +293,7 @@ fn reacting_takes_part_where_the_setting_says_so() {
     assert_eq!(world.change(VERONA, &react(HAMLET, ReactionChange::Add)).len(), 1);
     let mut iago = User::clone(world.realm.directory().user(IAGO).unwrap());
     iago.settings.insert("automatically_follow_topics_policy".into(), model::SettingValue::Int(1));
-    world.apply(vec![Fact::UserChanged(Box::new(iago))]);
+    world.apply(vec![Fact::User(UserFact::Changed(Box::new(iago)))]);
     assert_eq!(world.change(VERONA, &react(IAGO, ReactionChange::Add)).len(), 2);
     assert_eq!(world.policy(IAGO, VERONA, "lunch"), VisibilityPolicy::Followed);
     assert_eq!(world.refused(VERONA, &react(IAGO, ReactionChange::Add)), "Reaction already exists.");
@@ -273,7 +304,7 @@ fn reacting_takes_part_where_the_setting_says_so() {
 }
 
 #[test]
-fn votes_are_parts_of_a_poll() {
+fn poll_votes_are_submessages() {
     let world = World::new();
     let id = world.send(IAGO, VERONA, "lunch", "no poll");
     let content = r#"{"type":"vote","key":"canned,0","vote":1}"#.to_owned();

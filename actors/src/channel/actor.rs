@@ -1,23 +1,30 @@
 //! The shell around `ChannelState`: takes ids, commits, and remembers what it committed.
 
-use super::messages::{IsIdle, SendMessage, Subscribe, Subscribed, Unsubscribe, Unsubscribed};
+use super::commands::{ApplyFacts, IsIdle, SendMessage, Unsubscribe, Unsubscribed};
 use super::participants::participants;
 use super::state::{ChannelState, SendContext, SendDecision};
-use crate::Answer;
-use crate::changes::{Change, ChangeCommand, Home, TakeTurn, TakesTurns, first_submessage};
-use crate::draft::{ChannelDraft, Sent};
+use crate::ReplySender;
+use crate::account::Charged;
+use crate::changes::{Change, ChangeCommand, ConversationKey, DecidesChanges, first_submessage};
+use crate::direct::{DirectContext, message_facts};
+use crate::draft::{ChannelDraft, DirectDraft, Sent};
 use crate::error::DomainError;
 use crate::fanout::Fanout;
 use crate::outbox::JobEnd;
-use crate::realm::LearnFacts;
-use crate::shard::{Committer, Done, Sequencer, SettledQueue};
+use crate::shard::{Committer, Done, RunNext, Sequencer, SerialActor, SerialQueue};
 use crate::shared::RealmShared;
 use crate::webhooks::NewMessage;
 use actix::prelude::*;
 use model::fact::MessageRanges;
-use model::{ChannelId, Fact, Flag, FlagOp, MessageId, Timestamp, TopicKey, UserId};
+use model::{
+    ChannelId, Directory, Fact, Flag, FlagOp, MessageFact, MessageId, SubscriptionFact, TopicKey, UserId,
+};
+use parking_lot::RwLock;
+use rules::permissions::create::{check_may_remove_subscribers, is_own_subscription};
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 use storage::View;
 
 /// Requests that may wait for one channel. Past it they are refused as overloaded.
@@ -26,6 +33,9 @@ pub const MAILBOX_MAX: usize = 4096;
 /// Seconds without a request after which the actor goes away; the next request starts it again.
 const IDLE_SECS_MAX: u64 = 300;
 
+/// The running channel actors of an organization.
+pub type Channels = Arc<RwLock<HashMap<ChannelId, Addr<ChannelActor>>>>;
+
 /// Decides for one channel.
 pub struct ChannelActor {
     pub(super) id: ChannelId,
@@ -33,10 +43,15 @@ pub struct ChannelActor {
     pub(super) realm: Arc<RealmShared>,
     pub(super) committer: Rc<Committer>,
     fanout: Rc<Fanout>,
-    waiting: SettledQueue<Self>,
+    /// The other channel actors.
+    channels: Channels,
+    queue: SerialQueue<Self>,
     /// Others have decided something about this channel that may not be durable yet.
     has_learned: bool,
-    last_used: Timestamp,
+    /// The generation of the shard that the state is from.
+    generation: u64,
+    /// In monotonic time.
+    last_used: Duration,
 }
 
 impl ChannelActor {
@@ -46,38 +61,83 @@ impl ChannelActor {
         realm: &Arc<RealmShared>,
         committer: &Rc<Committer>,
         fanout: &Rc<Fanout>,
+        channels: &Channels,
     ) -> Option<Self> {
-        let state = load_state(&realm.view.read(), id)?;
-        let last_used = realm.clock.now();
-        let (realm, committer, fanout) = (realm.clone(), committer.clone(), fanout.clone());
-        let waiting = SettledQueue::default();
-        Some(Self { id, state, realm, committer, fanout, waiting, has_learned: false, last_used })
+        let view = realm.view.read();
+        Some(Self {
+            id,
+            state: load_state(&view, &view.directory, id)?,
+            realm: realm.clone(),
+            committer: committer.clone(),
+            fanout: fanout.clone(),
+            channels: channels.clone(),
+            queue: SerialQueue::default(),
+            has_learned: false,
+            generation: committer.generation(),
+            last_used: realm.clock.monotonic(),
+        })
     }
 
-    fn send(&mut self, draft: ChannelDraft, ends: Option<JobEnd>, answer: Answer<Sent>) {
+    /// The notice to the owner of a bot goes out with the message, or alone when the message is refused.
+    fn send(
+        &mut self,
+        ctx: &Context<Self>,
+        mut draft: ChannelDraft,
+        ends: Option<JobEnd>,
+        answer: ReplySender<Sent>,
+    ) {
         let echo = draft.draft.echo.clone();
-        self.state.ahead = self.committer.channel_ahead(self.realm.id, self.id);
-        match self.decide(draft) {
-            Err(error) => {
-                let _ = answer.send(Err(error));
+        self.state.uncommitted = self.committer.uncommitted_channel(self.realm.id, self.id);
+        // The organization's actor may just have subscribed users whom this message is to reach.
+        for (user, subscription) in self.committer.uncommitted_subscriptions(self.realm.id, self.id) {
+            self.state.add_subscription(user, subscription);
+        }
+        let mut ids = match self.committer.ids(self.realm.id) {
+            Ok(ids) => ids,
+            Err(error) => return drop(answer.send(Err(error))),
+        };
+        let notice = draft.owner_notice.take();
+        let mut facts = notice.map(|notice| self.owner_notice(*notice, &mut ids)).unwrap_or_default();
+        let decided = match self.decide(draft, ids) {
+            Err(error) if !facts.is_empty() => {
+                self.commit(ctx, ids, facts, Box::new(move |_| drop(answer.send(Err(error)))));
+                return;
             }
-            Ok((ids, id, mut decision)) => {
-                decision.facts.extend(ends.map(Fact::from));
-                let sent = Sent { id, new_policy: decision.new_policy };
-                let done = Box::new(move |result: Result<(), DomainError>| {
-                    let _ = answer.send(result.map(|()| sent));
-                });
-                if self.commit(ids, decision.facts, done)
-                    && let Some(echo) = echo
-                {
-                    self.fanout.expect_echo(id, echo);
-                }
+            decided => decided.map(|(ids, id, decision)| {
+                facts.extend(decision.facts);
+                facts.extend(ends.map(Fact::from));
+                (ids, Sent { id, new_policy: decision.new_policy }, facts)
+            }),
+        };
+        let id = decided.as_ref().ok().map(|(_, sent, _)| sent.id);
+        if self.conclude(ctx, decided, answer)
+            && let (Some(id), Some(echo)) = (id, echo)
+        {
+            self.fanout.expect_echo(id, echo);
+        }
+    }
+
+    fn owner_notice(&self, notice: DirectDraft, ids: &mut Sequencer) -> Vec<Fact> {
+        let (directory, before) = (self.realm.directory(), *ids);
+        let known = directory.direct_by_users(&notice.users).map(|direct| direct.recipient);
+        let recipient = known.or_else(|| self.committer.uncommitted_direct(self.realm.id, &notice.users));
+        let now = self.realm.clock.now();
+        let context = DirectContext { realm: &self.realm, directory: &directory, now, recipient };
+        match message_facts(&context, notice, ids) {
+            Ok((_, facts)) => facts,
+            Err(error) => {
+                *ids = before;
+                tracing::warn!(%error, "the owner of a bot could not be notified");
+                Vec::new()
             }
         }
     }
 
-    fn decide(&self, draft: ChannelDraft) -> Result<(Sequencer, MessageId, SendDecision), DomainError> {
-        let mut ids = self.committer.ids(self.realm.id)?;
+    fn decide(
+        &self,
+        draft: ChannelDraft,
+        mut ids: Sequencer,
+    ) -> Result<(Sequencer, MessageId, SendDecision), DomainError> {
         let id = ids.take_message()?;
         let view = self.realm.view.read();
         let participants = match draft.draft.rendered.mentions.topic_wildcard {
@@ -98,129 +158,134 @@ impl ChannelActor {
         Ok((ids, id, decision))
     }
 
-    /// Commits, and remembers what was committed ahead of the disk. A channel to which messages moved learns of it.
-    pub(super) fn commit(&mut self, ids: Sequencer, facts: Vec<Fact>, done: Done) -> bool {
-        let (known, sequence) = (facts.clone(), ids.sequence);
-        let accepted = self.committer.commit(&self.realm, ids, facts, done);
-        if accepted {
-            known.iter().for_each(|fact| self.state.apply(fact));
-            let durable = self.realm.view.read().progress.sequence;
-            self.state.policies.note(self.id, &known, sequence, durable);
-            self.tell_destination(known);
+    fn forward_to_destination(&self, facts: Vec<Fact>) {
+        let destination = facts.iter().find_map(|fact| {
+            let Fact::Message(MessageFact::Updated(update)) = fact else { return None };
+            Some(update.movement.as_ref()?.new_channel.as_ref()?.channel)
+        });
+        let Some(destination) = destination else { return };
+        if let Some(actor) = self.channels.read().get(&destination) {
+            actor.do_send(ApplyFacts(facts.into(), self.committer.generation()));
         }
-        accepted
     }
 
-    fn tell_destination(&self, facts: Vec<Fact>) {
-        let moves = facts.iter().filter_map(|fact| match fact {
-            Fact::MessageUpdated(update) => update.movement.as_ref()?.new_channel.as_ref(),
-            _ => None,
-        });
-        let Some(destination) = moves.map(|arrival| arrival.channel).next() else { return };
-        if let Some(actor) = self.realm.channels.read().get(&destination) {
-            actor.do_send(LearnFacts(facts.into()));
+    /// Forgets what was decided and never became durable, once the shard has begun anew.
+    fn refresh(&mut self) {
+        let generation = self.committer.generation();
+        if self.generation != generation {
+            (self.generation, self.has_learned) = (generation, false);
+            self.reload();
         }
     }
 
     /// Begins anew from what is durable.
     fn reload(&mut self) {
-        if let Some(state) = load_state(&self.realm.view.read(), self.id) {
+        let view = self.realm.view.read();
+        if let Some(state) = load_state(&view, &view.directory, self.id) {
             self.state = state;
         }
     }
 
-    /// Runs a command that may run ahead of the disk, unless others wait for their turn.
+    /// Runs a command that does not need durable state, behind the commands that wait.
     pub(super) fn run_in_order<T: 'static>(
         &mut self,
         ctx: &mut Context<Self>,
-        answer: Answer<T>,
-        run: impl FnOnce(&mut Self, Answer<T>) + 'static,
+        answer: ReplySender<T>,
+        run: impl FnOnce(&mut Self, &mut Context<Self>, ReplySender<T>) + 'static,
     ) {
-        self.last_used = self.realm.clock.now();
+        self.last_used = self.realm.clock.monotonic();
+        self.refresh();
         self.in_order(ctx, false, answer, run);
     }
 
-    fn subscribe(&mut self, users: Vec<(UserId, String)>, by: UserId, answer: Answer<Subscribed>) {
-        let all: Vec<UserId> = users.iter().map(|(user, _)| *user).collect();
-        let ids = match self.committer.ids(self.realm.id) {
-            Ok(ids) => ids,
-            Err(error) => return drop(answer.send(Err(error))),
-        };
-        let new = self.state.subscribe(users, ids.last_message());
-        let subscribed: Vec<UserId> = new.iter().map(|(user, _)| *user).collect();
-        let already = all.into_iter().filter(|user| !subscribed.contains(user)).collect();
-        let outcome = Subscribed { subscribed, already };
-        if new.is_empty() {
-            return drop(answer.send(Ok(outcome)));
-        }
-        let fact = Fact::Subscribed { channel: self.id, subscribers: new, by };
-        let done = Box::new(move |result: Result<(), DomainError>| {
-            let _ = answer.send(result.map(|()| outcome));
-        });
-        self.commit(ids, vec![fact], done);
-    }
-
-    fn unsubscribe(&mut self, users: Vec<UserId>, by: UserId, answer: Answer<Unsubscribed>) {
-        let ids = match self.committer.ids(self.realm.id) {
-            Ok(ids) => ids,
-            Err(error) => return drop(answer.send(Err(error))),
-        };
+    fn unsubscribe(
+        &mut self,
+        users: Vec<UserId>,
+        by: UserId,
+    ) -> Result<(Sequencer, Unsubscribed, Vec<Fact>), DomainError> {
+        let ids = self.committer.ids(self.realm.id)?;
+        check_unsubscribe(&self.realm.directory(), self.id, &users, by)?;
         let removed = self.state.unsubscribe(&users);
         let not_subscribed = users.into_iter().filter(|user| !removed.contains(user)).collect();
         let outcome = Unsubscribed { removed: removed.clone(), not_subscribed };
         if removed.is_empty() {
-            return drop(answer.send(Ok(outcome)));
+            return Ok((ids, outcome, Vec::new()));
         }
         let last = ids.last_message();
-        let facts = self.unsubscribe_facts(removed, last, by);
-        let done = Box::new(move |result: Result<(), DomainError>| {
-            let _ = answer.send(result.map(|()| outcome));
-        });
-        self.commit(ids, facts, done);
-    }
-
-    /// Unsubscribing also marks the user's unread messages of the channel as read (endpoints.md 22).
-    fn unsubscribe_facts(&self, removed: Vec<UserId>, last: MessageId, by: UserId) -> Vec<Fact> {
-        let view = self.realm.view.read();
-        let mut facts = vec![Fact::Unsubscribed { channel: self.id, last, users: removed.clone(), by }];
-        for user in removed {
-            let own = view.channel_ids(self.id).map(|ids| view.had_of(user, self.id, ids));
-            let unread = view.unread_of(user, &own.unwrap_or_default());
-            if !unread.is_empty() {
-                let messages = MessageRanges::from_sorted(unread.iter().map(MessageId));
-                facts.push(Fact::FlagsChanged { user, flag: Flag::Read, op: FlagOp::Add, messages });
-            }
-        }
-        facts
+        let facts = unsubscribe_facts(&self.realm.view.read(), self.id, removed, last, by);
+        Ok((ids, outcome, facts))
     }
 }
 
-fn load_state(view: &View, id: ChannelId) -> Option<ChannelState> {
-    let channel = view.directory.channel(id)?;
+/// Users may unsubscribe themselves and their bots, others only with a permission.
+fn check_unsubscribe(
+    directory: &Directory,
+    id: ChannelId,
+    users: &[UserId],
+    by: UserId,
+) -> Result<(), DomainError> {
+    let (Some(requester), Some(channel)) = (directory.user(by), directory.channel(id)) else {
+        return Err(DomainError::InvalidApiKey);
+    };
+    if users.iter().all(|user| is_own_subscription(directory, by, *user)) {
+        return Ok(());
+    }
+    Ok(check_may_remove_subscribers(directory, requester, &[channel])?)
+}
+
+/// The facts that unsubscribe users from a channel. It also marks their unread messages of the channel as read
+/// (docs/api/message-flags.md#unread-rules).
+pub(crate) fn unsubscribe_facts(
+    view: &View,
+    channel: ChannelId,
+    removed: Vec<UserId>,
+    last: MessageId,
+    by: UserId,
+) -> Vec<Fact> {
+    let mut facts =
+        vec![Fact::Subscription(SubscriptionFact::Removed { channel, last, users: removed.clone(), by })];
+    for user in removed {
+        let own = view.channel_ids(channel).map(|ids| view.accessible_in_channel(user, channel, ids));
+        let unread = view.unread_of(user, &own.unwrap_or_default());
+        if !unread.is_empty() {
+            let messages = MessageRanges::from_sorted(unread.iter().map(MessageId));
+            facts.push(Fact::Message(MessageFact::FlagsChanged {
+                user,
+                flag: Flag::Read,
+                op: FlagOp::Add,
+                messages,
+            }));
+        }
+    }
+    facts
+}
+
+/// The state of a channel with the messages of `view` and everything else of `directory`; none without such a channel.
+pub(crate) fn load_state(view: &View, directory: &Directory, id: ChannelId) -> Option<ChannelState> {
+    let channel = directory.channel(id)?;
     let messages = view.messages.channels.get(&id);
     let topics = messages.into_iter().flat_map(|messages| &messages.topics);
     let topics = topics.map(|(key, topic)| (key.clone(), topic.ids.len())).collect();
-    Some(ChannelState::new(channel, view.directory.subscriptions_of(id), topics))
+    Some(ChannelState::new(channel, directory.subscriptions_of(id), topics))
 }
 
 impl Actor for ChannelActor {
     type Context = Context<Self>;
 
-    /// Somebody else may have decided something about the channel just before this actor came to be, and it is
+    /// Another actor may have decided something about the channel just before this one started, and it is
     /// not durable yet. Nothing is decided before it is.
     fn started(&mut self, ctx: &mut Self::Context) {
         ctx.set_mailbox_capacity(MAILBOX_MAX);
-        if !self.committer.is_idle()
-            && self.waiting.push(true, Box::new(|actor: &mut Self, _| actor.reload()))
+        if !self.committer.is_idle() && self.queue.push(true, Box::new(|actor: &mut Self, _| actor.reload()))
         {
-            self.ask_for_turn(ctx);
+            self.schedule_next(ctx);
         }
     }
 }
 
-impl TakesTurns for ChannelActor {
-    fn waiting(&mut self) -> &mut SettledQueue<Self> {
-        &mut self.waiting
+impl SerialActor for ChannelActor {
+    fn queue(&mut self) -> &mut SerialQueue<Self> {
+        &mut self.queue
     }
 
     fn realm(&self) -> &Arc<RealmShared> {
@@ -231,28 +296,40 @@ impl TakesTurns for ChannelActor {
         &self.committer
     }
 
-    fn home(&self) -> Home<'_> {
-        Home::Channel(self.id)
-    }
-
-    fn commit_change(&mut self, ids: Sequencer, facts: Vec<Fact>, done: Done) {
-        self.commit(ids, facts, done);
+    /// The destination channel of a move receives the facts, too.
+    fn commit(&mut self, _: &Context<Self>, ids: Sequencer, facts: Vec<Fact>, done: Done) -> bool {
+        let (known, sequence) = (facts.clone(), ids.sequence);
+        let accepted = self.committer.commit(&self.realm, ids, facts, done);
+        if accepted {
+            known.iter().for_each(|fact| self.state.apply(fact));
+            let durable = self.realm.view.read().progress.sequence;
+            self.state.policies.note(self.id, &known, sequence, durable);
+            self.forward_to_destination(known);
+        }
+        accepted
     }
 }
 
-impl Handler<TakeTurn> for ChannelActor {
+impl DecidesChanges for ChannelActor {
+    fn conversation_key(&self) -> ConversationKey<'_> {
+        ConversationKey::Channel(self.id)
+    }
+}
+
+impl Handler<RunNext> for ChannelActor {
     type Result = ();
 
-    /// What was learned since the turn was asked for may not be durable yet: then it is asked for again. Where
-    /// nothing becomes durable any more, the commands find out.
-    fn handle(&mut self, _: TakeTurn, ctx: &mut Self::Context) {
-        let is_changing = self.committer.channel_ahead(self.realm.id, self.id).is_some()
+    /// What was learned since this was scheduled may not be durable yet: then it is scheduled again. Where nothing
+    /// becomes durable any more, the commands get the error.
+    fn handle(&mut self, _: RunNext, ctx: &mut Self::Context) {
+        self.refresh();
+        let is_changing = self.committer.uncommitted_channel(self.realm.id, self.id).is_some()
             || self.committer.is_awaiting_messages(self.realm.id, self.id);
         let is_working = self.committer.ids(self.realm.id).is_ok();
         if (std::mem::take(&mut self.has_learned) || is_changing) && is_working {
-            return self.ask_for_turn(ctx);
+            return self.schedule_next(ctx);
         }
-        self.take_turn(ctx);
+        self.run_next(ctx);
     }
 }
 
@@ -260,7 +337,8 @@ impl<C: ChangeCommand> Handler<Change<C>> for ChannelActor {
     type Result = ();
 
     fn handle(&mut self, change: Change<C>, ctx: &mut Self::Context) {
-        self.last_used = self.realm.clock.now();
+        self.last_used = self.realm.clock.monotonic();
+        self.refresh();
         self.change(ctx, change);
     }
 }
@@ -269,16 +347,7 @@ impl Handler<SendMessage> for ChannelActor {
     type Result = ();
 
     fn handle(&mut self, SendMessage { draft, ends, answer }: SendMessage, ctx: &mut Self::Context) {
-        self.run_in_order(ctx, answer, move |actor, answer| actor.send(draft, ends, answer));
-    }
-}
-
-impl Handler<Subscribe> for ChannelActor {
-    type Result = ();
-
-    fn handle(&mut self, request: Subscribe, ctx: &mut Self::Context) {
-        let Subscribe { users, by, answer } = request;
-        self.run_in_order(ctx, answer, move |actor, answer| actor.subscribe(users, by, answer));
+        self.run_in_order(ctx, answer, move |actor, ctx, answer| actor.send(ctx, draft, ends, answer));
     }
 }
 
@@ -287,17 +356,25 @@ impl Handler<Unsubscribe> for ChannelActor {
 
     fn handle(&mut self, request: Unsubscribe, ctx: &mut Self::Context) {
         let Unsubscribe { users, by, answer } = request;
-        self.last_used = self.realm.clock.now();
-        // Messages on their way to the disk are unread, too, and must not stay so.
-        self.in_order(ctx, true, answer, move |actor, answer| actor.unsubscribe(users, by, answer));
+        self.last_used = self.realm.clock.monotonic();
+        self.refresh();
+        // Messages that are not durable yet are unread, too, and must be marked as read.
+        self.in_order(ctx, true, answer, move |actor, ctx, answer| {
+            let decided = actor.unsubscribe(users, by);
+            actor.conclude(ctx, decided, answer);
+        });
     }
 }
 
-impl Handler<LearnFacts> for ChannelActor {
+impl Handler<ApplyFacts> for ChannelActor {
     type Result = ();
 
     /// Another actor of the organization decided something about this channel.
-    fn handle(&mut self, LearnFacts(facts): LearnFacts, _: &mut Self::Context) {
+    fn handle(&mut self, ApplyFacts(facts, generation): ApplyFacts, _: &mut Self::Context) {
+        self.refresh();
+        if generation != self.generation {
+            return;
+        }
         facts.iter().for_each(|fact| self.state.apply(fact));
         self.has_learned = true;
     }
@@ -306,14 +383,26 @@ impl Handler<LearnFacts> for ChannelActor {
 impl Handler<IsIdle> for ChannelActor {
     type Result = ();
 
-    /// Goes away when unused, and only while nothing it decided is still on its way to the disk and nobody
-    /// waits: its next life starts from what is durable.
+    /// Stops when unused, and only while nothing it decided is pending and no command
+    /// waits: the next actor starts from the durable state.
     fn handle(&mut self, _: IsIdle, ctx: &mut Self::Context) {
-        let idle_millis = self.realm.clock.now().millis_since(self.last_used);
-        let is_unused = self.waiting.is_empty() && self.committer.is_idle();
-        if idle_millis > IDLE_SECS_MAX * 1000 && is_unused {
-            self.realm.channels.write().remove(&self.id);
+        let idle = self.realm.clock.monotonic().saturating_sub(self.last_used);
+        let is_unused = self.queue.is_empty() && self.committer.is_idle();
+        if idle > Duration::from_secs(IDLE_SECS_MAX) && is_unused {
+            self.channels.write().remove(&self.id);
             ctx.stop();
         }
+    }
+}
+
+impl<M> Handler<Charged<M>> for ChannelActor
+where
+    Self: Handler<M>,
+    M: Message<Result = ()>,
+{
+    type Result = ();
+
+    fn handle(&mut self, charged: Charged<M>, ctx: &mut Self::Context) {
+        charged.handle(self, ctx);
     }
 }

@@ -3,13 +3,15 @@
 //! `state` decides and is plain; `actor` is the shell that knows mailboxes, ids and the log.
 
 mod actor;
-mod messages;
+mod commands;
 mod participants;
 mod policies;
 mod state;
 mod subscriptions;
 
-pub use actor::ChannelActor;
-pub use messages::{IsIdle, SendMessage, Subscribe, Subscribed, Unsubscribe, Unsubscribed};
+pub use actor::{ChannelActor, Channels};
+pub(crate) use actor::{load_state, unsubscribe_facts};
+pub use commands::{ApplyFacts, IsIdle, SendMessage, Unsubscribe, Unsubscribed};
 pub(crate) use participants::participants;
+pub(crate) use state::SendContext;
 pub use subscriptions::{ChangeSubscription, SetTopicPolicy};

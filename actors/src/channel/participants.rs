@@ -1,5 +1,5 @@
-//! Who took part in a topic: everybody who wrote in it or reacted to a message of it (endpoints.md 0.6). It matters
-//! only where somebody mentions the whole topic.
+//! Participants of a topic: everyone who wrote in it or reacted to a message of it
+//! (docs/api/messages.md#wildcard-mentions). Needed only for topic wildcard mentions.
 
 use model::{ChannelId, TopicKey, UserId};
 use std::collections::BTreeSet;

@@ -1,20 +1,20 @@
-//! What a channel's actor must know to decide, ahead of the disk. No actor, no clock, no storage.
+//! What a channel's actor must know to decide before earlier decisions are durable. No actor, no clock, no storage.
 
-use super::policies::PoliciesAhead;
+use super::policies::UncommittedPolicies;
 use crate::draft::{ChannelDraft, ContentFlags, Destination, check_group_mentions, read_by_muters};
 use crate::error::DomainError;
 use model::directory::Subscribers;
 use model::fact::{DeletedFrom, Movement};
 use model::{
-    Channel, ChannelId, Directory, Fact, MessageId, Place, Sequence, Submessage, Subscription, Timestamp,
-    TopicKey, User, UserId, VisibilityPolicy,
+    Channel, ChannelFact, ChannelId, Directory, Fact, MessageFact, MessageId, Place, Sequence, Submessage,
+    Subscription, SubscriptionFact, Timestamp, TopicKey, User, UserFact, UserId, VisibilityPolicy,
 };
 use rules::permissions::message::{Wildcard, check_wildcard};
 use rules::visibility::{self, Participation};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A channel as its actor sees it: possibly ahead of what is durable.
+/// A channel as its actor sees it, with decisions that are not durable yet.
 #[derive(Clone, Debug)]
 pub struct ChannelState {
     id: ChannelId,
@@ -23,9 +23,9 @@ pub struct ChannelState {
     topics: HashMap<TopicKey, u64>,
     is_recently_active: bool,
     /// Its record, where the organization has changed it and that is not durable yet.
-    pub(super) ahead: Option<Arc<Channel>>,
-    /// Policies for topics that are on their way to the disk.
-    pub(super) policies: PoliciesAhead,
+    pub(super) uncommitted: Option<Arc<Channel>>,
+    /// Policies for topics that are not durable yet.
+    pub(super) policies: UncommittedPolicies,
 }
 
 /// What to commit for a message.
@@ -39,20 +39,20 @@ pub struct SendDecision {
 
 /// What the decision needs to know that is not the channel's own.
 pub struct SendContext<'a> {
-    /// Everybody and everything that is durable.
+    /// The durable directory.
     pub directory: &'a Directory,
     /// Distinct people who wrote in the topic, for `@**topic**`.
     pub participants: &'a [UserId],
     /// The id the message will have.
     pub id: MessageId,
-    /// Now.
+    /// The time of the decision, by the server's clock.
     pub now: Timestamp,
     /// The newest frame that `directory` knows.
     pub durable: Sequence,
 }
 
 impl ChannelState {
-    /// The state of a channel that nobody decides for at the moment.
+    /// The state of a channel without pending decisions.
     pub fn new(channel: &Channel, subscribers: Subscribers, topics: HashMap<TopicKey, u64>) -> Self {
         let is_recently_active = channel.is_recently_active;
         Self {
@@ -60,8 +60,8 @@ impl ChannelState {
             subscribers,
             topics,
             is_recently_active,
-            ahead: None,
-            policies: PoliciesAhead::default(),
+            uncommitted: None,
+            policies: UncommittedPolicies::default(),
         }
     }
 
@@ -78,8 +78,8 @@ impl ChannelState {
         user: UserId,
         topic: &TopicKey,
     ) -> VisibilityPolicy {
-        let ahead = self.policies.get(user, topic, durable);
-        ahead.unwrap_or_else(|| directory.topic_policy(user, self.id, topic))
+        let uncommitted = self.policies.get(user, topic, durable);
+        uncommitted.unwrap_or_else(|| directory.topic_policy(user, self.id, topic))
     }
 
     fn is_subscribed(&self, user: UserId) -> bool {
@@ -98,7 +98,7 @@ impl ChannelState {
     ) -> Result<SendDecision, DomainError> {
         let directory = context.directory;
         let sender = draft.draft.sender.clone();
-        let Some(channel) = self.ahead.as_ref().or_else(|| directory.channel(self.id)) else {
+        let Some(channel) = self.uncommitted.as_ref().or_else(|| directory.channel(self.id)) else {
             return Err(rules::RuleError::ChannelIdDoesNotExist { id: self.id.0.into() }.into());
         };
         rules::permissions::channel::check_may_post(directory, &sender, channel)?;
@@ -108,7 +108,8 @@ impl ChannelState {
         let flags = ContentFlags { content, rendered, participants: &participants };
         let mut flags = flags.of_readers(directory, |user| self.is_subscribed(user));
         read_by_muters(&mut flags, directory, sender.id, |user| self.is_subscribed(user));
-        let (policies, new_policy) = self.automatic_policies(&draft, &sender, context);
+        // Clients receive the policy before the message that caused it.
+        let (mut facts, new_policy) = self.automatic_policies(&draft, &sender, context);
         let topic = draft.topic;
         let destination = Destination {
             recipient: channel.recipient,
@@ -118,11 +119,13 @@ impl ChannelState {
         let echo = draft.draft.echo.clone();
         let mut message = draft.draft.into_message(context.id, context.now, destination, flags);
         message.submessages.extend(widget);
-        let mut facts = vec![Fact::MessageSent { message: Arc::new(message), echo }];
+        facts.push(Fact::Message(MessageFact::Sent { message: Arc::new(message), echo }));
         if !self.is_recently_active {
-            facts.push(Fact::ChannelActivityChanged { channel: self.id, is_recently_active: true });
+            facts.push(Fact::Channel(ChannelFact::ActivityChanged {
+                channel: self.id,
+                is_recently_active: true,
+            }));
         }
-        facts.extend(policies);
         Ok(SendDecision { facts, new_policy })
     }
 
@@ -151,11 +154,13 @@ impl ChannelState {
         let directory = context.directory;
         let key = TopicKey::new(&draft.topic);
         let policy_of = |user| self.topic_policy(directory, context.durable, user, &key);
-        let set = |user: UserId, policy| Fact::TopicPolicySet {
-            user,
-            channel: self.id,
-            topic: draft.topic.clone(),
-            policy,
+        let set = |user: UserId, policy| {
+            Fact::Subscription(SubscriptionFact::TopicPolicySet {
+                users: vec![user],
+                channel: self.id,
+                topic: draft.topic.clone(),
+                policy,
+            })
         };
         let starts_topic = !self.topics.contains_key(&key);
         let participation = Participation {
@@ -177,21 +182,11 @@ impl ChannelState {
         (facts, new_policy)
     }
 
-    /// Decides who is subscribed; the others were already. `last` is the newest message so far.
-    pub fn subscribe(&self, users: Vec<(UserId, String)>, last: MessageId) -> Vec<(UserId, Subscription)> {
-        let mut new = Vec::new();
-        for (user, color) in users {
-            match self.subscribers.get(&user) {
-                Some(subscription) if subscription.is_active => {}
-                Some(before) => {
-                    let mut subscription = Subscription::clone(before);
-                    subscription.resume(last);
-                    new.push((user, subscription));
-                }
-                None => new.push((user, Subscription::start(color, last))),
-            }
+    /// Follows a new subscription that this state does not know yet.
+    pub fn add_subscription(&mut self, user: UserId, subscription: Subscription) {
+        if !self.is_subscribed(user) {
+            self.subscribers.insert(user, Arc::new(subscription));
         }
-        new
     }
 
     /// Decides who is unsubscribed.
@@ -202,51 +197,99 @@ impl ChannelState {
     /// Follows what was decided, here or by the organization.
     pub fn apply(&mut self, fact: &Fact) {
         match fact {
-            Fact::MessageSent { message, .. } if message.place.channel() == Some(self.id) => {
-                self.count(message.place.topic(), 1);
-            }
-            Fact::MessageUpdated(update) => {
-                if let Some(movement) = &update.movement {
-                    self.apply_movement(movement);
+            Fact::Message(fact) => self.apply_message(fact),
+            Fact::Subscription(fact) => self.apply_subscription(fact),
+            Fact::Channel(ChannelFact::ActivityChanged { channel, is_recently_active }) => {
+                if *channel == self.id {
+                    self.is_recently_active = *is_recently_active;
                 }
             }
-            Fact::MessagesDeleted { from: DeletedFrom::Topic { channel, topic }, messages, .. }
-                if *channel == self.id =>
-            {
-                self.count(topic, -(messages.len() as i64));
+            Fact::User(UserFact::ActiveSet { user, is_active, last, .. }) => {
+                self.change_subscription(*user, |subscription| match is_active {
+                    true => subscription.go_on(*last),
+                    false => subscription.pause(*last),
+                });
             }
-            Fact::ChannelActivityChanged { channel, is_recently_active } if *channel == self.id => {
-                self.is_recently_active = *is_recently_active;
+            // Read from the view where they matter.
+            Fact::Channel(
+                ChannelFact::Created(_)
+                | ChannelFact::Changed(_)
+                | ChannelFact::DefaultsChanged(_)
+                | ChannelFact::FolderChanged(_)
+                | ChannelFact::FoldersReordered(_),
+            )
+            | Fact::User(
+                UserFact::Created(_)
+                | UserFact::Changed(_)
+                | UserFact::VisibilityChanged { .. }
+                | UserFact::ProfileValuesSet { .. }
+                | UserFact::SettingsRestated { .. }
+                | UserFact::BotConfigured { .. },
+            )
+            | Fact::Realm(_)
+            | Fact::Group(_)
+            | Fact::Personal(_)
+            | Fact::Queue(_)
+            | Fact::Job(_)
+            | Fact::Push(_)
+            | Fact::Invitation(_)
+            | Fact::Picture(_)
+            | Fact::PreImages(_) => {}
+        }
+    }
+
+    fn apply_message(&mut self, fact: &MessageFact) {
+        match fact {
+            MessageFact::Sent { message, .. } => {
+                if message.place.channel() == Some(self.id) {
+                    self.count(message.place.topic(), 1);
+                }
             }
-            Fact::Subscribed { channel, subscribers, .. } if *channel == self.id => {
+            MessageFact::Updated(update) => {
+                update.movement.iter().for_each(|movement| self.apply_movement(movement));
+            }
+            MessageFact::Deleted { from, messages, .. } => {
+                if let DeletedFrom::Topic { channel, topic } = from
+                    && *channel == self.id
+                {
+                    self.count(topic, -(messages.len() as i64));
+                }
+            }
+            MessageFact::FlagsChanged { .. }
+            | MessageFact::ReactionAdded { .. }
+            | MessageFact::ReactionRemoved { .. }
+            | MessageFact::SubmessageAdded { .. }
+            | MessageFact::ConversationCreated(_) => {}
+        }
+    }
+
+    fn apply_subscription(&mut self, fact: &SubscriptionFact) {
+        match fact {
+            SubscriptionFact::Added { channel, subscribers, .. } if *channel == self.id => {
                 for (user, subscription) in subscribers {
                     self.subscribers.insert(*user, Arc::new(subscription.clone()));
                 }
             }
-            Fact::Unsubscribed { channel, last, users, .. } if *channel == self.id => {
+            SubscriptionFact::Removed { channel, last, users, .. } if *channel == self.id => {
                 for user in users {
-                    if let Some(subscription) = self.subscribers.get(user) {
-                        let mut subscription = Subscription::clone(subscription);
-                        subscription.end(*last);
-                        self.subscribers.insert(*user, Arc::new(subscription));
-                    }
+                    self.change_subscription(*user, |subscription| subscription.end(*last));
                 }
             }
-            Fact::UserActiveSet { user, is_active, last, .. } => {
-                if let Some(subscription) = self.subscribers.get(user) {
-                    let mut subscription = Subscription::clone(subscription);
-                    if *is_active {
-                        subscription.go_on(*last)
-                    } else {
-                        subscription.pause(*last)
-                    };
-                    self.subscribers.insert(*user, Arc::new(subscription));
-                }
-            }
-            Fact::SubscriptionChanged { user, channel, subscription } if *channel == self.id => {
+            SubscriptionFact::Changed { user, channel, subscription } if *channel == self.id => {
                 self.subscribers.insert(*user, Arc::new(Subscription::clone(subscription)));
             }
-            _ => {}
+            // Of other channels, or without a part in who subscribes.
+            SubscriptionFact::Added { .. }
+            | SubscriptionFact::Removed { .. }
+            | SubscriptionFact::Changed { .. }
+            | SubscriptionFact::Restated { .. }
+            | SubscriptionFact::TopicPolicySet { .. } => {}
+        }
+    }
+
+    fn change_subscription(&mut self, user: UserId, change: impl FnOnce(&mut Subscription)) {
+        if let Some(subscription) = self.subscribers.get_mut(&user) {
+            change(Arc::make_mut(subscription));
         }
     }
 
@@ -273,7 +316,7 @@ impl ChannelState {
     }
 }
 
-/// Everybody who wrote in a topic, once the sender has.
+/// The senders of a topic, including the current one.
 fn with_sender(participants: &[UserId], sender: UserId) -> Vec<UserId> {
     let is_new = !participants.contains(&sender);
     participants.iter().copied().chain(is_new.then_some(sender)).collect()

@@ -1,76 +1,90 @@
-//! What one user sets for the channel or for a topic of it. The channel's actor decides it, so that it has a place in
-//! the one order of sending, moving and subscribing.
+//! A user's settings for a channel and its topics. The channel's actor decides them, so that they are ordered with
+//! sending, moving and subscribing.
 
 use super::actor::ChannelActor;
-use crate::Answer;
+use crate::ReplySender;
 use crate::error::DomainError;
+use crate::shard::SerialActor;
 use actix::prelude::*;
-use model::{Fact, TopicKey, UserId, VisibilityPolicy};
+use model::{Fact, SubscriptionFact, TopicKey, UserId, VisibilityPolicy};
 use rules::RuleError;
+use rules::permissions::channel::{ChannelRef, access_channel_for_policy};
 use rules::subscription_properties::{SubscriptionChange, apply_property};
 
 /// Set one property of a subscription.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct ChangeSubscription {
-    /// Whose.
+    /// The user that the record belongs to.
     pub user: UserId,
     /// What, and to what.
     pub change: SubscriptionChange,
-    /// Told when it is durable; at once when nothing changes.
-    pub answer: Answer<()>,
+    /// Gets the result when it is durable; at once when nothing changes.
+    pub answer: ReplySender<()>,
 }
 
 /// Set a user's policy for a topic.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct SetTopicPolicy {
-    /// Whose.
+    /// The user that the record belongs to.
     pub user: UserId,
     /// The topic, normalized; it need not have messages.
     pub topic: String,
     /// The policy; `Inherit` takes it away.
     pub policy: VisibilityPolicy,
-    /// Told when it is durable; at once when nothing changes.
-    pub answer: Answer<()>,
+    /// Gets the result when it is durable; at once when nothing changes.
+    pub answer: ReplySender<()>,
 }
 
 impl ChannelActor {
-    /// The fact that sets a property; none where it has that value already.
-    fn property_fact(&self, user: UserId, change: &SubscriptionChange) -> Result<Option<Fact>, DomainError> {
+    /// The fact that sets a property, or says once more what it is.
+    fn property_fact(&self, user: UserId, change: &SubscriptionChange) -> Result<Fact, DomainError> {
         let not_subscribed = || RuleError::NotSubscribed { id: self.id.0.into() };
         let before = self.state.subscription(user).ok_or_else(not_subscribed)?;
         let mut subscription = before.clone();
         apply_property(&mut subscription, change);
         if subscription == *before {
-            return Ok(None);
+            let property = change.as_str().to_owned();
+            return Ok(Fact::Subscription(SubscriptionFact::Restated { user, channel: self.id, property }));
         }
         let subscription = Box::new(subscription);
-        Ok(Some(Fact::SubscriptionChanged { user, channel: self.id, subscription }))
+        Ok(Fact::Subscription(SubscriptionFact::Changed { user, channel: self.id, subscription }))
     }
 
     /// The fact that sets a policy; none where it is that already.
-    fn policy_fact(&self, user: UserId, topic: String, policy: VisibilityPolicy) -> Option<Fact> {
+    fn policy_fact(
+        &self,
+        user: UserId,
+        topic: String,
+        policy: VisibilityPolicy,
+    ) -> Result<Option<Fact>, DomainError> {
         let key = TopicKey::new(&topic);
         let view = self.realm.view.read();
+        let record = view.directory.user(user).ok_or(DomainError::InvalidApiKey)?;
+        access_channel_for_policy(&view.directory, record, ChannelRef::Id(self.id.0.into()), policy)?;
         let before = self.state.topic_policy(&view.directory, view.progress.sequence, user, &key);
         let channel = self.id;
-        (before != policy).then_some(Fact::TopicPolicySet { user, channel, topic, policy })
+        Ok((before != policy).then_some(Fact::Subscription(SubscriptionFact::TopicPolicySet {
+            users: vec![user],
+            channel,
+            topic,
+            policy,
+        })))
     }
 
-    fn commit_own(&mut self, fact: Result<Option<Fact>, DomainError>, answer: Answer<()>) {
-        let fact = match fact {
-            Ok(Some(fact)) => fact,
+    fn commit_own(
+        &mut self,
+        ctx: &Context<Self>,
+        fact: Result<Option<Fact>, DomainError>,
+        answer: ReplySender<()>,
+    ) {
+        let decided = match fact {
             Ok(None) => return drop(answer.send(Ok(()))),
-            Err(error) => return drop(answer.send(Err(error))),
+            Ok(Some(fact)) => self.committer.ids(self.realm.id).map(|ids| (ids, (), vec![fact])),
+            Err(error) => Err(error),
         };
-        match self.committer.ids(self.realm.id) {
-            Err(error) => drop(answer.send(Err(error))),
-            Ok(ids) => {
-                let done = Box::new(move |result| drop(answer.send(result)));
-                self.commit(ids, vec![fact], done);
-            }
-        }
+        self.conclude(ctx, decided, answer);
     }
 }
 
@@ -79,9 +93,9 @@ impl Handler<ChangeSubscription> for ChannelActor {
 
     fn handle(&mut self, request: ChangeSubscription, ctx: &mut Self::Context) {
         let ChangeSubscription { user, change, answer } = request;
-        self.run_in_order(ctx, answer, move |actor, answer| {
+        self.run_in_order(ctx, answer, move |actor, ctx, answer| {
             let fact = actor.property_fact(user, &change);
-            actor.commit_own(fact, answer);
+            actor.commit_own(ctx, fact.map(Some), answer);
         });
     }
 }
@@ -91,9 +105,9 @@ impl Handler<SetTopicPolicy> for ChannelActor {
 
     fn handle(&mut self, request: SetTopicPolicy, ctx: &mut Self::Context) {
         let SetTopicPolicy { user, topic, policy, answer } = request;
-        self.run_in_order(ctx, answer, move |actor, answer| {
+        self.run_in_order(ctx, answer, move |actor, ctx, answer| {
             let fact = actor.policy_fact(user, topic, policy);
-            actor.commit_own(Ok(fact), answer);
+            actor.commit_own(ctx, fact, answer);
         });
     }
 }

@@ -1,19 +1,25 @@
-//! A direct conversation's actor, the same in shape as a channel's: one order for everything said in it.
+//! A direct conversation's actor, built like a channel's: it orders everything that is sent in it.
 
-use crate::Answer;
-use crate::changes::{Change, ChangeCommand, Home, TakeTurn, TakesTurns, first_submessage};
+use crate::ReplySender;
+use crate::account::Charged;
+use crate::changes::{Change, ChangeCommand, ConversationKey, DecidesChanges, first_submessage};
 use crate::channel::IsIdle;
 use crate::draft::{ContentFlags, Destination, DirectDraft, Sent, read_by_muters};
 use crate::error::DomainError;
 use crate::fanout::Fanout;
 use crate::outbox::JobEnd;
-use crate::shard::{Committer, Done, Sequencer, SettledQueue};
+use crate::shard::{Committer, Done, RunNext, Sequencer, SerialActor, SerialQueue};
 use crate::shared::RealmShared;
 use crate::webhooks::NewMessage;
 use actix::prelude::*;
-use model::{DirectConversation, Fact, MessageId, Place, RecipientId, Timestamp, UserId};
+use model::{
+    DirectConversation, Directory, Fact, MessageFact, MessageId, Place, RecipientId, Timestamp, UserId,
+};
+use parking_lot::RwLock;
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Requests that may wait for one conversation.
 const MAILBOX_MAX: usize = 1024;
@@ -30,19 +36,22 @@ pub struct SendDirect {
     /// The job that sending it ends.
     pub(crate) ends: Option<JobEnd>,
     /// Gets the id when the message is durable.
-    pub answer: Answer<Sent>,
+    pub answer: ReplySender<Sent>,
 }
+
+/// The running actors of direct conversations, by everyone in them (sorted).
+pub type Directs = Arc<RwLock<HashMap<Vec<UserId>, Addr<DirectActor>>>>;
 
 /// Decides for one conversation.
 pub struct DirectActor {
     users: Vec<UserId>,
-    /// None until the first message, which makes the conversation.
-    recipient: Option<RecipientId>,
     realm: Arc<RealmShared>,
     committer: Rc<Committer>,
     fanout: Rc<Fanout>,
-    waiting: SettledQueue<Self>,
-    last_used: Timestamp,
+    directs: Directs,
+    queue: SerialQueue<Self>,
+    /// In monotonic time.
+    last_used: Duration,
 }
 
 impl DirectActor {
@@ -52,49 +61,74 @@ impl DirectActor {
         realm: &Arc<RealmShared>,
         committer: &Rc<Committer>,
         fanout: &Rc<Fanout>,
+        directs: &Directs,
     ) -> Self {
-        let recipient = realm.view.read().directory.direct_by_users(&users).map(|direct| direct.recipient);
-        let last_used = realm.clock.now();
-        let (realm, committer, fanout) = (realm.clone(), committer.clone(), fanout.clone());
-        Self { users, recipient, realm, committer, fanout, waiting: SettledQueue::default(), last_used }
+        Self {
+            users,
+            realm: realm.clone(),
+            committer: committer.clone(),
+            fanout: fanout.clone(),
+            directs: directs.clone(),
+            queue: SerialQueue::default(),
+            last_used: realm.clock.monotonic(),
+        }
     }
 
-    fn decide(
-        &self,
-        draft: DirectDraft,
-    ) -> Result<(Sequencer, MessageId, RecipientId, Vec<Fact>), DomainError> {
+    fn decide(&self, draft: DirectDraft) -> Result<(Sequencer, MessageId, Vec<Fact>), DomainError> {
         let mut ids = self.committer.ids(self.realm.id)?;
-        let id = ids.take_message()?;
         let directory = self.realm.directory();
-        let sender = draft.draft.sender.clone();
-        let is_started = self.recipient.is_some();
-        rules::permissions::direct::check_direct(&directory, &sender, &self.users, is_started)?;
-        crate::draft::check_group_mentions(&draft.draft, &directory)?;
-        let mut facts = Vec::new();
-        let recipient = match self.recipient {
-            Some(recipient) => recipient,
-            None => {
-                let recipient = ids.take_recipient();
-                let conversation = DirectConversation { recipient, users: self.users.clone() };
-                facts.push(Fact::DirectConversationCreated(conversation));
-                recipient
-            }
-        };
-        let (content, rendered) = (&draft.draft.content, &draft.draft.rendered);
-        let flags = ContentFlags { content, rendered, participants: &[] };
-        let mut flags = flags.of_readers(&directory, |user| self.users.contains(&user));
-        read_by_muters(&mut flags, &directory, sender.id, |user| self.users.contains(&user));
-        let widget = first_submessage(sender.id, content, &ids)?;
-        let destination = Destination { recipient, place: Place::Direct, topic_links: Vec::new() };
-        let echo = draft.draft.echo.clone();
+        let recipient = directory.direct_by_users(&self.users).map(|direct| direct.recipient);
+        let recipient = recipient.or_else(|| self.committer.uncommitted_direct(self.realm.id, &self.users));
         let now = self.realm.clock.now();
-        let mut message = draft.draft.into_message(id, now, destination, flags);
-        message.submessages.extend(widget);
-        facts.push(Fact::MessageSent { message: Arc::new(message), echo });
-        let new = NewMessage { realm: &self.realm, directory: &directory, sender: &sender, id, now };
-        facts.extend(new.to_people(&self.users));
-        Ok((ids, id, recipient, facts))
+        let context = DirectContext { realm: &self.realm, directory: &directory, now, recipient };
+        let (id, facts) = message_facts(&context, draft, &mut ids)?;
+        Ok((ids, id, facts))
     }
+}
+
+/// What a direct message is decided from.
+pub(crate) struct DirectContext<'a> {
+    pub realm: &'a RealmShared,
+    pub directory: &'a Directory,
+    pub now: Timestamp,
+    /// The conversation; none before its first message.
+    pub recipient: Option<RecipientId>,
+}
+
+/// The facts of a direct message; the first one creates the conversation.
+///
+/// # Errors
+/// The rules of direct messages, group mentions and widgets.
+pub(crate) fn message_facts(
+    context: &DirectContext<'_>,
+    draft: DirectDraft,
+    ids: &mut Sequencer,
+) -> Result<(MessageId, Vec<Fact>), DomainError> {
+    let DirectDraft { draft, users } = draft;
+    let (directory, now) = (context.directory, context.now);
+    let id = ids.take_message()?;
+    let sender = draft.sender.clone();
+    rules::permissions::direct::check_direct(directory, &sender, &users, context.recipient.is_some())?;
+    crate::draft::check_group_mentions(&draft, directory)?;
+    let flags = ContentFlags { content: &draft.content, rendered: &draft.rendered, participants: &[] };
+    let mut flags = flags.of_readers(directory, |user| users.contains(&user));
+    read_by_muters(&mut flags, directory, sender.id, |user| users.contains(&user));
+    let widget = first_submessage(sender.id, &draft.content, ids)?;
+    let mut facts = Vec::new();
+    let recipient = context.recipient.unwrap_or_else(|| {
+        let recipient = ids.take_recipient();
+        let conversation = DirectConversation { recipient, users: users.clone() };
+        facts.push(Fact::Message(MessageFact::ConversationCreated(conversation)));
+        recipient
+    });
+    let destination = Destination { recipient, place: Place::Direct, topic_links: Vec::new() };
+    let echo = draft.echo.clone();
+    let mut message = draft.into_message(id, now, destination, flags);
+    message.submessages.extend(widget);
+    facts.push(Fact::Message(MessageFact::Sent { message: Arc::new(message), echo }));
+    let new = NewMessage { realm: context.realm, directory, sender: &sender, id, now };
+    facts.extend(new.to_people(&users));
+    Ok((id, facts))
 }
 
 impl Actor for DirectActor {
@@ -106,29 +140,30 @@ impl Actor for DirectActor {
 }
 
 impl DirectActor {
-    fn send(&mut self, draft: DirectDraft, ends: Option<JobEnd>, answer: Answer<Sent>) {
+    fn send(
+        &mut self,
+        ctx: &Context<Self>,
+        draft: DirectDraft,
+        ends: Option<JobEnd>,
+        answer: ReplySender<Sent>,
+    ) {
         let echo = draft.draft.echo.clone();
-        let (ids, id, recipient, mut facts) = match self.decide(draft) {
+        let (ids, id, mut facts) = match self.decide(draft) {
             Ok(decided) => decided,
             Err(error) => return drop(answer.send(Err(error))),
         };
         facts.extend(ends.map(Fact::from));
-        let sent = Sent { id, new_policy: None };
-        let done = Box::new(move |result: Result<(), DomainError>| {
-            let _ = answer.send(result.map(|()| sent));
-        });
-        if self.committer.commit(&self.realm, ids, facts, done) {
-            self.recipient = Some(recipient);
-            if let Some(echo) = echo {
-                self.fanout.expect_echo(id, echo);
-            }
+        if self.conclude(ctx, Ok((ids, Sent { id, new_policy: None }, facts)), answer)
+            && let Some(echo) = echo
+        {
+            self.fanout.expect_echo(id, echo);
         }
     }
 }
 
-impl TakesTurns for DirectActor {
-    fn waiting(&mut self) -> &mut SettledQueue<Self> {
-        &mut self.waiting
+impl SerialActor for DirectActor {
+    fn queue(&mut self) -> &mut SerialQueue<Self> {
+        &mut self.queue
     }
 
     fn realm(&self) -> &Arc<RealmShared> {
@@ -139,20 +174,22 @@ impl TakesTurns for DirectActor {
         &self.committer
     }
 
-    fn home(&self) -> Home<'_> {
-        Home::Direct(&self.users)
-    }
-
-    fn commit_change(&mut self, ids: Sequencer, facts: Vec<Fact>, done: Done) {
-        self.committer.commit(&self.realm, ids, facts, done);
+    fn commit(&mut self, _: &Context<Self>, ids: Sequencer, facts: Vec<Fact>, done: Done) -> bool {
+        self.committer.commit(&self.realm, ids, facts, done)
     }
 }
 
-impl Handler<TakeTurn> for DirectActor {
+impl DecidesChanges for DirectActor {
+    fn conversation_key(&self) -> ConversationKey<'_> {
+        ConversationKey::Direct(&self.users)
+    }
+}
+
+impl Handler<RunNext> for DirectActor {
     type Result = ();
 
-    fn handle(&mut self, _: TakeTurn, ctx: &mut Self::Context) {
-        self.take_turn(ctx);
+    fn handle(&mut self, _: RunNext, ctx: &mut Self::Context) {
+        self.run_next(ctx);
     }
 }
 
@@ -160,7 +197,7 @@ impl<C: ChangeCommand> Handler<Change<C>> for DirectActor {
     type Result = ();
 
     fn handle(&mut self, change: Change<C>, ctx: &mut Self::Context) {
-        self.last_used = self.realm.clock.now();
+        self.last_used = self.realm.clock.monotonic();
         self.change(ctx, change);
     }
 }
@@ -169,21 +206,33 @@ impl Handler<SendDirect> for DirectActor {
     type Result = ();
 
     fn handle(&mut self, SendDirect { draft, ends, answer }: SendDirect, ctx: &mut Self::Context) {
-        self.last_used = self.realm.clock.now();
-        self.in_order(ctx, false, answer, move |actor, answer| actor.send(draft, ends, answer));
+        self.last_used = self.realm.clock.monotonic();
+        self.in_order(ctx, false, answer, move |actor, ctx, answer| actor.send(ctx, draft, ends, answer));
     }
 }
 
 impl Handler<IsIdle> for DirectActor {
     type Result = ();
 
-    /// As for channels: only while nothing it decided is still on its way to the disk, and nobody waits.
+    /// As for channels: only while nothing it decided is pending, and no command waits.
     fn handle(&mut self, _: IsIdle, ctx: &mut Self::Context) {
-        let idle_millis = self.realm.clock.now().millis_since(self.last_used);
-        let is_unused = self.waiting.is_empty() && self.committer.is_idle();
-        if idle_millis > IDLE_SECS_MAX * 1000 && is_unused {
-            self.realm.directs.write().remove(&self.users);
+        let idle = self.realm.clock.monotonic().saturating_sub(self.last_used);
+        let is_unused = self.queue.is_empty() && self.committer.is_idle();
+        if idle > Duration::from_secs(IDLE_SECS_MAX) && is_unused {
+            self.directs.write().remove(&self.users);
             ctx.stop();
         }
+    }
+}
+
+impl<M> Handler<Charged<M>> for DirectActor
+where
+    Self: Handler<M>,
+    M: Message<Result = ()>,
+{
+    type Result = ();
+
+    fn handle(&mut self, charged: Charged<M>, ctx: &mut Self::Context) {
+        charged.handle(self, ctx);
     }
 }

@@ -2,13 +2,10 @@
 //! when it has moved away by the time it is that actor's turn, to the next one.
 
 use super::{RealmHandle, ask, mailbox};
-use crate::changes::{
-    AddSubmessage, Change, ChangeReaction, DeleteMessage, DeleteTopicBatch, EditCommand, Edited,
-    MessageCommand, NamedEmoji, ReactionChange, Routed, TopicDeletion,
-};
+use crate::changes::{Change, DeleteTopicBatch, MessageCommand, Routed, TopicDeletion};
 use crate::error::DomainError;
 use crate::realm::OpenDirect;
-use model::{ChannelId, MessageId, RecipientId, UserId};
+use model::{ChannelId, RecipientId, UserId};
 use std::sync::Arc;
 use storage::view::Location;
 
@@ -16,22 +13,6 @@ use storage::view::Location;
 const MOVES_FOLLOWED: usize = 16;
 
 impl RealmHandle {
-    /// Edits a message, moves messages, or both. Durable when this returns.
-    ///
-    /// # Errors
-    /// The rules of endpoints.md 2; `TooLarge` where what changes does not fit into one frame.
-    pub async fn edit_message(&self, command: EditCommand) -> Result<Edited, DomainError> {
-        self.change_message(command).await
-    }
-
-    /// Deletes a message that the user saw a moment ago.
-    ///
-    /// # Errors
-    /// The rules of endpoints.md 21; `AlreadyDeleted` when somebody was quicker.
-    pub async fn delete_message(&self, user: UserId, message: MessageId) -> Result<(), DomainError> {
-        self.change_message(DeleteMessage { user, message }).await
-    }
-
     /// Deletes the newest messages of a topic, a hundred at most; with the last one that the user can read go the
     /// policies for the topic.
     ///
@@ -47,39 +28,16 @@ impl RealmHandle {
         let actor = self.channel(channel).await?;
         match ask(&actor, |answer| Change { command, answer }).await? {
             Routed::Done(deletion) => Ok(deletion),
-            Routed::Elsewhere => Err(rules::RuleError::InvalidChannelId.into()),
+            Routed::Retry => Err(rules::RuleError::InvalidChannelId.into()),
         }
     }
 
-    /// Reacts to a message, or takes a reaction back.
+    /// Executes a command about one message in the actor of its channel or conversation. Durable when this returns.
     ///
     /// # Errors
-    /// Those of emoji and reactions (companions.md 4); `InvalidMessage`.
-    pub async fn change_reaction(
-        &self,
-        user: UserId,
-        message: MessageId,
-        change: ReactionChange,
-        emoji: NamedEmoji,
-    ) -> Result<(), DomainError> {
-        self.change_message(ChangeReaction { user, message, change, emoji }).await
-    }
-
-    /// Adds a part to a widget.
-    ///
-    /// # Errors
-    /// Those of endpoints.md 24; `InvalidMessage`.
-    pub async fn add_submessage(
-        &self,
-        user: UserId,
-        message: MessageId,
-        msg_type: String,
-        content: String,
-    ) -> Result<(), DomainError> {
-        self.change_message(AddSubmessage { user, message, msg_type, content }).await
-    }
-
-    async fn change_message<C: MessageCommand>(&self, command: C) -> Result<C::Outcome, DomainError> {
+    /// What the command refuses; its `gone` error when the message does not exist (any more); `TooLarge` when the change
+    /// does not fit into one frame.
+    pub async fn change<C: MessageCommand>(&self, command: C) -> Result<C::Outcome, DomainError> {
         let command = Arc::new(command);
         for _ in 0..MOVES_FOLLOWED {
             let place = self.read(|view| view.place_of(command.message()));
@@ -109,10 +67,10 @@ impl RealmHandle {
     ) -> Result<actix::Addr<crate::direct::DirectActor>, DomainError> {
         let users = self.read(|view| view.directory.direct(recipient).map(|direct| direct.users.clone()));
         let users = users.ok_or(DomainError::InvalidMessages)?;
-        let running = self.0.directs.read().get(&users).filter(|direct| direct.connected()).cloned();
+        let running = self.registry.directs.read().get(&users).filter(|direct| direct.connected()).cloned();
         match running {
             Some(direct) => Ok(direct),
-            None => self.actor()?.send(OpenDirect(users)).await.map_err(mailbox),
+            None => self.actor.send(OpenDirect(users)).await.map_err(mailbox),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! The end of a job as a fact, alone or together with what follows from it.
 
-use super::{Decide, Followup, JobEnd, Worker};
+use super::delivery::{Decide, Followup};
+use super::job::JobEnd;
+use super::worker::Worker;
 use crate::error::DomainError;
-use crate::handle::RealmHandle;
-use crate::realm::{Moment, SettledCommand};
+use crate::realm::{DecisionContext, SerializedCommand};
 use model::Fact;
 use model::job::JobOutcome;
 use std::time::Duration;
@@ -17,11 +18,11 @@ impl Worker {
     /// after a restart.
     pub(super) async fn follow_up(&self, end: JobEnd, followup: Option<Followup>) -> bool {
         let Some(followup) = followup else { return self.commit_end(end).await };
-        let realm = RealmHandle(self.realm.clone());
+        let realm = &self.handle;
         let refused = loop {
             let ends = end.clone();
             let result = match &followup {
-                Followup::Decide(decide) => realm.settle(EndJob { end: ends, decide: decide.clone() }).await,
+                Followup::Decide(decide) => realm.execute(EndJob { end: ends, decide: decide.clone() }).await,
                 Followup::SendToChannel(draft) => {
                     realm.send_to_channel_ending((**draft).clone(), Some(ends)).await.map(drop)
                 }
@@ -32,13 +33,18 @@ impl Worker {
             match result {
                 Ok(()) => return true,
                 Err(DomainError::Overloaded) => tokio::time::sleep(AGAIN).await,
+                Err(DomainError::Paused(_)) if !self.realm.outbox.is_stopping() => {
+                    tokio::time::sleep(AGAIN).await
+                }
+                // Nothing was stored: it is done again after the restart.
+                Err(DomainError::Paused(_)) => return false,
                 Err(error) => break error,
             }
         };
-        tracing::info!(job = %end.job, error = %refused, "what follows from a delivery was refused");
+        tracing::info!(job = %end.job, error = %refused, "the follow-up of a delivery was rejected");
         let outcome = match end.outcome {
             JobOutcome::Delivered => JobOutcome::Dropped { why: refused.to_string() },
-            // Nobody is told, but those who run the server see it all the same.
+            // No user is notified, but operators see it in the log.
             other => other,
         };
         self.commit_end(JobEnd { outcome, ..end }).await
@@ -50,6 +56,9 @@ impl Worker {
             match self.try_end(end.clone()).await {
                 Ok(()) => return true,
                 Err(DomainError::Overloaded) => tokio::time::sleep(AGAIN).await,
+                Err(DomainError::Paused(_)) if !self.realm.outbox.is_stopping() => {
+                    tokio::time::sleep(AGAIN).await
+                }
                 Err(error) => {
                     tracing::warn!(job = %end.job, %error, "the end of a job could not be stored");
                     return false;
@@ -59,7 +68,7 @@ impl Worker {
     }
 
     async fn try_end(&self, end: JobEnd) -> Result<(), DomainError> {
-        let ids = self.committer.ids(self.realm.id)?;
+        let ids = self.committer.upkeep_ids(self.realm.id)?;
         let (stored, is_stored) = oneshot::channel();
         let done = Box::new(move |result| drop(stored.send(result)));
         self.committer.commit(&self.realm, ids, vec![end.into()], done);
@@ -73,14 +82,14 @@ struct EndJob {
     decide: Decide,
 }
 
-impl SettledCommand for EndJob {
+impl SerializedCommand for EndJob {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        if moment.realm.view.read().jobs.get(self.end.job).is_none() {
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        if context.realm.view.read().jobs.get(self.end.job).is_none() {
             return Ok(((), Vec::new()));
         }
-        let mut facts = (self.decide)(&moment.directory);
+        let mut facts = (self.decide)(&context.directory);
         facts.push(self.end.into());
         Ok(((), facts))
     }

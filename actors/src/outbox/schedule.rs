@@ -1,4 +1,4 @@
-//! Which job is next: due times, tries, and how many may be under way at once. Plain: time and chance are arguments.
+//! The schedule of jobs: due times, attempts, and concurrency limits. Pure: time and randomness are arguments.
 
 use model::job::{Lane, TaskKind};
 use model::{JobId, Timestamp};
@@ -19,6 +19,8 @@ const WAIT_MILLIS_MAX: u64 = 15 * 60 * 1000;
 struct Known {
     lane: Lane,
     tries: u32,
+    /// When it was due first.
+    first_due: Timestamp,
     /// When it waits until; none while it is under way.
     due: Option<Timestamp>,
 }
@@ -45,7 +47,7 @@ impl Schedule {
         if self.jobs.contains_key(&id) {
             return;
         }
-        self.jobs.insert(id, Known { lane, tries: 0, due: Some(due) });
+        self.jobs.insert(id, Known { lane, tries: 0, first_due: due, due: Some(due) });
         self.places.entry(lane).or_default().waiting.insert((due, id));
     }
 
@@ -85,7 +87,7 @@ impl Schedule {
         });
     }
 
-    /// A job is over: `was_reached` says whether there was somebody at the other end.
+    /// A job has ended: `was_reached` says whether the service answered.
     pub fn end(&mut self, id: JobId, was_reached: bool) {
         let Some(known) = self.jobs.remove(&id) else { return };
         match known.due {
@@ -97,6 +99,11 @@ impl Schedule {
                 self.tidy(known.lane);
             }
         }
+    }
+
+    /// When a job was due first; `None` for one that is not known.
+    pub fn first_due(&self, id: JobId) -> Option<Timestamp> {
+        self.jobs.get(&id).map(|known| known.first_due)
     }
 
     /// How many are under way.
@@ -123,6 +130,15 @@ impl Schedule {
     }
 }
 
+/// When a job is attempted for the first time. Where nothing is configured to deliver its kind, attempts can only fail until a
+/// restart with another configuration: then there is a single one, at the end, which gives the job up.
+pub(super) fn first_attempt(due: Timestamp, can_be_delivered: bool, give_up_secs: u64) -> Timestamp {
+    if can_be_delivered {
+        return due;
+    }
+    Timestamp(due.0.saturating_add(give_up_secs.saturating_mul(1000)))
+}
+
 /// How long to wait after a number of failed tries, milliseconds: twice as long each time, up to a quarter of an hour, and
 /// up to half of it less, by chance, so that what failed together does not come again together.
 pub(super) fn wait_millis(tries: u32, chance: u64) -> u64 {
@@ -146,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_due_is_first_and_nothing_comes_early() {
+    fn jobs_start_in_order_of_due_time() {
         let mut schedule = Schedule::default();
         for (id, due) in [(1, 30), (2, 10), (3, 20)] {
             schedule.add(JobId(id), MAIL, Timestamp(due));
@@ -163,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failing_place_leaves_room_for_all_others() {
+    fn failing_lane_does_not_block_others() {
         let mut schedule = Schedule::default();
         for id in 1..=100 {
             schedule.add(JobId(id), webhook(1), Timestamp(0));
@@ -185,11 +201,23 @@ mod tests {
         for id in begun {
             schedule.end(JobId(id), true);
         }
-        assert!(begin_all(&mut schedule, 10).len() > 4, "whoever answers again gets several at once");
+        assert!(begin_all(&mut schedule, 10).len() > 4, "a lane that answers again gets several at once");
     }
 
     #[test]
-    fn tries_are_counted_and_waited_for() {
+    fn undeliverable_jobs_are_attempted_once_at_the_end() {
+        let due = Timestamp(7_000);
+        assert_eq!(first_attempt(due, true, 60), due);
+        assert_eq!(first_attempt(due, false, 60), Timestamp(67_000));
+        assert_eq!(first_attempt(due, false, u64::MAX), Timestamp(u64::MAX));
+        let mut schedule = Schedule::default();
+        schedule.add(JobId(1), MAIL, first_attempt(due, false, 60));
+        assert_eq!(begin_all(&mut schedule, 66_999), [] as [u64; 0]);
+        assert_eq!(begin_all(&mut schedule, 67_000), [1]);
+    }
+
+    #[test]
+    fn attempts_are_counted_and_delayed() {
         let mut schedule = Schedule::default();
         schedule.add(JobId(1), MAIL, Timestamp(0));
         assert_eq!(schedule.begin(Timestamp(0)), Some((JobId(1), 1)));
@@ -199,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_grows_twice_as_long_each_time_up_to_a_bound() {
+    fn backoff_doubles_up_to_limit() {
         for (tries, most) in
             [(1, 2_000), (2, 4_000), (3, 8_000), (9, 512_000), (10, 900_000), (u32::MAX, 900_000)]
         {

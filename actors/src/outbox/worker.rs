@@ -1,37 +1,46 @@
-//! The worker of one organization: begins what is due, and sees each job to its end.
+//! The worker of one organization: starts due jobs and records how they end.
 
-use super::schedule::{Schedule, wait_millis};
-use super::{Delivery, JobEnd, Outside, Parcel};
+use super::delivery::{Delivery, DeliveryAttempt};
+use super::job::JobEnd;
+use super::schedule::{Schedule, first_attempt, wait_millis};
+use super::threads::DeliveryThreads;
 use crate::handle::RealmHandle;
 use crate::shard::Committer;
 use crate::shared::RealmShared;
-use model::JobId;
 use model::job::{Job, JobOutcome};
+use model::{JobId, Timestamp};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// How often due times are looked at. They are data: a late look only makes a job late.
+/// How often due times are checked. They are data: a late check only delays a job.
 const TICK: Duration = Duration::from_millis(500);
+
+/// What the schedule counts from, in milliseconds (139 years).
+const STEADY_ORIGIN_MILLIS: u64 = 1 << 42;
+
+/// Milliseconds that a stopping server gives to deliveries under way. What takes longer is abandoned, and tried again
+/// after the next start.
+const STOP_MILLIS_MAX: u64 = 300;
 
 /// Lives on the organization's shard.
 pub(crate) struct Worker {
+    pub(super) handle: RealmHandle,
     pub(super) realm: Arc<RealmShared>,
     pub(super) committer: Rc<Committer>,
-    outside: Arc<Outside>,
+    outside: Arc<DeliveryThreads>,
     schedule: RefCell<Schedule>,
     /// The newest job that is in the schedule, or was.
     last: Cell<JobId>,
 }
 
 impl Worker {
-    /// Starts the worker on this thread, where jobs are carried at all.
-    pub fn start(realm: &Arc<RealmShared>, committer: &Rc<Committer>) {
-        let Some(outside) = realm.outbox.outside.clone() else { return };
+    /// Starts the worker on this thread.
+    pub fn start(handle: &RealmHandle, committer: &Rc<Committer>, outside: Arc<DeliveryThreads>) {
         let worker = Rc::new(Self {
-            realm: realm.clone(),
+            handle: handle.clone(),
+            realm: handle.shared.clone(),
             committer: committer.clone(),
             outside,
             schedule: RefCell::default(),
@@ -48,7 +57,7 @@ impl Worker {
                 () = self.realm.outbox.woken.notified() => {}
                 _ = tick.tick() => {}
             }
-            if self.realm.outbox.is_stopping.load(Ordering::SeqCst) {
+            if self.realm.outbox.is_stopping() {
                 return;
             }
             self.learn();
@@ -62,27 +71,50 @@ impl Worker {
         let mut schedule = self.schedule.borrow_mut();
         for job in view.jobs.after(self.last.get()) {
             self.last.set(job.id);
-            schedule.add(job.id, job.task.lane(), job.due);
+            schedule.add(job.id, job.task.lane(), self.steady(self.first_attempt(job)));
         }
     }
 
+    fn first_attempt(&self, job: &Job) -> Timestamp {
+        let options = &self.outside.options;
+        first_attempt(job.due, self.realm.supports(job.task.kind()), options.give_up_secs)
+    }
+
+    /// Now as the schedule counts: monotonic time, far enough from zero for what was due long before the server started.
+    fn steady_now(&self) -> Timestamp {
+        let passed = self.realm.clock.monotonic().as_millis();
+        Timestamp(STEADY_ORIGIN_MILLIS.saturating_add(u64::try_from(passed).unwrap_or(u64::MAX)))
+    }
+
+    /// A point of the wall clock as the schedule counts. From then on it does not matter what the wall clock shows.
+    fn steady(&self, at: Timestamp) -> Timestamp {
+        let (wall, steady) = (self.realm.clock.now(), self.steady_now());
+        Timestamp((steady.0 + at.millis_since(wall)).saturating_sub(wall.millis_since(at)))
+    }
+
     fn begin_due(self: &Rc<Self>) {
-        let now = self.realm.clock.now();
+        let now = self.steady_now();
         while let Some((id, tries)) = self.next(now) {
             let job = self.realm.view.read().jobs.get(id).cloned();
             match job {
-                Some(job) => drop(actix::spawn(self.clone().carry(job, tries))),
-                // Somebody else ended it.
+                Some(job) => drop(actix::spawn(self.clone().deliver_job(job, tries))),
+                // It was ended by another path.
                 None => self.end(id, true),
             }
         }
     }
 
-    fn next(&self, now: model::Timestamp) -> Option<(JobId, u32)> {
+    fn next(&self, now: Timestamp) -> Option<(JobId, u32)> {
         let mut schedule = self.schedule.borrow_mut();
         let next = schedule.begin(now);
-        self.realm.outbox.under_way.store(schedule.under_way(), Ordering::SeqCst);
+        self.realm.outbox.set_under_way(schedule.under_way());
         next
+    }
+
+    /// How long ago a job was due first.
+    fn overdue_millis(&self, id: JobId) -> u64 {
+        let first_due = self.schedule.borrow().first_due(id);
+        first_due.map_or(0, |due| self.steady_now().millis_since(due))
     }
 
     /// Nothing more is to be done for a job.
@@ -93,28 +125,28 @@ impl Worker {
     fn change(&self, change: impl FnOnce(&mut Schedule)) {
         let mut schedule = self.schedule.borrow_mut();
         change(&mut schedule);
-        self.realm.outbox.under_way.store(schedule.under_way(), Ordering::SeqCst);
+        self.realm.outbox.set_under_way(schedule.under_way());
         drop(schedule);
         self.realm.outbox.wake();
     }
 
     /// One try, and what becomes of it.
-    async fn carry(self: Rc<Self>, job: Arc<Job>, tries: u32) {
-        let parcel = Parcel { realm: RealmHandle(self.realm.clone()), job: job.clone(), tries };
-        let (outcome, followup, was_reached) = match self.outside.deliver(parcel).await {
+    async fn deliver_job(self: Rc<Self>, job: Arc<Job>, tries: u32) {
+        let age_millis = self.overdue_millis(job.id) + job.due.millis_since(job.added);
+        let attempt = DeliveryAttempt { realm: self.handle.clone(), job: job.clone(), tries, age_millis };
+        let (outcome, followup, was_reached) = match self.outside.deliver(attempt).await {
             Delivery::Done(followup) => {
                 count(&job, "delivered");
                 (JobOutcome::Delivered, followup, true)
             }
             Delivery::Dropped { why } => {
-                tracing::info!(job = %job.id, about = job.task.words(), why, "nothing to deliver any more");
+                tracing::info!(job = %job.id, about = job.task.description(), why, "job dropped before delivery");
                 count(&job, "dropped");
                 (JobOutcome::Dropped { why }, None, true)
             }
             Delivery::Failed { why } => {
                 count(&job, "failed");
-                let now = self.realm.clock.now();
-                if now.millis_since(job.due) < self.outside.options.give_up_secs.saturating_mul(1000) {
+                if self.overdue_millis(job.id) < self.outside.options.give_up_secs.saturating_mul(1000) {
                     return self.try_later(&job, tries, &why);
                 }
                 (JobOutcome::GaveUp { why }, None, false)
@@ -122,12 +154,15 @@ impl Worker {
             Delivery::Refused { why, followup } => (JobOutcome::GaveUp { why }, followup, true),
         };
         if let JobOutcome::GaveUp { why } = &outcome {
-            tracing::warn!(job = %job.id, about = job.task.words(), tries, why, "given up");
+            tracing::warn!(job = %job.id, about = job.task.description(), tries, why, "delivery failed permanently");
             count(&job, "given_up");
         }
         let end = JobEnd { job: job.id, outcome };
         if self.follow_up(end, followup).await {
             self.end(job.id, was_reached);
+        } else if self.realm.outbox.is_stopping() {
+            // Nothing waits for it any more: it is done again after the restart.
+            self.change(|schedule| schedule.retry(job.id, self.steady_now(), 0));
         }
     }
 
@@ -136,13 +171,13 @@ impl Worker {
         let wait_millis = wait_millis(tries, getrandom::u64().unwrap_or_default());
         tracing::warn!(
             job = %job.id,
-            about = job.task.words(),
+            about = job.task.description(),
             tries,
             why,
             again_in_secs = wait_millis / 1000,
             "not delivered"
         );
-        let now = self.realm.clock.now();
+        let now = self.steady_now();
         self.change(|schedule| schedule.retry(job.id, now, wait_millis));
     }
 }
@@ -150,4 +185,16 @@ impl Worker {
 fn count(job: &Job, outcome: &'static str) {
     let kind = job.task.kind().name();
     metrics::counter!("millstream_outbox_total", "kind" => kind, "outcome" => outcome).increment(1);
+}
+
+/// Lets the outboxes of these organizations begin nothing more, and waits a little for what is under way. What is not
+/// done by then is done after the next start.
+pub(crate) async fn stop(realms: &[RealmHandle]) {
+    realms.iter().for_each(|realm| realm.shared.outbox.begin_stop());
+    let deadline = tokio::time::Instant::now() + Duration::from_millis(STOP_MILLIS_MAX);
+    while realms.iter().any(|realm| realm.shared.outbox.under_way() > 0)
+        && tokio::time::Instant::now() < deadline
+    {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
 }

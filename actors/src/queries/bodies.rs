@@ -1,27 +1,30 @@
-//! Messages as of one moment. What may be shown is decided under the view's lock and bodies are read afterwards:
-//! what moves made of the messages, and their flags, are those of the decision.
+//! Messages at one point in time. What may be shown is decided under the view's lock and bodies are read afterwards:
+//! the effects of moves, and the flags, are those of the decision.
 
 use super::FetchedMessage;
+use super::locate::{locate, readable_among};
+use super::own::accessible_direct_among;
 use crate::error::DomainError;
 use crate::handle::RealmHandle;
-use model::{Flags, Message, MessageId, User};
+use model::history::{CARRIED_EDITS_BYTES_MAX, CARRIED_EDITS_MAX};
+use model::{EditEntry, Flags, HistoryBound, Message, MessageId, Sequence, User, UserId};
 use roaring::RoaringBitmap;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use storage::View;
-use storage::view::Relocation;
+use storage::view::{Changes, Relocation};
 
-/// Some messages as of one moment, their bodies to be read.
+/// Some messages at one point in time, their bodies to be read.
 #[derive(Debug)]
 pub struct MessageSnapshot {
     ids: Vec<MessageId>,
     flags: BTreeMap<MessageId, Flags>,
     in_memory: HashMap<MessageId, Arc<Message>>,
     relocations: HashMap<MessageId, Relocation>,
-    /// In the trees, as sent.
-    as_sent: Vec<MessageId>,
-    /// In the trees, changed since they were sent.
-    changed: Vec<MessageId>,
+    /// In the trees.
+    stored: Vec<MessageId>,
+    /// Those of them that changed since they were sent.
+    changes: HashMap<MessageId, Changes>,
 }
 
 impl MessageSnapshot {
@@ -34,23 +37,30 @@ impl MessageSnapshot {
             flags: asker.map(|asker| view.flags_among(asker.id, &wanted)).unwrap_or_default(),
             in_memory: HashMap::with_capacity(ids.len()),
             relocations: HashMap::new(),
-            as_sent: Vec::new(),
-            changed: Vec::new(),
+            stored: Vec::new(),
+            changes: HashMap::new(),
         };
         for id in ids {
             snapshot.relocations.extend(view.relocation(*id).map(|relocation| (*id, relocation)));
-            match view.recent.get(*id) {
-                Some(message) => _ = snapshot.in_memory.insert(*id, message.clone()),
-                None if view.is_changed(*id) => snapshot.changed.push(*id),
-                None => snapshot.as_sent.push(*id),
-            }
+            let Some(message) = view.recent.get(*id) else {
+                snapshot.stored.push(*id);
+                let changes = view.changes_of(*id);
+                snapshot.changes.extend((!changes.is_none()).then_some((*id, changes)));
+                continue;
+            };
+            snapshot.in_memory.insert(*id, message.clone());
         }
         snapshot
     }
 
+    /// About how many bytes the bodies take of those messages that are in memory.
+    pub fn bytes_in_memory(&self) -> usize {
+        self.in_memory.values().map(|message| message.content.len() + message.rendered.len()).sum()
+    }
+
     /// Whether nothing has to be read from the disk.
     pub fn is_in_memory(&self) -> bool {
-        self.as_sent.is_empty() && self.changed.is_empty()
+        self.stored.is_empty()
     }
 
     /// Reads the bodies. What was deleted meanwhile is left out.
@@ -58,12 +68,14 @@ impl MessageSnapshot {
     /// # Errors
     /// `Storage`.
     pub fn read(mut self, realm: &RealmHandle) -> Result<Vec<FetchedMessage>, DomainError> {
-        for message in read_as_sent(realm, &self.as_sent)? {
+        let mut left = PAGE_HISTORY_BYTES_MAX;
+        for mut message in read_as_sent(realm, &self.stored)? {
+            if let Some(changes) = self.changes.get(&message.id) {
+                let mut bound = HistoryBound::new(CARRIED_EDITS_MAX, left.min(CARRIED_EDITS_BYTES_MAX));
+                realm.shared.trees.complete(realm.shared.id, &mut message, *changes, &mut bound)?;
+                left = left.saturating_sub(message.edits.iter().map(EditEntry::bytes).sum());
+            }
             self.in_memory.insert(message.id, Arc::new(message));
-        }
-        for id in &self.changed {
-            let message = realm.0.trees.message(realm.0.id, *id, true)?;
-            self.in_memory.extend(message.map(|message| (*id, Arc::new(message))));
         }
         let mut messages = Vec::with_capacity(self.ids.len());
         for id in &self.ids {
@@ -79,19 +91,77 @@ impl MessageSnapshot {
     }
 }
 
+/// Bytes of earlier texts that the messages of one answer carry together. Further messages come without.
+pub const PAGE_HISTORY_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// The messages of a large answer, read part by part while it is sent: a message is only an id until it is read.
+#[derive(Debug)]
+pub struct MessageParts {
+    ids: Vec<MessageId>,
+    done: usize,
+    /// The newest frame that was known when it was decided that the asker may read them.
+    decided: Sequence,
+}
+
+impl MessageParts {
+    /// Some messages (ascending). Call it under the lock under which it was decided that a user may read them.
+    pub fn new(view: &View, ids: Vec<MessageId>) -> Self {
+        Self { ids, done: 0, decided: view.progress.sequence }
+    }
+
+    /// How many are still to be read.
+    pub fn left(&self) -> usize {
+        self.ids.len() - self.done
+    }
+
+    /// Reads up to `count` more for the account that asked (none: without one), as they are now. Those that it may no
+    /// longer read, and deleted ones, are left out.
+    ///
+    /// # Errors
+    /// `Storage`.
+    pub fn read_next(
+        &mut self,
+        realm: &RealmHandle,
+        asker: Option<UserId>,
+        count: usize,
+    ) -> Result<Vec<FetchedMessage>, DomainError> {
+        let until = (self.done + count).min(self.ids.len());
+        let ids = &self.ids[self.done..until];
+        let snapshot = realm.read(|view| {
+            let asker = asker.and_then(|id| view.directory.user(id)).map(|user| &**user);
+            match view.progress.sequence == self.decided {
+                true => MessageSnapshot::take(view, asker, ids),
+                false => MessageSnapshot::take(view, asker, &still_shown(view, asker, ids)),
+            }
+        });
+        self.done = until;
+        snapshot.read(realm)
+    }
+}
+
+/// Those of some messages, ascending, that may be read where they are now, or are in the asker's own history.
+pub(super) fn still_shown(view: &View, asker: Option<&User>, ids: &[MessageId]) -> Vec<MessageId> {
+    let Some(asker) = asker else {
+        return ids.iter().copied().filter(|id| locate(view, None, *id).is_some()).collect();
+    };
+    let wanted: RoaringBitmap = ids.iter().map(|id| id.0).collect();
+    let readable: RoaringBitmap = readable_among(view, asker, ids).iter().map(|id| id.0).collect();
+    (readable | accessible_direct_among(view, asker, &wanted)).iter().map(MessageId).collect()
+}
+
 /// A scan over the whole range is cheaper than single look-ups when it is so many times longer than what is wanted.
 const SCAN_FACTOR: usize = 16;
 
 fn read_as_sent(realm: &RealmHandle, ids: &[MessageId]) -> Result<Vec<Message>, DomainError> {
     let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return Ok(Vec::new()) };
-    let trees = &realm.0.trees;
+    let trees = &realm.shared.trees;
     let span = (last.0 - first.0) as usize + 1;
     if span <= ids.len() * SCAN_FACTOR {
-        return Ok(trees.messages(realm.0.id, (*first, *last), |id| ids.binary_search(&id).is_ok())?);
+        return Ok(trees.messages(realm.shared.id, (*first, *last), |id| ids.binary_search(&id).is_ok())?);
     }
     let mut found = Vec::with_capacity(ids.len());
     for id in ids {
-        found.extend(trees.message(realm.0.id, *id, false)?);
+        found.extend(trees.message_as_sent(realm.shared.id, *id)?);
     }
     Ok(found)
 }

@@ -1,4 +1,4 @@
-//! Channels with what is counted about them, and their topics, as of one moment.
+//! Channels with their counts, and their topics, at one point in time.
 
 use super::sets;
 use crate::announce::summary;
@@ -9,10 +9,10 @@ use rules::traffic::{TRAFFIC_DAYS, weekly_traffic};
 use std::sync::Arc;
 use storage::View;
 
-/// Some channels, and the directory of the same moment.
+/// Some channels, and the directory of the same point in time.
 #[derive(Clone, Debug)]
 pub struct ChannelSnapshot {
-    /// Everybody and everything but the messages.
+    /// The directory: everything but the messages.
     pub directory: Directory,
     /// The channels that were wanted, by id.
     pub channels: Vec<ChannelSummary>,
@@ -31,7 +31,7 @@ pub fn channel_snapshot(
     })
 }
 
-/// One channel, and the directory of the same moment. No channel where there is none with this id.
+/// One channel, and the directory of the same point in time. No channel where there is none with this id.
 pub fn one_channel(realm: &RealmHandle, id: ChannelId) -> (Directory, Option<ChannelSummary>) {
     let now = realm.now();
     realm.read(|view| {
@@ -66,7 +66,7 @@ pub struct TopicSummary {
 pub fn topics(realm: &RealmHandle, channel: ChannelId, only_those_of: Option<&User>) -> Vec<TopicSummary> {
     let mut found: Vec<TopicSummary> = realm.read(|view| {
         let Some(messages) = view.messages.channels.get(&channel) else { return Vec::new() };
-        let own = only_those_of.map(|user| view.had_of(user.id, channel, &messages.ids));
+        let own = only_those_of.map(|user| view.accessible_in_channel(user.id, channel, &messages.ids));
         let topics = messages.topics.values().filter_map(|topic| {
             let newest = match &own {
                 Some(own) => sets::newest(&(own & &topic.ids)),

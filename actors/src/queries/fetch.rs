@@ -1,4 +1,4 @@
-//! GET /messages: the ids of a window around an anchor, then their bodies (endpoints.md 3).
+//! GET /messages: the ids of a range around an anchor, then their bodies (docs/api/messages.md#fetch-messages).
 
 use super::locate::readable_among;
 use super::search::{Search, set_of};
@@ -12,9 +12,9 @@ use storage::View;
 /// What a window is laid around.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
-    /// Behind everything.
+    /// Behind the newest message.
     Newest,
-    /// Before everything.
+    /// Before the oldest message.
     Oldest,
     /// The oldest unread message of the narrow, else the newest.
     FirstUnread,
@@ -28,7 +28,7 @@ pub const NEWEST: u64 = 10_000_000_000_000_000;
 /// Which messages around the anchor are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
-    /// Where.
+    /// What the window is laid around.
     pub anchor: Anchor,
     /// So many before.
     pub num_before: usize,
@@ -41,9 +41,9 @@ pub struct Range {
 /// The ids of a window, ascending, and what lies beyond.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Window {
-    /// Resolved.
+    /// The anchor as a message id.
     pub anchor: u64,
-    /// Ascending.
+    /// Message ids, ascending.
     pub ids: Vec<MessageId>,
     /// Nothing matches before it.
     pub found_oldest: bool,
@@ -56,7 +56,7 @@ pub struct Window {
 /// A message with what it is to the one who asked.
 #[derive(Clone, Debug)]
 pub struct FetchedMessage {
-    /// The message.
+    /// The message as it is now.
     pub message: Arc<Message>,
     /// Its flags; none without an account.
     pub flags: Flags,
@@ -68,7 +68,7 @@ pub fn ids_among(view: &View, asker: Option<&User>, plan: &Plan, ids: &[MessageI
     set_of(ids).iter().filter(|id| search.contains(*id)).map(MessageId).collect()
 }
 
-/// Those of some ids that somebody may read and that meet the conditions of a plan, ascending, each once. Unlike in a
+/// Those of some ids that a user may read and that meet the conditions of a plan, ascending, each once. Unlike in a
 /// window, they need not be in one's own history.
 pub fn chosen(view: &View, asker: Option<&User>, plan: &Plan, ids: &[MessageId]) -> Vec<MessageId> {
     let Some(reader) = asker else { return ids_among(view, asker, plan, ids) };
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_around_anchors() {
+    fn fetch_window_around_anchor() {
         let found: RoaringBitmap = [10, 20, 30, 40, 50].into_iter().collect();
         let window = laid(&found, 30, &range(1, 1, true));
         assert_eq!(ids(&window), [20, 30, 40]);

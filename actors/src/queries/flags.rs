@@ -1,4 +1,4 @@
-//! Which messages a change of flags concerns: those where it makes a difference (companions.md 4).
+//! Which messages a change of flags affects (docs/api/message-flags.md#change-flags).
 
 use super::own;
 use model::fact::MessageRanges;
@@ -59,7 +59,7 @@ fn selection(changed: &RoaringBitmap) -> FlagSelection {
 /// Where everything is to be marked read.
 #[derive(Clone, Copy, Debug)]
 pub enum ReadScope<'t> {
-    /// Everywhere.
+    /// In all channels and conversations.
     Everything,
     /// In a channel.
     Channel(ChannelId),
@@ -69,7 +69,7 @@ pub enum ReadScope<'t> {
     Sender(UserId),
 }
 
-/// Selects what somebody has not read. None: the topic has no message that the user was given.
+/// Selects a user's unread messages. None: no message of the topic was delivered to the user.
 pub fn select_unread(view: &View, user: &User, scope: ReadScope<'_>) -> Option<FlagSelection> {
     let none = RoaringBitmap::new();
     let unread = match scope {

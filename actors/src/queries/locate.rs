@@ -1,4 +1,4 @@
-//! Where a message is, and whether somebody may read it. From the index alone: no body is loaded.
+//! Where a message is, and whether a user may read it. From the index alone: no body is loaded.
 
 use model::{MessageId, User};
 use roaring::RoaringBitmap;
@@ -7,7 +7,7 @@ use rules::permissions::message::{Spot, can_anybody_read, can_read};
 use storage::View;
 use storage::view::Location;
 
-/// Whether somebody (none: without an account) may read the message that is or was at `spot`.
+/// Whether a user (none: without an account) may read the message that is or was at `spot`.
 pub fn may_read(view: &View, asker: Option<&User>, spot: Spot, id: MessageId) -> bool {
     match asker {
         Some(asker) => {
@@ -31,7 +31,7 @@ pub fn locate(view: &View, asker: Option<&User>, id: MessageId) -> Option<Conver
     may_read(view, asker, spot, id).then_some(conversation)
 }
 
-/// Those of some ids that somebody may read, wherever they are; ascending, each once.
+/// Those of some ids that a user may read, wherever they are; ascending, each once.
 pub fn readable_among(view: &View, asker: &User, ids: &[MessageId]) -> Vec<MessageId> {
     let wanted: RoaringBitmap = ids.iter().map(|id| id.0).collect();
     let mut found = RoaringBitmap::new();

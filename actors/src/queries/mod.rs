@@ -1,11 +1,13 @@
-//! Reads. They do not stand in a mailbox: a moment under the view's read lock for what there is, the trees
-//! for the bodies of older messages, and the same rules of access as everywhere.
+//! Reads. They bypass the actors: the view's read lock, held briefly, for what is in memory, the trees
+//! for the bodies of older messages. Access is checked by the same rules as in commands.
 
 mod bodies;
 mod channels;
 mod fetch;
 mod flags;
+mod history;
 mod locate;
+mod narrowed;
 mod own;
 mod readers;
 mod received;
@@ -17,13 +19,15 @@ mod unread;
 #[cfg(test)]
 mod tests;
 
-pub use bodies::MessageSnapshot;
+pub use bodies::{MessageParts, MessageSnapshot, PAGE_HISTORY_BYTES_MAX};
 pub use channels::{ChannelSnapshot, TopicSummary, channel_snapshot, one_channel, topics};
-pub use fetch::{Anchor, FetchedMessage, NEWEST, Range, Window, chosen, ids_among, window};
-pub use flags::{FlagSelection, ReadScope, select_flags, select_unread};
-pub use locate::{locate, may_read, readable_among};
-pub use readers::readers;
-pub use received::newest_received;
+pub use fetch::{Anchor, FetchedMessage, NEWEST, Range, Window};
+pub use flags::{FlagSelection, ReadScope};
+pub(crate) use flags::{select_flags, select_unread};
+pub use history::HistorySnapshot;
+pub(crate) use locate::locate;
+pub use narrowed::Narrowed;
+pub(crate) use readers::readers;
+pub(crate) use received::newest_received;
 pub use register::{Include, RecentConversation, StateSnapshot, state_snapshot};
-pub use search::evaluate;
-pub use unread::{UnreadConversation, UnreadTopic, Unreads, unreads};
+pub use unread::{UnreadConversation, UnreadTopic, Unreads};

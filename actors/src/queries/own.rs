@@ -1,5 +1,5 @@
-//! What somebody has: the messages that were given to them or flagged by them, as far as they can still be reached
-//! (endpoints.md 3, searched set b).
+//! A user's own messages: those delivered to them or flagged by them that they can still reach
+//! (docs/api/narrow.md#searched-messages).
 
 use model::{ChannelId, User};
 use roaring::{MultiOps, RoaringBitmap};
@@ -20,12 +20,12 @@ impl Own<'_> {
     pub fn messages(&self, view: &View, asker: &User) -> RoaringBitmap {
         match self {
             Self::History => own_history(view, asker),
-            Self::Among(ids) => own_among(view, asker, ids),
+            Self::Among(ids) => accessible_direct_among(view, asker, ids),
         }
     }
 }
 
-/// Channels with messages of somebody's own history.
+/// Channels with messages of a user's own history.
 pub(super) fn own_channels(view: &View, asker: &User) -> Vec<ChannelId> {
     let mut channels = given_channels(view, asker);
     channels.extend(flagged_channels(view, asker));
@@ -34,7 +34,7 @@ pub(super) fn own_channels(view: &View, asker: &User) -> Vec<ChannelId> {
     channels
 }
 
-/// Somebody's own history in pieces, one for each conversation. No message is in two of them, but for the last piece:
+/// A user's own history in pieces, one for each conversation. No message is in two of them, but for the last piece:
 /// what was flagged without having been given may have been given since.
 pub(super) fn own_parts<'v>(view: &'v View, asker: &User) -> Vec<Cow<'v, RoaringBitmap>> {
     let mut parts = Vec::new();
@@ -42,7 +42,7 @@ pub(super) fn own_parts<'v>(view: &'v View, asker: &User) -> Vec<Cow<'v, Roaring
         parts.extend(view.messages.directs.get(&direct.recipient).map(Cow::Borrowed));
     }
     for channel in given_channels(view, asker) {
-        let given = view.delivered_part(asker.id, channel);
+        let given = view.delivered_in_channel(asker.id, channel);
         if !given.is_empty() {
             parts.push(given);
         }
@@ -54,13 +54,13 @@ pub(super) fn own_parts<'v>(view: &'v View, asker: &User) -> Vec<Cow<'v, Roaring
     parts
 }
 
-/// Everything that somebody has and can still reach.
+/// Everything that a user has and can still reach.
 pub(super) fn own_history(view: &View, asker: &User) -> RoaringBitmap {
     own_parts(view, asker).iter().map(|part| &**part).union()
 }
 
-/// Those of some messages that are in somebody's own history.
-pub(super) fn own_among(view: &View, asker: &User, ids: &RoaringBitmap) -> RoaringBitmap {
+/// Those of some messages that are in a user's own history.
+pub(super) fn accessible_direct_among(view: &View, asker: &User, ids: &RoaringBitmap) -> RoaringBitmap {
     let mut found = RoaringBitmap::new();
     for direct in view.directory.directs_of(asker.id) {
         if let Some(messages) = view.messages.directs.get(&direct.recipient) {
@@ -70,13 +70,13 @@ pub(super) fn own_among(view: &View, asker: &User, ids: &RoaringBitmap) -> Roari
     for channel in given_channels(view, asker) {
         let is_here = view.channel_ids(channel).is_some_and(|messages| !messages.is_disjoint(ids));
         if is_here {
-            found |= &*view.delivered_part(asker.id, channel) & ids;
+            found |= &*view.delivered_in_channel(asker.id, channel) & ids;
         }
     }
     found | (historical(view, asker) & ids)
 }
 
-/// What somebody has of a channel's messages.
+/// What a user has of a channel's messages.
 pub(super) fn own_in_channel<'v>(view: &'v View, asker: &User, channel: ChannelId) -> Cow<'v, RoaringBitmap> {
     let record = view.directory.channel(channel);
     let (Some(messages), Some(record)) = (view.channel_ids(channel), record) else {
@@ -85,21 +85,21 @@ pub(super) fn own_in_channel<'v>(view: &'v View, asker: &User, channel: ChannelI
     if !keeps_own_history(&view.directory, asker, record) {
         return Cow::Owned(RoaringBitmap::new());
     }
-    let given = view.delivered_part(asker.id, channel);
+    let given = view.delivered_in_channel(asker.id, channel);
     match view.messages.users.get(&asker.id).filter(|mine| !mine.historical.is_disjoint(messages)) {
         Some(mine) => Cow::Owned(&*given | (&mine.historical & messages)),
         None => given,
     }
 }
 
-/// Somebody's unread messages.
+/// A user's unread messages.
 pub(super) fn unread(view: &View, asker: &User) -> RoaringBitmap {
     let none = RoaringBitmap::new();
     let read = view.messages.users.get(&asker.id).map_or(&none, |mine| &mine.read);
     own_parts(view, asker).iter().map(|part| &**part - read).union()
 }
 
-/// Channels of which somebody was given messages, by subscription or by a move, and can still reach them; each once.
+/// Channels of which a user was given messages, by subscription or by a move, and can still reach them; each once.
 fn given_channels(view: &View, asker: &User) -> Vec<ChannelId> {
     let subscribed = own_channel_history(&view.directory, asker);
     let mut channels: Vec<ChannelId> = subscribed.map(|(channel, _)| channel.id).collect();
@@ -113,7 +113,7 @@ fn given_channels(view: &View, asker: &User) -> Vec<ChannelId> {
     channels
 }
 
-/// Messages that somebody has flagged without having been given them.
+/// Messages that a user has flagged without having been given them.
 fn historical(view: &View, asker: &User) -> RoaringBitmap {
     let Some(mine) = view.messages.users.get(&asker.id).filter(|mine| !mine.historical.is_empty()) else {
         return RoaringBitmap::new();
@@ -123,7 +123,7 @@ fn historical(view: &View, asker: &User) -> RoaringBitmap {
     found.union()
 }
 
-/// Channels where somebody has flagged messages without having been given them, and can still reach them.
+/// Channels where a user has flagged messages without having been given them, and can still reach them.
 fn flagged_channels(view: &View, asker: &User) -> Vec<ChannelId> {
     let Some(mine) = view.messages.users.get(&asker.id).filter(|mine| !mine.historical.is_empty()) else {
         return Vec::new();

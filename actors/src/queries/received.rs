@@ -1,10 +1,10 @@
-//! What somebody got: the newest message that was delivered to them.
+//! The newest message that was delivered to a user.
 
 use model::{MessageId, UserId};
 use storage::View;
 
-/// The newest message that was delivered to a user (companions.md 2, `max_message_id`). Messages of channels
-/// they are not in do not count: their number is nobody's business outside.
+/// The newest message that was delivered to a user: `max_message_id`. Messages of other channels do not count, so the
+/// number reveals nothing about them.
 pub fn newest_received(view: &View, user: UserId) -> Option<MessageId> {
     let subscribed = view.directory.subscriptions_of_user(user).map(|(channel, _)| channel);
     let channels = subscribed.chain(view.channels_arrived_for(user)).filter_map(|channel| {
@@ -13,7 +13,7 @@ pub fn newest_received(view: &View, user: UserId) -> Option<MessageId> {
         if view.is_delivered_in(user, channel, newest) {
             return Some(newest);
         }
-        view.delivered_part(user, channel).max().map(MessageId)
+        view.delivered_in_channel(user, channel).max().map(MessageId)
     });
     let directs = view.directory.directs_of(user);
     let directs =

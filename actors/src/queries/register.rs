@@ -1,4 +1,4 @@
-//! POST /register: everything a client starts from, as of one moment.
+//! POST /register: the initial state of a client, at one point in time.
 
 use super::channels::counted;
 use super::unread::{Unreads, unreads};
@@ -17,12 +17,12 @@ pub struct RecentConversation {
     pub max_message_id: MessageId,
 }
 
-/// An organization as of one moment, for one user (none: without an account).
+/// An organization at one point in time, for one user (none: without an account).
 #[derive(Clone, Debug)]
 pub struct StateSnapshot {
     /// Events up to this one are in the snapshot.
     pub last_event: EventNumber,
-    /// Everybody and everything but the messages.
+    /// The directory: everything but the messages.
     pub directory: Directory,
     /// The newest message that the user got.
     pub max_message_id: Option<MessageId>,

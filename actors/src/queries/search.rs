@@ -1,7 +1,7 @@
-//! A plan as something to walk through from an anchor: what may be shown, in pieces, and conditions on it. The union
+//! A plan that can be walked from an anchor: the visible messages, in parts, and conditions on them. The union
 //! of hundreds of channels is not built for a window at the end of them.
 
-use super::own::{Own, own_among, own_in_channel, own_parts};
+use super::own::{Own, accessible_direct_among, own_in_channel, own_parts};
 use super::sets::{Filter, message_set};
 use model::{MessageId, User};
 use roaring::RoaringBitmap;
@@ -18,7 +18,7 @@ const PASSED_OVER_MAX: usize = 16_384;
 /// Up to so many look-ups are made before a union of all pieces is cheaper.
 const LOOKUPS_MAX: u64 = 100_000;
 
-/// What a plan means for somebody.
+/// What a plan means for a user.
 pub(super) struct Search<'v> {
     /// What may be shown. Hardly any message is in two of them.
     parts: Vec<Cow<'v, RoaringBitmap>>,
@@ -26,7 +26,7 @@ pub(super) struct Search<'v> {
 }
 
 impl<'v> Search<'v> {
-    /// All messages that a plan means for somebody (none: without an account).
+    /// All messages that a plan means for a user (none: without an account).
     pub fn new(view: &'v View, asker: Option<&User>, plan: &Plan) -> Self {
         let narrowest = plan.narrowest();
         let parts = match narrowest {
@@ -138,7 +138,7 @@ impl<'v> Search<'v> {
     }
 }
 
-/// A direction.
+/// The direction of a walk over message ids.
 #[derive(Clone, Copy)]
 enum Walk {
     Up,
@@ -196,7 +196,7 @@ fn within_scope<'v>(
         (Scope::OwnHistory, None, Some(asker)) => match set {
             MessageSet::Direct(recipient) if view.is_in_conversation(asker.id, *recipient) => all,
             MessageSet::Direct(_) | MessageSet::Nothing => Cow::Owned(RoaringBitmap::new()),
-            _ => Cow::Owned(own_among(view, asker, &all)),
+            _ => Cow::Owned(accessible_direct_among(view, asker, &all)),
         },
         (Scope::OwnHistory, _, None) => Cow::Owned(RoaringBitmap::new()),
     }
@@ -215,11 +215,6 @@ fn whole_scope<'v>(view: &'v View, asker: Option<&User>, scope: &Scope) -> Vec<C
 fn union(parts: &[Cow<'_, RoaringBitmap>]) -> RoaringBitmap {
     use roaring::MultiOps;
     parts.iter().map(|part| &**part).union()
-}
-
-/// The messages that a plan means for somebody (none: without an account), and may show.
-pub fn evaluate<'v>(view: &'v View, asker: Option<&User>, plan: &Plan) -> Cow<'v, RoaringBitmap> {
-    Search::new(view, asker, plan).into_set()
 }
 
 /// A search over a set that is known.

@@ -1,4 +1,4 @@
-//! The sets of messages that a narrow's terms mean. Set algebra on the index; no message is looked at.
+//! The sets of messages that a narrow's terms match. Set algebra on the index; no message is loaded.
 
 use super::own::{Own, own_channels};
 use model::{ChannelId, Flag, MessageId, TopicKey, User, UserId, VisibilityPolicy};
@@ -157,14 +157,14 @@ fn personal_set(view: &View, asker: &User, set: &MessageSet, own: &Own<'_>) -> R
 /// From so many people on, a direct conversation is one of a group.
 const GROUP_PEOPLE_MIN: usize = 3;
 
-/// Messages of the asker's conversations with somebody, of at least so many people.
+/// Messages of the asker's conversations with a user, of at least so many people.
 fn directs_with(view: &View, asker: UserId, user: UserId, people_min: usize) -> RoaringBitmap {
     let directs = view.directory.directs_of(asker);
     let wanted = directs.filter(|direct| direct.users.len() >= people_min && direct.users.contains(&user));
     wanted.filter_map(|direct| view.messages.directs.get(&direct.recipient)).union()
 }
 
-/// Messages that mention everybody they were given to, the asker among these.
+/// Messages that mention everyone they were given to, the asker among these.
 fn channel_wildcards(view: &View, asker: &User, own: &Own<'_>) -> RoaringBitmap {
     let given = match own {
         Own::History => view.messages.channel_wildcard.clone(),
@@ -202,7 +202,7 @@ fn policy_set(view: &View, user: UserId, wanted: VisibilityPolicy) -> RoaringBit
     topics.filter_map(|(channel, key, _)| Some(&view.messages.topic(channel, key)?.ids)).union()
 }
 
-/// Messages that count as muted for somebody.
+/// Messages that count as muted for a user.
 pub(super) fn muted(view: &View, user: UserId, skipped: SkippedMuting) -> RoaringBitmap {
     if skipped == SkippedMuting::Nothing {
         return RoaringBitmap::new();
@@ -219,7 +219,7 @@ pub(super) fn muted(view: &View, user: UserId, skipped: SkippedMuting) -> Roarin
     found
 }
 
-/// Messages of a channel that somebody muted, but for topics that are shown all the same.
+/// Messages of a channel that a user muted, but for topics that are shown all the same.
 fn muted_in_channel(view: &View, user: UserId, channel: ChannelId) -> RoaringBitmap {
     let Some(messages) = view.messages.channels.get(&channel) else { return RoaringBitmap::new() };
     let is_shown = |key: &TopicKey| !is_muted(true, view.directory.topic_policy(user, channel, key));

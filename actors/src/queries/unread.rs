@@ -1,4 +1,4 @@
-//! What somebody has not read, sorted as clients want it at the start (companions.md 2, `unread_msgs`).
+//! A user's unread messages, grouped as clients expect them at registration (docs/api/events.md#unread-messages).
 
 use super::own::own_in_channel;
 use model::{ChannelId, MessageId, TopicKey, User, UserId};
@@ -12,29 +12,29 @@ pub const UNREAD_MAX: u64 = 50_000;
 /// Unread messages of a topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadTopic {
-    /// The channel.
+    /// The id of the channel.
     pub channel: ChannelId,
     /// The topic as spelled on its newest message.
     pub topic: String,
-    /// Ascending.
+    /// Message ids, ascending.
     pub ids: Vec<MessageId>,
 }
 
 /// Unread messages of a direct conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadConversation {
-    /// Everybody in it, sorted.
+    /// All users in it, sorted.
     pub users: Vec<UserId>,
-    /// Ascending.
+    /// Message ids, ascending.
     pub ids: Vec<MessageId>,
 }
 
-/// All that somebody has not read.
+/// All that a user has not read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unreads {
     /// By channel and lower-case topic.
     pub topics: Vec<UnreadTopic>,
-    /// Direct conversations.
+    /// Direct conversations with unread messages.
     pub conversations: Vec<UnreadConversation>,
     /// Those that mention the user, ascending.
     pub mentions: Vec<MessageId>,
@@ -44,7 +44,7 @@ pub struct Unreads {
     pub old_unreads_missing: bool,
 }
 
-/// Collects somebody's unread messages: direct ones, and those of channels they are subscribed to now.
+/// Collects a user's unread messages: direct ones, and those of channels they are subscribed to now.
 pub fn unreads(view: &View, user: &User) -> Unreads {
     let mut all = subscribed_unread(view, user);
     let mut found = Unreads::default();

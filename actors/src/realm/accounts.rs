@@ -1,177 +1,208 @@
-//! People's accounts as others change them: name, role, profile, being in use; and the keys they log in with
-//! (companions.md 5). Who may is for `rules::accounts`.
+//! Changes of accounts by others: name, role, profile, deactivation; and login keys (docs/api/users.md#update-a-user).
+//! Permissions are in `rules::accounts`.
 
 use super::actor::RealmActor;
 use super::address_changed;
-use super::groups::actor;
-use super::invitations::revoke_invitations_of;
-use super::settled::{Moment, SettledCommand};
-use super::state::system_group_facts;
+use super::groups::requester;
+use super::invitations::{revoke_invitations_of, revoke_overreaching};
+use super::joining::system_group_facts;
+use super::serialized::{DecisionContext, SerializedCommand};
 use crate::announce::activity_events_max;
+use crate::channel::unsubscribe_facts;
 use crate::error::DomainError;
 use crate::outbox::job;
-use crate::session::Dismiss;
 use actix::prelude::*;
 use model::job::{MailTask, Task, TaskKind};
-use model::{Fact, QueueId, User, UserId};
+use model::{Directory, Fact, GroupFact, Timestamp, User, UserFact, UserId};
 use rules::accounts::{
-    AccountUpdate, accounts_that_go, check_account_update, check_deactivation, check_own_deactivation,
+    AccountUpdate, accounts_to_deactivate, check_account_update, check_deactivation, check_own_deactivation,
     check_reactivation,
 };
+use rules::bots::{channels_to_leave, demoted_bots, handed_on};
 use std::sync::Arc;
 
-/// Change somebody's account: all or nothing.
-pub(crate) struct UpdateAccount {
-    /// Who does it.
+/// Changes an account: all or nothing.
+pub struct UpdateAccount {
+    /// The acting user.
     pub by: UserId,
-    /// Whose account.
+    /// The account that changes.
     pub user: UserId,
     /// What is to change.
     pub update: AccountUpdate,
 }
 
-impl SettledCommand for UpdateAccount {
+impl SerializedCommand for UpdateAccount {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        let directory = &moment.directory;
-        let by = actor(directory, self.by)?;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let directory = &context.directory;
+        let by = requester(directory, self.by)?;
         let after = check_account_update(directory, by, self.user, self.update)?;
         let Some(before) = directory.user(self.user).filter(|before| ***before != after) else {
             return Ok(((), Vec::new()));
         };
         let groups = match before.role == after.role {
             true => Vec::new(),
-            false => system_group_facts(directory, &after, moment.now),
+            false => role_facts(directory, &after, context.now),
         };
         let changed = match before.delivery_email == after.delivery_email {
-            true => vec![Fact::UserChanged(Box::new(after))],
-            false => address_changed(moment.realm, directory, before, after, moment.now),
+            true => vec![Fact::User(UserFact::Changed(Box::new(after)))],
+            false => address_changed(context.realm, directory, before, after, context.now),
         };
         Ok(((), changed.into_iter().chain(groups).collect()))
     }
 }
 
-/// Take an account out of use, with its bots and its open invitations. Somebody else's, or one's own.
-pub(crate) struct DeactivateAccount {
-    /// Who does it.
+/// What follows from another role, besides the record: the system groups; with a demotion the bots are demoted, too, and
+/// what the account could no longer invite to is revoked. `after` is the record with the new role.
+fn role_facts(directory: &Directory, after: &User, now: Timestamp) -> Vec<Fact> {
+    let mut facts = system_group_facts(directory, after, now);
+    for bot in demoted_bots(directory, after) {
+        let groups = system_group_facts(directory, &bot, now);
+        facts.push(Fact::User(UserFact::Changed(Box::new(bot))));
+        facts.extend(groups);
+    }
+    let mut then = directory.clone();
+    then.put_user(after.clone());
+    for fact in &facts {
+        if let Fact::Group(GroupFact::MembersChanged { group, added, removed }) = fact {
+            then.change_members(*group, added, removed);
+        }
+    }
+    facts.extend(revoke_overreaching(&then, after.id));
+    facts
+}
+
+/// Deactivates an account, with its bots and its open invitations: another user's, or the caller's own.
+pub struct DeactivateAccount {
+    /// The acting user.
     pub by: UserId,
     /// Whose account; none: one's own.
     pub user: Option<UserId>,
-    /// What its owner is told by mail; none: no mail is sent.
+    /// The text of the e-mail to its owner; none: no e-mail is sent.
     pub comment: Option<String>,
 }
 
-impl SettledCommand for DeactivateAccount {
+impl SerializedCommand for DeactivateAccount {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        let directory = &moment.directory;
-        let by = actor(directory, self.by)?;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let directory = &context.directory;
+        let by = requester(directory, self.by)?;
         match self.user {
             Some(user) => drop(check_deactivation(directory, by, user)?),
             None => check_own_deactivation(directory, by)?,
         }
-        let gone = accounts_that_go(directory, self.user.unwrap_or(self.by));
-        let mut facts: Vec<Fact> = gone.iter().map(|user| active_set(moment, *user, false)).collect();
+        let gone = accounts_to_deactivate(directory, self.user.unwrap_or(self.by));
+        let mut facts: Vec<Fact> = gone.iter().map(|user| active_set(context, *user, false)).collect();
         let inviters = gone.iter().filter_map(|user| directory.user(*user));
         facts.extend(inviters.filter_map(|user| revoke_invitations_of(directory, user)));
         if let (Some(user), Some(comment)) = (self.user, self.comment)
-            && moment.realm.carries(TaskKind::Mail)
+            && context.realm.supports(TaskKind::Mail)
         {
-            facts.push(job(moment.now, Task::Mail(MailTask::Deactivated { user, comment })));
+            facts.push(job(context.now, Task::Mail(MailTask::Deactivated { user, comment })));
         }
         Ok(((), facts))
     }
 }
 
-/// The fact that an account goes out of use, or into it again.
-pub(super) fn active_set(moment: &Moment<'_>, user: UserId, is_active: bool) -> Fact {
-    let events = activity_events_max(&moment.directory, user);
-    Fact::UserActiveSet { user, is_active, last: moment.ids.last_message(), events }
+/// The fact that deactivates or reactivates an account.
+pub(super) fn active_set(context: &DecisionContext<'_>, user: UserId, is_active: bool) -> Fact {
+    let events = activity_events_max(&context.directory, user);
+    Fact::User(UserFact::ActiveSet { user, is_active, last: context.ids.last_message(), events })
+}
+
+/// A bot's record once it belongs to `owner`, and the facts that take it out of channels that are not the new owner's to
+/// read. Whether it may be handed on was decided before.
+pub(super) fn transfer_bot(
+    context: &DecisionContext<'_>,
+    bot: &User,
+    owner: &User,
+    by: UserId,
+) -> (User, Vec<Fact>) {
+    (handed_on(bot, owner), leave_channels(context, bot, owner.id, by))
+}
+
+/// Takes a bot out of the channels that a new owner cannot read.
+pub(super) fn leave_channels(
+    context: &DecisionContext<'_>,
+    bot: &User,
+    owner: UserId,
+    by: UserId,
+) -> Vec<Fact> {
+    let (view, last) = (context.realm.view.read(), context.ids.last_message());
+    let left = channels_to_leave(&context.directory, bot, owner);
+    left.into_iter().flat_map(|channel| unsubscribe_facts(&view, channel, vec![bot.id], last, by)).collect()
 }
 
 /// Take an account back into use.
-pub(crate) struct ReactivateAccount {
-    /// Who does it.
+pub struct ReactivateAccount {
+    /// The acting user.
     pub by: UserId,
-    /// Whose account.
+    /// The account that changes.
     pub user: UserId,
 }
 
-impl SettledCommand for ReactivateAccount {
+impl SerializedCommand for ReactivateAccount {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        let directory = &moment.directory;
-        let about = check_reactivation(directory, actor(directory, self.by)?, self.user)?;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let directory = &context.directory;
+        let by = requester(directory, self.by)?;
+        let about = check_reactivation(directory, by, self.user)?;
         let mut facts = Vec::new();
-        // Somebody has to answer for a bot.
-        let mut record = User::clone(about);
-        if let Some(bot) = &mut record.bot
-            && !bot.owner.and_then(|owner| directory.user(owner)).is_some_and(|owner| owner.is_active)
-        {
-            bot.owner = Some(self.by);
-            facts.push(Fact::UserChanged(Box::new(record.clone())));
+        if about.is_active {
+            return Ok(((), facts));
         }
-        facts.push(active_set(moment, self.user, true));
-        // What the role means may have changed meanwhile: a waiting period went by, say.
-        facts.extend(system_group_facts(directory, &record, moment.now));
+        let mut record = User::clone(about);
+        let mut left = Vec::new();
+        // A bot has an owner who is active.
+        if about.is_bot() && !about.owner().is_some_and(|owner| directory.is_active_user(owner)) {
+            (record, left) = transfer_bot(context, about, by, self.by);
+            facts.push(Fact::User(UserFact::Changed(Box::new(record.clone()))));
+        }
+        facts.push(active_set(context, self.user, true));
+        facts.extend(left);
+        // The groups of the role may have changed since, for example because a waiting period ended.
+        facts.extend(system_group_facts(directory, &record, context.now));
         Ok(((), facts))
     }
 }
 
 /// Take a new API key; the one before stops at once, event queues go on.
-pub(crate) struct RegenerateKey {
-    /// Whose.
+pub struct RegenerateKey {
+    /// The user that the record belongs to.
     pub user: UserId,
 }
 
-impl SettledCommand for RegenerateKey {
+impl SerializedCommand for RegenerateKey {
     type Outcome = Arc<User>;
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<(Arc<User>, Vec<Fact>), DomainError> {
-        let mut record = User::clone(actor(&moment.directory, self.user)?);
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<(Arc<User>, Vec<Fact>), DomainError> {
+        let mut record = User::clone(requester(&context.directory, self.user)?);
         record.api_key_rotation = record.api_key_rotation.wrapping_add(1);
-        let fact = Fact::UserChanged(Box::new(record.clone()));
+        let fact = Fact::User(UserFact::Changed(Box::new(record.clone())));
         Ok((Arc::new(record), vec![fact]))
     }
 }
 
 impl RealmActor {
-    /// Ends the event queues of those whose accounts went out of use. Polls that wait are told why.
+    /// Ends the event queues of deactivated accounts. Waiting polls get the reason.
     pub(super) fn dismiss(&mut self, ctx: &Context<Self>, facts: &[Fact]) {
         for fact in facts {
-            if let Fact::UserActiveSet { user, is_active: false, .. } = fact {
+            if let Fact::User(UserFact::ActiveSet { user, is_active: false, .. }) = fact {
                 self.dismiss_user(ctx, *user);
             }
         }
     }
 
     fn dismiss_user(&mut self, ctx: &Context<Self>, user: UserId) {
-        let queues: Vec<QueueId> = {
-            let view = self.realm.view.read();
-            // The frame may also have been refused.
-            if view.directory.user(user).is_none_or(|user| user.is_active) {
-                return;
-            }
-            let own = view.queues.values().filter(|record| record.user == user);
-            own.map(|record| record.id.clone()).filter(|queue| !self.state.has_ended(queue)).collect()
-        };
-        for queue in &queues {
-            let running = self.realm.queues.write().remove(queue);
-            self.fanout.remove(user, queue);
-            if let Some(running) = running {
-                running.session.do_send(Dismiss);
-            }
+        // The frame may also have been refused.
+        if self.realm.view.read().directory.user(user).is_none_or(|user| user.is_active) {
+            return;
         }
-        match self.committer.ids(self.realm.id) {
-            Ok(ids) if !queues.is_empty() => {
-                let facts = queues.into_iter().map(Fact::QueueEnded).collect();
-                self.commit(ctx, ids, facts, Box::new(|_| {}));
-            }
-            // They end as forgotten ones later.
-            _ => {}
-        }
+        let queues: Vec<_> = self.state.queues_of(user).iter().map(|queue| (user, queue.clone())).collect();
+        // Those whose end cannot be stored end as forgotten ones later.
+        self.end_queues(ctx, queues, |_| DomainError::UserDeactivated);
     }
 }

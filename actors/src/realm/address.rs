@@ -1,14 +1,14 @@
-//! The addresses that people are written to: another one is asked for, confirmed by whoever reads it, and the old one is told.
-//! And what is written to people about their own account.
+//! E-mail addresses of accounts: a change is requested, confirmed by a link to the new address, and the old one is notified.
+//! And other e-mails to users about their own account.
 
-use super::groups::actor;
-use super::settled::{Moment, SettledCommand};
+use super::groups::requester;
+use super::serialized::{DecisionContext, SerializedCommand};
 use crate::error::DomainError;
 use crate::outbox::job;
 use crate::shared::RealmShared;
 use model::job::{MailTask, Task, TaskKind};
 use model::picture::PictureFact;
-use model::{Directory, Fact, Timestamp, User, UserId};
+use model::{Directory, Fact, Timestamp, User, UserFact, UserId};
 use rules::settings::{realm_bool, user_bool};
 
 /// Whether a user may have another address, by what the organization has decided.
@@ -21,14 +21,14 @@ pub(super) fn may_change_address(directory: &Directory, user: &User) -> bool {
 /// # Errors
 /// `EmailInUse`; `Overloaded` when too many mails wait.
 pub(super) fn ask_for_address(
-    moment: &Moment<'_>,
+    context: &DecisionContext<'_>,
     user: UserId,
     address: String,
 ) -> Result<Fact, DomainError> {
-    check_free(&moment.directory, &address)?;
-    moment.realm.check_outbox(TaskKind::Mail)?;
-    let task = MailTask::ConfirmAddress { user, address, asked: moment.now };
-    Ok(job(moment.now, Task::Mail(task)))
+    check_free(&context.directory, &address)?;
+    context.realm.check_outbox(TaskKind::Mail)?;
+    let task = MailTask::ConfirmAddress { user, address, asked: context.now };
+    Ok(job(context.now, Task::Mail(task)))
 }
 
 fn check_free(directory: &Directory, address: &str) -> Result<(), DomainError> {
@@ -38,8 +38,8 @@ fn check_free(directory: &Directory, address: &str) -> Result<(), DomainError> {
     }
 }
 
-/// The facts that give somebody another address: the record, the picture that the address stood for, and a mail to the old
-/// address where mail is sent. For whoever changes nothing else in the record; `after` is the record with everything.
+/// The facts that change a user's e-mail address: the record, the avatar derived from the address, and an e-mail to the old
+/// address where e-mail is configured. `after` is the complete new record.
 pub(crate) fn address_changed(
     realm: &RealmShared,
     directory: &Directory,
@@ -49,11 +49,11 @@ pub(crate) fn address_changed(
 ) -> Vec<Fact> {
     let user = after.id;
     let version = after.avatar_version.saturating_add(1);
-    let mut facts = vec![Fact::UserChanged(Box::new(after))];
+    let mut facts = vec![Fact::User(UserFact::Changed(Box::new(after)))];
     if directory.avatar_file(user).is_none() {
         facts.push(Fact::Picture(Box::new(PictureFact::AvatarSet { user, file: None, version })));
     }
-    if realm.carries(TaskKind::Mail) && !before.is_bot() {
+    if realm.supports(TaskKind::Mail) && !before.is_bot() {
         let task = MailTask::AddressChanged { user, old: before.delivery_email.clone() };
         facts.push(job(now, Task::Mail(task)));
     }
@@ -61,8 +61,8 @@ pub(crate) fn address_changed(
 }
 
 /// Give a user the address that its owner has confirmed.
-pub(crate) struct ConfirmAddress {
-    /// Whose account.
+pub struct ConfirmAddress {
+    /// The account that changes.
     pub user: UserId,
     /// The address when the link was made: it must still be the user's.
     pub old: String,
@@ -70,41 +70,41 @@ pub(crate) struct ConfirmAddress {
     pub address: String,
 }
 
-impl SettledCommand for ConfirmAddress {
+impl SerializedCommand for ConfirmAddress {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        let directory = &moment.directory;
-        let before = actor(directory, self.user)?;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let directory = &context.directory;
+        let before = requester(directory, self.user)?;
         if before.delivery_email != self.old || !may_change_address(directory, before) {
             return Err(DomainError::LinkUsed);
         }
         check_free(directory, &self.address)?;
         let after = User { delivery_email: self.address, ..User::clone(before) };
-        Ok(((), address_changed(moment.realm, directory, before, after, moment.now)))
+        Ok(((), address_changed(context.realm, directory, before, after, context.now)))
     }
 }
 
-/// Write to somebody that their account was logged in to, if they want that.
-pub(crate) struct NoteLogin {
-    /// Whose account.
+/// Sends a login notification by e-mail, if the user wants it.
+pub struct NoteLogin {
+    /// The account that changes.
     pub user: UserId,
     /// What the client calls itself.
     pub client: String,
-    /// From where.
+    /// The IP address of the login.
     pub ip: String,
 }
 
-impl SettledCommand for NoteLogin {
+impl SerializedCommand for NoteLogin {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        let user = actor(&moment.directory, self.user)?;
-        if !user_bool(user, "enable_login_emails") || !moment.realm.carries(TaskKind::Mail) {
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let user = requester(&context.directory, self.user)?;
+        if !user_bool(user, "enable_login_emails") || !context.realm.supports(TaskKind::Mail) {
             return Ok(((), Vec::new()));
         }
         let Self { user, client, ip } = self;
-        let task = MailTask::NewLogin { user, at: moment.now, client, ip };
-        Ok(((), vec![job(moment.now, Task::Mail(task))]))
+        let task = MailTask::NewLogin { user, at: context.now, client, ip };
+        Ok(((), vec![job(context.now, Task::Mail(task))]))
     }
 }

@@ -1,13 +1,13 @@
-//! Alert words: adding and removing, each from what the list is at that moment, so that no two changes lose each other.
+//! Alert words: each change is decided from the current list, so that concurrent changes are not lost.
 
-use super::settled::{Moment, SettledCommand};
+use super::serialized::{DecisionContext, SerializedCommand};
 use crate::error::DomainError;
-use model::{Fact, UserId};
+use model::{Fact, PersonalFact, UserId};
 use rules::alert_words::{add_alert_words, remove_alert_words};
 
-/// Add words to somebody's list, or take some away.
-pub(crate) struct ChangeAlertWords {
-    /// Whose.
+/// Adds alert words to a user's list, or removes some.
+pub struct ChangeAlertWords {
+    /// The user that the record belongs to.
     pub user: UserId,
     /// Which, as sent.
     pub words: Vec<String>,
@@ -15,18 +15,18 @@ pub(crate) struct ChangeAlertWords {
     pub is_add: bool,
 }
 
-impl SettledCommand for ChangeAlertWords {
+impl SerializedCommand for ChangeAlertWords {
     type Outcome = Vec<String>;
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<(Vec<String>, Vec<Fact>), DomainError> {
-        let before = moment.directory.alert_words(self.user);
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<(Vec<String>, Vec<Fact>), DomainError> {
+        let before = context.directory.alert_words(self.user);
         let after = match self.is_add {
             true => add_alert_words(before, &self.words)?,
             false => remove_alert_words(before, &self.words),
         };
         let mut facts = Vec::new();
         if after != before {
-            facts.push(Fact::AlertWordsSet { user: self.user, words: after.clone() });
+            facts.push(Fact::Personal(PersonalFact::AlertWordsSet { user: self.user, words: after.clone() }));
         }
         Ok((after, facts))
     }

@@ -1,15 +1,16 @@
-//! Bots of people: made, changed, and given new keys (companions.md 5).
+//! Creating and changing bots, and regenerating their keys (docs/api/bots.md).
 
-use super::accounts::active_set;
-use super::groups::actor;
-use super::messages::NewUser;
-use super::settled::{Moment, SettledCommand};
-use super::state::{join_groups, new_user, system_group_facts};
+use super::accounts::{active_set, leave_channels};
+use super::commands::NewUser;
+use super::groups::requester;
+use super::joining::{join_groups, new_user, system_group_facts};
+use super::serialized::{DecisionContext, SerializedCommand};
 use crate::error::DomainError;
-use model::{Bot, BotConfig, BotKind, Directory, Fact, Role, User, UserId, WebhookService};
+use model::{Bot, BotConfig, BotKind, Directory, Fact, Role, User, UserFact, UserId, WebhookService};
 use rules::bots::{
-    access_bot, bot_address, check_address_free, check_bot_name, check_bot_role, check_may_create,
-    check_new_owner, default_channel, parse_interface, parse_kind, parse_service_url,
+    access_bot, access_bot_key, bot_address, capped_role, check_address_free, check_bot_name, check_bot_role,
+    check_may_create, check_new_owner, check_takeover, default_channel, handed_on, parse_interface,
+    parse_kind, parse_service_url,
 };
 use rules::error::BotError;
 use std::sync::Arc;
@@ -33,7 +34,7 @@ pub struct NewBot {
     pub defaults: BotDefaults,
 }
 
-/// Where a bot sends and listens when it does not say, as far as that is said; an empty name is no channel.
+/// Default channels of a bot, for sending and for its event queues; an empty name is none.
 #[derive(Clone, Debug, Default)]
 pub struct BotDefaults {
     /// `default_sending_stream`
@@ -59,11 +60,11 @@ impl BotDefaults {
     }
 }
 
-/// Make a bot that answers to whoever makes it.
-pub(crate) struct CreateBot {
-    /// Who.
+/// Creates a bot owned by the acting user.
+pub struct CreateBot {
+    /// The acting user.
     pub by: UserId,
-    /// What.
+    /// The bot to create.
     pub new: NewBot,
 }
 
@@ -85,7 +86,7 @@ impl CreateBot {
         let user = NewUser {
             email,
             full_name,
-            role: Role::Member,
+            role: capped_role(Role::Member, by),
             bot: Some(Bot { kind, owner: Some(by.id), is_system: false }),
             password_hash: None,
             timezone: String::new(),
@@ -116,17 +117,21 @@ impl CreateBot {
     }
 }
 
-impl SettledCommand for CreateBot {
+impl SerializedCommand for CreateBot {
     type Outcome = Arc<User>;
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<(Arc<User>, Vec<Fact>), DomainError> {
-        let directory = &moment.directory;
-        let by = actor(directory, self.by)?;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<(Arc<User>, Vec<Fact>), DomainError> {
+        let directory = &context.directory;
+        let by = requester(directory, self.by)?;
         let (new, config) = self.check(directory, by)?;
-        let user = new_user(moment.ids.take_user(), &new, moment.now);
-        let mut facts = vec![Fact::UserCreated(Box::new(user.clone()))];
-        facts.extend(join_groups(directory, &user, moment.now));
-        facts.push(Fact::BotConfigured { bot: user.id, before: None, config: Box::new(config) });
+        let user = new_user(context.ids.take_user(), &new, context.now);
+        let mut facts = vec![Fact::User(UserFact::Created(Box::new(user.clone())))];
+        facts.extend(join_groups(directory, &user, context.now));
+        facts.push(Fact::User(UserFact::BotConfigured {
+            bot: user.id,
+            before: None,
+            config: Box::new(config),
+        }));
         Ok((Arc::new(user), facts))
     }
 }
@@ -151,12 +156,12 @@ pub struct BotUpdate {
 }
 
 /// Change a bot: all or nothing.
-pub(crate) struct UpdateBot {
-    /// Who.
+pub struct UpdateBot {
+    /// The acting user.
     pub by: UserId,
     /// Which, as sent.
     pub bot: i64,
-    /// What.
+    /// The requested changes.
     pub update: BotUpdate,
 }
 
@@ -174,17 +179,23 @@ impl UpdateBot {
             check_address_free(directory, &address, Some(before.id))?;
             after.delivery_email = address;
         }
-        if let Some(code) = update.role {
-            after.role = check_bot_role(by, before, code)?;
+        let owner = before.owner().map(|owner| i64::from(owner.0));
+        if let Some(new) = update.owner.filter(|new| Some(*new) != owner) {
+            check_takeover(directory, by, before)?;
+            after = handed_on(&after, check_new_owner(directory, new)?);
         }
-        if let Some((owner, bot)) = update.owner.zip(after.bot.as_mut()) {
-            let is_new = bot.owner.map(|owner| i64::from(owner.0)) != Some(owner);
-            bot.owner = if is_new { Some(check_new_owner(directory, owner)?) } else { bot.owner };
+        if let Some(code) = update.role {
+            let owner = after.owner().and_then(|owner| directory.user(owner));
+            after.role = check_bot_role(by, before, owner.map_or(by, |owner| &**owner), code)?;
         }
         Ok(after)
     }
 
+    /// `bot` is the record after the change: only the owner decides where the bot's messages are sent.
     fn config(&self, directory: &Directory, by: &User, bot: &User) -> Result<BotConfig, DomainError> {
+        if self.update.payload_url.is_some() && bot.owner() != Some(by.id) {
+            return Err(rules::RuleError::from(BotError::ServiceOfOwner).into());
+        }
         let mut config =
             directory.bot_config(bot.id).map(|config| BotConfig::clone(config)).unwrap_or_default();
         self.update.defaults.apply(directory, by, &mut config)?;
@@ -200,7 +211,7 @@ impl UpdateBot {
             return Ok(());
         }
         if bot.bot.as_ref().is_none_or(|bot| bot.kind != BotKind::OutgoingWebhook) {
-            // An interface alone changes nothing of a bot that asks nobody.
+            // The interface alone changes nothing for a bot without a service.
             return if url.is_none() { Ok(()) } else { Err(BotError::NoService.into()) };
         }
         let service = config.service.get_or_insert_with(|| WebhookService {
@@ -214,65 +225,71 @@ impl UpdateBot {
     }
 }
 
-impl SettledCommand for UpdateBot {
+impl SerializedCommand for UpdateBot {
     type Outcome = UserId;
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<(UserId, Vec<Fact>), DomainError> {
-        let directory = &moment.directory;
-        let by = actor(directory, self.by)?;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<(UserId, Vec<Fact>), DomainError> {
+        let directory = &context.directory;
+        let by = requester(directory, self.by)?;
         let before = access_bot(directory, by, self.bot)?;
         let after = self.record(directory, by, before)?;
-        let config = self.config(directory, by, before)?;
+        let config = self.config(directory, by, &after)?;
         let config_before =
             directory.bot_config(before.id).map(|config| BotConfig::clone(config)).unwrap_or_default();
         let (bot, mut facts) = (before.id, Vec::new());
         if after != **before {
-            facts.push(Fact::UserChanged(Box::new(after.clone())));
+            facts.push(Fact::User(UserFact::Changed(Box::new(after.clone()))));
             if after.role != before.role {
-                facts.extend(system_group_facts(directory, &after, moment.now));
+                facts.extend(system_group_facts(directory, &after, context.now));
+            }
+            if let Some(owner) = after.owner().filter(|owner| before.owner() != Some(*owner)) {
+                facts.extend(leave_channels(context, before, owner, self.by));
             }
         }
         if config != config_before {
             let (before, config) = (Some(Box::new(config_before)), Box::new(config));
-            facts.push(Fact::BotConfigured { bot, before, config });
+            facts.push(Fact::User(UserFact::BotConfigured { bot, before, config }));
         }
         Ok((bot, facts))
     }
 }
 
 /// Give a bot another API key; the old one is no longer valid.
-pub(crate) struct RenewBotKey {
-    /// Who.
+pub struct RenewBotKey {
+    /// The acting user.
     pub by: UserId,
     /// Which, as sent.
     pub bot: i64,
 }
 
-impl SettledCommand for RenewBotKey {
+impl SerializedCommand for RenewBotKey {
     type Outcome = Arc<User>;
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<(Arc<User>, Vec<Fact>), DomainError> {
-        let bot = access_bot(&moment.directory, actor(&moment.directory, self.by)?, self.bot)?;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<(Arc<User>, Vec<Fact>), DomainError> {
+        let bot = access_bot_key(&context.directory, requester(&context.directory, self.by)?, self.bot)?;
         let mut bot = User::clone(bot);
-        bot.api_key_rotation += 1;
-        Ok((Arc::new(bot.clone()), vec![Fact::UserChanged(Box::new(bot))]))
+        bot.api_key_rotation = bot.api_key_rotation.wrapping_add(1);
+        Ok((Arc::new(bot.clone()), vec![Fact::User(UserFact::Changed(Box::new(bot)))]))
     }
 }
 
-/// Take a bot out of use.
-pub(crate) struct DeactivateBot {
-    /// Who.
+/// Deactivates a bot.
+pub struct DeactivateBot {
+    /// The acting user.
     pub by: UserId,
     /// Which, as sent.
     pub bot: i64,
 }
 
-impl SettledCommand for DeactivateBot {
+impl SerializedCommand for DeactivateBot {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        let bot = access_bot(&moment.directory, actor(&moment.directory, self.by)?, self.bot)?;
-        let facts = bot.is_active.then(|| active_set(moment, bot.id, false));
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let bot = access_bot(&context.directory, requester(&context.directory, self.by)?, self.bot)?;
+        let facts = bot.is_active.then(|| active_set(context, bot.id, false));
         Ok(((), facts.into_iter().collect()))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,19 +1,19 @@
-//! Folders in which clients show channels together (companions.md 6). All changes are for administrators.
+//! Channel folders (docs/api/channels.md#channel-folders). All changes are for administrators.
 
-use super::settled::{Moment, SettledCommand};
+use super::serialized::{DecisionContext, SerializedCommand};
 use crate::error::DomainError;
-use model::{ChannelFolder, Directory, Fact, FolderId, UserId};
+use model::{ChannelFact, ChannelFolder, Directory, Fact, FolderId, UserId};
 use rules::RuleError;
 use rules::folders::{check_folder_name, check_folder_order, check_folder_unused, folders_in_order};
 use rules::permissions::roles::check_administrator;
 use std::collections::BTreeSet;
 
-/// Markdown and its HTML, decided with whoever wrote it in view.
+/// Markdown and its HTML, rendered with the writer's permissions.
 #[derive(Clone, Debug)]
 pub struct FolderDescription {
-    /// Source.
+    /// The Markdown source.
     pub text: String,
-    /// HTML.
+    /// The rendered HTML.
     pub html: String,
 }
 
@@ -29,20 +29,20 @@ fn names(directory: &Directory, except: Option<FolderId>) -> impl Iterator<Item 
 }
 
 /// Make a folder. It stands behind all others.
-pub(crate) struct CreateFolder {
-    /// Who does it.
+pub struct CreateFolder {
+    /// The acting user.
     pub by: UserId,
-    /// As sent.
+    /// The name of the folder, as sent.
     pub name: String,
     /// As checked and rendered.
     pub description: FolderDescription,
 }
 
-impl SettledCommand for CreateFolder {
+impl SerializedCommand for CreateFolder {
     type Outcome = FolderId;
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<(FolderId, Vec<Fact>), DomainError> {
-        let directory = &moment.directory;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<(FolderId, Vec<Fact>), DomainError> {
+        let directory = &context.directory;
         check_may(directory, self.by)?;
         let name = check_folder_name(&self.name, names(directory, None))?.to_owned();
         let id = directory.folders().map(|folder| folder.id).max().unwrap_or_default().next();
@@ -53,33 +53,33 @@ impl SettledCommand for CreateFolder {
             description: self.description.text,
             rendered_description: self.description.html,
             order: last.map_or(0, |last| last + 1),
-            created: moment.now,
+            created: context.now,
             creator: self.by,
             is_archived: false,
         };
-        Ok((id, vec![Fact::FolderChanged(Box::new(folder))]))
+        Ok((id, vec![Fact::Channel(ChannelFact::FolderChanged(Box::new(folder)))]))
     }
 }
 
 /// Change what a folder is called, or whether it is in use.
-pub(crate) struct UpdateFolder {
-    /// Who does it.
+pub struct UpdateFolder {
+    /// The acting user.
     pub by: UserId,
-    /// Which.
+    /// The id of the folder.
     pub folder: FolderId,
     /// New name, as sent.
     pub name: Option<String>,
-    /// New description.
+    /// The new description; none leaves it unchanged.
     pub description: Option<FolderDescription>,
     /// No longer in use, or again.
     pub is_archived: Option<bool>,
 }
 
-impl SettledCommand for UpdateFolder {
+impl SerializedCommand for UpdateFolder {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        let directory = &moment.directory;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let directory = &context.directory;
         check_may(directory, self.by)?;
         let before = directory.folder(self.folder).ok_or(RuleError::InvalidFolderId)?;
         let mut after = ChannelFolder::clone(before);
@@ -97,24 +97,28 @@ impl SettledCommand for UpdateFolder {
             }
             after.is_archived = is_archived;
         }
-        let facts = if after == **before { Vec::new() } else { vec![Fact::FolderChanged(Box::new(after))] };
+        let facts = if after == **before {
+            Vec::new()
+        } else {
+            vec![Fact::Channel(ChannelFact::FolderChanged(Box::new(after)))]
+        };
         Ok(((), facts))
     }
 }
 
 /// Put all folders into an order.
-pub(crate) struct ReorderFolders {
-    /// Who does it.
+pub struct ReorderFolders {
+    /// The acting user.
     pub by: UserId,
     /// Their ids, as sent.
     pub order: Vec<i64>,
 }
 
-impl SettledCommand for ReorderFolders {
+impl SerializedCommand for ReorderFolders {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        let directory = &moment.directory;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let directory = &context.directory;
         check_may(directory, self.by)?;
         let all: BTreeSet<FolderId> = directory.folders().map(|folder| folder.id).collect();
         let order = check_folder_order(&all, &self.order)?;
@@ -122,6 +126,6 @@ impl SettledCommand for ReorderFolders {
         if before.iter().map(|folder| folder.id).eq(order.iter().copied()) {
             return Ok(((), Vec::new()));
         }
-        Ok(((), vec![Fact::FoldersReordered(order)]))
+        Ok(((), vec![Fact::Channel(ChannelFact::FoldersReordered(order))]))
     }
 }

@@ -1,13 +1,10 @@
-//! Invitations: made, taken back, sent again, and what comes of them (endpoints.md 10, companions.md 10). Who may is for
+//! Creating, revoking, resending and accepting invitations (docs/api/invitations.md). Permissions are in
 //! `rules::invitations`.
 
-use super::actor::RealmActor;
-use super::groups::actor;
-use super::settled::{Moment, SettledCommand};
-use crate::Answer;
+use super::groups::requester;
+use super::serialized::{DecisionContext, SerializedCommand};
 use crate::error::DomainError;
 use crate::outbox::job;
-use actix::prelude::*;
 use model::invitation::created_invitations;
 use model::job::{MailTask, Task, TaskKind};
 use model::{Directory, Fact, Invitation, InvitationFact, InvitationId, User, UserId};
@@ -15,9 +12,8 @@ use rules::RuleError;
 use rules::error::{InvitationError, NotInvited};
 use rules::invitations::{
     InvitationPlan, InvitationRequest, access_invitation, check_invitations, check_reusable_invitation,
-    invitations_of, renewed_expiry,
+    invitations_of, overreaching_invitations, renewed_expiry,
 };
-use std::sync::Arc;
 
 pub(super) fn fact(fact: InvitationFact) -> Fact {
     Fact::Invitation(Box::new(fact))
@@ -28,42 +24,48 @@ pub(super) fn revoked(invitations: Vec<InvitationId>) -> Option<Fact> {
     (!invitations.is_empty()).then(|| fact(InvitationFact::Revoked(invitations)))
 }
 
-/// What ends with somebody's account: the open invitations that they sent. For the frame that deactivates it.
+/// Revokes the open invitations of a deactivated account, in the same frame.
 pub(super) fn revoke_invitations_of(directory: &Directory, inviter: &User) -> Option<Fact> {
     revoked(invitations_of(directory, inviter))
 }
 
-/// The fact that an invitation is to be mailed. Without the mail nobody is invited, so it is asked first whether there is
+/// Revokes the open invitations that a user could no longer send, in the frame that takes the
+/// rights away; `then` is the directory behind it.
+pub(super) fn revoke_overreaching(then: &Directory, inviter: UserId) -> Option<Fact> {
+    revoked(overreaching_invitations(then, inviter))
+}
+
+/// The job that sends an invitation by e-mail. Without the e-mail no one is invited, so it fails first where there is
 /// a way for it.
-fn mail(moment: &Moment<'_>, invitation: InvitationId) -> Result<Fact, DomainError> {
-    if !moment.realm.carries(TaskKind::Mail) {
+fn mail(context: &DecisionContext<'_>, invitation: InvitationId) -> Result<Fact, DomainError> {
+    if !context.realm.supports(TaskKind::Mail) {
         return Err(RuleError::from(InvitationError::NoMail).into());
     }
-    moment.realm.check_outbox(TaskKind::Mail)?;
-    Ok(job(moment.now, Task::Mail(MailTask::Invitation(invitation))))
+    context.realm.check_outbox(TaskKind::Mail)?;
+    Ok(job(context.now, Task::Mail(MailTask::Invitation(invitation))))
 }
 
 /// Invite people by mail.
-pub(crate) struct SendInvitations {
-    /// Who does it.
+pub struct SendInvitations {
+    /// The acting user.
     pub by: UserId,
     /// Their addresses, as sent.
     pub addresses: String,
-    /// What to.
+    /// The role, channels and groups of the invitation, and when it expires.
     pub request: InvitationRequest,
     /// Invitations of the organization in a day; 0: nothing bounds them.
     pub daily_max: usize,
 }
 
-impl SettledCommand for SendInvitations {
+impl SerializedCommand for SendInvitations {
     /// Who was not invited, being known here. All others were.
     type Outcome = Vec<NotInvited>;
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<(Self::Outcome, Vec<Fact>), DomainError> {
-        let directory = &moment.directory;
-        let by = actor(directory, self.by)?;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<(Self::Outcome, Vec<Fact>), DomainError> {
+        let directory = &context.directory;
+        let by = requester(directory, self.by)?;
         let plan =
-            check_invitations(directory, by, &self.addresses, self.request, moment.now, self.daily_max)?;
+            check_invitations(directory, by, &self.addresses, self.request, context.now, self.daily_max)?;
         let InvitationPlan { invitation, addresses, skipped } = plan;
         let mut addresses = addresses.into_iter();
         let (id, address) = (directory.next_invitation(), addresses.next());
@@ -72,27 +74,27 @@ impl SettledCommand for SendInvitations {
         let ids: Vec<_> = created_invitations(&first, &others).map(|invitation| invitation.id).collect();
         let mut facts = vec![fact(InvitationFact::Created { first, others })];
         for id in ids {
-            facts.push(mail(moment, id)?);
+            facts.push(mail(context, id)?);
         }
         Ok((skipped, facts))
     }
 }
 
-/// Make a link that anybody may use.
-pub(crate) struct CreateReusableInvitation {
-    /// Who does it.
+/// Creates a reusable invitation link.
+pub struct CreateReusableInvitation {
+    /// The acting user.
     pub by: UserId,
-    /// What to.
+    /// The role, channels and groups of the invitation, and when it expires.
     pub request: InvitationRequest,
 }
 
-impl SettledCommand for CreateReusableInvitation {
+impl SerializedCommand for CreateReusableInvitation {
     type Outcome = InvitationId;
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<(InvitationId, Vec<Fact>), DomainError> {
-        let directory = &moment.directory;
-        let by = actor(directory, self.by)?;
-        let invitation = check_reusable_invitation(directory, by, self.request, moment.now)?;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<(InvitationId, Vec<Fact>), DomainError> {
+        let directory = &context.directory;
+        let by = requester(directory, self.by)?;
+        let invitation = check_reusable_invitation(directory, by, self.request, context.now)?;
         let id = directory.next_invitation();
         let first = Invitation { id, ..invitation };
         Ok((id, vec![fact(InvitationFact::Created { first, others: Vec::new() })]))
@@ -100,81 +102,41 @@ impl SettledCommand for CreateReusableInvitation {
 }
 
 /// Take an invitation back.
-pub(crate) struct RevokeInvitation {
-    /// Who does it.
+pub struct RevokeInvitation {
+    /// The acting user.
     pub by: UserId,
-    /// Which.
+    /// The id of the invitation.
     pub invitation: InvitationId,
     /// Of which kind it must be.
     pub is_reusable: bool,
 }
 
-impl SettledCommand for RevokeInvitation {
+impl SerializedCommand for RevokeInvitation {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        let by = actor(&moment.directory, self.by)?;
-        access_invitation(&moment.directory, by, self.invitation, self.is_reusable)?;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let by = requester(&context.directory, self.by)?;
+        access_invitation(&context.directory, by, self.invitation, self.is_reusable)?;
         Ok(((), revoked(vec![self.invitation]).into_iter().collect()))
     }
 }
 
 /// Send the mail of an invitation once more, and give as much time as at first.
-pub(crate) struct ResendInvitation {
-    /// Who does it.
+pub struct ResendInvitation {
+    /// The acting user.
     pub by: UserId,
-    /// Which.
+    /// The id of the invitation.
     pub invitation: InvitationId,
 }
 
-impl SettledCommand for ResendInvitation {
+impl SerializedCommand for ResendInvitation {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        let by = actor(&moment.directory, self.by)?;
-        let found = access_invitation(&moment.directory, by, self.invitation, false)?;
-        let expires = renewed_expiry(found, moment.now);
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let by = requester(&context.directory, self.by)?;
+        let found = access_invitation(&context.directory, by, self.invitation, false)?;
+        let expires = renewed_expiry(found, context.now);
         let resent = fact(InvitationFact::Resent { invitation: self.invitation, expires });
-        Ok(((), vec![resent, mail(moment, self.invitation)?]))
-    }
-}
-
-/// Somebody who wants to join.
-#[derive(Clone)]
-pub struct Joining {
-    /// With which invitation.
-    pub invitation: InvitationId,
-    /// With which address; that of the invitation, if it has one, counts instead.
-    pub address: String,
-    /// Display name, as typed.
-    pub full_name: String,
-    /// argon2id hash of the chosen password.
-    pub password_hash: String,
-}
-
-/// Make an account of an invitation.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub(crate) struct AcceptInvitation {
-    /// Whose.
-    pub joining: Joining,
-    /// Gets the record when it is durable.
-    pub answer: Answer<Arc<User>>,
-}
-
-impl Handler<AcceptInvitation> for RealmActor {
-    type Result = ();
-
-    /// Of two who use one invitation, or one address, the second finds what the first left.
-    fn handle(&mut self, AcceptInvitation { joining, answer }: AcceptInvitation, ctx: &mut Self::Context) {
-        self.in_order(ctx, true, answer, |actor, ctx, answer| {
-            let realm = actor.realm.clone();
-            let decided = actor.committer.ids(realm.id).and_then(|mut ids| {
-                let (directory, now) = (realm.directory(), realm.clock.now());
-                let (user, facts) = actor.state.accept_invitation(&directory, joining, &mut ids, now)?;
-                Ok((ids, user, facts))
-            });
-            actor.commit_account(ctx, decided, answer);
-        });
+        Ok(((), vec![resent, mail(context, self.invitation)?]))
     }
 }

@@ -1,32 +1,32 @@
-//! Closing an organization, and opening it again.
+//! Deactivating and reactivating an organization.
 
-use super::groups::actor;
-use super::settled::{Moment, SettledCommand};
+use super::groups::requester;
+use super::serialized::{DecisionContext, SerializedCommand};
 use crate::error::DomainError;
-use model::{Fact, Realm, UserId};
+use model::{Fact, Realm, RealmFact, UserId};
 use rules::permissions::roles::check_owner;
 
-/// Close the organization, or open it again. Everything in it stays as it is; nobody gets in while it is closed.
-pub(crate) struct SetRealmActive {
-    /// Who does it; none for whoever runs the server.
+/// Deactivates or reactivates the organization. Its data stays; no one can log in while it is deactivated.
+pub struct SetRealmActive {
+    /// The acting user; none for the server's operator.
     pub by: Option<UserId>,
     /// Whether it is to be open.
     pub is_active: bool,
 }
 
-impl SettledCommand for SetRealmActive {
+impl SerializedCommand for SetRealmActive {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        let directory = &moment.directory;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let directory = &context.directory;
         if let Some(by) = self.by {
-            check_owner(actor(directory, by)?)?;
+            check_owner(requester(directory, by)?)?;
         }
         let before = directory.realm();
         if before.is_active == self.is_active {
             return Ok(((), Vec::new()));
         }
         let after = Realm { is_active: self.is_active, ..Realm::clone(before) };
-        Ok(((), vec![Fact::RealmChanged(Box::new(after))]))
+        Ok(((), vec![Fact::Realm(RealmFact::Changed(Box::new(after)))]))
     }
 }

@@ -1,9 +1,12 @@
-//! What administrators list for the organization: domains, linkifiers, playgrounds (companions.md 10).
+//! Lists that administrators manage: domains, linkifiers, playgrounds (docs/api/organization.md#domains,
+//! docs/api/linkifiers.md).
 
-use super::groups::actor;
-use super::settled::{Moment, SettledCommand};
+use super::groups::requester;
+use super::serialized::{DecisionContext, SerializedCommand};
 use crate::error::DomainError;
-use model::{DomainOp, Fact, LinkifierRecord, Listed, Playground, Realm, RealmDomain, SettingValue, UserId};
+use model::{
+    DomainOp, Fact, LinkifierRecord, Listed, Playground, Realm, RealmDomain, RealmFact, SettingValue, UserId,
+};
 use rules::RuleError;
 use rules::addresses::{DomainRequest, check_domain_request};
 use rules::linkifiers::{check_linkifier_order, check_linkifier_update, check_new_linkifier, find_linkifier};
@@ -12,20 +15,23 @@ use rules::playgrounds::{check_new_playground, find_playground};
 use rules::settings::realm_bool;
 
 /// Change the domains of people's addresses.
-pub(crate) struct ChangeDomains {
-    /// Who does it.
+pub struct ChangeDomains {
+    /// The acting user.
     pub by: UserId,
-    /// How.
+    /// The requested change.
     pub request: DomainRequest,
 }
 
-impl SettledCommand for ChangeDomains {
+impl SerializedCommand for ChangeDomains {
     /// The domain, where it is new.
     type Outcome = Option<RealmDomain>;
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<(Option<RealmDomain>, Vec<Fact>), DomainError> {
-        let directory = &moment.directory;
-        let by = actor(directory, self.by)?;
+    fn decide(
+        self,
+        context: &mut DecisionContext<'_>,
+    ) -> Result<(Option<RealmDomain>, Vec<Fact>), DomainError> {
+        let directory = &context.directory;
+        let by = requester(directory, self.by)?;
         let Some((domain, op)) = check_domain_request(directory, by, self.request)? else {
             return Ok((None, Vec::new()));
         };
@@ -33,56 +39,56 @@ impl SettledCommand for ChangeDomains {
         let realm = directory.realm();
         let is_last = op == DomainOp::Removed && directory.lists().domains.items.len() == 1;
         if is_last && realm_bool(realm, "emails_restricted_to_domains") {
-            // Without a domain it would restrict nobody.
+            // Without a domain it would restrict no one.
             let mut after = Realm::clone(realm);
             after.settings.insert("emails_restricted_to_domains".into(), SettingValue::Bool(false));
-            facts.push(Fact::RealmChanged(Box::new(after)));
+            facts.push(Fact::Realm(RealmFact::Changed(Box::new(after))));
         }
         let added = (op == DomainOp::Added).then(|| domain.clone());
-        facts.push(Fact::DomainSet { domain, op });
+        facts.push(Fact::Realm(RealmFact::DomainSet { domain, op }));
         Ok((added, facts))
     }
 }
 
 /// What becomes of the linkifiers; ids and texts as sent.
-pub(crate) enum LinkifiersChange {
-    /// One more.
+pub enum LinkifiersChange {
+    /// Adds an entry.
     Add {
-        /// Regular expression.
+        /// The regular expression to match.
         pattern: String,
-        /// RFC 6570.
+        /// The URL template (RFC 6570).
         url_template: String,
     },
-    /// Another record.
+    /// Replaces an entry.
     Update {
-        /// Which.
+        /// The id of the entry.
         id: i64,
-        /// Regular expression.
+        /// The regular expression to match.
         pattern: String,
-        /// RFC 6570.
+        /// The URL template (RFC 6570).
         url_template: String,
     },
-    /// One less.
+    /// Removes the entry with this id.
     Remove(i64),
-    /// Another order.
+    /// Puts all entries into the order of these ids.
     Reorder(Vec<i64>),
 }
 
 /// Change the linkifiers.
-pub(crate) struct ChangeLinkifiers {
-    /// Who does it.
+pub struct ChangeLinkifiers {
+    /// The acting user.
     pub by: UserId,
-    /// How.
+    /// The requested change.
     pub change: LinkifiersChange,
 }
 
-impl SettledCommand for ChangeLinkifiers {
+impl SerializedCommand for ChangeLinkifiers {
     /// The id of the linkifier, where it is new; 0 otherwise.
     type Outcome = u32;
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<(u32, Vec<Fact>), DomainError> {
-        let directory = &moment.directory;
-        check_administrator(actor(directory, self.by)?)?;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<(u32, Vec<Fact>), DomainError> {
+        let directory = &context.directory;
+        check_administrator(requester(directory, self.by)?)?;
         let before = &directory.lists().linkifiers;
         let mut after = Listed::clone(before);
         let mut added = 0;
@@ -106,41 +112,41 @@ impl SettledCommand for ChangeLinkifiers {
                 after.items = check_linkifier_order(before, &order).map_err(RuleError::from)?;
             }
         }
-        let changed = (after != *before).then(|| Fact::LinkifiersChanged(Box::new(after)));
+        let changed = (after != *before).then(|| Fact::Realm(RealmFact::LinkifiersChanged(Box::new(after))));
         Ok((added, changed.into_iter().collect()))
     }
 }
 
 /// What becomes of the playgrounds; ids and texts as sent.
-pub(crate) enum PlaygroundsChange {
-    /// One more.
+pub enum PlaygroundsChange {
+    /// Adds an entry.
     Add {
         /// What people call it.
         name: String,
         /// As code blocks name it.
         language: String,
-        /// RFC 6570.
+        /// The URL template (RFC 6570).
         url_template: String,
     },
-    /// One less.
+    /// Removes the entry with this id.
     Remove(i64),
 }
 
 /// Change the playgrounds.
-pub(crate) struct ChangePlaygrounds {
-    /// Who does it.
+pub struct ChangePlaygrounds {
+    /// The acting user.
     pub by: UserId,
-    /// How.
+    /// The requested change.
     pub change: PlaygroundsChange,
 }
 
-impl SettledCommand for ChangePlaygrounds {
+impl SerializedCommand for ChangePlaygrounds {
     /// The id of the playground, where it is new; 0 otherwise.
     type Outcome = u32;
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<(u32, Vec<Fact>), DomainError> {
-        let directory = &moment.directory;
-        check_administrator(actor(directory, self.by)?)?;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<(u32, Vec<Fact>), DomainError> {
+        let directory = &context.directory;
+        check_administrator(requester(directory, self.by)?)?;
         let mut all = Listed::clone(&directory.lists().playgrounds);
         let mut added = 0;
         match self.change {
@@ -154,6 +160,6 @@ impl SettledCommand for ChangePlaygrounds {
                 all.items.retain(|known| known.id != gone);
             }
         }
-        Ok((added, vec![Fact::PlaygroundsChanged(Box::new(all))]))
+        Ok((added, vec![Fact::Realm(RealmFact::PlaygroundsChanged(Box::new(all)))]))
     }
 }

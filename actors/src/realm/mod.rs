@@ -1,6 +1,6 @@
-//! The organization's actor: people, channels as such, flags, queues, and who is typing.
+//! The organization's actor: accounts, channels, flags, event queues, typing and presence.
 //!
-//! `state` decides and is plain; `actor` is the shell; `tick` is what happens as time passes.
+//! `state` decides and is plain; `actor` is the shell around it. The other files are the commands by family.
 
 mod accounts;
 mod actor;
@@ -8,61 +8,67 @@ mod address;
 mod alert_words;
 mod bots;
 mod channels;
+mod commands;
+mod expiry;
 mod folders;
+mod frame_draft;
 mod groups;
 mod invitations;
+mod joining;
 mod lifecycle;
 mod lists;
-mod messages;
 mod muting;
 mod navigation;
 mod pictures;
 mod profiles;
 mod push;
+mod resuming;
+mod serialized;
 mod sessions;
 mod settings;
-mod settled;
 mod state;
 mod statuses;
+mod subscribing;
 mod sweep;
+#[cfg(test)]
+pub(crate) mod testing;
+mod wall_clock;
 
-pub(crate) use accounts::{DeactivateAccount, ReactivateAccount, RegenerateKey, UpdateAccount};
+pub use accounts::{DeactivateAccount, ReactivateAccount, RegenerateKey, UpdateAccount};
 pub use actor::RealmActor;
-pub(crate) use address::{ConfirmAddress, NoteLogin, address_changed};
-pub(crate) use alert_words::ChangeAlertWords;
+pub(crate) use address::address_changed;
+pub use address::{ConfirmAddress, NoteLogin};
+pub use alert_words::ChangeAlertWords;
 pub use bots::{BotDefaults, BotUpdate, NewBot};
-pub(crate) use bots::{CreateBot, DeactivateBot, RenewBotKey, UpdateBot};
-pub(crate) use channels::{ArchiveChannel, ReadArchived, SetDefaultChannel, UpdateChannel};
+pub use bots::{CreateBot, DeactivateBot, RenewBotKey, UpdateBot};
+pub(crate) use channels::{ArchiveChannel, ReadArchived};
+pub use channels::{SetDefaultChannel, UpdateChannel};
+pub use commands::{
+    ChangeFlags, EndQueue, NewUser, OpenChannel, OpenDirect, RegisterQueue, RegisteredQueue, ReportPresence,
+    ResumeQueue, Type,
+};
 pub use folders::FolderDescription;
-pub(crate) use folders::{CreateFolder, ReorderFolders, UpdateFolder};
-pub(crate) use groups::{ChangeGroupMembers, ChangeSubgroups, CreateGroup, DeactivateGroup, UpdateGroup};
-pub use invitations::Joining;
-pub(crate) use invitations::{
-    AcceptInvitation, CreateReusableInvitation, ResendInvitation, RevokeInvitation, SendInvitations,
-};
-pub(crate) use lifecycle::SetRealmActive;
-pub(crate) use lists::{
-    ChangeDomains, ChangeLinkifiers, ChangePlaygrounds, LinkifiersChange, PlaygroundsChange,
-};
-pub use messages::{
-    ChangeFlags, CreateChannel, CreateUser, EndQueue, LearnFacts, NewChannel, NewUser, Notice, OpenChannel,
-    OpenDirect, RegisterQueue, RegisteredQueue, ReportPresence, ResumeQueue, SendHeartbeat, Type,
-};
-pub(crate) use muting::{MuteUser, UnmuteUser};
-pub(crate) use navigation::{CreateView, DeleteView, UpdateView};
+pub use folders::{CreateFolder, ReorderFolders, UpdateFolder};
+pub use groups::{ChangeGroupMembers, ChangeSubgroups, CreateGroup, DeactivateGroup, UpdateGroup};
+pub use invitations::{CreateReusableInvitation, ResendInvitation, RevokeInvitation, SendInvitations};
+pub use joining::{AcceptInvitation, CreateUser, Joining};
+pub(crate) use joining::{join_groups, new_user};
+pub use lifecycle::SetRealmActive;
+pub use lists::{ChangeDomains, ChangeLinkifiers, ChangePlaygrounds, LinkifiersChange, PlaygroundsChange};
+pub(crate) use muting::MuteUser;
+pub use muting::UnmuteUser;
+pub use navigation::{CreateView, DeleteView, UpdateView};
 pub use pictures::EmojiFiles;
-pub(crate) use pictures::{AddEmoji, RemoveEmoji, SetAvatar, SetRealmPicture};
-pub(crate) use profiles::{
+pub use pictures::{AddEmoji, RemoveEmoji, SetAvatar, SetRealmPicture};
+pub use profiles::{
     ChangeProfileFields, CreateProfileField, FieldsChange, RemoveProfileValues, SetProfileValues,
 };
 pub use push::NewPushDevice;
-pub(crate) use push::{
-    AddPushToken, ForgetPushTokens, RegisterPushDevice, RemovePushToken, SettlePushDevices,
-};
-pub(crate) use sessions::hears_all_public_channels;
+pub use push::{AddPushToken, ForgetPushTokens, RegisterPushDevice, RemovePushToken, SettlePushDevices};
+pub(crate) use serialized::{DecisionContext, Serialized, SerializedCommand};
 pub use settings::{NewPassword, OwnChanges};
-pub(crate) use settings::{UpdateOwnUser, UpdateRealm, UpdateUserDefaults};
-pub(crate) use settled::{Moment, Settle, SettledCommand};
-pub(crate) use state::{join_groups, new_user};
-pub(crate) use statuses::SetStatus;
+pub use settings::{UpdateOwnUser, UpdateRealm, UpdateUserDefaults};
+pub use statuses::SetStatus;
 pub use statuses::WantedStatus;
+pub(crate) use subscribing::Progress;
+pub use subscribing::{AddSubscriptions, Added, BULK_NOTICE_RECIPIENTS_MAX, CreateChannel};

@@ -1,14 +1,14 @@
-//! Views of somebody's sidebar (endpoints.md 17).
+//! Navigation views of users (docs/api/users.md#navigation-views).
 
-use super::settled::{Moment, SettledCommand};
+use super::serialized::{DecisionContext, SerializedCommand};
 use crate::error::DomainError;
-use model::{Directory, Fact, NavigationView, UserId};
+use model::{Directory, Fact, NavigationView, PersonalFact, UserId};
 use rules::error::{PersonalError, RuleError};
 use rules::navigation::{VIEWS_MAX, check_later_name, check_new_name, parse_fragment};
 
 /// Configure a view.
-pub(crate) struct CreateView {
-    /// Whose.
+pub struct CreateView {
+    /// The user that the record belongs to.
     pub user: UserId,
     /// Which, as sent.
     pub fragment: String,
@@ -18,11 +18,11 @@ pub(crate) struct CreateView {
     pub name: Option<String>,
 }
 
-impl SettledCommand for CreateView {
+impl SerializedCommand for CreateView {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        let directory = &moment.directory;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let directory = &context.directory;
         let fragment = parse_fragment(&self.fragment)?;
         let name = check_new_name(fragment, self.name.as_deref())?;
         let is_there = directory.navigation_view(self.user, fragment).is_some();
@@ -38,8 +38,8 @@ impl SettledCommand for CreateView {
 }
 
 /// Change a view.
-pub(crate) struct UpdateView {
-    /// Whose.
+pub struct UpdateView {
+    /// The user that the record belongs to.
     pub user: UserId,
     /// Which, as sent.
     pub fragment: String,
@@ -49,11 +49,11 @@ pub(crate) struct UpdateView {
     pub name: Option<String>,
 }
 
-impl SettledCommand for UpdateView {
+impl SerializedCommand for UpdateView {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        let directory = &moment.directory;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let directory = &context.directory;
         let fragment = parse_fragment(&self.fragment)?;
         let name = check_later_name(fragment, self.name.as_deref())?;
         let before = find(directory, self.user, fragment)?;
@@ -72,19 +72,19 @@ impl SettledCommand for UpdateView {
 }
 
 /// Take a view away.
-pub(crate) struct DeleteView {
-    /// Whose.
+pub struct DeleteView {
+    /// The user that the record belongs to.
     pub user: UserId,
     /// Which, as sent.
     pub fragment: String,
 }
 
-impl SettledCommand for DeleteView {
+impl SerializedCommand for DeleteView {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
         let fragment = parse_fragment(&self.fragment)?;
-        let before = find(&moment.directory, self.user, fragment)?.clone();
+        let before = find(&context.directory, self.user, fragment)?.clone();
         Ok(((), vec![set(self.user, fragment, Some(before), None)]))
     }
 }
@@ -105,5 +105,5 @@ fn is_name_taken(directory: &Directory, user: UserId, fragment: &str, name: Opti
 }
 
 fn set(user: UserId, fragment: &str, before: Option<NavigationView>, view: Option<NavigationView>) -> Fact {
-    Fact::NavigationViewSet { user, fragment: fragment.to_owned(), before, view }
+    Fact::Personal(PersonalFact::NavigationViewSet { user, fragment: fragment.to_owned(), before, view })
 }

@@ -1,8 +1,8 @@
-//! Pictures: of people and bots, of the organization, its own emoji (companions.md 5 and 10). Their bytes are kept by the
-//! edge before anything is decided here; what is decided names the files.
+//! Pictures: avatars, icon and logos, custom emoji (docs/api/users.md#avatars). The edge stores their bytes before the
+//! decision, which names the files.
 
-use super::groups::actor;
-use super::settled::{Moment, SettledCommand};
+use super::groups::requester;
+use super::serialized::{DecisionContext, SerializedCommand};
 use crate::error::DomainError;
 use model::picture::{PictureFact, PictureRecord, RealmEmoji, RealmPicture};
 use model::{Directory, Fact, User, UserId};
@@ -29,43 +29,43 @@ fn access_avatar<'d>(directory: &'d Directory, by: &User, user: UserId) -> Resul
     }
 }
 
-/// Give somebody another picture.
-pub(crate) struct SetAvatar {
-    /// Who does it.
+/// Changes a user's avatar.
+pub struct SetAvatar {
+    /// The acting user.
     pub by: UserId,
-    /// Whose picture.
+    /// The user whose avatar changes.
     pub user: UserId,
     /// Its file; none: the picture that the address stands for.
     pub file: Option<String>,
 }
 
-impl SettledCommand for SetAvatar {
+impl SerializedCommand for SetAvatar {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        let directory = &moment.directory;
-        let user = access_avatar(directory, actor(directory, self.by)?, self.user)?;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let directory = &context.directory;
+        let user = access_avatar(directory, requester(directory, self.by)?, self.user)?;
         let version = user.avatar_version.saturating_add(1);
         Ok(((), decided(PictureFact::AvatarSet { user: user.id, file: self.file, version })))
     }
 }
 
 /// Give the organization another icon or logo.
-pub(crate) struct SetRealmPicture {
-    /// Who does it.
+pub struct SetRealmPicture {
+    /// The acting user.
     pub by: UserId,
-    /// Which.
+    /// Whether it is the icon, the logo or the logo for the night theme.
     pub which: RealmPicture,
     /// Its file; none: the default one.
     pub file: Option<String>,
 }
 
-impl SettledCommand for SetRealmPicture {
+impl SerializedCommand for SetRealmPicture {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        let directory = &moment.directory;
-        check_administrator(actor(directory, self.by)?)?;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let directory = &context.directory;
+        check_administrator(requester(directory, self.by)?)?;
         let version = directory.realm_pictures().get(self.which).version.saturating_add(1);
         let picture = PictureRecord { file: self.file, version };
         Ok(((), decided(PictureFact::RealmPictureSet { which: self.which, picture })))
@@ -75,15 +75,15 @@ impl SettledCommand for SetRealmPicture {
 /// The files of an emoji.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmojiFiles {
-    /// The picture.
+    /// The name of the stored picture file.
     pub file: String,
-    /// Its first moment, where it moves.
+    /// The first frame of an animation.
     pub still: Option<String>,
 }
 
 /// Add an emoji of the organization's own.
-pub(crate) struct AddEmoji {
-    /// Who does it.
+pub struct AddEmoji {
+    /// The acting user.
     pub by: UserId,
     /// Its name as given.
     pub name: String,
@@ -91,12 +91,12 @@ pub(crate) struct AddEmoji {
     pub files: EmojiFiles,
 }
 
-impl SettledCommand for AddEmoji {
+impl SerializedCommand for AddEmoji {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        let directory = &moment.directory;
-        let author = actor(directory, self.by)?;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let directory = &context.directory;
+        let author = requester(directory, self.by)?;
         let name = check_emoji_name(&self.name)?;
         check_new_emoji(directory, author, &name)?;
         check_emoji_override(directory, author, &name)?;
@@ -108,20 +108,20 @@ impl SettledCommand for AddEmoji {
     }
 }
 
-/// Take an emoji of the organization's own out of use.
-pub(crate) struct RemoveEmoji {
-    /// Who does it.
+/// Deactivates a custom emoji.
+pub struct RemoveEmoji {
+    /// The acting user.
     pub by: UserId,
-    /// Its name.
+    /// The name of the emoji.
     pub name: String,
 }
 
-impl SettledCommand for RemoveEmoji {
+impl SerializedCommand for RemoveEmoji {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        let directory = &moment.directory;
-        let found = check_emoji_removal(directory, actor(directory, self.by)?, &self.name)?;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let directory = &context.directory;
+        let found = check_emoji_removal(directory, requester(directory, self.by)?, &self.name)?;
         let emoji = RealmEmoji { is_deactivated: true, ..RealmEmoji::clone(found) };
         Ok(((), decided(PictureFact::EmojiSet(emoji))))
     }

@@ -1,40 +1,43 @@
-//! Custom profile fields and what people fill in (endpoints.md 11, companions.md 5 and 10).
+//! Custom profile fields and their values (docs/api/profile-fields.md).
 
-use super::groups::actor;
-use super::settled::{Moment, SettledCommand};
+use super::groups::requester;
+use super::serialized::{DecisionContext, SerializedCommand};
 use crate::error::DomainError;
-use model::{Directory, Fact, ProfileField, ProfileFieldId, ProfileFields, ProfileValue, User, UserId};
+use model::{
+    Directory, Fact, ProfileField, ProfileFieldId, ProfileFields, ProfileValue, RealmFact, User, UserFact,
+    UserId,
+};
 use rules::permissions::roles::check_administrator;
 use rules::profile_fields::{
     FieldRequest, ProfileEntry, check_entries, check_field_order, check_field_update, check_new_field,
     find_field, offers,
 };
 
-/// The fields, if somebody may change them.
+/// The fields, if the user may change them.
 fn fields_for(directory: &Directory, by: UserId) -> Result<ProfileFields, DomainError> {
-    check_administrator(actor(directory, by)?)?;
+    check_administrator(requester(directory, by)?)?;
     Ok(ProfileFields::clone(directory.profile_fields()))
 }
 
 fn changed(fields: ProfileFields) -> Fact {
-    Fact::ProfileFieldsChanged(Box::new(fields))
+    Fact::Realm(RealmFact::ProfileFieldsChanged(Box::new(fields)))
 }
 
 /// Make a field. It stands behind all others.
-pub(crate) struct CreateProfileField {
-    /// Who does it.
+pub struct CreateProfileField {
+    /// The acting user.
     pub by: UserId,
     /// `field_type`
     pub kind: i64,
-    /// Everything else.
+    /// The other properties of the field, as sent.
     pub request: FieldRequest,
 }
 
-impl SettledCommand for CreateProfileField {
+impl SerializedCommand for CreateProfileField {
     type Outcome = ProfileFieldId;
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<(ProfileFieldId, Vec<Fact>), DomainError> {
-        let mut fields = fields_for(&moment.directory, self.by)?;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<(ProfileFieldId, Vec<Fact>), DomainError> {
+        let mut fields = fields_for(&context.directory, self.by)?;
         let field = check_new_field(&fields.list, self.kind, &self.request)?;
         let last_order = fields.list.iter().map(|field| field.order).max().unwrap_or_default();
         fields.last = fields.last.next();
@@ -44,33 +47,33 @@ impl SettledCommand for CreateProfileField {
 }
 
 /// What becomes of the fields that there are.
-pub(crate) enum FieldsChange {
+pub enum FieldsChange {
     /// One is changed.
     Update {
         /// Which, as sent.
         id: i64,
-        /// What changes.
+        /// The properties that change.
         request: Box<FieldRequest>,
     },
-    /// One is taken away, with what everybody filled in.
+    /// One is deleted, with the values of all users.
     Delete(i64),
     /// They get another order.
     Reorder(Vec<i64>),
 }
 
 /// Change the fields that there are.
-pub(crate) struct ChangeProfileFields {
-    /// Who does it.
+pub struct ChangeProfileFields {
+    /// The acting user.
     pub by: UserId,
-    /// How.
+    /// The requested change.
     pub change: FieldsChange,
 }
 
-impl SettledCommand for ChangeProfileFields {
+impl SerializedCommand for ChangeProfileFields {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        let directory = &moment.directory;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let directory = &context.directory;
         let mut fields = fields_for(directory, self.by)?;
         let mut values = Vec::new();
         match self.change {
@@ -101,51 +104,53 @@ impl SettledCommand for ChangeProfileFields {
     }
 }
 
-/// Whoever chose what is no longer offered has chosen nothing.
+/// Values whose option no longer exists are removed.
 fn values_no_longer_offered(directory: &Directory, field: &ProfileField) -> Vec<Fact> {
     let chosen =
         |user: &User| user.profile_data.get(&field.id).is_some_and(|value| !offers(field, &value.text));
     let users = directory.users().filter(|user| chosen(user));
-    users.map(|user| Fact::ProfileValuesSet { user: user.id, values: vec![(field.id, None)] }).collect()
+    users
+        .map(|user| Fact::User(UserFact::ProfileValuesSet { user: user.id, values: vec![(field.id, None)] }))
+        .collect()
 }
 
 fn values_set(user: UserId, values: Vec<(ProfileFieldId, Option<ProfileValue>)>) -> Vec<Fact> {
-    if values.is_empty() { Vec::new() } else { vec![Fact::ProfileValuesSet { user, values }] }
+    if values.is_empty() { Vec::new() } else { vec![Fact::User(UserFact::ProfileValuesSet { user, values })] }
 }
 
 /// Fill in fields of one's own profile: all or nothing.
-pub(crate) struct SetProfileValues {
-    /// Who.
+pub struct SetProfileValues {
+    /// The acting user.
     pub user: UserId,
-    /// What.
+    /// The values by field.
     pub entries: Vec<ProfileEntry>,
 }
 
-impl SettledCommand for SetProfileValues {
+impl SerializedCommand for SetProfileValues {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        let user = actor(&moment.directory, self.user)?;
-        let changes = check_entries(&moment.directory, user, user, self.entries)?;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let user = requester(&context.directory, self.user)?;
+        let changes = check_entries(&context.directory, user, user, self.entries)?;
         Ok(((), values_set(self.user, changes)))
     }
 }
 
 /// Take values of one's own profile away: all or nothing.
-pub(crate) struct RemoveProfileValues {
-    /// Who.
+pub struct RemoveProfileValues {
+    /// The acting user.
     pub user: UserId,
     /// Of which fields, as sent.
     pub fields: Vec<i64>,
 }
 
-impl SettledCommand for RemoveProfileValues {
+impl SerializedCommand for RemoveProfileValues {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        let user = actor(&moment.directory, self.user)?;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let user = requester(&context.directory, self.user)?;
         let entries = self.fields.into_iter().map(ProfileEntry::removal).collect();
-        let changes = check_entries(&moment.directory, user, user, entries)?;
+        let changes = check_entries(&context.directory, user, user, entries)?;
         Ok(((), values_set(self.user, changes)))
     }
 }

@@ -1,13 +1,13 @@
-//! Phones that people register for notifications (endpoints.md 15 and 20).
+//! Devices registered for notifications (docs/api/push.md).
 
-use super::settled::{Moment, SettledCommand};
+use super::serialized::{DecisionContext, SerializedCommand};
 use crate::error::DomainError;
 use crate::outbox::job;
 use model::job::{PushTask, Task, TaskKind};
 use model::push::{Hidden, PushDevice, PushFact, PushStatus, PushToken, PushTokenKind};
 use model::{Fact, UserId};
 use rules::error::{PushError, RuleError};
-use rules::push::{PHONES_MAX, is_same_token};
+use rules::push::{PHONES_MAX, check_app, check_registration, check_token, is_same_token};
 
 fn tokens_set(user: UserId, tokens: Vec<PushToken>) -> Fact {
     Fact::Push(Box::new(PushFact::TokensSet { user, tokens }))
@@ -17,56 +17,61 @@ fn devices_set(user: UserId, devices: Vec<PushDevice>, changed: Vec<i64>) -> Fac
     Fact::Push(Box::new(PushFact::DevicesSet { user, devices, changed }))
 }
 
-/// Register a phone of the older way; nothing happens if it is registered already.
-pub(crate) struct AddPushToken {
-    /// Whose.
+/// Registers a legacy push token; does nothing if it is registered already.
+pub struct AddPushToken {
+    /// The user that the record belongs to.
     pub user: UserId,
-    /// Who delivers.
+    /// The push service that delivers to the token.
     pub kind: PushTokenKind,
-    /// Its address.
+    /// The device token.
     pub token: String,
     /// Which app it is.
     pub app: Option<String>,
 }
 
-impl SettledCommand for AddPushToken {
+impl SerializedCommand for AddPushToken {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
         let Self { user, kind, token, app } = self;
-        let mut tokens = moment.directory.push_tokens(user).to_vec();
+        if let Some(app) = &app {
+            check_app(app)?;
+        }
+        check_token(kind, &token)?;
+        let mut tokens = context.directory.push_tokens(user).to_vec();
         if tokens.iter().any(|known| known.kind == kind && is_same_token(&known.token.0, &token)) {
             return Ok(((), Vec::new()));
         }
-        tokens.push(PushToken { kind, token: Hidden(token), app, added: moment.now });
+        tokens.push(PushToken { kind, token: Hidden(token), app, added: context.now });
         if tokens.len() > PHONES_MAX {
             tokens.remove(0);
         }
         let mut facts = vec![tokens_set(user, tokens)];
-        // Without a service there is nobody to tell; the token waits for one to be configured.
-        if moment.realm.carries(TaskKind::Push) {
-            let task = PushTask::RegisterToken { user, kind, added: moment.now };
-            facts.push(job(moment.now, Task::Push(task)));
+        // Without a push service the token is only stored, until one is configured.
+        if context.realm.supports(TaskKind::Push) {
+            let task = PushTask::RegisterToken { user, kind, added: context.now };
+            facts.push(job(context.now, Task::Push(task)));
         }
         Ok(((), facts))
     }
 }
 
-/// Forget a phone of the older way.
-pub(crate) struct RemovePushToken {
-    /// Whose.
+/// Removes a legacy push token.
+pub struct RemovePushToken {
+    /// The user that the record belongs to.
     pub user: UserId,
-    /// Who delivers.
+    /// The push service that delivers to the token.
     pub kind: PushTokenKind,
-    /// Its address.
+    /// The device token.
     pub token: String,
 }
 
-impl SettledCommand for RemovePushToken {
+impl SerializedCommand for RemovePushToken {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        let before = moment.directory.push_tokens(self.user);
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        check_token(self.kind, &self.token)?;
+        let before = context.directory.push_tokens(self.user);
         let is_other =
             |known: &&PushToken| known.kind != self.kind || !is_same_token(&known.token.0, &self.token);
         let tokens: Vec<PushToken> = before.iter().filter(is_other).cloned().collect();
@@ -82,7 +87,7 @@ impl SettledCommand for RemovePushToken {
 pub struct NewPushDevice {
     /// The number that it gave to this account of its.
     pub account: i64,
-    /// Who delivers.
+    /// The push service that delivers to the token.
     pub kind: PushTokenKind,
     /// What its notifications are to be encrypted with.
     pub key: Hidden<[u8; 32]>,
@@ -93,28 +98,30 @@ pub struct NewPushDevice {
 }
 
 /// Register a phone. Nothing happens if it is registered, or about to be.
-pub(crate) struct RegisterPushDevice {
-    /// Whose.
+pub struct RegisterPushDevice {
+    /// The user that the record belongs to.
     pub user: UserId,
-    /// Which.
+    /// The device to register.
     pub new: NewPushDevice,
 }
 
-impl SettledCommand for RegisterPushDevice {
+impl SerializedCommand for RegisterPushDevice {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
         let Self { user, new } = self;
-        let mut devices = moment.directory.push_devices(user).to_vec();
+        check_registration("bouncer_public_key", &new.bouncer_public_key)?;
+        check_registration("encrypted_push_registration", &new.registration.0)?;
+        let mut devices = context.directory.push_devices(user).to_vec();
         let is_this = |known: &PushDevice| known.account == new.account;
-        if devices.iter().any(|known| is_this(known) && known.error_code().is_none()) {
+        if devices.iter().any(|known| is_this(known) && known.status.error_code().is_none()) {
             return Ok(((), Vec::new()));
         }
         devices.retain(|known| !is_this(known));
         if devices.len() >= PHONES_MAX {
             devices.remove(0);
         }
-        moment.realm.check_outbox(TaskKind::Push)?;
+        context.realm.check_outbox(TaskKind::Push)?;
         let account = new.account;
         devices.push(PushDevice {
             account,
@@ -122,29 +129,29 @@ impl SettledCommand for RegisterPushDevice {
             key: new.key,
             bouncer_public_key: new.bouncer_public_key,
             registration: new.registration,
-            added: moment.now,
+            added: context.now,
             status: PushStatus::Pending,
         });
         let task = Task::Push(PushTask::RegisterDevice { user, account });
-        Ok(((), vec![devices_set(user, devices, vec![account]), job(moment.now, task)]))
+        Ok(((), vec![devices_set(user, devices, vec![account]), job(context.now, task)]))
     }
 }
 
 /// The push service said what has become of a phone.
-pub(crate) struct SettlePushDevices {
-    /// Whose.
+pub struct SettlePushDevices {
+    /// The user that the record belongs to.
     pub user: UserId,
-    /// Which, by account number, and when they were registered: one that was registered anew meanwhile is another one.
+    /// The devices by account id, with the time of registration: a device that was registered again since is another one.
     pub devices: Vec<(i64, model::Timestamp)>,
     /// What it said.
     pub status: PushStatus,
 }
 
-impl SettledCommand for SettlePushDevices {
+impl SerializedCommand for SettlePushDevices {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        let mut devices = moment.directory.push_devices(self.user).to_vec();
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let mut devices = context.directory.push_devices(self.user).to_vec();
         let mut changed = Vec::new();
         for device in &mut devices {
             if !self.devices.contains(&(device.account, device.added)) || device.status == self.status {
@@ -160,19 +167,19 @@ impl SettledCommand for SettlePushDevices {
     }
 }
 
-/// The push service no longer knows phones of the older way.
-pub(crate) struct ForgetPushTokens {
-    /// Whose.
+/// Removes legacy push tokens that the push service no longer knows.
+pub struct ForgetPushTokens {
+    /// The user that the record belongs to.
     pub user: UserId,
-    /// Their addresses.
+    /// The device tokens, by push service.
     pub tokens: Vec<(PushTokenKind, Hidden<String>)>,
 }
 
-impl SettledCommand for ForgetPushTokens {
+impl SerializedCommand for ForgetPushTokens {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        let before = moment.directory.push_tokens(self.user);
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let before = context.directory.push_tokens(self.user);
         let mut after = before.to_vec();
         after.retain(|known| {
             !self.tokens.iter().any(|(kind, token)| *kind == known.kind && *token == known.token)

@@ -1,98 +1,207 @@
-//! Event queues of an organization: registering, continuing after a restart, time passing, ending.
+//! Event queues of an organization: registration, expiry, deletion.
 
 use super::actor::RealmActor;
-use super::messages::{EndQueue, RegisterQueue, RegisteredQueue, ResumeQueue, SendHeartbeat};
+use super::commands::{EndQueue, RegisterQueue, RegisteredQueue};
 use crate::error::DomainError;
 use crate::fanout::{Fanout, Listener};
-use crate::session::{Close, Queue, SessionActor, SessionOptions, Tick};
-use crate::shared::{QueueAddress, RealmShared};
+use crate::session::{
+    Close, Dismiss, Queue, QueueStatus, Queues, RunningQueue, SessionActor, SessionOptions, SessionRequest,
+    Tick, hears_all_public_channels,
+};
+use crate::shard::{Sequencer, SerialActor};
+use crate::shared::RealmShared;
 use actix::prelude::*;
-use model::{Audience, EventBody, EventKind, Fact, QueueId, QueueOptions, QueueRecord};
+use model::{Audience, EventBody, EventKind, Fact, QueueFact, QueueId, QueueRecord, UserId};
 use rules::narrow::EventNarrow;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// Ends of queues in one frame.
+const ENDS_PER_FRAME: usize = 1000;
+
+/// When it is looked again whether the queues of an account hold too much, after one of them was ended.
+const LIMIT_AGAIN: Duration = Duration::from_millis(5);
+
+/// A registration that was decided.
+struct Decided {
+    record: QueueRecord,
+    /// The queue that makes room for it.
+    ended: Option<QueueId>,
+    ids: Sequencer,
+}
 
 impl RealmActor {
     /// Time has passed for every session.
     pub(super) fn tick_sessions(&self) {
-        let now = self.realm.clock.now();
-        for queue in self.realm.queues.read().values() {
+        let now = self.realm.clock.monotonic();
+        let (mut count, mut bytes) = (0u32, 0);
+        for queue in self.registry.queues.read().values() {
             queue.session.do_send(Tick { now });
+            count += 1;
+            bytes += queue.status.bytes();
+        }
+        let realm = self.realm.id.to_string();
+        metrics::gauge!("millstream_queues", "realm" => realm.clone()).set(count);
+        metrics::gauge!("millstream_queues_charged_bytes", "realm" => realm).set(bytes as f64);
+    }
+
+    /// Ends queues from before a restart whose clients did not return in time: no session runs for them
+    /// that could expire. In a deactivated organization all queues end.
+    pub(super) fn expire_idle_queues(&mut self, ctx: &Context<Self>) {
+        let idle = self.realm.clock.monotonic().saturating_sub(self.since);
+        let (is_closed, forgotten): (bool, Vec<(UserId, QueueId)>) = {
+            let (running, view) = (self.registry.queues.read(), self.realm.view.read());
+            let is_closed = !view.directory.realm().is_active;
+            let is_any_away = view.queues.len() > running.len();
+            self.realm.resumes.set_any_away(is_any_away);
+            if !is_any_away && !is_closed {
+                return;
+            }
+            let limits = &self.realm.queue_limits;
+            let is_over = |record: &QueueRecord| {
+                is_closed || idle >= limits.idle_of(&record.options) && !running.contains_key(&record.id)
+            };
+            let over = view.queues.values().filter(|record| is_over(record));
+            let over = over.filter(|record| !self.state.has_ended(&record.id));
+            let over = over.take(ENDS_PER_FRAME).map(|record| (record.user, record.id.clone()));
+            (is_closed, over.collect())
+        };
+        self.end_queues(ctx, forgotten, |queue| match is_closed {
+            true => DomainError::RealmDeactivated,
+            false => DomainError::BadEventQueue(queue),
+        });
+    }
+
+    /// After a start with a lower bound than before, the oldest registrations past it end.
+    pub(super) fn end_queues_past_the_bound(&mut self, ctx: &Context<Self>) {
+        let past = self.state.queues_past(self.realm.queue_limits.queues_per_user_max);
+        for past in past.chunks(ENDS_PER_FRAME) {
+            tracing::info!(count = past.len(), "event queues above the limit of an account were deleted");
+            self.end_queues(ctx, past.to_vec(), DomainError::BadEventQueue);
         }
     }
 
-    /// Ends queues from before a restart whose clients did not come back in time: nothing runs for them
-    /// that could notice. In a closed organization no client comes back.
-    pub(super) fn end_forgotten_queues(&self, ctx: &Context<Self>) {
-        let now = self.realm.clock.now();
-        let (running, view) = (self.realm.queues.read(), self.realm.view.read());
-        let is_closed = !view.directory.realm().is_active;
-        if view.queues.len() <= running.len() && !is_closed {
-            return;
-        }
-        for record in view.queues.values() {
-            let idle_millis = u64::from(record.options.idle_secs_max) * 1000;
-            let is_over = now.millis_since(self.since.max(record.registered)) >= idle_millis;
-            let is_forgotten = is_over && !running.contains_key(&record.id);
-            if (is_forgotten || is_closed) && !self.state.has_ended(&record.id) {
-                ctx.address().do_send(EndQueue { queue: record.id.clone(), user: record.user, answer: None });
+    /// Ends queues; waiting polls get the reason. False where the ends cannot be stored: nothing changes.
+    pub(super) fn end_queues(
+        &mut self,
+        ctx: &Context<Self>,
+        queues: Vec<(UserId, QueueId)>,
+        why: impl Fn(QueueId) -> DomainError,
+    ) -> bool {
+        let Some(ids) = self.committer.upkeep_ids(self.realm.id).ok().filter(|_| !queues.is_empty()) else {
+            return false;
+        };
+        let facts = queues.iter().map(|(_, queue)| Fact::Queue(QueueFact::Ended(queue.clone()))).collect();
+        let is_accepted = self.commit(ctx, ids, facts, Box::new(|_| {}));
+        if is_accepted {
+            for (user, queue) in queues {
+                self.detach(user, &queue, Dismiss(why(queue.clone())));
             }
         }
+        is_accepted
     }
 
-    fn new_record(&self, request: &RegisterQueue) -> Result<QueueRecord, DomainError> {
-        if self.fanout.queues_of(request.user) >= self.realm.queue_limits.queues_per_user_max {
-            return Err(DomainError::TooManyQueues);
+    /// Lets the session of a queue end, if one runs.
+    fn detach<M>(&self, user: UserId, queue: &QueueId, last: M)
+    where
+        M: Message<Result = ()> + Send + 'static,
+        SessionActor: Handler<M>,
+    {
+        let running = self.registry.queues.write().remove(queue);
+        self.fanout.remove(user, queue);
+        if let Some(running) = running {
+            running.session.do_send(last);
         }
-        let ids = self.committer.ids(self.realm.id)?;
+    }
+
+    fn decide_registration(&self, request: &RegisterQueue) -> Result<Decided, DomainError> {
         let limits = &self.realm.queue_limits;
+        let own = self.state.queues_of(request.user);
+        let ended = match own.len() < limits.queues_per_user_max {
+            true => None,
+            false => Some(self.longest_unpolled(own).ok_or(DomainError::TooManyQueues)?),
+        };
+        let ids = self.committer.upkeep_ids(self.realm.id)?;
         let mut options = request.options.clone();
         options.idle_secs_max = options.idle_secs_max.max(limits.idle_secs).min(limits.idle_secs_max);
-        Ok(QueueRecord {
+        let record = QueueRecord {
             id: QueueId(crate::login::random_name()?.into()),
             user: request.user,
             registered: self.realm.clock.now(),
             // Its first event is the first one behind its own registration.
             after: model::EventNumber(ids.event.0 - 1),
             options,
-        })
+        };
+        Ok(Decided { record, ended, ids })
+    }
+
+    /// The queue whose client was away for longest: a program that starts again and again leaves queues behind, and must
+    /// not lock its owner out. None where every client is here.
+    fn longest_unpolled(&self, own: &[QueueId]) -> Option<QueueId> {
+        let (running, view) = (self.registry.queues.read(), self.realm.view.read());
+        let last_seen = |queue: &QueueId| -> Option<Duration> {
+            match running.get(queue) {
+                Some(running) if running.status.is_polled() => None,
+                Some(running) => Some(running.status.last_seen()),
+                // Registered before the restart and not resumed; others are just being registered.
+                None => view.queues.contains_key(queue).then_some(Duration::ZERO),
+            }
+        };
+        let unpolled = own.iter().filter_map(|queue| Some((last_seen(queue)?, queue)));
+        unpolled.min_by_key(|(last_seen, _)| *last_seen).map(|(_, queue)| queue.clone())
+    }
+
+    /// Ends the largest queue of an account over its bound, then checks again: events that its queues share are freed only with
+    /// the last of them.
+    fn limit_queues(&mut self, ctx: &mut Context<Self>, user: UserId) {
+        let account = self.fanout.account(user);
+        if account.get() <= self.realm.queue_limits.bytes_per_user_max {
+            return account.end_limiting();
+        }
+        let largest = {
+            let running = self.registry.queues.read();
+            let own =
+                self.state.queues_of(user).iter().filter_map(|queue| Some((queue, running.get(queue)?)));
+            let size = |status: &QueueStatus| (status.bytes(), std::cmp::Reverse(status.last_seen()));
+            own.max_by_key(|(_, address)| size(&address.status)).map(|(queue, _)| queue.clone())
+        };
+        let Some(queue) = largest else { return account.end_limiting() };
+        if !self.end_queues(ctx, vec![(user, queue.clone())], DomainError::BadEventQueue) {
+            return account.end_limiting();
+        }
+        tracing::warn!(%queue, "the event queues of an account hold too many bytes; the largest was deleted");
+        metrics::counter!("millstream_queues_overflowed_total").increment(1);
+        ctx.run_later(LIMIT_AGAIN, move |actor, ctx| actor.limit_queues(ctx, user));
     }
 }
 
-/// Whether a queue is also given messages of public channels that its owner does not subscribe to: it asked for all of
-/// them, or for those that match its narrow (events.md 1).
-pub(crate) fn hears_all_public_channels(options: &QueueOptions) -> bool {
-    options.all_public_channels || !options.narrow.is_empty()
-}
-
 /// Starts the session of a queue and lets it listen.
-fn start_session(
+pub(super) fn start_session(
     realm: &Arc<RealmShared>,
     fanout: &Fanout,
-    actor: &Addr<RealmActor>,
-    record: Arc<QueueRecord>,
-    queue: Queue,
+    queues: &Queues,
+    owner: Addr<RealmActor>,
+    (record, queue): (Arc<QueueRecord>, Queue),
+    is_resuming: bool,
 ) -> Addr<SessionActor> {
     let narrow = EventNarrow::parse(&record.options.narrow).ok().filter(|narrow| !narrow.is_empty());
-    let listener_kinds = record.options.kinds;
-    let (id, user, all_public_channels) = (
-        record.id.clone(),
-        record.user,
-        hears_all_public_channels(&record.options) && listener_kinds.contains(EventKind::Message),
-    );
+    let (id, user, kinds) = (record.id.clone(), record.user, record.options.kinds);
+    let all_public_channels =
+        hears_all_public_channels(&record.options) && kinds.contains(EventKind::Message);
+    let (account, status) = (fanout.account(user), Arc::new(QueueStatus::default()));
     let session = SessionActor::new(SessionOptions {
         record,
-        queue,
+        queue: queue.charged(account.clone(), status.clone()),
+        is_resuming,
         narrow,
-        heartbeat_secs: realm.queue_limits.heartbeat_secs,
-        now: realm.clock.now(),
-        realm: actor.clone(),
+        status: status.clone(),
+        account,
+        owner: owner.recipient(),
         shared: realm.clone(),
     })
     .start();
-    let listener =
-        Listener { queue: id.clone(), session: session.clone(), kinds: listener_kinds, all_public_channels };
-    fanout.add(user, listener);
-    realm.queues.write().insert(id, QueueAddress { user, session: session.clone() });
+    fanout.add(user, Listener { queue: id.clone(), session: session.clone(), kinds, all_public_channels });
+    queues.write().insert(id, RunningQueue { user, session: session.clone(), status });
     session
 }
 
@@ -100,69 +209,56 @@ impl Handler<RegisterQueue> for RealmActor {
     type Result = ();
 
     fn handle(&mut self, request: RegisterQueue, ctx: &mut Self::Context) {
-        let (record, ids) =
-            match self.new_record(&request).and_then(|r| Ok((r, self.committer.ids(self.realm.id)?))) {
-                Ok(decided) => decided,
-                Err(error) => return drop(request.answer.send(Err(error))),
-            };
+        let Decided { record, ended, ids } = match self.decide_registration(&request) {
+            Ok(decided) => decided,
+            Err(error) => return drop(request.answer.send(Err(error))),
+        };
         let (realm, fanout, own) = (self.realm.clone(), self.fanout.clone(), ctx.address());
+        let queues = self.registry.queues.clone();
         let registered = Arc::new(record.clone());
-        let answer = request.answer;
+        let (user, answer) = (request.user, request.answer);
         // Runs in log order, so the session listens from exactly its registration on.
         let done = Box::new(move |result: Result<(), DomainError>| {
             let answered = result.map(|()| {
                 let queue = Queue::new(registered.after.0, realm.queue_limits.events_max);
                 let (id, after) = (registered.id.clone(), registered.after);
-                start_session(&realm, &fanout, &own, registered, queue);
+                start_session(&realm, &fanout, &queues, own, (registered, queue), false);
                 RegisteredQueue { id, after }
             });
             let _ = answer.send(answered);
         });
-        self.committer.commit(&self.realm, ids, vec![Fact::QueueRegistered(Box::new(record))], done);
-    }
-}
-
-impl Handler<ResumeQueue> for RealmActor {
-    type Result = ();
-
-    fn handle(&mut self, request: ResumeQueue, ctx: &mut Self::Context) {
-        let outcome = self.resume(&request, ctx);
-        let _ = request.answer.send(outcome);
+        let mut facts: Vec<Fact> =
+            ended.iter().cloned().map(|queue| Fact::Queue(QueueFact::Ended(queue))).collect();
+        facts.push(Fact::Queue(QueueFact::Registered(Box::new(record))));
+        if self.commit(ctx, ids, facts, done)
+            && let Some(ended) = ended
+        {
+            metrics::counter!("millstream_queues_replaced_total").increment(1);
+            self.detach(user, &ended, Dismiss(DomainError::BadEventQueue(ended.clone())));
+        }
     }
 }
 
 impl RealmActor {
-    /// The session of a queue that was registered before a restart: its events are those that the log
-    /// has led to since what the client has.
-    fn resume(&self, request: &ResumeQueue, ctx: &Context<Self>) -> Result<Addr<SessionActor>, DomainError> {
-        if let Some(running) = self.realm.queues.read().get(&request.queue) {
-            return Ok(running.session.clone());
+    /// Ends a queue for its owner or its session; a waiting poll is answered first.
+    fn end_queue(
+        &mut self,
+        ctx: &Context<Self>,
+        queue: QueueId,
+        user: UserId,
+        done: impl FnOnce(Result<(), DomainError>) + 'static,
+    ) {
+        let is_known = self.realm.view.read().queues.get(&queue).is_some_and(|record| record.user == user);
+        self.detach(user, &queue, Close);
+        if !is_known || self.state.has_ended(&queue) {
+            return done(Err(DomainError::BadEventQueue(queue)));
         }
-        let unknown = || DomainError::BadEventQueue(request.queue.clone());
-        if self.state.has_ended(&request.queue) {
-            return Err(unknown());
-        }
-        let record = self.realm.view.read().queues.get(&request.queue).cloned().ok_or_else(unknown)?;
-        if record.user != request.user {
-            return Err(unknown());
-        }
-        let after = request.last_event_id.max(record.after.0 as i64) as u64;
-        let newest = self.committer.ids(self.realm.id)?.event.0;
-        if after >= newest {
-            return Err(DomainError::EventUnknown(request.last_event_id));
-        }
-        // Whoever has nothing yet may never have polled, and gets everything since the registration.
-        let events_max = self.realm.queue_limits.events_max;
-        let mut queue = match request.last_event_id {
-            -1 => Queue::new(after, events_max),
-            _ => Queue::resumed(after, events_max),
-        };
-        for delivered in crate::resume::events_since(&self.realm, &self.committer.log(), &record, after)? {
-            if !queue.push(delivered) {
-                return Err(unknown());
+        match self.committer.upkeep_ids(self.realm.id) {
+            Err(error) => done(Err(error)),
+            Ok(ids) => {
+                self.commit(ctx, ids, vec![Fact::Queue(QueueFact::Ended(queue))], Box::new(done));
             }
         }
-        Ok(start_session(&self.realm, &self.fanout, &ctx.address(), record, queue))
     }
 }
 
@@ -170,35 +266,30 @@ impl Handler<EndQueue> for RealmActor {
     type Result = ();
 
     fn handle(&mut self, EndQueue { queue, user, answer }: EndQueue, ctx: &mut Self::Context) {
-        let done = move |result: Result<(), DomainError>| {
+        self.end_queue(ctx, queue, user, |result| {
             if let Some(answer) = answer {
                 let _ = answer.send(result);
             }
-        };
-        let is_known = self.realm.view.read().queues.get(&queue).is_some_and(|record| record.user == user);
-        let running = self.realm.queues.write().remove(&queue);
-        self.fanout.remove(user, &queue);
-        if let Some(running) = &running {
-            running.session.do_send(Close);
-        }
-        if !is_known {
-            return done(Err(DomainError::BadEventQueue(queue)));
-        }
-        match self.committer.ids(self.realm.id) {
-            Err(error) => done(Err(error)),
-            Ok(ids) => {
-                self.commit(ctx, ids, vec![Fact::QueueEnded(queue)], Box::new(done));
-            }
-        }
+        });
     }
 }
 
-impl Handler<SendHeartbeat> for RealmActor {
+impl Handler<SessionRequest> for RealmActor {
     type Result = ();
 
-    fn handle(&mut self, SendHeartbeat { queue }: SendHeartbeat, _: &mut Self::Context) {
-        if let Err(error) = self.committer.pass(&self.realm, EventBody::Heartbeat, Audience::Queue(queue)) {
-            tracing::debug!(%error, "a heartbeat was left out");
+    fn handle(&mut self, request: SessionRequest, ctx: &mut Self::Context) {
+        match request {
+            SessionRequest::End { queue, user } => self.end_queue(ctx, queue, user, drop),
+            SessionRequest::Detach { queue, user } => self.detach(user, &queue, Close),
+            SessionRequest::Limit { user } => self.limit_queues(ctx, user),
+            SessionRequest::Heartbeat { queue } => {
+                let audience = Audience::Queue(queue);
+                if let Err(error) =
+                    self.committer.publish_ephemeral(&self.realm, EventBody::Heartbeat, audience)
+                {
+                    tracing::debug!(%error, "a heartbeat was skipped");
+                }
+            }
         }
     }
 }

@@ -1,35 +1,36 @@
-//! Settings of the organization and of its people (companions.md 10, endpoints.md 5), and who is a full member as
-//! time passes. Which values there are and who may change them is for `rules::settings`.
+//! Settings of the organization and of users (docs/api/organization.md#update-the-organization,
+//! docs/api/account.md#change-settings), and full members as time passes. Validation and permissions are in
+//! `rules::settings`.
 
 use super::actor::RealmActor;
 use super::address::ask_for_address;
-use super::groups::actor;
-use super::settled::{Moment, Settle, SettledCommand};
+use super::groups::requester;
+use super::serialized::{DecisionContext, Serialized, SerializedCommand};
 use crate::error::DomainError;
 use actix::prelude::*;
-use model::{Directory, Fact, Realm, SettingValue, Timestamp, User, UserId};
+use model::{Directory, Fact, GroupFact, Realm, RealmFact, SettingValue, Timestamp, User, UserFact, UserId};
 use rules::names::{check_full_name_free, parse_full_name};
 use rules::permissions::roles::check_administrator;
 use rules::settings::{
     RealmUpdate, Setting, apply_realm_change, apply_user_default, apply_user_setting, check_realm_update,
-    check_user_settings, full_members_change,
+    check_user_settings, full_members_change, user_value,
 };
 use tokio::sync::oneshot;
 
 /// Change settings of the organization.
-pub(crate) struct UpdateRealm {
-    /// Who does it.
+pub struct UpdateRealm {
+    /// The acting user.
     pub by: UserId,
     /// What is to change.
     pub update: RealmUpdate,
 }
 
-impl SettledCommand for UpdateRealm {
+impl SerializedCommand for UpdateRealm {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        let directory = &moment.directory;
-        let changes = check_realm_update(directory, actor(directory, self.by)?, &self.update)?;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let directory = &context.directory;
+        let changes = check_realm_update(directory, requester(directory, self.by)?, &self.update)?;
         if changes.is_empty() {
             return Ok(((), Vec::new()));
         }
@@ -38,55 +39,56 @@ impl SettledCommand for UpdateRealm {
             apply_realm_change(&mut after, change);
         }
         // The waiting period says who is a full member.
-        let members = full_members_fact(directory, &after, moment.now);
-        let facts = std::iter::once(Fact::RealmChanged(Box::new(after))).chain(members).collect();
+        let members = full_members_fact(directory, &after, context.now);
+        let facts =
+            std::iter::once(Fact::Realm(RealmFact::Changed(Box::new(after)))).chain(members).collect();
         Ok(((), facts))
     }
 }
 
 /// Change what new people start with.
-pub(crate) struct UpdateUserDefaults {
-    /// Who does it.
+pub struct UpdateUserDefaults {
+    /// The acting user.
     pub by: UserId,
     /// Settings with values of the right type.
     pub settings: Vec<(&'static Setting, SettingValue)>,
 }
 
-impl SettledCommand for UpdateUserDefaults {
+impl SerializedCommand for UpdateUserDefaults {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        let directory = &moment.directory;
-        check_administrator(actor(directory, self.by)?)?;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let directory = &context.directory;
+        check_administrator(requester(directory, self.by)?)?;
         check_user_settings(&self.settings)?;
         let mut after = Realm::clone(directory.realm());
         for (setting, value) in self.settings {
             apply_user_default(&mut after, setting, value);
         }
         let is_same = after == **directory.realm();
-        Ok(((), if is_same { Vec::new() } else { vec![Fact::RealmChanged(Box::new(after))] }))
+        Ok(((), if is_same { Vec::new() } else { vec![Fact::Realm(RealmFact::Changed(Box::new(after)))] }))
     }
 }
 
 fn full_members_fact(directory: &Directory, realm: &Realm, now: Timestamp) -> Option<Fact> {
     let (group, added, removed) = full_members_change(directory, realm, now)?;
-    Some(Fact::GroupMembersChanged { group, added, removed })
+    Some(Fact::Group(GroupFact::MembersChanged { group, added, removed }))
 }
 
 /// Make full members of those whose waiting period is over.
 struct RefreshFullMembers;
 
-impl SettledCommand for RefreshFullMembers {
+impl SerializedCommand for RefreshFullMembers {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        let directory = &moment.directory;
-        Ok(((), full_members_fact(directory, directory.realm(), moment.now).into_iter().collect()))
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let directory = &context.directory;
+        Ok(((), full_members_fact(directory, directory.realm(), context.now).into_iter().collect()))
     }
 }
 
 impl RealmActor {
-    /// Looks whether somebody's waiting period is over.
+    /// Checks whether the waiting period of any member is over.
     pub(super) fn tick_full_members(&self, ctx: &mut Context<Self>) {
         let is_due = {
             let view = self.realm.view.read();
@@ -94,14 +96,14 @@ impl RealmActor {
             full_members_change(directory, directory.realm(), now).is_some()
         };
         if is_due {
-            // Nobody waits for the answer; what fails now is tried again at the next tick.
+            // No caller waits; what fails is retried at the next tick.
             let (answer, _) = oneshot::channel();
-            ctx.notify(Settle { command: RefreshFullMembers, answer });
+            ctx.notify(Serialized { command: RefreshFullMembers, answer });
         }
     }
 }
 
-/// What somebody changes about themselves.
+/// Changes of a user's own account.
 #[derive(Clone, Default)]
 pub struct OwnChanges {
     /// Settings with values of the right type.
@@ -110,7 +112,7 @@ pub struct OwnChanges {
     pub full_name: Option<String>,
     /// argon2id hash of a new password, with that of the old one, which must still be stored.
     pub password: Option<NewPassword>,
-    /// Another address, to be confirmed by whoever reads it.
+    /// A new e-mail address, to be confirmed by a link sent to it.
     pub address: Option<String>,
 }
 
@@ -124,24 +126,29 @@ pub struct NewPassword {
 }
 
 /// Change one's own settings, name and password: all or nothing.
-pub(crate) struct UpdateOwnUser {
-    /// Who.
+pub struct UpdateOwnUser {
+    /// The acting user.
     pub user: UserId,
     /// What is to change.
     pub changes: OwnChanges,
 }
 
-impl SettledCommand for UpdateOwnUser {
+impl SerializedCommand for UpdateOwnUser {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        let directory = &moment.directory;
-        let before = actor(directory, self.user)?;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let directory = &context.directory;
+        let before = requester(directory, self.user)?;
         let OwnChanges { settings, full_name, password, address } = self.changes;
         check_user_settings(&settings)?;
         let mut after = User::clone(before);
+        let mut restated = Vec::new();
         for (setting, value) in settings {
+            let was = user_value(&after, setting);
             apply_user_setting(&mut after, setting, value);
+            if user_value(&after, setting) == was {
+                restated.push(setting.name.to_owned());
+            }
         }
         if let Some(raw) = full_name {
             let name = parse_full_name(&raw)?;
@@ -154,9 +161,13 @@ impl SettledCommand for UpdateOwnUser {
             }
             after.password_hash = Some(new_hash);
         }
-        let mut facts = if after == **before { Vec::new() } else { vec![Fact::UserChanged(Box::new(after))] };
+        let mut facts =
+            if after == **before { Vec::new() } else { vec![Fact::User(UserFact::Changed(Box::new(after)))] };
+        if !restated.is_empty() {
+            facts.push(Fact::User(UserFact::SettingsRestated { user: self.user, settings: restated }));
+        }
         if let Some(address) = address {
-            facts.push(ask_for_address(moment, self.user, address)?);
+            facts.push(ask_for_address(context, self.user, address)?);
         }
         Ok(((), facts))
     }

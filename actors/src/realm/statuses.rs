@@ -1,13 +1,13 @@
-//! What people say about themselves (endpoints.md 12).
+//! Statuses of users (docs/api/presence-and-status.md#set-the-own-status).
 
-use super::groups::actor;
-use super::settled::{Moment, SettledCommand};
+use super::groups::requester;
+use super::serialized::{DecisionContext, SerializedCommand};
 use crate::error::DomainError;
-use model::{Fact, NamedStatus, SettingValue, User, UserId};
+use model::{Fact, NamedStatus, PersonalFact, SettingValue, User, UserFact, UserId};
 use rules::settings::{apply_user_setting, user_bool, user_setting};
 use rules::statuses::{StatusRequest, check_status};
 
-/// What a client asks for, as sent; what is left out stays.
+/// The requested status, as sent; absent parts stay unchanged.
 #[derive(Clone, Debug, Default)]
 pub struct WantedStatus {
     /// `status_text`
@@ -23,19 +23,19 @@ pub struct WantedStatus {
 }
 
 /// Say something about oneself, or let an administrator do it.
-pub(crate) struct SetStatus {
-    /// About whom.
+pub struct SetStatus {
+    /// The user whose status changes.
     pub user: UserId,
-    /// What.
+    /// The requested status.
     pub wanted: WantedStatus,
 }
 
-impl SettledCommand for SetStatus {
+impl SerializedCommand for SetStatus {
     type Outcome = ();
 
-    fn decide(self, moment: &mut Moment<'_>) -> Result<((), Vec<Fact>), DomainError> {
-        let directory = &moment.directory;
-        let user = actor(directory, self.user)?;
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let directory = &context.directory;
+        let user = requester(directory, self.user)?;
         let WantedStatus { text, emoji_name, emoji_code, reaction_type, away } = &self.wanted;
         let request = StatusRequest {
             text: text.as_deref(),
@@ -47,13 +47,13 @@ impl SettledCommand for SetStatus {
         let before = directory.status(self.user).map(|status| &**status);
         let status = check_status(before, &request, &rules::custom_emoji::choices(directory))?;
         let mut facts = Vec::new();
-        // Its own event says so where it changes the setting; otherwise clients are told all the same.
+        // Where it changes the setting, that has an event of its own; otherwise clients get one all the same.
         let hidden = away.and_then(|away| with_presence(user, !away));
         let repeated = away.filter(|_| hidden.is_none());
-        facts.extend(hidden.map(|user| Fact::UserChanged(Box::new(user))));
+        facts.extend(hidden.map(|user| Fact::User(UserFact::Changed(Box::new(user)))));
         let named = NamedStatus { away: repeated, text: text.is_some(), emoji: emoji_name.is_some() };
         if named != NamedStatus::default() {
-            facts.push(Fact::UserStatusSet { user: self.user, status, named });
+            facts.push(Fact::Personal(PersonalFact::StatusSet { user: self.user, status, named }));
         }
         Ok(((), facts))
     }

@@ -1,69 +1,78 @@
-//! The background look through an organization for what time has made obsolete: messages that have been kept long
-//! enough, channels in which nobody wrote for long. It remembers nothing: whatever it did not come to, the next one
-//! finds, after a restart too.
+//! The background sweep through an organization: it deletes messages whose retention period is over, and marks channels
+//! as inactive. It keeps no state: the next sweep finds whatever this one did not reach, after a restart too.
 
 use super::actor::RealmActor;
-use crate::changes::{DeleteExpired, Home, NoteInactivity, has_become_idle, has_expired};
+use super::commands::{OpenChannel, OpenDirect};
+use crate::account::{Charged, ask, mailbox};
+use crate::changes::{
+    Change, ChangeCommand, ConversationKey, DeleteExpired, MarkInactive, Routed, has_become_idle, has_expired,
+};
 use crate::error::DomainError;
-use crate::handle::RealmHandle;
+use crate::shared::RealmShared;
+use actix::dev::ToEnvelope;
 use actix::prelude::*;
-use model::{ChannelId, RecipientId, Timestamp};
-
-/// When to look next.
-#[derive(Debug)]
-pub(super) struct Sweeps {
-    due: Timestamp,
-    is_running: bool,
-}
-
-impl Sweeps {
-    /// The first one is due at once: nobody looked while the server did not run.
-    pub fn new(now: Timestamp) -> Self {
-        Self { due: now, is_running: false }
-    }
-}
+use model::{ChannelId, UserId};
+use std::sync::Arc;
+use std::time::Duration;
 
 impl RealmActor {
-    /// Looks through the organization, if it is time. The work is done by the actors of its channels and
-    /// conversations, in small pieces, while everything else goes on.
+    /// Sweeps, if it is time. The work is done by the actors of channels and conversations in small batches, between
+    /// their other commands.
     pub(super) fn tick_sweep(&mut self, ctx: &mut Context<Self>) {
-        let now = self.realm.clock.now();
-        if self.sweeps.is_running || now < self.sweeps.due {
+        let now = self.realm.clock.monotonic();
+        if self.is_sweeping || now < self.sweep_due {
             return;
         }
-        self.sweeps = Sweeps { due: Timestamp(now.0 + self.realm.sweep_secs * 1000), is_running: true };
-        let realm = RealmHandle(self.realm.clone());
-        let ended = async move { sweep(&realm).await }.into_actor(self).map(|outcome, actor, _| {
-            actor.sweeps.is_running = false;
+        (self.is_sweeping, self.sweep_due) = (true, now + Duration::from_secs(self.realm.sweep_secs));
+        let (realm, own) = (self.realm.clone(), ctx.address());
+        let ended = async move { sweep(&realm, &own).await }.into_actor(self).map(|outcome, actor, _| {
+            actor.is_sweeping = false;
             match outcome {
                 Ok(()) | Err(DomainError::Stopping) => {}
-                Err(error) => tracing::warn!(%error, "old messages were left for the next time"),
+                Err(error) => tracing::warn!(%error, "the sweep was interrupted; the next one continues"),
             }
         });
         ctx.spawn(ended);
     }
 }
 
-async fn sweep(realm: &RealmHandle) -> Result<(), DomainError> {
+async fn sweep(realm: &Arc<RealmShared>, actor: &Addr<RealmActor>) -> Result<(), DomainError> {
     let directory = realm.directory();
     let channels: Vec<ChannelId> = directory.channels().map(|channel| channel.id).collect();
-    let directs: Vec<(RecipientId, Vec<model::UserId>)> =
-        directory.directs().map(|direct| (direct.recipient, direct.users.clone())).collect();
+    let directs: Vec<Vec<UserId>> = directory.directs().map(|direct| direct.users.clone()).collect();
     drop(directory);
-    for channel in channels {
-        if has_expired(&realm.0, Home::Channel(channel))? {
-            while !realm.change_in_channel(channel, DeleteExpired).await? {}
+    for id in channels {
+        let open =
+            || async { actor.send(OpenChannel(id)).await.map_err(mailbox)?.ok_or(DomainError::Stopping) };
+        if has_expired(realm, ConversationKey::Channel(id))? {
+            let channel = open().await?;
+            while !change(&channel, DeleteExpired).await? {}
         }
-        if has_become_idle(&realm.0, Home::Channel(channel))? {
-            realm.change_in_channel(channel, NoteInactivity).await?;
+        if has_become_idle(realm, ConversationKey::Channel(id))? {
+            change(&open().await?, MarkInactive).await?;
         }
         tokio::task::yield_now().await;
     }
-    for (recipient, users) in directs {
-        if has_expired(&realm.0, Home::Direct(&users))? {
-            while !realm.change_in_direct(recipient, DeleteExpired).await? {}
+    for users in directs {
+        if has_expired(realm, ConversationKey::Direct(&users))? {
+            let direct = actor.send(OpenDirect(users)).await.map_err(mailbox)?;
+            while !change(&direct, DeleteExpired).await? {}
         }
         tokio::task::yield_now().await;
     }
     Ok(())
+}
+
+/// Lets the actor of a channel or conversation change messages of its own; those cannot have moved away.
+async fn change<A, C>(actor: &Addr<A>, command: C) -> Result<C::Outcome, DomainError>
+where
+    C: ChangeCommand,
+    A: Actor + Handler<Charged<Change<C>>>,
+    A::Context: ToEnvelope<A, Charged<Change<C>>>,
+{
+    let command = Arc::new(command);
+    match ask(actor, |answer| Change { command, answer }).await? {
+        Routed::Done(outcome) => Ok(outcome),
+        Routed::Retry => Err(DomainError::InvalidMessages),
+    }
 }

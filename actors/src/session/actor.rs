@@ -1,20 +1,21 @@
-//! The actor around the queue: holds the waiting poll, answers it, and ends when nobody comes any more.
+//! The actor around the queue: holds the waiting poll, answers it, and ends when its client stays away.
 
-use super::messages::{Close, Deliver, Dismiss, Poll, PollAnswer, Tick};
-use super::queue::{Delivered, Queue, QueueError};
+use super::commands::{Close, Deliver, Delivered, Dismiss, Poll, PollAnswer, Resumed, SessionRequest, Tick};
+use super::queue::{Queue, QueueError};
+use super::status::{AccountBytes, QueueStatus};
 use crate::error::DomainError;
-use crate::realm::{EndQueue, RealmActor};
 use actix::prelude::*;
 use model::event::TypingPlace;
 use model::{
-    Directory, Event, EventBody, EventKind, EventKinds, Flags, QueueOptions, QueueRecord, Timestamp,
-    TopicKey, UserId,
+    Directory, Event, EventBody, EventKind, EventKinds, Flags, QueueOptions, QueueRecord, TopicKey, UserId,
 };
 use rules::narrow::{EventNarrow, NarrowedMessage};
+use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// Events and polls that may wait for one session; `try_send` from the edge is refused past it.
+/// Events and polls that may wait for one session before senders have to wait for room.
 const MAILBOX_MAX: usize = 64;
 
 /// Heartbeats are late by up to so much, each queue by its own time.
@@ -24,43 +25,119 @@ const HEARTBEAT_SPREAD_MILLIS: u64 = 10_000;
 pub struct SessionOptions {
     /// What was registered.
     pub record: Arc<QueueRecord>,
-    /// The queue: new, or rebuilt after a restart.
+    /// The queue, empty.
     pub queue: Queue,
+    /// Whether the events since the client's last one are still being read from the log; they come with [`Resumed`].
+    pub is_resuming: bool,
     /// Its message filter; none for all messages.
     pub narrow: Option<EventNarrow>,
-    /// Seconds of silence after which a heartbeat is sent.
-    pub heartbeat_secs: u32,
-    /// Now.
-    pub now: Timestamp,
-    /// Who ends the queue.
-    pub realm: Addr<RealmActor>,
-    /// Looks up a channel's name for the filter.
+    /// Where others read what they must know of the queue.
+    pub status: Arc<QueueStatus>,
+    /// What all queues of the account hold together.
+    pub account: Rc<AccountBytes>,
+    /// The actor that registers and ends queues.
+    pub owner: Recipient<SessionRequest>,
+    /// Looks up a channel's name for the filter; has the clock and the bounds.
     pub shared: Arc<crate::shared::RealmShared>,
+}
+
+/// What comes to a queue while its past is still being read.
+#[derive(Default)]
+struct Resuming {
+    late: Vec<Delivered>,
+    poll: Option<Poll>,
 }
 
 /// One client's event queue.
 pub struct SessionActor {
     options: SessionOptions,
+    resuming: Option<Resuming>,
     waiting: Option<oneshot::Sender<PollAnswer>>,
-    /// When a poll last began or ended.
-    last_seen: Timestamp,
-    /// When a poll was last given something.
-    last_answer: Timestamp,
+    /// When a poll last began or ended, in monotonic time.
+    last_seen: Duration,
+    /// When a poll was last given something, in monotonic time.
+    last_answer: Duration,
 }
 
 impl SessionActor {
-    /// A session nobody polls yet.
+    /// A session without a poll.
     pub fn new(options: SessionOptions) -> Self {
-        let now = options.now;
-        Self { options, waiting: None, last_seen: now, last_answer: now }
+        let now = options.shared.clock.monotonic();
+        options.status.set_last_seen(now);
+        let resuming = options.is_resuming.then(Resuming::default);
+        Self { options, resuming, waiting: None, last_seen: now, last_answer: now }
     }
 
     /// Gives the waiting poll what there is. A client that went away keeps its events.
     fn answer(&mut self) {
-        if let Some(waiting) = self.waiting.take() {
-            self.last_answer = self.options.shared.clock.now();
-            self.last_seen = self.last_answer;
+        if let Some(waiting) = self.take_waiting() {
+            self.last_answer = self.options.shared.clock.monotonic();
+            self.seen(self.last_answer);
             let _ = waiting.send(Ok(self.options.queue.events()));
+        }
+    }
+
+    /// The poll that waits, be it for new events or for old ones.
+    fn take_waiting(&mut self) -> Option<oneshot::Sender<PollAnswer>> {
+        let early = self.resuming.as_mut().and_then(|resuming| resuming.poll.take());
+        let waiting = self.waiting.take().or(early.map(|poll| poll.answer));
+        self.options.status.set_polled(false);
+        waiting
+    }
+
+    fn seen(&mut self, now: Duration) {
+        self.last_seen = now;
+        self.options.status.set_last_seen(now);
+    }
+
+    fn is_abandoned(&self) -> bool {
+        let early = self.resuming.as_ref().and_then(|resuming| resuming.poll.as_ref());
+        let waiting = self.waiting.as_ref().or(early.map(|poll| &poll.answer));
+        waiting.is_some_and(oneshot::Sender::is_closed)
+    }
+
+    /// Adds an event; false when the queue has ended with it.
+    fn push(&mut self, delivered: Delivered, ctx: &mut Context<Self>) -> bool {
+        let events_max = self.options.shared.queue_limits.events_max;
+        let has_room = match &mut self.resuming {
+            Some(resuming) if resuming.late.len() >= events_max => false,
+            Some(resuming) => {
+                resuming.late.push(delivered);
+                true
+            }
+            None => self.options.queue.push(delivered),
+        };
+        if !has_room {
+            metrics::counter!("millstream_queues_overflowed_total").increment(1);
+            tracing::warn!(queue = %self.options.record.id, "client fell behind; event queue deleted");
+            self.end(ctx);
+            return false;
+        }
+        let account = &self.options.account;
+        let is_over = account.get() > self.options.shared.queue_limits.bytes_per_user_max;
+        if is_over && account.begin_limiting() {
+            self.options.owner.do_send(SessionRequest::Limit { user: self.options.record.user });
+        }
+        true
+    }
+
+    fn poll(&mut self, poll: Poll) {
+        if let Some(last) = poll.last_event_id
+            && let Err(error) = self.options.queue.acknowledge(last, poll.newest)
+        {
+            let error = match error {
+                QueueError::Pruned(newest) => DomainError::EventsPruned(newest),
+                QueueError::Unknown(id) => DomainError::EventUnknown(id),
+            };
+            let _ = poll.answer.send(Err(error));
+            return;
+        }
+        if poll.dont_block || !self.options.queue.is_empty() {
+            self.last_answer = self.last_seen;
+            let _ = poll.answer.send(Ok(self.options.queue.events()));
+        } else {
+            self.waiting = Some(poll.answer);
+            self.options.status.set_polled(true);
         }
     }
 
@@ -72,15 +149,21 @@ impl SessionActor {
 
     fn end(&mut self, ctx: &mut Context<Self>) {
         let id = self.options.record.id.clone();
-        if let Some(waiting) = self.waiting.take() {
+        if let Some(waiting) = self.take_waiting() {
             let _ = waiting.send(Err(DomainError::BadEventQueue(id.clone())));
         }
-        self.options.realm.do_send(EndQueue { queue: id, user: self.options.record.user, answer: None });
+        self.options.owner.do_send(SessionRequest::End { queue: id, user: self.options.record.user });
         ctx.stop();
     }
 }
 
-/// Whether a queue is given an event that its types contain (events.md 2 and 3).
+/// Whether a queue also gets messages of public channels that its owner does not subscribe to: it asked for all of
+/// them, or for those that match its narrow (docs/api/events.md#message).
+pub(crate) fn hears_all_public_channels(options: &QueueOptions) -> bool {
+    options.all_public_channels || !options.narrow.is_empty()
+}
+
+/// Whether a queue gets an event of a type that it takes (docs/api/events.md#client-capabilities).
 pub(crate) fn accepts(options: &QueueOptions, event: &Event) -> bool {
     if !event.clients.include(&options.capabilities) {
         return false;
@@ -147,12 +230,8 @@ impl Handler<Deliver> for SessionActor {
             return;
         }
         let Deliver { event, flags, local_id } = message;
-        if !self.options.queue.push(Delivered { event, flags, local_id }) {
-            metrics::counter!("millstream_queues_overflowed_total").increment(1);
-            tracing::warn!(queue = %self.options.record.id, "client fell behind, queue dropped");
-            return self.end(ctx);
-        }
-        if self.waiting.is_some() && !self.options.queue.is_empty() {
+        let is_kept = self.push(Delivered { event, flags, local_id }, ctx);
+        if is_kept && self.waiting.is_some() && !self.options.queue.is_empty() {
             self.answer();
         }
     }
@@ -164,22 +243,50 @@ impl Handler<Poll> for SessionActor {
     fn handle(&mut self, poll: Poll, _: &mut Self::Context) {
         // A second poll ends the first with whatever is there.
         self.answer();
-        self.last_seen = self.options.shared.clock.now();
-        if let Some(last) = poll.last_event_id
-            && let Err(error) = self.options.queue.acknowledge(last, poll.newest)
-        {
-            let error = match error {
-                QueueError::Pruned(newest) => DomainError::EventsPruned(newest),
-                QueueError::Unknown(id) => DomainError::EventUnknown(id),
-            };
-            let _ = poll.answer.send(Err(error));
-            return;
+        self.seen(self.options.shared.clock.monotonic());
+        match &mut self.resuming {
+            Some(resuming) => {
+                resuming.poll = Some(poll);
+                self.options.status.set_polled(true);
+            }
+            None => self.poll(poll),
         }
-        if poll.dont_block || !self.options.queue.is_empty() {
-            self.last_answer = self.last_seen;
-            let _ = poll.answer.send(Ok(self.options.queue.events()));
-        } else {
-            self.waiting = Some(poll.answer);
+    }
+}
+
+impl Handler<Resumed> for SessionActor {
+    type Result = ();
+
+    fn handle(&mut self, Resumed(result): Resumed, ctx: &mut Self::Context) {
+        let Some(resuming) = self.resuming.take() else { return };
+        self.options.status.set_polled(false);
+        let poll = match (result, resuming.poll) {
+            (Ok(events), poll) => {
+                self.seen(self.options.shared.clock.monotonic());
+                let late = resuming.late.into_iter();
+                for delivered in events.into_iter().chain(late) {
+                    if !self.push(delivered, ctx) {
+                        let id = self.options.record.id.clone();
+                        drop(poll.map(|poll| poll.answer.send(Err(DomainError::BadEventQueue(id)))));
+                        return;
+                    }
+                }
+                poll
+            }
+            (Err(error), poll) => {
+                let is_over = matches!(error, DomainError::BadEventQueue(_));
+                drop(poll.map(|poll| poll.answer.send(Err(error))));
+                if is_over {
+                    return self.end(ctx);
+                }
+                // The registration stays: the next poll tries again.
+                let (queue, user) = (self.options.record.id.clone(), self.options.record.user);
+                self.options.owner.do_send(SessionRequest::Detach { queue, user });
+                return ctx.stop();
+            }
+        };
+        if let Some(poll) = poll {
+            self.poll(poll);
         }
     }
 }
@@ -189,20 +296,24 @@ impl Handler<Tick> for SessionActor {
 
     fn handle(&mut self, Tick { now }: Tick, ctx: &mut Self::Context) {
         // A client that hung up no longer waits; the idle time runs from here.
-        if self.waiting.as_ref().is_some_and(oneshot::Sender::is_closed) {
-            self.waiting = None;
-            self.last_seen = now;
+        if self.is_abandoned() {
+            drop(self.take_waiting());
+            self.seen(now);
         }
-        if self.waiting.is_none() {
-            let idle_millis = u64::from(self.options.record.options.idle_secs_max) * 1000;
-            if now.millis_since(self.last_seen) >= idle_millis {
+        if !self.options.status.is_polled() {
+            let limits = &self.options.shared.queue_limits;
+            if now.saturating_sub(self.last_seen) >= limits.idle_of(&self.options.record.options) {
                 self.end(ctx);
             }
             return;
         }
-        let silence_millis = u64::from(self.options.heartbeat_secs) * 1000 + self.heartbeat_delay_millis();
-        if now.millis_since(self.last_answer.max(self.last_seen)) >= silence_millis {
-            self.options.realm.do_send(crate::realm::SendHeartbeat { queue: self.options.record.id.clone() });
+        if self.resuming.is_some() {
+            return;
+        }
+        let silence = Duration::from_secs(self.options.shared.queue_limits.heartbeat_secs.into())
+            + Duration::from_millis(self.heartbeat_delay_millis());
+        if now.saturating_sub(self.last_answer.max(self.last_seen)) >= silence {
+            self.options.owner.do_send(SessionRequest::Heartbeat { queue: self.options.record.id.clone() });
             // Asked for once; the answer to the poll sets it again.
             self.last_answer = now;
         }
@@ -221,9 +332,9 @@ impl Handler<Close> for SessionActor {
 impl Handler<Dismiss> for SessionActor {
     type Result = ();
 
-    fn handle(&mut self, _: Dismiss, ctx: &mut Self::Context) {
-        if let Some(waiting) = self.waiting.take() {
-            let _ = waiting.send(Err(DomainError::UserDeactivated));
+    fn handle(&mut self, Dismiss(why): Dismiss, ctx: &mut Self::Context) {
+        if let Some(waiting) = self.take_waiting() {
+            let _ = waiting.send(Err(why));
         }
         ctx.stop();
     }

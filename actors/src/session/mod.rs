@@ -2,10 +2,14 @@
 //! the client has acknowledged them, and answers the poll that waits.
 
 mod actor;
-mod messages;
+mod commands;
 mod queue;
+mod registry;
+mod status;
 
 pub use actor::{SessionActor, SessionOptions};
-pub(crate) use actor::{accepts, wants};
-pub use messages::{Close, Deliver, Dismiss, Poll, PollAnswer, Tick};
-pub use queue::{Delivered, Queue};
+pub(crate) use actor::{accepts, hears_all_public_channels, wants};
+pub use commands::{Close, Deliver, Delivered, Dismiss, Poll, PollAnswer, Resumed, SessionRequest, Tick};
+pub use queue::Queue;
+pub use registry::{Queues, RunningQueue};
+pub use status::{AccountBytes, QueueStatus};

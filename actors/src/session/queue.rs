@@ -1,21 +1,19 @@
-//! The queue itself: a cursor, a bound and a list of references. No clock, no actor.
+//! The queue itself: a cursor, bounds and a list of references. No clock, no actor.
 
-use model::{Event, Flags};
+use super::commands::Delivered;
+use super::status::{AccountBytes, QueueStatus};
 use std::collections::VecDeque;
+use std::rc::Rc;
 use std::sync::Arc;
 
-/// An event in one client's queue.
-#[derive(Clone, Debug)]
-pub struct Delivered {
-    /// The event, shared.
-    pub event: Arc<Event>,
-    /// What the message is to this user.
-    pub flags: Flags,
-    /// The client's own name for its message.
-    pub local_id: Option<Arc<str>>,
+impl Delivered {
+    /// Memory that it takes where no other queue shares the event, bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<Self>() + self.event.bytes()
+    }
 }
 
-/// Why an acknowledgement is refused (companions.md 3).
+/// Why an acknowledgement is refused (docs/api/events.md#poll-a-queue).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueError {
     /// The client acknowledged more before than this.
@@ -33,17 +31,52 @@ pub struct Queue {
     /// The client's first poll may say -1, or any number up to where it registered.
     was_polled: bool,
     events_max: usize,
+    charge: Charge,
+}
+
+/// Bytes of one queue, counted for its account too as long as they are held.
+#[derive(Debug, Default)]
+struct Charge {
+    account: Rc<AccountBytes>,
+    status: Arc<QueueStatus>,
+}
+
+impl Charge {
+    fn add(&self, delivered: &Delivered) {
+        self.account.add(&delivered.event);
+        self.status.set_bytes(self.status.bytes() + delivered.bytes());
+    }
+
+    fn remove(&self, delivered: &Delivered) {
+        self.account.remove(&delivered.event);
+        self.status.set_bytes(self.status.bytes().saturating_sub(delivered.bytes()));
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        self.events.iter().for_each(|delivered| self.charge.remove(delivered));
+    }
 }
 
 impl Queue {
     /// A queue whose client had acknowledged events up to `after` before the server was restarted.
     pub fn resumed(after: u64, events_max: usize) -> Self {
-        Self { was_polled: true, ..Self::new(after, events_max) }
+        let mut queue = Self::new(after, events_max);
+        queue.was_polled = true;
+        queue
     }
 
     /// An empty queue behind an event number, for so many events.
     pub fn new(after: u64, events_max: usize) -> Self {
-        Self { events: VecDeque::new(), acknowledged: after as i64, was_polled: false, events_max }
+        let charge = Charge::default();
+        Self { events: VecDeque::new(), acknowledged: after as i64, was_polled: false, events_max, charge }
+    }
+
+    /// The same queue, still empty, with its bytes counted for an account and shown in a status.
+    pub fn charged(mut self, account: Rc<AccountBytes>, status: Arc<QueueStatus>) -> Self {
+        self.charge = Charge { account, status };
+        self
     }
 
     /// Adds an event; false when the client is too far behind, so that the queue must end.
@@ -56,6 +89,7 @@ impl Queue {
         if self.events.len() >= self.events_max {
             return false;
         }
+        self.charge.add(&delivered);
         self.events.push_back(delivered);
         true
     }
@@ -83,7 +117,9 @@ impl Queue {
             return Err(QueueError::Unknown(last_event_id));
         }
         while self.events.front().is_some_and(|first| first.event.number.0 as i64 <= last_event_id) {
-            self.events.pop_front();
+            if let Some(first) = self.events.pop_front() {
+                self.charge.remove(&first);
+            }
         }
         self.acknowledged = last_event_id;
         self.was_polled = true;
@@ -104,7 +140,7 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{EventBody, EventNumber};
+    use model::{Event, EventBody, EventNumber, Flags};
 
     fn delivered(number: u64) -> Delivered {
         let event = Arc::new(Event::new(EventNumber(number), EventBody::Heartbeat));
@@ -116,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn acknowledged_events_are_dropped_and_others_come_again() {
+    fn unacknowledged_events_are_repeated() {
         let mut queue = Queue::new(10, 100);
         for number in [11, 15, 20] {
             assert!(queue.push(delivered(number)));
@@ -133,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_registration_showed_is_not_repeated() {
+    fn events_before_registration_are_not_delivered() {
         let mut queue = Queue::new(10, 100);
         assert!(queue.push(delivered(12)));
         assert!(queue.push(delivered(14)));
@@ -144,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_of_several_numbers_stays_until_its_last() {
+    fn event_with_several_numbers_stays_until_last_is_acknowledged() {
         let mut queue = Queue::resumed(10, 100);
         let body =
             EventBody::MessagesDeleted { place: None, messages: [1, 2, 3].map(model::MessageId).to_vec() };
@@ -161,14 +197,14 @@ mod tests {
     }
 
     #[test]
-    fn the_first_poll_cannot_come_from_the_future() {
+    fn acknowledging_future_event_is_refused() {
         let mut queue = Queue::new(10, 100);
         assert_eq!(queue.acknowledge(99, 14), Err(QueueError::Unknown(99)));
         assert_eq!(queue.acknowledge(14, 14), Ok(()));
     }
 
     #[test]
-    fn a_client_too_far_behind_is_noticed() {
+    fn queue_past_event_limit_overflows() {
         let mut queue = Queue::new(0, 2);
         assert!(queue.push(delivered(1)));
         assert!(queue.push(delivered(2)));

@@ -1,14 +1,20 @@
-//! The one way in which decisions become true: a frame is queued for the log; when it is durable, and
-//! not before, memory changes, events go out and the caller gets its answer, all in the order of the log.
+//! The commit pipeline, the only way in which decisions take effect: a frame is queued for the log; when it is durable, and
+//! not before, memory changes, events are sent and the caller gets its result, all in the order of the log.
 
-use super::ahead::ChannelsAhead;
 use super::sequencer::Sequencer;
 use super::sink::Durability;
+use super::uncommitted::UncommittedChannels;
+use super::write_budget::WriteBudget;
+use crate::account;
 use crate::error::DomainError;
 use crate::fanout::Fanout;
+use crate::health::{Pause, StorageHealth};
 use crate::shared::RealmShared;
-use model::{Audience, Channel, ChannelId, Event, EventBody, EventNumber, Fact, Frame, RealmId};
-use std::cell::{Cell, RefCell};
+use model::{
+    Audience, Channel, ChannelId, Event, EventBody, EventNumber, Fact, Frame, Message, MessageId, QueueFact,
+    RealmId, RecipientId, Subscription, UserFact, UserId,
+};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -17,6 +23,11 @@ use storage::{Applied, ProjectionSender};
 
 /// Called once on the shard's thread: after the frame was published, or when it never will be.
 pub type Done = Box<dyn FnOnce(Result<(), DomainError>)>;
+
+thread_local! {
+    /// The commit pipeline of the shard that this thread is.
+    pub(crate) static COMMITTER: OnceCell<Rc<Committer>> = const { OnceCell::new() };
+}
 
 /// Frames that may wait for the disk in one shard. Past it commands are refused as overloaded.
 pub const PENDING_FRAMES_MAX: usize = 16_384;
@@ -28,9 +39,9 @@ enum What {
     /// A frame that the log has been given.
     Frame(Frame),
     /// An event that is not kept (typing, presence); it waits for the frames decided before it.
-    Passing(Box<Event>, Audience),
-    /// Nothing but the answer: somebody waits for what was decided before.
-    Turn,
+    Ephemeral(Box<Event>, Audience),
+    /// Only a callback, when everything decided before is published.
+    Barrier,
 }
 
 struct Pending {
@@ -42,9 +53,18 @@ struct Pending {
 }
 
 struct RealmSlot {
+    realm: Arc<RealmShared>,
     sequencer: Sequencer,
     epoch: u64,
     fanout: Rc<Fanout>,
+}
+
+/// Why a shard takes no changes.
+#[derive(Clone, Copy)]
+struct Failure {
+    pause: Pause,
+    /// Whether the journal works all the same, so that what keeps clients reading can be stored.
+    takes_upkeep: bool,
 }
 
 /// The commit pipeline of a shard. Lives on the shard's thread.
@@ -55,8 +75,15 @@ pub struct Committer {
     slots: RefCell<HashMap<RealmId, RealmSlot>>,
     pending: RefCell<VecDeque<Pending>>,
     last_ticket: Cell<Ticket>,
-    ahead: RefCell<ChannelsAhead>,
-    failure: RefCell<Option<String>>,
+    uncommitted: RefCell<UncommittedChannels>,
+    /// Messages as they were when a change of them was decided, until it is published.
+    targets: RefCell<HashMap<(RealmId, MessageId), Arc<Message>>>,
+    budget: RefCell<Option<WriteBudget>>,
+    shard: usize,
+    health: Arc<StorageHealth>,
+    failure: Cell<Option<Failure>>,
+    /// How often the shard has begun anew from what is durable.
+    generation: Cell<u64>,
 }
 
 impl Committer {
@@ -65,6 +92,7 @@ impl Committer {
         log: Arc<dyn RealmLog>,
         durability: Arc<Durability>,
         projection: ProjectionSender,
+        (shard, health): (usize, Arc<StorageHealth>),
     ) -> Rc<Self> {
         Rc::new(Self {
             log,
@@ -73,31 +101,73 @@ impl Committer {
             slots: RefCell::default(),
             pending: RefCell::default(),
             last_ticket: Cell::new(0),
-            ahead: RefCell::default(),
-            failure: RefCell::default(),
+            uncommitted: RefCell::default(),
+            targets: RefCell::default(),
+            budget: RefCell::default(),
+            shard,
+            health,
+            failure: Cell::default(),
+            generation: Cell::new(0),
         })
     }
 
+    /// Bounds what each account has written.
+    pub fn limit_writes(&self, budget: WriteBudget) {
+        *self.budget.borrow_mut() = Some(budget);
+    }
+
     /// Adds an organization of this shard.
-    pub fn add_realm(&self, realm: RealmId, sequencer: Sequencer, epoch: u64, fanout: Rc<Fanout>) {
-        self.slots.borrow_mut().insert(realm, RealmSlot { sequencer, epoch, fanout });
+    pub fn add_realm(&self, realm: Arc<RealmShared>, sequencer: Sequencer, epoch: u64, fanout: Rc<Fanout>) {
+        self.slots.borrow_mut().insert(realm.id, RealmSlot { realm, sequencer, epoch, fanout });
+    }
+
+    /// How often the shard has restarted from the durable state. Actors drop what they remember of pending decisions
+    /// when this changes.
+    pub fn generation(&self) -> u64 {
+        self.generation.get()
     }
 
     /// The next ids of an organization, to decide with. They are taken when `commit` gets them back.
     ///
     /// # Errors
-    /// [`DomainError::Storage`] after a failure, [`DomainError::Overloaded`] when too much waits.
+    /// [`DomainError::Paused`] while the disk is almost full and after a failure, [`DomainError::Overloaded`] when too
+    /// much waits, [`DomainError::WriteBudgetSpent`] when the account of the request has had too much written.
     pub fn ids(&self, realm: RealmId) -> Result<Sequencer, DomainError> {
-        if let Some(why) = self.failure.borrow().as_ref() {
-            return Err(DomainError::Storage(why.clone()));
+        if let Some(failure) = self.failure.get() {
+            return Err(DomainError::Paused(failure.pause));
         }
-        if self.pending.borrow().len() >= PENDING_FRAMES_MAX {
-            return Err(DomainError::Overloaded);
+        if self.health.is_read_only() {
+            return Err(DomainError::Paused(Pause::LowSpace));
         }
-        match self.slots.borrow().get(&realm) {
-            Some(slot) => Ok(slot.sequencer),
-            None => Err(DomainError::Stopping),
+        if let (Some(account), Some(budget)) = (account::current(), self.budget.borrow_mut().as_mut()) {
+            budget.check(realm, account)?;
         }
+        self.upkeep_ids(realm)
+    }
+
+    /// As `ids`, for the little that keeps clients reading and deliveries from being repeated: it is stored as long as
+    /// the journal can.
+    ///
+    /// # Errors
+    /// As for `ids`.
+    pub fn upkeep_ids(&self, realm: RealmId) -> Result<Sequencer, DomainError> {
+        if let Some(failure) = self.failure.get().filter(|failure| !failure.takes_upkeep) {
+            return Err(DomainError::Paused(failure.pause));
+        }
+        self.check_room()?;
+        self.next_ids(realm)
+    }
+
+    fn check_room(&self) -> Result<(), DomainError> {
+        if self.pending.borrow().len() < PENDING_FRAMES_MAX { Ok(()) } else { Err(DomainError::Overloaded) }
+    }
+
+    /// The next ids of an organization, whether or not they can be taken.
+    ///
+    /// # Errors
+    /// [`DomainError::Stopping`].
+    pub fn next_ids(&self, realm: RealmId) -> Result<Sequencer, DomainError> {
+        self.slots.borrow().get(&realm).map(|slot| slot.sequencer).ok_or(DomainError::Stopping)
     }
 
     /// Queues what was decided with `ids` as one frame; true when the log took it. `done` runs when the
@@ -107,7 +177,7 @@ impl Committer {
         match self.append(realm, ids, facts) {
             Ok((ticket, frame)) => {
                 self.last_ticket.set(ticket);
-                self.ahead.borrow_mut().note(realm.id, ticket, &frame.facts);
+                self.uncommitted.borrow_mut().note(realm.id, ticket, &frame.facts);
                 let what = What::Frame(frame);
                 let pending = Pending { ticket, realm: realm.clone(), what, done: Some(done) };
                 self.pending.borrow_mut().push_back(pending);
@@ -128,7 +198,10 @@ impl Committer {
     ) -> Result<(Ticket, Frame), DomainError> {
         {
             let view = realm.view.read();
-            facts.extend(crate::announce::note_known_people(&view.directory, &facts));
+            // A command whose messages come last has put it before them.
+            if !facts.iter().any(|fact| matches!(fact, Fact::User(UserFact::VisibilityChanged { .. }))) {
+                facts.extend(crate::announce::record_user_visibility(&view.directory, &facts));
+            }
             facts.extend(crate::announce::note(&view.directory, &facts));
         }
         let mut slots = self.slots.borrow_mut();
@@ -137,50 +210,78 @@ impl Committer {
         let bytes = FrameBytes {
             realm: realm.id.0,
             sequence: ids.sequence.0,
-            payload: storage::encode_frame(&frame)?,
+            // It only fails for what is longer than any record may be.
+            payload: storage::encode_frame(&frame).map_err(|_| DomainError::TooLarge)?,
         };
+        let payload_bytes = bytes.payload.len() as u64;
         let ticket = self.log.append(bytes, slot.epoch).map_err(|error| match error {
             LogError::Behind => DomainError::Overloaded,
             LogError::TooLarge { .. } => DomainError::TooLarge,
-            error => DomainError::Storage(error.to_string()),
+            error => DomainError::Paused(Pause::from(&error)),
         })?;
+        if let (Some(account), Some(budget)) = (account::current(), self.budget.borrow_mut().as_mut()) {
+            budget.charge(realm.id, account, payload_bytes);
+        }
         ids.sequence = ids.sequence.next();
         ids.event.0 += frame.facts.iter().map(Fact::events_max).sum::<u64>();
         slot.sequencer = ids;
         Ok((ticket, frame))
     }
 
-    /// A channel's record, where it was changed and that is not published yet. A message in an actor's mailbox
-    /// would come too late to keep out what is queued before it.
-    pub fn channel_ahead(&self, realm: RealmId, channel: ChannelId) -> Option<Arc<Channel>> {
-        self.ahead.borrow().get(realm, channel)
+    /// Keeps the body of a message whose change is about to be committed: memory follows the change, and events say what
+    /// was before. A change is decided when everything before it is published, so nothing else changes it meanwhile.
+    pub fn keep_target(&self, realm: RealmId, target: Arc<Message>) {
+        self.targets.borrow_mut().insert((realm, target.id), target);
     }
 
-    /// Whether messages from another channel are on their way to this one. Whoever decides about all of its messages
+    /// A channel's record, where it was changed and that is not published yet. A message in an actor's mailbox
+    /// would come too late to keep out what is queued before it.
+    pub fn uncommitted_channel(&self, realm: RealmId, channel: ChannelId) -> Option<Arc<Channel>> {
+        self.uncommitted.borrow().get(realm, channel)
+    }
+
+    /// Whether messages from another channel are on their way to this one. Anyone who decides about all of its messages
     /// waits for them.
     pub fn is_awaiting_messages(&self, realm: RealmId, channel: ChannelId) -> bool {
-        self.ahead.borrow().is_awaiting(realm, channel)
+        self.uncommitted.borrow().is_awaiting(realm, channel)
+    }
+
+    /// Users who were subscribed to a channel in frames that are not published yet.
+    pub fn uncommitted_subscriptions(
+        &self,
+        realm: RealmId,
+        channel: ChannelId,
+    ) -> Vec<(UserId, Subscription)> {
+        let uncommitted = self.uncommitted.borrow();
+        uncommitted.subscriptions(realm, channel).map(|(user, own)| (user, own.clone())).collect()
+    }
+
+    /// The recipient of a direct conversation (users sorted) that was created in a frame that is not published yet.
+    pub fn uncommitted_direct(&self, realm: RealmId, users: &[UserId]) -> Option<RecipientId> {
+        self.uncommitted.borrow().direct(realm, users)
     }
 
     /// Sends an event that is not kept, after everything decided before it.
     ///
     /// # Errors
     /// As for `ids`.
-    pub fn pass(
+    pub fn publish_ephemeral(
         &self,
         realm: &Arc<RealmShared>,
         body: EventBody,
         audience: Audience,
     ) -> Result<(), DomainError> {
-        let mut ids = self.ids(realm.id)?;
+        self.check_room()?;
+        let mut ids = self.next_ids(realm.id)?;
         if ids.event > ids.reserved {
+            ids = self.upkeep_ids(realm.id)?;
             // A restart must not give these numbers out again: a block of them goes through the log.
             ids.reserved = EventNumber(ids.event.0 + RESERVED_EVENTS);
-            let fact = Fact::EventNumbersReserved(ids.reserved);
+            let fact = Fact::Queue(QueueFact::EventNumbersReserved(ids.reserved));
             if !self.commit(realm, ids, vec![fact], Box::new(|_| {})) {
                 return Err(DomainError::Overloaded);
             }
-            ids = self.ids(realm.id)?;
+            ids = self.next_ids(realm.id)?;
         }
         let event = Event::new(ids.event, body);
         ids.event = ids.event.next();
@@ -190,7 +291,7 @@ impl Committer {
         let pending = Pending {
             ticket: self.last_ticket.get(),
             realm: realm.clone(),
-            what: What::Passing(Box::new(event), audience),
+            what: What::Ephemeral(Box::new(event), audience),
             done: None,
         };
         self.pending.borrow_mut().push_back(pending);
@@ -200,15 +301,15 @@ impl Committer {
 
     /// Runs `then` on the shard's thread when everything decided so far is published, in this or any other
     /// organization of the shard; at once when nothing waits.
-    pub fn when_settled(&self, realm: &Arc<RealmShared>, then: Done) {
-        if let Some(why) = self.failure.borrow().as_ref() {
-            return then(Err(DomainError::Storage(why.clone())));
+    pub fn after_pending_commits(&self, realm: &Arc<RealmShared>, then: Done) {
+        if let Some(failure) = self.failure.get() {
+            return then(Err(DomainError::Paused(failure.pause)));
         }
         if self.is_idle() {
             return then(Ok(()));
         }
         let ticket = self.last_ticket.get();
-        let pending = Pending { ticket, realm: realm.clone(), what: What::Turn, done: Some(then) };
+        let pending = Pending { ticket, realm: realm.clone(), what: What::Barrier, done: Some(then) };
         self.pending.borrow_mut().push_back(pending);
         self.durability.wake();
     }
@@ -239,12 +340,13 @@ impl Committer {
             let Some(first) = batch.front() else { break };
             let realm = first.realm.clone();
             if let Err(error) = self.publish(&realm, batch) {
-                self.fail(&error.to_string());
+                tracing::error!(%error, "durable frames cannot be published");
+                self.fail(Pause::TreesFailed, false);
                 break;
             }
         }
-        if let Some(why) = self.durability.failure() {
-            self.fail(&why);
+        if let Some(error) = self.durability.failure() {
+            self.fail(Pause::from(&error), false);
         }
     }
 
@@ -274,14 +376,19 @@ impl Committer {
             let mut view = realm.view.write();
             for pending in batch {
                 match pending.what {
-                    What::Passing(event, audience) => announced.push(vec![(*event, audience)]),
-                    What::Turn => announced.push(Vec::new()),
+                    What::Ephemeral(event, audience) => announced.push(vec![(*event, audience)]),
+                    What::Barrier => announced.push(Vec::new()),
                     What::Frame(frame) => {
                         let sequence = view.progress.sequence.next();
-                        let before = crate::announce::Before::of(&view, &frame);
+                        for id in frame.facts.iter().filter_map(Fact::changed_message) {
+                            if let Some(own) = self.targets.borrow_mut().remove(&(realm.id, id)) {
+                                view.recent.warm(sequence, own);
+                            }
+                        }
+                        let before = crate::announce::PreImages::of(&view, &frame);
                         let rows = view.apply(sequence, &frame)?;
                         realm.outbox.note(&view.jobs, sequence, &frame.facts);
-                        realm.noticing.note(&frame.facts);
+                        realm.notifications.note(&frame.facts);
                         note_keys(realm, &frame);
                         announced.push(crate::announce::events(&view, &before, &frame));
                         let (progress, stored) = (view.progress, view.recent.stored());
@@ -291,12 +398,8 @@ impl Committer {
                 answers.push(pending.done);
             }
         }
-        self.ahead.borrow_mut().forget(realm.id, upto);
-        for applied in applied {
-            if let Some(projection) = self.projection.borrow().as_ref() {
-                projection.send(applied)?;
-            }
-        }
+        self.uncommitted.borrow_mut().forget(realm.id, upto);
+        let is_followed = self.forward_to_projection(applied);
         // Each answer right behind its own events: a queue that registers starts exactly there.
         for (events, done) in announced.into_iter().zip(answers) {
             for (event, audience) in events {
@@ -306,21 +409,89 @@ impl Committer {
                 done(Ok(()));
             }
         }
+        if self.is_idle() {
+            // What is left belongs to changes that were refused.
+            self.targets.borrow_mut().clear();
+        }
+        if let Err(pause) = is_followed {
+            self.fail(pause, true);
+        }
         Ok(())
     }
 
-    /// Nothing is accepted any more, and nobody gets an answer that might not be true.
-    fn fail(&self, why: &str) {
-        if self.failure.borrow().is_none() {
-            tracing::error!(why, "the shard accepts no more changes; restart the server");
-            *self.failure.borrow_mut() = Some(why.to_owned());
+    /// Hands rows to the trees. Frames are durable without them: what cannot be handed over is made up for from the
+    /// journal once the trees work again.
+    fn forward_to_projection(&self, applied: Vec<Applied>) -> Result<(), Pause> {
+        let projection = self.projection.borrow();
+        let Some(projection) = projection.as_ref() else { return Ok(()) };
+        if applied.into_iter().try_for_each(|applied| projection.send(applied)).is_ok() {
+            return Ok(());
+        }
+        let is_full = projection.failure().is_some_and(|failure| failure.is_full);
+        Err(if is_full { Pause::DiskFull } else { Pause::TreesFailed })
+    }
+
+    /// No changes are accepted until `resume`, and no caller gets a wrong answer. `takes_upkeep` where
+    /// the journal works all the same; then what it was given already still becomes durable.
+    pub fn fail(&self, pause: Pause, takes_upkeep: bool) {
+        let before = self.failure.replace(Some(Failure { pause, takes_upkeep }));
+        if before.is_none() {
+            tracing::error!(shard = self.shard, reason = pause.name(), "{pause}");
+        }
+        if before.is_none_or(|before| before.pause != pause) {
+            self.health.pause(self.shard, pause);
+        }
+        if takes_upkeep {
+            return;
         }
         let failed: Vec<Pending> = self.pending.borrow_mut().drain(..).collect();
+        // What comes now waits for nothing that failed, and takes no number that only a failed frame reserved.
+        self.last_ticket.set(self.durability.upto());
+        for slot in self.slots.borrow_mut().values_mut() {
+            slot.sequencer = slot.sequencer.back_to(&slot.realm.view.read());
+        }
         for pending in failed {
             if let Some(done) = pending.done {
-                done(Err(DomainError::Storage(why.to_owned())));
+                done(Err(DomainError::Paused(pause)));
             }
         }
+    }
+
+    /// Nothing more goes to the trees, so that their writer can end.
+    pub fn detach(&self) {
+        self.projection.borrow_mut().take();
+    }
+
+    /// Begins anew from what is durable, after the log has recovered: what was decided beyond it is forgotten, and
+    /// changes are taken again.
+    ///
+    /// # Errors
+    /// [`DomainError::Storage`] when an organization in memory is not what the log says; nothing has changed then.
+    pub fn resume(&self, projection: Option<ProjectionSender>) -> Result<(), DomainError> {
+        let mut slots = self.slots.borrow_mut();
+        for slot in slots.values_mut() {
+            let opened = self.log.open(slot.realm.id.0, 0).map_err(storage::StoreError::from)?;
+            let view = slot.realm.view.read();
+            let known = view.progress.sequence.0;
+            if known != opened.last_sequence {
+                let why =
+                    format!("memory has frame {known} of {}, the log {}", view.realm(), opened.last_sequence);
+                return Err(DomainError::Storage(why));
+            }
+            (slot.sequencer, slot.epoch) = (slot.sequencer.back_to(&view), opened.epoch);
+            slot.fanout.forget_echoes();
+        }
+        drop(slots);
+        if let Some(projection) = projection {
+            *self.projection.borrow_mut() = Some(projection);
+        }
+        *self.uncommitted.borrow_mut() = UncommittedChannels::default();
+        self.durability.forget_failure();
+        self.last_ticket.set(self.durability.upto());
+        self.generation.set(self.generation.get() + 1);
+        self.failure.set(None);
+        self.health.resume(self.shard);
+        Ok(())
     }
 
     /// Lets go of the trees, so that their writer can end.
@@ -330,10 +501,10 @@ impl Committer {
     }
 }
 
-/// A new API key is good from the moment on in which it is durable; the look-up must know it before the answer.
+/// A new API key is valid once it is durable; the lookup must know it before the response is sent.
 fn note_keys(realm: &RealmShared, frame: &Frame) {
     for fact in &frame.facts {
-        if let Fact::UserCreated(user) | Fact::UserChanged(user) = fact {
+        if let Fact::User(UserFact::Created(user) | UserFact::Changed(user)) = fact {
             realm.credentials.add(realm.id, user);
         }
     }

@@ -1,13 +1,17 @@
-//! A shard: one thread whose actors decide for some of the organizations, and the one way in which
-//! what they decide becomes true.
+//! A shard: one thread whose actors decide for some of the organizations, and the commit pipeline
+//! through which their decisions take effect.
 
-mod ahead;
 mod commit;
 mod sequencer;
-mod settled;
+mod serial;
 mod sink;
+mod uncommitted;
+mod write_budget;
 
+pub(crate) use commit::COMMITTER;
 pub use commit::{Committer, Done};
 pub use sequencer::Sequencer;
-pub use settled::SettledQueue;
+pub use serial::SerialQueue;
+pub(crate) use serial::{RunNext, SerialActor};
 pub use sink::{Durability, DurableSink};
+pub use write_budget::WriteBudget;

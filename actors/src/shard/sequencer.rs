@@ -1,4 +1,4 @@
-//! Hands out every id of an organization. An id counts as taken only when the frame that uses it was
+//! Allocates the ids of an organization. An id counts as used only when the frame that uses it was
 //! accepted by the log, so that a refused command leaves no hole.
 
 use model::{ChannelId, EventNumber, MessageId, RecipientId, Sequence, UserId};
@@ -7,17 +7,17 @@ use storage::View;
 /// The next ids of one organization.
 #[derive(Clone, Copy, Debug)]
 pub struct Sequencer {
-    /// Next frame.
+    /// The number of the next frame.
     pub sequence: Sequence,
-    /// Next event.
+    /// The number of the next event.
     pub event: EventNumber,
     /// Events outside the log may have numbers up to this one.
     pub reserved: EventNumber,
-    /// Next message.
+    /// The id of the next message.
     pub message: MessageId,
-    /// Next user.
+    /// The id of the next user.
     pub user: UserId,
-    /// Next channel.
+    /// The id of the next channel.
     pub channel: ChannelId,
     /// Next set of recipients.
     pub recipient: RecipientId,
@@ -39,6 +39,15 @@ impl Sequencer {
             channel: directory.channels().map(|channel| channel.id).max().unwrap_or_default().next(),
             recipient: recipients.max().unwrap_or_default().next(),
         }
+    }
+
+    /// The ids after those that an organization has used, where this one counts decisions that never became durable. Events
+    /// outside the log have had numbers since, which are not given out again.
+    pub fn back_to(self, view: &View) -> Self {
+        let durable = Self::after(view);
+        let reserved = view.progress.reserved_events;
+        let is_reserved = self.event > view.progress.last_event && self.event <= reserved;
+        if is_reserved { Self { event: self.event, reserved, ..durable } } else { durable }
     }
 
     /// The newest message id that was given out.

@@ -1,5 +1,5 @@
 //! What the log's writer thread reports, for the shard's thread to pick up. Reports are merged: however
-//! many groups became durable, there is one thing to look at and one wake-up.
+//! many groups became durable, there is one result and one wake-up.
 
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 #[derive(Debug, Default)]
 pub struct Durability {
     upto: AtomicU64,
-    failure: Mutex<Option<String>>,
+    failure: Mutex<Option<LogError>>,
     changed: Notify,
 }
 
@@ -22,8 +22,13 @@ impl Durability {
     }
 
     /// Why nothing becomes durable any more, if so.
-    pub fn failure(&self) -> Option<String> {
+    pub fn failure(&self) -> Option<LogError> {
         self.failure.lock().clone()
+    }
+
+    /// The log has recovered.
+    pub fn forget_failure(&self) {
+        self.failure.lock().take();
     }
 
     /// Waits for a report.
@@ -31,7 +36,7 @@ impl Durability {
         self.changed.notified().await;
     }
 
-    /// Wakes whoever waits, without a report.
+    /// Wakes the waiting task without a report.
     pub fn wake(&self) {
         self.changed.notify_one();
     }
@@ -47,7 +52,7 @@ impl Durable for DurableSink {
             Ok(()) => self.0.upto.store(upto, Ordering::Release),
             Err(error) => {
                 let mut failure = self.0.failure.lock();
-                failure.get_or_insert(error.to_string());
+                failure.get_or_insert(error);
             }
         }
         self.0.changed.notify_one();

@@ -1,5 +1,6 @@
 //! The bare actix-web server: the hidden subcommand `bare-server` of this program, and the handle that starts it as a
-//! child. It answers the same paths as a chat server, without doing anything, so that the same client code drives it.
+//! child process. It answers the same paths as a chat server without doing anything, so that the same client code
+//! drives it.
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -15,17 +16,17 @@ use crate::client::Account;
 use crate::error::LoadError;
 use crate::http::{Target, basic_authorization};
 
-/// Worker threads. More than one gains nothing while the client needs the other core.
+/// Worker threads. More than one gains nothing, because the client needs the other core.
 const WORKERS: usize = 1;
-/// The default of 25,000 is per worker; this only has to be more than any scenario holds.
+/// Maximum of held connections per worker; only has to exceed what any scenario holds.
 const CONNECTIONS_MAX: usize = 30_000;
-/// New connections a worker takes in at once.
+/// New connections that a worker accepts concurrently.
 const CONNECTION_RATE_MAX: usize = 2_048;
 
-/// About 200 bytes.
+/// JSON of about 200 bytes.
 const PROFILE: &str = r#"{"result":"success","msg":"","user_id":17,"email":"user17@chat.example.org","full_name":"Ada Byron","is_admin":false,"role":400,"timezone":"Europe/Berlin","is_active":true,"avatar_version":1}"#;
 
-/// About 1.2 KB: what a poll gets when a message comes.
+/// JSON of about 1.2 KB, the size of a poll's response with one message.
 fn event_body() -> String {
     format!(
         r#"{{"result":"success","msg":"","events":[{{"id":1,"type":"heartbeat","x":"{}"}}]}}"#,
@@ -43,11 +44,11 @@ struct Form {
     _topic: String,
 }
 
-/// Ids for the messages that are not stored.
+/// The next id of a message, none of which is stored.
 #[derive(Default)]
 struct LastId(AtomicU64);
 
-/// Held requests wait until this changes.
+/// Held requests wait until this value changes.
 struct Gate {
     open: watch::Sender<bool>,
     body: web::Bytes,
@@ -68,7 +69,7 @@ async fn post(form: web::Form<Form>, last: web::Data<LastId>) -> HttpResponse {
 
 async fn hold(gate: web::Data<Gate>) -> HttpResponse {
     let mut open = gate.open.subscribe();
-    // The sender lives as long as the server, so this ends only when the gate opens.
+    // The sender lives as long as the server, so this wait ends only when the gate is opened.
     let _ = open.wait_for(|open| *open).await;
     HttpResponse::Ok().content_type("application/json").body(gate.body.clone())
 }
@@ -78,7 +79,7 @@ async fn release(gate: web::Data<Gate>) -> HttpResponse {
     HttpResponse::Ok().content_type("application/json").body(r#"{"result":"success"}"#)
 }
 
-/// Serves until standard input ends, which it does when the parent is gone. Prints the port it listens on.
+/// Serves until standard input is closed, which happens when the parent process ends. Prints the port it listens on.
 pub fn serve() -> Result<(), LoadError> {
     let failed = |error: std::io::Error| LoadError::Server(format!("the bare server: {error}"));
     actix_web::rt::System::new().block_on(async move {
@@ -101,7 +102,7 @@ pub fn serve() -> Result<(), LoadError> {
         let port = server.addrs().first().map_or(0, std::net::SocketAddr::port);
         println!("{port}");
         std::thread::spawn(|| {
-            // However this ends, the parent has no more use for a process that keeps nothing.
+            // Whatever the reason for the end, there is no state to save.
             let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
             std::process::exit(0);
         });
@@ -109,11 +110,11 @@ pub fn serve() -> Result<(), LoadError> {
     })
 }
 
-/// A running bare server; it ends when this is dropped.
+/// A running bare server. Dropping it ends the process.
 #[derive(Debug)]
 pub struct BareServer {
     child: Child,
-    /// Where it listens.
+    /// Address of the server.
     pub target: Arc<Target>,
 }
 
@@ -142,13 +143,13 @@ impl BareServer {
         Ok(Self { child, target })
     }
 
-    /// Its process id.
+    /// The process id.
     pub fn pid(&self) -> u32 {
         self.child.id().unwrap_or_default()
     }
 }
 
-/// An account the bare server does not know: it asks nobody who they are, but the header costs the client the same.
+/// Credentials that the bare server ignores; sending the header costs the client the same.
 pub fn stranger() -> Arc<Account> {
     let authorization = basic_authorization("load00000@zulip.com", "abcdefghijklmnopqrstuvwxyz012345");
     Arc::new(Account { user_id: 0, authorization })

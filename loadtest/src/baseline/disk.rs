@@ -1,4 +1,4 @@
-//! The floor under any durable write: append 4 KiB to a file and wait for `fdatasync`, on the data folder's disk.
+//! The lower bound of any durable write: append 4 KiB to a file and wait for `fdatasync`, on the data folder's disk.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,21 +9,21 @@ use hdrhistogram::Histogram;
 use crate::error::LoadError;
 
 const BLOCK_BYTES: usize = 4096;
-/// The file is gone afterwards, but should never be large.
+/// Bounds the size of the file, which is deleted afterwards.
 const BLOCKS_MAX: u32 = 65_536;
 
-/// One round.
+/// The result of one round.
 #[derive(Debug, Clone, Copy)]
 pub struct DiskRound {
-    /// Appends a second.
+    /// Appends per second.
     pub syncs_per_sec: f64,
-    /// Median time of one.
+    /// Median time of an append.
     pub p50_ms: f64,
-    /// 99th percentile.
+    /// 99th percentile of the time of an append.
     pub p99_ms: f64,
 }
 
-/// Appends for `secs` in an unnamed file in `folder`.
+/// Appends for `secs` seconds to an unnamed file in `folder`.
 pub async fn measure(folder: &Path, secs: f64) -> Result<DiskRound, LoadError> {
     let folder: PathBuf = folder.to_path_buf();
     tokio::task::spawn_blocking(move || append(&folder, secs))

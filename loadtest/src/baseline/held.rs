@@ -1,5 +1,5 @@
-//! Held requests on the bare server: memory of each connection, and how soon all of them are answered when the gate
-//! opens. The yardstick of `idle`.
+//! Held requests on the bare server: memory of each connection, and time until all are answered once the gate is
+//! opened. The baseline of `idle`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,24 +12,24 @@ use crate::error::LoadError;
 use crate::http::{Connection, HttpError, Target, Template, bodiless_request};
 use crate::process::resident_bytes;
 
-/// Connections opened at the same time.
+/// Connections opened concurrently.
 const OPENERS: usize = 64;
 const WARM_SECS: f64 = 0.3;
 const ANSWER_WAIT: Duration = Duration::from_secs(30);
 
-/// What the bare server needs.
+/// The result for the bare server.
 #[derive(Debug, Clone, Copy)]
 pub struct HeldBaseline {
-    /// Growth of resident memory per connection.
+    /// Growth of resident memory per connection, in bytes.
     pub bytes_per_connection: f64,
-    /// From opening the gate until the last reply.
+    /// From opening the gate until the last reply, in milliseconds.
     pub last_receipt_ms: f64,
 }
 
-/// Holds `count` requests for `hold`, then answers them all.
+/// Holds `count` requests for `hold`, then answers all.
 pub async fn measure(count: u32, hold: Duration) -> Result<HeldBaseline, LoadError> {
     let server = BareServer::start().await?;
-    // As for the real server: what it needs only once is not to count per connection.
+    // As for the real server, one-time costs must not count per connection.
     let label = "bare actix-web, before holding";
     get::drive(&server.target, &vec![stranger(); OPENERS], "/api/v1/users/me", label, (0.0, WARM_SECS), None)
         .await?;
@@ -60,7 +60,7 @@ fn read_resident(server: &BareServer) -> Result<u64, LoadError> {
     resident_bytes(server.pid()).ok_or_else(|| LoadError::Server("the bare server has ended".to_owned()))
 }
 
-/// Opens connections and sends one form over each, as a client does that registers before it polls.
+/// Opens connections and sends one form over each, like a client that registers before it polls.
 async fn open(target: &Arc<Target>, count: u32) -> Result<Vec<Connection>, LoadError> {
     let failed = |source: HttpError| LoadError::Http { call: "the bare server".to_owned(), source };
     let mut request = Vec::new();

@@ -1,5 +1,5 @@
-//! What the machine gives without our server, measured in the same run by the same client code: a bare actix-web
-//! server in a child process, and the disk under the data folder. Every result is also told as a ratio to these.
+//! What the machine achieves without our server, measured in the same run by the same client code: a bare actix-web
+//! server in a child process, and the disk of the data folder. Results are also reported as ratios to these.
 
 pub mod bare;
 pub mod disk;
@@ -12,7 +12,7 @@ use crate::error::LoadError;
 use crate::outcome::{Baselines, DiskBaseline, WebBaseline, median};
 use crate::scenario::{Scenario, Step};
 
-/// What a scenario is compared with.
+/// The baselines that a scenario is compared with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Needs {
     /// Clients of the bare GET; 0 for none.
@@ -24,7 +24,7 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// What the steps of a scenario are compared with. The largest number of clients counts.
+    /// The baselines of a scenario's steps. The largest number of clients of any step is used.
     pub fn of(scenario: &Scenario) -> Self {
         let mut needs = Self::default();
         for phase in &scenario.phases {
@@ -36,15 +36,15 @@ impl Needs {
                 Step::Fetch(step) => needs.get_clients = needs.get_clients.max(step.clients),
                 Step::Get(step) => needs.get_clients = needs.get_clients.max(step.clients),
                 Step::Fanout(_) | Step::Mixed(_) => needs.disk = true,
-                // Idle polls meet their own bare server, and a start has nothing to be compared with.
-                Step::Idle(_) | Step::Start(_) => {}
+                // Idle polls have a bare server of their own; crowds and starts have no baseline.
+                Step::Idle(_) | Step::Crowd(_) | Step::Start(_) => {}
             }
         }
         needs
     }
 }
 
-/// Collects rounds before, between and after the phases; the medians count.
+/// Collects rounds before and after the phases; the medians count.
 #[derive(Debug, Default)]
 pub struct Rounds {
     get: Vec<web::WebRound>,
@@ -53,7 +53,7 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// One more round of everything needed, `secs` each.
+    /// Measures one more round of each baseline, `secs` seconds each.
     pub async fn add(&mut self, needs: Needs, secs: f64, folder: &Path) -> Result<(), LoadError> {
         if needs.disk {
             self.disk.push(disk::measure(folder, secs).await?);

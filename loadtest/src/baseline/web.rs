@@ -5,22 +5,22 @@ use std::time::Instant;
 
 use super::bare::{BareServer, stranger};
 use crate::driver::send::{Budget, Sent, open_senders};
-use crate::driver::{Crew, get};
+use crate::driver::{ClientTasks, get};
 use crate::error::LoadError;
 use crate::outcome::PhaseResult;
 use crate::recorder::{Pace, Recorder, Window};
 use crate::text::Writer;
 
 const WARMUP_SECS: f64 = 0.3;
-/// With the rest of the form this makes about 300 bytes.
+/// Content that makes the whole form about 300 bytes.
 const CONTENT_CHARS: [u32; 2] = [240, 240];
 
-/// One round.
+/// The result of one round.
 #[derive(Debug, Clone, Copy)]
 pub struct WebRound {
-    /// Good replies a second.
+    /// Successful replies per second.
     pub requests_per_sec: f64,
-    /// Median time.
+    /// Median time of a request.
     pub p50_ms: f64,
     /// CPU of the bare server per request, in µs.
     pub server_cpu_us: f64,
@@ -47,13 +47,14 @@ pub async fn measure_post(clients: u32, secs: f64) -> Result<WebRound, LoadError
     let senders = open_senders(&server.target, &accounts, &[1], 20, &writer).await?;
     let window = Window::starting_now(WARMUP_SECS, secs);
     let recorder = Arc::new(Recorder::new("send", window));
-    let mut crew = Crew::new("bare actix-web POST", window, vec![recorder.clone()], Some(server.pid()));
+    let mut tasks =
+        ClientTasks::new("bare actix-web POST", window, vec![recorder.clone()], Some(server.pid()));
     let (budget, sent) = (Arc::new(Budget::new(u64::MAX)), Arc::new(Sent::default()));
     for sender in senders {
-        crew.add(sender.run(Pace::new(&window, None, 0, 1), recorder.clone(), budget.clone(), sent.clone()));
+        tasks.add(sender.run(Pace::new(&window, None, 0, 1), recorder.clone(), budget.clone(), sent.clone()));
     }
-    crew.wait().await;
-    summarize(&crew.into_result(Instant::now()))
+    tasks.wait().await;
+    summarize(&tasks.into_result(Instant::now()))
 }
 
 fn summarize(result: &PhaseResult) -> Result<WebRound, LoadError> {

@@ -1,9 +1,9 @@
-//! `fanout`: a few senders at a set rate, many receivers; the time that counts is from send to receipt.
+//! `fanout`: a few senders at a fixed rate, many receivers; measures the time from send to receipt.
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::Crew;
+use super::ClientTasks;
 use super::receive::{Receivers, open_receivers};
 use super::send::{Budget, Sent, open_senders};
 use crate::error::LoadError;
@@ -39,19 +39,19 @@ pub async fn run(
     let receipts = Arc::new(Recorder::new("receipt", window));
     let sends = Arc::new(Recorder::new("send", window));
     let polling = Receivers::start(receivers, &receipts, epoch);
-    let mut crew = Crew::new(&phase.name, window, vec![receipts, sends.clone()], server_pid);
+    let mut tasks = ClientTasks::new(&phase.name, window, vec![receipts, sends.clone()], server_pid);
     let budget = Arc::new(Budget::new(u64::MAX));
     let sent = Arc::new(Sent::kept());
     for (index, sender) in (0..step.senders).zip(senders) {
         let pace = Pace::new(&window, Some(step.rate_per_sec), index, step.senders);
-        crew.add(sender.run(pace, sends.clone(), budget.clone(), sent.clone()));
+        tasks.add(sender.run(pace, sends.clone(), budget.clone(), sent.clone()));
     }
-    crew.wait().await;
+    tasks.wait().await;
     let ids = sent.sorted();
     let messages: u64 = ids.values().map(|ids| ids.len() as u64).sum();
     polling.drain(messages * receiver_count).await;
     let delivery = polling.finish(&ids).await;
-    let mut result = crew.into_result(Instant::now());
+    let mut result = tasks.into_result(Instant::now());
     result.delivery = Some(delivery);
     Ok(result)
 }

@@ -1,5 +1,5 @@
-//! `fetch`: clients that read pages of messages, the newest or anywhere. Every page is checked for success, and some
-//! for what is in it: parsing all of them would cost more than the server's work.
+//! `fetch`: clients that read pages of messages, the newest or random ones. Every page is checked for success, and a
+//! sample for its content: parsing all pages would cost more CPU than the server uses.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde::Deserialize;
 
 use super::get::is_success;
-use super::{Crew, Patience};
+use super::{ClientTasks, FailureLimit};
 use crate::client::{Account, Api, failure_name};
 use crate::error::LoadError;
 use crate::http::{Connection, NumberedGet, Target, bodiless_request, encode_form};
@@ -17,7 +17,7 @@ use crate::scenario::{Anchor, FetchStep, Phase};
 use crate::setup::Stage;
 use crate::text::Random;
 
-/// One page of this many is parsed.
+/// One of this many pages is parsed.
 const CHECK_EVERY: u64 = 64;
 
 /// Runs a `fetch` phase.
@@ -42,12 +42,12 @@ pub async fn run(
     }
     let window = Window::starting_now(phase.warmup_secs, phase.secs);
     let recorder = Arc::new(Recorder::new("fetch", window));
-    let mut crew = Crew::new(&phase.name, window, vec![recorder.clone()], server_pid);
+    let mut tasks = ClientTasks::new(&phase.name, window, vec![recorder.clone()], server_pid);
     for fetcher in fetchers {
-        crew.add(fetcher.run(Pace::new(&window, None, 0, 1), recorder.clone()));
+        tasks.add(fetcher.run(Pace::new(&window, None, 0, 1), recorder.clone()));
     }
-    crew.wait().await;
-    Ok(crew.into_result(Instant::now()))
+    tasks.wait().await;
+    Ok(tasks.into_result(Instant::now()))
 }
 
 fn page_path(channel_id: u64, num_before: u32, num_after: u32, anchor: &str) -> String {
@@ -64,12 +64,12 @@ fn page_path(channel_id: u64, num_before: u32, num_after: u32, anchor: &str) -> 
 }
 
 async fn read_ids(api: &mut Api, reader: &Account, path: &str) -> Result<Vec<u64>, LoadError> {
-    let page = api.get_good(path, Some(reader)).await?;
+    let page = api.get_ok(path, Some(reader)).await?;
     let messages = page["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     Ok(messages.iter().filter_map(|message| message["id"].as_u64()).collect())
 }
 
-/// The first and the last message id of a channel; `None` when it is empty.
+/// The first and the last message id of a channel; `None` if it is empty.
 pub async fn find_id_range(
     api: &mut Api,
     reader: &Account,
@@ -80,7 +80,7 @@ pub async fn find_id_range(
     Ok(first.first().copied().zip(last.last().copied()))
 }
 
-/// The anchors that have a whole page before them.
+/// The range of anchors that have a whole page before them.
 async fn find_anchor_range(
     api: &mut Api,
     reader: &Account,
@@ -90,7 +90,7 @@ async fn find_anchor_range(
     let first = read_ids(api, reader, &page_path(channel_id, 0, num_before, "oldest")).await?;
     let Some((_, newest)) = find_id_range(api, reader, channel_id).await? else {
         return Err(LoadError::Usage(
-            "the channel to fetch from is empty: give the scenario a fill".to_owned(),
+            "the channel to fetch from is empty: add a fill to the scenario".to_owned(),
         ));
     };
     if first.len() < num_before as usize {
@@ -100,11 +100,11 @@ async fn find_anchor_range(
     Ok((lowest, newest.max(lowest)))
 }
 
-/// One client that reads pages.
+/// A client that reads pages.
 #[derive(Debug)]
 pub struct Fetcher {
     connection: Connection,
-    /// Channel id and the whole request for its newest page.
+    /// Channel id, and the complete request for its newest page.
     newest: Vec<(u64, Vec<u8>)>,
     anywhere: Option<Anywhere>,
     num_before: usize,
@@ -115,7 +115,7 @@ pub struct Fetcher {
     fetched: u64,
 }
 
-/// Requests for pages at random places of one channel.
+/// Requests for random pages of one channel.
 #[derive(Debug)]
 struct Anywhere {
     channel_id: u64,
@@ -136,7 +136,7 @@ struct PageMessage {
 }
 
 impl Fetcher {
-    /// Connects; fetches the newest page of a random one of `channel_ids` each time.
+    /// Connects; each request fetches the newest page of a random channel of `channel_ids`.
     pub async fn open(
         target: &Arc<Target>,
         account: &Account,
@@ -169,18 +169,18 @@ impl Fetcher {
         self.anywhere = Some(Anywhere { channel_id, request, lowest: range.0, newest: range.1 });
     }
 
-    /// Fetches until the pace ends.
+    /// Fetches until the phase ends.
     pub async fn run(mut self, mut pace: Pace, recorder: Arc<Recorder>) {
-        let mut patience = Patience::default();
+        let mut failures_in_a_row = FailureLimit::default();
         while let Some(started) = pace.wait().await {
             match self.fetch().await {
                 Ok(bytes) => {
-                    recorder.record_good(started, bytes);
-                    patience.good();
+                    recorder.record_success(started, bytes);
+                    failures_in_a_row.good();
                 }
                 Err(reason) => {
                     recorder.record_failure(&reason);
-                    if !patience.bear().await {
+                    if !failures_in_a_row.pause().await {
                         return;
                     }
                 }
@@ -203,7 +203,7 @@ impl Fetcher {
         Ok(bytes)
     }
 
-    /// Writes the next request; returns its channel and the id its messages are before.
+    /// Writes the next request; returns its channel and the exclusive upper bound of its ids.
     fn choose(&mut self) -> (u64, u64) {
         if let Some(anywhere) = &self.anywhere {
             let anchor = anywhere.lowest + self.random.below(anywhere.newest - anywhere.lowest + 1);
@@ -216,15 +216,14 @@ impl Fetcher {
     }
 }
 
-/// Whether a page holds ascending messages of one channel, before an id, and as many as it should.
+/// Whether a page has ascending messages of one channel before an id, and as many as it should.
 fn check_page(
     body: &[u8],
     channel_id: u64,
     below: u64,
     count: std::ops::RangeInclusive<usize>,
 ) -> Result<(), String> {
-    let page: Page =
-        serde_json::from_slice(body).map_err(|_| "a page that is not as specified".to_owned())?;
+    let page: Page = serde_json::from_slice(body).map_err(|_| "a malformed page".to_owned())?;
     if !count.contains(&page.messages.len()) {
         return Err(format!("a page of {} messages", page.messages.len()));
     }
@@ -232,7 +231,7 @@ fn check_page(
         return Err("a page that is not ascending".to_owned());
     }
     if page.messages.iter().any(|message| message.id >= below || message.stream_id != Some(channel_id)) {
-        return Err("a page with messages of another place".to_owned());
+        return Err("a page with messages of another channel".to_owned());
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Fills a channel before measuring, with many senders at once, and skips what an earlier run already sent.
+//! Fills a channel before measuring, with many concurrent senders, and skips messages that an earlier run sent.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,12 +15,12 @@ use crate::text::Writer;
 
 const FILL_SECS_MAX: f64 = 3_600.0;
 
-/// Sends what the channel lacks.
+/// Sends the missing messages.
 pub async fn fill(stage: &mut Stage, plan: &FillPlan) -> Result<(), LoadError> {
     let channel = stage.channel(&plan.channel)?;
     let accounts = stage.accounts(&channel.members, plan.senders as usize).await?;
     let mut api = Api::open(&stage.target).await?;
-    // Only the fill writes to its channel, in one go, so the ids span about as many messages as there are.
+    // Only the fill sends to its channel, all at once, so the range of ids is about the number of messages.
     let present = find_id_range(&mut api, &accounts[0], channel.id)
         .await?
         .map_or(0, |(oldest, newest)| newest - oldest + 1);

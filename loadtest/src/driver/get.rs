@@ -1,9 +1,9 @@
-//! `get`: clients that ask for one path over and over. Also drives the bare server's GET.
+//! `get`: clients that request one path repeatedly. Also drives the bare server's GET.
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::{Crew, Patience};
+use super::{ClientTasks, FailureLimit};
 use crate::client::{Account, failure_name};
 use crate::error::LoadError;
 use crate::http::{Connection, Target, bodiless_request};
@@ -12,7 +12,7 @@ use crate::recorder::{Pace, Recorder, Window};
 use crate::scenario::{GetStep, Phase};
 use crate::setup::Stage;
 
-/// Where a success shows, at the start or at the end of the body: fields have no fixed order.
+/// Number of bytes searched for the success marker at the start and at the end of the body: fields have no fixed order.
 const ENVELOPE_BYTES: usize = 256;
 const SUCCESS: &[u8] = br#""result":"success""#;
 
@@ -30,7 +30,7 @@ pub async fn run(
     drive(&stage.target, &accounts, &path, &phase.name, window, server_pid).await
 }
 
-/// One client for each account, all asking for `path` as often as they can. `timing` is warm-up and measured seconds.
+/// One client per account, all requesting `path` as fast as they can. `timing` is warm-up and measured seconds.
 pub async fn drive(
     target: &Arc<Target>,
     accounts: &[Arc<Account>],
@@ -47,18 +47,24 @@ pub async fn drive(
     }
     let window = Window::starting_now(timing.0, timing.1);
     let recorder = Arc::new(Recorder::new("get", window));
-    let mut crew = Crew::new(label, window, vec![recorder.clone()], server_pid);
+    let mut tasks = ClientTasks::new(label, window, vec![recorder.clone()], server_pid);
     for (account, connection) in accounts.iter().zip(connections) {
         let request = bodiless_request("GET", &target.host, path, Some(&account.authorization));
         let pace = Pace::new(&window, None, 0, 1);
-        crew.add(repeat(connection, request, pace, recorder.clone()));
+        tasks.add(repeat(connection, request, pace, recorder.clone()));
     }
-    crew.wait().await;
-    Ok(crew.into_result(Instant::now()))
+    tasks.wait().await;
+    Ok(tasks.into_result(Instant::now()))
 }
 
-async fn repeat(mut connection: Connection, request: Vec<u8>, mut pace: Pace, recorder: Arc<Recorder>) {
-    let mut patience = Patience::default();
+/// A client that makes the same request at the given pace.
+pub(super) async fn repeat(
+    mut connection: Connection,
+    request: Vec<u8>,
+    mut pace: Pace,
+    recorder: Arc<Recorder>,
+) {
+    let mut failures_in_a_row = FailureLimit::default();
     while let Some(started) = pace.wait().await {
         let outcome = match connection.exchange(&request).await {
             Ok(reply) if reply.status == 200 && is_success(reply.body) => Ok(reply.body.len()),
@@ -67,12 +73,12 @@ async fn repeat(mut connection: Connection, request: Vec<u8>, mut pace: Pace, re
         };
         match outcome {
             Ok(bytes) => {
-                recorder.record_good(started, bytes);
-                patience.good();
+                recorder.record_success(started, bytes);
+                failures_in_a_row.good();
             }
             Err(reason) => {
                 recorder.record_failure(&reason);
-                if !patience.bear().await {
+                if !failures_in_a_row.pause().await {
                     return;
                 }
             }
@@ -80,7 +86,7 @@ async fn repeat(mut connection: Connection, request: Vec<u8>, mut pace: Pace, re
     }
 }
 
-/// Whether a body says that it is a success, without parsing all of it.
+/// Whether a body reports success, without parsing all of it.
 pub fn is_success(body: &[u8]) -> bool {
     let first = &body[..body.len().min(ENVELOPE_BYTES)];
     let last = &body[body.len().saturating_sub(ENVELOPE_BYTES)..];

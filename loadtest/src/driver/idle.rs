@@ -1,5 +1,5 @@
 //! `idle`: thousands of held polls. Their memory is compared with the same number of held requests on the bare server
-//! of the same run; then one message is sent, and the last receiver's time counts.
+//! of the same run; then one message is sent, and the time until the last receiver has it counts.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::fanout::OTHER_FILES;
 use super::receive::{Receivers, open_receivers};
 use super::send::{Sender, Sent};
-use super::{Crew, megabytes};
+use super::{ClientTasks, megabytes};
 use crate::baseline::held;
 use crate::error::LoadError;
 use crate::outcome::{Idle, PhaseResult};
@@ -17,9 +17,9 @@ use crate::scenario::IdleStep;
 use crate::setup::{Channel, Stage};
 use crate::text::Writer;
 
-/// Queues opened and closed before memory is read, so that what a server needs only once is not counted per poll.
+/// Queues opened and closed before memory is read, so that one-time costs of the server do not count per poll.
 const WARM_POLLS: usize = 64;
-/// From opening the last poll until all are surely held.
+/// Time after the last poll was sent until all are certainly held.
 const SETTLE: Duration = Duration::from_secs(1);
 const LOAD_SECS_MAX: f64 = 600.0;
 
@@ -48,7 +48,7 @@ pub async fn run(
     let window = Window::starting_now(0.0, LOAD_SECS_MAX);
     let receipts = Arc::new(Recorder::new("receipt", window));
     let polling = Receivers::start(receivers, &receipts, epoch);
-    let crew = Crew::new("idle", window, vec![receipts.clone()], server_pid);
+    let tasks = ClientTasks::new("idle", window, vec![receipts.clone()], server_pid);
     tokio::time::sleep(hold).await;
     let rss_after = read_resident(pid)?;
 
@@ -56,7 +56,7 @@ pub async fn run(
     send_one(stage, &channel, epoch, &sent).await?;
     polling.drain(u64::from(step.polls)).await;
     let delivery = polling.finish(&sent.sorted()).await;
-    let mut result = crew.into_result(Instant::now());
+    let mut result = tasks.into_result(Instant::now());
     result.delivery = Some(delivery);
     let per_connection = megabytes(rss_after.saturating_sub(rss_before)) * 1e6 / f64::from(step.polls);
     result.idle = Some(Idle {
@@ -78,7 +78,7 @@ fn read_resident(pid: u32) -> Result<u64, LoadError> {
     resident_bytes(pid).ok_or_else(|| LoadError::Usage(format!("/proc/{pid}/status cannot be read")))
 }
 
-/// Fetches all keys, and opens and ends some queues.
+/// Fetches all keys, and opens and deletes some queues.
 async fn warm_up(stage: &mut Stage, channel: &Channel) -> Result<(), LoadError> {
     let accounts = stage.accounts(&channel.members, channel.members.len()).await?;
     let few = accounts.into_iter().take(WARM_POLLS).map(|account| (account, vec![channel.id])).collect();

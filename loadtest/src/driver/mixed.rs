@@ -1,10 +1,10 @@
-//! `mixed`: users with habits, all at once: they poll, write and read, each at its own pace.
+//! `mixed`: users that concurrently poll, send and read, each activity at its own rate.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::Crew;
+use super::ClientTasks;
 use super::fanout::OTHER_FILES;
 use super::fetch::Fetcher;
 use super::receive::{Receivers, open_receivers};
@@ -14,11 +14,11 @@ use crate::error::LoadError;
 use crate::outcome::PhaseResult;
 use crate::process::raise_open_files;
 use crate::recorder::{Pace, Recorder, Window};
-use crate::scenario::{Habit, MixedStep, Phase};
+use crate::scenario::{Activity, MixedStep, Phase};
 use crate::setup::Stage;
 use crate::text::Writer;
 
-/// Someone with channels.
+/// A user and their channels.
 struct Person {
     account: Arc<Account>,
     channels: Vec<u64>,
@@ -33,7 +33,7 @@ pub async fn run(
 ) -> Result<PhaseResult, LoadError> {
     let people = gather(stage).await?;
     raise_open_files((people.len() * (step.each.len() + 1)) as u64 + OTHER_FILES)?;
-    let polls = step.each.iter().any(|habit| matches!(habit, Habit::LongPoll));
+    let polls = step.each.iter().any(|activity| matches!(activity, Activity::LongPoll));
     let followers = if polls { people.iter().map(follow).collect() } else { Vec::new() };
     let receivers = open_receivers(&stage.target, followers).await?;
     let epoch = Instant::now();
@@ -44,25 +44,26 @@ pub async fn run(
     let receipts = Arc::new(Recorder::new("receipt", window));
     let fetches = Arc::new(Recorder::new("fetch", window));
     let polling = Receivers::start(receivers, &receipts, epoch);
-    let mut crew = Crew::new(&phase.name, window, vec![sends.clone(), receipts, fetches.clone()], server_pid);
+    let mut tasks =
+        ClientTasks::new(&phase.name, window, vec![sends.clone(), receipts, fetches.clone()], server_pid);
     let sent = Arc::new(Sent::kept());
     let budget = Arc::new(Budget::new(u64::MAX));
     let (sender_count, fetcher_count) = (count(&senders), count(&fetchers));
     for (index, (rate, sender)) in (0..).zip(senders) {
         let pace = Pace::new(&window, Some(rate * f64::from(sender_count)), index, sender_count);
-        crew.add(sender.run(pace, sends.clone(), budget.clone(), sent.clone()));
+        tasks.add(sender.run(pace, sends.clone(), budget.clone(), sent.clone()));
     }
     for (index, (rate, fetcher)) in (0..).zip(fetchers) {
         let pace = Pace::new(&window, Some(rate * f64::from(fetcher_count)), index, fetcher_count);
-        crew.add(fetcher.run(pace, fetches.clone()));
+        tasks.add(fetcher.run(pace, fetches.clone()));
     }
-    crew.wait().await;
+    tasks.wait().await;
     let ids = sent.sorted();
     if polls {
         polling.drain(expected_deliveries(&people, &ids)).await;
     }
     let delivery = polling.finish(&ids).await;
-    let mut result = crew.into_result(Instant::now());
+    let mut result = tasks.into_result(Instant::now());
     result.delivery = polls.then_some(delivery);
     Ok(result)
 }
@@ -87,7 +88,7 @@ fn follow(person: &Person) -> (Arc<Account>, Vec<u64>) {
     (person.account.clone(), person.channels.clone())
 }
 
-/// Clients with the rate of each, per second.
+/// Clients, and the rate of each, per second.
 type Paced<Client> = Vec<(f64, Client)>;
 
 async fn open_clients(
@@ -98,21 +99,21 @@ async fn open_clients(
 ) -> Result<(Paced<Sender>, Paced<Fetcher>), LoadError> {
     let mut senders = Vec::new();
     let mut fetchers = Vec::new();
-    for habit in &step.each {
-        let writer = match habit {
-            Habit::Send { chars, .. } => Arc::new(Writer::new(epoch, *chars)),
+    for activity in &step.each {
+        let writer = match activity {
+            Activity::Send { chars, .. } => Arc::new(Writer::new(epoch, *chars)),
             _ => Arc::new(Writer::new(epoch, [24, 24])),
         };
         for (seed, person) in (1..).zip(people) {
-            match habit {
-                Habit::LongPoll => {}
-                Habit::Send { per_min, topics, .. } => {
+            match activity {
+                Activity::LongPoll => {}
+                Activity::Send { per_min, topics, .. } => {
                     let (account, channels) = (&person.account, &person.channels);
                     let sender =
                         Sender::open(&stage.target, account, channels, *topics, writer.clone(), seed).await?;
                     senders.push((per_min / 60.0, sender));
                 }
-                Habit::Fetch { per_min, num_before } => {
+                Activity::Fetch { per_min, num_before } => {
                     let (account, channels) = (&person.account, &person.channels);
                     let fetcher = Fetcher::open(&stage.target, account, channels, *num_before, seed).await?;
                     fetchers.push((per_min / 60.0, fetcher));

@@ -1,12 +1,14 @@
-//! Carries out the phases of a scenario. Each kind of step has its file; what they share is here: the crew of client
-//! tasks with its progress line and its deadline, and the account of what server and client used.
+//! Runs the phases of a scenario. Each kind of step has its file; this one has what they share: the client tasks of a
+//! phase with its progress line and deadline, and the resource usage of server and client.
 
+pub mod background;
+pub mod crowd;
 pub mod fanout;
 pub mod fetch;
 pub mod fill;
 pub mod get;
 pub mod idle;
-pub mod meanwhile;
+pub mod missed;
 pub mod mixed;
 pub mod receive;
 pub mod send;
@@ -27,10 +29,10 @@ use crate::report::progress::PhaseLine;
 use crate::scenario::{Phase, Step};
 use crate::setup::Stage;
 
-/// How long after the end of a phase a reply may still come.
+/// How long after the end of a phase a reply is still awaited.
 const LATE_REPLY_WAIT: Duration = Duration::from_secs(30);
 const TICK: Duration = Duration::from_millis(200);
-/// A client gives up after this many failures in a row.
+/// A client stops after this many consecutive failures.
 const FAILURES_IN_A_ROW_MAX: u32 = 100;
 const FAILURE_PAUSE: Duration = Duration::from_millis(10);
 
@@ -47,6 +49,7 @@ pub async fn run_phase(
         Step::Get(step) => get::run(stage, phase, step, server_pid).await?,
         Step::Idle(step) => idle::run(stage, step, server_pid).await?,
         Step::Mixed(step) => mixed::run(stage, phase, step, server_pid).await?,
+        Step::Crowd(step) => crowd::run(stage, phase, step, server_pid).await?,
         Step::Start(_) => return Err(LoadError::Usage("a start phase needs --spawn".to_owned())),
     };
     result.name = phase.name.clone();
@@ -56,7 +59,7 @@ pub async fn run_phase(
 
 /// The client tasks of a phase.
 #[derive(Debug)]
-pub struct Crew {
+pub struct ClientTasks {
     label: String,
     window: Window,
     recorders: Vec<Arc<Recorder>>,
@@ -64,8 +67,8 @@ pub struct Crew {
     meter: Meter,
 }
 
-impl Crew {
-    /// A crew without members. The first recorder is the phase's main operation.
+impl ClientTasks {
+    /// Without clients. The first recorder is the phase's main operation.
     pub fn new(label: &str, window: Window, recorders: Vec<Arc<Recorder>>, server_pid: Option<u32>) -> Self {
         Self {
             label: label.to_owned(),
@@ -76,13 +79,13 @@ impl Crew {
         }
     }
 
-    /// Adds a client, which ends by itself when the phase is over.
+    /// Adds a client, which ends by itself when the phase ends.
     pub fn add(&mut self, client: impl Future<Output = ()> + Send + 'static) {
         self.tasks.spawn(client);
     }
 
-    /// Waits until every client has ended, showing progress. Clients that wait for a reply for too long are ended,
-    /// and count as failures.
+    /// Waits until all clients have ended, showing progress. Clients that wait too long for a reply are aborted and
+    /// count as failures.
     pub async fn wait(&mut self) {
         let mut line =
             PhaseLine::new(&self.label, self.window.stop_at.saturating_duration_since(self.window.begins));
@@ -108,7 +111,7 @@ impl Crew {
         line.finish();
     }
 
-    /// The phase's result so far: operations, and what was used since the crew was made.
+    /// The phase's result so far: operations, and resource usage since the tasks were created.
     pub fn into_result(self, ended: Instant) -> PhaseResult {
         let finished: Vec<(Operation, f64)> =
             self.recorders.iter().map(|recorder| recorder.finish(ended)).collect();
@@ -125,7 +128,7 @@ impl Crew {
     }
 }
 
-/// CPU time and memory since a moment.
+/// CPU time and memory at a point in time.
 #[derive(Debug)]
 pub struct Meter {
     server_pid: Option<u32>,
@@ -145,16 +148,18 @@ impl Meter {
         }
     }
 
-    /// What the server used, and the client's CPU time per request in µs.
+    /// The server's usage, and the client's CPU time per request in µs.
     pub fn finish(&self, requests: u64) -> (Option<ServerUse>, f64) {
         let client =
             process::cpu_time(std::process::id()).unwrap_or_default().saturating_sub(self.client_cpu);
         let server = self.server_pid.and_then(|pid| {
             let cpu = process::cpu_time(pid)?.saturating_sub(self.server_cpu?);
+            let (before, after) = (megabytes(self.server_rss?), megabytes(process::resident_bytes(pid)?));
             Some(ServerUse {
                 cpu_us_per_request: micros_each(cpu, requests),
-                rss_mb_before: megabytes(self.server_rss?),
-                rss_mb_after: megabytes(process::resident_bytes(pid)?),
+                rss_mb_before: before,
+                rss_mb_peak: before.max(after),
+                rss_mb_after: after,
             })
         });
         (server, micros_each(client, requests))
@@ -166,7 +171,7 @@ pub fn megabytes(bytes: u64) -> f64 {
     as_float(bytes) / 1_000_000.0
 }
 
-/// A count, to divide by.
+/// A count as a divisor.
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
 pub fn as_float(count: u64) -> f64 {
     count as f64
@@ -176,20 +181,20 @@ fn micros_each(time: Duration, requests: u64) -> f64 {
     time.as_secs_f64() * 1_000_000.0 / as_float(requests.max(1))
 }
 
-/// Failures in a row of one client: a pause after each, so that a server that is gone is not hammered.
+/// Consecutive failures of a client: a pause after each, so that an unreachable server is not flooded.
 #[derive(Debug, Default)]
-pub struct Patience {
+pub struct FailureLimit {
     failures: u32,
 }
 
-impl Patience {
-    /// Forgets earlier failures.
+impl FailureLimit {
+    /// Resets the count.
     pub fn good(&mut self) {
         self.failures = 0;
     }
 
-    /// Pauses; `false` when the client should give up.
-    pub async fn bear(&mut self) -> bool {
+    /// Pauses; `false` when the client should stop.
+    pub async fn pause(&mut self) -> bool {
         self.failures += 1;
         tokio::time::sleep(FAILURE_PAUSE).await;
         self.failures < FAILURES_IN_A_ROW_MAX

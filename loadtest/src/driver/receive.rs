@@ -1,5 +1,5 @@
-//! Event receivers: each registers a queue, polls it as a client does, and checks what it gets: ids ascending, none
-//! missing, none twice. How long a message took is told by the time in its content.
+//! Event receivers: each registers a queue, polls it like a client, and checks the events: ids ascending, none missing,
+//! none twice. The delivery time is computed from the time in the content.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
-use super::Patience;
+use super::FailureLimit;
 use crate::client::{Account, Api, failure_name};
 use crate::error::LoadError;
 use crate::http::{Connection, NumberedGet, Target, bodiless_request, encode_form};
@@ -20,24 +20,24 @@ use crate::recorder::Recorder;
 use crate::report::progress::counting_bar;
 use crate::text::parse_sent;
 
-/// Receivers that connect and register at the same time.
+/// Receivers that connect and register concurrently.
 const OPENERS: usize = 64;
-/// After the last send: how long no event may come before the missing ones are given up.
+/// After the last send: time without any event after which missing ones are given up.
 const DRAIN_SILENCE: Duration = Duration::from_secs(3);
 const DRAIN_WAIT: Duration = Duration::from_secs(60);
-/// How long to listen for events too many, once all are there.
+/// How long to wait for surplus events once all have arrived.
 const DRAIN_AFTERWARDS: Duration = Duration::from_millis(100);
 
-/// One event queue and its poll.
+/// An event queue and its poll.
 #[derive(Debug)]
 pub struct Receiver {
     connection: Connection,
     poll: NumberedGet,
-    /// The request that ends the queue, so that nothing is collected for it once the phase is over.
+    /// The request that deletes the queue, so that no events are collected for it after the phase.
     end: Vec<u8>,
     request: Vec<u8>,
     last_event_id: i64,
-    /// Message ids by channel, in the order they came.
+    /// Message ids by channel, in order of arrival.
     seen: HashMap<u64, Vec<u64>>,
     doubled: u64,
     disordered: u64,
@@ -65,22 +65,22 @@ struct EventMessage<'a> {
     content: Cow<'a, str>,
 }
 
-/// What all receivers of a phase share.
+/// State shared by all receivers of a phase.
 #[derive(Debug, Clone)]
 pub struct Reception {
     /// Times from send to receipt.
     pub recorder: Arc<Recorder>,
-    /// Times in contents count from here.
+    /// The time from which those in contents count.
     pub epoch: Instant,
-    /// Message events received so far, by all.
+    /// Message events received so far by all receivers.
     pub received: Arc<AtomicU64>,
-    /// Turns true when the receivers are to end.
+    /// Becomes true when the receivers must stop.
     pub stop: watch::Receiver<bool>,
-    /// Keeps the receivers from ending their queues all at the same moment.
+    /// Limits how many receivers delete their queues concurrently.
     pub ending: Arc<Semaphore>,
 }
 
-/// Registers one queue for each account, each over its own connection. `channels` are the ids to follow, for each.
+/// Registers one queue per account, each over its own connection. `channels` are the ids to follow, per account.
 pub async fn open_receivers(
     target: &Arc<Target>,
     accounts: Vec<(Arc<Account>, Vec<u64>)>,
@@ -126,19 +126,19 @@ impl Receiver {
         })
     }
 
-    /// Polls until told to stop; returns itself for the count.
+    /// Polls until stopped; returns itself for the evaluation.
     pub async fn run(mut self, mut reception: Reception) -> Self {
-        let mut patience = Patience::default();
+        let mut failures_in_a_row = FailureLimit::default();
         let mut stop = reception.stop.clone();
         loop {
             tokio::select! {
                 () = stopped(&mut stop) => return self.end_queue(&reception.ending).await,
                 outcome = self.poll_once(&mut reception) => match outcome {
-                    Ok(()) => patience.good(),
+                    Ok(()) => failures_in_a_row.good(),
                     Err(reason) => {
                         reception.recorder.record_failure(&reason);
-                        // A queue that is gone does not come back, and neither do the events in it.
-                        if reason.contains("BAD_EVENT_QUEUE_ID") || !patience.bear().await {
+                        // A deleted queue cannot be restored, and neither can its events.
+                        if reason.contains("BAD_EVENT_QUEUE_ID") || !failures_in_a_row.pause().await {
                             self.ended_early = true;
                             return self;
                         }
@@ -150,7 +150,7 @@ impl Receiver {
 
     async fn end_queue(mut self, ending: &Semaphore) -> Self {
         let _turn = ending.acquire().await;
-        // The phase is judged already; a queue that cannot be ended ends by itself when it has been idle.
+        // The phase is complete; a queue that cannot be deleted expires by itself.
         let _ = self.connection.exchange(&self.end).await;
         self
     }
@@ -164,7 +164,7 @@ impl Receiver {
         }
         let bytes = reply.body.len();
         let parsed: EventsReply =
-            serde_json::from_slice(reply.body).map_err(|_| "events that are not as specified".to_owned())?;
+            serde_json::from_slice(reply.body).map_err(|_| "malformed events".to_owned())?;
         for event in &parsed.events {
             if event.id <= self.last_event_id {
                 self.doubled += 1;
@@ -184,7 +184,7 @@ impl Receiver {
             if let Some(sent) = parse_sent(&message.content, reception.epoch) {
                 reception.received.fetch_add(1, Ordering::Relaxed);
                 if sent <= now {
-                    reception.recorder.record_good(sent, bytes);
+                    reception.recorder.record_success(sent, bytes);
                 }
             }
         }
@@ -204,11 +204,11 @@ impl Receiver {
 }
 
 async fn stopped(stop: &mut watch::Receiver<bool>) {
-    // An error means that the sender is gone, which is also a reason to stop.
+    // An error means that the sender was dropped, which also means to stop.
     let _ = stop.wait_for(|stop| *stop).await;
 }
 
-/// How a message's id stands to those before it.
+/// How the id of a message compares with earlier ones.
 #[derive(Debug, PartialEq, Eq)]
 enum Arrival {
     New,
@@ -226,7 +226,7 @@ fn note_message(seen: &mut Vec<u64>, id: u64) -> Arrival {
     arrival
 }
 
-/// Running receivers.
+/// The tasks of all receivers.
 #[derive(Debug)]
 pub struct Receivers {
     tasks: JoinSet<Receiver>,
@@ -235,7 +235,7 @@ pub struct Receivers {
 }
 
 impl Receivers {
-    /// Starts polling.
+    /// Starts the polls of all receivers.
     pub fn start(receivers: Vec<Receiver>, recorder: &Arc<Recorder>, epoch: Instant) -> Self {
         let (stop, stopped) = watch::channel(false);
         let received = Arc::new(AtomicU64::new(0));
@@ -254,7 +254,7 @@ impl Receivers {
         Self { tasks, stop, received }
     }
 
-    /// Waits until `expected` messages have come in all, but not for ever.
+    /// Waits until `expected` messages have arrived in total, or none arrives any more.
     pub async fn drain(&self, expected: u64) {
         let begun = Instant::now();
         let mut progress = (begun, 0);
@@ -274,9 +274,9 @@ impl Receivers {
         }
     }
 
-    /// Ends the receivers and counts what they saw of `sent`.
+    /// Stops the receivers, and compares what they received with `sent`.
     pub async fn finish(mut self, sent: &HashMap<u64, Vec<u64>>) -> Delivery {
-        // The receivers may all have ended already; then nobody hears this.
+        // If all receivers have ended already, the message has no recipient.
         let _ = self.stop.send(true);
         let mut delivery =
             Delivery { messages: sent.values().map(|ids| ids.len() as u64).sum(), ..Delivery::default() };

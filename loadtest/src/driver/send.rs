@@ -1,5 +1,5 @@
-//! `send`: clients that post messages, each on its own connection, one after the other or at a set rate.
-//! The same sender also serves `fanout`, `mixed`, the fill, and the bare server's POST.
+//! `send`: clients that send messages, each over its own connection, as fast as they can or at a fixed rate.
+//! The same sender serves `fanout`, `mixed`, the fill, and the bare server's POST.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use serde::Deserialize;
 
-use super::meanwhile::Heavy;
-use super::{Crew, Patience};
+use super::background::BackgroundWork;
+use super::{ClientTasks, FailureLimit};
 use crate::client::{Account, failure_name};
 use crate::error::LoadError;
 use crate::http::{Connection, Target, Template};
@@ -33,31 +33,32 @@ pub async fn run(
     let accounts = stage.accounts(&channel.members, step.clients as usize).await?;
     let writer = Arc::new(Writer::new(Instant::now(), step.chars));
     let senders = open_senders(&stage.target, &accounts, &[channel.id], step.topics, &writer).await?;
-    let heavy = match &step.meanwhile {
-        Some(plan) => Some(Heavy::prepare(stage, plan).await?),
+    let background = match &step.background {
+        Some(plan) => Some(BackgroundWork::prepare(stage, plan).await?),
         None => None,
     };
     let window = Window::starting_now(phase.warmup_secs, phase.secs);
     let recorder = Arc::new(Recorder::new("send", window));
     let mut recorders = vec![recorder.clone()];
-    let heavy = heavy.map(|heavy| (Arc::new(Recorder::new(heavy.name(), window)), heavy));
-    recorders.extend(heavy.iter().map(|(recorder, _)| recorder.clone()));
-    let mut crew = Crew::new(&phase.name, window, recorders, server_pid);
+    let background =
+        background.map(|background| (Arc::new(Recorder::new(background.name(), window)), background));
+    recorders.extend(background.iter().map(|(recorder, _)| recorder.clone()));
+    let mut tasks = ClientTasks::new(&phase.name, window, recorders, server_pid);
     let budget = Arc::new(Budget::new(step.messages.unwrap_or(u64::MAX)));
     let sent = Arc::new(Sent::default());
     let clients = step.clients;
     for (index, sender) in (0..clients).zip(senders) {
         let pace = Pace::new(&window, step.rate_per_sec, index, clients);
-        crew.add(sender.run(pace, recorder.clone(), budget.clone(), sent.clone()));
+        tasks.add(sender.run(pace, recorder.clone(), budget.clone(), sent.clone()));
     }
-    if let Some((recorder, heavy)) = heavy {
-        crew.add(heavy.run(window, recorder, budget.clone()));
+    if let Some((recorder, background)) = background {
+        tasks.add(background.run(window, recorder, budget.clone()));
     }
-    crew.wait().await;
-    Ok(crew.into_result(Instant::now()))
+    tasks.wait().await;
+    Ok(tasks.into_result(Instant::now()))
 }
 
-/// Messages that may still be sent.
+/// The number of messages that may still be sent.
 #[derive(Debug)]
 pub struct Budget(AtomicU64);
 
@@ -67,23 +68,23 @@ impl Budget {
         Self(AtomicU64::new(messages))
     }
 
-    /// Takes one; `false` when there is none.
+    /// Takes one; `false` if there is none left.
     fn take(&self) -> bool {
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
     }
 
-    /// Ends the sending.
+    /// Sets the budget to zero, which ends the sending.
     pub fn close(&self) {
         self.0.store(0, Ordering::Relaxed);
     }
 
-    /// Returns the one of a send that failed.
+    /// Returns the one that a failed send took.
     fn give_back(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-/// The ids of acknowledged messages, by channel, when somebody will ask for them.
+/// The ids of acknowledged messages by channel, kept only where they are needed.
 #[derive(Debug, Default)]
 pub struct Sent {
     keep: bool,
@@ -91,12 +92,12 @@ pub struct Sent {
 }
 
 impl Sent {
-    /// A record that keeps the ids.
+    /// A record that keeps ids.
     pub fn kept() -> Self {
         Self { keep: true, ids: Mutex::default() }
     }
 
-    /// Notes an acknowledged message.
+    /// Records an acknowledged message.
     pub fn add(&self, channel_id: u64, message_id: u64) {
         if self.keep {
             self.lock().entry(channel_id).or_default().push(message_id);
@@ -115,7 +116,7 @@ impl Sent {
     }
 }
 
-/// Opens one sender for each account; each may write to all of `channel_ids`.
+/// Opens one sender per account; each may send to all of `channel_ids`.
 pub async fn open_senders(
     target: &Arc<Target>,
     accounts: &[Arc<Account>],
@@ -130,12 +131,12 @@ pub async fn open_senders(
     Ok(senders)
 }
 
-/// One client that sends.
+/// A client that sends messages.
 #[derive(Debug)]
 pub struct Sender {
     connection: Connection,
     template: Template,
-    /// Channel id, and the start of the form up to the topic's number.
+    /// Channel id, and the form up to the topic's number.
     places: Vec<(u64, Vec<u8>)>,
     topics: u64,
     writer: Arc<Writer>,
@@ -151,7 +152,7 @@ struct SendReply<'a> {
 }
 
 impl Sender {
-    /// Connects.
+    /// Opens the sender's connection.
     pub async fn open(
         target: &Arc<Target>,
         account: &Account,
@@ -179,7 +180,7 @@ impl Sender {
         })
     }
 
-    /// Sends until the pace or the budget ends.
+    /// Sends until the phase ends or the budget is spent.
     pub async fn run(
         mut self,
         mut pace: Pace,
@@ -187,21 +188,21 @@ impl Sender {
         budget: Arc<Budget>,
         sent: Arc<Sent>,
     ) {
-        let mut patience = Patience::default();
+        let mut failures_in_a_row = FailureLimit::default();
         while let Some(started) = pace.wait().await {
             if !budget.take() {
                 return;
             }
             match self.send(started).await {
                 Ok((channel_id, message_id, bytes)) => {
-                    recorder.record_good(started, bytes);
+                    recorder.record_success(started, bytes);
                     sent.add(channel_id, message_id);
-                    patience.good();
+                    failures_in_a_row.good();
                 }
                 Err(reason) => {
                     recorder.record_failure(&reason);
                     budget.give_back();
-                    if !patience.bear().await {
+                    if !failures_in_a_row.pause().await {
                         return;
                     }
                 }
@@ -216,10 +217,10 @@ impl Sender {
         self.body.clear();
         self.body.extend_from_slice(prefix);
         let topic = self.random.below(self.topics);
-        write!(self.body, "{topic}&content=").expect("a vector takes any write");
+        write!(self.body, "{topic}&content=").expect("writing to a vector does not fail");
         self.writer.push_content(&mut self.body, &mut self.random, started);
         self.template.fill(&mut self.request, &self.body);
-        // A sender at a slow rate rests longer than the server keeps connections open.
+        // A slow sender is idle for longer than the server keeps connections open.
         let reply = self.connection.exchange_rested(&self.request).await.map_err(|error| error.code())?;
         if reply.status != 200 {
             return Err(failure_name(reply.status, reply.body));

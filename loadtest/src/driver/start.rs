@@ -1,5 +1,5 @@
-//! `start`: the server is started again and again; what counts is the time from exec to the first answer, and the
-//! memory resident then.
+//! `start`: starts the server repeatedly; measures the time from exec to the first response, and the resident memory
+//! then.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::outcome::{PhaseResult, Start, median};
 use crate::process::{Spawned, check_address_free, resident_bytes};
 use crate::scenario::StartStep;
 
-/// The first thing any client asks.
+/// The first request of any client.
 pub const READY_PATH: &str = "/api/v1/server_settings";
 
 /// Runs a `start` phase with `command`, whose output goes to `log`.

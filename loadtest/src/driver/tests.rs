@@ -1,4 +1,4 @@
-//! The drivers against the fake server: that they measure, and that they notice what goes wrong.
+//! The drivers against the fake server: they measure, and they detect errors.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ async fn run_with(target: &Arc<Target>, fill_messages: u64, phases: serde_json::
         "name": "test", "about": "A test.", "users": 6,
         "channels": [
             {"name": "load all", "subscribers": 6},
-            {"name": "load away", "subscribers": 6},
-            {"name": "load elsewhere", "subscribers": 6},
+            {"name": "load second", "subscribers": 6},
+            {"name": "load other", "subscribers": 6},
             {"name": "load mixed", "count": 2, "subscribers": 3}
         ],
         "fill": {"channel": "load all", "messages": fill_messages, "chars": [24, 60], "topics": 3, "senders": 4},
@@ -114,7 +114,7 @@ async fn pages_are_fetched_at_the_end_and_anywhere() {
         assert!(operation.completed > 3 && operation.failed == 0, "{operation:?}");
     }
     assert!(results[0].operations[0].reply_bytes_mean > 1000.0);
-    // The second time everything is there already.
+    // The second time all messages exist already.
     let again = run_with(&target, 120, phases).await;
     assert_eq!(again[0].failed(), 0);
 }
@@ -142,8 +142,8 @@ async fn people_poll_write_and_read_at_once() {
 async fn a_topic_moves_there_and_back_beside_the_sending() {
     let target = fake::start(Faults::default());
     let phases = serde_json::json!([{"name": "move", "secs": 0.5, "step": {
-        "do": "send", "clients": 2, "channel": "load elsewhere", "chars": [24, 80], "topics": 2, "rate_per_sec": 100,
-        "meanwhile": {"do": "move", "channel": "load all", "to": "load away", "pause_ms": 20}
+        "do": "send", "clients": 2, "channel": "load other", "chars": [24, 80], "topics": 2, "rate_per_sec": 100,
+        "background": {"do": "move", "channel": "load all", "to": "load second", "pause_ms": 20}
     }}]);
     for _ in 0..2 {
         let results = run_with(&target, 50, phases.clone()).await;
@@ -158,8 +158,8 @@ async fn a_topic_moves_there_and_back_beside_the_sending() {
 async fn a_topic_is_deleted_until_nothing_is_left_and_the_sending_ends_with_it() {
     let target = fake::start(Faults::default());
     let phases = serde_json::json!([{"name": "delete", "secs": 20, "step": {
-        "do": "send", "clients": 2, "channel": "load elsewhere", "chars": [24, 80], "topics": 2, "rate_per_sec": 100,
-        "meanwhile": {"do": "delete_topic", "channel": "load all"}
+        "do": "send", "clients": 2, "channel": "load other", "chars": [24, 80], "topics": 2, "rate_per_sec": 100,
+        "background": {"do": "delete_topic", "channel": "load all"}
     }}]);
     let results = run_with(&target, 100, phases).await;
     let deletions = results[0].operation("delete_topic").unwrap();
@@ -171,8 +171,8 @@ async fn a_topic_is_deleted_until_nothing_is_left_and_the_sending_ends_with_it()
 async fn people_log_in_beside_the_sending() {
     let target = fake::start(Faults::default());
     let phases = serde_json::json!([{"name": "login", "secs": 0.5, "step": {
-        "do": "send", "clients": 2, "channel": "load elsewhere", "chars": [24, 80], "topics": 2, "rate_per_sec": 100,
-        "meanwhile": {"do": "login", "at_once": 5}
+        "do": "send", "clients": 2, "channel": "load other", "chars": [24, 80], "topics": 2, "rate_per_sec": 100,
+        "background": {"do": "login", "concurrent": 5}
     }}]);
     let results = run_with(&target, 10, phases).await;
     let logins = results[0].operation("login").unwrap();

@@ -1,5 +1,5 @@
-//! One kept-alive connection. The read buffer belongs to it and a reply borrows from it, so that a request in the
-//! steady state costs one write, one read and no allocation.
+//! A persistent connection. It owns its read buffer and replies borrow from it, so that a request in the steady state
+//! costs one write, one read and no allocation.
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::time::Duration;
@@ -11,23 +11,24 @@ use super::HttpError;
 use super::parse::{Framing, Head, find_chunks_end, join_chunks, parse_head};
 use crate::error::LoadError;
 
-/// First size of a read buffer: thousands of idle connections each hold one.
+/// Initial size of a read buffer, small because thousands of idle connections each have one.
 const BUFFER_BYTES_START: usize = 2 * 1024;
-/// A page of 5,000 messages is about 5 MB; nothing this client asks for comes near this.
+/// Maximum size of a reply. A page of 5,000 messages is about 5 MB, the largest reply of all scenarios.
 const REPLY_BYTES_MAX: usize = 64 * 1024 * 1024;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Where the requests go: an address on the loopback interface, and the name the server knows itself by.
+/// The target of requests: an address on the loopback interface, and the server's host name.
 #[derive(Debug, Clone)]
 pub struct Target {
-    /// Resolved address.
+    /// The resolved socket address.
     pub address: SocketAddr,
     /// Value of the `Host` header.
     pub host: String,
 }
 
 impl Target {
-    /// Parses `http://HOST[:PORT]`. Refuses what is not on this machine: a load test is an attack when it is not.
+    /// Parses `http://HOST[:PORT]`. Refuses other machines: a load test of a machine that is not one's own is an
+    /// attack.
     pub fn parse(url: &str) -> Result<Self, LoadError> {
         let Some(rest) = url.strip_prefix("http://") else {
             return Err(LoadError::Usage(format!("{url}: the address must start with http://")));
@@ -52,7 +53,7 @@ impl Target {
             .to_socket_addrs()
             .map_err(|error| LoadError::Usage(format!("{url}: {error}")))?
             .find(|address| address.ip().is_loopback())
-            .ok_or_else(|| LoadError::Usage(format!("{url}: no loopback address")))?;
+            .ok_or_else(|| LoadError::Usage(format!("{url}: not a loopback address")))?;
         Ok(Self { address, host: host.to_owned() })
     }
 }
@@ -60,13 +61,13 @@ impl Target {
 /// A reply, borrowed from the connection's buffer until the next exchange.
 #[derive(Debug)]
 pub struct Reply<'a> {
-    /// HTTP status.
+    /// The HTTP status code.
     pub status: u16,
     /// The body, without framing.
     pub body: &'a [u8],
 }
 
-/// One connection with its read buffer.
+/// A connection and its read buffer.
 #[derive(Debug)]
 pub struct Connection {
     address: SocketAddr,
@@ -77,7 +78,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects, with Nagle's algorithm off.
+    /// Connects, with Nagle's algorithm disabled.
     pub async fn open(address: SocketAddr) -> Result<Self, HttpError> {
         let stream = connect(address).await?;
         Ok(Self { address, stream, buffer: vec![0; BUFFER_BYTES_START], filled: 0, closing: false })
@@ -88,7 +89,7 @@ impl Connection {
         if self.closing {
             self.reopen().await?;
         }
-        // Until the reply is whole, whatever interrupts this leaves a connection that cannot be used again.
+        // If this is interrupted before the reply is complete, the connection cannot be used again.
         self.closing = true;
         self.filled = 0;
         self.stream.write_all(request).await?;
@@ -96,10 +97,11 @@ impl Connection {
         Ok(Reply { status, body: &self.buffer[body] })
     }
 
-    /// Like `exchange`, for connections that rest between requests: the server may have closed them meanwhile.
+    /// Like `exchange`, for connections with idle time between requests: the server may have closed them.
     pub async fn exchange_rested(&mut self, request: &[u8]) -> Result<Reply<'_>, HttpError> {
         let mut byte = [0];
-        // Nothing is to be read between requests, so anything but "would block" means the server hung up.
+        // No data is expected between requests, so anything but "would block" means that the server closed the
+        // connection.
         match self.stream.try_read(&mut byte) {
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
             _ => self.reopen().await?,
@@ -107,7 +109,7 @@ impl Connection {
         self.exchange(request).await
     }
 
-    /// Closes this connection and opens another in its place.
+    /// Replaces this connection by a new one.
     pub async fn reopen(&mut self) -> Result<(), HttpError> {
         self.stream = connect(self.address).await?;
         self.filled = 0;
@@ -193,7 +195,7 @@ mod tests {
 
     use super::*;
 
-    /// A server that answers each request with the next of `replies`, in pieces, then closes.
+    /// A server that answers each request with the next of `replies`, written in pieces, then closes the connection.
     async fn start_fake(replies: Vec<Vec<&'static [u8]>>) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

@@ -1,6 +1,6 @@
-//! HTTP/1.1 over one kept-alive TCP connection, with buffers that are used again for every request.
-//! It exists because client and server share the machine: a general client costs more than the server it measures.
-//! What the bytes mean (Zulip's envelope) is left to `client`.
+//! HTTP/1.1 over a persistent TCP connection, with buffers that are reused for every request. It exists because client
+//! and server share the machine: a general-purpose client uses more CPU than the server it measures. The content of
+//! replies is parsed by `client`.
 
 mod connection;
 mod parse;
@@ -9,19 +9,19 @@ mod request;
 pub use connection::{Connection, Target};
 pub use request::{NumberedGet, Template, basic_authorization, bodiless_request, encode_form};
 
-/// Why an exchange gave no reply.
+/// The reason why an exchange gave no reply.
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {
     /// The socket failed.
     #[error("connection failed: {0}")]
     Io(#[from] std::io::Error),
-    /// The server ended the connection before the reply was whole.
+    /// The server closed the connection before the reply was complete.
     #[error("the server closed the connection")]
     Closed,
-    /// The bytes are not HTTP/1.1 as this client reads it.
+    /// The bytes are not HTTP/1.1 as this client parses it.
     #[error("malformed reply: {0}")]
     Malformed(String),
-    /// The reply is larger than any reply this client asks for.
+    /// The reply is larger than the maximum of this client.
     #[error("reply of more than {0} bytes")]
     TooLarge(usize),
 }

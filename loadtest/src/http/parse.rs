@@ -1,16 +1,16 @@
-//! Reads as little of a reply as a load generator needs: status, body length, and whether the connection stays open.
-//! Bodies are framed by `Content-Length` or as chunks; a body that ends with the connection is refused.
+//! Parses as little of a reply as a load generator needs: status, body length, and whether the connection stays open.
+//! Bodies are framed by `Content-Length` or chunked; a body that ends with the connection is an error.
 
 use super::HttpError;
 
 const HEADERS_MAX: usize = 64;
 
-/// The head of a reply: what it says about the body that follows.
+/// The head of a reply.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Head {
     /// Bytes of status line and headers, including the empty line.
     pub length: usize,
-    /// HTTP status.
+    /// The HTTP status code.
     pub status: u16,
     /// How the body is framed.
     pub framing: Framing,
@@ -18,12 +18,12 @@ pub struct Head {
     pub closes: bool,
 }
 
-/// How the end of a body is found.
+/// How the length of a body is determined.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Framing {
-    /// That many bytes.
+    /// By `Content-Length`.
     Length(usize),
-    /// Chunks, each with its size before it.
+    /// Chunked transfer encoding.
     Chunked,
 }
 
@@ -85,7 +85,7 @@ pub fn find_chunks_end(bytes: &[u8], start: usize) -> Result<Option<usize>, Http
     }
 }
 
-/// Moves the data of a whole chunked body together, to `start`. Returns its length.
+/// Moves the data of a complete chunked body together, to `start`. Returns its length.
 pub fn join_chunks(bytes: &mut [u8], start: usize) -> Result<usize, HttpError> {
     let mut written = start;
     let mut position = start;

@@ -1,4 +1,4 @@
-//! Writes requests. What stays the same between two requests of one caller is written once, as a template.
+//! Writes requests. The constant parts of a caller's requests are written once, as a template.
 
 use std::io::Write;
 
@@ -6,7 +6,7 @@ use base64::Engine;
 
 const USER_AGENT: &str = concat!("millstream-loadtest/", env!("CARGO_PKG_VERSION"));
 
-/// The `Authorization` value for an account: e-mail address and API key (conventions 1).
+/// The `Authorization` value of an account: email address and API key.
 pub fn basic_authorization(email: &str, api_key: &str) -> String {
     let pair = base64::engine::general_purpose::STANDARD.encode(format!("{email}:{api_key}"));
     format!("Basic {pair}")
@@ -33,14 +33,14 @@ fn push_head(bytes: &mut Vec<u8>, method: &str, host: &str, path: &str, authoriz
     }
 }
 
-/// A request with a form body, all but the body.
+/// A request with a form body, without the body.
 #[derive(Debug, Clone)]
 pub struct Template {
     head: Vec<u8>,
 }
 
 impl Template {
-    /// Everything up to the value of `Content-Length`.
+    /// All bytes up to the value of `Content-Length`.
     pub fn new(method: &str, host: &str, path: &str, authorization: Option<&str>) -> Self {
         let mut head = Vec::with_capacity(320);
         push_head(&mut head, method, host, path, authorization);
@@ -48,16 +48,16 @@ impl Template {
         Self { head }
     }
 
-    /// Replaces `request` by the whole request with this body.
+    /// Writes the complete request with this body to `request`.
     pub fn fill(&self, request: &mut Vec<u8>, body: &[u8]) {
         request.clear();
         request.extend_from_slice(&self.head);
-        write!(request, "{}\r\n\r\n", body.len()).expect("a vector takes any write");
+        write!(request, "{}\r\n\r\n", body.len()).expect("writing to a vector does not fail");
         request.extend_from_slice(body);
     }
 }
 
-/// A request without a body whose path ends in a number that changes: an anchor, the last event seen.
+/// A request without a body whose path ends in a variable number: an anchor, or the last event id.
 #[derive(Debug, Clone)]
 pub struct NumberedGet {
     before: Vec<u8>,
@@ -65,18 +65,18 @@ pub struct NumberedGet {
 }
 
 impl NumberedGet {
-    /// Everything but the number, which comes right after `path`.
+    /// All bytes except the number, which follows `path`.
     pub fn new(host: &str, path: &str, authorization: Option<&str>) -> Self {
         let whole = bodiless_request("GET", host, path, authorization);
         let (before, after) = whole.split_at("GET ".len() + path.len());
         Self { before: before.to_vec(), after: after.to_vec() }
     }
 
-    /// Replaces `request` by the whole request with this number.
+    /// Writes the complete request with this number to `request`.
     pub fn fill(&self, request: &mut Vec<u8>, number: i64) {
         request.clear();
         request.extend_from_slice(&self.before);
-        write!(request, "{number}").expect("a vector takes any write");
+        write!(request, "{number}").expect("writing to a vector does not fail");
         request.extend_from_slice(&self.after);
     }
 }

@@ -1,4 +1,4 @@
-//! The result as one HTML file that needs nothing else: tables, and plots as SVG inside.
+//! The result as one self-contained HTML file: tables, and plots as inline SVG.
 
 use std::fmt::Write;
 
@@ -45,7 +45,7 @@ fn render_scenario(page: &mut String, scenario: &ScenarioResult) {
     }
     let lines = baseline_facts(&scenario.baselines);
     if !lines.is_empty() {
-        page.push_str("<h3>The machine in the same run</h3>\n<ul>\n");
+        page.push_str("<h3>Baselines of the same run</h3>\n<ul>\n");
         for line in lines {
             let _ = writeln!(page, "<li>{}</li>", escape(&line));
         }

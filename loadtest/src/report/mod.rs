@@ -1,4 +1,4 @@
-//! What becomes of a result: a table on standard output, a JSON file, and an HTML page with plots.
+//! Reports of a result: a table on standard output, a JSON file, and an HTML page with plots.
 
 pub mod html;
 pub mod plots;
@@ -21,7 +21,7 @@ pub fn write(run: &RunResult, folder: &Path) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// A number with as many decimals as help to read it.
+/// A number with as many decimals as are significant.
 pub fn format_number(value: f64) -> String {
     let size = value.abs();
     if size >= 1000.0 {
@@ -51,7 +51,7 @@ fn group_thousands(value: f64) -> String {
 
 #[cfg(test)]
 pub mod sample {
-    //! A result with something in every field, for the tests of the reports.
+    //! A result with a value in every field, for the tests of the reports.
 
     use crate::outcome::{
         Baselines, CounterChange, Delivery, DiskBaseline, FORMAT, Idle, Latency, Machine, Operation,

@@ -1,4 +1,4 @@
-//! Plots as SVG text. A plot that has nothing to show, or cannot be drawn, is left out.
+//! Plots as SVG text. A plot without data, or one that cannot be drawn, is omitted.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -8,13 +8,13 @@ use crate::outcome::{PhaseResult, RunResult};
 
 const SIZE: (u32, u32) = (860, 260);
 const COLORS: [RGBColor; 3] = [RGBColor(31, 92, 153), RGBColor(191, 87, 0), RGBColor(60, 130, 70)];
-/// Percentile curves use the distance to 100 %, so that the tail has room.
+/// Percentile curves use the distance to 100 %, which spreads the tail.
 const TAIL_MIN: f64 = 0.005;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 
-/// Good replies a second over time, a line for each operation.
+/// Successful replies per second over time, a line per operation.
 pub fn throughput(phase: &PhaseResult) -> Option<String> {
     let last = |points: &[(f64, f64)]| points.last().map_or(0.0, |point| point.0);
     let right = phase.operations.iter().map(|operation| last(&operation.timeline)).fold(0.0, f64::max);
@@ -24,7 +24,7 @@ pub fn throughput(phase: &PhaseResult) -> Option<String> {
     }
     draw(|area| {
         let mut chart = ChartBuilder::on(area)
-            .caption("good replies a second", ("sans-serif", 16))
+            .caption("successful replies per second", ("sans-serif", 16))
             .margin(8)
             .x_label_area_size(34)
             .y_label_area_size(70)
@@ -41,7 +41,7 @@ pub fn throughput(phase: &PhaseResult) -> Option<String> {
     })
 }
 
-/// Latency percentiles, a line for each operation; both axes logarithmic.
+/// Latency percentiles, a line per operation; both axes logarithmic.
 pub fn percentiles(phase: &PhaseResult) -> Option<String> {
     let curves: Vec<Vec<(f64, f64)>> =
         phase.operations.iter().map(|operation| tail_curve(&operation.curve)).collect();
@@ -82,7 +82,7 @@ pub fn percentiles(phase: &PhaseResult) -> Option<String> {
     })
 }
 
-/// How far each phase is from the bare server: one bar each.
+/// The ratio of each phase to the bare server: one bar each.
 pub fn ratio_bars(run: &RunResult) -> Option<String> {
     let bars: Vec<(String, f64)> = run
         .scenarios
@@ -101,7 +101,7 @@ pub fn ratio_bars(run: &RunResult) -> Option<String> {
     draw(|area| {
         let right = crate::driver::as_float(bars.len() as u64);
         let mut chart = ChartBuilder::on(area)
-            .caption("requests a second, as a part of the bare actix-web server's", ("sans-serif", 16))
+            .caption("requests per second, relative to bare actix-web", ("sans-serif", 16))
             .margin(8)
             .y_label_area_size(70)
             .build_cartesian_2d(0.0..right, 0.0..top * 1.15)?;

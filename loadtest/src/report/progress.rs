@@ -1,4 +1,4 @@
-//! Progress while a run goes on: a live line on a terminal, or a plain line every few seconds where there is none.
+//! Progress during a run: a live line on a terminal, or a plain line every few seconds otherwise.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -43,7 +43,7 @@ impl PhaseLine {
         Self { label: label.to_owned(), bar, begun: now, last: (now, 0), last_plain: now, plain }
     }
 
-    /// Shows where things stand.
+    /// Updates the line.
     pub fn show(&mut self, progress: Progress) {
         let now = Instant::now();
         let text = self.text(now, progress);

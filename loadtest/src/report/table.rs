@@ -30,13 +30,13 @@ fn render_phase(phase: &PhaseResult, baselines: &Baselines) -> String {
     text
 }
 
-/// The lines that say what a phase measured; also used by the HTML report.
+/// The lines with a phase's measurements; also used by the HTML report.
 pub fn facts(phase: &PhaseResult, baselines: &Baselines) -> Vec<String> {
     let mut lines = Vec::new();
     for operation in &phase.operations {
         let latency = &operation.latency;
         lines.push(format!(
-            "{:<8}{:>10}/s  {} good, {} failed  p50 {} ms  p90 {} ms  p99 {} ms  p99.9 {} ms  max {} ms  {} B a reply",
+            "{:<8}{:>10}/s  {} good, {} failed  p50 {} ms  p90 {} ms  p99 {} ms  p99.9 {} ms  max {} ms  {} B per reply",
             operation.name,
             format_number(operation.requests_per_sec),
             format_number(as_float(operation.completed)),
@@ -64,14 +64,14 @@ pub fn facts(phase: &PhaseResult, baselines: &Baselines) -> Vec<String> {
     lines.extend(special_facts(phase));
     if let Some(server) = phase.server {
         lines.push(format!(
-            "server: {:.1} µs CPU a request, resident {:.1} → {:.1} MB; client: {:.1} µs CPU a request",
+            "server: {:.1} µs CPU per request, resident {:.1} → {:.1} MB; client: {:.1} µs CPU per request",
             server.cpu_us_per_request,
             server.rss_mb_before,
             server.rss_mb_after,
             phase.client_cpu_us_per_request
         ));
     } else if !phase.operations.is_empty() {
-        lines.push(format!("client: {:.1} µs CPU a request", phase.client_cpu_us_per_request));
+        lines.push(format!("client: {:.1} µs CPU per request", phase.client_cpu_us_per_request));
     }
     lines
 }
@@ -80,7 +80,7 @@ fn special_facts(phase: &PhaseResult) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(delivery) = phase.delivery {
         lines.push(format!(
-            "delivery: {} messages to {} receivers, {} deliveries, {} lost, {} doubled, {} out of order, {} receivers ended early",
+            "delivery: {} messages to {} receivers, {} deliveries, {} lost, {} duplicated, {} out of order, {} receivers ended early",
             delivery.messages,
             delivery.receivers,
             delivery.deliveries,
@@ -103,7 +103,7 @@ fn special_facts(phase: &PhaseResult) -> Vec<String> {
     }
     if let Some(start) = &phase.start {
         lines.push(format!(
-            "start: {} ms to the first answer (median of {}), {} MB resident",
+            "start: {} ms to the first response (median of {}), {} MB resident",
             format_number(start.start_ms),
             start.rounds_ms.len(),
             format_number(start.rss_mb)
@@ -111,7 +111,7 @@ fn special_facts(phase: &PhaseResult) -> Vec<String> {
     }
     for (name, change) in &phase.counters {
         let (per, all) = (change.per_message, change.after - change.before);
-        lines.push(format!("{name}: {per:.4} a message ({} in all)", format_number(all)));
+        lines.push(format!("{name}: {per:.4} per message ({} in total)", format_number(all)));
     }
     lines
 }
@@ -124,13 +124,13 @@ pub fn render_baselines(baselines: &Baselines) -> String {
     })
 }
 
-/// The lines that say what the machine gives.
+/// The lines with the baselines' measurements.
 pub fn baseline_facts(baselines: &Baselines) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, web) in [("GET", &baselines.web_get), ("POST", &baselines.web_post)] {
         let Some(web) = web else { continue };
         lines.push(format!(
-            "bare actix-web {name}, {} clients: {}/s (rounds {}), p50 {} ms, CPU a request: server {:.1} µs, client {:.1} µs",
+            "bare actix-web {name}, {} clients: {}/s (rounds {}), p50 {} ms, CPU per request: server {:.1} µs, client {:.1} µs",
             web.clients,
             format_number(web.requests_per_sec),
             list(&web.rounds_per_sec),
@@ -193,7 +193,7 @@ mod tests {
             "ratio to the bare actix-web server: 0.500",
             "p50 over append + fdatasync: 1.840 ms",
             "5,500 B over",
-            "journal_frames_total: 1.0000 a message",
+            "journal_frames_total: 1.0000 per message",
             "met    requests_per_sec_min [64 <clients>]: 25,000, limit 20,000",
             "MISSED rss_mb_max [64 <clients>]: not measured",
         ] {

@@ -1,8 +1,9 @@
-//! `POST /dev_fetch_api_key`: an API key for an address alone, on development servers (companions.md 1).
+//! `POST /dev_fetch_api_key`: an API key without a password, on development servers
+//! (docs/api/account.md#development-logins).
 
 use super::address::check_address;
 use super::fetch_api_key::ApiKey;
-use crate::http::{Answer, ApiError, App, Fields, FromFields, Params, Realm, reply};
+use crate::http::{ApiError, App, Fields, FromFields, HandlerResult, Params, Realm, reply};
 use actors::DomainError;
 
 /// The parameters.
@@ -21,7 +22,7 @@ pub async fn dev_fetch_api_key(
     app: App,
     Realm(realm): Realm,
     Params(DevFetchApiKey { username }): Params<DevFetchApiKey>,
-) -> Answer {
+) -> HandlerResult {
     check_development(&app)?;
     check_address(&username)?;
     let directory = realm.directory();

@@ -1,7 +1,7 @@
-//! `GET /dev_list_users`: whose keys `POST /dev_fetch_api_key` gives (companions.md 1).
+//! `GET /dev_list_users`: accounts for `POST /dev_fetch_api_key` (docs/api/account.md#development-logins).
 
 use super::dev_fetch_api_key::check_development;
-use crate::http::{Answer, App, Realm, RealmUrl, reply};
+use crate::http::{App, HandlerResult, Realm, RealmUrl, reply};
 use model::{Directory, User};
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ struct DevUser<'a> {
 }
 
 /// Active people, administrators and owners apart.
-pub async fn dev_list_users(app: App, Realm(realm): Realm, RealmUrl(realm_url): RealmUrl) -> Answer {
+pub async fn dev_list_users(app: App, Realm(realm): Realm, RealmUrl(realm_url): RealmUrl) -> HandlerResult {
     check_development(&app)?;
     let directory = realm.directory();
     let list = |is_administrator| {

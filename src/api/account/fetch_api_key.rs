@@ -1,21 +1,20 @@
-//! `POST /fetch_api_key`: an API key for a password, which is stored here or known to an LDAP directory
-//! (conventions.md 1).
+//! `POST /fetch_api_key`: an API key for a password, stored here or checked by an LDAP directory
+//! (docs/api/account.md#fetch-an-api-key).
 
 use super::address::check_address;
+use super::attempt::Attempt;
 use super::new_login::note_login;
-use super::welcome::welcome;
 use crate::api::users::create::check_new_account;
-use crate::http::limits::Bucket;
 use crate::http::{
-    Address, Answer, ApiError, App, ClientName, Code, Fields, FromFields, Params, Realm, reply,
+    Address, ApiError, App, ClientName, Code, Fields, FromFields, HandlerResult, Params, Realm, reply,
 };
-use crate::outside::ldap::{LdapAnswer, LdapDirectory, LdapFailure, LdapPerson};
+use crate::integrations::ldap::{LdapAnswer, LdapDirectory, LdapFailure, LdapPerson};
 use actors::login::PasswordHasher;
-use actors::{DomainError, NewUser, RealmHandle, Server};
-use model::{RealmId, Role, User};
+use actors::{DomainError, NewUser, RealmHandle, Server, commands};
+use model::{Role, User};
 use serde::Serialize;
+use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
 /// The parameters.
 pub struct FetchApiKey {
@@ -44,7 +43,7 @@ impl<'a> ApiKey<'a> {
     }
 }
 
-/// Who knows the password gets the key. Failures are counted by user name, and cleared by a success.
+/// Who knows the password gets the key. Failures are counted, and cleared by a success: see [`Attempt`].
 ///
 /// Whom the directory knows is let in by the directory alone: a password of the same address here is none.
 pub async fn fetch_api_key(
@@ -53,20 +52,20 @@ pub async fn fetch_api_key(
     ClientName(client): ClientName,
     Address(address): Address,
     Params(FetchApiKey { username, password }): Params<FetchApiKey>,
-) -> Answer {
+) -> HandlerResult {
     if app.ldap.is_none() {
         check_address(&username)?;
     }
-    if !realm.read(|view| view.directory.realm().is_active) {
+    if !realm.is_active() {
         return Err(DomainError::RealmDeactivated.into());
     }
     let known = match &app.ldap {
-        Some(ldap) => ldap_login(&app, ldap, &realm, &username, &password).await?,
+        Some(ldap) => ldap_login(&app, ldap, &realm, address, (&username, &password)).await?,
         None => None,
     };
     let user = match known {
         Some(user) => user,
-        None => password_login(&app, &realm, username, password).await?,
+        None => password_login(&app, &realm, address, (username, password)).await?,
     };
     note_login(&app, &realm, &user, client, address).await;
     reply(&ApiKey::of(&realm, &user))
@@ -75,32 +74,32 @@ pub async fn fetch_api_key(
 async fn password_login(
     app: &App,
     realm: &RealmHandle,
-    username: String,
-    password: String,
+    address: Option<IpAddr>,
+    (username, password): (String, String),
 ) -> Result<Arc<User>, ApiError> {
-    let attempt = Attempt::of(app, realm, &username);
     if !app.config.login.password {
         // With a directory it is a name that nobody knows.
         return Err(match &app.ldap {
-            Some(_) => attempt.failed(),
+            Some(_) => Attempt::login(app, realm, &username, address)?.failed(),
             None => ApiError::new(
                 Code::PASSWORD_AUTH_DISABLED,
                 "Password authentication is disabled in this organization",
             ),
         });
     }
-    let turn = app.passwords.turn().await?;
-    // Looked at in one's turn: of many guesses sent at once, no more get through than of patient ones.
-    attempt.check()?;
+    let permit = app.passwords.acquire_permit().await?;
+    // Counted in one's turn: those who log in at once with the right password do not wait for each other.
+    let attempt = Attempt::login(app, realm, &username, address)?;
     let (server, asked) = (app.server.clone(), realm.clone());
-    let checked = turn.run(move |hasher| check(&server, &asked, &username, &password, hasher)).await?;
+    let checked = permit.run(move |hasher| check(&server, &asked, &username, &password, hasher)).await?;
     match checked {
         Ok(Some(user)) => {
-            attempt.succeeded();
+            attempt.succeeded(realm, &user);
             Ok(user)
         }
         Ok(None) => Err(ApiError::new(Code::NONEXISTENT_SUBDOMAIN, "Invalid subdomain")),
         Err(DomainError::WrongPassword) => Err(attempt.failed()),
+        // The password was right, or nobody knows.
         Err(error) => Err(error.into()),
     }
 }
@@ -111,24 +110,25 @@ async fn ldap_login(
     app: &App,
     ldap: &LdapDirectory,
     realm: &RealmHandle,
-    username: &str,
-    password: &str,
+    address: Option<IpAddr>,
+    (username, password): (&str, &str),
 ) -> Result<Option<Arc<User>>, ApiError> {
-    let attempt = Attempt::of(app, realm, username);
-    let turn = ldap.turn(username).await.map_err(unavailable)?;
-    attempt.check()?;
-    let person = match turn.login(username, password).await.map_err(unavailable)? {
+    let permit = ldap.acquire_permit(username).await.map_err(unavailable)?;
+    // Failures count for the account: whose it is comes first, whatever the directory calls somebody.
+    let LdapAnswer::Person(person) = permit.find(username).await.map_err(unavailable)? else {
+        return Ok(None);
+    };
+    let attempt = Attempt::login(app, realm, &person.email, address)?;
+    let person = match permit.login(username, password).await.map_err(unavailable)? {
         LdapAnswer::Unknown => return Ok(None),
         LdapAnswer::Refused => return Err(attempt.failed()),
         LdapAnswer::Person(person) => person,
     };
-    attempt.succeeded();
-    let known = |realm: &RealmHandle| realm.read(|view| view.directory.user_by_email(&person.email).cloned());
-    let user = match known(realm) {
+    let user = match realm.user_by_email(&person.email) {
         Some(user) => user,
         None => match create_account(realm, &person).await {
             // Made by another login in the meantime.
-            Err(error) => known(realm).ok_or(error)?,
+            Err(error) => realm.user_by_email(&person.email).ok_or(error)?,
             Ok(user) => user,
         },
     };
@@ -138,6 +138,7 @@ async fn ldap_login(
     if !user.is_active {
         return Err(DomainError::UserDeactivated.into());
     }
+    attempt.succeeded(realm, &user);
     Ok(Some(user))
 }
 
@@ -154,8 +155,7 @@ async fn create_account(realm: &RealmHandle, person: &LdapPerson) -> Result<Arc<
         timezone: String::new(),
         channels: Vec::new(),
     };
-    let user = realm.create_user(user).await?;
-    welcome(realm, &user, None).await;
+    let user = realm.execute(commands::CreateUser { user, sends_messages: true }).await?;
     Ok(user)
 }
 
@@ -165,43 +165,11 @@ pub fn unavailable(failure: LdapFailure) -> ApiError {
         LdapFailure::Busy => DomainError::Overloaded.into(),
         LdapFailure::Unavailable(reason) => {
             tracing::error!(%reason, "the LDAP directory does not answer");
-            ApiError::unavailable(
-                "The directory that passwords are kept in cannot be reached at the moment; try again later",
-            )
-            .with("retry-after", 5.0)
+            let msg =
+                "The directory that passwords are kept in cannot be reached at the moment; try again later";
+            ApiError::retry_later(Code::LDAP_UNAVAILABLE, msg, 5.0)
         }
     }
-}
-
-/// One login of one user name, as far as failures are counted.
-struct Attempt<'a> {
-    app: &'a App,
-    key: (RealmId, String),
-}
-
-impl<'a> Attempt<'a> {
-    fn of(app: &'a App, realm: &RealmHandle, username: &str) -> Self {
-        Self { app, key: (realm.id(), username.to_lowercase()) }
-    }
-
-    /// Refuses after too many failures.
-    fn check(&self) -> Result<(), ApiError> {
-        let standing = self.app.limits.peek(Bucket::AuthenticateByUsername, &self.key, now());
-        standing.map_or(Ok(()), |standing| standing.check())
-    }
-
-    fn failed(&self) -> ApiError {
-        self.app.limits.spend(Bucket::AuthenticateByUsername, &self.key, now());
-        DomainError::WrongPassword.into()
-    }
-
-    fn succeeded(&self) {
-        self.app.limits.clear(Bucket::AuthenticateByUsername, &self.key);
-    }
-}
-
-fn now() -> Duration {
-    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
 /// The account; none for one of another organization. Who does not know its password does not learn that
@@ -213,7 +181,7 @@ fn check(
     password: &str,
     hasher: &mut PasswordHasher,
 ) -> Result<Option<Arc<User>>, DomainError> {
-    let has = |realm: &RealmHandle| realm.read(|view| view.directory.user_by_email(username).is_some());
+    let has = |realm: &RealmHandle| realm.user_by_email(username).is_some();
     let other = if has(realm) { None } else { server.realms().into_iter().find(has) };
     match other {
         None => realm.check_password(username, password, hasher).map(Some),

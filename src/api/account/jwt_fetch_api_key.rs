@@ -1,7 +1,7 @@
-//! `POST /jwt/fetch_api_key`: an API key for a token that another service signed (companions.md 1). No organization
-//! here has a key to check such tokens with, and this says so.
+//! `POST /jwt/fetch_api_key`: an API key for a signed token (docs/api/account.md#fetch-an-api-key-by-token). Not
+//! enabled for any organization, and the answer says so.
 
-use crate::http::{Answer, ApiError, Fields, FromFields, Params, Realm};
+use crate::http::{ApiError, Fields, FromFields, HandlerResult, Params, Realm};
 
 /// The parameters.
 pub struct JwtFetchApiKey;
@@ -15,6 +15,6 @@ impl FromFields for JwtFetchApiKey {
 }
 
 /// Refuses, whatever the token is.
-pub async fn jwt_fetch_api_key(_: Realm, _: Params<JwtFetchApiKey>) -> Answer {
+pub async fn jwt_fetch_api_key(_: Realm, _: Params<JwtFetchApiKey>) -> HandlerResult {
     Err(ApiError::bad_request("JWT authentication is not enabled for this organization"))
 }

@@ -1,9 +1,9 @@
 //! Getting in: what the server is, and API keys.
 
 pub mod address;
+pub mod attempt;
 pub mod dev_fetch_api_key;
 pub mod dev_list_users;
-pub mod emails;
 pub mod fetch_api_key;
 pub mod jwt_fetch_api_key;
 pub mod new_login;
@@ -11,4 +11,3 @@ pub mod push_devices;
 pub mod push_tokens;
 pub mod server_settings;
 pub mod test_push;
-pub mod welcome;

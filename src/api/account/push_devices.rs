@@ -1,7 +1,7 @@
-//! `POST /mobile_push/register`: a phone that gets notifications which only it can read (endpoints.md 20).
+//! `POST /mobile_push/register`: registers a device for encrypted notifications (docs/api/push.md#encrypted-devices).
 
-use crate::http::{Answer, ApiError, App, Caller, Code, Fields, FromFields, Params, reply_ok};
-use actors::NewPushDevice;
+use crate::http::{ApiError, App, Caller, Code, Fields, FromFields, HandlerResult, Params, reply_ok};
+use actors::{NewPushDevice, commands};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use model::push::{Hidden, PushTokenKind};
@@ -26,13 +26,13 @@ impl FromFields for Device {
 }
 
 /// Takes the phone in; what the push service says of it is an event later.
-pub async fn register(app: App, caller: Caller, Params(Device(device)): Params<Device>) -> Answer {
+pub async fn register(app: App, caller: Caller, Params(Device(device)): Params<Device>) -> HandlerResult {
     if app.push.is_none() {
         return Err(ApiError::new(
             Code::PUSH_SERVICE_NOT_CONFIGURED,
             "Server is not configured to use push notification service.",
         ));
     }
-    caller.realm.register_push_device(caller.user.id, device).await?;
+    caller.realm.execute(commands::RegisterPushDevice { user: caller.user.id, new: device }).await?;
     reply_ok()
 }

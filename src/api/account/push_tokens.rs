@@ -1,6 +1,8 @@
-//! `/users/me/apns_device_token` and `/users/me/android_gcm_reg_id`: phones of the older way (endpoints.md 15).
+//! `/users/me/apns_device_token` and `/users/me/android_gcm_reg_id`: legacy push tokens
+//! (docs/api/push.md#legacy-tokens).
 
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply_ok};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_ok};
+use actors::commands;
 use model::push::PushTokenKind;
 
 /// One of Apple's phones.
@@ -25,25 +27,45 @@ impl FromFields for Token {
 }
 
 /// Registers one of Apple's phones; nothing happens if it is registered already.
-pub async fn add_apple(caller: Caller, Params(AppleToken { token, app }): Params<AppleToken>) -> Answer {
-    caller.realm.add_push_token(caller.user.id, PushTokenKind::Apns, token, Some(app)).await?;
+pub async fn add_apple(
+    caller: Caller,
+    Params(AppleToken { token, app }): Params<AppleToken>,
+) -> HandlerResult {
+    caller
+        .realm
+        .execute(commands::AddPushToken {
+            user: caller.user.id,
+            kind: PushTokenKind::Apns,
+            token,
+            app: Some(app),
+        })
+        .await?;
     reply_ok()
 }
 
 /// Forgets one of Apple's phones.
-pub async fn remove_apple(caller: Caller, Params(Token(token)): Params<Token>) -> Answer {
-    caller.realm.remove_push_token(caller.user.id, PushTokenKind::Apns, token).await?;
+pub async fn remove_apple(caller: Caller, Params(Token(token)): Params<Token>) -> HandlerResult {
+    caller
+        .realm
+        .execute(commands::RemovePushToken { user: caller.user.id, kind: PushTokenKind::Apns, token })
+        .await?;
     reply_ok()
 }
 
 /// Registers one of Google's phones; nothing happens if it is registered already.
-pub async fn add_google(caller: Caller, Params(Token(token)): Params<Token>) -> Answer {
-    caller.realm.add_push_token(caller.user.id, PushTokenKind::Fcm, token, None).await?;
+pub async fn add_google(caller: Caller, Params(Token(token)): Params<Token>) -> HandlerResult {
+    caller
+        .realm
+        .execute(commands::AddPushToken { user: caller.user.id, kind: PushTokenKind::Fcm, token, app: None })
+        .await?;
     reply_ok()
 }
 
 /// Forgets one of Google's phones.
-pub async fn remove_google(caller: Caller, Params(Token(token)): Params<Token>) -> Answer {
-    caller.realm.remove_push_token(caller.user.id, PushTokenKind::Fcm, token).await?;
+pub async fn remove_google(caller: Caller, Params(Token(token)): Params<Token>) -> HandlerResult {
+    caller
+        .realm
+        .execute(commands::RemovePushToken { user: caller.user.id, kind: PushTokenKind::Fcm, token })
+        .await?;
     reply_ok()
 }

@@ -1,6 +1,6 @@
-//! `GET /server_settings`: what a client needs to know before anybody logs in (conventions.md 7).
+//! `GET /server_settings`: what a client needs to know before login (docs/api/account.md#server-settings).
 
-use crate::http::{Answer, App, Realm, RealmUrl, reply};
+use crate::http::{App, HandlerResult, Realm, RealmUrl, reply};
 use crate::version::{ZULIP_FEATURE_LEVEL, ZULIP_MERGE_BASE, ZULIP_VERSION};
 use actors::RealmHandle;
 use rules::avatar::realm_icon_url;
@@ -56,7 +56,7 @@ struct RealmSettings {
 }
 
 /// Answers everybody.
-pub async fn server_settings(app: App, realm: Option<Realm>, url: Option<RealmUrl>) -> Answer {
+pub async fn server_settings(app: App, realm: Option<Realm>, url: Option<RealmUrl>) -> HandlerResult {
     let realm_web_public_access_enabled =
         realm.as_ref().is_some_and(|Realm(realm)| has_public_channels(realm));
     let realm = realm.zip(url).map(|(Realm(realm), RealmUrl(url))| realm_settings(&realm, url));

@@ -1,11 +1,14 @@
-//! `POST /mobile_push/test_notification` and its encrypted twin: does this phone hear of anything? (endpoints.md 20)
+//! `POST /mobile_push/test_notification` and its encrypted variant (docs/api/push.md#test-notifications).
 //!
 //! Nothing of it is kept: whoever asks waits for what the push service says.
 
-use crate::http::{Answer, ApiError, App, Caller, Code, Fields, FromFields, Params, RealmUrl, reply_ok};
-use crate::outside::payload::{Place, test_base, test_push};
-use crate::outside::push_service::{Account, PushFailure, SealedPush};
-use crate::outside::seal::seal;
+use crate::http::{
+    ApiError, App, Caller, Code, Fields, FromFields, HandlerResult, Params, RealmUrl, reply_ok,
+};
+use crate::integrations::payload::{Place, test_base, test_push};
+use crate::integrations::push_service::{Account, PushFailure, SealedPush};
+use crate::integrations::seal::seal;
+use actors::commands;
 use model::Timestamp;
 use model::push::{PushDevice, PushStatus, PushToken};
 use rules::push::is_same_token;
@@ -34,7 +37,7 @@ pub async fn test_tokens(
     caller: Caller,
     RealmUrl(url): RealmUrl,
     Params(WhichToken(which)): Params<WhichToken>,
-) -> Answer {
+) -> HandlerResult {
     let directory = caller.realm.directory();
     let own = directory.push_tokens(caller.user.id).iter();
     let is_meant =
@@ -69,7 +72,7 @@ pub async fn test_devices(
     caller: Caller,
     RealmUrl(url): RealmUrl,
     Params(WhichDevice(which)): Params<WhichDevice>,
-) -> Answer {
+) -> HandlerResult {
     let directory = caller.realm.directory();
     let own = directory.push_devices(caller.user.id).iter();
     let is_meant = |device: &&PushDevice| {
@@ -104,7 +107,7 @@ pub async fn test_devices(
     }
     let is_any_left = gone.len() < devices.len();
     let status = PushStatus::Failed(Code::INVALID_REMOTE_PUSH_DEVICE_TOKEN.name().to_owned());
-    caller.realm.settle_push_devices(caller.user.id, gone, status).await?;
+    caller.realm.execute(commands::SettlePushDevices { user: caller.user.id, devices: gone, status }).await?;
     if is_any_left { reply_ok() } else { Err(no_active_device()) }
 }
 

@@ -1,7 +1,8 @@
-//! `/bots/{bot_id}/api_key`: the key of a bot, for those who look after it (companions.md 5).
+//! `/bots/{bot_id}/api_key`: the key of a bot, for its owner (docs/api/bots.md#api-key-of-a-bot).
 
-use crate::http::{Answer, Caller, Params, Path, reply};
-use rules::bots::access_bot;
+use crate::http::{Caller, HandlerResult, Params, Path, reply};
+use actors::commands;
+use rules::bots::access_bot_key;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -10,14 +11,14 @@ struct Key {
 }
 
 /// `api_key` as it is.
-pub async fn show(caller: Caller, Path(bot): Path<u32>, _: Params<()>) -> Answer {
+pub async fn show(caller: Caller, Path(bot): Path<u32>, _: Params<()>) -> HandlerResult {
     let directory = caller.realm.directory();
-    let bot = access_bot(&directory, &caller.user, bot.into())?;
+    let bot = access_bot_key(&directory, &caller.user, bot.into())?;
     reply(&Key { api_key: caller.realm.api_key(bot) })
 }
 
 /// A new `api_key`; the one before stops at once.
-pub async fn regenerate(caller: Caller, Path(bot): Path<u32>, _: Params<()>) -> Answer {
-    let bot = caller.realm.renew_bot_key(caller.user.id, bot.into()).await?;
+pub async fn regenerate(caller: Caller, Path(bot): Path<u32>, _: Params<()>) -> HandlerResult {
+    let bot = caller.realm.execute(commands::RenewBotKey { by: caller.user.id, bot: bot.into() }).await?;
     reply(&Key { api_key: caller.realm.api_key(&bot) })
 }

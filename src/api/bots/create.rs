@@ -1,11 +1,11 @@
-//! `POST /bots`: makes a bot that answers to the caller (companions.md 5).
+//! `POST /bots`: creates a bot that the requester owns (docs/api/bots.md#create-a-bot).
 
 use super::{read_avatar, read_defaults, refuse_config};
 use crate::api::pictures::{FILE_BYTES_MAX, keep_avatar};
 use crate::api::wire::bot::channel_name;
 use crate::http::upload::Upload;
-use crate::http::{Answer, ApiError, App, Caller, Fields, FromFields, reply};
-use actors::NewBot;
+use crate::http::{ApiError, App, Caller, Fields, FromFields, HandlerResult, reply};
+use actors::{NewBot, commands};
 use model::UserId;
 use rules::avatar::{AvatarSize, whole_avatar_url};
 use serde::Serialize;
@@ -40,13 +40,13 @@ struct Created<'a> {
 }
 
 /// Makes a bot. Everybody learns of it by event; its key is for the owner and administrators.
-pub async fn create_bot(app: App, caller: Caller, upload: Upload) -> Answer {
+pub async fn create_bot(app: App, caller: Caller, upload: Upload) -> HandlerResult {
     let form = upload.read(FILE_BYTES_MAX).await?;
     let CreateBot(new) = CreateBot::from_fields(&form.fields)?;
     let ignored = form.fields.ignored();
     let avatar = read_avatar(&app, form).await?;
     let by = caller.user.id;
-    let bot = caller.realm.create_bot(by, new).await?;
+    let bot = caller.realm.execute(commands::CreateBot { by, new }).await?;
     if let Some(avatar) = avatar {
         keep_avatar(&app, &caller.realm, by, bot.id, avatar).await?;
     }

@@ -1,8 +1,8 @@
-//! `GET /bots`: the caller's own bots (companions.md 5).
+//! `GET /bots`: the requester's own bots (docs/api/bots.md#list-bots).
 
 use crate::api::wire::bot::channel_name;
 use crate::api::wire::list::push_list;
-use crate::http::{Answer, Caller, Envelope, Params};
+use crate::http::{Caller, Envelope, HandlerResult, Params};
 use model::BotConfig;
 use rules::avatar::{AvatarSize, whole_avatar_url};
 use serde::Serialize;
@@ -19,7 +19,7 @@ struct OwnBot<'a> {
 }
 
 /// `bots`: those in use, oldest first, with their keys.
-pub async fn list_bots(caller: Caller, _: Params<()>) -> Answer {
+pub async fn list_bots(caller: Caller, _: Params<()>) -> HandlerResult {
     let directory = caller.realm.directory();
     let default = BotConfig::default();
     let bots = directory.bots_of(caller.user.id).filter(|bot| bot.is_active).map(|bot| {

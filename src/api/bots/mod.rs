@@ -1,4 +1,4 @@
-//! `/bots`: bots of people, for those who look after them (companions.md 5).
+//! `/bots`: bots, for their owners and administrators (docs/api/bots.md).
 
 pub mod api_key;
 pub mod create;
@@ -9,7 +9,7 @@ pub mod update;
 use crate::api::pictures::made_avatar;
 use crate::http::upload::Form;
 use crate::http::{ApiError, App, Fields};
-use crate::outside::images::AvatarImages;
+use crate::integrations::images::AvatarImages;
 use actors::BotDefaults;
 
 /// Where a bot sends and listens by default, as far as a request says it.

@@ -1,11 +1,11 @@
-//! `PATCH /bots/{bot_id}`: changes a bot (companions.md 5).
+//! `PATCH /bots/{bot_id}`: changes a bot (docs/api/bots.md#update-a-bot).
 
 use super::{read_avatar, read_defaults, refuse_config};
 use crate::api::pictures::{FILE_BYTES_MAX, keep_avatar};
 use crate::api::wire::bot::channel_name;
 use crate::http::upload::Upload;
-use crate::http::{Answer, ApiError, App, Caller, Fields, FromFields, Path, reply};
-use actors::BotUpdate;
+use crate::http::{ApiError, App, Caller, Fields, FromFields, HandlerResult, Path, reply};
+use actors::{BotUpdate, commands};
 use rules::avatar::{AvatarSize, whole_avatar_url};
 use rules::permissions::users::api_email;
 use serde::Serialize;
@@ -45,13 +45,13 @@ struct Updated<'a> {
 }
 
 /// Changes what is given; answers with what holds now.
-pub async fn update_bot(app: App, caller: Caller, Path(bot): Path<u32>, upload: Upload) -> Answer {
+pub async fn update_bot(app: App, caller: Caller, Path(bot): Path<u32>, upload: Upload) -> HandlerResult {
     let form = upload.read(FILE_BYTES_MAX).await?;
     let UpdateBot(update) = UpdateBot::from_fields(&form.fields)?;
     let ignored = form.fields.ignored();
     let avatar = read_avatar(&app, form).await?;
     let by = caller.user.id;
-    let id = caller.realm.update_bot(by, bot.into(), update).await?;
+    let id = caller.realm.execute(commands::UpdateBot { by, bot: bot.into(), update }).await?;
     if let Some(avatar) = avatar {
         keep_avatar(&app, &caller.realm, by, id, avatar).await?;
     }

@@ -1,6 +1,8 @@
-//! `POST` and `DELETE /default_streams`: the channels that new people are subscribed to (companions.md 6).
+//! `POST` and `DELETE /default_streams`: the channels that new users are subscribed to
+//! (docs/api/channels.md#default-channels).
 
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply_ok};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_ok};
+use actors::commands;
 
 /// The parameter.
 pub struct DefaultChannel {
@@ -14,13 +16,27 @@ impl FromFields for DefaultChannel {
 }
 
 /// From now on new people are subscribed to the channel.
-pub async fn add_default_channel(caller: Caller, Params(params): Params<DefaultChannel>) -> Answer {
-    caller.realm.set_default_channel(caller.user.id, params.channel.into(), true).await?;
+pub async fn add_default_channel(caller: Caller, Params(params): Params<DefaultChannel>) -> HandlerResult {
+    caller
+        .realm
+        .execute(commands::SetDefaultChannel {
+            by: caller.user.id,
+            channel: params.channel.into(),
+            is_default: true,
+        })
+        .await?;
     reply_ok()
 }
 
 /// No longer.
-pub async fn remove_default_channel(caller: Caller, Params(params): Params<DefaultChannel>) -> Answer {
-    caller.realm.set_default_channel(caller.user.id, params.channel.into(), false).await?;
+pub async fn remove_default_channel(caller: Caller, Params(params): Params<DefaultChannel>) -> HandlerResult {
+    caller
+        .realm
+        .execute(commands::SetDefaultChannel {
+            by: caller.user.id,
+            channel: params.channel.into(),
+            is_default: false,
+        })
+        .await?;
     reply_ok()
 }

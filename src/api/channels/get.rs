@@ -1,22 +1,24 @@
-//! `GET /streams/{id}`: one channel (companions.md 6).
+//! `GET /streams/{id}`: one channel (docs/api/channels.md#get-a-channel).
 
 use crate::api::wire::channel::{ChannelJson, channel};
-use crate::http::{Answer, Caller, Params, Path, reply};
+use crate::http::{Caller, HandlerResult, Params, Path, reply};
 use actors::queries::one_channel;
-use model::ChannelId;
+use model::{Channel, ChannelId};
 use rules::RuleError;
 use rules::permissions::channel::sees_channel;
 use serde::Serialize;
 
 #[derive(Serialize)]
-struct Found<'a> {
+struct ChannelResponse<'a> {
     stream: ChannelJson<'a>,
 }
 
-/// `stream`, for whoever may know of the channel; archived ones too.
-pub async fn channel_by_id(caller: Caller, Path(id): Path<ChannelId>, _: Params<()>) -> Answer {
+/// `stream`, for whoever may know of the channel. An archived one counts as missing.
+pub async fn channel_by_id(caller: Caller, Path(id): Path<ChannelId>, _: Params<()>) -> HandlerResult {
     let (directory, summary) = one_channel(&caller.realm, id);
-    let summary = summary.filter(|summary| sees_channel(&directory, &caller.user, &summary.channel));
+    let is_shown =
+        |channel: &Channel| !channel.is_archived && sees_channel(&directory, &caller.user, channel);
+    let summary = summary.filter(|summary| is_shown(&summary.channel));
     let summary = summary.ok_or(RuleError::InvalidChannelId)?;
-    reply(&Found { stream: channel(&directory, &summary) })
+    reply(&ChannelResponse { stream: channel(&directory, &summary) })
 }

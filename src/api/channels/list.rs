@@ -1,8 +1,9 @@
-//! `GET /streams`: channels the caller asks for and may see (api.md; endpoints.md 18).
+//! `GET /streams`: the channels that the requester asks for and may see (docs/api/channels.md#list-channels).
 
-use crate::api::wire::channel::channel;
-use crate::api::wire::list::push_list;
-use crate::http::{Answer, ApiError, Caller, Envelope, Fields, FromFields, Params};
+use crate::api::shared::SharedJson;
+use crate::api::wire::json::push_field;
+use crate::http::admission::Admission;
+use crate::http::{ApiError, Caller, Envelope, Fields, FromFields, HandlerResult, Params};
 use actors::queries::channel_snapshot;
 use model::{Channel, Directory, User, UserId};
 use rules::permissions::channel::{sees_channel, sees_content};
@@ -53,21 +54,40 @@ impl ListChannels {
     }
 }
 
+/// Past so many channels, the list is written off the HTTP threads.
+const CHANNELS_INLINE_MAX: usize = 100;
+
 /// `streams`, by name.
-pub async fn list_channels(caller: Caller, Params(params): Params<ListChannels>) -> Answer {
+pub async fn list_channels(
+    admission: Admission,
+    caller: Caller,
+    Params(params): Params<ListChannels>,
+) -> HandlerResult {
+    let shared = admission.app.shared.clone();
+    if caller.realm.directory().channel_count() <= CHANNELS_INLINE_MAX {
+        return write_channels(&caller, &params, &shared);
+    }
+    admission.enter_pages()?.work(move || write_channels(&caller, &params, &shared)).await?
+}
+
+fn write_channels(caller: &Caller, params: &ListChannels, shared: &SharedJson) -> HandlerResult {
     let mut snapshot =
         channel_snapshot(&caller.realm, |directory, channel| params.wants(directory, &caller.user, channel));
     snapshot.channels.sort_by(|a, b| a.channel.name.cmp(&b.channel.name));
-    let directory = &snapshot.directory;
-    let mut envelope = Envelope::with_capacity(snapshot.channels.len() * 1024);
-    let defaults = &directory.realm().default_channels;
-    let items = snapshot.channels.iter().map(|summary| {
-        let item = channel(directory, summary);
-        match params.include_default {
-            true => item.with_default(defaults.contains(&summary.channel.id)),
-            false => item,
+    let source = shared.channels(&snapshot.directory);
+    let defaults = &snapshot.directory.realm().default_channels;
+    let mut envelope = Envelope::with_capacity(1024);
+    envelope.open_field("streams").push(b'[');
+    for (index, summary) in snapshot.channels.iter().enumerate() {
+        if index > 0 {
+            envelope.buffer().push(b',');
         }
-    });
-    push_list(envelope.open_field("streams"), items);
+        envelope.splice(source.channel(summary));
+        if params.include_default {
+            push_field(envelope.buffer(), "is_default", &defaults.contains(&summary.channel.id));
+        }
+        envelope.buffer().push(b'}');
+    }
+    envelope.buffer().push(b']');
     envelope.reply()
 }

@@ -1,10 +1,12 @@
-//! `PATCH /streams/{id}`: changes what a channel is (endpoints.md 6).
+//! `PATCH /streams/{id}`: changes a channel (docs/api/channels.md#update-a-channel).
 
-use super::new_channel::description_html;
-use super::options::{folder_id, parse_retention_value};
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, Path, reply_ok};
+use super::options::folder_id;
+use crate::api::descriptions::description_html;
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply_ok};
+use actors::commands;
 use model::ChannelId;
 use rules::names::parse_description;
+use rules::new_channels::parse_retention_value;
 use rules::permissions::channel_update::{ChannelUpdate, parse_topics_policy};
 use rules::permissions::group_setting_change::{ProposedChange, parse_group_setting_change};
 use rules::settings::ChannelPermission;
@@ -51,11 +53,15 @@ pub async fn update_channel(
     caller: Caller,
     Path(id): Path<ChannelId>,
     Params(UpdateChannel { update }): Params<UpdateChannel>,
-) -> Answer {
+) -> HandlerResult {
     let html = match &update.description {
         Some(description) => Some(description_html(&caller, &caller.realm.directory(), description)?),
         None => None,
     };
-    caller.realm.update_channel(caller.user.id, id.0.into(), update, html).await?;
-    reply_ok()
+    let (by, channel) = (caller.user.id, id.0.into());
+    let command = commands::UpdateChannel { by, channel, update: Box::new(update), description_html: html };
+    match caller.realm.execute(command).await? {
+        Some(refusal) => Err(refusal.into()),
+        None => reply_ok(),
+    }
 }

@@ -1,6 +1,6 @@
-//! `DELETE /events`: ends a queue; a waiting poll is answered first (companions.md 3).
+//! `DELETE /events`: closes a queue; a waiting poll is answered first (docs/api/events.md#close-a-queue).
 
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply_ok};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_ok};
 use model::QueueId;
 
 /// A queue to be ended.
@@ -15,7 +15,7 @@ impl FromFields for CloseQueue {
 }
 
 /// Ends one of the caller's queues. Unknown, foreign and ended ones are all the same: BAD_EVENT_QUEUE_ID.
-pub async fn close(caller: Caller, Params(request): Params<CloseQueue>) -> Answer {
+pub async fn close(caller: Caller, Params(request): Params<CloseQueue>) -> HandlerResult {
     caller.realm.close_queue(caller.user.id, request.queue).await?;
     reply_ok()
 }

@@ -1,10 +1,10 @@
-//! `GET /events`: what happened since, now or when it does (companions.md 3).
+//! `GET /events`: new events, at once or when they happen (docs/api/events.md#poll-a-queue).
 //!
 //! Ten thousand of these wait at once, so that little is kept while waiting: the handle, the queue's record, and the place
 //! of the answer.
 
 use crate::api::wire::event::EventWriter;
-use crate::http::{Answer, ApiError, App, Caller, Envelope, Fields, FromFields, Params};
+use crate::http::{ApiError, App, Caller, Envelope, Fields, FromFields, HandlerResult, Params};
 use actors::{Delivered, DomainError, RealmHandle};
 use model::{ClientCapabilities, EventKinds, QueueId, QueueOptions, QueueRecord, UserId};
 use rules::narrow::EventNarrow;
@@ -12,12 +12,6 @@ use std::sync::Arc;
 
 /// How much an event is expected to take, in bytes.
 const EVENT_BYTES: usize = 1024;
-
-/// Most seconds that a queue may ask to live without being polled.
-const LIFESPAN_SECS_MAX: u32 = 7 * 24 * 3600;
-
-/// Seconds that every queue lives without being polled.
-const LIFESPAN_SECS_MIN: u32 = 600;
 
 /// A poll.
 pub struct PollEvents {
@@ -44,7 +38,7 @@ impl FromFields for PollEvents {
 /// Options of a queue that is made by its first poll: those of POST /register, with older defaults.
 fn read_options(fields: &Fields) -> Result<QueueOptions, ApiError> {
     let kinds = match fields.optional_strings("event_types")? {
-        Some(words) => EventKinds::from_words(words.iter().map(String::as_str)),
+        Some(words) => EventKinds::from_names(words.iter().map(String::as_str)),
         None => EventKinds::ALL,
     };
     let narrow = match fields.optional_json("narrow")? {
@@ -52,7 +46,6 @@ fn read_options(fields: &Fields) -> Result<QueueOptions, ApiError> {
         None => Vec::new(),
     };
     EventNarrow::parse(&narrow)?;
-    let lifespan_secs: u32 = fields.int_or("lifespan_secs", 0)?;
     Ok(QueueOptions {
         kinds,
         apply_markdown: fields.bool_or("apply_markdown", false)?,
@@ -61,7 +54,7 @@ fn read_options(fields: &Fields) -> Result<QueueOptions, ApiError> {
         all_public_channels: fields.bool_or("all_public_streams", false)?,
         narrow,
         capabilities: ClientCapabilities::default(),
-        idle_secs_max: lifespan_secs.clamp(LIFESPAN_SECS_MIN, LIFESPAN_SECS_MAX),
+        idle_secs_max: fields.int_or("lifespan_secs", 0)?,
     })
 }
 
@@ -74,7 +67,7 @@ fn read_pairs(narrow: &crate::http::params::JsonField) -> Result<Vec<(String, St
 }
 
 /// Gives the caller's events, at once where there are some or the client does not wait.
-pub async fn poll(caller: Caller, app: App, Params(request): Params<PollEvents>) -> Answer {
+pub async fn poll(caller: Caller, app: App, Params(request): Params<PollEvents>) -> HandlerResult {
     let Caller { realm, user } = caller;
     if let Some(options) = request.new_queue {
         if options.all_public_channels && user.is_guest() {
@@ -116,7 +109,12 @@ async fn wait(
 }
 
 /// Writes the events in the form that the queue was registered for.
-fn answer(realm: &RealmHandle, record: &QueueRecord, events: &[Delivered], with_queue: bool) -> Answer {
+fn answer(
+    realm: &RealmHandle,
+    record: &QueueRecord,
+    events: &[Delivered],
+    with_queue: bool,
+) -> HandlerResult {
     let mut envelope = Envelope::with_capacity(events.len() * EVENT_BYTES + 64);
     let out = envelope.open_field("events");
     if events.is_empty() {
@@ -124,7 +122,7 @@ fn answer(realm: &RealmHandle, record: &QueueRecord, events: &[Delivered], with_
     } else {
         let directory = realm.directory();
         let owner = directory.user(record.user).ok_or_else(ApiError::internal)?;
-        EventWriter::new(&directory, owner, &record.options).with_keys(realm).push_all(out, events);
+        EventWriter::new(&directory, owner, &record.options, realm).push_all(out, events);
     }
     if with_queue {
         envelope = envelope.field("queue_id", &record.id)?;

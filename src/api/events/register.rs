@@ -1,4 +1,4 @@
-//! `POST /register`: an event queue, and the state that its events change (companions.md 2).
+//! `POST /register`: an event queue, and the state that its events change (docs/api/events.md#register-a-queue).
 //!
 //! The queue is made first and the state read afterwards, as of one moment: an event that is in both is one that the
 //! client passes over, because the state says up to which event it goes.
@@ -12,28 +12,26 @@ mod narrow;
 mod people;
 mod personal;
 mod profiles;
+mod request;
 mod state;
 #[cfg(test)]
 mod tests;
 
 use crate::api::subscriptions::subscribers::IncludeSubscribers;
 use crate::api::wire::realm::ServerFacts;
-use crate::http::{Answer, ApiError, App, Caller, Fields, FromFields, Params, Realm, RealmUrl};
-use actix_web::web;
+use crate::http::admission::Admission;
+use crate::http::{ApiError, App, Caller, Fields, FromFields, HandlerResult, Params, RealmUrl};
+use actors::RealmHandle;
 use capabilities::parse_capabilities;
 use fetch::Fetch;
-use model::{ClientCapabilities, Directory, EventKinds, QueueOptions, User};
+use model::{ClientCapabilities, Directory, EventKinds, QueueOptions, User, UserId};
 use narrow::parse_narrow;
-use rules::settings::realm_bool;
-use state::StateRequest;
-
-/// Longest life of a queue without a poll that a client may ask for: a week.
-const LIFESPAN_SECS_MAX: u32 = 7 * 24 * 3600;
+use request::StateRequest;
 
 /// The parameters.
 pub struct Register {
     apply_markdown: bool,
-    client_gravatar: Option<bool>,
+    client_gravatar: bool,
     slim_presence: bool,
     presence_history_limit_days: Option<u32>,
     /// None where the request does not say.
@@ -49,14 +47,14 @@ pub struct Register {
 impl FromFields for Register {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
         let apply_markdown = fields.bool_or("apply_markdown", false)?;
-        let client_gravatar = fields.optional_bool("client_gravatar")?;
+        let client_gravatar = fields.bool_or("client_gravatar", true)?;
         let slim_presence = fields.bool_or("slim_presence", false)?;
         let presence_history_limit_days = fields.optional_int("presence_history_limit_days")?;
         let all_public_channels = fields.optional_bool("all_public_streams")?;
         let include_subscribers = IncludeSubscribers::from_fields(fields)?;
         let capabilities = parse_capabilities(fields)?;
-        let event_types = optional_words(fields, "event_types")?;
-        let fetch_types = optional_words(fields, "fetch_event_types")?;
+        let event_types = optional_names(fields, "event_types")?;
+        let fetch_types = optional_names(fields, "fetch_event_types")?;
         let fetch = Fetch::new(match fields.optional_str("fetch_event_types") {
             None => event_types.clone(),
             Some(_) => fetch_types,
@@ -78,55 +76,39 @@ impl FromFields for Register {
 }
 
 /// A list of strings; null is everything.
-fn optional_words(fields: &Fields, name: &str) -> Result<Option<Vec<String>>, ApiError> {
+fn optional_names(fields: &Fields, name: &str) -> Result<Option<Vec<String>>, ApiError> {
     match fields.optional_str(name) {
         Some("null") => Ok(None),
         _ => fields.optional_strings(name),
     }
 }
 
-/// The queue's id, and whatever was asked for of the state.
+/// The queue's id, and whatever was asked for of the state. A large organization takes many milliseconds to write down:
+/// few registrations do so at a time, and the others wait in a bounded line before they get a queue.
 pub async fn register(
-    app: App,
-    caller: Option<Caller>,
-    Realm(realm): Realm,
+    admission: Admission,
+    caller: Caller,
     RealmUrl(realm_url): RealmUrl,
     Params(mut params): Params<Register>,
-) -> Answer {
-    let is_open = || realm_bool(realm.directory().realm(), "enable_spectator_access");
-    match &caller {
-        None if !is_open() => return Err(ApiError::not_logged_in()),
-        None => params.check_anonymous()?,
-        Some(caller) if params.all_public_channels == Some(true) && caller.user.is_guest() => {
-            return Err(ApiError::bad_request("User not authorized for this query"));
-        }
-        Some(caller) => params.fill_in(&realm.directory(), &caller.user),
+) -> HandlerResult {
+    let Caller { realm, user } = caller;
+    if params.all_public_channels == Some(true) && user.is_guest() {
+        return Err(ApiError::bad_request("User not authorized for this query"));
     }
-    let queue = match &caller {
-        Some(caller) => Some(realm.register_queue(caller.user.id, params.queue_options()).await?),
-        None => None,
-    };
-    let server = ServerFacts {
-        realm_url,
-        upload_bytes_max: app.config.http.upload_bytes_max,
-        login: app.config.login_methods(),
-        is_development: app.is_development,
-        has_push: app.push.is_some(),
-    };
-    let request = StateRequest {
-        realm,
-        server,
-        caller: caller.map(|caller| caller.user.id),
-        queue,
-        client_gravatar: params.client_gravatar(),
-        slim_presence: params.slim_presence,
-        presence_days_max: params.presence_history_limit_days,
-        include_subscribers: params.include_subscribers,
-        capabilities: params.capabilities,
-        fetch: params.fetch,
-    };
-    // A large organization takes many milliseconds to write down; other requests need not wait for it.
-    web::block(move || request.answer()).await.map_err(|_| ApiError::internal())?
+    params.fill_in(&realm.directory(), &user);
+    let place = admission.enter_registers()?;
+    let options = params.queue_options();
+    let mut request = params.state_request(&admission.app, realm.clone(), realm_url, user.id);
+    let held = admission.reserve(request.estimate(&user)).await?;
+    let queue = realm.register_queue(user.id, options).await?;
+    request.queue = Some(queue.clone());
+    let answer = place.work(move || request.answer()).await.map_err(ApiError::from).flatten();
+    let answer = answer.and_then(|answer| Ok(answer.holding(held)?));
+    if answer.is_err() {
+        // Nobody knows its id. Whatever comes of it, the answer is the error.
+        let _ = realm.close_queue(user.id, queue.id).await;
+    }
+    answer
 }
 
 impl Register {
@@ -142,35 +124,42 @@ impl Register {
         }
     }
 
-    /// Somebody without an account sees no addresses and no subscribers.
-    fn check_anonymous(&self) -> Result<(), ApiError> {
-        let refused = match (self.client_gravatar, self.include_subscribers) {
-            (Some(true), _) => "client_gravatar",
-            (_, IncludeSubscribers::All | IncludeSubscribers::Partial) => "include_subscribers",
-            _ => return Ok(()),
+    fn state_request(self, app: &App, realm: RealmHandle, realm_url: String, caller: UserId) -> StateRequest {
+        let server = ServerFacts {
+            realm_url,
+            login: app.config.login_methods(),
+            is_development: app.is_development,
+            has_push: app.push.is_some(),
         };
-        Err(ApiError::bad_request(format!("Invalid '{refused}' parameter for anonymous request")))
-    }
-
-    /// By default the client computes avatars; it cannot without seeing addresses.
-    fn client_gravatar(&self) -> bool {
-        self.client_gravatar.unwrap_or(true)
+        StateRequest {
+            realm,
+            shared: app.shared.clone(),
+            server,
+            caller: Some(caller),
+            queue: None,
+            client_gravatar: self.client_gravatar,
+            slim_presence: self.slim_presence,
+            presence_days_max: self.presence_history_limit_days,
+            include_subscribers: self.include_subscribers,
+            capabilities: self.capabilities,
+            fetch: self.fetch,
+        }
     }
 
     fn queue_options(&self) -> QueueOptions {
         let kinds = match &self.event_types {
             None => EventKinds::ALL,
-            Some(words) => EventKinds::from_words(words.iter().map(String::as_str)),
+            Some(words) => EventKinds::from_names(words.iter().map(String::as_str)),
         };
         QueueOptions {
             kinds,
             apply_markdown: self.apply_markdown,
-            client_gravatar: self.client_gravatar(),
+            client_gravatar: self.client_gravatar,
             slim_presence: self.slim_presence,
             all_public_channels: self.all_public_channels.unwrap_or(false),
             narrow: self.narrow.clone(),
             capabilities: self.capabilities,
-            idle_secs_max: self.queue_lifespan_secs.min(LIFESPAN_SECS_MAX),
+            idle_secs_max: self.queue_lifespan_secs,
         }
     }
 }

@@ -1,8 +1,8 @@
-//! `POST /channel_folders/create` (companions.md 6).
+//! `POST /channel_folders/create` (docs/api/channels.md#channel-folders).
 
-use crate::api::channels::new_channel::description_html;
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply};
-use actors::FolderDescription;
+use crate::api::descriptions::description_html;
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply};
+use actors::{FolderDescription, commands};
 use model::FolderId;
 use rules::folders::check_folder_description;
 use serde::Serialize;
@@ -36,8 +36,11 @@ pub(super) fn described(caller: &Caller, text: String) -> Result<FolderDescripti
 }
 
 /// `channel_folder_id` of the new folder, which stands behind all others.
-pub async fn create_folder(caller: Caller, Params(params): Params<CreateFolder>) -> Answer {
+pub async fn create_folder(caller: Caller, Params(params): Params<CreateFolder>) -> HandlerResult {
     let description = described(&caller, params.description)?;
-    let channel_folder_id = caller.realm.create_folder(caller.user.id, params.name, description).await?;
+    let channel_folder_id = caller
+        .realm
+        .execute(commands::CreateFolder { by: caller.user.id, name: params.name, description })
+        .await?;
     reply(&Created { channel_folder_id })
 }

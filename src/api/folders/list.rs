@@ -1,8 +1,8 @@
-//! `GET /channel_folders` (companions.md 6).
+//! `GET /channel_folders` (docs/api/channels.md#channel-folders).
 
 use crate::api::wire::folder::folder;
 use crate::api::wire::list::push_list;
-use crate::http::{Answer, ApiError, Caller, Envelope, Fields, FromFields, Params};
+use crate::http::{ApiError, Caller, Envelope, Fields, FromFields, HandlerResult, Params};
 use rules::folders::folders_in_order;
 
 /// The parameter.
@@ -17,7 +17,7 @@ impl FromFields for ListFolders {
 }
 
 /// `channel_folders` in their order.
-pub async fn list_folders(caller: Caller, Params(params): Params<ListFolders>) -> Answer {
+pub async fn list_folders(caller: Caller, Params(params): Params<ListFolders>) -> HandlerResult {
     let directory = caller.realm.directory();
     let folders = folders_in_order(&directory);
     let shown = folders.into_iter().filter(|folder| params.include_archived || !folder.is_archived);

@@ -1,6 +1,7 @@
-//! `PATCH /channel_folders`: the order of all folders (companions.md 6).
+//! `PATCH /channel_folders`: the order of all folders (docs/api/channels.md#channel-folders).
 
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply_ok};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_ok};
+use actors::commands;
 
 /// The parameter.
 pub struct ReorderFolders {
@@ -14,7 +15,7 @@ impl FromFields for ReorderFolders {
 }
 
 /// Nothing but success.
-pub async fn reorder_folders(caller: Caller, Params(params): Params<ReorderFolders>) -> Answer {
-    caller.realm.reorder_folders(caller.user.id, params.order).await?;
+pub async fn reorder_folders(caller: Caller, Params(params): Params<ReorderFolders>) -> HandlerResult {
+    caller.realm.execute(commands::ReorderFolders { by: caller.user.id, order: params.order }).await?;
     reply_ok()
 }

@@ -1,7 +1,8 @@
-//! `PATCH /channel_folders/{id}` (companions.md 6).
+//! `PATCH /channel_folders/{id}` (docs/api/channels.md#channel-folders).
 
 use super::create::described;
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, Path, reply_ok};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply_ok};
+use actors::commands;
 use model::FolderId;
 use rules::folders::check_folder_description;
 
@@ -28,9 +29,12 @@ pub async fn update_folder(
     caller: Caller,
     Path(id): Path<FolderId>,
     Params(params): Params<UpdateFolder>,
-) -> Answer {
+) -> HandlerResult {
     let description = params.description.map(|text| described(&caller, text)).transpose()?;
     let UpdateFolder { name, is_archived, .. } = params;
-    caller.realm.update_folder(caller.user.id, id, name, description, is_archived).await?;
+    caller
+        .realm
+        .execute(commands::UpdateFolder { by: caller.user.id, folder: id, name, description, is_archived })
+        .await?;
     reply_ok()
 }

@@ -1,7 +1,8 @@
-//! `POST /user_groups/create`: a new group (companions.md 7).
+//! `POST /user_groups/create`: a new group (docs/api/groups.md#create-a-group).
 
 use super::permissions::optional_group_setting;
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply};
+use actors::commands;
 use model::GroupId;
 use rules::groups::GroupRequest;
 use rules::settings::GroupPermission;
@@ -34,7 +35,10 @@ struct Created {
 }
 
 /// `group_id` of the new group. Its creator is not in it unless listed.
-pub async fn create_group(caller: Caller, Params(CreateGroup(request)): Params<CreateGroup>) -> Answer {
-    let group_id = caller.realm.create_group(caller.user.id, request).await?;
+pub async fn create_group(
+    caller: Caller,
+    Params(CreateGroup(request)): Params<CreateGroup>,
+) -> HandlerResult {
+    let group_id = caller.realm.execute(commands::CreateGroup { by: caller.user.id, request }).await?;
     reply(&Created { group_id })
 }

@@ -2,7 +2,7 @@
 
 use crate::api::wire::group::group;
 use crate::api::wire::list::push_list;
-use crate::http::{Answer, ApiError, Caller, Envelope, Fields, FromFields, Params};
+use crate::http::{ApiError, Caller, Envelope, Fields, FromFields, HandlerResult, Params};
 
 /// The parameters.
 pub struct ListGroups {
@@ -16,7 +16,7 @@ impl FromFields for ListGroups {
 }
 
 /// `user_groups` by id; those out of use only where asked for.
-pub async fn list_groups(caller: Caller, Params(params): Params<ListGroups>) -> Answer {
+pub async fn list_groups(caller: Caller, Params(params): Params<ListGroups>) -> HandlerResult {
     let directory = caller.realm.directory();
     let groups =
         directory.groups().filter(|group| params.include_deactivated_groups || !group.is_deactivated);

@@ -1,6 +1,8 @@
-//! `/user_groups/{user_group_id}/members`: who is in a group, and who comes and goes (companions.md 7).
+//! `/user_groups/{user_group_id}/members`: lists and changes the members of a group
+//! (docs/api/groups.md#change-members).
 
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, Path, reply, reply_ok};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply, reply_ok};
+use actors::commands;
 use model::{Directory, GroupId, UserId};
 use rules::groups::{MembersRequest, access_group};
 use serde::Serialize;
@@ -24,8 +26,11 @@ pub async fn change_members(
     caller: Caller,
     Path(group): Path<GroupId>,
     Params(ChangeMembers(request)): Params<ChangeMembers>,
-) -> Answer {
-    caller.realm.change_group_members(caller.user.id, group, request).await?;
+) -> HandlerResult {
+    caller
+        .realm
+        .execute(commands::ChangeGroupMembers { by: caller.user.id, group: group.0.into(), request })
+        .await?;
     reply_ok()
 }
 
@@ -50,7 +55,7 @@ pub async fn list_members(
     caller: Caller,
     Path(group): Path<GroupId>,
     Params(DirectOnly { direct_member_only }): Params<DirectOnly>,
-) -> Answer {
+) -> HandlerResult {
     let directory = caller.realm.directory();
     let group = access_group(&directory, group.0.into())?;
     let is_active = |id: &UserId| directory.is_active_user(*id);
@@ -72,7 +77,7 @@ pub async fn is_member(
     caller: Caller,
     Path((group, user)): Path<(GroupId, UserId)>,
     Params(DirectOnly { direct_member_only }): Params<DirectOnly>,
-) -> Answer {
+) -> HandlerResult {
     let directory = caller.realm.directory();
     let group = access_group(&directory, group.0.into())?;
     let user = access_active_user(&directory, user)?;

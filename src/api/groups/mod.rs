@@ -1,4 +1,4 @@
-//! User groups (companions.md 7).
+//! User groups (docs/api/groups.md).
 
 pub mod create;
 pub mod deactivate;

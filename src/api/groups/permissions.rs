@@ -1,5 +1,5 @@
-//! Parameters that say who may do something: group-setting values, and `{new, old}` changes of them
-//! (endpoints.md 0.2). Ids are looked up by whoever decides.
+//! Parsing of group-setting values and `{new, old}` changes (docs/api/permissions.md#group-setting-values). Ids are
+//! resolved where the change is decided.
 
 use crate::http::params::Json;
 use crate::http::{ApiError, Fields};

@@ -1,6 +1,8 @@
-//! `/user_groups/{user_group_id}/subgroups`: which groups are in a group (companions.md 7).
+//! `/user_groups/{user_group_id}/subgroups`: lists and changes the subgroups of a group
+//! (docs/api/groups.md#change-members).
 
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, Path, reply, reply_ok};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply, reply_ok};
+use actors::commands;
 use model::GroupId;
 use rules::groups::access_group;
 use serde::Serialize;
@@ -25,8 +27,11 @@ pub async fn change_subgroups(
     caller: Caller,
     Path(group): Path<GroupId>,
     Params(ChangeSubgroups { delete, add }): Params<ChangeSubgroups>,
-) -> Answer {
-    caller.realm.change_subgroups(caller.user.id, group, add, delete).await?;
+) -> HandlerResult {
+    caller
+        .realm
+        .execute(commands::ChangeSubgroups { by: caller.user.id, group: group.0.into(), add, delete })
+        .await?;
     reply_ok()
 }
 
@@ -51,7 +56,7 @@ pub async fn list_subgroups(
     caller: Caller,
     Path(group): Path<GroupId>,
     Params(ListSubgroups { direct_subgroup_only }): Params<ListSubgroups>,
-) -> Answer {
+) -> HandlerResult {
     let directory = caller.realm.directory();
     let group = access_group(&directory, group.0.into())?;
     let subgroups =

@@ -1,8 +1,9 @@
-//! `PATCH /user_groups/{user_group_id}`: what a group is called, who may do what with it, and taking it into use
-//! again (companions.md 7).
+//! `PATCH /user_groups/{user_group_id}`: name, description and permissions of a group, and reactivating it
+//! (docs/api/groups.md#update-a-group).
 
 use super::permissions::optional_group_setting_change;
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, Path, reply_ok};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply_ok};
+use actors::commands;
 use model::GroupId;
 use rules::groups::GroupUpdate;
 use rules::settings::GroupPermission;
@@ -33,7 +34,7 @@ pub async fn update_group(
     caller: Caller,
     Path(group): Path<GroupId>,
     Params(UpdateGroup(update)): Params<UpdateGroup>,
-) -> Answer {
-    caller.realm.update_group(caller.user.id, group, update).await?;
+) -> HandlerResult {
+    caller.realm.execute(commands::UpdateGroup { by: caller.user.id, group: group.0.into(), update }).await?;
     reply_ok()
 }

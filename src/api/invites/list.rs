@@ -1,7 +1,8 @@
-//! `GET /invites`: invitations that are open (companions.md 10).
+//! `GET /invites`: open invitations (docs/api/invitations.md#list-invitations).
 
 use crate::api::wire::list::push_list;
-use crate::http::{Answer, Caller, Envelope, Params, RealmUrl};
+use crate::hosts::invitation_link;
+use crate::http::{Caller, Envelope, HandlerResult, Params, RealmUrl};
 use actors::RealmHandle;
 use model::{Invitation, InvitationId, UserId};
 use rules::invitations::sees_invitation;
@@ -26,7 +27,7 @@ struct InvitationJson<'i> {
 }
 
 /// `invites`: administrators see all, others their own. Those whose time is over are not listed.
-pub async fn list(caller: Caller, RealmUrl(url): RealmUrl, _: Params<()>) -> Answer {
+pub async fn list(caller: Caller, RealmUrl(url): RealmUrl, _: Params<()>) -> HandlerResult {
     let (directory, now) = (caller.realm.directory(), caller.realm.now());
     let is_listed =
         |invitation: &Invitation| invitation.is_open(now) && sees_invitation(&caller.user, invitation);
@@ -45,13 +46,8 @@ fn json<'i>(realm: &RealmHandle, url: &str, invitation: &'i Invitation) -> Invit
         expiry_date: invitation.expires.map(|expires| expires.secs()),
         invited_as: invitation.role.code(),
         email: invitation.address.as_deref(),
-        link_url: invitation.is_reusable().then(|| link(realm, url, invitation.id)),
+        link_url: invitation.is_reusable().then(|| invitation_link(realm, url, invitation.id)),
         notify_referrer_on_join: invitation.notifies_inviter,
         is_multiuse: invitation.is_reusable(),
     }
-}
-
-/// The address of the page on which one joins; `url` is the organization's, without a slash at its end.
-pub fn link(realm: &RealmHandle, url: &str, invitation: InvitationId) -> String {
-    format!("{url}/join/{}/", realm.invitation_key(invitation))
 }

@@ -1,4 +1,4 @@
-//! Invitations: by mail, and links that anybody may use (endpoints.md 10, companions.md 10).
+//! Invitations by mail and reusable links (docs/api/invitations.md).
 //!
 //! The page behind a link is `pages::join`.
 

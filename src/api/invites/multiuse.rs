@@ -1,10 +1,12 @@
-//! `POST /invites/multiuse` and `DELETE /invites/multiuse/{id}`: links that anybody may use (companions.md 10).
+//! `POST /invites/multiuse` and `DELETE /invites/multiuse/{id}`: reusable links
+//! (docs/api/invitations.md#reusable-links).
 
 use super::fields::InvitationFields;
-use super::list::link;
+use crate::hosts::invitation_link;
 use crate::http::{
-    Answer, ApiError, App, Caller, Fields, FromFields, Params, Path, RealmUrl, reply, reply_ok,
+    ApiError, App, Caller, Fields, FromFields, HandlerResult, Params, Path, RealmUrl, reply, reply_ok,
 };
+use actors::commands;
 use model::InvitationId;
 use serde::Serialize;
 
@@ -34,15 +36,19 @@ pub async fn create(
     caller: Caller,
     RealmUrl(url): RealmUrl,
     Params(CreateLink { invitation, channels }): Params<CreateLink>,
-) -> Answer {
+) -> HandlerResult {
     // Whoever makes a link is told who came by it; there is no parameter for that.
     let request = invitation.into_request(&app.config, channels, true);
-    let invitation = caller.realm.create_reusable_invitation(caller.user.id, request).await?;
-    reply(&Created { invite_link: link(&caller.realm, &url, invitation) })
+    let invitation =
+        caller.realm.execute(commands::CreateReusableInvitation { by: caller.user.id, request }).await?;
+    reply(&Created { invite_link: invitation_link(&caller.realm, &url, invitation) })
 }
 
 /// Takes a link back. Who joined with it stays.
-pub async fn revoke(caller: Caller, Path(invitation): Path<InvitationId>, _: Params<()>) -> Answer {
-    caller.realm.revoke_invitation(caller.user.id, invitation, true).await?;
+pub async fn revoke(caller: Caller, Path(invitation): Path<InvitationId>, _: Params<()>) -> HandlerResult {
+    caller
+        .realm
+        .execute(commands::RevokeInvitation { by: caller.user.id, invitation, is_reusable: true })
+        .await?;
     reply_ok()
 }

@@ -1,10 +1,14 @@
-//! `DELETE /invites/{id}`: takes an invitation of one address back (companions.md 10).
+//! `DELETE /invites/{id}`: revokes an invitation by mail (docs/api/invitations.md#revoke-and-resend).
 
-use crate::http::{Answer, Caller, Params, Path, reply_ok};
+use crate::http::{Caller, HandlerResult, Params, Path, reply_ok};
+use actors::commands;
 use model::InvitationId;
 
 /// The link in the mail is good no longer; a mail that waits is not sent.
-pub async fn revoke(caller: Caller, Path(invitation): Path<InvitationId>, _: Params<()>) -> Answer {
-    caller.realm.revoke_invitation(caller.user.id, invitation, false).await?;
+pub async fn revoke(caller: Caller, Path(invitation): Path<InvitationId>, _: Params<()>) -> HandlerResult {
+    caller
+        .realm
+        .execute(commands::RevokeInvitation { by: caller.user.id, invitation, is_reusable: false })
+        .await?;
     reply_ok()
 }

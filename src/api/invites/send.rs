@@ -1,8 +1,9 @@
-//! `POST /invites`: invites people by mail (endpoints.md 10).
+//! `POST /invites`: invites people by mail (docs/api/invitations.md#invite-by-e-mail).
 
 use super::fields::InvitationFields;
-use crate::http::error::not_invited;
-use crate::http::{Answer, ApiError, App, Caller, Fields, FromFields, Params, reply_ok};
+use crate::http::error::domain::not_invited;
+use crate::http::{ApiError, App, Caller, Fields, FromFields, HandlerResult, Params, reply_ok};
+use actors::commands;
 use rules::error::InvitingRefusal;
 
 /// The parameters.
@@ -26,11 +27,14 @@ impl FromFields for SendInvites {
 
 /// Invites everybody who can be. Where some could not, because they are known here, that is told as an error all the
 /// same.
-pub async fn send(app: App, caller: Caller, Params(params): Params<SendInvites>) -> Answer {
+pub async fn send(app: App, caller: Caller, Params(params): Params<SendInvites>) -> HandlerResult {
     let SendInvites { addresses, invitation, channels, notifies_inviter } = params;
     let request = invitation.into_request(&app.config, channels, notifies_inviter);
     let daily_max = app.config.invitations.daily_max;
-    let skipped = caller.realm.send_invitations(caller.user.id, addresses, request, daily_max).await?;
+    let skipped = caller
+        .realm
+        .execute(commands::SendInvitations { by: caller.user.id, addresses, request, daily_max })
+        .await?;
     match skipped.is_empty() {
         true => reply_ok(),
         false => Err(not_invited(InvitingRefusal::SomeKnown, &skipped)),

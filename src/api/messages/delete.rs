@@ -1,15 +1,16 @@
-//! `DELETE /messages/{message_id}`: deletes a message for everybody (companions.md 4; endpoints.md 21).
+//! `DELETE /messages/{message_id}`: deletes a message for everyone (docs/api/messages.md#delete-a-message).
 
-use crate::http::{Answer, Caller, Params, Path, reply_ok};
+use crate::http::{Caller, HandlerResult, Params, Path, reply_ok};
+use actors::commands;
 use model::MessageId;
 use rules::RuleError;
 
 /// Deletes a message. One that is gone when the request comes is refused like one that never was; one that goes while
 /// the request waits, as deleted already.
-pub async fn delete(caller: Caller, Path(id): Path<MessageId>, Params(()): Params<()>) -> Answer {
-    if !caller.realm.read(|view| view.messages.all.contains(id.0)) {
+pub async fn delete(caller: Caller, Path(id): Path<MessageId>, Params(()): Params<()>) -> HandlerResult {
+    if !caller.realm.has_message(id) {
         return Err(RuleError::InvalidMessage.into());
     }
-    caller.realm.delete_message(caller.user.id, id).await?;
+    caller.realm.change(commands::DeleteMessage { user: caller.user.id, message: id }).await?;
     reply_ok()
 }

@@ -1,6 +1,7 @@
-//! `POST /streams/{stream_id}/delete_topic`: deletes a topic from its newest message on (api.md; endpoints.md 13).
+//! `POST /streams/{stream_id}/delete_topic`: deletes a topic, newest messages first
+//! (docs/api/messages.md#delete-a-topic).
 
-use crate::http::{Answer, ApiError, App, Caller, Fields, FromFields, Params, Path, reply};
+use crate::http::{ApiError, App, Caller, Fields, FromFields, HandlerResult, Params, Path, reply};
 use model::ChannelId;
 use rules::permissions::delete::access_topic_to_delete;
 use serde::Serialize;
@@ -29,7 +30,7 @@ pub async fn delete_topic(
     caller: Caller,
     Path(channel): Path<ChannelId>,
     Params(request): Params<DeleteTopic>,
-) -> Answer {
+) -> HandlerResult {
     let deadline = Instant::now() + Duration::from_secs(app.config.http.topic_deletion_secs_max);
     access_topic_to_delete(&caller.realm.directory(), &caller.user, channel.0.into(), &request.topic)?;
     loop {

@@ -1,11 +1,13 @@
-//! `PATCH /messages/{message_id}`: edits a message, moves messages, or both (api.md; endpoints.md 2).
+//! `PATCH /messages/{message_id}`: edits a message, moves messages, or both
+//! (docs/api/messages.md#edit-or-move-messages).
 //!
 //! Checked and rendered here against a snapshot, as for sending; the actor of the message's place decides.
 
 use super::access::readable_message;
 use super::send::rendered;
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, Path, RealmUrl, reply};
-use actors::{EditCommand, RealmMarkdown, RequestedEdit};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, RealmUrl, reply};
+use actors::RequestedEdit;
+use actors::commands::EditCommand;
 use model::{MessageId, PropagateMode, TopicLink};
 use rules::markdown::topic_links;
 use rules::permissions::edit::{check_edit, parse_propagate_mode};
@@ -48,9 +50,9 @@ pub async fn edit(
     url: RealmUrl,
     Path(id): Path<MessageId>,
     Params(request): Params<EditMessage>,
-) -> Answer {
+) -> HandlerResult {
     let command = prepare(&caller, url, id, request).await?;
-    caller.realm.edit_message(command).await?;
+    caller.realm.change(command).await?;
     reply(&EditedMessage { detached_uploads: [] })
 }
 
@@ -64,9 +66,9 @@ async fn prepare(
     let EditMessage { request, tells_old, tells_new } = edit;
     let message = readable_message(caller, id).await?;
     let directory = realm.directory();
-    let received = || realm.read(|view| view.has(user.id, &message));
+    let received = || realm.is_message_of(user.id, &message);
     let plan = check_edit(&directory, user, &message, received, &request.as_request(), realm.now())?;
-    let context = RealmMarkdown::of_message(realm, &directory, user).with_url(&url.0);
+    let context = realm.message_markdown(&directory, user).with_url(&url.0);
     let new_content = plan.content.map(|content| rendered(&content, &context)).transpose()?;
     let links = plan.movement.map(|movement| topic_links(&movement.topic, &context)).unwrap_or_default();
     let links = links.into_iter().map(|link| TopicLink { text: link.text, url: link.url });

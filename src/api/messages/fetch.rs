@@ -1,10 +1,16 @@
-//! `GET /messages`: a window of messages around an anchor, or messages by their ids (api.md; endpoints.md 3).
+//! `GET /messages`: a range of messages around an anchor, or messages by their ids
+//! (docs/api/messages.md#fetch-messages).
 
-use super::page::{run, write_messages};
-use super::range::{check_anchor_place, check_count, parse_anchor, plan, read_count, read_narrow};
+use super::page::{AT_ONCE_MAX, Page, PageReader, bytes_in_parts};
+use super::range::{check_anchor_place, check_count, parse_anchor, read_count, read_narrow};
 use crate::api::wire::message::MessageForm;
-use crate::http::{Answer, ApiError, Caller, Envelope, Fields, FromFields, Params, Realm};
-use actors::queries::{Anchor, MessageSnapshot, Range, Window, chosen, window};
+use crate::http::admission::Admission;
+use crate::http::reply::push_fields;
+use crate::http::{ApiError, Caller, Envelope, Fields, FromFields, HandlerResult, Params, Reply};
+use actors::budget::Reservation;
+use actors::queries::{Anchor, MessageParts, Range, Window};
+use bytes::Bytes;
+use futures_util::{StreamExt, stream};
 use model::MessageId;
 use rules::narrow::Term;
 use serde::Serialize;
@@ -55,6 +61,14 @@ impl FromFields for FetchMessages {
 }
 
 impl Wanted {
+    /// How many messages it can be at most.
+    fn count(&self) -> usize {
+        match self {
+            Self::Window(range) => range.num_before.saturating_add(range.num_after).saturating_add(1),
+            Self::Ids(ids) => ids.len(),
+        }
+    }
+
     /// Whether that much can be asked for.
     fn check(&self) -> Result<(), ApiError> {
         match self {
@@ -93,24 +107,33 @@ struct WindowJson {
     history_limited: bool,
 }
 
-/// Fetches messages that the caller may read; nobody in particular may read what is open to the world.
+/// Fetches messages that the caller may read.
 pub async fn fetch(
-    caller: Option<Caller>,
-    Realm(realm): Realm,
+    admission: Admission,
+    caller: Caller,
     Params(request): Params<FetchMessages>,
-) -> Answer {
-    let asker = caller.map(|caller| caller.user);
+) -> HandlerResult {
+    let Caller { realm, user } = caller;
+    let asker = Some(user);
     let FetchMessages { wanted, narrow, form } = request;
-    let (window, snapshot) = realm.read(|view| {
-        let asker = asker.as_deref();
-        let plan = plan(view, asker, &narrow, || wanted.check())?;
-        let window = match &wanted {
-            Wanted::Window(range) => window(view, asker, &plan, range),
-            Wanted::Ids(ids) => Window { ids: chosen(view, asker, &plan, ids), ..Window::default() },
-        };
-        let snapshot = MessageSnapshot::take(view, asker, &window.ids);
-        Ok::<_, ApiError>((window, snapshot))
-    })?;
+    // Before anything is looked for: what waits for room holds nothing but its request.
+    let held = match wanted.count() {
+        count if count > AT_ONCE_MAX => Some(admission.reserve(bytes_in_parts(count)).await?),
+        _ => None,
+    };
+    let (window, page) = realm.narrow(
+        asker.as_deref(),
+        &narrow,
+        || wanted.check(),
+        |narrowed| {
+            let window = match &wanted {
+                Wanted::Window(range) => narrowed.window(range),
+                Wanted::Ids(ids) => Window { ids: narrowed.readable(ids), ..Window::default() },
+            };
+            let page = Page::take(narrowed, &window.ids);
+            Ok((window, page))
+        },
+    )?;
     let shown = WindowJson {
         anchor: matches!(wanted, Wanted::Window(_)).then_some(window.anchor),
         found_anchor: window.found_anchor,
@@ -118,10 +141,31 @@ pub async fn fetch(
         found_oldest: window.found_oldest,
         history_limited: false,
     };
-    let envelope = run(snapshot.is_in_memory(), move || {
-        let mut envelope = Envelope::with_capacity(0);
-        write_messages(&mut envelope, &realm, asker.as_deref(), snapshot, form)?;
-        Ok(envelope)
-    });
-    envelope.await?.fields(&shown)?.reply()
+    let reader = PageReader { realm, asker, form };
+    match page {
+        Page::AtOnce(snapshot) => reader.write_at_once(&admission, snapshot).await?.fields(&shown)?.reply(),
+        Page::InParts(parts) => {
+            let held = match held {
+                Some(held) => held,
+                None => admission.reserve(bytes_in_parts(parts.left())).await?,
+            };
+            in_parts(admission, reader, (parts, held), &shown)
+        }
+    }
+}
+
+/// A large answer: made while it is sent, so that it never is in memory as a whole.
+fn in_parts(
+    admission: Admission,
+    reader: PageReader,
+    (parts, held): (MessageParts, Reservation),
+    shown: &WindowJson,
+) -> HandlerResult {
+    let mut start = Envelope::with_capacity(0);
+    start.open_field("messages").push(b'[');
+    let mut end = b"]".to_vec();
+    push_fields(&mut end, shown)?;
+    let end = stream::once(async move { Ok(Bytes::from(end)) });
+    let parts = reader.write_in_parts(admission, parts).chain(end).boxed();
+    Ok(Reply::flow(start, parts).holding(held)?)
 }

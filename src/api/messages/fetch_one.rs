@@ -1,8 +1,8 @@
-//! `GET /messages/{message_id}`: one message, with its source (companions.md 4).
+//! `GET /messages/{message_id}`: one message, with its source (docs/api/messages.md#fetch-a-message).
 
 use super::page::{read_one, shown_flags};
 use crate::api::wire::message::{MessageForm, MessageWriter};
-use crate::http::{Answer, ApiError, Caller, Envelope, Fields, FromFields, Params, Path, Realm};
+use crate::http::{ApiError, Caller, Envelope, Fields, FromFields, HandlerResult, Params, Path};
 use actors::queries::FetchedMessage;
 use model::MessageId;
 use rules::RuleError;
@@ -23,22 +23,16 @@ impl FromFields for FetchMessage {
     }
 }
 
-/// Fetches a message. One that must not be read is refused like one that does not exist; without an account, both ask
-/// to log in.
+/// Fetches a message. One that must not be read is refused like one that does not exist.
 pub async fn fetch_one(
-    caller: Option<Caller>,
-    Realm(realm): Realm,
+    caller: Caller,
     Path(id): Path<MessageId>,
     Params(request): Params<FetchMessage>,
-) -> Answer {
-    let asker = caller.map(|caller| caller.user);
-    let refused = || match &asker {
-        Some(_) => RuleError::InvalidMessage.into(),
-        None => ApiError::not_logged_in(),
-    };
-    let reader = asker.as_deref();
+) -> HandlerResult {
+    let Caller { realm, user } = caller;
+    let reader = Some(&*user);
     let found = read_one(&realm, reader, id).await?;
-    let FetchedMessage { message, flags } = found.ok_or_else(refused)?;
+    let FetchedMessage { message, flags } = found.ok_or(RuleError::InvalidMessage)?;
     let flags = shown_flags(reader, flags);
     let directory = realm.directory();
     let mut writer = MessageWriter::new(&directory, reader, request.form);

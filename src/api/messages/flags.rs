@@ -1,7 +1,6 @@
-//! `POST /messages/flags`: reads, stars or folds messages, or takes that back (companions.md 4).
+//! `POST /messages/flags`: sets or clears a flag: read, starred, collapsed (docs/api/message-flags.md#change-flags).
 
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply};
-use actors::queries::select_flags;
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply};
 use model::{ChannelId, Flag, FlagOp, MessageId};
 use serde::Serialize;
 
@@ -25,7 +24,7 @@ impl FlagChange {
 
     /// The change that two words mean: `Invalid flag`, `Flag not editable`, `Invalid message flag operation`.
     pub fn parse(op: &str, flag: &str) -> Result<Self, ApiError> {
-        let Some(known) = Flag::ALL.into_iter().find(|known| known.word() == flag) else {
+        let Some(known) = Flag::ALL.into_iter().find(|known| known.as_str() == flag) else {
             let what = if OTHER_WORDS.contains(&flag) { "Flag not editable" } else { "Invalid flag" };
             return Err(ApiError::bad_request(format!("{what}: '{flag}'")));
         };
@@ -62,11 +61,11 @@ struct ChangedFlags {
 }
 
 /// Changes a flag on the caller's messages.
-pub async fn change(caller: Caller, Params(request): Params<ChangeFlags>) -> Answer {
+pub async fn change(caller: Caller, Params(request): Params<ChangeFlags>) -> HandlerResult {
     let Caller { realm, user } = caller;
     let FlagChange { flag, op } = request.change;
     let ids: Vec<MessageId> = request.messages.iter().copied().map(MessageId).collect();
-    let selected = realm.read(|view| select_flags(view, &user, (flag, op), &ids))?;
+    let selected = realm.select_flags(&user, (flag, op), &ids)?;
     realm.change_flags(user.id, flag, op, selected.messages).await?;
     reply(&ChangedFlags {
         messages: request.messages,

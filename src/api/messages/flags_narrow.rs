@@ -1,9 +1,10 @@
-//! `POST /messages/flags/narrow`: the same for a window of messages (companions.md 4).
+//! `POST /messages/flags/narrow`: sets or clears a flag on a range of messages
+//! (docs/api/message-flags.md#change-flags-in-a-narrow).
 
 use super::flags::FlagChange;
-use super::range::{MESSAGES_MAX, check_anchor_place, parse_anchor, plan, read_count, read_narrow};
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply};
-use actors::queries::{Range, select_flags, window};
+use super::range::{MESSAGES_MAX, check_anchor_place, parse_anchor, read_count, read_narrow};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply};
+use actors::queries::Range;
 use model::{ChannelId, MessageId};
 use rules::narrow::Term;
 use serde::Serialize;
@@ -45,14 +46,14 @@ struct ChangedFlags {
 }
 
 /// Changes a flag on those of the caller's messages that lie in a window.
-pub async fn change_in_narrow(caller: Caller, Params(request): Params<ChangeFlagsInNarrow>) -> Answer {
+pub async fn change_in_narrow(caller: Caller, Params(request): Params<ChangeFlagsInNarrow>) -> HandlerResult {
     let Caller { realm, user } = caller;
     let FlagChange { flag, op } = request.change;
-    let (window, selected) = realm.read(|view| {
-        let plan = plan(view, Some(&user), &request.narrow, || check_anchor_place(&request.range))?;
-        let window = window(view, Some(&user), &plan, &request.range);
-        let selected = select_flags(view, &user, (flag, op), &window.ids)?;
-        Ok::<_, ApiError>((window, selected))
+    let check = || check_anchor_place(&request.range);
+    let (window, selected) = realm.narrow(Some(&user), &request.narrow, check, |narrowed| {
+        let window = narrowed.window(&request.range);
+        let selected = narrowed.select_flags(&user, (flag, op), &window.ids)?;
+        Ok((window, selected))
     })?;
     realm.change_flags(user.id, flag, op, selected.messages).await?;
     reply(&ChangedFlags {

@@ -1,9 +1,10 @@
-//! `GET /messages/{message_id}/history`: every state of a message, the first one first (api.md; endpoints.md 4).
+//! `GET /messages/{message_id}/history`: every state of a message, the oldest first
+//! (docs/api/messages.md#fetch-the-edit-history).
 
-use super::access::readable_message;
 use super::page::run;
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, Path, reply};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply};
 use model::{ChannelId, Message, MessageId, UserId};
+use rules::RuleError;
 use rules::history::{HistoryPolicy, Snapshot, snapshots};
 use rules::topics::shown_topic;
 use serde::Serialize;
@@ -22,6 +23,9 @@ impl FromFields for FetchHistory {
 #[derive(Serialize)]
 struct History<'m> {
     message_history: Vec<State<'m>>,
+    /// The history is longer than one answer: its oldest states are left out.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    history_limited: bool,
 }
 
 /// One state, with what was before it where that differs.
@@ -70,17 +74,22 @@ pub async fn history(
     caller: Caller,
     Path(id): Path<MessageId>,
     Params(request): Params<FetchHistory>,
-) -> Answer {
-    let policy = HistoryPolicy::of(caller.realm.directory().realm());
+) -> HandlerResult {
+    let Caller { realm, user } = caller;
+    let policy = HistoryPolicy::of(realm.directory().realm());
     policy.check()?;
-    let message = readable_message(&caller, id).await?;
-    let is_short = message.edits.is_empty();
-    run(is_short, move || Ok(written(&message, policy, request.allow_empty_topic))).await?
+    let snapshot = realm.history_snapshot(&user, id).ok_or(RuleError::InvalidMessage)?;
+    let answer = run(false, move || {
+        let message = snapshot.read(&realm)?;
+        Ok(message.map(|message| written(&message, policy, request.allow_empty_topic)))
+    });
+    answer.await?.ok_or(RuleError::InvalidMessage)?
 }
 
-fn written(message: &Message, policy: HistoryPolicy, allow_empty_topic: bool) -> Answer {
+fn written(message: &Message, policy: HistoryPolicy, allow_empty_topic: bool) -> HandlerResult {
     // Direct messages have no topic, and none is shown for them.
     let shown = |topic| shown_topic(topic, allow_empty_topic || message.place.channel().is_none());
     let states = snapshots(message, policy).into_iter().map(|snapshot| State::of(snapshot, shown));
-    reply(&History { message_history: states.collect() })
+    let history_limited = policy == HistoryPolicy::All && message.is_history_cut();
+    reply(&History { message_history: states.collect(), history_limited })
 }

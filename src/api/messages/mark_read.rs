@@ -1,8 +1,8 @@
-//! `POST /mark_all_as_read`, `/mark_stream_as_read` and `/mark_topic_as_read`: older words for changing flags, which most
-//! clients still use (companions.md 4).
+//! `POST /mark_all_as_read`, `/mark_stream_as_read` and `/mark_topic_as_read`: older endpoints that most clients still
+//! use (docs/api/message-flags.md#mark-as-read).
 
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply, reply_ok};
-use actors::queries::{FlagSelection, ReadScope, select_unread};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply, reply_ok};
+use actors::queries::{FlagSelection, ReadScope};
 use model::{ChannelId, Flag, FlagOp, TopicKey};
 use rules::permissions::channel::{Archived, ChannelRef, access_channel_content};
 use rules::topics::normalize_topic;
@@ -14,8 +14,8 @@ struct MarkedAll {
 }
 
 /// Marks everything of the caller's as read. One change does it, so it is always complete.
-pub async fn mark_all(caller: Caller, Params(()): Params<()>) -> Answer {
-    let selected = caller.realm.read(|view| select_unread(view, &caller.user, ReadScope::Everything));
+pub async fn mark_all(caller: Caller, Params(()): Params<()>) -> HandlerResult {
+    let selected = caller.realm.select_unread(&caller.user, ReadScope::Everything);
     mark(caller, selected.unwrap_or_default()).await?;
     reply(&MarkedAll { complete: true })
 }
@@ -32,9 +32,9 @@ impl FromFields for InChannel {
 }
 
 /// Marks a channel as read.
-pub async fn mark_channel(caller: Caller, Params(request): Params<InChannel>) -> Answer {
+pub async fn mark_channel(caller: Caller, Params(request): Params<InChannel>) -> HandlerResult {
     let channel = access(&caller, request.channel)?;
-    let selected = caller.realm.read(|view| select_unread(view, &caller.user, ReadScope::Channel(channel)));
+    let selected = caller.realm.select_unread(&caller.user, ReadScope::Channel(channel));
     mark(caller, selected.unwrap_or_default()).await?;
     reply_ok()
 }
@@ -52,12 +52,11 @@ impl FromFields for InTopic {
 }
 
 /// Marks a topic as read: `No such topic` where the caller has no message of it.
-pub async fn mark_topic(caller: Caller, Params(request): Params<InTopic>) -> Answer {
+pub async fn mark_topic(caller: Caller, Params(request): Params<InTopic>) -> HandlerResult {
     let channel = access(&caller, request.channel)?;
     let topic = normalize_topic(&request.topic);
     let key = TopicKey::new(topic);
-    let selected =
-        caller.realm.read(|view| select_unread(view, &caller.user, ReadScope::Topic(channel, &key)));
+    let selected = caller.realm.select_unread(&caller.user, ReadScope::Topic(channel, &key));
     let no_topic = || ApiError::bad_request(format!("No such topic '{topic}'"));
     mark(caller, selected.ok_or_else(no_topic)?).await?;
     reply_ok()

@@ -1,12 +1,12 @@
-//! `GET /messages/matches_narrow`: which of some messages a narrow means (companions.md 4).
+//! `GET /messages/matches_narrow`: which of some messages match a narrow
+//! (docs/api/messages.md#match-messages-with-a-narrow).
 
 use super::page::run;
-use super::range::{plan, read_narrow};
-use crate::http::error::escape_html;
-use crate::http::{Answer, ApiError, Caller, Envelope, Fields, FromFields, Params};
-use actors::queries::{MessageSnapshot, ids_among};
+use super::range::read_narrow;
+use crate::http::{ApiError, Caller, Envelope, Fields, FromFields, HandlerResult, Params};
 use model::{Flag, Flags, MessageId};
 use rules::narrow::Term;
+use rules::text::escape_html;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -39,13 +39,14 @@ struct Match {
 }
 
 /// Tells which of some messages match a narrow, among those that the caller was given.
-pub async fn matches_narrow(caller: Caller, Params(request): Params<MatchNarrow>) -> Answer {
+pub async fn matches_narrow(caller: Caller, Params(request): Params<MatchNarrow>) -> HandlerResult {
     let Caller { realm, user } = caller;
-    let snapshot = realm.read(|view| {
-        let plan = plan(view, Some(&user), &request.narrow, || Ok(()))?;
-        let ids = ids_among(view, Some(&user), &plan, &request.ids);
-        Ok::<_, ApiError>(MessageSnapshot::take(view, Some(&user), &ids))
-    })?;
+    let snapshot = realm.narrow(
+        Some(&user),
+        &request.narrow,
+        || Ok(()),
+        |narrowed| Ok::<_, ApiError>(narrowed.snapshot(&narrowed.matching(&request.ids))),
+    )?;
     let matches = run(snapshot.is_in_memory(), move || {
         // What the caller can read without ever having been given it does not count.
         let foreign = Flags::only(Flag::Read).with(Flag::Historical);

@@ -4,7 +4,6 @@
 //! for, and loading them.
 
 mod access;
-mod bot_owner;
 pub mod delete;
 pub mod delete_topic;
 pub mod edit;

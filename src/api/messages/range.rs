@@ -1,10 +1,9 @@
-//! Which messages a client asks for: anchor, numbers and narrow, and what they mean for the one who asks (endpoints.md 3).
+//! Parsing of anchor, counts and narrow, and the plan they make for the requester
+//! (docs/api/messages.md#fetch-messages).
 
 use crate::http::{ApiError, Fields};
-use actors::View;
-use actors::queries::{self, Anchor, NEWEST, Range};
-use model::User;
-use rules::narrow::{Plan, Term, locate_narrow, parse_narrow};
+use actors::queries::{Anchor, NEWEST, Range};
+use rules::narrow::{Term, parse_narrow};
 
 /// Most messages that one request is given.
 pub const MESSAGES_MAX: usize = 5000;
@@ -58,19 +57,6 @@ pub fn check_count(count: usize) -> Result<(), ApiError> {
         return Err(ApiError::bad_request(text));
     }
     Ok(())
-}
-
-/// What a narrow means for somebody (none: without an account). `check` looks at what else was asked for: after `with`
-/// has been resolved, before anything else of the narrow is (endpoints.md 3, order).
-pub fn plan(
-    view: &View,
-    asker: Option<&User>,
-    terms: &[Term],
-    check: impl FnOnce() -> Result<(), ApiError>,
-) -> Result<Plan, ApiError> {
-    let located = locate_narrow(&view.directory, asker, terms, |id| queries::locate(view, asker, id))?;
-    check()?;
-    Ok(located.plan(&view.directory, asker)?)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! `POST` and `DELETE /messages/{message_id}/reactions` (companions.md 4).
+//! `POST` and `DELETE /messages/{message_id}/reactions` (docs/api/reactions.md).
 
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, Path, reply_ok};
-use actors::{NamedEmoji, ReactionChange};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply_ok};
+use actors::{NamedEmoji, ReactionChange, commands};
 use model::MessageId;
 
 /// An emoji to react with.
@@ -34,8 +34,16 @@ pub async fn add(
     caller: Caller,
     Path(id): Path<MessageId>,
     Params(AddReaction(emoji)): Params<AddReaction>,
-) -> Answer {
-    caller.realm.change_reaction(caller.user.id, id, ReactionChange::Add, emoji).await?;
+) -> HandlerResult {
+    caller
+        .realm
+        .change(commands::ChangeReaction {
+            user: caller.user.id,
+            message: id,
+            change: ReactionChange::Add,
+            emoji,
+        })
+        .await?;
     reply_ok()
 }
 
@@ -44,7 +52,15 @@ pub async fn remove(
     caller: Caller,
     Path(id): Path<MessageId>,
     Params(RemoveReaction(emoji)): Params<RemoveReaction>,
-) -> Answer {
-    caller.realm.change_reaction(caller.user.id, id, ReactionChange::Remove, emoji).await?;
+) -> HandlerResult {
+    caller
+        .realm
+        .change(commands::ChangeReaction {
+            user: caller.user.id,
+            message: id,
+            change: ReactionChange::Remove,
+            emoji,
+        })
+        .await?;
     reply_ok()
 }

@@ -1,7 +1,6 @@
-//! `GET /messages/{message_id}/read_receipts`: who has read a message (companions.md 4).
+//! `GET /messages/{message_id}/read_receipts`: who has read a message (docs/api/messages.md#fetch-read-receipts).
 
-use crate::http::{Answer, ApiError, Caller, Params, Path, reply};
-use actors::queries::{locate, readers};
+use crate::http::{ApiError, Caller, HandlerResult, Params, Path, reply};
 use model::{MessageId, UserId};
 use rules::RuleError;
 use rules::settings::realm_bool;
@@ -13,16 +12,15 @@ struct ReadBy {
 }
 
 /// Names those who have read a message that the caller may read.
-pub async fn read_receipts(caller: Caller, Path(id): Path<MessageId>, Params(()): Params<()>) -> Answer {
+pub async fn read_receipts(
+    caller: Caller,
+    Path(id): Path<MessageId>,
+    Params(()): Params<()>,
+) -> HandlerResult {
     let Caller { realm, user } = caller;
-    let user_ids = realm.read(|view| {
-        if locate(view, Some(&user), id).is_none() {
-            return Err(RuleError::InvalidMessage.into());
-        }
-        if !realm_bool(view.directory.realm(), "enable_read_receipts") {
-            return Err(ApiError::bad_request("Read receipts are disabled in this organization."));
-        }
-        Ok(readers(view, user.id, id))
-    })?;
+    let user_ids = realm.readers(&user, id).ok_or(RuleError::InvalidMessage)?;
+    if !realm_bool(realm.directory().realm(), "enable_read_receipts") {
+        return Err(ApiError::bad_request("Read receipts are disabled in this organization."));
+    }
     reply(&ReadBy { user_ids })
 }

@@ -1,5 +1,4 @@
-//! Whom a message goes to, as clients write it in `to`: ids, names, addresses, lists of them, or plain text
-//! (endpoints.md 1, step 2).
+//! Parsing of `to`: ids, names, e-mail addresses, lists of them, or plain text (docs/api/messages.md#send-a-message).
 
 use crate::http::ApiError;
 use serde_json::Value;

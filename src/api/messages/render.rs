@@ -1,8 +1,7 @@
-//! `POST /messages/render`: a text as HTML, as it would be sent (companions.md 4).
+//! `POST /messages/render`: a text as HTML, as it would be sent (docs/api/messages.md#render-a-text).
 
 use super::send::rendered;
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, RealmUrl, reply};
-use actors::RealmMarkdown;
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, RealmUrl, reply};
 use serde::Serialize;
 
 /// A text to be rendered.
@@ -22,8 +21,8 @@ struct RenderedText {
 }
 
 /// Renders a text for its writer. Nothing is stored, nobody is told.
-pub async fn render(caller: Caller, url: RealmUrl, Params(request): Params<RenderText>) -> Answer {
+pub async fn render(caller: Caller, url: RealmUrl, Params(request): Params<RenderText>) -> HandlerResult {
     let directory = caller.realm.directory();
-    let context = RealmMarkdown::of_message(&caller.realm, &directory, &caller.user).with_url(&url.0);
+    let context = caller.realm.message_markdown(&directory, &caller.user).with_url(&url.0);
     reply(&RenderedText { rendered: rendered(&request.content, &context)?.html })
 }

@@ -1,12 +1,11 @@
-//! `POST /messages`: sends to a topic or to people (api.md; endpoints.md 1).
+//! `POST /messages`: sends to a topic or to people (docs/api/messages.md#send-a-message).
 //!
 //! Names are looked up and Markdown is rendered here, with a snapshot, so that the actor only decides.
 
-use super::bot_owner::{owner_notice, tell_owner};
 use super::recipients::{ChannelName, PeopleNames, parse_channel, parse_people};
 use crate::http::params::check_length_max;
-use crate::http::{Answer, ApiError, Caller, ClientName, Fields, FromFields, Params, RealmUrl, reply};
-use actors::{ChannelDraft, DirectDraft, Draft, RealmHandle, RealmMarkdown};
+use crate::http::{ApiError, Caller, ClientName, Fields, FromFields, HandlerResult, Params, RealmUrl, reply};
+use actors::{ChannelDraft, DirectDraft, Draft, RealmHandle, RealmMarkdown, owner_notice};
 use model::fact::LocalEcho;
 use model::{Directory, MessageId, QueueId, TopicLink, User};
 use rules::client::is_read_by_sender;
@@ -83,16 +82,24 @@ pub async fn send(
     client: ClientName,
     url: RealmUrl,
     Params(request): Params<SendMessage>,
-) -> Answer {
+) -> HandlerResult {
     let writer = Writer { realm: &caller.realm, sender: &caller.user, client: client.0, url: &url };
     let sent = match request.to {
         To::Channel { channel, topic } => {
             let mut notice = None;
-            let draft = writer.channel_draft(channel, topic, request.text, &mut notice);
-            if let Some(notice) = notice {
-                tell_owner(&caller.realm, *notice).await;
+            match writer.channel_draft(channel, topic, request.text, &mut notice) {
+                Ok(draft) => {
+                    caller.realm.send_to_channel(ChannelDraft { owner_notice: notice, ..draft }).await?
+                }
+                Err(refusal) => {
+                    if let Some(notice) = notice
+                        && let Err(error) = caller.realm.send_direct(*notice).await
+                    {
+                        tracing::warn!(%error, "the owner of a bot could not be notified");
+                    }
+                    return Err(refusal);
+                }
             }
-            caller.realm.send_to_channel(draft?).await?
         }
         To::People(people) => {
             let draft = writer.direct_draft(people, request.text)?;
@@ -112,7 +119,8 @@ struct Writer<'c> {
 }
 
 impl Writer<'_> {
-    /// Steps 3 to 12 for channels. `notice` becomes what a bot's owner is told, if anything, whatever comes of it.
+    /// Checks and renders a message to a topic. `notice` becomes the message to the owner of a bot, if there is one, also
+    /// when the message is refused.
     fn channel_draft(
         self,
         channel: Option<ChannelName>,
@@ -133,17 +141,18 @@ impl Writer<'_> {
         *notice = owner_notice(self.realm, &directory, self.sender, wanted);
         let channel = access_channel_to_post(&directory, self.sender, wanted)?.channel();
         check_topics_policy(directory.realm(), channel, &topic)?;
-        let links = topic_links(&topic, &RealmMarkdown::of_message(self.realm, &directory, self.sender));
+        let links = topic_links(&topic, &self.realm.message_markdown(&directory, self.sender));
         let topic_links = links.into_iter().map(|link| TopicLink { text: link.text, url: link.url });
         Ok(ChannelDraft {
             channel: channel.id,
             topic_links: topic_links.collect(),
             topic,
             draft: self.draft(&directory, content, text)?,
+            owner_notice: None,
         })
     }
 
-    /// Steps 3 to 12 for people. Who may write to whom is decided with the conversation.
+    /// Renders a direct message. Who may write to whom is decided with the conversation.
     fn direct_draft(self, people: PeopleNames, text: Text) -> Result<DirectDraft, ApiError> {
         let directory = self.realm.directory();
         let users = match people {
@@ -155,7 +164,7 @@ impl Writer<'_> {
     }
 
     fn draft(self, directory: &Directory, content: String, text: Text) -> Result<Draft, ApiError> {
-        let context = RealmMarkdown::of_message(self.realm, directory, self.sender).with_url(&self.url.0);
+        let context = self.realm.message_markdown(directory, self.sender).with_url(&self.url.0);
         let rendered = rendered(&content, &context)?;
         let read_by_sender = text.read_by_sender.unwrap_or_else(|| is_read_by_sender(&self.client));
         let (sender, client, echo) = (self.sender.clone(), self.client, text.echo);

@@ -1,6 +1,7 @@
-//! `POST /submessage`: a vote, an option, a task: parts of a widget (companions.md 4; endpoints.md 24).
+//! `POST /submessage`: adds a vote, option or task to a widget (docs/api/messages.md#widgets).
 
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply_ok};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_ok};
+use actors::commands;
 use model::MessageId;
 use rules::widgets::WIDGET;
 
@@ -20,8 +21,16 @@ impl FromFields for AddSubmessage {
 }
 
 /// Adds a part to a widget.
-pub async fn add_submessage(caller: Caller, Params(request): Params<AddSubmessage>) -> Answer {
+pub async fn add_submessage(caller: Caller, Params(request): Params<AddSubmessage>) -> HandlerResult {
     let AddSubmessage { message, msg_type, content } = request;
-    caller.realm.add_submessage(caller.user.id, message, msg_type.to_owned(), content).await?;
+    caller
+        .realm
+        .change(commands::AddSubmessage {
+            user: caller.user.id,
+            message,
+            msg_type: msg_type.to_owned(),
+            content,
+        })
+        .await?;
     reply_ok()
 }

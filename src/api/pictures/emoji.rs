@@ -1,25 +1,26 @@
-//! `/realm/emoji`: the organization's own emoji (companions.md 10).
+//! `/realm/emoji`: custom emoji (docs/api/emoji.md#custom-emoji).
 
 use super::{FILE_BYTES_MAX, check_size, keep, made_of, one_file};
-use crate::api::wire::emoji::push_realm_emoji;
+use crate::api::wire::emoji::realm_emoji;
+use crate::api::wire::json::push_value;
 use crate::http::upload::Upload;
-use crate::http::{Answer, App, Caller, Envelope, Params, Path, reply_ok};
-use crate::outside::blobs::random_word;
-use crate::outside::images;
-use actors::EmojiFiles;
+use crate::http::{App, Caller, Envelope, HandlerResult, Params, Path, reply_ok};
+use crate::integrations::blobs::random_name;
+use crate::integrations::images;
+use actors::{EmojiFiles, commands};
 use rules::custom_emoji::{check_emoji_name, check_emoji_override, check_new_emoji};
 
 /// `emoji`, by id, with those that are no longer offered.
-pub async fn list(caller: Caller, _: Params<()>) -> Answer {
+pub async fn list(caller: Caller, _: Params<()>) -> HandlerResult {
     let directory = caller.realm.directory();
     let mut envelope = Envelope::with_capacity(512);
     let all = directory.realm_emoji().map(|emoji| &**emoji);
-    push_realm_emoji(envelope.open_field("emoji"), caller.realm.id(), all);
+    push_value(envelope.open_field("emoji"), &realm_emoji(caller.realm.id(), all));
     envelope.reply()
 }
 
 /// Adds one. What can be refused without looking at the picture is refused first.
-pub async fn add(app: App, caller: Caller, Path(name): Path<String>, upload: Upload) -> Answer {
+pub async fn add(app: App, caller: Caller, Path(name): Path<String>, upload: Upload) -> HandlerResult {
     let form = upload.read(FILE_BYTES_MAX).await?;
     let ignored = form.fields.ignored();
     let name = check_emoji_name(&name)?;
@@ -29,19 +30,22 @@ pub async fn add(app: App, caller: Caller, Path(name): Path<String>, upload: Upl
     check_emoji_override(&directory, &caller.user, &name)?;
     check_size(&file)?;
     let made = made_of(&app, file, images::emoji).await?;
-    let word = random_word()?;
+    let word = random_name()?;
     let extension = if made.still.is_some() { "gif" } else { "png" };
     let picture = format!("emoji/images/{word}.{extension}");
     let still = made.still.map(|bytes| (format!("emoji/images/still/{word}.png"), bytes));
     let named = EmojiFiles { file: picture.clone(), still: still.as_ref().map(|(file, _)| file.clone()) };
     let files = [Some((picture, made.bytes)), still].into_iter().flatten().collect();
     let (realm, by) = (caller.realm.clone(), caller.user.id);
-    keep(&app, caller.realm.id(), files, async move { realm.add_emoji(by, name, named).await }).await?;
+    keep(&app, caller.realm.id(), files, async move {
+        realm.execute(commands::AddEmoji { by, name, files: named }).await
+    })
+    .await?;
     Ok(reply_ok()?.ignoring(ignored))
 }
 
 /// Takes one out of use. What was written with it stays as it is.
-pub async fn remove(caller: Caller, Path(name): Path<String>, _: Params<()>) -> Answer {
-    caller.realm.remove_emoji(caller.user.id, name).await?;
+pub async fn remove(caller: Caller, Path(name): Path<String>, _: Params<()>) -> HandlerResult {
+    caller.realm.execute(commands::RemoveEmoji { by: caller.user.id, name }).await?;
     reply_ok()
 }

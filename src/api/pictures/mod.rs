@@ -1,45 +1,25 @@
 //! Pictures that people upload: where their files are, how a new one is kept, and how all of them are served.
 
 pub mod avatar;
+mod default;
 pub mod emoji;
 pub mod realm;
 pub mod redirect;
 pub mod serve;
 
 use crate::http::upload::{Form, UploadedFile};
-use crate::http::{ApiError, App};
-use crate::outside::blobs::{BlobError, BlobName, Blobs, random_word};
-use crate::outside::images::{self, AvatarImages, ImageRefusal};
-use actors::{DomainError, RealmHandle};
+use crate::http::{ApiError, App, Code};
+use crate::integrations::blobs::pictures::blob_name;
+use crate::integrations::blobs::{BlobError, BlobName, Blobs, random_name};
+use crate::integrations::images::{self, AvatarImages, ImageRefusal};
+use actors::{DomainError, RealmHandle, commands};
 use model::{RealmId, UserId};
 use rules::avatar::medium_file;
-use std::collections::HashSet;
 
 /// Longest picture that is taken, in MiB.
 const FILE_MIB_MAX: u64 = 5;
 /// The same in bytes.
 pub const FILE_BYTES_MAX: u64 = FILE_MIB_MAX << 20;
-
-/// The folder of an organization's pictures among all files.
-pub fn pictures_folder(realm: RealmId) -> String {
-    format!("avatars/{realm}")
-}
-
-/// The name of a file of an organization's pictures; none if it is no name.
-fn blob_name(realm: RealmId, file: &str) -> Option<BlobName> {
-    BlobName::parse(&format!("{}/{file}", pictures_folder(realm)))
-}
-
-/// Every file that something of an organization names.
-pub fn named_files(realm: &RealmHandle) -> HashSet<String> {
-    let directory = realm.directory();
-    let folder = pictures_folder(realm.id());
-    let avatars = directory.avatar_files().flat_map(|file| [file.to_string(), medium_file(file)]);
-    let pictures = directory.realm_pictures().all().map(|picture| picture.file.clone());
-    let emoji = directory.realm_emoji().flat_map(|emoji| [Some(emoji.file.clone()), emoji.still.clone()]);
-    let all = avatars.chain(pictures.into_iter().chain(emoji).flatten());
-    all.map(|file| format!("{folder}/{file}")).collect()
-}
 
 /// The one file of a form, not too long. `what` is what the text of a refusal calls it.
 fn one_file(form: Form, what: &str) -> Result<UploadedFile, ApiError> {
@@ -64,9 +44,9 @@ async fn made_of<T: Send + 'static>(
 ) -> Result<T, ApiError> {
     check_size(&file)?;
     let declared = file.declared_type().map(str::to_owned);
-    let turn = app.images.turn().await?;
+    let permit = app.images.acquire_permit().await?;
     let bytes = file.into_bytes().await?;
-    turn.run(move || make(&bytes, declared.as_deref())).await
+    Ok(permit.run(move || make(&bytes, declared.as_deref())).await??)
 }
 
 /// Keeps files, and decides what names them. Where that is refused they are gone again. Goes on to its end also when the
@@ -77,6 +57,10 @@ async fn keep(
     files: Vec<(String, Vec<u8>)>,
     decide: impl Future<Output = Result<(), DomainError>> + 'static,
 ) -> Result<(), ApiError> {
+    // What would be refused anyway must not take the last of the disk.
+    if let Some(pause) = app.server.storage_status().paused {
+        return Err(ApiError::paused(pause));
+    }
     let blobs = app.blobs.clone();
     let kept = actix_rt::spawn(async move {
         let mut names = Vec::new();
@@ -91,7 +75,9 @@ async fn keep(
         match decide.await {
             Ok(()) => Ok(()),
             // Nobody knows whether it was decided; what is named by nothing goes with the next look.
-            Err(error @ (DomainError::Stopping | DomainError::Storage(_))) => Err(error.into()),
+            Err(error @ (DomainError::Stopping | DomainError::Storage(_) | DomainError::Paused(_))) => {
+                Err(error.into())
+            }
             Err(refusal) => {
                 discard(&blobs, &names).await;
                 Err(refusal.into())
@@ -104,7 +90,7 @@ async fn keep(
 async fn discard(blobs: &Blobs, names: &[BlobName]) {
     for name in names {
         if let Err(error) = blobs.delete(name).await {
-            tracing::warn!(%error, "a file that nothing names stays for now");
+            tracing::warn!(%error, "an unused file could not be deleted");
         }
     }
 }
@@ -112,7 +98,7 @@ async fn discard(blobs: &Blobs, names: &[BlobName]) {
 /// Gives somebody the picture in an upload: oneself, or a bot that one looks after.
 ///
 /// # Errors
-/// BAD_IMAGE, the text for files that are too long, and those of `RealmHandle::set_avatar`.
+/// BAD_IMAGE, the text for files that are too long, and those of `commands::SetAvatar`.
 pub async fn set_avatar(
     app: &App,
     realm: &RealmHandle,
@@ -135,7 +121,7 @@ pub async fn made_avatar(app: &App, file: UploadedFile) -> Result<AvatarImages, 
 /// Gives somebody a picture: oneself, or a bot that one looks after.
 ///
 /// # Errors
-/// Those of `RealmHandle::set_avatar`.
+/// Those of `commands::SetAvatar`.
 pub async fn keep_avatar(
     app: &App,
     realm: &RealmHandle,
@@ -143,21 +129,37 @@ pub async fn keep_avatar(
     user: UserId,
     made: AvatarImages,
 ) -> Result<(), ApiError> {
-    let name = format!("{}.png", random_word()?);
+    let name = format!("{}.png", random_name()?);
     let files = vec![(name.clone(), made.small), (medium_file(&name), made.medium)];
     let handle = realm.clone();
-    keep(app, realm.id(), files, async move { handle.set_avatar(by, user, Some(name)).await }).await
+    keep(app, realm.id(), files, async move {
+        handle.execute(commands::SetAvatar { by, user, file: Some(name) }).await
+    })
+    .await
+}
+
+impl From<ImageRefusal> for ApiError {
+    fn from(refusal: ImageRefusal) -> Self {
+        Self::new(Code::BAD_IMAGE, refusal.to_string())
+    }
 }
 
 impl From<BlobError> for ApiError {
     fn from(error: BlobError) -> Self {
         match error {
-            BlobError::Missing | BlobError::OutOfRange => Self::not_found(),
-            BlobError::Source(_) => Self::bad_request("Request body is incomplete"),
+            BlobError::Missing => Self::not_found(),
             BlobError::Store(reason) => {
                 // Which file and why is for those who run the server.
                 tracing::error!(%reason, "a request failed because files cannot be kept or read");
-                Self::unavailable("The server cannot store or read its data at the moment")
+                Self::retry_later(
+                    Code::FILES_UNAVAILABLE,
+                    "The server cannot store or read files at the moment",
+                    10.0,
+                )
+            }
+            BlobError::Full(reason) => {
+                tracing::error!(%reason, "a request failed because the disk is full");
+                Self::retry_later(Code::STORAGE_FULL, "The server has no room to store files", 10.0)
             }
         }
     }

@@ -1,16 +1,15 @@
-//! `GET /avatar/…`: to the picture of somebody, by id or address (companions.md 5).
+//! `GET /avatar/…`: redirects to a user's avatar, by id or e-mail address (docs/api/users.md#avatars).
 
-use crate::api::wire::user::UNKNOWN_AVATAR;
-use crate::http::{Answer, ApiError, Caller, Path, RawQuery, Realm, Reply};
+use crate::http::{ApiError, Caller, HandlerResult, Path, RawQuery, Realm, Reply};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
 use model::{Directory, User, UserId};
-use rules::avatar::{AvatarSize, nobodys_avatar_url, whole_avatar_url};
+use rules::avatar::{AvatarSize, public_avatar_url, shown_avatar_url, unknown_avatar_url};
 use rules::permissions::users::{find_user_by_email, sees_user};
 use rules::settings::realm_bool;
 
 /// Leads elsewhere, with the query of the request.
-pub fn to(url: &str, query: &str) -> Answer {
+pub fn to(url: &str, query: &str) -> HandlerResult {
     let joint = match (query.is_empty(), url.contains('?')) {
         (true, _) => "",
         (false, true) => "&",
@@ -34,10 +33,10 @@ fn access(directory: &Directory, caller: Option<&Caller>, is_by_address: bool) -
     }
 }
 
-fn by_id(caller: Option<&Caller>, realm: &Realm, id: UserId, query: &str, size: AvatarSize) -> Answer {
+fn by_id(caller: Option<&Caller>, realm: &Realm, id: UserId, query: &str, size: AvatarSize) -> HandlerResult {
     let directory = realm.0.directory();
     access(&directory, caller, false)?;
-    to(&url(&directory, caller, directory.user(id).map(|user| &**user), &id.to_string(), size), query)
+    to(&url(&directory, caller, directory.user(id).map(|user| &**user), size), query)
 }
 
 fn by_address(
@@ -46,26 +45,22 @@ fn by_address(
     address: &str,
     query: &str,
     size: AvatarSize,
-) -> Answer {
+) -> HandlerResult {
     let directory = realm.0.directory();
     access(&directory, caller, true)?;
     let found = find_user_by_email(&directory, caller.map(|caller| &*caller.user), address);
-    to(&url(&directory, caller, found.map(|user| &**user), address, size), query)
+    to(&url(&directory, caller, found.map(|user| &**user), size), query)
 }
 
 /// Nobody learns from the answer whether there is such a user.
-fn url(
-    directory: &Directory,
-    caller: Option<&Caller>,
-    found: Option<&User>,
-    asked: &str,
-    size: AvatarSize,
-) -> String {
-    let is_hidden = |user: &User| caller.is_some_and(|caller| !sees_user(directory, &caller.user, user));
-    match found {
-        Some(user) if is_hidden(user) => UNKNOWN_AVATAR.to_owned(),
-        Some(user) => whole_avatar_url(directory, user, size),
-        None => nobodys_avatar_url(asked, size),
+fn url(directory: &Directory, caller: Option<&Caller>, found: Option<&User>, size: AvatarSize) -> String {
+    let Some(user) = found else { return unknown_avatar_url(directory.realm().id, size) };
+    match caller {
+        Some(Caller { user: viewer, .. }) if sees_user(directory, viewer, user) => {
+            shown_avatar_url(directory, viewer, user, size)
+        }
+        Some(_) => unknown_avatar_url(directory.realm().id, size),
+        None => public_avatar_url(directory, user, size),
     }
 }
 
@@ -75,7 +70,7 @@ pub async fn small_by_id(
     realm: Realm,
     Path(id): Path<UserId>,
     RawQuery(query): RawQuery,
-) -> Answer {
+) -> HandlerResult {
     by_id(caller.as_ref(), &realm, id, &query, AvatarSize::Small)
 }
 
@@ -85,7 +80,7 @@ pub async fn medium_by_id(
     realm: Realm,
     Path(id): Path<UserId>,
     RawQuery(query): RawQuery,
-) -> Answer {
+) -> HandlerResult {
     by_id(caller.as_ref(), &realm, id, &query, AvatarSize::Medium)
 }
 
@@ -95,7 +90,7 @@ pub async fn small_by_address(
     realm: Realm,
     Path(address): Path<String>,
     RawQuery(query): RawQuery,
-) -> Answer {
+) -> HandlerResult {
     by_address(caller.as_ref(), &realm, &address, &query, AvatarSize::Small)
 }
 
@@ -105,6 +100,6 @@ pub async fn medium_by_address(
     realm: Realm,
     Path(address): Path<String>,
     RawQuery(query): RawQuery,
-) -> Answer {
+) -> HandlerResult {
     by_address(caller.as_ref(), &realm, &address, &query, AvatarSize::Medium)
 }

@@ -1,10 +1,14 @@
 //! `GET /user_avatars/{realm}/…`: the bytes of pictures. Whoever has the address may see them: it cannot be guessed.
 
 use super::blob_name;
-use crate::http::{Answer, ApiError, App, IfNoneMatch, Path, Realm, Reply};
+use super::default::drawn;
+use crate::http::reply::ByteStream;
+use crate::http::{ApiError, App, HandlerResult, IfNoneMatch, Path, Realm, Reply};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
 use futures_util::{StreamExt, TryStreamExt};
+use model::RealmId;
+use rules::avatar::DEFAULT_FOLDER;
 
 /// Other bytes have another name.
 const FOREVER: &str = "public, max-age=31536000, immutable";
@@ -15,7 +19,7 @@ pub async fn serve(
     Realm(realm): Realm,
     Path(path): Path<String>,
     IfNoneMatch(known): IfNoneMatch,
-) -> Answer {
+) -> HandlerResult {
     let file = path.split_once('/').filter(|(id, _)| *id == realm.id().to_string()).map(|(_, file)| file);
     let file = file.ok_or_else(ApiError::not_found)?;
     let content_type = match file.rsplit_once('.') {
@@ -23,8 +27,7 @@ pub async fn serve(
         Some((_, "gif")) => "image/gif",
         _ => return Err(ApiError::not_found()),
     };
-    let name = blob_name(realm.id(), file).ok_or_else(ApiError::not_found)?;
-    let blob = app.blobs.get(&name, None).await?;
+    let (size, bytes) = content(&app, realm.id(), file).await?;
     let tag = format!("\"{}\"", file.rsplit('/').next().unwrap_or(file));
     let is_known =
         known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag || one.trim() == "*"));
@@ -37,5 +40,17 @@ pub async fn serve(
     if is_known {
         return Ok(Reply::bare(StatusCode::NOT_MODIFIED, headers));
     }
-    Ok(Reply::stream(headers, blob.size, blob.bytes.map_err(Into::into).boxed()))
+    Ok(Reply::stream(headers, size, bytes))
+}
+
+/// How many bytes a picture has, and the bytes: drawn where nobody uploaded it.
+async fn content(app: &App, realm: RealmId, file: &str) -> Result<(u64, ByteStream), ApiError> {
+    if let Some(name) = file.strip_prefix(DEFAULT_FOLDER) {
+        let bytes = drawn(realm, name).ok_or_else(ApiError::not_found)?;
+        let size = bytes.len() as u64;
+        return Ok((size, futures_util::stream::once(async move { Ok(bytes.into()) }).boxed()));
+    }
+    let name = blob_name(realm, file).ok_or_else(ApiError::not_found)?;
+    let blob = app.blobs.get(&name).await?;
+    Ok((blob.size, blob.bytes.map_err(Into::into).boxed()))
 }

@@ -1,6 +1,6 @@
-//! `POST /realm/deactivate`: an owner closes the organization (companions.md 10).
+//! `POST /realm/deactivate`: deactivates the organization (docs/api/organization.md#deactivate-the-organization).
 
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply_ok};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_ok};
 
 /// The parameters.
 pub struct Deactivate {
@@ -24,7 +24,7 @@ impl FromFields for Deactivate {
 pub async fn deactivate(
     caller: Caller,
     Params(Deactivate { deletion_delay_days }): Params<Deactivate>,
-) -> Answer {
+) -> HandlerResult {
     if deletion_delay_days.is_some() {
         let msg = "This server does not delete the data of deactivated organizations.";
         return Err(ApiError::bad_request(msg));

@@ -1,8 +1,11 @@
-//! `/realm/domains`: where people of the organization have their addresses (companions.md 10).
+//! `/realm/domains`: domains of accepted e-mail addresses (docs/api/organization.md#domains).
 
 use crate::api::wire::list::push_list;
 use crate::api::wire::lists::domain as domain_json;
-use crate::http::{Answer, ApiError, Caller, Envelope, Fields, FromFields, Params, Path, reply, reply_ok};
+use crate::http::{
+    ApiError, Caller, Envelope, Fields, FromFields, HandlerResult, Params, Path, reply, reply_ok,
+};
+use actors::commands;
 use rules::addresses::DomainRequest;
 use serde::Serialize;
 
@@ -35,7 +38,7 @@ struct Created {
 }
 
 /// `domains`.
-pub async fn list(caller: Caller, _: Params<()>) -> Answer {
+pub async fn list(caller: Caller, _: Params<()>) -> HandlerResult {
     let directory = caller.realm.directory();
     let mut envelope = Envelope::with_capacity(256);
     push_list(envelope.open_field("domains"), directory.lists().domains.items.iter().map(domain_json));
@@ -46,9 +49,13 @@ pub async fn list(caller: Caller, _: Params<()>) -> Answer {
 pub async fn create(
     caller: Caller,
     Params(NewDomain { name, allows_subdomains }): Params<NewDomain>,
-) -> Answer {
+) -> HandlerResult {
     let request = DomainRequest::Add { name, allows_subdomains };
-    let added = caller.realm.change_domains(caller.user.id, request).await?.ok_or_else(ApiError::internal)?;
+    let added = caller
+        .realm
+        .execute(commands::ChangeDomains { by: caller.user.id, request })
+        .await?
+        .ok_or_else(ApiError::internal)?;
     reply(&Created { new_domain: (added.id, added.name) })
 }
 
@@ -57,14 +64,17 @@ pub async fn update(
     caller: Caller,
     Path(name): Path<String>,
     Params(AllowSubdomains(allows_subdomains)): Params<AllowSubdomains>,
-) -> Answer {
+) -> HandlerResult {
     let request = DomainRequest::Change { name, allows_subdomains };
-    caller.realm.change_domains(caller.user.id, request).await?;
+    caller.realm.execute(commands::ChangeDomains { by: caller.user.id, request }).await?;
     reply_ok()
 }
 
 /// Takes a domain from the list; without any the organization is open to addresses of all domains again.
-pub async fn delete(caller: Caller, Path(name): Path<String>, _: Params<()>) -> Answer {
-    caller.realm.change_domains(caller.user.id, DomainRequest::Remove { name }).await?;
+pub async fn delete(caller: Caller, Path(name): Path<String>, _: Params<()>) -> HandlerResult {
+    caller
+        .realm
+        .execute(commands::ChangeDomains { by: caller.user.id, request: DomainRequest::Remove { name } })
+        .await?;
     reply_ok()
 }

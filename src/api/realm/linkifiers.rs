@@ -1,9 +1,11 @@
-//! `/realm/linkifiers` and, by its older name, `/realm/filters`: patterns in texts that become links
-//! (companions.md 10).
+//! `/realm/linkifiers` and, by its older name, `/realm/filters`: patterns that become links (docs/api/linkifiers.md).
 
 use crate::api::wire::list::push_list;
 use crate::api::wire::lists::linkifier as linkifier_json;
-use crate::http::{Answer, ApiError, Caller, Envelope, Fields, FromFields, Params, Path, reply, reply_ok};
+use crate::http::{
+    ApiError, Caller, Envelope, Fields, FromFields, HandlerResult, Params, Path, reply, reply_ok,
+};
+use actors::commands::{ChangeLinkifiers, LinkifiersChange};
 use serde::Serialize;
 
 /// A linkifier.
@@ -33,7 +35,7 @@ struct Created {
 }
 
 /// `linkifiers`, in the order in which they apply.
-pub async fn list(caller: Caller, _: Params<()>) -> Answer {
+pub async fn list(caller: Caller, _: Params<()>) -> HandlerResult {
     let directory = caller.realm.directory();
     let mut envelope = Envelope::with_capacity(256);
     push_list(
@@ -47,8 +49,14 @@ pub async fn list(caller: Caller, _: Params<()>) -> Answer {
 pub async fn create(
     caller: Caller,
     Params(Linkifier { pattern, url_template }): Params<Linkifier>,
-) -> Answer {
-    let id = caller.realm.add_linkifier(caller.user.id, pattern, url_template).await?;
+) -> HandlerResult {
+    let id = caller
+        .realm
+        .execute(ChangeLinkifiers {
+            by: caller.user.id,
+            change: LinkifiersChange::Add { pattern, url_template },
+        })
+        .await?;
     reply(&Created { id })
 }
 
@@ -57,19 +65,31 @@ pub async fn update(
     caller: Caller,
     Path(id): Path<u32>,
     Params(Linkifier { pattern, url_template }): Params<Linkifier>,
-) -> Answer {
-    caller.realm.update_linkifier(caller.user.id, id.into(), pattern, url_template).await?;
+) -> HandlerResult {
+    caller
+        .realm
+        .execute(ChangeLinkifiers {
+            by: caller.user.id,
+            change: LinkifiersChange::Update { id: id.into(), pattern, url_template },
+        })
+        .await?;
     reply_ok()
 }
 
 /// Takes a linkifier away.
-pub async fn delete(caller: Caller, Path(id): Path<u32>, _: Params<()>) -> Answer {
-    caller.realm.remove_linkifier(caller.user.id, id.into()).await?;
+pub async fn delete(caller: Caller, Path(id): Path<u32>, _: Params<()>) -> HandlerResult {
+    caller
+        .realm
+        .execute(ChangeLinkifiers { by: caller.user.id, change: LinkifiersChange::Remove(id.into()) })
+        .await?;
     reply_ok()
 }
 
 /// Puts the linkifiers into an order that names each of them once.
-pub async fn reorder(caller: Caller, Params(LinkifierOrder(order)): Params<LinkifierOrder>) -> Answer {
-    caller.realm.reorder_linkifiers(caller.user.id, order).await?;
+pub async fn reorder(caller: Caller, Params(LinkifierOrder(order)): Params<LinkifierOrder>) -> HandlerResult {
+    caller
+        .realm
+        .execute(ChangeLinkifiers { by: caller.user.id, change: LinkifiersChange::Reorder(order) })
+        .await?;
     reply_ok()
 }

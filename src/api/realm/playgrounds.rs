@@ -1,7 +1,8 @@
-//! `/realm/playgrounds`: sites where code of a language can be tried (companions.md 10). Clients read them at
+//! `/realm/playgrounds`: code playgrounds (docs/api/organization.md#code-playgrounds). Clients read them at
 //! registration.
 
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, Path, reply, reply_ok};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply, reply_ok};
+use actors::commands::{ChangePlaygrounds, PlaygroundsChange};
 use serde::Serialize;
 
 /// A playground.
@@ -30,13 +31,22 @@ struct Created {
 pub async fn create(
     caller: Caller,
     Params(NewPlayground { name, language, url_template }): Params<NewPlayground>,
-) -> Answer {
-    let id = caller.realm.add_playground(caller.user.id, name, language, url_template).await?;
+) -> HandlerResult {
+    let id = caller
+        .realm
+        .execute(ChangePlaygrounds {
+            by: caller.user.id,
+            change: PlaygroundsChange::Add { name, language, url_template },
+        })
+        .await?;
     reply(&Created { id })
 }
 
 /// Takes a playground away.
-pub async fn delete(caller: Caller, Path(id): Path<u32>, _: Params<()>) -> Answer {
-    caller.realm.remove_playground(caller.user.id, id.into()).await?;
+pub async fn delete(caller: Caller, Path(id): Path<u32>, _: Params<()>) -> HandlerResult {
+    caller
+        .realm
+        .execute(ChangePlaygrounds { by: caller.user.id, change: PlaygroundsChange::Remove(id.into()) })
+        .await?;
     reply_ok()
 }

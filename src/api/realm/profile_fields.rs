@@ -1,9 +1,11 @@
-//! `/realm/profile_fields`: what an organization asks its people to say about themselves (endpoints.md 11,
-//! companions.md 10).
+//! `/realm/profile_fields`: custom profile fields (docs/api/profile-fields.md#manage-fields).
 
 use crate::api::wire::list::push_list;
 use crate::api::wire::profile::field;
-use crate::http::{Answer, ApiError, Caller, Envelope, Fields, FromFields, Params, Path, reply, reply_ok};
+use crate::http::{
+    ApiError, Caller, Envelope, Fields, FromFields, HandlerResult, Params, Path, reply, reply_ok,
+};
+use actors::commands::{ChangeProfileFields, CreateProfileField, FieldsChange};
 use model::ProfileFieldId;
 use rules::profile_fields::FieldRequest;
 use serde::Serialize;
@@ -62,7 +64,7 @@ struct Created {
 }
 
 /// `custom_fields`, in their order.
-pub async fn list(caller: Caller, _: Params<()>) -> Answer {
+pub async fn list(caller: Caller, _: Params<()>) -> HandlerResult {
     let directory = caller.realm.directory();
     let mut envelope = Envelope::with_capacity(512);
     push_list(envelope.open_field("custom_fields"), directory.profile_fields().list.iter().map(field));
@@ -70,8 +72,8 @@ pub async fn list(caller: Caller, _: Params<()>) -> Answer {
 }
 
 /// `id` of the new field, which stands behind all others.
-pub async fn create(caller: Caller, Params(NewField { kind, request }): Params<NewField>) -> Answer {
-    let id = caller.realm.create_profile_field(caller.user.id, kind, request).await?;
+pub async fn create(caller: Caller, Params(NewField { kind, request }): Params<NewField>) -> HandlerResult {
+    let id = caller.realm.execute(CreateProfileField { by: caller.user.id, kind, request }).await?;
     reply(&Created { id })
 }
 
@@ -80,19 +82,31 @@ pub async fn update(
     caller: Caller,
     Path(id): Path<u32>,
     Params(FieldUpdate(request)): Params<FieldUpdate>,
-) -> Answer {
-    caller.realm.update_profile_field(caller.user.id, id.into(), request).await?;
+) -> HandlerResult {
+    caller
+        .realm
+        .execute(ChangeProfileFields {
+            by: caller.user.id,
+            change: FieldsChange::Update { id: id.into(), request: Box::new(request) },
+        })
+        .await?;
     reply_ok()
 }
 
 /// Takes a field away, with what everybody filled in.
-pub async fn delete(caller: Caller, Path(id): Path<u32>, _: Params<()>) -> Answer {
-    caller.realm.delete_profile_field(caller.user.id, id.into()).await?;
+pub async fn delete(caller: Caller, Path(id): Path<u32>, _: Params<()>) -> HandlerResult {
+    caller
+        .realm
+        .execute(ChangeProfileFields { by: caller.user.id, change: FieldsChange::Delete(id.into()) })
+        .await?;
     reply_ok()
 }
 
 /// Puts the fields into an order that names each of them once.
-pub async fn reorder(caller: Caller, Params(FieldOrder(order)): Params<FieldOrder>) -> Answer {
-    caller.realm.reorder_profile_fields(caller.user.id, order).await?;
+pub async fn reorder(caller: Caller, Params(FieldOrder(order)): Params<FieldOrder>) -> HandlerResult {
+    caller
+        .realm
+        .execute(ChangeProfileFields { by: caller.user.id, change: FieldsChange::Reorder(order) })
+        .await?;
     reply_ok()
 }

@@ -62,7 +62,6 @@ fn limit(
         (Some(number), _) => Ok(Some(SettingValue::Int(number))),
         (None, Value::Null) => Ok(Some(unlimited)),
         (None, Value::String(word)) if word == UNLIMITED => Ok(Some(unlimited)),
-        (None, Value::String(word)) => Err(RuleError::SettingBadValue { name, value: word.clone() }.into()),
-        (None, _) => Err(RuleError::SettingBadValue { name, value: value.to_string() }.into()),
+        (None, _) => Err(RuleError::SettingBadValue { name, value }.into()),
     }
 }

@@ -1,8 +1,9 @@
-//! `PATCH /realm`: settings of the organization (companions.md 10).
+//! `PATCH /realm`: settings of the organization (docs/api/organization.md#update-the-organization).
 
 use super::setting_fields::settings;
 use crate::api::groups::permissions::optional_group_setting_or_change;
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply_ok};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_ok};
+use actors::commands;
 use model::SettingValue;
 use rules::settings::{REALM_SETTINGS, RealmPermission, RealmUpdate, realm_setting};
 
@@ -34,7 +35,7 @@ impl FromFields for UpdateRealm {
 }
 
 /// Changes what is given, all of it or nothing; success without an event where that is what holds already.
-pub async fn update_realm(caller: Caller, Params(UpdateRealm(update)): Params<UpdateRealm>) -> Answer {
-    caller.realm.update_realm(caller.user.id, update).await?;
+pub async fn update_realm(caller: Caller, Params(UpdateRealm(update)): Params<UpdateRealm>) -> HandlerResult {
+    caller.realm.execute(commands::UpdateRealm { by: caller.user.id, update }).await?;
     reply_ok()
 }

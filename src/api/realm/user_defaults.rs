@@ -1,7 +1,9 @@
-//! `PATCH /realm/user_settings_defaults`: personal settings that new people start with (companions.md 5).
+//! `PATCH /realm/user_settings_defaults`: personal settings that new accounts start with
+//! (docs/api/organization.md#update-defaults-for-new-users).
 
 use super::setting_fields::settings;
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply_ok};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_ok};
+use actors::commands;
 use model::SettingValue;
 use rules::settings::{Setting, USER_SETTINGS, user_default_settings};
 
@@ -20,7 +22,7 @@ impl FromFields for UpdateDefaults {
 pub async fn update_user_defaults(
     caller: Caller,
     Params(UpdateDefaults(settings)): Params<UpdateDefaults>,
-) -> Answer {
-    caller.realm.update_user_defaults(caller.user.id, settings).await?;
+) -> HandlerResult {
+    caller.realm.execute(commands::UpdateUserDefaults { by: caller.user.id, settings }).await?;
     reply_ok()
 }

@@ -1,20 +1,25 @@
-//! `POST /users/me/subscriptions`: subscribe the caller or others, creating channels where needed (companions.md 6).
+//! `POST /users/me/subscriptions`: subscribes the requester or others, creating channels where needed
+//! (docs/api/subscriptions.md#subscribe).
 
-use super::adding::{Added, Adding, add_subscriptions, parse_wanted};
+use super::adding::{Adding, add_subscriptions, parse_wanted};
 use super::principals::Principals;
-use crate::api::channels::options::ChannelOptions;
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply};
+use crate::api::channels::options::channel_options;
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply};
+use actors::Added;
 use model::UserId;
+use rules::subscribing::SubscribeRequest;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 impl FromFields for Adding {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
         Ok(Self {
-            wanted: parse_wanted(&fields.required_json("subscriptions")?)?,
-            options: ChannelOptions::from_fields(fields)?,
+            request: SubscribeRequest {
+                wanted: parse_wanted(&fields.required_json("subscriptions")?)?,
+                options: channel_options(fields)?,
+                authorization_errors_fatal: fields.bool_or("authorization_errors_fatal", true)?,
+            },
             principals: Principals::from_fields(fields)?,
-            authorization_errors_fatal: fields.bool_or("authorization_errors_fatal", true)?,
             sends_messages: fields.bool_or("send_new_subscription_messages", true)?,
         })
     }
@@ -44,7 +49,8 @@ impl AddedFields {
 }
 
 /// Who was subscribed to what, and who was already.
-pub async fn subscribe(caller: Caller, Params(adding): Params<Adding>) -> Answer {
-    let added = add_subscriptions(&caller, &adding).await?;
-    reply(&AddedFields::new(added, adding.authorization_errors_fatal))
+pub async fn subscribe(caller: Caller, Params(adding): Params<Adding>) -> HandlerResult {
+    let is_fatal = adding.request.authorization_errors_fatal;
+    let added = add_subscriptions(&caller, adding).await?;
+    reply(&AddedFields::new(added, is_fatal))
 }

@@ -1,9 +1,9 @@
-//! `GET /users/me/subscriptions`: what the caller subscribes to (companions.md 6).
+//! `GET /users/me/subscriptions`: the requester's subscriptions (docs/api/subscriptions.md#list-subscriptions).
 
 use super::subscribers::{IncludeSubscribers, SubscriberSource};
 use crate::api::wire::channel::subscription;
 use crate::api::wire::list::push_list;
-use crate::http::{Answer, ApiError, Caller, Envelope, Fields, FromFields, Params};
+use crate::http::{ApiError, Caller, Envelope, Fields, FromFields, HandlerResult, Params};
 use actors::queries::channel_snapshot;
 
 /// The parameter.
@@ -18,7 +18,7 @@ impl FromFields for ListSubscriptions {
 }
 
 /// `subscriptions`, to channels that are not archived.
-pub async fn list_subscriptions(caller: Caller, Params(params): Params<ListSubscriptions>) -> Answer {
+pub async fn list_subscriptions(caller: Caller, Params(params): Params<ListSubscriptions>) -> HandlerResult {
     let me = &*caller.user;
     let snapshot = channel_snapshot(&caller.realm, |directory, channel| {
         !channel.is_archived && directory.is_subscribed(channel.id, me.id)

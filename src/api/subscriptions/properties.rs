@@ -1,6 +1,7 @@
-//! `POST /users/me/subscriptions/properties`: how the caller wants channels shown and heard (endpoints.md 8).
+//! `POST /users/me/subscriptions/properties`: the requester's settings for channels
+//! (docs/api/subscriptions.md#set-properties).
 
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply_ok};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_ok};
 use futures_util::future::join_all;
 use model::ChannelId;
 use rules::RuleError;
@@ -34,7 +35,7 @@ impl FromFields for SubscriptionProperties {
 }
 
 /// Sets one property after the other. Those before one that is refused stay set.
-pub async fn set_properties(caller: Caller, Params(params): Params<SubscriptionProperties>) -> Answer {
+pub async fn set_properties(caller: Caller, Params(params): Params<SubscriptionProperties>) -> HandlerResult {
     let mut items = params.0.into_iter();
     loop {
         let (accessible, refusal) = accessible_items(&caller, items.by_ref().take(AT_ONCE_MAX));

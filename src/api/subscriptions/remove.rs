@@ -1,11 +1,12 @@
-//! `DELETE /users/me/subscriptions`: unsubscribe the caller or others (endpoints.md 14).
+//! `DELETE /users/me/subscriptions`: unsubscribes the requester or others (docs/api/subscriptions.md#unsubscribe).
 
 use super::principals::Principals;
-use crate::http::{Answer, ApiError, Caller, Code, Fields, FromFields, Params, reply};
+use crate::api::users::get::no_such_user;
+use crate::http::{ApiError, Caller, Code, Fields, FromFields, HandlerResult, Params, reply};
 use model::{Channel, Directory, UserId};
-use rules::RuleError;
 use rules::names::parse_channel_name;
-use rules::permissions::create::check_may_remove_subscribers;
+use rules::permissions::channel::sees_channel;
+use rules::permissions::create::{check_may_remove_subscribers, is_own_subscription};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -45,7 +46,7 @@ pub struct CheckedRemoval {
 }
 
 /// `removed` and `not_removed`.
-pub async fn unsubscribe(caller: Caller, Params(params): Params<Removing>) -> Answer {
+pub async fn unsubscribe(caller: Caller, Params(params): Params<Removing>) -> HandlerResult {
     let checked = check_removal(&caller, &caller.realm.directory(), &params)?;
     reply(&remove_subscriptions(&caller, checked).await?)
 }
@@ -62,15 +63,14 @@ pub fn check_removal(
     let (mut channels, mut unknown): (Vec<Arc<Channel>>, Vec<&str>) = (Vec::new(), Vec::new());
     for raw in &removing.names {
         let name = parse_channel_name(raw)?;
-        match directory.channel_by_name(name) {
+        match directory.channel_by_name(name).filter(|channel| is_known(caller, directory, channel)) {
             Some(channel) if channels.iter().any(|known| known.id == channel.id) => {}
             Some(channel) => channels.push(channel.clone()),
             None => unknown.push(name),
         }
     }
-    let no_such_id = |id: u32| RuleError::InvalidMember { id: id.into() }.into();
-    let people = removing.principals.resolve(directory, caller, no_such_id)?;
-    if people.iter().any(|user| !is_own(caller, directory, *user)) {
+    let people = removing.principals.resolve(directory, caller, |_| no_such_user())?;
+    if people.iter().any(|user| !is_own_subscription(directory, caller.user.id, *user)) {
         let channels: Vec<&Channel> = channels.iter().map(|channel| &**channel).collect();
         check_may_remove_subscribers(directory, &caller.user, &channels)?;
     }
@@ -82,10 +82,11 @@ pub fn check_removal(
     Ok(CheckedRemoval { people, channels })
 }
 
-/// The caller, or one of the caller's bots.
-fn is_own(caller: &Caller, directory: &Directory, user: UserId) -> bool {
-    let owner = || directory.user(user).and_then(|user| user.bot.as_ref()?.owner);
-    user == caller.user.id || owner() == Some(caller.user.id)
+/// Whether the caller may know of a channel: by itself, or by a bot of its own that subscribes.
+fn is_known(caller: &Caller, directory: &Directory, channel: &Channel) -> bool {
+    let mut bots = directory.subscriber_ids(channel.id);
+    sees_channel(directory, &caller.user, channel)
+        || bots.any(|bot| directory.bot_owner(bot) == Some(caller.user.id))
 }
 
 /// Unsubscribes, one channel after the other.

@@ -1,7 +1,8 @@
-//! `GET /users/{user_id}/subscriptions/{stream_id}`: whether somebody subscribes to a channel (companions.md 6).
+//! `GET /users/{user_id}/subscriptions/{stream_id}`: whether a user subscribes to a channel
+//! (docs/api/subscriptions.md#subscription-status).
 
 use crate::api::users::get::no_such_user;
-use crate::http::{Answer, Caller, Params, Path, reply};
+use crate::http::{Caller, HandlerResult, Params, Path, reply};
 use model::{ChannelId, UserId};
 use rules::permissions::channel::{
     Archived, ChannelRef, access_channel_metadata, check_may_list_subscribers,
@@ -19,7 +20,7 @@ pub async fn subscription_status(
     caller: Caller,
     Path((user, channel)): Path<(UserId, ChannelId)>,
     _: Params<()>,
-) -> Answer {
+) -> HandlerResult {
     let directory = caller.realm.directory();
     let user = directory.user(user).filter(|user| sees_user(&directory, &caller.user, user));
     let user = user.ok_or_else(no_such_user)?;

@@ -1,7 +1,9 @@
 //! Lists of subscribers inside lists of channels: all of them, only some of large channels, or none.
 
+use crate::api::shared::ChannelSource;
 use crate::api::wire::channel::SubscriberLists;
-use crate::http::{ApiError, Fields};
+use crate::api::wire::json::{push_field, push_name};
+use crate::http::{ApiError, Envelope, Fields};
 use actors::RealmHandle;
 use model::{Channel, Directory, User, UserId};
 use rules::permissions::channel::sees_subscribers;
@@ -48,6 +50,18 @@ pub struct OwnedLists {
     partial: Option<Vec<UserId>>,
 }
 
+/// What of a channel's subscribers is shown.
+enum Shown {
+    /// No list.
+    Nothing,
+    /// An empty list.
+    Nobody,
+    /// The whole list.
+    All,
+    /// Those that clients need at once.
+    Prominent,
+}
+
 impl OwnedLists {
     /// As the encoder wants them.
     pub fn borrowed(&self) -> SubscriberLists<'_> {
@@ -74,19 +88,46 @@ impl<'a> SubscriberSource<'a> {
 
     /// Who subscribes to a channel; nobody where the reader must not know.
     pub fn of(&self, channel: &Channel) -> OwnedLists {
-        if self.include == IncludeSubscribers::No {
-            return OwnedLists::default();
+        match self.shown(channel) {
+            Shown::Nothing => OwnedLists::default(),
+            Shown::Nobody => OwnedLists { all: Some(Vec::new()), partial: None },
+            Shown::All => {
+                OwnedLists { all: Some(self.directory.subscriber_ids(channel.id).collect()), partial: None }
+            }
+            Shown::Prominent => OwnedLists { all: None, partial: Some(self.prominent(channel)) },
         }
-        // Those who are told of new peers: what they are told continues this list.
-        if !self.reader.is_some_and(|reader| sees_subscribers(self.directory, reader, channel)) {
-            return OwnedLists { all: Some(Vec::new()), partial: None };
+    }
+
+    /// Adds the list to an object that is being written; whole lists are those that other readers share.
+    pub fn add_to(&self, envelope: &mut Envelope, channel: &Channel, channels: &ChannelSource) {
+        match self.shown(channel) {
+            Shown::Nothing => {}
+            Shown::Nobody => push_field(envelope.buffer(), "subscribers", &[0; 0]),
+            Shown::All => {
+                push_name(envelope.buffer(), "subscribers");
+                envelope.splice(channels.subscribers(channel.id));
+            }
+            Shown::Prominent => {
+                push_field(envelope.buffer(), "partial_subscribers", &self.prominent(channel))
+            }
         }
-        let subscribers = self.directory.subscriber_ids(channel.id);
-        let is_large = self.directory.subscriber_count(channel.id) >= LARGE_CHANNEL_SUBSCRIBERS;
-        if self.include == IncludeSubscribers::All || !is_large {
-            return OwnedLists { all: Some(subscribers.collect()), partial: None };
+    }
+
+    fn shown(&self, channel: &Channel) -> Shown {
+        let is_large = || self.directory.subscriber_count(channel.id) >= LARGE_CHANNEL_SUBSCRIBERS;
+        match self.include {
+            IncludeSubscribers::No => Shown::Nothing,
+            // Those who are told of new peers: what they are told continues this list.
+            _ if !self.reader.is_some_and(|reader| sees_subscribers(self.directory, reader, channel)) => {
+                Shown::Nobody
+            }
+            IncludeSubscribers::Partial if is_large() => Shown::Prominent,
+            IncludeSubscribers::All | IncludeSubscribers::Partial => Shown::All,
         }
-        OwnedLists { all: None, partial: Some(subscribers.filter(|user| self.is_prominent(*user)).collect()) }
+    }
+
+    fn prominent(&self, channel: &Channel) -> Vec<UserId> {
+        self.directory.subscriber_ids(channel.id).filter(|user| self.is_prominent(*user)).collect()
     }
 
     fn is_prominent(&self, user: UserId) -> bool {

@@ -1,14 +1,17 @@
 //! Subscribing and unsubscribing against the sample organization: what races, and what must change nothing.
 
-use super::adding::{Added, Adding, add_subscriptions, parse_wanted};
+use super::adding::{Adding, add_subscriptions, parse_wanted};
 use super::principals::Principals;
 use super::remove::{Removing, check_removal, remove_subscriptions};
-use crate::api::channels::options::ChannelOptions;
+use crate::api::channels::options::channel_options;
 use crate::api::sample::Sample;
 use crate::http::params::BodyKind;
 use crate::http::{ApiError, Code, Fields, FromFields};
+use actors::Added;
+use actors::queries::{Anchor, Range};
 use futures_util::future::join_all;
 use model::UserId;
+use rules::narrow::parse_narrow;
 use std::collections::BTreeSet;
 
 const IAGO: &str = "iago@zulip.com";
@@ -24,7 +27,7 @@ fn adding(pairs: &[(&str, &str)]) -> Adding {
 }
 
 async fn add(sample: &Sample, who: &str, pairs: &[(&str, &str)]) -> Result<Added, ApiError> {
-    add_subscriptions(&sample.caller(who), &adding(pairs)).await
+    add_subscriptions(&sample.caller(who), adding(pairs)).await
 }
 
 #[actix_web::test]
@@ -34,7 +37,7 @@ async fn of_two_who_create_the_same_channel_one_subscribes_to_it() {
         .map(|who| sample.caller(who))
         .into();
     let wanted = adding(&[("subscriptions", r#"[{"name":"Race"}]"#)]);
-    let outcomes = join_all(callers.iter().map(|caller| add_subscriptions(caller, &wanted))).await;
+    let outcomes = join_all(callers.iter().map(|caller| add_subscriptions(caller, wanted.clone()))).await;
     for (caller, outcome) in callers.iter().zip(outcomes) {
         assert_eq!(outcome.unwrap().subscribed[&caller.user.id], ["Race"]);
     }
@@ -102,7 +105,13 @@ async fn new_subscriptions_have_colors_of_their_own() {
 }
 
 fn direct_messages(sample: &Sample, user: UserId) -> u64 {
-    sample.realm.read(|view| view.direct_messages_of(user).len())
+    let directory = sample.realm.directory();
+    let is_direct = parse_narrow(&serde_json::json!([["is", "dm"]])).unwrap();
+    let all = Range { anchor: Anchor::Oldest, num_before: 0, num_after: 1000, include_anchor: true };
+    let asker = directory.user(user).map(|user| &**user);
+    let check = || Ok::<_, ApiError>(());
+    let window = sample.realm.narrow(asker, &is_direct, check, |narrowed| Ok(narrowed.window(&all)));
+    window.unwrap().ids.len() as u64
 }
 
 #[actix_web::test]
@@ -162,5 +171,5 @@ fn what_is_mistyped_is_named() {
     }
     let mixed = fields(&[("principals", r#"[1,"a@b.c"]"#)]);
     assert_eq!(Principals::from_fields(&mixed).unwrap_err().msg(), "principals[1] is not an integer");
-    assert!(ChannelOptions::from_fields(&fields(&[("can_subscribe_group", "[]")])).is_err());
+    assert!(channel_options(&fields(&[("can_subscribe_group", "[]")])).is_err());
 }

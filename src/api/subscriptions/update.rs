@@ -1,11 +1,13 @@
-//! `PATCH /users/me/subscriptions`: subscribe to some channels and leave others (companions.md 6).
+//! `PATCH /users/me/subscriptions`: subscribes to some channels and unsubscribes from others
+//! (docs/api/subscriptions.md#update-subscriptions).
 
 use super::add::AddedFields;
-use super::adding::{Adding, WantedChannel, add_subscriptions, parse_wanted};
+use super::adding::{Adding, add_subscriptions, parse_wanted};
 use super::principals::Principals;
 use super::remove::{Removed, Removing, check_removal, remove_subscriptions};
-use crate::api::channels::options::ChannelOptions;
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply};
+use rules::new_channels::ChannelOptions;
+use rules::subscribing::{SubscribeRequest, WantedChannel};
 use serde::Serialize;
 
 /// The parameters.
@@ -31,22 +33,28 @@ struct Updated {
 }
 
 /// What POST and DELETE give, together. Both parts are checked before either is carried out.
-pub async fn update_subscriptions(caller: Caller, Params(params): Params<UpdateSubscriptions>) -> Answer {
+pub async fn update_subscriptions(
+    caller: Caller,
+    Params(params): Params<UpdateSubscriptions>,
+) -> HandlerResult {
     if params.add.is_empty() && params.delete.is_empty() {
         let msg = r#"Nothing to do. Specify at least one of "add" or "delete"."#;
         return Err(ApiError::bad_request(msg));
     }
     let removal = check_removal(&caller, &caller.realm.directory(), &Removing::own(params.delete))?;
     let adding = Adding {
-        wanted: params.add,
+        request: SubscribeRequest {
+            wanted: params.add,
+            options: ChannelOptions::default(),
+            authorization_errors_fatal: true,
+        },
         principals: Principals::Caller,
-        options: ChannelOptions::default(),
-        authorization_errors_fatal: true,
-        sends_messages: false,
+        // Nobody but the caller is subscribed, who needs no message; what POST answers is answered all the same.
+        sends_messages: true,
     };
-    let added = match adding.wanted.is_empty() {
+    let added = match adding.request.wanted.is_empty() {
         true => Default::default(),
-        false => add_subscriptions(&caller, &adding).await?,
+        false => add_subscriptions(&caller, adding).await?,
     };
     let removed = remove_subscriptions(&caller, removal).await?;
     reply(&Updated { added: AddedFields::new(added, true), removed })

@@ -1,14 +1,10 @@
-//! `GET /users/me/{stream_id}/topics`: the topics of a channel, newest first (endpoints.md 16).
+//! `GET /users/me/{stream_id}/topics`: the topics of a channel, newest first (docs/api/topics.md#list-topics).
 
 use crate::api::wire::list::push_list;
-use crate::http::host::Realm;
-use crate::http::{Answer, ApiError, Caller, Envelope, Fields, FromFields, Params, Path};
+use crate::http::{ApiError, Caller, Envelope, Fields, FromFields, HandlerResult, Params, Path};
 use actors::queries::{TopicSummary, topics};
 use model::{ChannelId, MessageId};
-use rules::permissions::channel::{
-    Archived, ChannelRef, History, access_channel_content, access_web_public_channel,
-};
-use rules::settings::realm_bool;
+use rules::permissions::channel::{Archived, ChannelRef, History, access_channel_content};
 use rules::topics::shown_topic;
 use serde::Serialize;
 
@@ -29,31 +25,18 @@ struct Topic<'a> {
     max_id: MessageId,
 }
 
-/// `topics`. Of a channel with protected history only those of messages that the caller was given; without an
-/// account only those of web-public channels.
+/// `topics`. Of a channel with protected history only those of messages that the caller was given.
 pub async fn list_topics(
-    caller: Option<Caller>,
-    Realm(realm): Realm,
+    caller: Caller,
     Path(id): Path<ChannelId>,
     Params(params): Params<ListTopics>,
-) -> Answer {
+) -> HandlerResult {
+    let Caller { realm, user } = &caller;
     let directory = realm.directory();
     let wanted = ChannelRef::Id(id.0.into());
-    let found = match &caller {
-        Some(caller) => {
-            let user = &caller.user;
-            let readable = access_channel_content(&directory, user, wanted, Archived::Allowed)?;
-            let is_protected = matches!(readable.history(), History::Delivered(_));
-            topics(&realm, id, is_protected.then_some(user))
-        }
-        None if !realm_bool(directory.realm(), "enable_spectator_access") => {
-            return Err(ApiError::not_logged_in());
-        }
-        None => {
-            access_web_public_channel(&directory, wanted)?;
-            topics(&realm, id, None)
-        }
-    };
+    let readable = access_channel_content(&directory, user, wanted, Archived::Allowed)?;
+    let is_protected = matches!(readable.history(), History::Delivered(_));
+    let found = topics(realm, id, is_protected.then_some(user));
     let items = found.iter().map(|TopicSummary { name, max_id }| Topic {
         name: shown_topic(name, params.allow_empty_topic_name),
         max_id: *max_id,

@@ -1,11 +1,10 @@
-//! `PATCH /users/me/subscriptions/muted_topics`: mutes a topic or takes that back. Older clients' way of
-//! `POST /user_topics` (endpoints.md 9).
+//! `PATCH /users/me/subscriptions/muted_topics`: mutes or unmutes a topic; the older form of `POST /user_topics`
+//! (docs/api/topics.md#mute-topics).
 
-use super::policy::access_channel_for_policy;
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply_ok};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_ok};
 use model::VisibilityPolicy;
 use rules::RuleError;
-use rules::permissions::channel::ChannelRef;
+use rules::permissions::channel::{ChannelRef, access_channel_for_policy};
 use rules::topics::check_topic_length;
 
 /// The parameters.
@@ -31,7 +30,7 @@ impl FromFields for MutedTopic {
 }
 
 /// Sets the caller's policy to muted, or to none at all. Doing it again changes nothing.
-pub async fn change_muted(caller: Caller, Params(params): Params<MutedTopic>) -> Answer {
+pub async fn change_muted(caller: Caller, Params(params): Params<MutedTopic>) -> HandlerResult {
     let wanted = match (params.channel, &params.channel_name) {
         (Some(id), None) => ChannelRef::Id(id.into()),
         (None, Some(name)) => ChannelRef::Name(name),

@@ -1,9 +1,9 @@
-//! `POST /user_topics`: mutes, unmutes or follows a topic, or leaves it to the channel (endpoints.md 9).
+//! `POST /user_topics`: mutes, unmutes or follows a topic, or resets it (docs/api/topics.md#set-a-visibility-policy).
 
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply_ok};
-use model::{ChannelId, Directory, User, VisibilityPolicy};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_ok};
+use model::VisibilityPolicy;
 use rules::RuleError;
-use rules::permissions::channel::{Archived, ChannelRef, access_channel_content};
+use rules::permissions::channel::{ChannelRef, access_channel_for_policy};
 use rules::topics::check_topic_length;
 use rules::visibility::parse_policy;
 
@@ -25,33 +25,11 @@ impl FromFields for TopicPolicy {
 }
 
 /// Sets the caller's policy. It needs neither a subscription nor a message in the topic.
-pub async fn set_policy(caller: Caller, Params(params): Params<TopicPolicy>) -> Answer {
+pub async fn set_policy(caller: Caller, Params(params): Params<TopicPolicy>) -> HandlerResult {
     let TopicPolicy { channel, topic, policy } = params;
     let wanted = ChannelRef::Id(channel.into());
     let channel = access_channel_for_policy(&caller.realm.directory(), &caller.user, wanted, policy)?;
     let channel = channel.ok_or(RuleError::InvalidChannelId)?;
     caller.realm.set_topic_policy(caller.user.id, channel, topic, policy).await?;
     reply_ok()
-}
-
-/// Finds the channel of a topic: one that the user can read in. A policy can also be taken away where that is no
-/// longer so; none then when there is no such channel at all.
-///
-/// # Errors
-/// `InvalidChannelId` or `InvalidChannelName`.
-pub fn access_channel_for_policy(
-    directory: &Directory,
-    user: &User,
-    wanted: ChannelRef<'_>,
-    policy: VisibilityPolicy,
-) -> Result<Option<ChannelId>, RuleError> {
-    if policy != VisibilityPolicy::Inherit {
-        let found = access_channel_content(directory, user, wanted, Archived::Refused)?;
-        return Ok(Some(found.channel().id));
-    }
-    let found = match wanted {
-        ChannelRef::Id(id) => u32::try_from(id).ok().and_then(|id| directory.channel(ChannelId(id))),
-        ChannelRef::Name(name) => directory.channel_by_name(rules::text::strip(name)),
-    };
-    Ok(found.map(|channel| channel.id))
 }

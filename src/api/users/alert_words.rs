@@ -1,7 +1,9 @@
-//! `GET`, `POST` and `DELETE /users/me/alert_words`: words that flag messages for the caller (companions.md 5).
+//! `GET`, `POST` and `DELETE /users/me/alert_words`: words that flag messages for the requester
+//! (docs/api/users.md#alert-words).
 
 use crate::http::params::check_length_max;
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply};
+use actors::commands;
 use rules::alert_words::ALERT_WORD_LENGTH_MAX;
 use serde::Serialize;
 
@@ -24,19 +26,25 @@ struct Listed {
 }
 
 /// `alert_words`.
-pub async fn list(caller: Caller, _: Params<()>) -> Answer {
+pub async fn list(caller: Caller, _: Params<()>) -> HandlerResult {
     let alert_words = caller.realm.directory().alert_words(caller.user.id).to_vec();
     reply(&Listed { alert_words })
 }
 
 /// Adds words; `alert_words` is the whole list then.
-pub async fn add(caller: Caller, Params(AlertWords(words)): Params<AlertWords>) -> Answer {
-    let alert_words = caller.realm.change_alert_words(caller.user.id, words, true).await?;
+pub async fn add(caller: Caller, Params(AlertWords(words)): Params<AlertWords>) -> HandlerResult {
+    let alert_words = caller
+        .realm
+        .execute(commands::ChangeAlertWords { user: caller.user.id, words, is_add: true })
+        .await?;
     reply(&Listed { alert_words })
 }
 
 /// Takes words away; `alert_words` is what remains.
-pub async fn remove(caller: Caller, Params(AlertWords(words)): Params<AlertWords>) -> Answer {
-    let alert_words = caller.realm.change_alert_words(caller.user.id, words, false).await?;
+pub async fn remove(caller: Caller, Params(AlertWords(words)): Params<AlertWords>) -> HandlerResult {
+    let alert_words = caller
+        .realm
+        .execute(commands::ChangeAlertWords { user: caller.user.id, words, is_add: false })
+        .await?;
     reply(&Listed { alert_words })
 }

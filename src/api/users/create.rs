@@ -1,9 +1,8 @@
-//! `POST /users`: an account made by an administrator (companions.md 5).
+//! `POST /users`: creates an account, for administrators (docs/api/users.md#create-a-user).
 
 use crate::api::account::address::is_address;
-use crate::api::account::welcome::welcome;
-use crate::http::{Answer, ApiError, App, Caller, Fields, FromFields, Params, reply};
-use actors::{DomainError, NewUser};
+use crate::http::{ApiError, App, Caller, Fields, FromFields, HandlerResult, Params, reply};
+use actors::{DomainError, NewUser, commands};
 use model::{Directory, Role};
 use rules::RuleError;
 use rules::accounts::CAN_CREATE_USERS;
@@ -41,14 +40,14 @@ pub async fn create_user(
     app: App,
     caller: Caller,
     Params(CreateUser { email, password, full_name }): Params<CreateUser>,
-) -> Answer {
+) -> HandlerResult {
     if !caller.user.bool_setting(CAN_CREATE_USERS, false) {
         return Err(RuleError::from(AccountError::CreationNotPermitted).into());
     }
     let full_name = check_new_account(Some(&caller.realm.directory()), &email, &full_name)?.to_owned();
-    let turn = app.passwords.turn().await?;
+    let permit = app.passwords.acquire_permit().await?;
     let (address, name) = (email.clone(), full_name.clone());
-    let hash = turn.run(move |hasher| match is_strong_password(&password, &[&address, &name]) {
+    let hash = permit.run(move |hasher| match is_strong_password(&password, &[&address, &name]) {
         true => hasher.hash(&password).map(Some),
         false => Ok(None),
     });
@@ -62,8 +61,7 @@ pub async fn create_user(
         timezone: String::new(),
         channels: Vec::new(),
     };
-    let user = caller.realm.create_user(user).await?;
-    welcome(&caller.realm, &user, None).await;
+    let user = caller.realm.execute(commands::CreateUser { user, sends_messages: true }).await?;
     reply(&Created { user_id: user.id.0 })
 }
 

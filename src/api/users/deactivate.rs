@@ -1,7 +1,8 @@
-//! `DELETE /users/{id}` and `DELETE /users/me`: taking an account out of use (companions.md 5).
+//! `DELETE /users/{id}` and `DELETE /users/me`: deactivates an account (docs/api/users.md#deactivate-a-user).
 
 use crate::http::params::check_length_max;
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, Path, reply_ok};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply_ok};
+use actors::commands;
 use model::UserId;
 use rules::accounts::DEACTIVATION_COMMENT_LENGTH_MAX;
 use rules::text::strip;
@@ -26,13 +27,16 @@ pub async fn deactivate_user(
     caller: Caller,
     Path(id): Path<UserId>,
     Params(DeactivateUser { comment }): Params<DeactivateUser>,
-) -> Answer {
-    caller.realm.deactivate_account(caller.user.id, id, comment).await?;
+) -> HandlerResult {
+    caller.realm.execute(commands::DeactivateAccount { by: caller.user.id, user: Some(id), comment }).await?;
     reply_ok()
 }
 
 /// One's own, unless nobody would be left to own the organization.
-pub async fn deactivate_self(caller: Caller, Params(()): Params<()>) -> Answer {
-    caller.realm.deactivate_own_account(caller.user.id).await?;
+pub async fn deactivate_self(caller: Caller, Params(()): Params<()>) -> HandlerResult {
+    caller
+        .realm
+        .execute(commands::DeactivateAccount { by: caller.user.id, user: None, comment: None })
+        .await?;
     reply_ok()
 }

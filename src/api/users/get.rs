@@ -1,7 +1,7 @@
-//! `GET /users/{id}` and `GET /users/{email}`: one account (endpoints.md 19).
+//! `GET /users/{id}` and `GET /users/{email}`: one account (docs/api/users.md#get-a-user).
 
 use crate::api::wire::user::{UserForm, UserJson, user};
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, Path, reply};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply};
 use model::{Directory, User, UserId};
 use rules::permissions::users::{find_user_by_email, sees_user};
 use serde::Serialize;
@@ -23,12 +23,16 @@ impl FromFields for GetUser {
 }
 
 #[derive(Serialize)]
-struct Found<'a> {
+struct UserResponse<'a> {
     user: UserJson<'a>,
 }
 
 /// By id. `No such user` for unknown ones and for those the caller must not know of.
-pub async fn user_by_id(caller: Caller, Path(id): Path<UserId>, Params(params): Params<GetUser>) -> Answer {
+pub async fn user_by_id(
+    caller: Caller,
+    Path(id): Path<UserId>,
+    Params(params): Params<GetUser>,
+) -> HandlerResult {
     let directory = caller.realm.directory();
     show(&directory, &caller.user, directory.user(id), &params)
 }
@@ -38,20 +42,20 @@ pub async fn user_by_email(
     caller: Caller,
     Path(email): Path<String>,
     Params(params): Params<GetUser>,
-) -> Answer {
+) -> HandlerResult {
     let directory = caller.realm.directory();
     let found = find_user_by_email(&directory, Some(&caller.user), &email);
     show(&directory, &caller.user, found, &params)
 }
 
-fn show(directory: &Directory, viewer: &User, found: Option<&Arc<User>>, params: &GetUser) -> Answer {
+fn show(directory: &Directory, viewer: &User, found: Option<&Arc<User>>, params: &GetUser) -> HandlerResult {
     let found = found.filter(|user| sees_user(directory, viewer, user)).ok_or_else(no_such_user)?;
     let form = UserForm {
         client_gravatar: params.client_gravatar,
         profile_data: params.include_custom_profile_fields,
         is_active: true,
     };
-    reply(&Found { user: user(directory, Some(viewer), found, form) })
+    reply(&UserResponse { user: user(directory, Some(viewer), found, form) })
 }
 
 /// The answer for unknown users, and for those whom the caller must not know of.

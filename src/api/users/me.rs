@@ -1,8 +1,7 @@
-//! `GET /users/me`: the caller's own account (companions.md 5).
+//! `GET /users/me`: the requester's own account (docs/api/users.md#get-the-own-user).
 
 use crate::api::wire::user::{UserForm, UserJson, user};
-use crate::http::{Answer, Caller, reply};
-use actors::queries::newest_received;
+use crate::http::{Caller, HandlerResult, reply};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -15,11 +14,9 @@ struct OwnUser<'a> {
 const FORM: UserForm = UserForm { client_gravatar: false, profile_data: true, is_active: true };
 
 /// The fields of the User object, and `max_message_id`: the newest message the caller got, -1 where there is none.
-pub async fn own_user(caller: Caller) -> Answer {
+pub async fn own_user(caller: Caller) -> HandlerResult {
     let me = &*caller.user;
-    caller.realm.read(|view| {
-        let newest = newest_received(view, me.id);
-        let max_message_id = newest.map_or(-1, |id| i64::from(id.0));
-        reply(&OwnUser { user: user(&view.directory, Some(me), me, FORM), max_message_id })
-    })
+    let newest = caller.realm.newest_received(me.id);
+    let max_message_id = newest.map_or(-1, |id| i64::from(id.0));
+    reply(&OwnUser { user: user(&caller.realm.directory(), Some(me), me, FORM), max_message_id })
 }

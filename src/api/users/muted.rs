@@ -1,13 +1,14 @@
-//! `POST` and `DELETE /users/me/muted_users/{user_id}`: not hearing from somebody (companions.md 5).
+//! `POST` and `DELETE /users/me/muted_users/{user_id}`: mutes and unmutes a user (docs/api/users.md#mute-users).
 
 use super::get::no_such_user;
-use crate::http::{Answer, ApiError, Caller, Params, Path, reply_ok};
+use crate::http::{ApiError, Caller, HandlerResult, Params, Path, reply_ok};
+use actors::commands;
 use model::UserId;
 use rules::error::{PersonalError, RuleError};
 use rules::permissions::users::sees_user;
 
 /// Mutes somebody: what they wrote is read, and so is what they will write.
-pub async fn mute(caller: Caller, Path(id): Path<UserId>, _: Params<()>) -> Answer {
+pub async fn mute(caller: Caller, Path(id): Path<UserId>, _: Params<()>) -> HandlerResult {
     if id == caller.user.id {
         return Err(RuleError::from(PersonalError::MuteSelf).into());
     }
@@ -17,9 +18,9 @@ pub async fn mute(caller: Caller, Path(id): Path<UserId>, _: Params<()>) -> Answ
 }
 
 /// Hears from somebody again.
-pub async fn unmute(caller: Caller, Path(id): Path<UserId>, _: Params<()>) -> Answer {
+pub async fn unmute(caller: Caller, Path(id): Path<UserId>, _: Params<()>) -> HandlerResult {
     check_known(&caller, id)?;
-    caller.realm.unmute_user(caller.user.id, id).await?;
+    caller.realm.execute(commands::UnmuteUser { user: caller.user.id, muted: id }).await?;
     reply_ok()
 }
 

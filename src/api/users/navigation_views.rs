@@ -1,10 +1,11 @@
-//! `/navigation_views`: the views that one has configured in the sidebar (endpoints.md 17).
+//! `/navigation_views`: the requester's navigation views (docs/api/users.md#navigation-views).
 //!
 //! The fragment in a path is the rest of it, slashes included.
 
 use crate::api::wire::list::push_list;
 use crate::api::wire::navigation::view;
-use crate::http::{Answer, ApiError, Caller, Envelope, Fields, FromFields, Params, Path, reply_ok};
+use crate::http::{ApiError, Caller, Envelope, Fields, FromFields, HandlerResult, Params, Path, reply_ok};
+use actors::commands;
 
 /// A view to be configured.
 pub struct NewView {
@@ -41,7 +42,7 @@ fn name(fields: &Fields) -> Option<String> {
 }
 
 /// `navigation_views`, by fragment.
-pub async fn list(caller: Caller, _: Params<()>) -> Answer {
+pub async fn list(caller: Caller, _: Params<()>) -> HandlerResult {
     let directory = caller.realm.directory();
     let mut envelope = Envelope::with_capacity(256);
     let views = directory.navigation_views(caller.user.id);
@@ -53,9 +54,9 @@ pub async fn list(caller: Caller, _: Params<()>) -> Answer {
 }
 
 /// Configures a view.
-pub async fn create(caller: Caller, Params(new): Params<NewView>) -> Answer {
+pub async fn create(caller: Caller, Params(new): Params<NewView>) -> HandlerResult {
     let NewView { fragment, is_pinned, name } = new;
-    caller.realm.create_navigation_view(caller.user.id, fragment, is_pinned, name).await?;
+    caller.realm.execute(commands::CreateView { user: caller.user.id, fragment, is_pinned, name }).await?;
     reply_ok()
 }
 
@@ -64,14 +65,14 @@ pub async fn update(
     caller: Caller,
     Path(fragment): Path<String>,
     Params(update): Params<ViewUpdate>,
-) -> Answer {
+) -> HandlerResult {
     let ViewUpdate { is_pinned, name } = update;
-    caller.realm.update_navigation_view(caller.user.id, fragment, is_pinned, name).await?;
+    caller.realm.execute(commands::UpdateView { user: caller.user.id, fragment, is_pinned, name }).await?;
     reply_ok()
 }
 
 /// Takes a view away.
-pub async fn delete(caller: Caller, Path(fragment): Path<String>, _: Params<()>) -> Answer {
-    caller.realm.delete_navigation_view(caller.user.id, fragment).await?;
+pub async fn delete(caller: Caller, Path(fragment): Path<String>, _: Params<()>) -> HandlerResult {
+    caller.realm.execute(commands::DeleteView { user: caller.user.id, fragment }).await?;
     reply_ok()
 }

@@ -1,7 +1,8 @@
-//! `POST /users/me/presence`, `GET /users/{user}/presence`, `GET /realm/presence`: who is here (companions.md 5).
+//! `POST /users/me/presence`, `GET /users/{user}/presence`, `GET /realm/presence`
+//! (docs/api/presence-and-status.md#presence).
 
 use crate::api::wire::presence::{LegacyPresence, ModernPresence, Seen, legacy, modern, shown};
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, Path, reply, reply_ok};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply, reply_ok};
 use actors::{Presence, Report};
 use model::{Directory, Timestamp, User, UserId};
 use rules::permissions::users::{UserScope, api_email, find_user_by_email, sees_user, user_scope};
@@ -57,7 +58,7 @@ struct PresenceAnswer<'d> {
 }
 
 /// Notes that the caller is here, and tells who else is.
-pub async fn report(caller: Caller, Params(request): Params<ReportPresence>) -> Answer {
+pub async fn report(caller: Caller, Params(request): Params<ReportPresence>) -> HandlerResult {
     let Caller { realm, user } = caller;
     let report = match request.status.as_str() {
         "active" => Report::Active,
@@ -91,7 +92,7 @@ pub async fn report(caller: Caller, Params(request): Params<ReportPresence>) -> 
 }
 
 /// Everybody's presence in the form of older clients.
-pub async fn all(caller: Caller, Params(()): Params<()>) -> Answer {
+pub async fn all(caller: Caller, Params(()): Params<()>) -> HandlerResult {
     let Caller { realm, user } = caller;
     let directory = realm.directory();
     let now = realm.now();
@@ -157,19 +158,23 @@ struct StatusSince {
 }
 
 /// One user's presence, by id.
-pub async fn one_by_id(caller: Caller, Path(id): Path<UserId>, Params(()): Params<()>) -> Answer {
+pub async fn one_by_id(caller: Caller, Path(id): Path<UserId>, Params(()): Params<()>) -> HandlerResult {
     let directory = caller.realm.directory();
     one(&caller, &directory, directory.user(id).map(|user| &**user), &id.to_string())
 }
 
 /// One user's presence, by address.
-pub async fn one_by_email(caller: Caller, Path(email): Path<String>, Params(()): Params<()>) -> Answer {
+pub async fn one_by_email(
+    caller: Caller,
+    Path(email): Path<String>,
+    Params(()): Params<()>,
+) -> HandlerResult {
     let directory = caller.realm.directory();
     let user = find_user_by_email(&directory, Some(&caller.user), &email);
     one(&caller, &directory, user.map(|user| &**user), &email)
 }
 
-fn one(caller: &Caller, directory: &Directory, user: Option<&User>, asked: &str) -> Answer {
+fn one(caller: &Caller, directory: &Directory, user: Option<&User>, asked: &str) -> HandlerResult {
     let refused = |text: &str| Err(ApiError::bad_request(text.to_owned()));
     let Some(user) = user.filter(|user| user.is_active) else { return refused("No such user") };
     if user.is_bot() {

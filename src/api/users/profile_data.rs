@@ -1,7 +1,9 @@
-//! `PATCH` and `DELETE /users/me/profile_data`: what one fills in of the custom profile fields (companions.md 5).
+//! `PATCH` and `DELETE /users/me/profile_data`: the requester's values of custom profile fields
+//! (docs/api/profile-fields.md#values).
 
-use crate::api::channels::new_channel::description_html;
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply_ok};
+use crate::api::descriptions::description_html;
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_ok};
+use actors::commands;
 use model::Directory;
 use rules::profile_fields::{ProfileEntry, find_field};
 
@@ -32,15 +34,15 @@ impl FromFields for RemoveValues {
 }
 
 /// Fills in fields: all or nothing.
-pub async fn set_values(caller: Caller, Params(SetValues(mut entries)): Params<SetValues>) -> Answer {
+pub async fn set_values(caller: Caller, Params(SetValues(mut entries)): Params<SetValues>) -> HandlerResult {
     render_entries(&caller, &caller.realm.directory(), &mut entries)?;
-    caller.realm.set_profile_values(caller.user.id, entries).await?;
+    caller.realm.execute(commands::SetProfileValues { user: caller.user.id, entries }).await?;
     reply_ok()
 }
 
 /// Takes values away: all or nothing.
-pub async fn remove_values(caller: Caller, Params(RemoveValues(ids)): Params<RemoveValues>) -> Answer {
-    caller.realm.remove_profile_values(caller.user.id, ids).await?;
+pub async fn remove_values(caller: Caller, Params(RemoveValues(ids)): Params<RemoveValues>) -> HandlerResult {
+    caller.realm.execute(commands::RemoveProfileValues { user: caller.user.id, fields: ids }).await?;
     reply_ok()
 }
 

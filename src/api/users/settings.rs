@@ -1,11 +1,13 @@
-//! `PATCH /settings` and its older names: one's own settings, name and password (api.md, endpoints.md 5).
+//! `PATCH /settings` and its older names: the requester's settings, name and password
+//! (docs/api/account.md#change-settings).
 
+use crate::api::account::attempt::Attempt;
 use crate::api::account::fetch_api_key::unavailable;
 use crate::api::realm::setting_fields::settings;
-use crate::http::limits::Bucket;
-use crate::http::{Answer, ApiError, App, Caller, Fields, FromFields, Params, reply_ok};
-use crate::outside::ldap::LdapAnswer;
-use actors::{DomainError, NewPassword, OwnChanges};
+use crate::http::{Address, ApiError, App, Caller, Fields, FromFields, HandlerResult, Params, reply_ok};
+use crate::integrations::ldap::LdapAnswer;
+use crate::rate_limit::Bucket;
+use actors::{DomainError, NewPassword, OwnChanges, commands};
 use model::job::TaskKind;
 use model::{Directory, SettingValue};
 use rules::invitations::check_new_address;
@@ -13,12 +15,12 @@ use rules::names::{check_full_name_free, parse_full_name};
 use rules::passwords::is_strong_password;
 use rules::settings::{Setting, USER_SETTINGS, check_user_settings, realm_bool};
 use rules::text::strip;
-use std::time::{Duration, SystemTime};
+use std::net::IpAddr;
 
 /// The parameters.
 pub struct UpdateSettings {
     settings: Vec<(&'static Setting, SettingValue)>,
-    full_name: String,
+    full_name: Option<String>,
     email: String,
     old_password: String,
     new_password: String,
@@ -27,7 +29,7 @@ pub struct UpdateSettings {
 impl FromFields for UpdateSettings {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
         Ok(Self {
-            full_name: fields.optional("full_name").unwrap_or_default(),
+            full_name: fields.optional("full_name"),
             email: fields.optional("email").unwrap_or_default(),
             old_password: fields.optional("old_password").unwrap_or_default(),
             new_password: fields.optional("new_password").unwrap_or_default(),
@@ -37,23 +39,35 @@ impl FromFields for UpdateSettings {
 }
 
 /// Changes what is given, all of it or nothing. One's API key stays, whatever the password.
-pub async fn update_settings(app: App, caller: Caller, Params(params): Params<UpdateSettings>) -> Answer {
+pub async fn update_settings(
+    app: App,
+    caller: Caller,
+    Address(from): Address,
+    Params(params): Params<UpdateSettings>,
+) -> HandlerResult {
     let UpdateSettings { settings, full_name, email, old_password, new_password } = params;
     check_user_settings(&settings)?;
     let password = match new_password.is_empty() {
         true => None,
-        false => Some(check_new_password(&app, &caller, old_password, new_password).await?),
+        false => Some(check_new_password(&app, &caller, from, (old_password, new_password)).await?),
     };
     let directory = caller.realm.directory();
     let address = check_address_change(&directory, &caller, &email)?;
     let full_name = check_name_change(&directory, &caller, full_name)?;
     if address.is_some() {
         let key = (caller.realm.id(), caller.user.id);
-        let standing = app.limits.spend(Bucket::EmailChangeByUser, key, now());
-        standing.map_or(Ok(()), |standing| standing.check())?;
+        let rate_limit = app.limits.acquire(Bucket::EmailChangeByUser, key, app.moment());
+        rate_limit.map_or(Ok(()), |rate_limit| rate_limit.check())?;
     }
     let changes = OwnChanges { settings, full_name, password, address };
-    match caller.realm.update_own_user(caller.user.id, changes).await {
+    match caller
+        .realm
+        .execute_and_report_presence(
+            caller.user.id,
+            commands::UpdateOwnUser { user: caller.user.id, changes },
+        )
+        .await
+    {
         // Changed by somebody else in the meantime.
         Err(DomainError::WrongPassword) => Err(wrong_password()),
         Err(DomainError::EmailInUse(_)) => Err(address_taken()),
@@ -81,7 +95,7 @@ enum Checked {
 async fn check_not_in_ldap(app: &App, caller: &Caller) -> Result<(), ApiError> {
     let Some(ldap) = &app.ldap else { return Ok(()) };
     let address = &caller.user.delivery_email;
-    let found = async { ldap.turn(address).await?.find(address).await };
+    let found = async { ldap.acquire_permit(address).await?.find(address).await };
     match found.await.map_err(unavailable)? {
         LdapAnswer::Unknown => Ok(()),
         _ => Err(ApiError::bad_request("Your Zulip password is managed in LDAP")),
@@ -92,22 +106,18 @@ async fn check_not_in_ldap(app: &App, caller: &Caller) -> Result<(), ApiError> {
 async fn check_new_password(
     app: &App,
     caller: &Caller,
-    old: String,
-    new: String,
+    from: Option<IpAddr>,
+    (old, new): (String, String),
 ) -> Result<NewPassword, ApiError> {
     check_not_in_ldap(app, caller).await?;
     let user = caller.user.clone();
-    let key = (caller.realm.id(), user.delivery_email.to_lowercase());
-    let bucket = Bucket::AuthenticateByUsername;
-    let turn = app.passwords.turn().await?;
-    let standing = app.limits.peek(bucket, &key, now());
-    if let Some(secs) = standing.and_then(|standing| standing.retry_after_secs) {
-        let secs = secs.ceil() as u64;
-        let msg = format!("You're making too many attempts! Try again in {secs} seconds.");
-        return Err(ApiError::bad_request(msg));
-    }
+    let permit = app.passwords.acquire_permit().await?;
+    let attempt = Attempt::confirmation(app, caller, from).map_err(|too_many| {
+        let secs = too_many.retry_after_secs.ceil() as u64;
+        ApiError::bad_request(format!("You're making too many attempts! Try again in {secs} seconds."))
+    })?;
     let old_hash = user.password_hash.clone();
-    let checked = turn.run(move |hasher| {
+    let checked = permit.run(move |hasher| {
         if !hasher.check(user.password_hash.as_deref(), &old) {
             return Ok(Checked::Wrong);
         }
@@ -118,19 +128,15 @@ async fn check_new_password(
     });
     match checked.await?? {
         Checked::Wrong => {
-            app.limits.spend(bucket, &key, now());
+            attempt.failed();
             Err(wrong_password())
         }
         Checked::Weak => Err(ApiError::bad_request("New password is too weak!")),
         Checked::Good(new_hash) => {
-            app.limits.clear(bucket, &key);
+            attempt.succeeded(&caller.realm, &caller.user);
             Ok(NewPassword { old_hash, new_hash })
         }
     }
-}
-
-fn now() -> Duration {
-    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
 /// The address to ask for; none where it stays. It needs a link that is sent to it: a server that sends no mail says so
@@ -148,7 +154,7 @@ fn check_address_change(
         return Err(ApiError::bad_request("Email address changes are disabled in this organization."));
     }
     check_new_address(directory, email).map_err(|problem| ApiError::bad_request(problem.to_string()))?;
-    if !caller.realm.carries(TaskKind::Mail) {
+    if !caller.realm.supports(TaskKind::Mail) {
         let msg = "This server sends no e-mail, so a new address cannot be confirmed.";
         return Err(ApiError::bad_request(msg));
     }
@@ -159,13 +165,13 @@ fn check_address_change(
 fn check_name_change(
     directory: &Directory,
     caller: &Caller,
-    full_name: String,
+    full_name: Option<String>,
 ) -> Result<Option<String>, ApiError> {
-    let (name, user) = (strip(&full_name), &caller.user);
+    let user = &caller.user;
     let is_fixed = realm_bool(directory.realm(), "name_changes_disabled") && !user.is_administrator();
-    if name.is_empty() || name == user.full_name || is_fixed {
+    let Some(name) = full_name.filter(|name| !is_fixed && strip(name) != user.full_name) else {
         return Ok(None);
-    }
-    check_full_name_free(directory, parse_full_name(name)?, Some(user.id))?;
-    Ok(Some(full_name))
+    };
+    check_full_name_free(directory, parse_full_name(&name)?, Some(user.id))?;
+    Ok(Some(name))
 }

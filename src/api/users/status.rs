@@ -1,11 +1,12 @@
-//! `POST /users/me/status`, `GET` and `POST /users/{user_id}/status`: what people say about themselves (endpoints.md 12,
-//! companions.md 5).
+//! `POST /users/me/status`, `GET` and `POST /users/{user_id}/status`
+//! (docs/api/presence-and-status.md#set-the-own-status).
 
 use super::get::no_such_user;
 use crate::api::wire::status::{StatusJson, status};
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, Path, reply, reply_ok};
-use actors::WantedStatus;
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply, reply_ok};
+use actors::{WantedStatus, commands};
 use model::{Directory, User, UserId};
+use rules::RuleError;
 use rules::permissions::users::sees_user;
 use serde::Serialize;
 use std::sync::Arc;
@@ -31,8 +32,11 @@ struct Shown<'a> {
 }
 
 /// Sets one's own.
-pub async fn set_own(caller: Caller, Params(SetStatus(wanted)): Params<SetStatus>) -> Answer {
-    caller.realm.set_status(caller.user.id, wanted).await?;
+pub async fn set_own(caller: Caller, Params(SetStatus(wanted)): Params<SetStatus>) -> HandlerResult {
+    caller
+        .realm
+        .execute_and_report_presence(caller.user.id, commands::SetStatus { user: caller.user.id, wanted })
+        .await?;
     reply_ok()
 }
 
@@ -41,14 +45,17 @@ pub async fn set(
     caller: Caller,
     Path(id): Path<UserId>,
     Params(SetStatus(wanted)): Params<SetStatus>,
-) -> Answer {
+) -> HandlerResult {
     let user = find(&caller.realm.directory(), &caller.user, id)?.id;
-    caller.realm.set_status(user, wanted).await?;
+    if !caller.user.is_administrator() {
+        return Err(RuleError::InsufficientPermission.into());
+    }
+    caller.realm.execute_and_report_presence(user, commands::SetStatus { user, wanted }).await?;
     reply_ok()
 }
 
 /// `status`, with what is set.
-pub async fn show(caller: Caller, Path(id): Path<UserId>, _: Params<()>) -> Answer {
+pub async fn show(caller: Caller, Path(id): Path<UserId>, _: Params<()>) -> HandlerResult {
     let directory = caller.realm.directory();
     let user = find(&directory, &caller.user, id)?;
     reply(&Shown { status: status(&directory, &user) })

@@ -1,6 +1,6 @@
-//! `POST /typing`: tells others that somebody begins or ceases to write (companions.md 4).
+//! `POST /typing`: announces that the requester starts or stops typing (docs/api/presence-and-status.md#report-typing).
 
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, reply_ok};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_ok};
 use model::event::TypingPlace;
 use model::{ChannelId, Directory, User, UserId};
 use rules::permissions::channel::{Archived, ChannelRef, access_channel_metadata, check_may_post};
@@ -36,22 +36,22 @@ impl FromFields for ReportTyping {
 }
 
 /// Whom to tell, and where it happens.
-struct Told {
+struct TypingRecipients {
     place: TypingPlace,
     readers: Vec<UserId>,
 }
 
 /// Tells those who want to know, the caller's own clients included.
-pub async fn report(caller: Caller, Params(request): Params<ReportTyping>) -> Answer {
+pub async fn report(caller: Caller, Params(request): Params<ReportTyping>) -> HandlerResult {
     let Caller { realm, user } = caller;
     let directory = realm.directory();
-    let told = if request.is_channel {
+    let recipients = if request.is_channel {
         in_channel(&directory, &user, request.channel, request.topic)?
     } else {
         in_conversation(&directory, &user, request.to)?
     };
-    if !told.readers.is_empty() {
-        realm.typing(user, request.is_start, told.place, told.readers).await?;
+    if !recipients.readers.is_empty() {
+        realm.typing(user, request.is_start, recipients.place, recipients.readers).await?;
     }
     reply_ok()
 }
@@ -61,7 +61,7 @@ fn in_channel(
     sender: &User,
     channel: Option<u32>,
     topic: Option<String>,
-) -> Result<Told, ApiError> {
+) -> Result<TypingRecipients, ApiError> {
     let channel = channel.ok_or_else(|| ApiError::bad_request("Missing 'stream_id' argument"))?;
     let topic = topic.ok_or_else(|| ApiError::bad_request("Missing topic"))?;
     if !user_bool(sender, "send_stream_typing_notifications") {
@@ -72,22 +72,22 @@ fn in_channel(
     let channel = access_channel_metadata(directory, sender, wanted, Archived::Refused)?.channel();
     check_may_post(directory, sender, channel)?;
     let place = TypingPlace::Channel { channel: channel.id, topic: parse_topic(&topic)? };
-    Ok(Told { place, readers: subscribers_who_care(directory, channel.id) })
+    Ok(TypingRecipients { place, readers: typing_recipients(directory, channel.id) })
 }
 
-fn subscribers_who_care(directory: &Directory, channel: ChannelId) -> Vec<UserId> {
+fn typing_recipients(directory: &Directory, channel: ChannelId) -> Vec<UserId> {
     if directory.subscriber_count(channel) > SUBSCRIBERS_MAX {
         return Vec::new();
     }
     let users = directory.subscriber_ids(channel).filter_map(|id| directory.user(id));
-    users.filter(|user| wants_to_know(user)).map(|user| user.id).collect()
+    users.filter(|user| receives_typing(user)).map(|user| user.id).collect()
 }
 
 fn in_conversation(
     directory: &Directory,
     sender: &Arc<User>,
     to: Option<Vec<i64>>,
-) -> Result<Told, ApiError> {
+) -> Result<TypingRecipients, ApiError> {
     let to = to.ok_or_else(|| ApiError::bad_request("Missing 'to' argument"))?;
     if to.is_empty() {
         return Err(ApiError::bad_request("Empty 'to' list"));
@@ -104,11 +104,11 @@ fn in_conversation(
         let user = user.ok_or_else(|| ApiError::bad_request(format!("Invalid user ID {id}")))?;
         users.insert(user.id, user.clone());
     }
-    let readers = users.values().filter(|user| user.is_active && wants_to_know(user)).map(|user| user.id);
+    let readers = users.values().filter(|user| user.is_active && receives_typing(user)).map(|user| user.id);
     let readers = readers.collect();
-    Ok(Told { place: TypingPlace::Direct(users.into_values().collect()), readers })
+    Ok(TypingRecipients { place: TypingPlace::Direct(users.into_values().collect()), readers })
 }
 
-fn wants_to_know(user: &User) -> bool {
+fn receives_typing(user: &User) -> bool {
     user_bool(user, "receives_typing_notifications")
 }

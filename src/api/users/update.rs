@@ -1,8 +1,10 @@
-//! `PATCH /users/{id}` and `PATCH /users/{email}`: somebody's name, role, profile and address (companions.md 5).
+//! `PATCH /users/{id}` and `PATCH /users/{email}`: name, role, profile and e-mail address of an account
+//! (docs/api/users.md#update-a-user).
 
 use super::get::no_such_user;
 use super::profile_data::render_entries;
-use crate::http::{Answer, ApiError, Caller, Fields, FromFields, Params, Path, reply_ok};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply_ok};
+use actors::commands;
 use model::{Role, UserId};
 use rules::accounts::{AccountUpdate, check_account_update};
 use rules::permissions::users::find_user_by_email;
@@ -35,7 +37,7 @@ pub async fn update_by_id(
     caller: Caller,
     Path(id): Path<UserId>,
     Params(UpdateUser(update)): Params<UpdateUser>,
-) -> Answer {
+) -> HandlerResult {
     change(&caller, id, update).await
 }
 
@@ -44,18 +46,18 @@ pub async fn update_by_email(
     caller: Caller,
     Path(email): Path<String>,
     Params(UpdateUser(update)): Params<UpdateUser>,
-) -> Answer {
+) -> HandlerResult {
     let directory = caller.realm.directory();
     let found = find_user_by_email(&directory, Some(&caller.user), &email).ok_or_else(no_such_user)?.id;
     change(&caller, found, update).await
 }
 
 /// Changes what is given, all of it or nothing.
-async fn change(caller: &Caller, id: UserId, mut update: AccountUpdate) -> Answer {
+async fn change(caller: &Caller, id: UserId, mut update: AccountUpdate) -> HandlerResult {
     let directory = caller.realm.directory();
     // Refused before anything is drawn for it; decided again by the organization.
     check_account_update(&directory, &caller.user, id, update.clone())?;
     render_entries(caller, &directory, &mut update.profile_data)?;
-    caller.realm.update_account(caller.user.id, id, update).await?;
+    caller.realm.execute(commands::UpdateAccount { by: caller.user.id, user: id, update }).await?;
     reply_ok()
 }

@@ -1,13 +1,31 @@
-//! Bots as those see them who look after them (companions.md 2, `realm_bots`).
+//! Bots as the users who manage them see them (docs/api/events.md#realm_bot).
 //!
-//! Keys and tokens are in here: for the owner of a bot and for administrators only.
+//! Keys and tokens are only for the owner of a bot; administrators get empty strings in their place.
 
 use actors::RealmHandle;
 use model::{BotConfig, ChannelId, Directory, User, UserId, WebhookService};
 use rules::avatar::{AvatarSize, whole_avatar_url};
 use serde::Serialize;
 
-/// A bot with its settings.
+/// Derives the secrets of bots; they are not stored.
+pub trait BotSecrets {
+    /// The API key of the account's current rotation.
+    fn api_key(&self, bot: &User) -> String;
+    /// The token by which an outgoing webhook identifies itself to its service.
+    fn webhook_token(&self, bot: UserId) -> String;
+}
+
+impl BotSecrets for RealmHandle {
+    fn api_key(&self, bot: &User) -> String {
+        Self::api_key(self, bot)
+    }
+
+    fn webhook_token(&self, bot: UserId) -> String {
+        Self::webhook_token(self, bot)
+    }
+}
+
+/// A bot with its configuration.
 #[derive(Clone, Debug, Serialize)]
 pub struct BotJson<'a> {
     user_id: UserId,
@@ -24,7 +42,7 @@ pub struct BotJson<'a> {
     services: Vec<ServiceJson<'a>>,
 }
 
-/// Whom an outgoing webhook asks.
+/// The service of an outgoing webhook.
 #[derive(Clone, Debug, Serialize)]
 pub struct ServiceJson<'a> {
     base_url: &'a str,
@@ -32,12 +50,13 @@ pub struct ServiceJson<'a> {
     token: String,
 }
 
-/// A bot for those who look after it.
+/// A bot for a user who manages it; `with_secrets` for its owner.
 pub fn bot<'a>(
-    realm: &RealmHandle,
+    secrets: &dyn BotSecrets,
     directory: &'a Directory,
     bot: &'a User,
     config: &'a BotConfig,
+    with_secrets: bool,
 ) -> BotJson<'a> {
     BotJson {
         user_id: bot.id,
@@ -45,31 +64,32 @@ pub fn bot<'a>(
         email: &bot.delivery_email,
         bot_type: bot.bot.as_ref().map(|bot| bot.kind.code()),
         is_active: bot.is_active,
-        api_key: realm.api_key(bot),
+        api_key: if with_secrets { secrets.api_key(bot) } else { String::new() },
         avatar_url: whole_avatar_url(directory, bot, AvatarSize::Small),
         default_sending_stream: channel_name(directory, config.sending_channel),
         default_events_register_stream: channel_name(directory, config.register_channel),
         default_all_public_streams: config.all_public_channels,
-        owner_id: bot.bot.as_ref().and_then(|bot| bot.owner),
-        services: services(realm, bot.id, config.service.as_ref()),
+        owner_id: bot.owner(),
+        services: services(secrets, bot.id, config.service.as_ref(), with_secrets),
     }
 }
 
-/// `services`: one for an outgoing webhook, none for other bots.
+/// The value of `services`: one for an outgoing webhook, none for other bots.
 pub fn services<'a>(
-    realm: &RealmHandle,
+    secrets: &dyn BotSecrets,
     bot: UserId,
     service: Option<&'a WebhookService>,
+    with_secrets: bool,
 ) -> Vec<ServiceJson<'a>> {
     let shown = |service: &'a WebhookService| ServiceJson {
         base_url: &service.base_url,
         interface: service.interface.code(),
-        token: realm.webhook_token(bot),
+        token: if with_secrets { secrets.webhook_token(bot) } else { String::new() },
     };
     service.into_iter().map(shown).collect()
 }
 
-/// The name of a channel that a bot is set to; none when it is set to none.
+/// The name of a configured channel; none if none is configured or it no longer exists.
 pub fn channel_name(directory: &Directory, channel: Option<ChannelId>) -> Option<&str> {
     directory.channel(channel?).map(|channel| channel.name.as_str())
 }

@@ -1,4 +1,5 @@
-//! Channels and subscriptions as clients read them (api.md, Channel; endpoints.md 0.4).
+//! Channels and subscriptions as clients read them (docs/api/channels.md#channel-object,
+//! docs/api/subscriptions.md#subscription-object).
 
 use super::group::{GroupSettingJson, group_setting};
 use model::event::ChannelSummary;
@@ -7,7 +8,7 @@ use rules::posting::{channel_post_policy, is_announcement_only};
 use rules::settings::user_bool;
 use serde::Serialize;
 
-/// A Channel object.
+/// The channel object of the API.
 #[derive(Clone, Debug, Serialize)]
 pub struct ChannelJson<'a> {
     stream_id: ChannelId,
@@ -39,19 +40,9 @@ pub struct ChannelJson<'a> {
     can_resolve_topics_group: GroupSettingJson<'a>,
     can_send_message_group: GroupSettingJson<'a>,
     can_subscribe_group: GroupSettingJson<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    is_default: Option<bool>,
 }
 
-impl ChannelJson<'_> {
-    /// Adds whether new people are subscribed to it.
-    pub fn with_default(mut self, is_default: bool) -> Self {
-        self.is_default = Some(is_default);
-        self
-    }
-}
-
-/// A channel with what is counted about it. Access is for the caller to have asked.
+/// A channel with its figures. The caller checks access.
 pub fn channel<'a>(directory: &Directory, summary: &'a ChannelSummary) -> ChannelJson<'a> {
     let channel = &*summary.channel;
     let permissions = &channel.permissions;
@@ -69,7 +60,7 @@ pub fn channel<'a>(directory: &Directory, summary: &'a ChannelSummary) -> Channe
         is_announcement_only: is_announcement_only(directory, channel),
         message_retention_days: channel.message_retention_days,
         history_public_to_subscribers: channel.history_public_to_subscribers,
-        topics_policy: channel.topics_policy.word(),
+        topics_policy: channel.topics_policy.as_str(),
         first_message_id: summary.first_message,
         folder_id: channel.folder,
         is_recently_active: channel.is_recently_active,
@@ -91,24 +82,33 @@ pub fn channel<'a>(directory: &Directory, summary: &'a ChannelSummary) -> Channe
         can_resolve_topics_group: group_setting(directory, &permissions.resolve_topics),
         can_send_message_group: group_setting(directory, &permissions.send_message),
         can_subscribe_group: group_setting(directory, &permissions.subscribe),
-        is_default: None,
     }
 }
 
-/// Who subscribes to a channel, as far as the client asked and may know.
+/// The subscribers of a channel, as requested by the client and visible to it.
 #[derive(Clone, Debug, Default)]
 pub struct SubscriberLists<'a> {
-    /// Everybody.
     pub all: Option<&'a [UserId]>,
-    /// Only some, of a large channel.
+    /// Only some of the subscribers of a large channel.
     pub partial: Option<&'a [UserId]>,
 }
 
-/// A Subscription object: the channel, and what the user set for it.
+/// The subscription object of the API: the channel with the user's settings for it.
 #[derive(Clone, Debug, Serialize)]
 pub struct SubscriptionJson<'a> {
     #[serde(flatten)]
     channel: ChannelJson<'a>,
+    #[serde(flatten)]
+    own: OwnSubscriptionJson<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subscribers: Option<&'a [UserId]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    partial_subscribers: Option<&'a [UserId]>,
+}
+
+/// A user's settings for a channel.
+#[derive(Clone, Debug, Serialize)]
+pub struct OwnSubscriptionJson<'a> {
     color: &'a str,
     is_muted: bool,
     in_home_view: bool,
@@ -118,14 +118,10 @@ pub struct SubscriptionJson<'a> {
     push_notifications: Option<bool>,
     email_notifications: Option<bool>,
     wildcard_mentions_notify: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    subscribers: Option<&'a [UserId]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    partial_subscribers: Option<&'a [UserId]>,
 }
 
-/// A user's own subscription. Without `null_notifications` (the capability `notification_settings_null`) what inherits is
-/// given as what it comes to.
+/// A user's own subscription. Without `null_notifications` (the capability `notification_settings_null`) inherited
+/// settings are resolved.
 pub fn subscription<'a>(
     directory: &Directory,
     owner: &User,
@@ -134,13 +130,25 @@ pub fn subscription<'a>(
     null_notifications: bool,
     subscribers: SubscriberLists<'a>,
 ) -> SubscriptionJson<'a> {
+    SubscriptionJson {
+        channel: channel(directory, summary),
+        own: own_subscription(owner, subscription, null_notifications),
+        subscribers: subscribers.all,
+        partial_subscribers: subscribers.partial,
+    }
+}
+
+/// The user's settings for a channel; see [`subscription`].
+pub fn own_subscription<'a>(
+    owner: &User,
+    own: &'a Subscription,
+    null_notifications: bool,
+) -> OwnSubscriptionJson<'a> {
     let notify = |own: Option<bool>, inherited: &str| match own {
         None if !null_notifications => Some(user_bool(owner, inherited)),
         own => own,
     };
-    let own = subscription;
-    SubscriptionJson {
-        channel: channel(directory, summary),
+    OwnSubscriptionJson {
         color: &own.color,
         is_muted: own.is_muted,
         in_home_view: !own.is_muted,
@@ -150,32 +158,6 @@ pub fn subscription<'a>(
         push_notifications: notify(own.push_notifications, "enable_stream_push_notifications"),
         email_notifications: notify(own.email_notifications, "enable_stream_email_notifications"),
         wildcard_mentions_notify: notify(own.wildcard_mentions_notify, "wildcard_mentions_notify"),
-        subscribers: subscribers.all,
-        partial_subscribers: subscribers.partial,
-    }
-}
-
-/// A channel that a user does not subscribe to (any more), with who does.
-#[derive(Clone, Debug, Serialize)]
-pub struct ListedChannelJson<'a> {
-    #[serde(flatten)]
-    channel: ChannelJson<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    subscribers: Option<&'a [UserId]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    partial_subscribers: Option<&'a [UserId]>,
-}
-
-/// An entry of `never_subscribed`.
-pub fn listed_channel<'a>(
-    directory: &Directory,
-    summary: &'a ChannelSummary,
-    subscribers: SubscriberLists<'a>,
-) -> ListedChannelJson<'a> {
-    ListedChannelJson {
-        channel: channel(directory, summary),
-        subscribers: subscribers.all,
-        partial_subscribers: subscribers.partial,
     }
 }
 
@@ -188,7 +170,6 @@ mod tests {
     use std::collections::BTreeSet;
     use std::sync::Arc;
 
-    /// api.md, Channel, and endpoints.md 0.4.
     const CHANNEL_KEYS: [&str; 29] = [
         "can_add_subscribers_group",
         "can_administer_channel_group",
@@ -221,7 +202,6 @@ mod tests {
         "topics_policy",
     ];
 
-    /// api.md, "Subscription properties".
     const SUBSCRIPTION_KEYS: [&str; 9] = [
         "audible_notifications",
         "color",
@@ -248,19 +228,17 @@ mod tests {
     }
 
     #[test]
-    fn channels_have_the_fields_of_the_specification() {
+    fn channel_has_exactly_the_documented_fields() {
         let directory = directory();
         let summary = summary(&directory);
         let plain = serde_json::to_value(channel(&directory, &summary)).unwrap();
         assert_eq!(keys(&plain), BTreeSet::from(CHANNEL_KEYS));
         assert_eq!((&plain["stream_weekly_traffic"], &plain["first_message_id"]), (&Value::Null, &json!(13)));
         assert_eq!((&plain["topics_policy"], &plain["creator_id"]), (&json!("inherit"), &json!(1)));
-        let with_default = serde_json::to_value(channel(&directory, &summary).with_default(true)).unwrap();
-        assert_eq!(with_default["is_default"], true);
     }
 
     #[test]
-    fn group_settings_are_ids_or_lists() {
+    fn group_setting_is_id_or_object() {
         let mut directory = directory();
         let mut record = model::Channel::clone(directory.channel(VERONA).unwrap());
         let administrators = directory.group_by_name("role:administrators").unwrap().id;
@@ -275,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn subscriptions_add_what_the_user_set() {
+    fn subscription_adds_user_settings() {
         let directory = directory();
         let mut me = User::clone(directory.user(IAGO).unwrap());
         let name = "enable_stream_push_notifications";

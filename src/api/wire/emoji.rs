@@ -1,15 +1,14 @@
-//! An organization's own emoji as clients read them (companions.md 2 and 10).
+//! JSON of custom emoji (docs/api/emoji.md#custom-emoji).
 
-use super::list::push_object;
 use model::picture::RealmEmoji;
 use model::{RealmId, UserId};
 use rules::custom_emoji::{emoji_url, still_url};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
-/// One of them.
+/// A custom emoji.
 #[derive(Clone, Debug, Serialize)]
-struct EmojiJson<'e> {
-    /// A string, as the key is.
+pub struct EmojiJson<'e> {
     id: String,
     name: &'e str,
     source_url: String,
@@ -18,22 +17,18 @@ struct EmojiJson<'e> {
     author_id: Option<UserId>,
 }
 
-/// Writes an object with all of them, by id.
-pub fn push_realm_emoji<'e>(
-    out: &mut Vec<u8>,
+/// The value of `realm_emoji`: all of them, by id.
+pub fn realm_emoji<'e>(
     realm: RealmId,
-    all: impl IntoIterator<Item = &'e RealmEmoji>,
-) {
-    let member = |emoji: &'e RealmEmoji| {
-        let json = EmojiJson {
-            id: emoji.id.to_string(),
-            name: &emoji.name,
-            source_url: emoji_url(realm, emoji),
-            still_url: still_url(realm, emoji),
-            deactivated: emoji.is_deactivated,
-            author_id: emoji.author,
-        };
-        (emoji.id.to_string(), json)
+    all: impl Iterator<Item = &'e RealmEmoji>,
+) -> BTreeMap<u32, EmojiJson<'e>> {
+    let json = |emoji: &'e RealmEmoji| EmojiJson {
+        id: emoji.id.to_string(),
+        name: &emoji.name,
+        source_url: emoji_url(realm, emoji),
+        still_url: still_url(realm, emoji),
+        deactivated: emoji.is_deactivated,
+        author_id: emoji.author,
     };
-    push_object(out, all.into_iter().map(member));
+    all.map(|emoji| (emoji.id, json(emoji))).collect()
 }

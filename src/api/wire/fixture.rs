@@ -1,15 +1,14 @@
-//! A small organization for tests of what is written.
+//! A small organization for tests of encoded JSON.
 
 use model::channel::ChannelPermissions;
 use model::group::{GroupPermissions, SYSTEM_GROUPS};
-use model::message::MessageTraits;
 use model::{
     Channel, ChannelId, DirectConversation, Directory, GroupId, GroupSetting, Message, MessageId, Place,
     Realm, RealmId, RecipientId, Role, SettingValue, Timestamp, User, UserGroup, UserId,
 };
 
 pub const IAGO: UserId = UserId(1);
-/// Hides the address.
+/// Hides the e-mail address from everyone.
 pub const CORDELIA: UserId = UserId(2);
 pub const GUEST: UserId = UserId(3);
 pub const VERONA: ChannelId = ChannelId(3);
@@ -33,7 +32,7 @@ pub fn channel(id: ChannelId, name: &str) -> Channel {
     }
 }
 
-/// Three people, one channel, one conversation between the first two.
+/// Three users, one channel, one direct conversation between the first two.
 pub fn directory() -> Directory {
     let mut directory =
         Directory::new(Realm::new(RealmId(1), "zulip", "Zulip Dev", "zulip.test", Timestamp(0)));
@@ -52,7 +51,7 @@ pub fn directory() -> Directory {
     directory
 }
 
-/// Guests know only of people they meet.
+/// Restricts guests to seeing users they share a conversation with.
 pub fn restrict_guests(directory: &mut Directory) {
     let mut realm = Realm::clone(directory.realm());
     realm.settings.insert("can_access_all_users_group".into(), SettingValue::Group(nobody()));
@@ -61,22 +60,10 @@ pub fn restrict_guests(directory: &mut Directory) {
 
 fn message(id: u32, recipient: u32, place: Place) -> Message {
     Message {
-        id: MessageId(id),
-        sender: IAGO,
-        recipient: RecipientId(recipient),
-        place,
-        sent: Timestamp(1_795_239_548_123),
         content: "*hi*".into(),
         rendered: "<p>hi</p>".into(),
         client: "test".into(),
-        traits: MessageTraits::default(),
-        user_flags: Vec::new(),
-        topic_links: Vec::new(),
-        edits: Vec::new(),
-        last_edited: None,
-        last_moved: None,
-        reactions: Vec::new(),
-        submessages: Vec::new(),
+        ..Message::new(MessageId(id), IAGO, RecipientId(recipient), place, Timestamp(1_795_239_548_123))
     }
 }
 

@@ -1,9 +1,9 @@
-//! Folders of channels as clients read them (companions.md 2 and 6).
+//! Folders of channels as clients read them (docs/api/channels.md#channel-folders).
 
 use model::{ChannelFolder, FolderId, UserId};
 use serde::Serialize;
 
-/// A folder object.
+/// The channel folder object of the API.
 #[derive(Clone, Debug, Serialize)]
 pub struct FolderJson<'a> {
     id: FolderId,
@@ -16,7 +16,7 @@ pub struct FolderJson<'a> {
     is_archived: bool,
 }
 
-/// A folder.
+/// The JSON of a folder.
 pub fn folder(folder: &ChannelFolder) -> FolderJson<'_> {
     FolderJson {
         id: folder.id,

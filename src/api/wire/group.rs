@@ -1,4 +1,5 @@
-//! User groups and group-setting values as clients read them (companions.md 2, "Group record"; endpoints.md 0.2).
+//! User groups and group-setting values as clients read them (docs/api/groups.md#group-object,
+//! docs/api/permissions.md#group-setting-values).
 
 use model::{Directory, GroupId, GroupSetting, UserGroup, UserId};
 use rules::permissions::group_setting::shown_group_setting;
@@ -24,17 +25,17 @@ impl Serialize for GroupSettingJson<'_> {
     }
 }
 
-/// Who holds a permission, without deactivated people.
+/// The value of a permission setting, without deactivated users.
 pub fn group_setting<'a>(directory: &Directory, setting: &'a GroupSetting) -> GroupSettingJson<'a> {
     GroupSettingJson(shown_group_setting(directory, setting))
 }
 
-/// The same of a value that was only computed.
+/// The same for a computed value.
 pub fn group_setting_owned(directory: &Directory, setting: GroupSetting) -> GroupSettingJson<'static> {
     GroupSettingJson(Cow::Owned(shown_group_setting(directory, &setting).into_owned()))
 }
 
-/// A group record.
+/// The user group object of the API.
 #[derive(Clone, Debug, Serialize)]
 pub struct GroupJson<'a> {
     id: GroupId,
@@ -54,7 +55,7 @@ pub struct GroupJson<'a> {
     can_remove_members_group: GroupSettingJson<'a>,
 }
 
-/// A group with its direct members that have active accounts.
+/// A group with its direct members, without deactivated ones.
 pub fn group<'a>(directory: &Directory, group: &'a UserGroup) -> GroupJson<'a> {
     let is_active = |id: &UserId| directory.is_active_user(*id);
     let permissions = &group.permissions;
@@ -85,7 +86,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn deactivated_people_are_not_listed() {
+    fn deactivated_members_are_left_out() {
         let mut directory = directory();
         let mut cordelia = User::clone(directory.user(CORDELIA).unwrap());
         cordelia.is_active = false;
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_have_the_fields_of_the_specification() {
+    fn group_has_exactly_the_documented_fields() {
         let directory = directory();
         let record = directory.group_by_name("role:nobody").unwrap();
         let shown = serde_json::to_value(group(&directory, record)).unwrap();

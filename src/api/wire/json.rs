@@ -1,38 +1,36 @@
-//! JSON written straight into bytes, for answers that go out thousands of times a second.
-//!
-//! Only the primitives: what is written in which order is for `message` and `event`.
+//! Primitives for writing JSON directly into a buffer, for responses that are spliced from parts.
 
 use serde::Serialize;
 
-/// Bytes that are looked at together while nothing needs an escape.
+/// Number of bytes that are checked for escapes at once.
 const STRIDE_BYTES: usize = 16;
 
-/// Writes a value of any type that `serde` knows.
+/// Writes a serializable value.
 pub fn push_value(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
-    // Writing numbers, texts, lists and structs of them to memory cannot fail.
+    // Cannot fail: writing to memory does not, and all keys are strings or integers.
     let _ = serde_json::to_writer(out, value);
 }
 
-/// Writes `,"name":value`.
+/// Writes a comma and a member of an object: `,"name":value`.
 pub fn push_field(out: &mut Vec<u8>, name: &str, value: &(impl Serialize + ?Sized)) {
     push_name(out, name);
     push_value(out, value);
 }
 
-/// Writes `,"name":"text"`. Much faster than `push_field` for long texts.
+/// Writes `,"name":"text"`. Faster than `push_field` for long texts.
 pub fn push_text_field(out: &mut Vec<u8>, name: &str, text: &str) {
     push_name(out, name);
     push_text(out, text);
 }
 
-/// Writes `,"name":`.
+/// Writes a comma and the name of a member: `,"name":`.
 pub fn push_name(out: &mut Vec<u8>, name: &str) {
     out.extend_from_slice(b",\"");
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(b"\":");
 }
 
-/// Writes a text with its quotes and escapes.
+/// Writes a JSON string with quotes and escapes.
 pub fn push_text(out: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
     out.reserve(bytes.len() + 2);
@@ -52,10 +50,10 @@ fn is_special(byte: u8) -> bool {
     (byte < 0x20) | (byte == b'"') | (byte == b'\\')
 }
 
-/// The position of the first byte from `from` on that needs an escape, or the end.
+/// The index of the first byte at or after `from` that needs an escape, or the length.
 fn next_special(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
-    // Without an early exit inside a stride, the compiler compares all of its bytes at once.
+    // Without an early exit inside a stride, the compiler vectorizes the comparison.
     for stride in bytes[from..].chunks_exact(STRIDE_BYTES) {
         if stride.iter().fold(false, |found, byte| found | is_special(*byte)) {
             break;
@@ -94,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_escaped() {
+    fn text_is_escaped() {
         assert_eq!(written(""), r#""""#);
         assert_eq!(written("a\"b\\c\nd\te\u{1}f\r"), r#""a\"b\\c\nd\te\u0001f\r""#);
         assert_eq!(written("an even longer text with ünïcode 🎉"), "\"an even longer text with ünïcode 🎉\"");
@@ -102,14 +100,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(text in "(?s).{0,80}|[ -\u{ff}]{0,60}") {
+        fn text_round_trips(text in "(?s).{0,80}|[ -\u{ff}]{0,60}") {
             let read: String = serde_json::from_str(&written(&text)).unwrap();
             prop_assert_eq!(read, text);
         }
     }
 
     #[test]
-    fn fields_follow_one_another() {
+    fn fields_are_separated_by_commas() {
         let mut out = b"{\"a\":1".to_vec();
         push_field(&mut out, "b", &[1, 2]);
         push_text_field(&mut out, "c", "x\"");

@@ -1,9 +1,9 @@
-//! Lists and objects of many values, written one after the other without collecting them first.
+//! Lists and objects of many values, serialized from iterators without collecting them first.
 
-use super::json::{push_text, push_value};
-use serde::Serialize;
+use super::json::push_value;
+use serde::{Serialize, Serializer};
 
-/// Writes `[a,b,…]`.
+/// Writes a list of values: `[a,b,…]`.
 pub fn push_list<T: Serialize>(out: &mut Vec<u8>, items: impl IntoIterator<Item = T>) {
     out.push(b'[');
     for (index, item) in items.into_iter().enumerate() {
@@ -15,18 +15,14 @@ pub fn push_list<T: Serialize>(out: &mut Vec<u8>, items: impl IntoIterator<Item 
     out.push(b']');
 }
 
-/// Writes `{"name":value,…}`. Names must differ.
-pub fn push_object<T: Serialize>(out: &mut Vec<u8>, members: impl IntoIterator<Item = (String, T)>) {
-    out.push(b'{');
-    for (index, (name, value)) in members.into_iter().enumerate() {
-        if index > 0 {
-            out.push(b',');
-        }
-        push_text(out, &name);
-        out.push(b':');
-        push_value(out, &value);
+/// An object from an iterator of names and values, in their order. Names must differ.
+#[derive(Clone, Debug)]
+pub struct Object<I>(pub I);
+
+impl<N: Serialize, V: Serialize, I: Clone + IntoIterator<Item = (N, V)>> Serialize for Object<I> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.clone())
     }
-    out.push(b'}');
 }
 
 #[cfg(test)]
@@ -38,8 +34,8 @@ mod tests {
         let mut out = Vec::new();
         push_list(&mut out, [1, 2, 3]);
         push_list(&mut out, [0; 0]);
-        push_object(&mut out, [("a\"".to_owned(), true), ("b".to_owned(), false)]);
-        push_object(&mut out, Vec::<(String, u8)>::new());
+        push_value(&mut out, &Object([("a\"", true), ("b", false)]));
+        push_value(&mut out, &Object([("", 0); 0]));
         assert_eq!(String::from_utf8(out).unwrap(), r#"[1,2,3][]{"a\"":true,"b":false}{}"#);
     }
 }

@@ -1,21 +1,22 @@
-//! What administrators list for an organization, as clients read it (companions.md 2).
+//! Domains, linkifiers and code playgrounds as clients read them (docs/api/organization.md#domains,
+//! docs/api/linkifiers.md).
 
 use model::{LinkifierRecord, Playground, RealmDomain};
 use serde::Serialize;
 
-/// A domain.
+/// The domain object of the API.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct DomainJson<'a> {
     domain: &'a str,
     allow_subdomains: bool,
 }
 
-/// A domain.
+/// The JSON of a domain.
 pub fn domain(domain: &RealmDomain) -> DomainJson<'_> {
     DomainJson { domain: &domain.name, allow_subdomains: domain.allows_subdomains }
 }
 
-/// A linkifier.
+/// The linkifier object of the API.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct LinkifierJson<'a> {
     pattern: &'a str,
@@ -23,12 +24,12 @@ pub struct LinkifierJson<'a> {
     id: u32,
 }
 
-/// A linkifier.
+/// The JSON of a linkifier.
 pub fn linkifier(linkifier: &LinkifierRecord) -> LinkifierJson<'_> {
     LinkifierJson { pattern: &linkifier.pattern, url_template: &linkifier.url_template, id: linkifier.id }
 }
 
-/// A playground.
+/// The code playground object of the API.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct PlaygroundJson<'a> {
     id: u32,
@@ -37,7 +38,7 @@ pub struct PlaygroundJson<'a> {
     url_template: &'a str,
 }
 
-/// A playground.
+/// The JSON of a code playground.
 pub fn playground(playground: &Playground) -> PlaygroundJson<'_> {
     PlaygroundJson {
         id: playground.id,

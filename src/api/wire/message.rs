@@ -1,30 +1,34 @@
-//! Messages as clients read them (api.md, Message; endpoints.md 0.3), written straight into bytes.
+//! Messages as clients read them, written directly into a buffer (docs/api/messages.md#message-object).
 //!
-//! That the reader may see a message is for the caller to have asked. Exactly the fields of the specification are
-//! written: there are clients that refuse any other.
+//! The caller checks access. Only documented fields are written: some clients reject unknown ones.
 
 use super::json::{push_field, push_name, push_text, push_text_field, push_value};
-use super::user::{UNKNOWN_AVATAR, UNKNOWN_NAME};
-use model::message::{EditEntry, TopicLink};
-use model::{Directory, Flag, Flags, Message, Place, QueueOptions, RecipientId, User, UserId};
-use rules::avatar::{AvatarSize, avatar_url};
+use super::list::push_list;
+use super::user::UNKNOWN_NAME;
+use actors::queries::PAGE_HISTORY_BYTES_MAX;
+use model::history::CARRIED_EDITS_MAX;
+use model::{
+    Directory, EditEntry, Flag, Flags, HistoryBound, Message, MessageId, Place, QueueOptions, Reaction,
+    RecipientId, Submessage, TopicLink, User, UserId,
+};
+use rules::avatar::{AvatarSize, avatar_url, unknown_avatar_url};
 use rules::history::{HistoryPolicy, visible_edits};
 use rules::permissions::users::{api_email, is_restricted, sees_user};
 use rules::topics::shown_topic;
 use serde::Serialize;
 use std::borrow::Cow;
 
-/// About how much of a message is not its content, in bytes.
+/// Estimated bytes of a message besides its content.
 const FIELDS_BYTES: usize = 640;
 
-/// In which form a client reads messages.
+/// The form in which a client reads messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageForm {
     /// Content as HTML (true) or Markdown.
     pub apply_markdown: bool,
-    /// The client computes avatars from addresses that it sees.
+    /// The client computes Gravatar URLs from e-mail addresses that it sees.
     pub client_gravatar: bool,
-    /// The empty topic as such, and not by its display name.
+    /// Write the empty topic as is instead of its display name.
     pub allow_empty_topic: bool,
 }
 
@@ -39,32 +43,34 @@ impl MessageForm {
     }
 }
 
-/// Writes messages for one reader. What it writes of a sender or a conversation it remembers, so that a page pays for it
-/// once.
+/// Writes messages for one reader. The encoded senders and conversations are cached, so that a page encodes each once.
 pub struct MessageWriter<'d> {
     directory: &'d Directory,
-    /// Set only where some users must not be known to the reader.
+    /// The reader, if some users are hidden from them.
     restricted: Option<&'d User>,
     form: MessageForm,
     history: HistoryPolicy,
+    /// Bytes of edit history that may still be written.
+    history_left: usize,
     senders: Vec<(UserId, Vec<u8>)>,
     places: Vec<(RecipientId, Vec<u8>)>,
 }
 
 impl<'d> MessageWriter<'d> {
-    /// A writer for a reader (none: without an account).
+    /// A writer for a reader; none for anonymous access.
     pub fn new(directory: &'d Directory, reader: Option<&'d User>, form: MessageForm) -> Self {
         let history = HistoryPolicy::of(directory.realm());
         let restricted = reader.filter(|reader| is_restricted(directory, reader));
-        Self { directory, restricted, form, history, senders: Vec::new(), places: Vec::new() }
+        let history_left = PAGE_HISTORY_BYTES_MAX;
+        Self { directory, restricted, form, history, history_left, senders: Vec::new(), places: Vec::new() }
     }
 
-    /// About how many bytes a message will take.
+    /// Estimated bytes of an encoded message.
     pub fn size_of(&self, message: &Message) -> usize {
         FIELDS_BYTES + self.content(message).len() * 9 / 8
     }
 
-    /// Writes a message object. `flags` go inside it in answers; in events they stand beside it.
+    /// Writes a message object. Responses have `flags` inside the object, events beside it.
     pub fn push(&mut self, out: &mut Vec<u8>, message: &Message, flags: Option<Flags>) {
         out.extend_from_slice(b"{\"id\":");
         push_value(out, &message.id);
@@ -73,15 +79,17 @@ impl<'d> MessageWriter<'d> {
         let is_channel = message.place.channel().is_some();
         let topic = shown_topic(message.place.topic(), self.form.allow_empty_topic || !is_channel);
         push_text_field(out, "subject", topic);
-        push_topic_links(out, &message.topic_links);
+        push_field(out, "topic_links", &topic_links(&message.topic_links));
         push_field(out, "timestamp", &message.sent.secs());
         push_text_field(out, "client", &message.client);
         push_text_field(out, "content", self.content(message));
         let content_type = if self.form.apply_markdown { "text/html" } else { "text/x-markdown" };
         push_text_field(out, "content_type", content_type);
         push_field(out, "is_me_message", &message.traits.is_me);
-        push_reactions(out, message);
-        push_submessages(out, message);
+        push_name(out, "reactions");
+        push_list(out, message.reactions.iter().map(reaction));
+        push_name(out, "submessages");
+        push_list(out, message.submessages.iter().map(|part| submessage(message.id, part)));
         self.push_edits(out, message);
         if let Some(flags) = flags {
             push_flags(out, flags);
@@ -103,18 +111,18 @@ impl<'d> MessageWriter<'d> {
         push_text_field(out, "sender_full_name", person.name);
         push_text_field(out, "sender_email", &person.email);
         push_text_field(out, "sender_realm_str", &self.directory.realm().subdomain);
-        // The same for every reader: an address that not everybody sees is an address nobody computes from.
+        // The same for every reader: Gravatar URLs are only left to clients if everyone sees the e-mail address.
         let avatar = match person.user {
             Some(user) => {
                 avatar_url(self.directory, None, user, self.form.client_gravatar, AvatarSize::Small)
             }
-            None => Some(UNKNOWN_AVATAR.to_owned()),
+            None => Some(unknown_avatar_url(self.directory.realm().id, AvatarSize::Small)),
         };
         push_field(out, "avatar_url", &avatar);
         self.senders.push((id, out[start..].to_vec()));
     }
 
-    /// The set of people a message went to.
+    /// Writes the conversation of a message.
     fn push_place(&mut self, out: &mut Vec<u8>, message: &Message) {
         if let Some((_, written)) = self.places.iter().find(|(known, _)| *known == message.recipient) {
             return out.extend_from_slice(written);
@@ -136,7 +144,7 @@ impl<'d> MessageWriter<'d> {
         self.places.push((message.recipient, out[start..].to_vec()));
     }
 
-    /// Everybody in a direct conversation, by id.
+    /// All participants of a direct conversation, by id.
     fn participants(&self, message: &Message) -> Vec<Participant<'d>> {
         let direct = self.directory.direct(message.recipient);
         let users = direct.map(|direct| direct.users.as_slice()).unwrap_or_default();
@@ -160,9 +168,12 @@ impl<'d> MessageWriter<'d> {
         }
     }
 
-    fn push_edits(&self, out: &mut Vec<u8>, message: &Message) {
-        let edits = visible_edits(&message.edits, self.history);
-        let entries: Vec<EditJson> = edits.iter().map(|entry| edit_entry(entry, self.form)).collect();
+    fn push_edits(&mut self, out: &mut Vec<u8>, message: &Message) {
+        let edits = visible_edits(message, self.history);
+        let mut bound = HistoryBound::new(CARRIED_EDITS_MAX, self.history_left);
+        let shown = edits.iter().take_while(|entry| bound.takes(entry));
+        let entries: Vec<EditJson> = shown.map(|entry| edit_entry(entry, self.form)).collect();
+        self.history_left = bound.bytes;
         if !entries.is_empty() {
             push_field(out, "edit_history", &entries);
         }
@@ -175,7 +186,7 @@ impl<'d> MessageWriter<'d> {
     }
 }
 
-/// Somebody as the reader may know them; without a user where that is not at all.
+/// A user as the reader may see them; `user` is none if the user is hidden.
 struct Person<'d> {
     user: Option<&'d User>,
     name: &'d str,
@@ -223,50 +234,55 @@ fn edit_entry(entry: &EditEntry, form: MessageForm) -> EditJson<'_> {
     }
 }
 
-/// Writes a list of objects; `push_each` writes `,"first":…` and so on, to which the brace is fitted.
-fn push_objects<T>(out: &mut Vec<u8>, name: &str, items: &[T], push_each: impl Fn(&mut Vec<u8>, &T)) {
-    push_name(out, name);
-    out.push(b'[');
-    for (index, item) in items.iter().enumerate() {
-        if index > 0 {
-            out.push(b',');
-        }
-        let start = out.len();
-        push_each(out, item);
-        out[start] = b'{';
-        out.push(b'}');
+/// A link found in a topic name.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct TopicLinkJson<'m> {
+    text: &'m str,
+    url: &'m str,
+}
+
+/// The value of `topic_links`.
+pub fn topic_links(links: &[TopicLink]) -> Vec<TopicLinkJson<'_>> {
+    links.iter().map(|link| TopicLinkJson { text: &link.text, url: &link.url }).collect()
+}
+
+#[derive(Serialize)]
+struct ReactionJson<'m> {
+    emoji_name: &'m str,
+    emoji_code: &'m str,
+    reaction_type: &'m str,
+    user_id: UserId,
+}
+
+fn reaction(reaction: &Reaction) -> ReactionJson<'_> {
+    ReactionJson {
+        emoji_name: &reaction.emoji_name,
+        emoji_code: &reaction.emoji_code,
+        reaction_type: &reaction.reaction_type,
+        user_id: reaction.user,
     }
-    out.push(b']');
 }
 
-/// Writes `,"topic_links":[…]`.
-pub fn push_topic_links(out: &mut Vec<u8>, links: &[TopicLink]) {
-    push_objects(out, "topic_links", links, |out, link| {
-        push_text_field(out, "text", &link.text);
-        push_text_field(out, "url", &link.url);
-    });
+#[derive(Serialize)]
+struct SubmessageJson<'m> {
+    id: u32,
+    message_id: MessageId,
+    sender_id: UserId,
+    msg_type: &'m str,
+    content: &'m str,
 }
 
-fn push_reactions(out: &mut Vec<u8>, message: &Message) {
-    push_objects(out, "reactions", &message.reactions, |out, reaction| {
-        push_text_field(out, "emoji_name", &reaction.emoji_name);
-        push_text_field(out, "emoji_code", &reaction.emoji_code);
-        push_text_field(out, "reaction_type", &reaction.reaction_type);
-        push_field(out, "user_id", &reaction.user);
-    });
+fn submessage(message_id: MessageId, submessage: &Submessage) -> SubmessageJson<'_> {
+    SubmessageJson {
+        id: submessage.id,
+        message_id,
+        sender_id: submessage.sender,
+        msg_type: &submessage.msg_type,
+        content: &submessage.content,
+    }
 }
 
-fn push_submessages(out: &mut Vec<u8>, message: &Message) {
-    push_objects(out, "submessages", &message.submessages, |out, submessage| {
-        push_field(out, "id", &submessage.id);
-        push_field(out, "message_id", &message.id);
-        push_field(out, "sender_id", &submessage.sender);
-        push_text_field(out, "msg_type", &submessage.msg_type);
-        push_text_field(out, "content", &submessage.content);
-    });
-}
-
-/// Writes `,"flags":[…]`, with the older word for wildcard mentions behind the newer ones.
+/// Writes `,"flags":[…]`, with the older name of wildcard mentions after the newer ones.
 pub fn push_flags(out: &mut Vec<u8>, flags: Flags) {
     push_name(out, "flags");
     out.push(b'[');
@@ -278,7 +294,7 @@ pub fn push_flags(out: &mut Vec<u8>, flags: Flags) {
         push_text(out, word);
     };
     for flag in flags.iter() {
-        push_word(out, flag.word());
+        push_word(out, flag.as_str());
         let is_last_wildcard = match flag {
             Flag::TopicWildcardMentioned => true,
             Flag::ChannelWildcardMentioned => !flags.contains(Flag::TopicWildcardMentioned),

@@ -1,6 +1,6 @@
-//! Model values → JSON as clients know it, by what a client can handle.
+//! JSON of model values as clients know it, depending on their capabilities.
 //!
-//! Everything here only writes: who may see a value is decided before it comes here.
+//! This module only encodes: the callers check who may see a value.
 
 pub mod bot;
 pub mod channel;
@@ -23,4 +23,4 @@ pub mod unread;
 pub mod user;
 
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;

@@ -1,9 +1,9 @@
-//! Views of the sidebar as clients read them (endpoints.md 17).
+//! Sidebar views as clients read them (docs/api/users.md#navigation-views).
 
 use model::NavigationView;
 use serde::Serialize;
 
-/// A navigation view.
+/// The navigation view object of the API.
 #[derive(Clone, Debug, Serialize)]
 pub struct NavigationViewJson<'a> {
     fragment: &'a str,
@@ -11,7 +11,7 @@ pub struct NavigationViewJson<'a> {
     name: Option<&'a str>,
 }
 
-/// A view.
+/// The JSON of a navigation view.
 pub fn view<'a>(fragment: &'a str, view: &'a NavigationView) -> NavigationViewJson<'a> {
     NavigationViewJson { fragment, is_pinned: view.is_pinned, name: view.name.as_deref() }
 }

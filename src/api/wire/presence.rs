@@ -1,26 +1,26 @@
-//! Presence as clients read it, in its modern and its legacy form (companions.md 5).
+//! Presence as clients read it, in the modern and the legacy form (docs/api/presence-and-status.md#presence).
 
 use model::Timestamp;
 use serde::Serialize;
 
-/// A user counts as active while the last report of being so is at most so much older than the last one at all.
+/// A user is active if the last report of activity is at most this much older than the last report.
 const ACTIVE_LAG_SECS: u64 = 70;
 
-/// When somebody was last active, and last there at all, in seconds. Zero is never.
+/// Times of the last report of activity and of the last report, in Unix seconds; zero is never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
     active_secs: u64,
     idle_secs: u64,
 }
 
-/// Someone's presence from what was reported; being active is being there.
+/// A user's presence from the reported times; activity counts as a report.
 pub fn shown(active: Option<Timestamp>, idle: Option<Timestamp>) -> Seen {
     let active_secs = active.map_or(0, Timestamp::secs);
     Seen { active_secs, idle_secs: idle.map_or(active_secs, Timestamp::secs) }
 }
 
 impl Seen {
-    /// The newest of both, in seconds.
+    /// The later of both times, in Unix seconds.
     pub fn latest_secs(self) -> u64 {
         self.active_secs.max(self.idle_secs)
     }
@@ -29,25 +29,25 @@ impl Seen {
         self.active_secs > 0 && self.active_secs + ACTIVE_LAG_SECS >= self.idle_secs
     }
 
-    /// `active` or `idle`, and since when, in seconds.
+    /// `active` or `idle`, and its time in Unix seconds.
     pub fn status(self) -> (&'static str, u64) {
         if self.is_active() { ("active", self.active_secs) } else { ("idle", self.idle_secs) }
     }
 }
 
-/// The modern form, by user id.
+/// The modern form; maps are keyed by user id.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct ModernPresence {
     active_timestamp: u64,
     idle_timestamp: u64,
 }
 
-/// The modern form.
+/// Presence in the modern form.
 pub fn modern(seen: Seen) -> ModernPresence {
     ModernPresence { active_timestamp: seen.active_secs, idle_timestamp: seen.idle_secs }
 }
 
-/// The legacy form, by address: as if there were one client, and all clients together.
+/// The legacy form, keyed by e-mail address: a single client, and the aggregate of all clients.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct LegacyPresence {
     aggregated: LegacyAggregate,
@@ -61,7 +61,7 @@ struct LegacyAggregate {
     timestamp: u64,
 }
 
-/// What one client of the legacy form says.
+/// The entry of one client in the legacy form.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct LegacyClientPresence {
     client: &'static str,
@@ -71,14 +71,14 @@ pub struct LegacyClientPresence {
 }
 
 impl LegacyClientPresence {
-    /// The only client there is in this form.
+    /// The entry of the only client.
     pub fn of(seen: Seen) -> Self {
         let (status, timestamp) = seen.status();
         Self { client: "website", status, timestamp, pushable: false }
     }
 }
 
-/// The legacy form.
+/// Presence in the legacy form.
 pub fn legacy(seen: Seen) -> LegacyPresence {
     let (status, timestamp) = seen.status();
     LegacyPresence {
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn both_forms() {
+    fn modern_and_legacy_form() {
         let at = |secs: u64| Some(Timestamp(secs * 1000));
         let active = shown(at(1000), at(1060));
         assert_eq!(json(&modern(active)), r#"{"active_timestamp":1000,"idle_timestamp":1060}"#);

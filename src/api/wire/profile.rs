@@ -1,9 +1,9 @@
-//! Custom profile fields and their values as clients read them (endpoints.md 11, api.md User).
+//! Custom profile fields and their values as clients read them (docs/api/profile-fields.md#field-object).
 
 use model::{ProfileField, ProfileFieldId, ProfileValue};
 use serde::Serialize;
 
-/// A field.
+/// The custom profile field object of the API.
 #[derive(Clone, Debug, Serialize)]
 pub struct FieldJson<'a> {
     id: ProfileFieldId,
@@ -19,7 +19,7 @@ pub struct FieldJson<'a> {
     display_in_profile_summary: Option<bool>,
 }
 
-/// A field.
+/// The JSON of a custom profile field.
 pub fn field(field: &ProfileField) -> FieldJson<'_> {
     FieldJson {
         id: field.id,
@@ -34,7 +34,7 @@ pub fn field(field: &ProfileField) -> FieldJson<'_> {
     }
 }
 
-/// A value among others of its user.
+/// An entry of a user's `profile_data`.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct ValueJson<'a> {
     value: &'a str,
@@ -42,12 +42,12 @@ pub struct ValueJson<'a> {
     rendered_value: Option<&'a str>,
 }
 
-/// A value.
+/// The JSON of a value.
 pub fn value(value: &ProfileValue) -> ValueJson<'_> {
     ValueJson { value: &value.text, rendered_value: value.html.as_deref() }
 }
 
-/// A value that changed, or was taken away.
+/// A value that was changed or removed.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct ChangedValueJson<'a> {
     id: ProfileFieldId,
@@ -56,7 +56,7 @@ pub struct ChangedValueJson<'a> {
     rendered_value: Option<&'a str>,
 }
 
-/// A value that changed; none was taken away.
+/// The JSON of a changed value; none if it was removed.
 pub fn changed_value(id: ProfileFieldId, value: Option<&ProfileValue>) -> ChangedValueJson<'_> {
     ChangedValueJson {
         id,

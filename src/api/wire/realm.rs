@@ -1,4 +1,4 @@
-//! An organization and its server as clients read them: the `realm` bundle of /register (companions.md 2).
+//! The organization and the server as clients read them: the `realm` fields of `/register` (docs/api/events.md#state).
 
 mod constants;
 mod permission_settings;
@@ -23,24 +23,22 @@ use serde::Serialize;
 use std::sync::LazyLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// When this process first was asked; clients reload when it changes.
+/// Unix time of the first use in this process; clients reload when it changes.
 static SERVER_GENERATION: LazyLock<u64> =
     LazyLock::new(|| SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs());
 
-const MIB: usize = 1024 * 1024;
+/// Files cannot be uploaded yet; clients require the number.
+const MAX_FILE_UPLOAD_MIB: usize = 25;
 
-/// What the bundle needs to know besides the organization.
+/// Properties of the server that the fields depend on.
 #[derive(Clone, Debug)]
 pub struct ServerFacts {
-    /// The organization's own address, without a slash at its end.
+    /// URL of the organization, without a trailing slash.
     pub realm_url: String,
-    /// Longest upload.
-    pub upload_bytes_max: usize,
-    /// In which ways passwords let people in.
     pub login: LoginMethods,
-    /// A development server.
+    /// Whether this is a development server.
     pub is_development: bool,
-    /// There is a push service.
+    /// Whether a push service is configured.
     pub has_push: bool,
 }
 
@@ -102,7 +100,7 @@ fn identity_fields(
     })
 }
 
-/// The settings of the tables, each by its name with `realm_` before it.
+/// All settings of the tables, with the prefix `realm_`.
 fn setting_fields(mut envelope: Envelope, directory: &Directory) -> Result<Envelope, ApiError> {
     for (name, value) in realm_values(directory.realm()) {
         envelope = envelope.field(&format!("realm_{name}"), &setting(directory, &value))?;
@@ -149,7 +147,7 @@ struct AuthenticationMethod {
     available: bool,
 }
 
-/// What the server offers, organizations have.
+/// A method that is enabled for every organization if the server offers it.
 fn available(is_available: bool) -> AuthenticationMethod {
     AuthenticationMethod { enabled: is_available, available: is_available }
 }
@@ -197,7 +195,7 @@ struct Server<'a> {
 
 fn server_fields(envelope: Envelope, facts: &ServerFacts) -> Result<Envelope, ApiError> {
     let envelope = envelope.fields(&LIMITS)?.fields(&SERVER)?.fields(&Server {
-        max_file_upload_size_mib: facts.upload_bytes_max / MIB,
+        max_file_upload_size_mib: MAX_FILE_UPLOAD_MIB,
         server_generation: *SERVER_GENERATION,
         server_emoji_data_url: &format!("{}{EMOJI_PATH}", facts.realm_url),
         server_min_deactivated_realm_deletion_days: DELETION_DAYS_MIN,

@@ -1,4 +1,4 @@
-//! Settings as clients read them (api.md PATCH /settings; companions.md 2, `user_settings`).
+//! Settings as clients read them (docs/api/settings.md, docs/api/events.md#state).
 
 use super::group::group_setting;
 use super::json::{push_text, push_value};
@@ -6,14 +6,14 @@ use model::{Directory, SettingValue, User};
 use rules::settings::{EMOJI_SETS, NOTIFICATION_SOUNDS, user_defaults, user_values};
 use serde::{Serialize, Serializer};
 
-/// The value of a setting.
+/// The value of a setting of any type.
 #[derive(Clone, Copy, Debug)]
 pub struct SettingJson<'a> {
     directory: &'a Directory,
     value: &'a SettingValue,
 }
 
-/// A value for clients: group settings without deactivated people.
+/// The JSON of a setting; group settings are without deactivated users.
 pub fn setting<'a>(directory: &'a Directory, value: &'a SettingValue) -> SettingJson<'a> {
     SettingJson { directory, value }
 }
@@ -41,12 +41,12 @@ pub fn push_user_settings(out: &mut Vec<u8>, directory: &Directory, user: &User)
     push_settings(out, directory, user_values(user));
 }
 
-/// Writes the settings that new people start with: `user_settings` without what is personal.
+/// Writes the default settings of new users: `user_settings` without personal settings.
 pub fn push_default_settings(out: &mut Vec<u8>, directory: &Directory) {
     push_settings(out, directory, user_defaults(directory.realm()));
 }
 
-/// Writes the choices there are for emoji sets.
+/// Writes the list of available emoji sets.
 pub fn push_emoji_sets(out: &mut Vec<u8>) {
     push_value(out, &EMOJI_SETS.map(|(key, text)| Choice { key, text }));
 }
@@ -78,7 +78,7 @@ mod tests {
     use serde_json::Value;
 
     #[test]
-    fn own_settings_win_and_defaults_are_nobody_s() {
+    fn own_settings_override_defaults() {
         let mut directory = directory();
         let mut iago = User::clone(directory.user(IAGO).unwrap());
         iago.timezone = "Europe/Paris".into();

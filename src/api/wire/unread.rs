@@ -1,11 +1,11 @@
-//! `unread_msgs` as clients read it (companions.md 2).
+//! `unread_msgs` as clients read it (docs/api/events.md#unread-messages).
 
 use actors::queries::{UnreadConversation, Unreads};
 use model::{ChannelId, MessageId, UserId};
 use rules::topics::shown_topic;
 use serde::Serialize;
 
-/// All that somebody has not read, sorted into conversations.
+/// A user's unread messages by conversation.
 #[derive(Clone, Debug, Serialize)]
 pub struct UnreadJson<'a> {
     count: usize,
@@ -45,7 +45,7 @@ pub fn unread(unreads: &Unreads, owner: UserId, knows_empty_topic: bool) -> Unre
             let numbers: Vec<String> = users.iter().map(UserId::to_string).collect();
             huddles.push(GroupJson { user_ids_string: numbers.join(","), unread_message_ids: ids });
         } else {
-            // Alone in it, one writes to oneself.
+            // The only participant of a conversation with oneself.
             let other = users.iter().copied().find(|user| *user != owner).unwrap_or(owner);
             pms.push(PersonJson { other_user_id: other, sender_id: other, unread_message_ids: ids });
         }
@@ -72,7 +72,7 @@ mod tests {
     use actors::queries::UnreadTopic;
 
     #[test]
-    fn conversations_are_told_apart() {
+    fn unread_messages_are_grouped_by_conversation() {
         let ids = |list: &[u32]| list.iter().copied().map(MessageId).collect::<Vec<_>>();
         let talk = |users: &[u32], list: &[u32]| UnreadConversation {
             users: users.iter().copied().map(UserId).collect(),

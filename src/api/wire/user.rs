@@ -1,26 +1,26 @@
-//! Users as clients read them (api.md, User; endpoints.md 19).
+//! Users as clients read them (docs/api/users.md#user-object).
 
 use super::profile::{ValueJson, value};
 use model::{Directory, ProfileFieldId, Timestamp, User, UserId};
-use rules::avatar::{AvatarSize, avatar_url};
+use rules::avatar::{AvatarSize, avatar_url, public_avatar_url, unknown_avatar_url};
 use rules::permissions::users::{api_email, shown_delivery_email};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What a list of users is to hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Options of user objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct UserForm {
-    /// The client computes avatars from addresses that it sees.
+    /// The client computes Gravatar URLs from e-mail addresses that it sees.
     pub client_gravatar: bool,
-    /// `profile_data` for people.
+    /// Include `profile_data` of users who are not bots.
     pub profile_data: bool,
-    /// `is_active`; lists that already say so leave it out.
+    /// Include `is_active`; left out of lists of only active or only deactivated users.
     pub is_active: bool,
 }
 
-/// A User object.
+/// The user object of the API.
 #[derive(Clone, Debug, Serialize)]
 pub struct UserJson<'a> {
     user_id: UserId,
@@ -41,25 +41,25 @@ pub struct UserJson<'a> {
     is_system_bot: Option<bool>,
     role: u16,
     timezone: &'a str,
-    avatar_url: Option<Cow<'a, str>>,
+    avatar_url: Option<String>,
     avatar_version: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     profile_data: Option<BTreeMap<ProfileFieldId, ValueJson<'a>>>,
 }
 
-/// Somebody whom the reader mutes.
+/// An entry of `muted_users`.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct MutedJson {
     id: UserId,
     timestamp: u64,
 }
 
-/// Somebody whom the reader mutes, and since when.
+/// The JSON of a muted user; `since` is the time of muting.
 pub fn muted(user: UserId, since: Timestamp) -> MutedJson {
     MutedJson { id: user, timestamp: since.secs() }
 }
 
-/// When an account was created, in the text form of the specification.
+/// The creation time of an account, in the text form of the API.
 #[derive(Clone, Copy, Debug)]
 struct DateJoined(Timestamp);
 
@@ -81,9 +81,8 @@ impl Serialize for DateJoined {
     }
 }
 
-/// A user as `viewer` may see it. Without an account no person's address is shown, whatever its owner allows:
-/// "everybody" means everybody in the organization. That the viewer may know of the user at all is for the caller
-/// to have asked.
+/// A user as `viewer` sees it. Anonymous viewers never see users' e-mail addresses: the visibility "everyone" means
+/// everyone in the organization. The caller checks that the viewer may see the user at all.
 pub fn user<'a>(
     directory: &Directory,
     viewer: Option<&User>,
@@ -91,7 +90,7 @@ pub fn user<'a>(
     form: UserForm,
 ) -> UserJson<'a> {
     let bot = user.bot.as_ref();
-    // Values of fields that are gone are nobody's business.
+    // Values of deleted fields are not shown.
     let fields = directory.profile_fields();
     let profile = |user: &'a User| {
         let known = user.profile_data.iter().filter(|(field, _)| fields.get(**field).is_some());
@@ -117,22 +116,17 @@ pub fn user<'a>(
         is_system_bot: bot.filter(|bot| bot.is_system).map(|_| true),
         role: user.role.code(),
         timezone: &user.timezone,
-        // Nobody computes a picture from an address that is not shown.
-        avatar_url: avatar_url(
-            directory,
-            viewer,
-            user,
-            form.client_gravatar && !is_hidden,
-            AvatarSize::Small,
-        )
-        .map(Cow::Owned),
+        avatar_url: match is_hidden {
+            true => Some(public_avatar_url(directory, user, AvatarSize::Small)),
+            false => avatar_url(directory, viewer, user, form.client_gravatar, AvatarSize::Small),
+        },
         avatar_version: user.avatar_version,
-        // What people tell one another is not for the world.
+        // Profile data is only visible inside the organization.
         profile_data: (form.profile_data && !is_hidden && bot.is_none()).then(|| profile(user)),
     }
 }
 
-/// What somebody who must not know of a user is shown in its place, where a client needs all ids to resolve.
+/// A placeholder for a hidden user, for clients that need a record of every user id.
 pub fn unknown_user<'a>(directory: &Directory, user: &User, form: UserForm) -> UserJson<'a> {
     UserJson {
         user_id: user.id,
@@ -150,18 +144,14 @@ pub fn unknown_user<'a>(directory: &Directory, user: &User, form: UserForm) -> U
         is_system_bot: None,
         role: model::Role::Member.code(),
         timezone: "",
-        avatar_url: Some(Cow::Borrowed(UNKNOWN_AVATAR)),
+        avatar_url: Some(unknown_avatar_url(directory.realm().id, AvatarSize::Small)),
         avatar_version: 1,
         profile_data: form.profile_data.then(BTreeMap::new),
     }
 }
 
-/// The name of somebody whom the reader must not know of (endpoints.md 0.3).
+/// The name of hidden users (docs/api/permissions.md#visibility-of-users).
 pub const UNKNOWN_NAME: &str = "Unknown user";
-
-/// A picture that says nothing.
-pub const UNKNOWN_AVATAR: &str =
-    "https://secure.gravatar.com/avatar/00000000000000000000000000000000?d=mp&f=y";
 
 #[cfg(test)]
 mod tests {
@@ -171,7 +161,7 @@ mod tests {
 
     const FORM: UserForm = UserForm { client_gravatar: true, profile_data: true, is_active: true };
 
-    /// api.md, User, but for what only bots have.
+    /// The documented fields except those of bots.
     const KEYS: [&str; 16] = [
         "avatar_url",
         "avatar_version",
@@ -202,12 +192,12 @@ mod tests {
     }
 
     #[test]
-    fn people_have_the_fields_of_the_specification() {
+    fn user_has_exactly_the_documented_fields() {
         let iago = seen(Some(GUEST), IAGO, FORM);
         assert_eq!(keys(&iago), KEYS);
         assert_eq!(iago["date_joined"], "1970-01-01T00:00:00.000000+00:00");
         assert_eq!(iago["delivery_email"], "iago@zulip.com");
-        assert_eq!(iago["avatar_url"], Value::Null);
+        assert_eq!(iago["avatar_url"], "/user_avatars/1/default/1.png");
         assert_eq!(
             (&iago["is_admin"], &iago["is_owner"], &iago["role"]),
             (&json!(true), &json!(false), &json!(200))
@@ -215,11 +205,11 @@ mod tests {
         let brief = UserForm { client_gravatar: false, profile_data: false, is_active: false };
         let iago = seen(Some(GUEST), IAGO, brief);
         assert_eq!((iago.get("profile_data"), iago.get("is_active")), (None, None));
-        assert!(iago["avatar_url"].as_str().unwrap().starts_with("https://secure.gravatar.com/"));
+        assert!(iago["avatar_url"].as_str().unwrap().starts_with("/user_avatars/"));
     }
 
     #[test]
-    fn hidden_addresses_stay_hidden() {
+    fn delivery_email_follows_visibility_setting() {
         for (viewer, id, address) in [
             (Some(IAGO), CORDELIA, None),
             (Some(CORDELIA), CORDELIA, Some("cordelia@zulip.com")),
@@ -235,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn bots_say_what_they_are() {
+    fn bot_has_type_and_owner() {
         let mut directory = directory();
         let mut bot = User::clone(directory.user(GUEST).unwrap());
         let owner = Some(IAGO);
@@ -248,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn those_who_must_not_be_known_show_nothing_of_themselves() {
+    fn unknown_user_reveals_nothing() {
         let directory = directory();
         let hidden = unknown_user(&directory, directory.user(IAGO).unwrap(), FORM);
         let hidden = serde_json::to_value(hidden).unwrap();

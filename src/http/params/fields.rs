@@ -1,20 +1,22 @@
-//! The cursor an endpoint reads its parameters through: one method for each kind of value.
+//! Typed access to the parameters of a request: one method for each kind of value.
 //!
-//! Every text and code here is that of conventions, section 2. Plain strings are taken raw; everything else
-//! is JSON text.
+//! Strings are taken raw; everything else is JSON. The error texts and codes are those of the API.
 
 use super::json::{JsonField, not_json, out_of_range};
 use super::parse::Fields;
 use crate::http::error::{ApiError, Code};
 use serde::de::{DeserializeOwned, IgnoredAny};
 
+/// JSON's white space.
+const JSON_SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
+
 impl Fields {
-    /// A plain string that must be given; may be empty. Error: REQUEST_VARIABLE_MISSING.
+    /// A required string; may be empty. Error: REQUEST_VARIABLE_MISSING.
     pub fn required(&self, name: &str) -> Result<String, ApiError> {
         self.required_str(name).map(str::to_owned)
     }
 
-    /// A plain string that may be absent.
+    /// An optional string.
     pub fn optional(&self, name: &str) -> Option<String> {
         self.find(name).map(str::to_owned)
     }
@@ -29,7 +31,7 @@ impl Fields {
         self.find(name)
     }
 
-    /// A plain string under its name or an older one. Error: REQUEST_CONFUSING_VAR when both are given.
+    /// An optional string under its name or an older one. Error: REQUEST_CONFUSING_VAR if both are given.
     pub fn alias(&self, name: &str, old_name: &str) -> Result<Option<String>, ApiError> {
         match (self.find(name), self.find(old_name)) {
             (Some(_), Some(_)) => Err(confusing(name, old_name)),
@@ -37,17 +39,17 @@ impl Fields {
         }
     }
 
-    /// As [`Fields::alias`], but one of the two must be given; the newer name is the one reported missing.
+    /// As [`Fields::alias`], but required; the newer name is the one reported missing.
     pub fn required_alias(&self, name: &str, old_name: &str) -> Result<String, ApiError> {
         self.alias(name, old_name)?.ok_or_else(|| missing(name))
     }
 
-    /// A plain string out of a fixed set, which must be given. Error: `Invalid {name}`.
+    /// A required string of a fixed set. Error: `Invalid {name}`.
     pub fn one_of(&self, name: &str, choices: &[&'static str]) -> Result<&'static str, ApiError> {
         self.optional_one_of(name, choices)?.ok_or_else(|| missing(name))
     }
 
-    /// A plain string out of a fixed set, which may be absent. Error: `Invalid {name}`.
+    /// An optional string of a fixed set. Error: `Invalid {name}`.
     pub fn optional_one_of(
         &self,
         name: &str,
@@ -58,12 +60,12 @@ impl Fields {
         choice.map(|choice| Some(*choice)).ok_or_else(|| invalid(name))
     }
 
-    /// An integer that must be given and fit `T`. Errors: not valid JSON, not an integer, too small, too large.
+    /// A required integer that fits `T`. Errors: not valid JSON, not an integer, too small, too large.
     pub fn required_int<T: TryFrom<i128>>(&self, name: &str) -> Result<T, ApiError> {
         self.optional_int(name)?.ok_or_else(|| missing(name))
     }
 
-    /// An integer that may be absent. Errors as [`Fields::required_int`].
+    /// An optional integer. Errors as [`Fields::required_int`].
     pub fn optional_int<T: TryFrom<i128>>(&self, name: &str) -> Result<Option<T>, ApiError> {
         self.find(name).map(|text| parse_int(name, text)).transpose()
     }
@@ -73,23 +75,23 @@ impl Fields {
         Ok(self.optional_int(name)?.unwrap_or(default))
     }
 
-    /// The id of something, which must be given. An integer no id can have becomes one nothing has (0 or
-    /// the largest), so that the endpoint answers as for any unknown id.
+    /// A required id. Integers outside the range of ids become one that does not exist (0 or the largest), so that
+    /// the endpoint responds as for any unknown id.
     pub fn required_id(&self, name: &str) -> Result<u32, ApiError> {
         self.optional_id(name)?.ok_or_else(|| missing(name))
     }
 
-    /// The id of something, which may be absent; otherwise as [`Fields::required_id`].
+    /// An optional id; otherwise as [`Fields::required_id`].
     pub fn optional_id(&self, name: &str) -> Result<Option<u32>, ApiError> {
         Ok(self.find(name).map(|text| parse_big_int(name, text)).transpose()?.map(saturate_id))
     }
 
-    /// A boolean that must be given: `true` or `false`. Errors: not valid JSON, not a boolean.
+    /// A required boolean: `true` or `false`. Errors: not valid JSON, not a boolean.
     pub fn required_bool(&self, name: &str) -> Result<bool, ApiError> {
         self.optional_bool(name)?.ok_or_else(|| missing(name))
     }
 
-    /// A boolean that may be absent. Errors as [`Fields::required_bool`].
+    /// An optional boolean. Errors as [`Fields::required_bool`].
     pub fn optional_bool(&self, name: &str) -> Result<Option<bool>, ApiError> {
         match self.find(name) {
             None => Ok(None),
@@ -104,28 +106,18 @@ impl Fields {
         Ok(self.optional_bool(name)?.unwrap_or(default))
     }
 
-    /// A number, whole or not, that may be absent. Errors: not valid JSON, not a float.
-    pub fn optional_float(&self, name: &str) -> Result<Option<f64>, ApiError> {
-        self.find(name).map(|text| parse_typed(name, text, "is not a float")).transpose()
-    }
-
-    /// A JSON string (with its quotes) that may be absent. Errors: not valid JSON, not a string.
-    pub fn optional_json_string(&self, name: &str) -> Result<Option<String>, ApiError> {
-        self.find(name).map(|text| parse_typed(name, text, "is not a string")).transpose()
-    }
-
     /// A string with or without the quotes of JSON, for parameters whose form changed over time.
     pub fn optional_loose_string(&self, name: &str) -> Option<String> {
         let text = self.find(name)?;
         Some(serde_json::from_str(text).unwrap_or_else(|_| text.to_owned()))
     }
 
-    /// A list of integers that must be given. Errors: not valid JSON, not a list, and those of its elements.
+    /// A required list of integers. Errors: not valid JSON, not a list, and those of its elements.
     pub fn required_ints<T: TryFrom<i128> + DeserializeOwned>(&self, name: &str) -> Result<Vec<T>, ApiError> {
         self.optional_ints(name)?.ok_or_else(|| missing(name))
     }
 
-    /// A list of integers that may be absent. Errors as [`Fields::required_ints`].
+    /// An optional list of integers. Errors as [`Fields::required_ints`].
     pub fn optional_ints<T: TryFrom<i128> + DeserializeOwned>(
         &self,
         name: &str,
@@ -134,29 +126,29 @@ impl Fields {
         if let Ok(list) = serde_json::from_str(text) {
             return Ok(Some(list));
         }
-        // Not what it should be: read it again, to say where.
+        // Parsed again as generic JSON, to find the place of the error.
         let field = JsonField::parse(name, text)?;
         field.root().list()?.iter().map(|item| item.int()).collect::<Result<_, _>>().map(Some)
     }
 
-    /// A list of ids that must be given; ids nothing can have as in [`Fields::required_id`].
+    /// A required list of ids; out-of-range ids as in [`Fields::required_id`].
     pub fn required_ids(&self, name: &str) -> Result<Vec<u32>, ApiError> {
         let list: Vec<i128> = self.required_ints(name)?;
         Ok(list.into_iter().map(saturate_id).collect())
     }
 
-    /// A list of ids that may be absent; otherwise as [`Fields::required_ids`].
+    /// An optional list of ids; otherwise as [`Fields::required_ids`].
     pub fn optional_ids(&self, name: &str) -> Result<Option<Vec<u32>>, ApiError> {
         let list: Option<Vec<i128>> = self.optional_ints(name)?;
         Ok(list.map(|list| list.into_iter().map(saturate_id).collect()))
     }
 
-    /// A list of strings that must be given. Errors: not valid JSON, not a list, an element not a string.
+    /// A required list of strings. Errors: not valid JSON, not a list, an element not a string.
     pub fn required_strings(&self, name: &str) -> Result<Vec<String>, ApiError> {
         self.optional_strings(name)?.ok_or_else(|| missing(name))
     }
 
-    /// A list of strings that may be absent. Errors as [`Fields::required_strings`].
+    /// An optional list of strings. Errors as [`Fields::required_strings`].
     pub fn optional_strings(&self, name: &str) -> Result<Option<Vec<String>>, ApiError> {
         let Some(text) = self.find(name) else { return Ok(None) };
         let field = JsonField::parse(name, text)?;
@@ -164,12 +156,12 @@ impl Fields {
         strings.iter().map(|item| item.string().map(str::to_owned)).collect::<Result<_, _>>().map(Some)
     }
 
-    /// Any JSON that must be given. Error: not valid JSON.
+    /// A required JSON value of any type. Error: not valid JSON.
     pub fn required_json(&self, name: &str) -> Result<JsonField, ApiError> {
         self.optional_json(name)?.ok_or_else(|| missing(name))
     }
 
-    /// Any JSON that may be absent. Error: not valid JSON.
+    /// An optional JSON value of any type. Error: not valid JSON.
     pub fn optional_json(&self, name: &str) -> Result<Option<JsonField>, ApiError> {
         self.find(name).map(|text| JsonField::parse(name, text)).transpose()
     }
@@ -184,7 +176,7 @@ pub fn check_length_max(name: &str, text: &str, chars_max: usize) -> Result<(), 
     Ok(())
 }
 
-/// Refuses an empty text: `{name} cannot be blank`. Strip first where the endpoint does.
+/// Refuses an empty text: `{name} cannot be blank`. Strip first if the endpoint does.
 pub fn check_not_blank(name: &str, text: &str) -> Result<(), ApiError> {
     if text.is_empty() {
         return Err(ApiError::bad_request(format!("{name} cannot be blank")));
@@ -198,7 +190,7 @@ impl ApiError {
         missing(name)
     }
 
-    /// `Invalid {name}`: not one of the values it can have.
+    /// `Invalid {name}`: not one of the allowed values.
     pub fn invalid_parameter(name: &str) -> Self {
         invalid(name)
     }
@@ -233,8 +225,9 @@ fn parse_int<T: TryFrom<i128>>(name: &str, text: &str) -> Result<T, ApiError> {
     T::try_from(number).map_err(|_| out_of_range(name, number < 0))
 }
 
-/// JSON's integers without surrounding space; what exceeds 128 bits becomes the nearest bound.
+/// A JSON integer, with or without white space around it; numbers beyond 128 bits become the nearest bound.
 fn parse_big_int(name: &str, text: &str) -> Result<i128, ApiError> {
+    let text = text.trim_matches(JSON_SPACE);
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
     let is_integer = match digits {
         [] => false,
@@ -252,7 +245,7 @@ fn parse_typed<T: DeserializeOwned>(name: &str, text: &str, what: &str) -> Resul
     serde_json::from_str(text).map_err(|_| mistyped(name, text, what))
 }
 
-/// Not JSON at all, or JSON of another type.
+/// The error for a value that is not JSON, or JSON of another type.
 fn mistyped(name: &str, text: &str, what: &str) -> ApiError {
     match serde_json::from_str::<IgnoredAny>(text) {
         Ok(_) => ApiError::bad_request(format!("{name} {what}")),

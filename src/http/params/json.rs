@@ -1,4 +1,4 @@
-//! Looking inside a parameter that is JSON, with the place of a fault spelled as clients know it.
+//! Access to the inside of a JSON parameter, with the place of an error as clients know it.
 //!
 //! `messages[2] is not an integer`, `subscription_data[0]["stream_id"] is not an integer`.
 
@@ -25,13 +25,13 @@ impl JsonField {
         Json { place: self.name.clone(), value: &self.value }
     }
 
-    /// The value itself, for those who have their own reader.
+    /// The value itself, for custom parsing.
     pub fn into_value(self) -> Value {
         self.value
     }
 }
 
-/// One value somewhere inside a parameter.
+/// One value inside a parameter.
 #[derive(Clone, Debug)]
 pub struct Json<'a> {
     place: String,
@@ -39,12 +39,12 @@ pub struct Json<'a> {
 }
 
 impl<'a> Json<'a> {
-    /// Where this value stands, as in error texts.
+    /// The place of this value, as in error texts.
     pub fn place(&self) -> &str {
         &self.place
     }
 
-    /// The value without any expectation.
+    /// The raw value.
     pub fn value(&self) -> &'a Value {
         self.value
     }
@@ -82,13 +82,13 @@ impl<'a> Json<'a> {
         Ok(JsonObject { place: self.place.clone(), members })
     }
 
-    /// An error about this place: `{place} {what}`.
+    /// An error at this place: `{place} {what}`.
     pub fn fault(&self, what: &str) -> ApiError {
         ApiError::bad_request(format!("{} {what}", self.place))
     }
 }
 
-/// An object somewhere inside a parameter.
+/// An object inside a parameter.
 #[derive(Clone, Debug)]
 pub struct JsonObject<'a> {
     place: String,
@@ -96,13 +96,13 @@ pub struct JsonObject<'a> {
 }
 
 impl<'a> JsonObject<'a> {
-    /// A member that must be there; else `{place}["{key}"] field is missing`.
+    /// A required member; else `{place}["{key}"] field is missing`.
     pub fn required(&self, key: &str) -> Result<Json<'a>, ApiError> {
         let missing = || ApiError::bad_request(format!("{} field is missing", self.place_of(key)));
         self.optional(key).ok_or_else(missing)
     }
 
-    /// A member that may be absent. An explicit null is a value.
+    /// An optional member. An explicit null is a value.
     pub fn optional(&self, key: &str) -> Option<Json<'a>> {
         self.members.get(key).map(|value| Json { place: self.place_of(key), value })
     }

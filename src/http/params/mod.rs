@@ -1,7 +1,7 @@
-//! Request parameters: from the query string and the body of any method, to a typed request.
+//! Request parameters: from the query string and the body of any method to a typed request.
 //!
-//! `parse` turns bytes into names and values, `fields` hands them out one by one with the texts of
-//! conventions, section 2, and `json` looks inside those that are JSON. What no endpoint read is reported.
+//! `parse` turns bytes into names and values, `fields` gives typed access to them with the API's error texts, and
+//! `json` does so inside JSON values. Parameters that no endpoint read are reported.
 
 mod fields;
 mod json;
@@ -18,14 +18,14 @@ use super::error::ApiError;
 
 /// A request that can be read from parameters.
 ///
-/// Read in declaration order: the first fault is the one reported. Read everything here, also what a shared
-/// helper needs, because whatever is not read is named in `ignored_parameters_unsupported`.
+/// Read in declaration order: the first error is the one reported. Read everything here, also for shared helpers,
+/// because parameters that are not read are listed in `ignored_parameters_unsupported`.
 pub trait FromFields: Sized {
-    /// Takes the parameters it knows; the error is the answer.
+    /// Reads the known parameters; the error is the response.
     fn from_fields(fields: &Fields) -> Result<Self, ApiError>;
 }
 
-/// For endpoints whose parameters are all in the path: nothing is read, everything is reported.
+/// For endpoints whose parameters are all in the path: nothing is read, everything is reported as ignored.
 impl FromFields for () {
     fn from_fields(_: &Fields) -> Result<Self, ApiError> {
         Ok(())

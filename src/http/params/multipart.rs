@@ -1,62 +1,102 @@
-//! `multipart/form-data` that is already in memory: its parameters, one after the other.
-//!
-//! Parts with a file name are skipped here; endpoints that take files read their body as it comes (`http::upload`).
+//! `multipart/form-data`, taken apart as it arrives: by `parse` for parameters that are in memory, by `http::upload` for
+//! bodies with files.
 
 use crate::http::error::ApiError;
+use bytes::{Buf, Bytes, BytesMut};
 
 /// Longest boundary accepted, in bytes. RFC 2046 allows 70.
 pub(super) const BOUNDARY_BYTES_MAX: usize = 200;
 
-/// The answer to a body that does not follow its own boundary.
+/// The error for a body that does not follow its boundary.
 pub(in crate::http) fn malformed() -> ApiError {
     ApiError::bad_request("Malformed multipart body")
 }
 
-/// Calls `visit` with name and value of every part that is no file.
-pub(super) fn each_field(
-    body: &[u8],
-    boundary: &str,
-    mut visit: impl FnMut(&[u8], &[u8]) -> Result<(), ApiError>,
-) -> Result<(), ApiError> {
-    let delimiter = format!("\r\n--{boundary}");
-    let delimiter = delimiter.as_bytes();
-    let mut rest = if body.starts_with(&delimiter[2..]) {
-        &body[delimiter.len() - 2..]
-    } else {
-        after(body, delimiter).ok_or_else(malformed)?
-    };
-    // Here `rest` always stands right behind a delimiter.
-    while !rest.starts_with(b"--") {
-        let line_end = find(rest, b"\r\n").ok_or_else(malformed)?;
-        if !rest[..line_end].iter().all(|byte| matches!(byte, b' ' | b'\t')) {
-            return Err(malformed());
-        }
-        // Keeps the line end, so that a part without any header also ends in an empty line.
-        let headers_end = find(&rest[line_end..], b"\r\n\r\n").ok_or_else(malformed)? + line_end;
-        let content = &rest[headers_end + 4..];
-        let content_end = find(content, delimiter).ok_or_else(malformed)?;
-        match parse_disposition(&rest[line_end..headers_end])? {
-            Part::Field(name) => visit(&name, &content[..content_end])?,
-            Part::File { .. } => {}
-        }
-        rest = &content[content_end + delimiter.len()..];
-    }
-    Ok(())
-}
-
 /// What a part is, by its headers.
 pub(in crate::http) enum Part {
-    /// A parameter of this name.
     Field(Vec<u8>),
-    /// A file; its name is empty where a form had a place for one and nobody chose any.
+    /// A file; its name is empty where a form had a place for one and none was chosen.
     File {
         /// The name of the file, as sent.
         file_name: Vec<u8>,
+        /// The type of the file, as sent.
+        content_type: Option<String>,
     },
 }
 
+/// The next piece of a body.
+pub(in crate::http) enum Event {
+    /// More bytes are needed: [`Multipart::feed`].
+    Incomplete,
+    Part(Part),
+    /// Some of the content of the part that began last; before the first part, the preamble.
+    Content(Bytes),
+    PartEnd,
+    End,
+}
+
+/// Takes a body apart as it arrives. Holds no more of it than was fed and not yet taken.
+pub(in crate::http) struct Multipart {
+    buffer: BytesMut,
+    delimiter: Vec<u8>,
+    headers_bytes_max: usize,
+    is_in_content: bool,
+}
+
+impl Multipart {
+    /// The preamble of a body is read like the content of a part that never began.
+    pub fn new(boundary: &str, headers_bytes_max: usize) -> Self {
+        // So that a delimiter at the very beginning is like any other.
+        let buffer = BytesMut::from(&b"\r\n"[..]);
+        let delimiter = format!("\r\n--{boundary}").into_bytes();
+        Self { buffer, delimiter, headers_bytes_max, is_in_content: true }
+    }
+
+    /// Adds the next bytes of the body.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// # Errors
+    /// For a body that does not follow its boundary, and for headers that are too long.
+    pub fn next(&mut self) -> Result<Event, ApiError> {
+        if self.is_in_content { Ok(self.next_content()) } else { self.next_headers() }
+    }
+
+    fn next_content(&mut self) -> Event {
+        // Without a delimiter, the last bytes may be the beginning of one.
+        let end = match find(&self.buffer, &self.delimiter) {
+            Some(0) => {
+                self.buffer.advance(self.delimiter.len());
+                self.is_in_content = false;
+                return Event::PartEnd;
+            }
+            Some(end) => end,
+            None => (self.buffer.len() + 1).saturating_sub(self.delimiter.len()),
+        };
+        if end == 0 { Event::Incomplete } else { Event::Content(self.buffer.split_to(end).freeze()) }
+    }
+
+    fn next_headers(&mut self) -> Result<Event, ApiError> {
+        if self.buffer.starts_with(b"--") {
+            return Ok(Event::End);
+        }
+        let Some(end) = find(&self.buffer, b"\r\n\r\n") else {
+            let is_too_long = self.buffer.len() > self.headers_bytes_max;
+            return if is_too_long { Err(malformed()) } else { Ok(Event::Incomplete) };
+        };
+        let headers = self.buffer.split_to(end + 4);
+        let line_end = find(&headers, b"\r\n").ok_or_else(malformed)?;
+        if !headers[..line_end].iter().all(|byte| matches!(byte, b' ' | b'\t')) {
+            return Err(malformed());
+        }
+        self.is_in_content = true;
+        parse_headers(&headers[line_end..]).map(Event::Part)
+    }
+}
+
 /// The value of a header of a part.
-pub(in crate::http) fn header<'h>(headers: &'h [u8], name: &str) -> Option<&'h [u8]> {
+fn header<'h>(headers: &'h [u8], name: &str) -> Option<&'h [u8]> {
     headers.split(|byte| *byte == b'\n').find_map(|line| {
         let colon = line.iter().position(|byte| *byte == b':')?;
         let is_it = line[..colon].trim_ascii().eq_ignore_ascii_case(name.as_bytes());
@@ -64,8 +104,8 @@ pub(in crate::http) fn header<'h>(headers: &'h [u8], name: &str) -> Option<&'h [
     })
 }
 
-/// Finds `Content-Disposition: form-data; name="…"` among the header lines of a part.
-pub(in crate::http) fn parse_disposition(headers: &[u8]) -> Result<Part, ApiError> {
+/// Reads `Content-Disposition: form-data; name="…"` and the type of a file.
+fn parse_headers(headers: &[u8]) -> Result<Part, ApiError> {
     let line = header(headers, "content-disposition").ok_or_else(malformed)?;
     let (mut name, mut file_name) = (None, None);
     let mut rest = line;
@@ -82,7 +122,11 @@ pub(in crate::http) fn parse_disposition(headers: &[u8]) -> Result<Part, ApiErro
         rest = &rest[equals + 1 + taken..];
     }
     match file_name {
-        Some(file_name) => Ok(Part::File { file_name }),
+        Some(file_name) => {
+            let content_type = header(headers, "content-type");
+            let content_type = content_type.and_then(|value| std::str::from_utf8(value).ok());
+            Ok(Part::File { file_name, content_type: content_type.map(str::to_owned) })
+        }
         None => name.map(Part::Field).ok_or_else(malformed),
     }
 }
@@ -111,12 +155,8 @@ fn parse_value(text: &[u8]) -> (Vec<u8>, usize) {
     (value, text.len())
 }
 
-fn after<'a>(haystack: &'a [u8], needle: &[u8]) -> Option<&'a [u8]> {
-    find(haystack, needle).map(|at| &haystack[at + needle.len()..])
-}
-
-/// Every needle here starts with a carriage return, which is rare in text: skip from one to the next.
-pub(in crate::http) fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+/// Every needle here begins with a carriage return, which is rare in text: skip from one to the next.
+fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     let mut from = 0;
     loop {
         let at = from + haystack[from..].iter().position(|byte| *byte == needle[0])?;

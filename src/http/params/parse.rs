@@ -1,22 +1,27 @@
-//! From the bytes of a query string and a body to names and values, decoded once into one buffer.
+//! Parses the bytes of a query string and a body into names and values, decoded once into one buffer.
 //!
-//! Form-encoded and multipart bodies are read; any other body counts as empty.
+//! Form-encoded and multipart bodies are read; any other body has no parameters, and is remembered as not read.
 
-use super::multipart;
+use super::multipart::{BOUNDARY_BYTES_MAX, Event, Multipart, Part, malformed};
 use crate::http::error::ApiError;
+use serde::de::IgnoredAny;
 use std::cell::Cell;
+use std::collections::BTreeMap;
 
-/// Most parameters one request may carry, query and body together.
+/// Maximum number of parameters of a request, query and body together.
 const FIELDS_MAX: usize = 1000;
+/// Bytes of a multipart body in memory that are copied at a time.
+const CHUNK_BYTES: usize = 16 << 10;
 
-/// How a body holds its parameters.
+/// The encoding of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BodyKind {
-    /// `application/x-www-form-urlencoded`.
     Form,
     /// `multipart/form-data` with this boundary. Parts with a file name are no parameters.
     Multipart(String),
-    /// JSON, none, or anything else: read as empty.
+    /// `application/json`: read as empty, but for the names in it, which are reported as ignored.
+    Json,
+    /// None, or anything else: read as empty.
     Other,
 }
 
@@ -28,6 +33,9 @@ impl BodyKind {
         if kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
             return Ok(Self::Form);
         }
+        if kind.eq_ignore_ascii_case("application/json") {
+            return Ok(Self::Json);
+        }
         if !kind.eq_ignore_ascii_case("multipart/form-data") {
             return Ok(Self::Other);
         }
@@ -36,24 +44,51 @@ impl BodyKind {
                 && name.trim().eq_ignore_ascii_case("boundary")
             {
                 let boundary = value.trim().trim_matches('"');
-                if !boundary.is_empty() && boundary.len() <= multipart::BOUNDARY_BYTES_MAX {
+                if !boundary.is_empty() && boundary.len() <= BOUNDARY_BYTES_MAX {
                     return Ok(Self::Multipart(boundary.to_owned()));
                 }
             }
         }
-        Err(multipart::malformed())
+        Err(malformed())
     }
 }
 
 /// The parameters of one request, and which of them were read.
 ///
-/// Body parameters stand after those of the query, so that the last one of a name wins.
+/// Body parameters follow those of the query, so that the last one of a name wins.
 #[derive(Debug, Default)]
 pub struct Fields {
     text: String,
     pairs: Vec<Pair>,
     /// Index in `pairs` of the first parameter of the body.
     body_from: usize,
+    /// The body, if its encoding is not read.
+    unread: Unread,
+}
+
+/// A body that was not read.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Unread {
+    is_there: bool,
+    /// The names in it, if it is a JSON object.
+    names: Vec<String>,
+}
+
+impl Unread {
+    fn of(kind: &BodyKind, body: &[u8]) -> Self {
+        match kind {
+            BodyKind::Form | BodyKind::Multipart(_) => Self::default(),
+            BodyKind::Other => Self { is_there: !body.is_empty(), names: Vec::new() },
+            BodyKind::Json => match serde_json::from_slice::<Option<BTreeMap<String, IgnoredAny>>>(body) {
+                Ok(object) => {
+                    let names: Vec<String> =
+                        object.unwrap_or_default().into_keys().take(FIELDS_MAX).collect();
+                    Self { is_there: !names.is_empty(), names }
+                }
+                Err(_) => Self { is_there: !body.trim_ascii().is_empty(), names: Vec::new() },
+            },
+        }
+    }
 }
 
 /// `text[start..value_start]` is the name, `text[value_start..end]` the value.
@@ -66,7 +101,7 @@ struct Pair {
 }
 
 impl Fields {
-    /// Reads both sources. Fails on bytes that are not UTF-8, malformed multipart, and too many parameters.
+    /// Parses both sources. Fails on bytes that are not UTF-8, malformed multipart, and too many parameters.
     pub fn parse(query: &[u8], kind: &BodyKind, body: &[u8]) -> Result<Self, ApiError> {
         let mut builder = Builder {
             bytes: Vec::with_capacity(query.len() + body.len()),
@@ -77,14 +112,20 @@ impl Fields {
         match kind {
             BodyKind::Form => builder.read_form(body)?,
             BodyKind::Multipart(boundary) => {
-                multipart::each_field(body, boundary, |name, value| builder.push(name, value))?;
+                builder.read_multipart(body, boundary)?;
             }
-            BodyKind::Other => {}
+            BodyKind::Json | BodyKind::Other => {}
         }
-        builder.finish(body_from)
+        Ok(Self { unread: Unread::of(kind, body), ..builder.finish(body_from)? })
     }
 
-    /// The same of a body that was taken apart before: names and values of its parameters, in their order.
+    /// Whether there was a body in an encoding that is not read. An empty JSON object, which some clients always
+    /// send, does not count.
+    pub fn has_unread_body(&self) -> bool {
+        self.unread.is_there
+    }
+
+    /// As `parse`, for a body that was parsed before: names and values of its parameters, in their order.
     pub(in crate::http) fn of_parts(query: &[u8], parts: &[(Vec<u8>, Vec<u8>)]) -> Result<Self, ApiError> {
         let mut builder = Builder { bytes: Vec::with_capacity(query.len()), pairs: Vec::new() };
         builder.read_form(query)?;
@@ -93,7 +134,7 @@ impl Fields {
         builder.finish(body_from)
     }
 
-    /// The value that counts: the last one of that name. Marks every one of that name as read.
+    /// The effective value: the last one of that name. Marks all of that name as read.
     pub(super) fn find(&self, name: &str) -> Option<&str> {
         let mut found = None;
         for pair in &self.pairs {
@@ -111,12 +152,13 @@ impl Fields {
         Some(&self.text[pair.value_start..pair.end])
     }
 
-    /// Names nobody read, sorted, each once. `client` and `method` belong to every endpoint.
+    /// The names that were not read, sorted and without duplicates. `client` and `method` belong to every endpoint.
     pub fn ignored(&self) -> Vec<String> {
-        let mut names = Vec::new();
+        let mut names: Vec<String> = Vec::new();
+        names.extend(self.unread.names.iter().filter(|name| !is_everybodys(name)).cloned());
         for pair in self.pairs.iter().filter(|pair| !pair.read.get()) {
             let name = self.name(pair);
-            if name != "client" && name != "method" {
+            if !is_everybodys(name) {
                 names.push(name.to_owned());
             }
         }
@@ -128,6 +170,11 @@ impl Fields {
     fn name(&self, pair: &Pair) -> &str {
         &self.text[pair.start..pair.value_start]
     }
+}
+
+/// Parameters that every endpoint takes.
+fn is_everybodys(name: &str) -> bool {
+    name == "client" || name == "method"
 }
 
 struct Builder {
@@ -154,6 +201,30 @@ impl Builder {
         Ok(())
     }
 
+    /// Parts with a file name are skipped.
+    fn read_multipart(&mut self, body: &[u8], boundary: &str) -> Result<(), ApiError> {
+        let mut parts = Multipart::new(boundary, usize::MAX);
+        let mut chunks = body.chunks(CHUNK_BYTES);
+        let mut open = None;
+        loop {
+            match parts.next()? {
+                Event::Incomplete => parts.feed(chunks.next().ok_or_else(malformed)?),
+                Event::Part(Part::Field(name)) => {
+                    let start = self.bytes.len();
+                    self.bytes.extend_from_slice(&name);
+                    open = Some((start, self.bytes.len()));
+                }
+                Event::Part(Part::File { .. }) => open = None,
+                Event::Content(piece) if open.is_some() => self.bytes.extend_from_slice(&piece),
+                Event::Content(_) => {}
+                Event::PartEnd => {
+                    open.take().map_or(Ok(()), |(start, value_start)| self.close(start, value_start))?;
+                }
+                Event::End => return Ok(()),
+            }
+        }
+    }
+
     fn push(&mut self, name: &[u8], value: &[u8]) -> Result<(), ApiError> {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(name);
@@ -170,7 +241,7 @@ impl Builder {
         Ok(())
     }
 
-    /// One check for the whole buffer; a character must not straddle two parameters either.
+    /// One check for the whole buffer; a character must not span two parameters either.
     fn finish(self, body_from: usize) -> Result<Fields, ApiError> {
         let Self { bytes, pairs } = self;
         let text = match String::from_utf8(bytes) {
@@ -182,11 +253,11 @@ impl Builder {
                 return Err(not_utf8(text.as_bytes(), &pairs));
             }
         }
-        Ok(Fields { text, pairs, body_from })
+        Ok(Fields { text, pairs, body_from, unread: Unread::default() })
     }
 }
 
-/// Names the first parameter whose bytes are not text.
+/// Names the first parameter whose bytes are not UTF-8.
 fn not_utf8(bytes: &[u8], pairs: &[Pair]) -> ApiError {
     for pair in pairs {
         let Ok(name) = std::str::from_utf8(&bytes[pair.start..pair.value_start]) else { break };
@@ -197,11 +268,11 @@ fn not_utf8(bytes: &[u8], pairs: &[Pair]) -> ApiError {
     ApiError::bad_request("Parameter name is not valid UTF-8")
 }
 
-/// Undoes form encoding: `+` is a space, `%41` is `A`, a `%` without two hex digits is itself.
+/// Decodes form encoding: `+` is a space, `%41` is `A`, a `%` without two hex digits is itself.
 fn decode_into(out: &mut Vec<u8>, encoded: &[u8]) {
     let digit_at = |at: usize| encoded.get(at).and_then(|byte| hex_digit(*byte));
     let mut at = 0;
-    // Byte by byte: there is a space after every few letters, so longer pieces do not pay.
+    // Byte by byte: there is a space after every few letters, so copying longer runs does not pay.
     while at < encoded.len() {
         let (byte, taken) = match encoded[at] {
             b'+' => (b' ', 1),

@@ -5,23 +5,20 @@ use crate::ids::{ChannelId, FolderId, RecipientId, UserId};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Which topics a channel allows (api.md, Channel).
+/// Which topics a channel allows (docs/api/topics.md#topics-policy).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TopicsPolicy {
-    /// What the organization says.
+    /// The organization's setting applies.
     #[default]
     Inherit,
-    /// Named topics and the empty one.
     AllowEmptyTopic,
-    /// Named topics only.
     DisableEmptyTopic,
-    /// Only the empty topic.
     EmptyTopicOnly,
 }
 
 impl TopicsPolicy {
-    /// The word on the wire.
-    pub fn word(self) -> &'static str {
+    /// The value in the API.
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Inherit => "inherit",
             Self::AllowEmptyTopic => "allow_empty_topic",
@@ -30,41 +27,31 @@ impl TopicsPolicy {
         }
     }
 
-    /// The policy with a wire word.
-    pub fn from_word(word: &str) -> Option<Self> {
+    /// The policy with an API value.
+    pub fn from_name(word: &str) -> Option<Self> {
         [Self::Inherit, Self::AllowEmptyTopic, Self::DisableEmptyTopic, Self::EmptyTopicOnly]
             .into_iter()
-            .find(|policy| policy.word() == word)
+            .find(|policy| policy.as_str() == word)
     }
 }
 
 /// Who may do what in a channel; field = wire name without `can_` and `_group`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChannelPermissions {
-    /// `can_add_subscribers_group`
     pub add_subscribers: GroupSetting,
-    /// `can_administer_channel_group`
     pub administer_channel: GroupSetting,
-    /// `can_delete_any_message_group`
     pub delete_any_message: GroupSetting,
-    /// `can_delete_own_message_group`
     pub delete_own_message: GroupSetting,
-    /// `can_move_messages_out_of_channel_group`
     pub move_messages_out_of_channel: GroupSetting,
-    /// `can_move_messages_within_channel_group`
     pub move_messages_within_channel: GroupSetting,
-    /// `can_remove_subscribers_group`
     pub remove_subscribers: GroupSetting,
-    /// `can_resolve_topics_group`
     pub resolve_topics: GroupSetting,
-    /// `can_send_message_group`
     pub send_message: GroupSetting,
-    /// `can_subscribe_group`
     pub subscribe: GroupSetting,
 }
 
 impl ChannelPermissions {
-    /// The same for everything.
+    /// The same value for all permissions.
     pub fn all(setting: GroupSetting) -> Self {
         Self {
             add_subscribers: setting.clone(),
@@ -84,42 +71,35 @@ impl ChannelPermissions {
 /// A channel: who may read follows from its privacy and its subscriptions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Channel {
-    /// Unique in the organization.
     pub id: ChannelId,
-    /// What `recipient_id` of its messages says.
+    /// `recipient_id` of its messages.
     pub recipient: RecipientId,
     /// Unique without regard to case, archived channels included.
     pub name: String,
-    /// Markdown source.
+    /// Description as Markdown source.
     pub description: String,
-    /// HTML of the description.
     pub rendered_description: String,
-    /// When it was created.
     pub created: Timestamp,
-    /// Who created it, when known.
     pub creator: Option<UserId>,
-    /// Private.
+    /// Only invited users can subscribe (private channel).
     pub invite_only: bool,
     /// Readable without an account.
     pub is_web_public: bool,
-    /// New subscribers see what was sent before; false only for private channels (protected history).
+    /// New subscribers can read earlier messages; false only for private channels (protected history).
     pub history_public_to_subscribers: bool,
-    /// No longer in use; readable, not writable.
+    /// Read-only and hidden by clients.
     pub is_archived: bool,
-    /// Days until messages are deleted; none inherits, -1 is for ever.
+    /// Days until messages are deleted; none inherits, -1 keeps them permanently.
     pub message_retention_days: Option<i32>,
-    /// Which topics are allowed.
     pub topics_policy: TopicsPolicy,
-    /// Folder it is shown in.
     pub folder: Option<FolderId>,
-    /// Whether somebody wrote recently; clients hide inactive channels.
+    /// Whether there were messages recently; clients hide inactive channels.
     pub is_recently_active: bool,
-    /// Who may do what.
     pub permissions: ChannelPermissions,
 }
 
 impl Channel {
-    /// A public channel, without a description, that somebody is about to write to.
+    /// A new public channel without a description.
     pub fn new(
         id: ChannelId,
         recipient: RecipientId,
@@ -148,23 +128,18 @@ impl Channel {
     }
 }
 
-/// A folder in which clients show channels together (companions.md 6).
+/// A folder in which clients group channels (docs/api/channels.md#channel-folders).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChannelFolder {
-    /// Unique in the organization.
     pub id: FolderId,
     /// Unique without regard to case.
     pub name: String,
-    /// Markdown source.
+    /// Description as Markdown source.
     pub description: String,
-    /// HTML of the description.
     pub rendered_description: String,
-    /// Where it stands among the folders; smaller is earlier.
+    /// Position among the folders; smaller is earlier.
     pub order: u32,
-    /// When it was made.
     pub created: Timestamp,
-    /// Who made it.
     pub creator: UserId,
-    /// No longer in use.
     pub is_archived: bool,
 }

@@ -3,11 +3,11 @@
 use crate::ids::{RecipientId, UserId};
 use serde::{Deserialize, Serialize};
 
-/// A set of people who write to each other; made by its first message.
+/// A direct conversation between a set of users; created by its first message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DirectConversation {
-    /// What `recipient_id` of its messages says.
+    /// `recipient_id` of its messages.
     pub recipient: RecipientId,
-    /// Everybody in it, sorted; one alone is a conversation with oneself.
+    /// All participants, sorted; a single one for messages to oneself.
     pub users: Vec<UserId>,
 }

@@ -1,4 +1,4 @@
-//! The directory of an organization: everybody and everything in it but the messages.
+//! The directory of an organization: all of its records except messages.
 //!
 //! Built on persistent maps: a clone is a snapshot that costs a few reference counts, and a change
 //! copies only the path to what changed. `put_*` set absolute values, so applying twice is harmless.
@@ -9,6 +9,8 @@ mod invitations;
 mod personal;
 mod pictures;
 mod push;
+mod records;
+mod sameness;
 
 use crate::bot::BotConfig;
 use crate::channel::{Channel, ChannelFolder};
@@ -17,18 +19,15 @@ use crate::group::UserGroup;
 use crate::ids::{ChannelId, FolderId, GroupId, InvitationId, RecipientId, UserId};
 use crate::invitation::Invitation;
 use crate::lists::RealmLists;
-use crate::personal::{NavigationView, UserStatus};
 use crate::profile_field::ProfileFields;
 use crate::realm::Realm;
 use crate::subscription::Subscription;
-use crate::time::Timestamp;
 use crate::topic::{TopicKey, UserTopic, VisibilityPolicy};
 use crate::user::User;
 use imbl::{HashMap, OrdMap, OrdSet};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Users → their subscription, of one channel.
+/// The subscriptions of one channel by user.
 pub type Subscribers = OrdMap<UserId, Arc<Subscription>>;
 
 /// A snapshot of an organization without its messages.
@@ -42,7 +41,7 @@ pub struct Directory {
     channels_by_name: HashMap<String, ChannelId>,
     groups: OrdMap<GroupId, Arc<UserGroup>>,
     groups_by_name: HashMap<String, GroupId>,
-    /// Group → everybody in it, nested groups resolved: a permission check is one look-up.
+    /// All direct and indirect members by group: a permission check is one lookup.
     group_members: OrdMap<GroupId, OrdSet<UserId>>,
     subscribers: OrdMap<ChannelId, Subscribers>,
     subscriber_counts: OrdMap<ChannelId, u32>,
@@ -52,23 +51,17 @@ pub struct Directory {
     user_directs: OrdMap<UserId, OrdSet<RecipientId>>,
     user_topics: OrdMap<(UserId, ChannelId, TopicKey), Arc<UserTopic>>,
     folders: OrdMap<FolderId, Arc<ChannelFolder>>,
-    alert_words: OrdMap<UserId, Arc<[String]>>,
-    statuses: OrdMap<UserId, Arc<UserStatus>>,
-    /// (who mutes, whom) → since when.
-    muted_users: OrdMap<(UserId, UserId), Timestamp>,
-    /// Muted → who mutes them: asked for each message.
-    muters: OrdMap<UserId, OrdSet<UserId>>,
-    navigation_views: OrdMap<(UserId, String), Arc<NavigationView>>,
+    personal: records::PersonalRecords,
     profile_fields: Arc<ProfileFields>,
     bot_configs: OrdMap<UserId, Arc<BotConfig>>,
-    push: push::PushRecords,
-    pictures: pictures::PictureRecords,
+    push: records::PushRecords,
+    pictures: records::PictureRecords,
     lists: Arc<RealmLists>,
     invitations: OrdMap<InvitationId, Arc<Invitation>>,
 }
 
 impl Directory {
-    /// An organization with nobody in it.
+    /// An organization without users.
     pub fn new(realm: Realm) -> Self {
         Self {
             realm: Arc::new(realm),
@@ -88,36 +81,32 @@ impl Directory {
             user_directs: OrdMap::new(),
             user_topics: OrdMap::new(),
             folders: OrdMap::new(),
-            alert_words: OrdMap::new(),
-            statuses: OrdMap::new(),
-            muted_users: OrdMap::new(),
-            muters: OrdMap::new(),
-            navigation_views: OrdMap::new(),
+            personal: records::PersonalRecords::default(),
             profile_fields: Arc::default(),
             bot_configs: OrdMap::new(),
-            push: push::PushRecords::default(),
-            pictures: pictures::PictureRecords::default(),
+            push: records::PushRecords::default(),
+            pictures: records::PictureRecords::default(),
             lists: Arc::default(),
             invitations: OrdMap::new(),
         }
     }
 
-    /// The organization itself.
+    /// The organization's record.
     pub fn realm(&self) -> &Arc<Realm> {
         &self.realm
     }
 
-    /// Sets the organization's record.
+    /// Replaces the organization's record.
     pub fn put_realm(&mut self, realm: Realm) {
         self.realm = Arc::new(realm);
     }
 
-    /// What administrators list: domains, linkifiers, playgrounds.
+    /// Domains, linkifiers and code playgrounds.
     pub fn lists(&self) -> &Arc<RealmLists> {
         &self.lists
     }
 
-    /// Sets what administrators list.
+    /// Replaces domains, linkifiers and code playgrounds.
     pub fn put_lists(&mut self, lists: RealmLists) {
         self.lists = Arc::new(lists);
     }
@@ -134,13 +123,13 @@ impl Directory {
         self.user(id).is_some_and(|user| user.is_active)
     }
 
-    /// A user by real or made-up address, without regard to case.
+    /// A user by real or artificial e-mail address, ignoring case.
     pub fn user_by_email(&self, email: &str) -> Option<&Arc<User>> {
         let id = self.users_by_email.get(&email.to_lowercase())?;
         self.users.get(id)
     }
 
-    /// All users with a full name, without regard to case.
+    /// All users with a full name, ignoring case.
     pub fn users_by_name(&self, name: &str) -> impl Iterator<Item = &Arc<User>> {
         let ids = self.users_by_name.get(&name.to_lowercase());
         ids.into_iter().flatten().filter_map(|id| self.users.get(id))
@@ -151,7 +140,12 @@ impl Directory {
         self.users.values()
     }
 
-    /// The address that `user{id}` has when the real one is hidden.
+    /// Number of users, deactivated ones and bots included.
+    pub fn user_count(&self) -> usize {
+        self.users.len()
+    }
+
+    /// The artificial e-mail address that replaces a hidden one.
     pub fn made_up_email(&self, id: UserId) -> String {
         format!("user{id}@{}", self.realm.email_domain)
     }
@@ -164,7 +158,7 @@ impl Directory {
             let name = before.full_name.to_lowercase();
             if let Some(ids) = self.users_by_name.get_mut(&name) {
                 ids.remove(&id);
-                // Nobody left: a directory read back from its rows does not know the name either.
+                // A directory loaded from storage has no entry for the name either.
                 if ids.is_empty() {
                     self.users_by_name.remove(&name);
                 }
@@ -180,32 +174,13 @@ impl Directory {
         self.users.insert(id, Arc::new(user));
     }
 
-    /// Counts somebody as a subscriber of all their channels from now on, or no longer.
+    /// Includes a user in the subscriber counts of all their channels, or excludes them.
     fn count_everywhere(&mut self, user: UserId, is_counted: bool) {
         let own = self.subscriptions_of_user(user).filter(|(_, own)| own.is_active);
         let channels: Vec<ChannelId> = own.map(|(channel, _)| channel).collect();
         for channel in channels {
             let count = self.subscriber_counts.entry(channel).or_insert(0);
             *count = if is_counted { *count + 1 } else { count.saturating_sub(1) };
-        }
-    }
-
-    /// A user's alert words, as typed.
-    pub fn alert_words(&self, user: UserId) -> &[String] {
-        self.alert_words.get(&user).map(|words| &**words).unwrap_or_default()
-    }
-
-    /// Everybody who has alert words, with all of them.
-    pub fn all_alert_words(&self) -> impl Iterator<Item = (UserId, &Arc<[String]>)> {
-        self.alert_words.iter().map(|(user, words)| (*user, words))
-    }
-
-    /// Sets a user's alert words; none removes the record.
-    pub fn put_alert_words(&mut self, user: UserId, words: Vec<String>) {
-        if words.is_empty() {
-            self.alert_words.remove(&user);
-        } else {
-            self.alert_words.insert(user, words.into());
         }
     }
 
@@ -216,7 +191,7 @@ impl Directory {
         self.channels.get(&id)
     }
 
-    /// A channel by name, without regard to case.
+    /// A channel by name, ignoring case.
     pub fn channel_by_name(&self, name: &str) -> Option<&Arc<Channel>> {
         let id = self.channels_by_name.get(&name.to_lowercase())?;
         self.channels.get(id)
@@ -225,6 +200,11 @@ impl Directory {
     /// All channels by id.
     pub fn channels(&self) -> impl Iterator<Item = &Arc<Channel>> {
         self.channels.values()
+    }
+
+    /// Number of channels, archived ones included.
+    pub fn channel_count(&self) -> usize {
+        self.channels.len()
     }
 
     /// Sets a channel's record.
@@ -253,7 +233,7 @@ impl Directory {
 
     // --- subscriptions ---
 
-    /// Everybody who is or was subscribed to a channel.
+    /// All current and former subscriptions of a channel.
     pub fn subscriptions_of(&self, channel: ChannelId) -> Subscribers {
         self.subscribers.get(&channel).cloned().unwrap_or_default()
     }
@@ -277,7 +257,7 @@ impl Directory {
         .map(|(user, _)| *user)
     }
 
-    /// How many people and bots with active accounts subscribe to a channel.
+    /// Number of current subscribers with active accounts, bots included.
     pub fn subscriber_count(&self, channel: ChannelId) -> u32 {
         self.subscriber_counts.get(&channel).copied().unwrap_or(0)
     }
@@ -294,7 +274,7 @@ impl Directory {
     /// Sets a user's subscription to a channel.
     pub fn put_subscription(&mut self, channel: ChannelId, user: UserId, subscription: Subscription) {
         self.push.note_subscription(channel, user, &subscription);
-        // Deactivated accounts are counted again when they are in use again.
+        // Deactivated accounts are counted again when they are reactivated.
         let counts = self.users.get(&user).is_none_or(|user| user.is_active);
         let was_active = self.is_subscribed(channel, user) && counts;
         let count = self.subscriber_counts.entry(channel).or_insert(0);
@@ -309,29 +289,29 @@ impl Directory {
 
     // --- direct conversations ---
 
-    /// A conversation by the set of people it goes to.
+    /// A direct conversation by its recipient id.
     pub fn direct(&self, recipient: RecipientId) -> Option<&Arc<DirectConversation>> {
         self.directs.get(&recipient)
     }
 
-    /// The conversation of exactly these people (sorted), if they ever wrote to each other.
+    /// The direct conversation of exactly these users (sorted), if there is one.
     pub fn direct_by_users(&self, users: &[UserId]) -> Option<&Arc<DirectConversation>> {
         let recipient = self.directs_by_users.get(users)?;
         self.directs.get(recipient)
     }
 
-    /// All conversations of a user.
+    /// All direct conversations of a user.
     pub fn directs_of(&self, user: UserId) -> impl Iterator<Item = &Arc<DirectConversation>> {
         let ids = self.user_directs.get(&user).into_iter().flatten();
         ids.filter_map(|recipient| self.directs.get(recipient))
     }
 
-    /// All conversations.
+    /// All direct conversations of the organization.
     pub fn directs(&self) -> impl Iterator<Item = &Arc<DirectConversation>> {
         self.directs.values()
     }
 
-    /// Adds a conversation.
+    /// Adds a direct conversation.
     pub fn put_direct(&mut self, direct: DirectConversation) {
         for user in &direct.users {
             self.user_directs.entry(*user).or_default().insert(direct.recipient);
@@ -373,14 +353,9 @@ impl Directory {
         }
     }
 
-    /// Every stored policy: (user, channel, topic) → record.
+    /// All stored policies by (user, channel, topic).
     pub fn topics(&self) -> impl Iterator<Item = (&(UserId, ChannelId, TopicKey), &Arc<UserTopic>)> {
         self.user_topics.iter()
-    }
-
-    /// Names of groups → ids, for settings that default to a system group.
-    pub fn group_ids_by_name(&self) -> BTreeMap<&str, GroupId> {
-        self.groups.values().map(|group| (group.name.as_str(), group.id)).collect()
     }
 }
 

@@ -1,21 +1,21 @@
-//! Events: what clients are told, resolved so far that encoding needs nothing else.
+//! Events for clients, with everything resolved that encoding needs.
 //!
-//! An event is made once and shared by all queues. The edge turns it into JSON in the form that a
-//! client asked for and keeps the bytes in `encoded`, so that each form is written once.
+//! An event is created once and shared by all queues. The HTTP layer encodes it in the forms that clients asked for and
+//! keeps the bytes in `encoded`, so that each form is encoded once.
 
 mod changes;
 mod clients;
-mod kinds;
+mod size;
 
 pub use changes::{
     BotChange, ChangedContent, ChangedSetting, ChannelChange, FolderChange, GroupChange, MessageChange,
     MovedMessages, RealmChange, SettingForm, StatusChange, SubscriptionChange, UserChange,
 };
 pub use clients::Clients;
-pub use kinds::{EventKind, EventKinds};
 
 use crate::bot::BotConfig;
 use crate::channel::{Channel, ChannelFolder};
+use crate::event_kind::EventKind;
 use crate::flags::{Flag, FlagOp, Flags};
 use crate::group::UserGroup;
 use crate::ids::{ChannelId, EventNumber, FolderId, GroupId, MessageId, QueueId, RealmId, UserId};
@@ -33,14 +33,13 @@ use crate::user::User;
 use bytes::Bytes;
 use std::sync::{Arc, OnceLock};
 
-/// A channel with what is counted about it, as clients see it.
+/// A channel with the figures that clients show with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelSummary {
-    /// Its record.
     pub channel: Arc<Channel>,
-    /// Its oldest message.
+    /// Id of the oldest message; none for an empty channel.
     pub first_message: Option<MessageId>,
-    /// Active subscribers.
+    /// Number of subscribers with active accounts.
     pub subscriber_count: u32,
     /// Messages a week, rounded; none for young channels.
     pub weekly_traffic: Option<u32>,
@@ -49,331 +48,191 @@ pub struct ChannelSummary {
 /// A channel as one subscriber sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubscribedChannel {
-    /// The channel.
+    /// The part that is the same for all subscribers.
     pub summary: ChannelSummary,
-    /// The user's own record.
     pub subscription: Arc<Subscription>,
-    /// Everybody subscribed; shared between the events of one change.
+    /// All subscribers; shared between the events of one change.
     pub subscribers: Arc<[UserId]>,
 }
 
-/// Where somebody is typing.
+/// The conversation in which a user is typing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TypingPlace {
-    /// In a direct conversation: everybody in it, the typing one included.
+    /// A direct conversation with all its participants, the typing user included.
     Direct(Vec<Arc<User>>),
-    /// In a topic.
-    Channel {
-        /// The channel.
-        channel: ChannelId,
-        /// The topic.
-        topic: String,
-    },
+    /// A topic of a channel.
+    Channel { channel: ChannelId, topic: String },
 }
 
-/// Where an unread message is, for clients that had dropped it.
+/// The conversation of a message that became unread, for clients that no longer know the message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadDetail {
-    /// The message.
     pub id: MessageId,
-    /// The user is mentioned in it.
     pub is_mentioned: bool,
     /// Channel, topic, and whether neither is muted; none for direct messages.
     pub channel: Option<(ChannelId, String, bool)>,
-    /// The others of a direct conversation, sorted.
+    /// The other participants of a direct conversation, sorted.
     pub users: Vec<UserId>,
 }
 
-/// A sender of a message and whom it went to, as of when it was announced.
+/// The sender and the recipients of a message at the time of the event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageContext {
-    /// Who wrote it.
     pub sender: Arc<User>,
-    /// The channel's name, for channel messages.
     pub channel_name: Option<Arc<str>>,
-    /// Everybody in the conversation, sorted by id, for direct messages.
+    /// All participants of the conversation, sorted by id, for direct messages.
     pub participants: Vec<Arc<User>>,
 }
 
-/// What happened, by type.
+/// The content of an event. "The user" is the owner of the queue that gets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventBody {
-    /// A message; flags differ from reader to reader and are beside it.
-    Message {
-        /// The message.
-        message: Arc<Message>,
-        /// Who and where.
-        context: MessageContext,
-    },
-    /// Flags of the reader's own messages.
+    /// A new message. Its flags differ from user to user and are kept outside the event.
+    Message { message: Arc<Message>, context: MessageContext },
+    /// Flags of the user's own messages.
     Flags {
-        /// Which flag.
         flag: Flag,
-        /// Set or cleared.
         op: FlagOp,
-        /// On these, ascending.
+        /// The ids are ascending.
         messages: Vec<MessageId>,
-        /// For messages that became unread.
+        /// Present only for messages that became unread.
         details: Vec<UnreadDetail>,
     },
-    /// Channels that the reader can see from now on.
+    /// Channels that became visible to the user.
     ChannelsCreated(Vec<ChannelSummary>),
-    /// Channels that the reader can no longer see.
+    /// Channels that are no longer visible to the user.
     ChannelsLost(Vec<ChannelId>),
     /// One property of a channel.
     ChannelChanged {
-        /// The channel.
         channel: ChannelId,
-        /// Its name, before the change where it is the name that changed.
+        /// The name before the change if it is the name that changed.
         name: String,
-        /// What it is now.
         change: ChannelChange,
     },
-    /// Messages were edited or moved; flags of the target differ from reader to reader and are beside it.
+    /// Messages were edited or moved. The flags of the target differ from user to user and are kept outside the event.
     MessageChanged(Box<MessageChange>),
-    /// Messages are gone, at least for the reader. It has as many numbers as messages, the event's own being
-    /// the last: clients without bulk deletion are told of each by itself.
+    /// Messages were deleted or are no longer visible to the user. The event has as many numbers as messages, and its
+    /// own number is the last: clients without bulk deletion get one event for each message.
     MessagesDeleted {
-        /// Where they were: channel and topic; none for direct messages.
+        /// Channel and topic; none for direct messages.
         place: Option<(ChannelId, String)>,
-        /// Which, ascending.
+        /// The ids are ascending.
         messages: Vec<MessageId>,
     },
-    /// Somebody reacted (true), or took a reaction back.
-    Reaction {
-        /// To which message.
-        message: MessageId,
-        /// The reaction.
-        reaction: Reaction,
-        /// Who.
-        user: Arc<User>,
-        /// Whether it is new.
-        is_added: bool,
-    },
+    /// A reaction was added or removed.
+    Reaction { message: MessageId, reaction: Reaction, user: Arc<User>, is_added: bool },
     /// A widget got another part.
-    Submessage {
-        /// The message.
-        message: MessageId,
-        /// The part.
-        submessage: Submessage,
-    },
-    /// One property of the reader's own subscription.
-    SubscriptionChanged {
-        /// The channel.
-        channel: ChannelId,
-        /// What it is now.
-        change: SubscriptionChange,
-    },
+    Submessage { message: MessageId, submessage: Submessage },
+    /// One property of the user's own subscription.
+    SubscriptionChanged { channel: ChannelId, change: SubscriptionChange },
     /// A new folder of channels.
     FolderAdded(Arc<ChannelFolder>),
-    /// A folder of channels.
-    FolderChanged {
-        /// Which.
-        folder: FolderId,
-        /// What it is now.
-        change: FolderChange,
-    },
+    /// Properties of a folder of channels.
+    FolderChanged { folder: FolderId, change: FolderChange },
     /// All folders, in their new order.
     FoldersReordered(Vec<FolderId>),
-    /// The reader's alert words, all of them.
+    /// All alert words of the user.
     AlertWords(Vec<String>),
-    /// What somebody says about themselves.
-    UserStatus {
-        /// Who.
-        user: UserId,
-        /// What they say now, as far as it changed.
-        change: StatusChange,
-    },
-    /// Whom the reader mutes, all of them, and since when.
+    /// Parts of a user's status.
+    UserStatus { user: UserId, change: StatusChange },
+    /// All users whom the user mutes, with the time of muting.
     MutedUsers(Vec<(UserId, Timestamp)>),
-    /// A new view in the reader's sidebar.
-    NavigationViewAdded {
-        /// Which.
-        fragment: String,
-        /// What it is.
-        view: NavigationView,
-    },
-    /// A view in the reader's sidebar.
-    NavigationViewChanged {
-        /// Which.
-        fragment: String,
-        /// Whether it is pinned, if that changed.
-        is_pinned: Option<bool>,
-        /// Its name, if that changed.
-        name: Option<String>,
-    },
-    /// A view in the reader's sidebar is gone.
+    /// A new view in the user's sidebar.
+    NavigationViewAdded { fragment: String, view: NavigationView },
+    /// Properties of a view in the user's sidebar; none is unchanged.
+    NavigationViewChanged { fragment: String, is_pinned: Option<bool>, name: Option<String> },
+    /// A view in the user's sidebar was removed.
     NavigationViewRemoved(String),
     /// All custom profile fields.
     ProfileFields(Arc<ProfileFields>),
     /// Settings of the organization.
     RealmChanged(RealmChange),
-    /// A person or bot.
-    UserChanged {
-        /// Who.
-        user: UserId,
-        /// What they are now.
-        change: UserChange,
-    },
-    /// One of the reader's own settings.
+    /// A property of a person or bot.
+    UserChanged { user: UserId, change: UserChange },
+    /// One of the user's own settings.
     SettingChanged(ChangedSetting),
-    /// The reader was subscribed.
+    /// The user was subscribed to channels.
     SubscriptionsAdded(Vec<SubscribedChannel>),
-    /// The reader was unsubscribed; id and name.
+    /// The user was unsubscribed from channels; ids and names.
     SubscriptionsRemoved(Vec<(ChannelId, String)>),
-    /// Others were subscribed to channels that the reader sees.
-    PeersAdded {
-        /// The channel.
-        channel: ChannelId,
-        /// Who.
-        users: Arc<[UserId]>,
-    },
-    /// Others were unsubscribed.
-    PeersRemoved {
-        /// The channel.
-        channel: ChannelId,
-        /// Who.
-        users: Arc<[UserId]>,
-    },
-    /// The channels for new people.
+    /// Other users were subscribed to a channel that the user can see.
+    PeersAdded { channel: ChannelId, users: Arc<[UserId]> },
+    /// Other users were unsubscribed from a channel that the user can see.
+    PeersRemoved { channel: ChannelId, users: Arc<[UserId]> },
+    /// All channels that new users are subscribed to.
     DefaultChannels(Vec<ChannelId>),
-    /// The reader's policy for a topic.
-    UserTopic {
-        /// The channel.
-        channel: ChannelId,
-        /// As spelled.
-        topic: String,
-        /// When.
-        updated: Timestamp,
-        /// The policy.
-        policy: VisibilityPolicy,
-    },
-    /// All muted topics of the reader (channel name, topic, when): for clients without `UserTopic`.
+    /// The user's visibility policy for a topic.
+    UserTopic { channel: ChannelId, topic: String, updated: Timestamp, policy: VisibilityPolicy },
+    /// All muted topics of the user (channel name, topic, time), for clients without `UserTopic`.
     MutedTopics(Vec<(String, String, Timestamp)>),
-    /// Somebody starts (true) or stops typing.
-    Typing {
-        /// Who.
-        sender: Arc<User>,
-        /// Whether it starts.
-        is_start: bool,
-        /// Where.
-        place: TypingPlace,
-    },
-    /// Somebody was here.
+    /// A user starts or stops typing.
+    Typing { sender: Arc<User>, is_start: bool, place: TypingPlace },
+    /// A user's client reported presence.
     Presence {
-        /// Who.
         user: Arc<User>,
-        /// Last active.
+        /// Time of the last report of activity.
         active: Option<Timestamp>,
-        /// Last connected without being active.
+        /// Time of the last report without activity.
         idle: Option<Timestamp>,
-        /// Whether the report that caused this said active.
+        /// Whether the report that caused the event was one of activity.
         is_active: bool,
-        /// Now, by the server's clock.
+        /// The server's time when the event was made.
         server: Timestamp,
     },
-    /// A new person or bot, or one of whom the reader may know from now on.
+    /// A new person or bot, or one who became visible to the user.
     UserAdded(Arc<User>),
-    /// Somebody came of whom the reader must not know, for clients that cannot do without a record of everybody.
+    /// A new person or bot whom the user may not see, for clients that need a record of every user.
     UnknownUserAdded(Arc<User>),
-    /// The reader must not know of somebody any more.
+    /// A person or bot is no longer visible to the user.
     UserRemoved(UserId),
-    /// A setting that new people start with.
-    DefaultSettingChanged {
-        /// Wire name.
-        name: &'static str,
-        /// The new value.
-        value: SettingValue,
-    },
+    /// A default for the settings of new users, by its wire name.
+    DefaultSettingChanged { name: &'static str, value: SettingValue },
     /// A new group.
     GroupAdded(Arc<UserGroup>),
     /// New direct members of a group.
-    GroupMembersAdded {
-        /// The group.
-        group: GroupId,
-        /// Who.
-        users: Vec<UserId>,
-    },
+    GroupMembersAdded { group: GroupId, users: Vec<UserId> },
     /// Former direct members of a group.
-    GroupMembersRemoved {
-        /// The group.
-        group: GroupId,
-        /// Who.
-        users: Vec<UserId>,
-    },
-    /// A group but for its members.
-    GroupChanged {
-        /// The group.
-        group: GroupId,
-        /// What it is now.
-        change: Box<GroupChange>,
-    },
+    GroupMembersRemoved { group: GroupId, users: Vec<UserId> },
+    /// Properties of a group other than its members and subgroups.
+    GroupChanged { group: GroupId, change: Box<GroupChange> },
     /// New direct subgroups of a group.
-    SubgroupsAdded {
-        /// The group.
-        group: GroupId,
-        /// Which.
-        subgroups: Vec<GroupId>,
-    },
+    SubgroupsAdded { group: GroupId, subgroups: Vec<GroupId> },
     /// Former direct subgroups of a group.
-    SubgroupsRemoved {
-        /// The group.
-        group: GroupId,
-        /// Which.
-        subgroups: Vec<GroupId>,
-    },
-    /// A group is gone, for clients that know nothing of deactivated ones.
+    SubgroupsRemoved { group: GroupId, subgroups: Vec<GroupId> },
+    /// A group was deactivated, for clients that do not know deactivated groups.
     GroupRemoved(GroupId),
-    /// A domain of the organization.
-    Domain {
-        /// Its record.
-        domain: RealmDomain,
-        /// What became of it.
-        op: DomainOp,
-    },
-    /// All linkifiers.
+    /// A domain of the organization's e-mail addresses was added, changed or removed.
+    Domain { domain: RealmDomain, op: DomainOp },
+    /// All linkifiers of the organization.
     Linkifiers(Arc<Listed<LinkifierRecord>>),
-    /// All playgrounds.
+    /// All code playgrounds of the organization.
     Playgrounds(Arc<Listed<Playground>>),
-    /// There are other invitations than before.
+    /// The list of invitations changed; clients fetch it again.
     InvitationsChanged,
-    /// The organization is closed.
+    /// The organization was deactivated.
     RealmDeactivated(RealmId),
-    /// One of the reader's phones is registered, or was refused.
+    /// The registration of one of the user's devices for push notifications.
     PushDeviceChanged {
-        /// The number that the phone gave to this account of its.
+        /// The id that the device chose for this account.
         account: i64,
-        /// How far its registration has come.
         status: PushStatus,
     },
-    /// A bot that the reader looks after: a new one, or a new charge.
+    /// A bot that the user manages from now on.
     BotAdded {
-        /// Its record.
         bot: Arc<User>,
-        /// What is set for it.
         config: Arc<BotConfig>,
+        /// Include its API key and tokens: the user is its owner.
+        with_secrets: bool,
     },
-    /// A bot that the reader looks after.
-    BotChanged {
-        /// Which.
-        bot: UserId,
-        /// What it is now.
-        change: BotChange,
-    },
-    /// A bot that the reader no longer looks after.
+    /// A property of a bot that the user manages.
+    BotChanged { bot: UserId, change: BotChange },
+    /// A bot that the user no longer manages.
     BotRemoved(UserId),
-    /// All emoji of the organization's own, with those no longer offered.
+    /// All custom emoji of the organization, deactivated ones included.
     RealmEmoji(Arc<[Arc<RealmEmoji>]>),
-    /// The organization's icon or a logo.
-    RealmPictureChanged {
-        /// Which.
-        which: RealmPicture,
-        /// Where it is now.
-        url: String,
-        /// Wire word for where it comes from.
-        source: &'static str,
-    },
-    /// Nothing happened for a while.
+    /// The organization's icon or a logo, with its new URL and the wire code of its source.
+    RealmPictureChanged { which: RealmPicture, url: String, source: &'static str },
+    /// Sent when there was no other event for a while.
     Heartbeat,
 }
 
@@ -436,57 +295,53 @@ impl EventBody {
         }
     }
 
-    /// How many numbers the event has, its own being the last of them.
+    /// Count of event numbers that the event takes; its own number is the last of them.
     pub fn numbers(&self) -> u64 {
-        match self {
-            Self::MessagesDeleted { messages, .. } => messages.len().max(1) as u64,
-            _ => 1,
-        }
+        if let Self::MessagesDeleted { messages, .. } = self { messages.len().max(1) as u64 } else { 1 }
     }
 }
 
-/// How many encoded forms of one event are kept.
+/// Number of encoded forms that one event can keep.
 pub const EVENT_FORMS_MAX: usize = 8;
 
-/// Something that clients are told, shared by all queues it is in.
+/// An event, shared by all queues that hold it.
 #[derive(Debug)]
 pub struct Event {
-    /// Its number in the organization; the last of them where it has several.
+    /// The event id of the API; the last of them if the event has several.
     pub number: EventNumber,
-    /// What happened.
     pub body: EventBody,
-    /// Which clients it is for.
+    /// The clients it is for, by capability.
     pub clients: Clients,
-    /// Encoded forms, each written by the first client that needs it.
+    /// Encoded forms, each filled by the first queue that needs it.
     pub encoded: [OnceLock<Bytes>; EVENT_FORMS_MAX],
 }
 
 impl Event {
-    /// An event for all clients that nobody has encoded yet.
+    /// An event for all clients, not encoded yet.
     pub fn new(number: EventNumber, body: EventBody) -> Self {
         Self { number, body, clients: Clients::All, encoded: Default::default() }
     }
 
-    /// The first of its numbers.
+    /// The first of the event's numbers.
     pub fn first_number(&self) -> EventNumber {
         EventNumber(self.number.0 - (self.body.numbers() - 1))
     }
 }
 
-/// Whose queues get an event.
+/// The queues that get an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Audience {
-    /// Everybody in the organization.
+    /// All users of the organization.
     Everyone,
-    /// Everybody but guests.
+    /// All users except guests.
     NonGuests,
     /// These users, sorted.
     Users(Arc<[UserId]>),
-    /// These users, sorted, each with what the message is to them.
+    /// These users, sorted, each with their flags of the message.
     Flagged(Arc<[(UserId, Flags)]>),
-    /// Those who receive this message: subscribers of its channel and clients that asked for all public
-    /// channels, or the people of its conversation.
+    /// The recipients of this message: subscribers of its channel and clients that registered for all public
+    /// channels, or the participants of its conversation.
     Readers(Arc<Message>),
-    /// One queue alone.
+    /// This queue only.
     Queue(QueueId),
 }

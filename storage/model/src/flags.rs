@@ -1,30 +1,26 @@
-//! What a message is to one user: read, starred, mentioned …
+//! Flags of a message for one user: read, starred, mentioned …
 
 use serde::{Deserialize, Serialize};
 
-/// One flag (endpoints.md 0.3).
+/// A flag of a message for one user (docs/api/message-flags.md#flags).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Flag {
-    /// Seen by the user.
     Read,
-    /// Marked by the user.
     Starred,
-    /// Folded away by the user.
     Collapsed,
     /// The user is mentioned, by name or through a group.
     Mentioned,
-    /// Everybody in the channel is mentioned.
+    /// Everyone in the channel is mentioned.
     ChannelWildcardMentioned,
-    /// Everybody in the topic is mentioned, and the user is one of them.
+    /// All participants of the topic are mentioned, and the user is one of them.
     TopicWildcardMentioned,
-    /// Contains one of the user's alert words.
     HasAlertWord,
     /// Readable, but was never delivered to the user.
     Historical,
 }
 
 impl Flag {
-    /// All flags, in wire order.
+    /// All flags, in the order of the API.
     pub const ALL: [Self; 8] = [
         Self::Read,
         Self::Starred,
@@ -39,8 +35,8 @@ impl Flag {
     /// Flags that a client may change.
     pub const EDITABLE: [Self; 3] = [Self::Read, Self::Starred, Self::Collapsed];
 
-    /// The word on the wire.
-    pub fn word(self) -> &'static str {
+    /// The name in the API.
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
             Self::Starred => "starred",
@@ -60,10 +56,10 @@ impl Flag {
 pub struct Flags(pub u8);
 
 impl Flags {
-    /// No flag.
+    /// The empty set.
     pub const NONE: Self = Self(0);
 
-    /// One flag alone.
+    /// The set of a single flag.
     pub fn only(flag: Flag) -> Self {
         Self(1 << flag as u8)
     }
@@ -74,13 +70,13 @@ impl Flags {
         Self(self.0 | 1 << flag as u8)
     }
 
-    /// This set with a flag where a condition holds.
+    /// This set with one more flag if a condition holds.
     #[must_use]
     pub fn with_if(self, flag: Flag, condition: bool) -> Self {
         if condition { self.with(flag) } else { self }
     }
 
-    /// Both sets together.
+    /// The union of both sets.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -91,12 +87,12 @@ impl Flags {
         self.0 & (1 << flag as u8) != 0
     }
 
-    /// The flags of the set, in wire order.
+    /// The flags of the set, in the order of the API.
     pub fn iter(self) -> impl Iterator<Item = Flag> {
         Flag::ALL.into_iter().filter(move |flag| self.contains(*flag))
     }
 
-    /// Any kind of mention.
+    /// Whether the set contains any kind of mention.
     pub fn is_mention(self) -> bool {
         self.contains(Flag::Mentioned)
             || self.contains(Flag::ChannelWildcardMentioned)
@@ -104,18 +100,16 @@ impl Flags {
     }
 }
 
-/// Set or clear.
+/// A change of a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FlagOp {
-    /// Set the flag.
     Add,
-    /// Clear it.
     Remove,
 }
 
 impl FlagOp {
-    /// The word on the wire.
-    pub fn word(self) -> &'static str {
+    /// The name in the API.
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Add => "add",
             Self::Remove => "remove",

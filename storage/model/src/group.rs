@@ -1,26 +1,22 @@
-//! User groups, and the values of settings that name who may do something.
+//! User groups, and the values of permission settings.
 
 use crate::ids::{GroupId, UserId};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Who holds a permission (api.md, convention 6): a named group, or people and groups listed in place.
+/// The holders of a permission: a named group, or an anonymous group of users and groups
+/// (docs/api/permissions.md#group-setting-values).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GroupSetting {
     /// All direct and indirect members of a group.
     Group(GroupId),
-    /// These people, and all members of these groups. Both lists are sorted.
-    Anonymous {
-        /// Individual users.
-        members: Vec<UserId>,
-        /// Groups.
-        subgroups: Vec<GroupId>,
-    },
+    /// These users, and all members of these groups. Both lists are sorted.
+    Anonymous { members: Vec<UserId>, subgroups: Vec<GroupId> },
 }
 
 impl GroupSetting {
-    /// Exactly one person.
+    /// An anonymous group of one user.
     pub fn only(user: UserId) -> Self {
         Self::Anonymous { members: vec![user], subgroups: Vec::new() }
     }
@@ -29,30 +25,28 @@ impl GroupSetting {
 /// A user group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserGroup {
-    /// Unique in the organization.
     pub id: GroupId,
     /// Unique name; `role:…` for system groups.
     pub name: String,
-    /// Plain text.
+    /// Description in plain text.
     pub description: String,
-    /// Kept by the server, not editable.
+    /// Maintained by the server, not editable.
     pub is_system: bool,
-    /// No longer usable.
+    /// No longer usable in settings and mentions.
     pub is_deactivated: bool,
-    /// Who made it; none for system groups.
+    /// The user who created it; none for system groups.
     pub creator: Option<UserId>,
-    /// When; none for system groups.
+    /// The time of creation; none for system groups.
     pub created: Option<Timestamp>,
-    /// Direct members.
+    /// Direct members, without those of subgroups.
     pub members: BTreeSet<UserId>,
-    /// Direct subgroups.
+    /// Direct subgroups, without nested ones.
     pub subgroups: BTreeSet<GroupId>,
-    /// Who may do what with the group.
     pub permissions: GroupPermissions,
 }
 
 impl UserGroup {
-    /// A group of nobody, in use, that people made.
+    /// A new, active group without members that is no system group.
     pub fn new(
         id: GroupId,
         name: impl Into<String>,
@@ -77,22 +71,16 @@ impl UserGroup {
 /// Who may do what with a user group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupPermissions {
-    /// `can_add_members_group`
     pub add_members: GroupSetting,
-    /// `can_join_group`
     pub join: GroupSetting,
-    /// `can_leave_group`
     pub leave: GroupSetting,
-    /// `can_manage_group`
     pub manage: GroupSetting,
-    /// `can_mention_group`
     pub mention: GroupSetting,
-    /// `can_remove_members_group`
     pub remove_members: GroupSetting,
 }
 
 impl GroupPermissions {
-    /// The same for everything.
+    /// The same value for all permissions.
     pub fn all(setting: GroupSetting) -> Self {
         Self {
             add_members: setting.clone(),
@@ -105,7 +93,7 @@ impl GroupPermissions {
     }
 }
 
-/// The system groups, in the order in which a new organization creates them (endpoints.md 0.2).
+/// The system groups, in the order in which a new organization creates them (docs/api/permissions.md#system-groups).
 pub const SYSTEM_GROUPS: [(&str, &str); 8] = [
     ("role:nobody", "Nobody"),
     ("role:owners", "Owners of this organization"),

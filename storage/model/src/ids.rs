@@ -1,4 +1,4 @@
-//! Typed ids. All of them count up from 1 within one organization, in the order of its log.
+//! Typed ids. Each counts up from 1 within one organization, in the order of its log.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -41,24 +41,24 @@ ids! {
     InvitationId(u32);
     /// A custom profile field.
     ProfileFieldId(u32);
-    /// A set of people who receive together: one for each channel and for each direct conversation.
+    /// A set of recipients: one for each channel and each direct conversation.
     RecipientId(u32);
     /// A message. 32 bits are four billion messages for each organization; the sequencer refuses more.
     MessageId(u32);
-    /// Something that is owed to the world outside: its frame and the fact in it (see `job`).
+    /// A pending delivery: its frame and the position of the fact in it (see `job`).
     JobId(u64);
     /// The position of a frame in its organization's log: 1, 2, 3 … without gaps.
     Sequence(u64);
-    /// The number of an event in its organization; what clients know as event id. Grows, with gaps.
+    /// The event id of the API, by organization. Increasing, with gaps.
     EventNumber(u64);
 }
 
 impl MessageId {
-    /// Before every message.
+    /// Less than the id of every message.
     pub const ZERO: Self = Self(0);
 }
 
-/// The name of an event queue, as handed to the client that registered it.
+/// The name of an event queue, as returned to the client that registered it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct QueueId(pub Arc<str>);

@@ -1,119 +1,104 @@
-//! Invitations: who may join an organization, as what, and until when (endpoints.md 10, companions.md 10).
+//! Invitations to an organization (docs/api/invitations.md).
 //!
-//! A record holds no secret: the link is derived from it and the server's own secret when it is needed.
+//! A record holds no secret: its link is derived from the record and the server's secret when it is needed.
 
 use crate::ids::{ChannelId, GroupId, InvitationId, UserId};
 use crate::time::Timestamp;
 use crate::user::Role;
 use serde::{Deserialize, Serialize};
 
-/// What has become of an invitation. That its time is over is no state: a resent one is good again.
+/// The state of an invitation. Expiry is no state: an expired invitation becomes valid again when it is resent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum InvitationState {
-    /// Open, if its time is not over.
+    /// Neither used nor revoked; valid unless expired.
     Pending,
-    /// This account came of it; only for invitations of one address.
+    /// Used to create this account; only for invitations to one address.
     Used(UserId),
-    /// Taken back, or its address has come in another way.
+    /// Revoked, or an account with its address was created in another way.
     Revoked,
 }
 
-/// An invitation. Records are never removed, so that their ids are never given twice.
+/// An invitation. Records are never removed, so ids are never reused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Invitation {
-    /// Unique in the organization, of both kinds.
+    /// Unique in the organization, among both kinds.
     pub id: InvitationId,
-    /// Whose address it is for; none: a link that anybody may use, many times.
+    /// The invited e-mail address; none for a reusable link.
     pub address: Option<String>,
-    /// Who invites.
     pub inviter: UserId,
-    /// The role of the account that will come of it.
     pub role: Role,
-    /// Channels that it will be subscribed to.
+    /// Channels that the new account is subscribed to.
     pub channels: Vec<ChannelId>,
-    /// Groups that it will be a direct member of.
+    /// Groups that the new account becomes a direct member of.
     pub groups: Vec<GroupId>,
-    /// Whether it will be subscribed to the default channels, too.
+    /// Whether the new account is also subscribed to the default channels.
     pub includes_default_channels: bool,
-    /// Whether the inviter is told.
+    /// Whether the inviter is notified when it is accepted.
     pub notifies_inviter: bool,
-    /// What the welcome bot adds; empty for nothing, none for the organization's own text.
+    /// Text that the welcome bot adds; empty for no text, none for the organization's default.
     pub welcome_text: Option<String>,
-    /// When it was made, or sent again.
+    /// The time of creation, or of the last resend.
     pub sent: Timestamp,
-    /// When its time is over; none: never.
+    /// The time of expiry; none if it does not expire.
     pub expires: Option<Timestamp>,
-    /// What has become of it.
     pub state: InvitationState,
+    /// Set when it expired, so that it stays expired if the wall clock is set back.
+    pub has_expired: bool,
 }
 
 impl Invitation {
-    /// Whether anybody who has the link may use it, many times.
+    /// Whether anyone with the link can use it, any number of times.
     pub fn is_reusable(&self) -> bool {
         self.address.is_none()
     }
 
-    /// Whether nobody has used it up or taken it back. Its time may be over all the same.
+    /// Whether it is neither used nor revoked. It may be expired.
     pub fn is_pending(&self) -> bool {
         self.state == InvitationState::Pending
     }
 
-    /// Whether its time is over.
+    /// Whether it has expired.
     pub fn is_expired(&self, now: Timestamp) -> bool {
-        self.expires.is_some_and(|expires| expires <= now)
+        self.has_expired || self.expires.is_some_and(|expires| expires <= now)
     }
 
-    /// Whether somebody can join with it.
+    /// Whether it can be used to join.
     pub fn is_open(&self, now: Timestamp) -> bool {
         self.is_pending() && !self.is_expired(now)
     }
 
-    /// Whether it is for this address, without regard to case.
+    /// Whether it is for this e-mail address, ignoring case.
     pub fn is_for(&self, address: &str) -> bool {
         self.address.as_ref().is_some_and(|own| own.to_lowercase() == address.to_lowercase())
     }
 }
 
-/// What happened to invitations.
+/// Changes of invitations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum InvitationFact {
-    /// Invitations came to be: `first`, and one like it for each other address, with the ids behind its own.
-    Created {
-        /// The record of the first.
-        first: Invitation,
-        /// Further addresses.
-        others: Vec<String>,
-    },
-    /// Somebody joined with an invitation, which is used up if it was for one address.
-    Accepted {
-        /// Which.
-        invitation: InvitationId,
-        /// The new account.
-        user: UserId,
-    },
-    /// They are good no longer.
+    /// Invitations were created: `first`, and a copy of it with the next id for each further address.
+    Created { first: Invitation, others: Vec<String> },
+    /// An account was created with an invitation, which is used if it was for one address.
+    Accepted { invitation: InvitationId, user: UserId },
+    /// Invitations were revoked.
     Revoked(Vec<InvitationId>),
-    /// It was sent again, now.
-    Resent {
-        /// Which.
-        invitation: InvitationId,
-        /// When its time is over now.
-        expires: Option<Timestamp>,
-    },
+    /// Invitations expired, and stay so until they are resent.
+    Expired(Vec<InvitationId>),
+    /// An invitation was resent now.
+    Resent { invitation: InvitationId, expires: Option<Timestamp> },
 }
 
 impl InvitationFact {
-    /// How many events it leads to: clients that list invitations are told to fetch them anew. Sending one again is
-    /// no news.
+    /// Number of events: clients are told to fetch the list of invitations again. Resending does not change the list.
     pub fn events_max(&self) -> u64 {
         match self {
-            Self::Created { .. } | Self::Accepted { .. } | Self::Revoked(_) => 1,
+            Self::Created { .. } | Self::Accepted { .. } | Self::Revoked(_) | Self::Expired(_) => 1,
             Self::Resent { .. } => 0,
         }
     }
 }
 
-/// The invitations that a creation makes.
+/// The records of [`InvitationFact::Created`].
 pub fn created_invitations<'f>(
     first: &'f Invitation,
     others: &'f [String],
@@ -131,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_is_over_at_its_end_and_addresses_have_no_case() {
+    fn invitation_expires_and_ignores_case_of_addresses() {
         let first = Invitation {
             id: InvitationId(7),
             address: Some("Ada@Example.org".into()),
@@ -145,8 +130,10 @@ mod tests {
             sent: Timestamp(1000),
             expires: Some(Timestamp(5000)),
             state: InvitationState::Pending,
+            has_expired: false,
         };
         assert!(first.is_open(Timestamp(4999)) && !first.is_open(Timestamp(5000)));
+        assert!(!Invitation { has_expired: true, ..first.clone() }.is_open(Timestamp(4999)));
         assert!(first.is_for("ada@example.ORG") && !first.is_for("bob@example.org"));
         let others = ["b@example.org".to_owned(), "c@example.org".to_owned()];
         let all: Vec<_> = created_invitations(&first, &others).collect();

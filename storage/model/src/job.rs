@@ -1,8 +1,7 @@
-//! Jobs: what the server owes to the world outside (a mail, a call of a webhook, a push notification).
+//! Jobs: pending deliveries to other systems (e-mail, webhook calls, push notifications).
 //!
-//! A job is part of the frame whose command caused it, so it is as durable as what caused it. It names what it is about
-//! (ids, kinds, addresses), never secrets or finished texts: links, keys and words are made at delivery, from what is
-//! true by then.
+//! A job is part of the frame of the command that caused it, so it is equally durable. It holds ids, kinds and
+//! addresses, never secrets or finished texts: links, keys and texts are made at delivery from the state at that time.
 
 mod mail;
 mod push;
@@ -16,42 +15,35 @@ use crate::ids::{JobId, Sequence};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// What is to be done. Stored for ever: variants are only added at the end.
+/// A task to deliver. Stored permanently: variants are only added at the end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Task {
-    /// Send an e-mail.
     Mail(MailTask),
-    /// Ask the service of a bot.
     Webhook(WebhookTask),
-    /// Ask something of the push service.
     Push(PushTask),
 }
 
-/// Kinds of tasks: each has room and time of its own, so that one that cannot be delivered is in no other's way.
+/// Kinds of tasks. Each has its own limits and schedule, so that a failing kind does not block the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TaskKind {
-    /// E-mail.
     Mail,
-    /// Calls of outgoing webhooks.
     Webhook,
-    /// Push notifications.
     Push,
 }
 
-/// Tasks that go to the same place. What fails there holds up nothing elsewhere.
+/// Tasks with the same destination. A failing destination does not delay the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lane {
-    /// The kind.
     pub kind: TaskKind,
-    /// Which place among those of the kind: a bot's id, say; 0 where there is only one.
+    /// Destination among those of the kind, for example a bot's id; 0 if there is only one.
     pub place: u32,
 }
 
 impl TaskKind {
-    /// All kinds.
+    /// All kinds of tasks.
     pub const ALL: [Self; 3] = [Self::Mail, Self::Webhook, Self::Push];
 
-    /// The word for logs and metrics.
+    /// The name in logs and metrics.
     pub fn name(self) -> &'static str {
         match self {
             Self::Mail => "mail",
@@ -62,7 +54,7 @@ impl TaskKind {
 }
 
 impl Task {
-    /// Where it goes.
+    /// The destination of the task.
     pub fn lane(&self) -> Lane {
         match self {
             Self::Mail(_) => Lane { kind: TaskKind::Mail, place: 0 },
@@ -71,64 +63,61 @@ impl Task {
         }
     }
 
-    /// Its kind.
+    /// The kind of the task.
     pub fn kind(&self) -> TaskKind {
         self.lane().kind
     }
 
-    /// What it is about, in words for those who run the server; no secrets.
-    pub fn words(&self) -> String {
+    /// A description for the server's operators; contains no secrets.
+    pub fn description(&self) -> String {
         match self {
-            Self::Mail(task) => task.words(),
-            Self::Push(task) => task.words(),
-            Self::Webhook(task) => task.words(),
+            Self::Mail(task) => task.description(),
+            Self::Push(task) => task.description(),
+            Self::Webhook(task) => task.description(),
         }
     }
 }
 
-/// A job that is to be done, or of which was said that it cannot be done.
+/// A pending job, or one that failed permanently.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
-    /// Its name.
+    /// Derived from the fact that created the job.
     pub id: JobId,
-    /// When it came to be.
     pub added: Timestamp,
-    /// Not before this.
     pub due: Timestamp,
-    /// What is to be done.
     pub task: Task,
-    /// Why and when it was given up; none while it waits.
+    /// Set once delivery was abandoned; none while it is pending.
     pub failure: Option<JobFailure>,
 }
 
-/// The end of a job that was given up.
+/// The permanent failure of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobFailure {
-    /// When.
+    /// The time of the last attempt.
     pub at: Timestamp,
-    /// Why, in words without secrets.
+    /// The reason, without secrets.
     pub why: String,
 }
 
 /// How a job ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum JobOutcome {
-    /// It was done.
+    /// The delivery succeeded.
     Delivered,
-    /// There was nothing to be done any more: what it was about is gone.
+    /// The subject of the job no longer exists, so nothing was delivered.
     Dropped {
-        /// In words without secrets.
+        /// The reason, without secrets.
         why: String,
     },
-    /// It could not be done. The job is kept for those who run the server to see.
+    /// Delivery was abandoned. The job is kept for the server's operators.
     GaveUp {
-        /// In words without secrets.
+        /// The reason, without secrets.
         why: String,
     },
 }
 
 impl JobId {
-    /// The job that a fact makes, by the frame and the fact's position in it: nobody has to count.
+    /// The id of the job that a fact creates, from the frame and the fact's position in it.
     pub fn of(sequence: Sequence, position: u16) -> Self {
         Self(sequence.0 << 16 | u64::from(position))
     }

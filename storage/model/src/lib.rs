@@ -1,16 +1,19 @@
-//! The nouns of Millstream: typed ids, records, facts, events and the directory of an organization.
+//! The data model of Millstream: typed ids, records, facts, events and the directory of an organization.
 //!
-//! Nothing here does I/O, asks a clock or knows HTTP. Decisions live in `rules`, what is true after a
-//! restart in `storage`, and who decides in which order in `actors`.
+//! Nothing here does I/O, reads a clock or knows HTTP. Decisions are in `rules`, durable state in `storage`, and the
+//! order of commands in `actors`.
 
 pub mod bot;
 pub mod channel;
 pub mod direct;
 pub mod directory;
+mod edit_entry;
 pub mod event;
+pub mod event_kind;
 pub mod fact;
 pub mod flags;
 pub mod group;
+pub mod history;
 pub mod ids;
 pub mod invitation;
 pub mod job;
@@ -33,17 +36,23 @@ pub use bot::{BotConfig, WebhookInterface, WebhookService};
 pub use channel::{Channel, ChannelFolder, ChannelPermissions, TopicsPolicy};
 pub use direct::DirectConversation;
 pub use directory::Directory;
-pub use event::{Audience, Event, EventBody, EventKind, EventKinds};
-pub use fact::{Fact, Frame};
+pub use edit_entry::EditEntry;
+pub use event::{Audience, Event, EventBody};
+pub use event_kind::{EventKind, EventKinds};
+pub use fact::{
+    ChannelFact, Fact, Frame, GroupFact, JobFact, MessageFact, PersonalFact, QueueFact, ReactionsLeft,
+    RealmFact, SubscriptionFact, UserFact,
+};
 pub use flags::{Flag, FlagOp, Flags};
 pub use group::{GroupSetting, UserGroup};
+pub use history::{HistoryBound, MessageVersion};
 pub use ids::{
     ChannelId, EventNumber, FolderId, GroupId, InvitationId, JobId, MessageId, ProfileFieldId, QueueId,
     RealmId, RecipientId, Sequence, UserId,
 };
 pub use invitation::{Invitation, InvitationFact, InvitationState};
 pub use lists::{DomainOp, LinkifierRecord, Listed, Playground, RealmDomain, RealmLists};
-pub use message::{EditEntry, Message, Place, PropagateMode, Reaction, Submessage, TopicLink};
+pub use message::{Message, Place, PropagateMode, Reaction, Spot, Submessage, TopicLink};
 pub use personal::{NamedStatus, NavigationView, StatusEmoji, UserStatus};
 pub use profile_field::{FieldKind, ProfileField, ProfileFields, ProfileValue};
 pub use queue::{ClientCapabilities, QueueOptions, QueueRecord};

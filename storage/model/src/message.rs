@@ -1,16 +1,16 @@
-//! Messages.
+//! Messages with their reactions and widgets.
 
+use crate::edit_entry::EditEntry;
 use crate::flags::Flags;
 use crate::ids::{ChannelId, MessageId, RecipientId, UserId};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Where a message is.
+/// The conversation that a message is in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Place {
     /// In a topic of a channel.
     Channel {
-        /// The channel.
         channel: ChannelId,
         /// The topic as spelled on this message; may be empty.
         topic: String,
@@ -20,7 +20,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// The channel, if it is one.
+    /// The channel; none for direct messages.
     pub fn channel(&self) -> Option<ChannelId> {
         match self {
             Self::Channel { channel, .. } => Some(*channel),
@@ -37,7 +37,24 @@ impl Place {
     }
 }
 
-/// Which messages of a topic a move is about (api.md, PATCH /messages).
+/// The part of a message's place that decides who can read it, so that an index need not load the message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Spot {
+    Channel(ChannelId),
+    Direct(RecipientId),
+}
+
+impl Spot {
+    /// The spot of a message.
+    pub fn of(message: &Message) -> Self {
+        match &message.place {
+            Place::Channel { channel, .. } => Self::Channel(*channel),
+            Place::Direct => Self::Direct(message.recipient),
+        }
+    }
+}
+
+/// Which messages of a topic are moved together (docs/api/messages.md#edit-or-move-messages).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PropagateMode {
     /// The message alone.
@@ -45,16 +62,16 @@ pub enum PropagateMode {
     One,
     /// The message and all later ones.
     Later,
-    /// All of the topic that the actor can read.
+    /// All messages of the topic that the requester can read.
     All,
 }
 
 impl PropagateMode {
-    /// All modes.
+    /// All modes, in the order of the API's documentation.
     pub const ALL: [Self; 3] = [Self::One, Self::Later, Self::All];
 
-    /// The word on the wire.
-    pub fn word(self) -> &'static str {
+    /// The value in the API.
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::One => "change_one",
             Self::Later => "change_later",
@@ -62,7 +79,7 @@ impl PropagateMode {
         }
     }
 
-    /// Whether a message of the target's topic moves with the target.
+    /// Whether a message of the target's topic is moved with the target.
     pub fn includes(self, target: MessageId, id: MessageId) -> bool {
         match self {
             Self::One => id == target,
@@ -72,44 +89,70 @@ impl PropagateMode {
     }
 }
 
-/// A message as decided: rendered, with its mentions resolved.
+/// A rendered message with its mentions resolved.
+///
+/// The serialized fields are stored when the message is sent. The others hold later changes, which storage keeps as
+/// separate records and fills in when the message is read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     /// Unique in the organization; greater is later.
     pub id: MessageId,
-    /// Who wrote it.
     pub sender: UserId,
-    /// The set of people it went to.
     pub recipient: RecipientId,
-    /// Where it is now.
     pub place: Place,
-    /// When it was sent.
     pub sent: Timestamp,
-    /// Markdown source.
+    /// Content as Markdown source.
     pub content: String,
-    /// HTML.
     pub rendered: String,
     /// Name of the client that sent it, at most 30 characters.
     pub client: String,
-    /// Facts about the content that narrows ask for.
     pub traits: MessageTraits,
-    /// Flags of single users that do not follow from anything else (mentions, alert words), sorted by user.
+    /// Flags of single users (mentions, alert words), sorted by user.
     pub user_flags: Vec<(UserId, Flags)>,
-    /// Links found in the topic.
     pub topic_links: Vec<TopicLink>,
-    /// Newest first.
+    /// Parts of a widget. Only the first is stored with the message.
+    pub submessages: Vec<Submessage>,
+    /// Number of edits of the content.
+    #[serde(skip)]
+    pub version: u32,
+    /// The newest history entries, newest first; bounded, see [`Message::edit`].
+    #[serde(skip)]
     pub edits: Vec<EditEntry>,
-    /// When the content was last edited.
+    /// The time of the last edit of the content.
+    #[serde(skip)]
     pub last_edited: Option<Timestamp>,
-    /// When it was last moved (resolving does not count).
+    /// The time of the last move; resolving a topic does not count.
+    #[serde(skip)]
     pub last_moved: Option<Timestamp>,
     /// In the order in which they were added.
+    #[serde(skip)]
     pub reactions: Vec<Reaction>,
-    /// Parts of a widget.
-    pub submessages: Vec<Submessage>,
 }
 
 impl Message {
+    /// A message without content that was neither edited nor moved and has no reactions.
+    pub fn new(id: MessageId, sender: UserId, recipient: RecipientId, place: Place, sent: Timestamp) -> Self {
+        Self {
+            id,
+            sender,
+            recipient,
+            place,
+            sent,
+            content: String::new(),
+            rendered: String::new(),
+            client: String::new(),
+            traits: MessageTraits::default(),
+            user_flags: Vec::new(),
+            topic_links: Vec::new(),
+            submessages: Vec::new(),
+            version: 0,
+            edits: Vec::new(),
+            last_edited: None,
+            last_moved: None,
+            reactions: Vec::new(),
+        }
+    }
+
     /// The flags of one user that are stored with the message.
     pub fn own_flags(&self, user: UserId) -> Flags {
         match self.user_flags.binary_search_by_key(&user, |(id, _)| *id) {
@@ -119,71 +162,48 @@ impl Message {
     }
 }
 
-/// Yes-or-no facts about a message.
+/// Boolean properties of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageTraits {
     /// Starts with `/me `.
     pub is_me: bool,
-    /// Has a link.
     pub has_link: bool,
-    /// Has an image preview.
+    /// Contains an image preview.
     pub has_image: bool,
     /// Refers to an uploaded file.
     pub has_attachment: bool,
-    /// Mentions everybody in the channel (or the direct conversation).
+    /// Mentions everyone in the channel or direct conversation.
     pub channel_wildcard: bool,
-    /// Counts as read by its sender from the start.
+    /// Initially read by its sender.
     pub read_by_sender: bool,
 }
 
 /// A link found in a topic name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TopicLink {
-    /// What was matched.
+    /// The matched part of the topic.
     pub text: String,
-    /// Where it leads.
     pub url: String,
 }
 
-/// One step of a message's history; an aspect is present only when it changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EditEntry {
-    /// Who did it.
-    pub user: UserId,
-    /// When.
-    pub at: Timestamp,
-    /// Markdown source before.
-    pub prev_content: Option<String>,
-    /// HTML before.
-    pub prev_rendered: Option<String>,
-    /// Channel before and after.
-    pub channel: Option<(ChannelId, ChannelId)>,
-    /// Topic before and after.
-    pub topic: Option<(String, String)>,
-}
-
-/// One person's reaction.
+/// A user's emoji reaction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reaction {
-    /// Name as sent.
     pub emoji_name: String,
-    /// Code points, id or name, by kind.
+    /// Code points, id or name, depending on the type.
     pub emoji_code: String,
     /// `unicode_emoji`, `realm_emoji` or `zulip_extra_emoji`.
     pub reaction_type: String,
-    /// Who.
     pub user: UserId,
 }
 
 /// One part of a widget's state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Submessage {
-    /// Unique in the organization.
     pub id: u32,
-    /// `widget`
+    /// The type of the part; always `widget`.
     pub msg_type: String,
-    /// JSON text.
+    /// JSON text; its shape depends on the widget.
     pub content: String,
-    /// Who.
     pub sender: UserId,
 }

@@ -1,43 +1,42 @@
-//! What people keep for themselves or show to others: a status, views in the sidebar.
+//! Personal records of users: status and sidebar views.
 
 use serde::{Deserialize, Serialize};
 
-/// What somebody says about themselves (endpoints.md 12). At least one part is set; without any there is no record.
+/// A user's status. At least one part is set; otherwise there is no record
+/// (docs/api/presence-and-status.md#set-the-own-status).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserStatus {
     /// At most 60 characters; empty when not set.
     pub text: String,
-    /// Empty when not set.
     pub emoji: Option<StatusEmoji>,
 }
 
 /// The emoji of a status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatusEmoji {
-    /// Its name.
+    /// Name without colons.
     pub name: String,
-    /// Its code, by kind.
+    /// Code point, id or name, depending on the kind.
     pub code: String,
     /// `unicode_emoji`, `realm_emoji` or `zulip_extra_emoji`.
     pub kind: String,
 }
 
-/// A view in the left sidebar that somebody configured (endpoints.md 17). Its fragment is its key.
+/// A view in the left sidebar that the user configured. Its key is the URL fragment
+/// (docs/api/users.md#navigation-views).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NavigationView {
-    /// Visible in the sidebar, not only in the menu of more views.
+    /// Shown in the sidebar, not only in the menu of further views.
     pub is_pinned: bool,
-    /// Own name; none for built-in views.
+    /// Custom name; none for built-in views.
     pub name: Option<String>,
 }
 
-/// Which parts of a status a request named: clients are told of these, be they what they were or not.
+/// The parts of a status that a request named: events include them even if they did not change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedStatus {
-    /// The older way to hide one's presence, where the request repeated what it is already.
+    /// The legacy `away` parameter, if its value was already in effect.
     pub away: Option<bool>,
-    /// The text.
     pub text: bool,
-    /// The emoji.
     pub emoji: bool,
 }

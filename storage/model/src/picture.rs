@@ -1,28 +1,28 @@
-//! Pictures that people upload: of themselves and their bots, the organization's icon and logos, its own emoji.
+//! Uploaded pictures: avatars of users and bots, the organization's icon and logos, custom emoji.
 //!
-//! The bytes are not here but in the blob store; a name that cannot be guessed says which they are. Other bytes always have
-//! another name, so whoever keeps a picture by its address keeps the right one.
+//! The bytes are in the blob store under a random name. A name is never reused for other bytes, so pictures can be
+//! cached by their URL.
 
 use crate::ids::UserId;
 use serde::{Deserialize, Serialize};
 
-/// One of the pictures of an organization.
+/// A picture of an organization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum RealmPicture {
-    /// Square, for lists of organizations.
+    /// The square icon, for lists of organizations.
     Icon,
-    /// Wide, on light ground.
+    /// The wide logo on a light background.
     Logo,
-    /// Wide, on dark ground.
+    /// The wide logo on a dark background.
     NightLogo,
 }
 
-/// A picture, and how often it was changed.
+/// A picture with its version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PictureRecord {
-    /// The name of its file; none where there is none.
+    /// Name of the blob; none if there is no picture.
     pub file: Option<String>,
-    /// Counts changes, for caches; 1 before the first one.
+    /// Incremented by each change, for caches; initially 1.
     pub version: u32,
 }
 
@@ -41,7 +41,7 @@ pub struct RealmPictures {
 }
 
 impl RealmPictures {
-    /// One of them.
+    /// The record of one picture.
     pub fn get(&self, which: RealmPicture) -> &PictureRecord {
         match which {
             RealmPicture::Icon => &self.icon,
@@ -50,7 +50,7 @@ impl RealmPictures {
         }
     }
 
-    /// Sets one of them.
+    /// Replaces the record of one picture.
     pub fn put(&mut self, which: RealmPicture, picture: PictureRecord) {
         match which {
             RealmPicture::Icon => self.icon = picture,
@@ -59,48 +59,39 @@ impl RealmPictures {
         }
     }
 
-    /// All of them.
+    /// The records of all pictures.
     pub fn all(&self) -> [&PictureRecord; 3] {
         [&self.icon, &self.logo, &self.night_logo]
     }
 }
 
-/// An emoji of the organization's own. It stays for ever, so that what was written with it can be read.
+/// A custom emoji. Records are kept permanently, so that old messages stay readable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RealmEmoji {
-    /// Unique in the organization.
     pub id: u32,
-    /// Unique among those in use.
+    /// Unique among active emoji.
     pub name: String,
-    /// The name of its file.
+    /// Name of the blob.
     pub file: String,
-    /// The name of the file that does not move, for one that does.
+    /// Name of the still picture's blob, for animated emoji.
     pub still: Option<String>,
-    /// Who added it.
     pub author: Option<UserId>,
-    /// No longer offered.
+    /// No longer offered for new messages.
     pub is_deactivated: bool,
 }
 
-/// What was decided about pictures.
+/// Changes of pictures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PictureFact {
-    /// A user has another picture.
+    /// A user's avatar changed.
     AvatarSet {
-        /// Whose.
         user: UserId,
-        /// The name of its file; none: that which the address stands for.
+        /// Name of the blob; none for the default avatar.
         file: Option<String>,
-        /// Counts changes, for caches.
         version: u32,
     },
-    /// The organization has another picture.
-    RealmPictureSet {
-        /// Which.
-        which: RealmPicture,
-        /// What it is now.
-        picture: PictureRecord,
-    },
-    /// An emoji came to be, or is no longer offered.
+    /// A picture of the organization changed.
+    RealmPictureSet { which: RealmPicture, picture: PictureRecord },
+    /// A custom emoji was added or deactivated.
     EmojiSet(RealmEmoji),
 }

@@ -1,9 +1,9 @@
-//! Custom profile fields: what an organization asks its people to say about themselves.
+//! Custom profile fields of an organization, and their values.
 
 use crate::ids::ProfileFieldId;
 use serde::{Deserialize, Serialize};
 
-/// What the value of a field is (api.md, Custom profile field); codes as on the wire.
+/// The type of a field's value; codes as in the API (docs/api/profile-fields.md#field-object).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum FieldKind {
     /// 1: at most 50 characters.
@@ -12,7 +12,7 @@ pub enum FieldKind {
     LongText,
     /// 3: one of the choices in the field's data.
     Choice,
-    /// 4: `YYYY-MM-DD`.
+    /// 4: a date in the form `YYYY-MM-DD`.
     Date,
     /// 5: a URL.
     Link,
@@ -37,32 +37,30 @@ impl FieldKind {
         Self::Pronouns,
     ];
 
-    /// The code on the wire.
+    /// The code in the API.
     pub fn code(self) -> u8 {
         self as u8 + 1
     }
 
-    /// The kind with a wire code.
+    /// The kind with an API code.
     pub fn from_code(code: i64) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| i64::from(kind.code()) == code)
     }
 
-    /// Whether values are Markdown, with HTML beside them.
+    /// Whether values are Markdown and are rendered as HTML.
     pub fn is_markdown(self) -> bool {
         matches!(self, Self::ShortText | Self::LongText)
     }
 }
 
-/// One field.
+/// A custom profile field.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfileField {
-    /// Unique in the organization, never given out again.
+    /// Unique in the organization; never reused.
     pub id: ProfileFieldId,
     /// Label, unique in the organization.
     pub name: String,
-    /// Explains what is asked for.
     pub hint: String,
-    /// What its values are.
     pub kind: FieldKind,
     /// JSON text: the choices, or which external account; empty when the kind has none.
     pub data: String,
@@ -70,18 +68,17 @@ pub struct ProfileField {
     pub order: u32,
     /// Shown in the summary of a profile; at most two fields are.
     pub is_in_summary: bool,
-    /// Clients ask for it until it is filled in.
+    /// Clients prompt users to fill it in.
     pub is_required: bool,
-    /// People may fill it in themselves; otherwise only administrators do.
+    /// Users may edit their own value; otherwise only administrators may.
     pub is_editable_by_user: bool,
 }
 
 /// All fields of an organization.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfileFields {
-    /// In their order.
     pub list: Vec<ProfileField>,
-    /// The newest id that was ever given out.
+    /// The highest id ever assigned.
     pub last: ProfileFieldId,
 }
 
@@ -92,7 +89,7 @@ impl ProfileFields {
     }
 }
 
-/// What somebody filled in.
+/// A user's value of a field.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfileValue {
     /// As typed; never empty.

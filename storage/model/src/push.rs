@@ -1,11 +1,11 @@
-//! Where notifications go: phones that somebody registered, and which messages were announced on them.
+//! Push notifications: registered devices, and the messages they show.
 
 use crate::ids::{MessageId, UserId};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Something that must not be read in a log: printing it for debugging says nothing of what it is.
+/// A secret value: its debug output is redacted.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Hidden<T>(pub T);
@@ -16,18 +16,18 @@ impl<T> fmt::Debug for Hidden<T> {
     }
 }
 
-/// Who delivers to a phone in the end.
+/// The push network of a device's platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum PushTokenKind {
-    /// Apple.
+    /// Apple Push Notification service.
     Apns,
-    /// Google.
+    /// Firebase Cloud Messaging.
     Fcm,
 }
 
 impl PushTokenKind {
-    /// The word on the wire.
-    pub fn word(self) -> &'static str {
+    /// The value in the API.
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Apns => "apns",
             Self::Fcm => "fcm",
@@ -35,110 +35,129 @@ impl PushTokenKind {
     }
 }
 
-/// A phone that gets notifications in the clear: the older way (endpoints.md 15).
+/// A legacy push token: a device that gets unencrypted notifications (docs/api/push.md#legacy-tokens).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PushToken {
-    /// Who delivers.
     pub kind: PushTokenKind,
-    /// The phone's address there: whoever has it can write to the phone.
+    /// The device's token: it allows sending notifications to the device.
     pub token: Hidden<String>,
-    /// Which app it is, for Apple's.
+    /// The app's id, for Apple devices.
     pub app: Option<String>,
-    /// When it was registered.
     pub added: Timestamp,
 }
 
-/// How far the push service has come with a phone's registration.
+/// The state of a device's registration with the push service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PushStatus {
-    /// The service has not answered yet.
+    /// The service has not replied yet.
     Pending,
-    /// The service knows the phone by this number.
+    /// Registered; the service's id of the device.
     Active(i64),
-    /// The service refused; its error code.
+    /// Refused; the service's error code.
     Failed(String),
 }
 
-/// A phone that gets notifications that only it can read (endpoints.md 20).
+impl PushStatus {
+    /// The value in the API.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Active(_) => "active",
+            Self::Failed(_) => "failed",
+        }
+    }
+
+    /// The service's error code if it refused.
+    pub fn error_code(&self) -> Option<&str> {
+        match self {
+            Self::Failed(code) => Some(code),
+            Self::Pending | Self::Active(_) => None,
+        }
+    }
+}
+
+/// A device that gets end-to-end encrypted notifications (docs/api/push.md#encrypted-devices).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PushDevice {
-    /// The number that the phone gave to this account of its.
+    /// The id that the device chose for this account.
     pub account: i64,
-    /// Who delivers.
     pub kind: PushTokenKind,
-    /// What its notifications are encrypted with.
+    /// Encryption key of its notifications.
     pub key: Hidden<[u8; 32]>,
-    /// Which of the service's keys its registration is encrypted with.
+    /// The service's public key that the registration is encrypted with.
     pub bouncer_public_key: String,
-    /// The phone's address, which only the service can read; empty once that has it.
+    /// The encrypted token, which only the service can read; empty once the service has it.
     pub registration: Hidden<String>,
-    /// When it was registered.
     pub added: Timestamp,
-    /// How far that is.
     pub status: PushStatus,
 }
 
 impl PushDevice {
-    /// The number by which the service knows it, once it does.
+    /// The service's id of the device, once registered.
     pub fn service_id(&self) -> Option<i64> {
         match self.status {
             PushStatus::Active(id) => Some(id),
             PushStatus::Pending | PushStatus::Failed(_) => None,
         }
     }
-
-    /// The service's error code, if it refused.
-    pub fn error_code(&self) -> Option<&str> {
-        match &self.status {
-            PushStatus::Failed(code) => Some(code),
-            PushStatus::Pending | PushStatus::Active(_) => None,
-        }
-    }
 }
 
-/// What happens about notifications.
+/// Changes about notifications.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PushFact {
-    /// A user's phones of the older way are now these; none removes the record.
+    /// Replaces a user's legacy push tokens; an empty list removes the record.
     TokensSet {
-        /// Whose.
         user: UserId,
-        /// All of them, oldest first.
+        /// All tokens, oldest first.
         tokens: Vec<PushToken>,
     },
-    /// A user's phones are now these; none removes the record.
+    /// Replaces a user's devices; an empty list removes the record.
     DevicesSet {
-        /// Whose.
         user: UserId,
-        /// All of them, oldest first.
         devices: Vec<PushDevice>,
-        /// Those whose status changed, by account number.
+        /// Account ids of the devices whose status changed.
         changed: Vec<i64>,
     },
-    /// Phones show a message.
-    Shown {
-        /// Which.
+    /// Devices show a notification of a message.
+    Shown { message: MessageId, users: Vec<UserId> },
+    /// Notifications were removed from a user's devices, or their removal is pending.
+    Unshown { user: UserId, messages: Vec<MessageId> },
+    /// Notifications have been decided for all messages up to this one.
+    NotificationCursorMoved(MessageId),
+    /// A message is to be sent by e-mail if it is still unread when the e-mail is due.
+    MissedNoted {
         message: MessageId,
-        /// Whose phones.
+        /// Recipients, each at most once.
         users: Vec<UserId>,
+        /// The due time; recipients with a pending e-mail keep its due time.
+        due: Timestamp,
     },
-    /// A user's phones show messages no longer, or are about to be told.
-    Unshown {
-        /// Whose.
-        user: UserId,
-        /// Which.
-        messages: Vec<MessageId>,
-    },
-    /// Who is notified of messages up to this one has been decided.
-    NoticedUpTo(MessageId),
+    /// The pending e-mails of these users were decided; jobs in the same frame send what is still unread.
+    MissedDecided { users: Vec<UserId> },
+}
+
+/// Maximum number of messages in one pending e-mail; later ones are left out.
+pub const MISSED_MESSAGES_MAX: usize = 200;
+
+/// An e-mail about missed messages that is not due yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PendingMail {
+    /// The time at which the messages that are still unread are sent.
+    pub due: Timestamp,
+    /// Candidate messages, ascending; at most [`MISSED_MESSAGES_MAX`].
+    pub messages: Vec<MessageId>,
 }
 
 impl PushFact {
-    /// An upper bound of how many events this leads to.
+    /// Upper bound of the number of events.
     pub fn events_max(&self) -> u64 {
         match self {
             Self::DevicesSet { changed, .. } => changed.len() as u64,
-            Self::TokensSet { .. } | Self::Shown { .. } | Self::Unshown { .. } | Self::NoticedUpTo(_) => 0,
+            Self::TokensSet { .. }
+            | Self::Shown { .. }
+            | Self::Unshown { .. }
+            | Self::NotificationCursorMoved(_) => 0,
+            Self::MissedNoted { .. } | Self::MissedDecided { .. } => 0,
         }
     }
 }

@@ -1,69 +1,64 @@
-//! Event queues: what a client registered for.
+//! Event queues as clients registered them.
 
-use crate::event::EventKinds;
+use crate::event_kind::EventKinds;
 use crate::ids::{EventNumber, QueueId, UserId};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// What a client says it can handle (companions.md 2). Absent means false.
+/// The capabilities that a client declares. False if it does not mention one (docs/api/events.md#client-capabilities).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ClientCapabilities {
-    /// Null notification booleans in subscriptions.
+    /// Accepts null for notification settings of subscriptions.
     pub notification_settings_null: bool,
-    /// `message_ids` in delete_message.
+    /// Accepts `message_ids` in `delete_message`.
     pub bulk_message_deletion: bool,
-    /// Users without `avatar_url`.
+    /// Accepts users without `avatar_url`.
     pub user_avatar_url_field_optional: bool,
-    /// Typing events of channels.
+    /// Wants typing events of channels.
     pub stream_typing_notifications: bool,
-    /// `user_settings`.
+    /// Knows the `user_settings` object and events.
     pub user_settings_object: bool,
-    /// Linkifiers with `url_template`.
+    /// Knows linkifiers with `url_template`.
     pub linkifier_url_template: bool,
-    /// User lists without those the user cannot see.
+    /// Accepts user lists without the users that the owner may not see.
     pub user_list_incomplete: bool,
-    /// Deactivated groups.
+    /// Knows deactivated groups.
     pub include_deactivated_groups: bool,
-    /// Archived channels.
+    /// Knows archived channels.
     pub archived_channels: bool,
-    /// The empty topic as such.
+    /// Knows the empty topic; other clients get its display name.
     pub empty_topic_name: bool,
-    /// Presence events in the modern form.
+    /// Wants presence events in the modern form.
     pub simplified_presence_events: bool,
 }
 
-/// What a queue delivers, and in which form.
+/// The events that a queue delivers, and their form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueOptions {
-    /// Which types of events.
     pub kinds: EventKinds,
     /// Messages as HTML (true) or Markdown.
     pub apply_markdown: bool,
-    /// Avatars may be computed by the client.
+    /// The client computes Gravatar URLs itself.
     pub client_gravatar: bool,
-    /// Presence without addresses.
+    /// Leave e-mail addresses out of presence events.
     pub slim_presence: bool,
-    /// Also messages of public channels that the user does not subscribe to.
+    /// Include messages of public channels that the user is not subscribed to.
     pub all_public_channels: bool,
-    /// Only messages that match; pairs of operator and operand as registered.
+    /// Deliver only messages that match; pairs of operator and operand as registered.
     pub narrow: Vec<(String, String)>,
-    /// What the client can handle.
     pub capabilities: ClientCapabilities,
-    /// Seconds without a poll after which the queue ends.
+    /// Seconds without a poll after which the queue expires.
     pub idle_secs_max: u32,
 }
 
-/// A registered queue, kept so that it survives a restart.
+/// A registered queue, stored so that it survives a restart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueRecord {
-    /// Its name; hard to guess.
+    /// Random name, hard to guess.
     pub id: QueueId,
-    /// Whose.
     pub user: UserId,
-    /// Since when.
     pub registered: Timestamp,
     /// It delivers events with greater numbers.
     pub after: EventNumber,
-    /// What it delivers.
     pub options: QueueOptions,
 }

@@ -1,6 +1,6 @@
-//! Settings of people and organizations, stored sparsely: only what differs from the default.
+//! Settings of users and organizations. Only values that were changed are stored.
 //!
-//! The table of names, types and defaults is a rule, not a noun: `rules::settings`.
+//! The table of names, types and defaults is in `rules::settings`.
 
 use crate::group::GroupSetting;
 use serde::{Deserialize, Serialize};
@@ -9,17 +9,15 @@ use std::collections::BTreeMap;
 /// The value of one setting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SettingValue {
-    /// True or false.
     Bool(bool),
-    /// A number, or one of a numbered choice.
+    /// A number, or a choice with numeric codes.
     Int(i64),
-    /// Free text, or one of a worded choice.
+    /// Free text, or a choice with names.
     Text(String),
-    /// Who holds a permission.
     Group(GroupSetting),
-    /// Nothing, where the setting allows it (an unlimited time, for example).
+    /// Null, where the setting allows it (for example an unlimited time).
     Null,
 }
 
-/// Setting name → value, only those that were ever changed.
+/// Values of changed settings by name.
 pub type Settings = BTreeMap<String, SettingValue>;

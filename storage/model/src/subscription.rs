@@ -1,39 +1,33 @@
-//! Subscriptions: who reads a channel, since when, and how they want it shown.
+//! Subscriptions of users to channels.
 
 use crate::ids::MessageId;
 use serde::{Deserialize, Serialize};
 
-/// One stretch of being subscribed, in message ids: who got what follows from these
-/// instead of a row for each recipient of each message.
+/// One period of a subscription, in message ids. Deliveries follow from these periods, so that no row for each
+/// recipient of each message is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubscriptionSpan {
-    /// Messages with a greater id were delivered …
+    /// Messages with a greater id were delivered.
     pub after: MessageId,
-    /// … up to and including this one; none while it lasts.
+    /// The last delivered message; none while the period lasts.
     pub until: Option<MessageId>,
 }
 
-/// What one user has set for one channel, and when they were subscribed.
-/// Kept after unsubscribing, with `is_active` false, so that colour and history come back.
+/// A user's settings for a channel, and the periods of the subscription. Kept after unsubscribing with `is_active`
+/// false, so that settings and history are restored by subscribing again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subscription {
-    /// Currently subscribed.
     pub is_active: bool,
     /// `#rrggbb`, lower case.
     pub color: String,
-    /// Muted channel.
     pub is_muted: bool,
     /// Shown at the top.
     pub pin_to_top: bool,
-    /// Null inherits the user's setting; so do the following four.
+    /// None inherits the user's setting, as for the following four.
     pub desktop_notifications: Option<bool>,
-    /// See `desktop_notifications`.
     pub audible_notifications: Option<bool>,
-    /// See `desktop_notifications`.
     pub push_notifications: Option<bool>,
-    /// See `desktop_notifications`.
     pub email_notifications: Option<bool>,
-    /// See `desktop_notifications`.
     pub wildcard_mentions_notify: Option<bool>,
     /// All stretches of being subscribed, oldest first; the last one is open while this and the account are active.
     pub spans: Vec<SubscriptionSpan>,

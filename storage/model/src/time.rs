@@ -1,4 +1,4 @@
-//! Points in time. Only data: the clock itself is an argument of whoever needs one.
+//! Points in time. The clock itself is passed to the code that needs it.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ impl Timestamp {
         Self(self.0.saturating_add(secs.saturating_mul(1000)))
     }
 
-    /// Milliseconds that have passed since `earlier`; 0 when it lies in the future.
+    /// Milliseconds that have passed since `earlier`; 0 if it is in the future.
     pub fn millis_since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
     }

@@ -1,10 +1,10 @@
-//! Topics: names on messages, equal without regard to case, and what each user wants to see of them.
+//! Topic names, which are compared ignoring case, and users' visibility policies for topics.
 
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A topic name in lower case: topics are equal when their keys are.
+/// A topic name in lower case; topics with equal keys are the same topic.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TopicKey(Arc<str>);
@@ -21,22 +21,22 @@ impl TopicKey {
     }
 }
 
-/// What a user wants to see of a topic; codes as on the wire.
+/// A user's visibility policy for a topic, with its API code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum VisibilityPolicy {
-    /// 0: what the channel says.
+    /// Code 0: the channel's setting applies.
     #[default]
     Inherit,
-    /// 1
+    /// Code 1: hidden and without notifications.
     Muted,
-    /// 2
+    /// Code 2: shown even if the channel is muted.
     Unmuted,
-    /// 3
+    /// Code 3: shown, with notifications of all messages.
     Followed,
 }
 
 impl VisibilityPolicy {
-    /// The code on the wire.
+    /// The code in the API.
     pub fn code(self) -> u8 {
         match self {
             Self::Inherit => 0,
@@ -50,10 +50,8 @@ impl VisibilityPolicy {
 /// A user's policy for one topic. `Inherit` is never stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserTopic {
-    /// The name as it was spelled when the policy was set.
+    /// The topic name as spelled when the policy was set.
     pub name: String,
-    /// The policy.
     pub policy: VisibilityPolicy,
-    /// When it was set.
     pub updated: Timestamp,
 }

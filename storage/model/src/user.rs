@@ -9,23 +9,23 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Role in the organization; a smaller code is more powerful (api.md, conventions 7).
+/// Role in the organization, with its API code; a smaller code has more permissions (docs/api/permissions.md#roles).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Role {
-    /// 100
+    /// Code 100: may do everything, including managing owners.
     Owner,
-    /// 200
+    /// Code 200: administers everything but owners.
     Administrator,
-    /// 300
+    /// Code 300: a member with additional permissions.
     Moderator,
-    /// 400
+    /// Code 400: the default for new users.
     Member,
-    /// 600
+    /// Code 600: sees only channels that it was subscribed to.
     Guest,
 }
 
 impl Role {
-    /// The code on the wire.
+    /// The code in the API.
     pub fn code(self) -> u16 {
         match self {
             Self::Owner => 100,
@@ -36,7 +36,7 @@ impl Role {
         }
     }
 
-    /// The role with a wire code.
+    /// The role with an API code.
     pub fn from_code(code: i64) -> Option<Self> {
         [Self::Owner, Self::Administrator, Self::Moderator, Self::Member, Self::Guest]
             .into_iter()
@@ -44,21 +44,21 @@ impl Role {
     }
 }
 
-/// What kind of bot; codes as on the wire.
+/// The kind of a bot, with its API code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BotKind {
-    /// 1
+    /// Code 1: a program that uses the API like a user.
     Generic,
-    /// 2: may only send.
+    /// Code 2: may only send messages.
     IncomingWebhook,
-    /// 3
+    /// Code 3: messages to it are sent to a service.
     OutgoingWebhook,
-    /// 4
+    /// Code 4: runs inside the server; cannot be created here.
     Embedded,
 }
 
 impl BotKind {
-    /// The code on the wire.
+    /// The code in the API.
     pub fn code(self) -> u8 {
         match self {
             Self::Generic => 1,
@@ -69,50 +69,44 @@ impl BotKind {
     }
 }
 
-/// What makes a user a bot.
+/// The properties of a bot account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bot {
-    /// Its kind.
     pub kind: BotKind,
-    /// Who answers for it; none for the server's own bots.
+    /// The responsible user; none for system bots.
     pub owner: Option<UserId>,
-    /// One of the server's own bots (notices, welcome, mail).
+    /// A system bot (notification, welcome and e-mail bots).
     pub is_system: bool,
 }
 
 /// A person or bot of an organization.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct User {
-    /// Unique in the organization.
     pub id: UserId,
-    /// The real address; bots have one too.
+    /// The real e-mail address; bots have one as well.
     pub delivery_email: String,
-    /// Display name.
     pub full_name: String,
-    /// Role.
     pub role: Role,
     /// False once deactivated.
     pub is_active: bool,
-    /// Present for bots.
     pub bot: Option<Bot>,
-    /// When the account was created.
     pub joined: Timestamp,
     /// IANA identifier, or empty.
     pub timezone: String,
-    /// Counts avatar changes, for caches.
+    /// Incremented by each change of the avatar, for caches.
     pub avatar_version: u32,
-    /// argon2id hash in PHC form; none when no password was ever set.
+    /// argon2id hash in PHC format; none if no password was ever set.
     pub password_hash: Option<String>,
-    /// Part of what the API key is derived from: one more makes the old key invalid.
+    /// Input of the API key's derivation: incrementing it invalidates the old key.
     pub api_key_rotation: u32,
     /// Changed settings by wire name.
     pub settings: Settings,
-    /// What the user filled in, by field. Values of fields that are gone may still be there; nobody sees them.
+    /// Values of profile fields. Values of deleted fields may remain but are never shown.
     pub profile_data: BTreeMap<ProfileFieldId, ProfileValue>,
 }
 
 impl fmt::Debug for User {
-    /// Everything but the hash of the password, of which only is said whether there is one.
+    /// All fields, with the password hash redacted.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("User")
             .field("id", &self.id)
@@ -133,7 +127,7 @@ impl fmt::Debug for User {
 }
 
 impl User {
-    /// A person who joined and changed nothing yet: active, no bot, without a password.
+    /// A new, active person without a password and with default settings.
     pub fn new(
         id: UserId,
         delivery_email: impl Into<String>,
@@ -163,12 +157,17 @@ impl User {
         self.bot.is_some()
     }
 
-    /// Whether this is one of the server's own bots.
+    /// The owner of this bot; none for people and system bots.
+    pub fn owner(&self) -> Option<UserId> {
+        self.bot.as_ref().and_then(|bot| bot.owner)
+    }
+
+    /// Whether this is a system bot.
     pub fn is_system_bot(&self) -> bool {
         self.bot.as_ref().is_some_and(|bot| bot.is_system)
     }
 
-    /// Guests see only what they were let in to.
+    /// Guests see only channels that they were subscribed to.
     pub fn is_guest(&self) -> bool {
         self.role == Role::Guest
     }
@@ -183,18 +182,10 @@ impl User {
         self.role <= Role::Moderator
     }
 
-    /// A value of the settings map that is a boolean, or the given default.
+    /// A boolean setting, or the default if it was never changed.
     pub fn bool_setting(&self, name: &str, default: bool) -> bool {
         match self.settings.get(name) {
             Some(crate::SettingValue::Bool(value)) => *value,
-            _ => default,
-        }
-    }
-
-    /// A value of the settings map that is a number, or the given default.
-    pub fn int_setting(&self, name: &str, default: i64) -> i64 {
-        match self.settings.get(name) {
-            Some(crate::SettingValue::Int(value)) => *value,
             _ => default,
         }
     }

@@ -1,28 +1,25 @@
-//! The trees against the log: every row must be what a rebuild from the first frame gives, byte for byte.
+//! Compares the trees with the log: every row must equal, byte for byte, what a rebuild from the first frame writes.
 
-use super::words::row_name;
 use crate::error::StoreError;
 use crate::log::RealmLog;
 use crate::open::replay;
 use crate::projection::Trees;
-use crate::view::Row;
+use crate::view::{Row, records};
 use model::RealmId;
 use std::path::Path;
 
-/// How many differences are listed; the rest is only counted.
+/// At most this many differences are listed; all are counted.
 const DIFFERENCES_LISTED_MAX: usize = 20;
 
-/// Page cache of the trees that are built to compare with.
+/// Page cache of the rebuilt trees, in bytes.
 const SCRATCH_CACHE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Comparison {
-    /// Rows that agree.
     pub rows: u64,
-    /// Rows that do not.
     pub differing: u64,
-    /// The first of them, in words.
+    /// The first differing rows, described.
     pub listed: Vec<String>,
 }
 
@@ -32,11 +29,11 @@ impl Comparison {
         self.differing == 0
     }
 
-    /// Notes that something is wrong with a row.
+    /// Records a difference.
     pub(super) fn add(&mut self, key: &[u8], what: &str) {
         self.differing += 1;
         if self.listed.len() < DIFFERENCES_LISTED_MAX {
-            self.listed.push(format!("{}: {what}", row_name(key)));
+            self.listed.push(format!("{}: {what}", records::describe(key)));
         }
     }
 }
@@ -45,7 +42,7 @@ impl Comparison {
 /// row with the trees, byte for byte.
 ///
 /// # Errors
-/// When the log or the trees cannot be read at all; what merely differs is in the result.
+/// When the log or the trees cannot be read; differences are part of the result.
 pub fn compare(
     log: &dyn RealmLog,
     trees: &Trees,
@@ -71,7 +68,7 @@ fn compare_rows(
             (None, None) => return Ok(comparison),
             pair => pair,
         };
-        // Walk whichever is behind until both are at the same key.
+        // Advance the side with the smaller key until both are at the same key.
         while left.as_ref().map(|row| &row.key) != right.as_ref().map(|row| &row.key) {
             let left_is_behind = match (&left, &right) {
                 (Some(l), Some(r)) => l.key < r.key,
@@ -106,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_difference_is_found() {
+    fn all_kinds_of_differences_are_found() {
         let stored = rows(&[(1, 1), (2, 2), (3, 3), (6, 6)]);
         let rebuilt = rows(&[(1, 1), (3, 4), (5, 5), (6, 6), (7, 7)]);
         let found = compare_rows(stored.into_iter(), rebuilt.into_iter()).unwrap();

@@ -1,10 +1,9 @@
-//! Compares what should agree: the journal with its own checksums, the trees with each other and with the
-//! journal. For a data folder that no server uses; `check_folder` has it for itself.
+//! Checks the consistency of a data folder: the journal against its checksums, the rows of the trees against each other
+//! and against the journal. Only while the server is stopped: [`check_folder`] takes the lock of the folder.
 
 mod compare;
 mod report;
 mod rows;
-mod words;
 
 #[cfg(test)]
 mod tests;
@@ -19,44 +18,33 @@ use crate::open::replay;
 use crate::projection::Trees;
 use model::RealmId;
 use std::collections::BTreeSet;
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 
-/// Page cache of the trees while they are checked.
+/// Page cache of the trees while they are checked, in bytes.
 const CACHE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What a check is busy with.
+/// Progress reports of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckProgress {
-    /// It reads a journal.
-    Journal {
-        /// Of which shard.
-        shard: usize,
-        /// How far it has come.
-        progress: log::Progress,
-    },
-    /// It begins to compare an organization.
-    Realm {
-        /// Which.
-        realm: RealmId,
-        /// How many are done.
-        done: usize,
-        /// How many there are.
-        total: usize,
-    },
+    /// The check reads a journal.
+    Journal { shard: usize, progress: log::Progress },
+    /// The check begins to compare an organization.
+    Realm { realm: RealmId, done: usize, total: usize },
 }
 
-/// Nobody waits for reports: a check appends nothing.
-struct Unheard;
+/// Ignores reports of durable frames: a check appends nothing.
+struct IgnoreReports;
 
-impl Durable for Unheard {
+impl Durable for IgnoreReports {
     fn durable(&mut self, _: Ticket, _: Result<(), LogError>) {}
 }
 
-/// Checks a whole data folder, the lag of a killed process made up for first, as every start does.
+/// Checks a whole data folder. As on every start, frames that the trees lack after a crash are replayed first.
 ///
-/// With `rebuild`, the trees of organizations that differ from their journal are written anew from it, and
-/// trees that cannot be opened at all are moved aside. The journal is never changed beyond what opening it
-/// does. What a check finds is in its answer; see [`CheckReport::is_clean`].
+/// With `rebuild`, the trees of organizations that differ from their journal are rebuilt from it, and trees that
+/// cannot be opened at all are moved aside. The journal is never changed beyond what opening it does. Differences are
+/// part of the report; see [`CheckReport::is_clean`].
 ///
 /// # Errors
 /// [`StoreError`] when the disk fails, or a journal was written by a newer server.
@@ -72,23 +60,34 @@ pub fn check_folder(
         report.shards.push(shard);
         journals.extend(journal);
     }
-    let mut checked = check_realms(folder, &journals, &report, rebuild, &mut progress);
-    if let Err(error) = &checked
-        && error.is_tree_damage()
-    {
-        report.trees_damage = Some(error.to_string());
-        // Without a sound journal, damaged trees are the last that is left.
-        if !rebuild || report.has_damaged_journal() {
-            return Ok(report);
+    let checked = check_realms(folder, &journals, &report, rebuild, &mut progress);
+    // Without an intact journal the trees are the only data left, so they are not touched even if damaged.
+    let is_journal_sound =
+        !report.has_damaged_journal() && journals.iter().any(|journal| !journal.realms().is_empty());
+    report.trees_damage = match &checked {
+        Ok(realms) if is_journal_sound => find_surplus(realms),
+        Err(error) if error.is_tree_damage() => Some(error.to_string()),
+        _ => None,
+    };
+    let checked = match (&report.trees_damage, checked) {
+        (None, checked) => checked,
+        (Some(_), checked) if !rebuild || !is_journal_sound => Ok(checked.unwrap_or_default()),
+        (Some(_), _) => {
+            report.trees_moved = Some(move_trees_aside(folder)?);
+            check_realms(folder, &journals, &report, rebuild, &mut progress)
         }
-        report.trees_moved = Some(move_trees_aside(folder)?);
-        checked = check_realms(folder, &journals, &report, rebuild, &mut progress);
-    }
+    };
     report.realms = checked?;
     journals.iter().for_each(|journal| journal.close());
     Ok(report)
 }
 
+/// Why the trees as a whole do not match the journal, if they hold data that it lacks.
+fn find_surplus(realms: &[RealmReport]) -> Option<String> {
+    realms.iter().find(|realm| realm.is_surplus).and_then(|realm| realm.problem.clone())
+}
+
+/// Checks every organization. Damage that makes sled panic is returned as an error like any other damage.
 fn check_realms(
     folder: &DataFolder,
     journals: &[Journal],
@@ -97,21 +96,25 @@ fn check_realms(
     progress: &mut impl FnMut(CheckProgress),
 ) -> Result<Vec<RealmReport>, StoreError> {
     let trees = Trees::open(&folder.state(), CACHE_BYTES)?;
-    let mut realms: BTreeSet<RealmId> = trees.realms()?.into_iter().collect();
-    realms.extend(journals.iter().flat_map(|journal| journal.realms()).map(RealmId));
-    let mut check = Check { trees: &trees, rebuild, scratch: Scratch::new(folder.path())? };
-    let mut found = Vec::new();
-    for (done, realm) in realms.iter().enumerate() {
-        progress(CheckProgress::Realm { realm: *realm, done, total: realms.len() });
-        let mut about = RealmReport::new(*realm);
-        match journals.iter().find(|journal| journal.realms().contains(&realm.0)) {
-            Some(journal) => check.realm(journal, &mut about)?,
-            None => check.without_journal(report, &mut about)?,
+    let checked = std::panic::catch_unwind(AssertUnwindSafe(|| {
+        let mut realms: BTreeSet<RealmId> = trees.realms()?.into_iter().collect();
+        realms.extend(journals.iter().flat_map(|journal| journal.realms()).map(RealmId));
+        let mut check = Check { trees: &trees, rebuild, scratch: Scratch::new(folder.path())? };
+        let mut found = Vec::new();
+        for (done, realm) in realms.iter().enumerate() {
+            progress(CheckProgress::Realm { realm: *realm, done, total: realms.len() });
+            let mut about = RealmReport::new(*realm);
+            match journals.iter().find(|journal| journal.realms().contains(&realm.0)) {
+                Some(journal) => check.realm(journal, &mut about)?,
+                None => check.without_journal(report, &mut about)?,
+            }
+            found.push(about);
         }
-        found.push(about);
-    }
-    trees.flush()?;
-    Ok(found)
+        trees.flush()?;
+        Ok(found)
+    }));
+    trees.close();
+    checked.unwrap_or_else(|_| Err(StoreError::TreesDamaged("reading them failed".to_owned())))
 }
 
 fn check_journal(
@@ -131,7 +134,7 @@ fn check_journal(
     if report.damage.is_some() {
         return Ok((report, None));
     }
-    let journal = Journal::open(&path, &JournalOptions::default(), Box::new(Unheard))?;
+    let journal = Journal::open(&path, &JournalOptions::default(), Box::new(IgnoreReports))?;
     Ok((report, Some(journal)))
 }
 
@@ -142,7 +145,7 @@ fn move_trees_aside(folder: &DataFolder) -> Result<PathBuf, StoreError> {
     Ok(aside)
 }
 
-/// The path, or the path with the first number that nothing has yet.
+/// The path, or, if it exists, the path with the first unused number appended.
 fn free_name(path: &Path) -> PathBuf {
     let mut name = path.to_path_buf();
     let mut number = 1;
@@ -153,7 +156,7 @@ fn free_name(path: &Path) -> PathBuf {
     name
 }
 
-/// What checking one organization needs.
+/// The context of checking one organization.
 struct Check<'t> {
     trees: &'t Trees,
     rebuild: bool,
@@ -163,7 +166,7 @@ struct Check<'t> {
 impl Check<'_> {
     fn realm(&mut self, journal: &Journal, found: &mut RealmReport) -> Result<(), StoreError> {
         found.frames = journal.open(found.realm.0, 0)?.last_sequence;
-        if !self.bring_up(journal, found)? {
+        if !self.replay_missing(journal, found)? {
             return Ok(());
         }
         self.find(journal, found)?;
@@ -182,12 +185,12 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Replays what the trees lack. False when they cannot be compared with the journal at all.
-    fn bring_up(&self, journal: &Journal, found: &mut RealmReport) -> Result<bool, StoreError> {
+    /// Replays the frames that the trees lack. Returns false when the trees cannot be compared with the journal at all.
+    fn replay_missing(&self, journal: &Journal, found: &mut RealmReport) -> Result<bool, StoreError> {
         let realm = found.realm;
         let view = match self.trees.load(realm) {
             Ok(view) => view,
-            // A row that cannot be read: the comparison says which.
+            // A row cannot be decoded; the comparison reports which one.
             Err(StoreError::Decode { .. }) => return Ok(true),
             Err(error) => return Err(error),
         };
@@ -197,7 +200,7 @@ impl Check<'_> {
         let applied = view.as_ref().map_or(0, |view| view.progress.sequence.0);
         if applied > found.frames {
             let error = StoreError::JournalBehind { realm: realm.0, trees: applied, journal: found.frames };
-            found.problem = Some(error.to_string());
+            (found.problem, found.is_surplus) = (Some(error.to_string()), true);
             return Ok(false);
         }
         match replay(journal, self.trees, realm, view) {
@@ -239,17 +242,18 @@ impl Check<'_> {
         found.inconsistent = among_rows.differing;
         found.listed = among_rows.listed;
         let why = if report.has_damaged_journal() {
-            "it could not be compared, because its journal is damaged; the way back is a copy of the data folder made before"
+            "it could not be compared, because its journal is damaged; restore a backup of the data folder"
         } else {
+            found.is_surplus = true;
             "the trees have it, but no journal does: the journal was lost or replaced; \
-             the way back is a copy of the data folder made before"
+             restore a backup of the data folder"
         };
         found.problem = Some(why.into());
         Ok(())
     }
 }
 
-/// A folder for rebuilt trees, gone when the check is over, however it ends.
+/// A temporary folder for rebuilt trees, removed when dropped.
 struct Scratch {
     path: PathBuf,
     used: usize,
@@ -258,12 +262,12 @@ struct Scratch {
 impl Scratch {
     fn new(folder: &Path) -> Result<Self, StoreError> {
         let path = folder.join("check-scratch");
-        // What a check that was killed left.
+        // Left over from a check that was killed.
         remove(&path)?;
         Ok(Self { path, used: 0 })
     }
 
-    /// A path that was not used yet.
+    /// An unused path inside the folder.
     fn next(&mut self) -> PathBuf {
         self.used += 1;
         self.path.join(self.used.to_string())
@@ -273,7 +277,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         if let Err(error) = remove(&self.path) {
-            tracing::warn!(%error, "a folder of the check is left");
+            tracing::warn!(%error, "the temporary folder of the check could not be removed");
         }
     }
 }

@@ -1,61 +1,61 @@
-//! What a check found, as data and in words that say what to do.
+//! The result of a check, as data and as text that says what to do.
 
 use crate::log::{Damage, Progress, TornTail};
 use model::RealmId;
 use std::fmt;
 use std::path::PathBuf;
 
-/// What a check of a data folder found.
+/// The result of checking a data folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckReport {
-    /// Each shard's journal, in order.
+    /// The journal of each shard, by number.
     pub shards: Vec<ShardReport>,
-    /// Why the trees could not be opened; organizations were then not compared, unless they were moved.
+    /// Why the trees could not be used; organizations are then only compared if the trees were moved and rebuilt.
     pub trees_damage: Option<String>,
-    /// Where trees that could not be opened were moved.
+    /// Where damaged trees were moved.
     pub trees_moved: Option<PathBuf>,
-    /// Each organization, by id.
+    /// All organizations, by id.
     pub realms: Vec<RealmReport>,
 }
 
-/// What a check found in one journal.
+/// The result of checking one journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShardReport {
-    /// Which shard.
     pub shard: usize,
-    /// How much there was to read, up to the first damage.
+    /// How much was read, up to the first damage.
     pub progress: Progress,
-    /// A last write that a crash cut short; opening the journal has dropped it. No damage.
+    /// An incomplete last write after a crash, which opening the journal discarded. Not damage.
     pub torn_tail: Option<TornTail>,
-    /// The first damage.
+    /// The first damage in the journal, which ends the reading.
     pub damage: Option<Damage>,
 }
 
-/// What a check found about one organization.
+/// The result of checking one organization.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RealmReport {
-    /// Which.
     pub realm: RealmId,
     /// The newest frame in the journal.
     pub frames: u64,
-    /// How many frames the trees lacked, as after a kill; they have them now. No damage.
+    /// How many frames were replayed because the trees lacked them, as after a crash. Not damage.
     pub replayed: u64,
-    /// Rows in order.
+    /// How many rows are consistent.
     pub rows: u64,
-    /// Rows in which trees and journal differ.
+    /// How many rows differ between the trees and the journal.
     pub differing: u64,
-    /// Rows that cannot be read, or that other rows contradict.
+    /// How many rows cannot be decoded or contradict other rows.
     pub inconsistent: u64,
-    /// The first of them, in words.
+    /// The first of these rows, described.
     pub listed: Vec<String>,
-    /// What no rebuild can repair, with what to do.
+    /// A problem that no rebuild can repair, with what to do about it.
     pub problem: Option<String>,
-    /// The trees of this organization were written anew from its journal.
+    /// The trees hold data of the organization that no journal has.
+    pub is_surplus: bool,
+    /// The trees of this organization were rebuilt from its journal.
     pub rebuilt: bool,
 }
 
 impl CheckReport {
-    /// Whether everything agrees. Not so when it only does after the rebuild.
+    /// Whether everything agreed, without a rebuild.
     pub fn is_clean(&self) -> bool {
         self.trees_damage.is_none()
             && !self.has_damaged_journal()
@@ -66,7 +66,7 @@ impl CheckReport {
         self.shards.iter().any(|shard| shard.damage.is_some())
     }
 
-    /// Whether everything that was found is repaired.
+    /// Whether everything that was found has been repaired.
     pub fn is_repaired(&self) -> bool {
         !self.has_damaged_journal()
             && (self.trees_damage.is_none() || self.trees_moved.is_some())
@@ -85,6 +85,7 @@ impl RealmReport {
             inconsistent: 0,
             listed: Vec::new(),
             problem: None,
+            is_surplus: false,
             rebuilt: false,
         }
     }
@@ -119,7 +120,8 @@ impl fmt::Display for CheckReport {
     }
 }
 
-const REBUILD: &str = "to rebuild the trees from the journal, run `millstream check --data DIR --rebuild`";
+const REBUILD: &str = "to rebuild the trees from the journal, run `millstream check --data DIR --rebuild` \
+    (a start does the same after the folder `state` was removed)";
 
 impl fmt::Display for ShardReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -130,7 +132,7 @@ impl fmt::Display for ShardReport {
             write!(
                 out,
                 "\n  a crash cut the last write short ({bytes} bytes in segment {segment} at byte {offset}); \
-                 nobody was told that it was stored, and it was dropped"
+                 it was never acknowledged, and has been discarded"
             )?;
         }
         match &self.damage {

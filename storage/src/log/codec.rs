@@ -10,45 +10,68 @@
 //!
 //! A group is what one commit wrote. It starts on a block of its own, so stored bytes are never written
 //! again, and a write cut short by a crash leaves blocks, sectors or a tail of zeros, never anything else.
-//! The first group of a segment begins with a roster, the state of every realm at that point: it ties
-//! segments together when older ones are trimmed away. All integers are little-endian. Checksums are xxh3-64;
-//! those of groups are seeded with the journal's random number, so that no payload can look like a group.
+//! After a failed write or sync nothing more is written to that segment: the header of the next one records where it
+//! ends, and later bytes are not part of the journal. The first group of a segment begins with a roster, the state of
+//! every realm at that point: it links segments when older ones are trimmed away. All integers are little-endian.
+//! Checksums are xxh3-64; those of groups are seeded with the journal's random number, so that no payload can look like
+//! a group.
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// The format of the segment files. A journal with another number is refused.
-pub const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 1;
 
 pub(crate) const BLOCK_BYTES: u64 = 4096;
 pub(crate) const SECTOR_BYTES: usize = 512;
-pub(crate) const SEGMENT_HEADER_BYTES: usize = 48;
+pub(crate) const SEGMENT_HEADER_BYTES: usize = 56;
 pub(crate) const GROUP_HEADER_BYTES: usize = 48;
 pub(crate) const RECORD_HEADER_BYTES: usize = 40;
 pub(crate) const ROSTER_ENTRY_BYTES: usize = 40;
-/// Closes every group. It has no zero byte, so a group that was cut anywhere is seen to be cut.
+/// Ends every group. It has no zero byte, so a group that is cut short anywhere is detected.
 pub(crate) const GROUP_END: [u8; 8] = *b"\xE7MSGEND\xE7";
 
 const SEGMENT_MAGIC: [u8; 8] = *b"\x89MSJRNL\n";
 const GROUP_MAGIC: u32 = 0xE75A_6D31;
 const RECORD_VERSION: u8 = 1;
 
+/// The largest payload of one frame, in bytes (512 KiB). A larger one is refused with `LogError::TooLarge`.
+pub const PAYLOAD_BYTES_MAX: usize = 512 * 1024;
+
+/// A group takes no further frame once it has this many.
+pub(crate) const GROUP_FRAMES_MAX: usize = 1024;
+/// A group takes no further frame once its records have this many bytes.
+pub(crate) const GROUP_FILL_BYTES: usize = 1024 * 1024;
+/// The largest group on disk, its segment's roster aside.
+pub(crate) const GROUP_BYTES_MAX: u64 =
+    (GROUP_FILL_BYTES + RECORD_HEADER_BYTES + PAYLOAD_BYTES_MAX) as u64 + 2 * BLOCK_BYTES;
+
+/// The end of a segment's file name.
+pub(crate) const SEGMENT_SUFFIX: &str = ".seg";
+
+/// The name of a segment's file.
+pub(crate) fn file_name(number: u64) -> String {
+    format!("{number:010}{SEGMENT_SUFFIX}")
+}
+
 /// The length of a group of `body_bytes` on disk, padded to whole blocks.
 pub(crate) fn group_bytes(body_bytes: u64) -> u64 {
     (GROUP_HEADER_BYTES as u64 + body_bytes + GROUP_END.len() as u64).next_multiple_of(BLOCK_BYTES)
 }
 
-/// What a segment says about itself.
+/// The header of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SegmentHeader {
     /// The random number that all segments of one journal share.
     pub journal: u64,
     /// 1 for the first segment ever, then one more for each.
     pub number: u64,
-    /// The size of the file.
     pub bytes: u64,
+    /// Where the previous segment ends, in bytes: later bytes of it were abandoned after a failed write. 0 if nothing was
+    /// abandoned.
+    pub previous_end: u64,
 }
 
-/// Why a segment header was not accepted.
+/// Why a segment header was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HeaderFault {
     Format(u32),
@@ -63,8 +86,9 @@ impl SegmentHeader {
         out[16..24].copy_from_slice(&self.journal.to_le_bytes());
         out[24..32].copy_from_slice(&self.number.to_le_bytes());
         out[32..40].copy_from_slice(&self.bytes.to_le_bytes());
-        let checksum = xxh3_64(&out[..40]);
-        out[40..].copy_from_slice(&checksum.to_le_bytes());
+        out[40..48].copy_from_slice(&self.previous_end.to_le_bytes());
+        let checksum = xxh3_64(&out[..48]);
+        out[48..].copy_from_slice(&checksum.to_le_bytes());
         out
     }
 
@@ -72,28 +96,31 @@ impl SegmentHeader {
         if bytes[..8] != SEGMENT_MAGIC {
             return Err(HeaderFault::Checksum);
         }
-        // Before the checksum: another format may keep its checksum elsewhere.
+        // Before the checksum: another format may have its checksum in another place.
         match u32_at(bytes, 8) {
             FORMAT => {}
             other => return Err(HeaderFault::Format(other)),
         }
-        if u64_at(bytes, 40) != xxh3_64(&bytes[..40]) {
+        if u64_at(bytes, 48) != xxh3_64(&bytes[..48]) {
             return Err(HeaderFault::Checksum);
         }
-        Ok(Self { journal: u64_at(bytes, 16), number: u64_at(bytes, 24), bytes: u64_at(bytes, 32) })
+        Ok(Self {
+            journal: u64_at(bytes, 16),
+            number: u64_at(bytes, 24),
+            bytes: u64_at(bytes, 32),
+            previous_end: u64_at(bytes, 40),
+        })
     }
 }
 
-/// What stands before the records of one commit.
+/// The header of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct GroupHeader {
     /// The segment this group was written to.
     pub segment: u64,
     /// 1 for the first group ever, then one more for each, across segments.
     pub group: u64,
-    /// The length of all records.
     pub body_bytes: u32,
-    /// How many records there are.
     pub records: u32,
     /// xxh3 of the body, seeded with the journal's number.
     pub body_checksum: u64,
@@ -114,7 +141,7 @@ impl GroupHeader {
         out
     }
 
-    /// The header at the start of `bytes`, if there is a whole and true one of this journal.
+    /// The header at the start of `bytes`, if it is complete, valid and of this journal.
     pub(crate) fn decode(bytes: &[u8], journal: u64) -> Option<Self> {
         if bytes.len() < GROUP_HEADER_BYTES
             || u32_at(bytes, 0) != GROUP_MAGIC
@@ -137,25 +164,24 @@ pub(crate) fn body_checksum(body: &[u8], journal: u64) -> u64 {
     xxh3_64_with_seed(body, journal)
 }
 
-/// What a record is.
+/// The kind of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RecordKind {
-    /// A frame of a realm.
     Frame,
     /// The state of every realm, first in each segment.
     Roster,
-    /// The frames of a realm before `sequence` are given up.
+    /// The frames of a realm before `sequence` are trimmed.
     Trim,
 }
 
-/// What stands before a record's payload.
+/// The header of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RecordHeader {
     pub kind: RecordKind,
     pub realm: u32,
     pub epoch: u64,
     pub sequence: u64,
-    /// xxh3 over the chain of the realm's frame before, this header and the payload.
+    /// xxh3 over the chain checksum of the realm's previous frame, this header and the payload.
     pub chain: u64,
     pub payload_bytes: u32,
 }
@@ -198,19 +224,19 @@ impl RecordHeader {
         })
     }
 
-    /// The chain checksum of this record after one whose chain is `previous`; `self.chain` does not count.
+    /// The chain checksum of this record after one with the chain checksum `previous`; `self.chain` is ignored.
     pub(crate) fn link(mut self, previous: u64, payload: &[u8]) -> u64 {
         self.chain = previous;
         xxh3_64_with_seed(payload, xxh3_64(&self.encode()))
     }
 }
 
-/// Where one realm's history stands.
+/// The end of one realm's history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tail {
     /// The greatest epoch seen.
     pub epoch: u64,
-    /// The first sequence that was not given up.
+    /// The first sequence that was not trimmed.
     pub first: u64,
     /// The last sequence, 0 before the first frame.
     pub last: u64,
@@ -232,7 +258,7 @@ pub(crate) fn encode_roster_entry(realm: u32, tail: &Tail, out: &mut Vec<u8>) {
     }
 }
 
-/// The entries of a roster, or `None` when the payload is not a whole number of them.
+/// The entries of a roster, or `None` when the payload ends within one.
 pub(crate) fn decode_roster(payload: &[u8]) -> Option<Vec<(u32, Tail)>> {
     if !payload.len().is_multiple_of(ROSTER_ENTRY_BYTES) {
         return None;
@@ -251,7 +277,7 @@ pub(crate) fn decode_roster(payload: &[u8]) -> Option<Vec<(u32, Tail)>> {
     Some(entries)
 }
 
-/// The records of a body, one after the other; `None` once a header or a payload is not whole.
+/// Iterates over the records of a body; `None` at the end, or when a header or a payload is incomplete.
 pub(crate) struct Records<'body> {
     body: &'body [u8],
     offset: usize,
@@ -262,12 +288,12 @@ impl<'body> Records<'body> {
         Self { body, offset: 0 }
     }
 
-    /// Whether every byte was taken.
+    /// Whether every byte was consumed.
     pub(crate) fn is_done(&self) -> bool {
         self.offset == self.body.len()
     }
 
-    /// The next record's header and where its payload lies in the body.
+    /// The next record's header and the range of its payload in the body.
     pub(crate) fn take(&mut self) -> Option<(RecordHeader, std::ops::Range<usize>)> {
         let header = RecordHeader::decode(&self.body[self.offset..])?;
         let start = self.offset + RECORD_HEADER_BYTES;
@@ -313,11 +339,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn headers_read_back_as_written(
-            journal: u64, number: u64, bytes: u64, body_bytes: u32, records: u32, body_checksum: u64,
-            record in any_record(),
+        fn header_roundtrip(
+            journal: u64, number: u64, bytes: u64, previous_end: u64, body_bytes: u32, records: u32,
+            body_checksum: u64, record in any_record(),
         ) {
-            let segment = SegmentHeader { journal, number, bytes };
+            let segment = SegmentHeader { journal, number, bytes, previous_end };
             prop_assert_eq!(SegmentHeader::decode(&segment.encode()), Ok(segment));
             let group = GroupHeader { segment: number, group: bytes, body_bytes, records, body_checksum };
             prop_assert_eq!(GroupHeader::decode(&group.encode(journal), journal), Some(group));
@@ -325,11 +351,11 @@ mod tests {
         }
 
         #[test]
-        fn a_changed_bit_is_noticed(
+        fn changed_bit_is_detected(
             journal: u64, number: u64, bytes: u64, bit in 0..SEGMENT_HEADER_BYTES * 8,
             group_bit in 0..GROUP_HEADER_BYTES * 8,
         ) {
-            let mut segment = SegmentHeader { journal, number, bytes }.encode();
+            let mut segment = SegmentHeader { journal, number, bytes, previous_end: number }.encode();
             segment[bit / 8] ^= 1 << (bit % 8);
             prop_assert!(SegmentHeader::decode(&segment).is_err());
             let header =
@@ -340,14 +366,14 @@ mod tests {
         }
 
         #[test]
-        fn a_group_of_another_journal_is_not_ours(journal: u64, other: u64) {
+        fn group_of_another_journal_is_rejected(journal: u64, other: u64) {
             prop_assume!(journal != other);
             let header = GroupHeader { segment: 1, group: 1, body_bytes: 1, records: 1, body_checksum: 7 };
             prop_assert_eq!(GroupHeader::decode(&header.encode(journal), other), None);
         }
 
         #[test]
-        fn the_chain_covers_everything(
+        fn chain_checksum_covers_header_and_payload(
             record in any_record(), previous: u64, payload in proptest::collection::vec(any::<u8>(), 1..600),
             at: prop::sample::Index,
         ) {
@@ -361,7 +387,7 @@ mod tests {
         }
 
         #[test]
-        fn rosters_read_back_as_written(tails in proptest::collection::vec(any::<(u32, u64, u64, u64, u64)>(), 0..9)) {
+        fn roster_roundtrip(tails in proptest::collection::vec(any::<(u32, u64, u64, u64, u64)>(), 0..9)) {
             let mut bytes = Vec::new();
             let mut expected = Vec::new();
             for (realm, epoch, first, last, chain) in tails {
@@ -373,7 +399,7 @@ mod tests {
         }
 
         #[test]
-        fn bodies_of_any_bytes_never_panic(body in proptest::collection::vec(any::<u8>(), 0..300)) {
+        fn decoding_arbitrary_bodies_never_panics(body in proptest::collection::vec(any::<u8>(), 0..300)) {
             let mut records = Records::new(&body);
             while records.take().is_some() {}
             prop_assert!(records.offset <= body.len());
@@ -381,10 +407,11 @@ mod tests {
     }
 
     #[test]
-    fn the_format_is_what_it_was() {
+    fn golden_bytes_of_journal_format_1() {
         // These bytes are on disks: they change only together with FORMAT.
-        let segment = SegmentHeader { journal: 7, number: 2, bytes: 4096 }.encode();
+        let segment = SegmentHeader { journal: 7, number: 2, bytes: 4096, previous_end: 9 }.encode();
         assert_eq!(&segment[..12], b"\x89MSJRNL\n\x01\0\0\0");
+        assert_eq!(segment[40..48], [9, 0, 0, 0, 0, 0, 0, 0]);
         let record = RecordHeader {
             kind: RecordKind::Frame,
             realm: 2,

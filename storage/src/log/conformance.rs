@@ -154,11 +154,11 @@ macro_rules! conformance {
             use super::*;
 
             conformance!(@ $subject, [
-                an_unknown_realm_is_empty, frames_come_back_in_order, reports_follow_tickets,
-                a_wrong_sequence_is_refused, an_older_epoch_is_fenced, a_realm_must_be_opened,
-                an_oversized_frame_is_refused, a_full_queue_answers_at_once, reading_starts_anywhere,
-                trimming_forgets_the_front, everything_survives_reopening, realms_append_side_by_side,
-                a_closed_log_takes_no_more, opening_waits_for_queued_frames,
+                unknown_realm_is_empty, frames_come_back_in_order, reports_are_in_order_of_tickets,
+                wrong_sequence_is_rejected, older_epoch_is_fenced, realm_must_be_opened,
+                oversized_frame_is_rejected, full_queue_fails_immediately, reading_starts_at_any_sequence,
+                trim_removes_the_first_frames, frames_survive_reopening, realms_append_concurrently,
+                closed_log_rejects_appends, opening_waits_for_queued_frames,
             ]);
         }
     };
@@ -206,7 +206,7 @@ pub(super) fn assert_frames(log: &dyn RealmLog, realm: u32, from: u64, to: u64) 
     assert_eq!(expected, to + 1);
 }
 
-fn an_unknown_realm_is_empty(subject: &mut dyn Subject) {
+fn unknown_realm_is_empty(subject: &mut dyn Subject) {
     let (log, _) = subject.open();
     assert!(log.realms().is_empty());
     assert_eq!(log.read(7, 1).expect("readable").count(), 0);
@@ -229,7 +229,7 @@ fn frames_come_back_in_order(subject: &mut dyn Subject) {
     assert_eq!(log.read(1, 601).expect("readable").next().expect("one").expect("undamaged"), empty);
 }
 
-fn reports_follow_tickets(subject: &mut dyn Subject) {
+fn reports_are_in_order_of_tickets(subject: &mut dyn Subject) {
     let (log, recorder) = subject.open();
     let epoch = log.open(1, 0).expect("opens").epoch;
     let mut last = 0;
@@ -247,7 +247,7 @@ fn reports_follow_tickets(subject: &mut dyn Subject) {
     assert_eq!(before, last);
 }
 
-fn a_wrong_sequence_is_refused(subject: &mut dyn Subject) {
+fn wrong_sequence_is_rejected(subject: &mut dyn Subject) {
     let (log, recorder) = subject.open();
     let epoch = log.open(1, 0).expect("opens").epoch;
     append_all(&*log, &recorder, 1, epoch, 1, 3);
@@ -262,7 +262,7 @@ fn a_wrong_sequence_is_refused(subject: &mut dyn Subject) {
     assert_frames(&*log, 1, 1, 4);
 }
 
-fn an_older_epoch_is_fenced(subject: &mut dyn Subject) {
+fn older_epoch_is_fenced(subject: &mut dyn Subject) {
     let (log, recorder) = subject.open();
     let old = log.open(1, 0).expect("opens").epoch;
     append_all(&*log, &recorder, 1, old, 1, 2);
@@ -278,7 +278,7 @@ fn an_older_epoch_is_fenced(subject: &mut dyn Subject) {
     assert_frames(&*log, 1, 1, 3);
 }
 
-fn a_realm_must_be_opened(subject: &mut dyn Subject) {
+fn realm_must_be_opened(subject: &mut dyn Subject) {
     let (log, recorder) = subject.open();
     assert!(matches!(log.append(frame(1, 1), 1), Err(LogError::NotOpen { realm: 1 })));
     assert!(matches!(log.trim(1, 1), Err(LogError::NotOpen { realm: 1 })));
@@ -288,7 +288,7 @@ fn a_realm_must_be_opened(subject: &mut dyn Subject) {
     assert!(matches!(log.append(frame(1, 2), epoch), Err(LogError::NotOpen { realm: 1 })));
 }
 
-fn an_oversized_frame_is_refused(subject: &mut dyn Subject) {
+fn oversized_frame_is_rejected(subject: &mut dyn Subject) {
     let (log, recorder) = subject.open();
     let epoch = log.open(1, 0).expect("opens").epoch;
     let sized = |bytes| FrameBytes { realm: 1, sequence: 1, payload: Bytes::from(vec![7; bytes]) };
@@ -303,7 +303,7 @@ fn an_oversized_frame_is_refused(subject: &mut dyn Subject) {
     assert_frames(&*log, 1, 2, 4);
 }
 
-fn a_full_queue_answers_at_once(subject: &mut dyn Subject) {
+fn full_queue_fails_immediately(subject: &mut dyn Subject) {
     let (log, recorder) = subject.open();
     let epoch = log.open(1, 0).expect("opens").epoch;
     subject.stall();
@@ -326,7 +326,7 @@ fn a_full_queue_answers_at_once(subject: &mut dyn Subject) {
     assert_frames(&*log, 1, 1, sequence);
 }
 
-fn reading_starts_anywhere(subject: &mut dyn Subject) {
+fn reading_starts_at_any_sequence(subject: &mut dyn Subject) {
     let (log, recorder) = subject.open();
     let one = log.open(1, 0).expect("opens").epoch;
     let two = log.open(2, 0).expect("opens").epoch;
@@ -344,7 +344,7 @@ fn reading_starts_anywhere(subject: &mut dyn Subject) {
     }
 }
 
-fn trimming_forgets_the_front(subject: &mut dyn Subject) {
+fn trim_removes_the_first_frames(subject: &mut dyn Subject) {
     let (log, recorder) = subject.open();
     let one = log.open(1, 0).expect("opens").epoch;
     let two = log.open(2, 0).expect("opens").epoch;
@@ -372,7 +372,7 @@ fn trimming_forgets_the_front(subject: &mut dyn Subject) {
     assert_frames(&*log, 2, 4, 8);
 }
 
-fn everything_survives_reopening(subject: &mut dyn Subject) {
+fn frames_survive_reopening(subject: &mut dyn Subject) {
     for round in 0..5 {
         let (log, recorder) = subject.open();
         for realm in 1..=3 {
@@ -387,7 +387,7 @@ fn everything_survives_reopening(subject: &mut dyn Subject) {
     }
 }
 
-fn realms_append_side_by_side(subject: &mut dyn Subject) {
+fn realms_append_concurrently(subject: &mut dyn Subject) {
     let (log, recorder) = subject.open();
     std::thread::scope(|scope| {
         for realm in 1..=4 {
@@ -405,7 +405,7 @@ fn realms_append_side_by_side(subject: &mut dyn Subject) {
     }
 }
 
-fn a_closed_log_takes_no_more(subject: &mut dyn Subject) {
+fn closed_log_rejects_appends(subject: &mut dyn Subject) {
     let (log, recorder) = subject.open();
     let epoch = log.open(1, 0).expect("opens").epoch;
     for sequence in 1..=100 {

@@ -1,9 +1,9 @@
-//! Where the durable frames of each realm lie: a sparse list of groups, in memory, so that reading a realm
-//! from some sequence on starts near it and skips the segments that hold nothing of the realm.
+//! The positions of the durable frames of each realm: a sparse list of groups, in memory, so that reading a realm from
+//! some sequence starts near it and skips segments that hold nothing of the realm.
 
 use std::collections::{HashMap, VecDeque};
 
-/// A realm gets a point at its first frame in each segment, and after this many frames.
+/// A realm gets a point at its first frame in each segment, and after every so many frames.
 const POINT_FRAMES: u64 = 1024;
 
 /// A group that holds frame `sequence` of a realm, as the first one noted there.
@@ -14,12 +14,17 @@ pub(crate) struct Point {
     pub offset: u64,
 }
 
+/// A segment, with the last frame of each realm that has frames in it.
+#[derive(Debug, Default)]
+pub(crate) struct Sealed {
+    pub number: u64,
+    pub last_frames: HashMap<u32, u64>,
+}
+
 /// The durable frames of one realm.
 #[derive(Debug, Clone)]
 pub(crate) struct RealmIndex {
-    /// The first sequence that was not given up.
     pub first: u64,
-    /// The last durable sequence.
     pub last: u64,
     /// In order; the first point is at or before `first`.
     pub points: VecDeque<Point>,
@@ -38,7 +43,7 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// What is known of a realm; an empty history for one never seen.
+    /// The index of a realm; empty for an unknown one.
     pub(crate) fn get(&self, realm: u32) -> RealmIndex {
         self.realms.get(&realm).cloned().unwrap_or_default()
     }
@@ -56,7 +61,7 @@ impl Index {
         realms
     }
 
-    /// Takes over where a realm stood before the oldest segment.
+    /// Sets the bounds of a realm before the oldest segment.
     pub(crate) fn set_bounds(&mut self, realm: u32, first: u64, last: u64) {
         let index = self.realms.entry(realm).or_default();
         index.first = first;
@@ -76,7 +81,7 @@ impl Index {
         }
     }
 
-    /// The frames of `realm` before `first` are given up.
+    /// The frames of `realm` before `first` are trimmed.
     pub(crate) fn trim(&mut self, realm: u32, first: u64) {
         let index = self.realms.entry(realm).or_default();
         index.first = index.first.max(first);

@@ -1,8 +1,8 @@
 //! The log on the local disk: a folder of segment files, one writer thread, many appenders and readers.
 //!
-//! This file holds what appenders and readers meet; the thread is in `writer`, the bytes are in `codec`.
+//! This file is the interface for appenders and readers; the thread is in `writer`, the format in `codec`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, Hasher};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -12,17 +12,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 
 use bytes::Bytes;
-use crossbeam_channel::{Sender, TrySendError};
 use parking_lot::{Condvar, Mutex};
 
 use super::codec::{BLOCK_BYTES, RecordKind, SegmentHeader};
 use super::error::LogError;
-use super::index::Index;
+use super::gate::{DurableState, Gate, Job, Owner, Shared};
+use super::index::Sealed;
 use super::reader::Reader;
-use super::recover::{self, Scan, Sealed};
+use super::recover::{self, Scan};
 use super::segment::{self, Faults, Segment};
 use super::supply::Supply;
-use super::writer::{Job, Writer};
+use super::writer::Writer;
 use super::{Durable, FrameBytes, Frames, Opened, PAYLOAD_BYTES_MAX, RealmLog, Ticket};
 
 const LOCK_FILE: &str = "lock";
@@ -30,25 +30,26 @@ const LOCK_FILE: &str = "lock";
 /// When a commit counts as durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SyncPolicy {
-    /// After `fdatasync`: it survives a power cut.
+    /// After `fdatasync`: commits survive a power failure.
     Fdatasync,
-    /// After the write: it survives the end of the process only. For temporary development data.
+    /// After the write: commits survive only the end of the process. For temporary development data.
     None,
 }
 
-/// The sizes of a journal.
+/// The options of a journal.
 #[derive(Debug, Clone)]
 pub struct JournalOptions {
     /// When a commit counts as durable.
     pub sync: SyncPolicy,
     /// The size of a segment, in bytes. A group that needs more gets a larger one.
     pub segment_bytes: u64,
-    /// The size of the first segment of a new journal, in bytes: small, because a start waits for it.
+    /// The size of the first segment of a new journal, in bytes: small, because opening waits until it is filled.
     pub first_segment_bytes: u64,
-    /// How many frames may wait for the writer; the next one is answered with [`LogError::Behind`].
+    /// At most this many frames are queued; further appends fail with [`LogError::Behind`].
     pub queue_frames_max: usize,
-    /// How many bytes of payload may wait for the writer; a frame beyond is answered with
-    /// [`LogError::Behind`].
+    /// Removes segments that were prepared in advance, to free their space on a full disk.
+    pub releases_spares: bool,
+    /// At most this many bytes of payload are queued; further appends fail with [`LogError::Behind`].
     pub queue_bytes_max: usize,
     #[cfg(test)]
     pub(crate) faults: Faults,
@@ -61,6 +62,7 @@ impl Default for JournalOptions {
             segment_bytes: 16 * 1024 * 1024,
             first_segment_bytes: 1024 * 1024,
             queue_frames_max: 8192,
+            releases_spares: false,
             queue_bytes_max: 64 * 1024 * 1024,
             #[cfg(test)]
             faults: Faults::default(),
@@ -77,89 +79,27 @@ impl JournalOptions {
     }
 }
 
-/// What appenders, readers and the writer share.
-pub(crate) struct Shared {
-    gate: Mutex<Gate>,
-    /// Payload bytes between `append` and the writer.
-    pub queued_bytes: AtomicUsize,
-    pub durable: Mutex<DurableState>,
-    pub durable_changed: Condvar,
-}
-
-/// The way in: what an append is checked against, and where it goes.
-struct Gate {
-    /// `None` once the journal takes no more.
-    queue: Option<Sender<Job>>,
-    /// Why it takes no more.
-    stopped: Option<Arc<str>>,
-    owners: HashMap<u32, Owner>,
-    last_ticket: Ticket,
-}
-
-#[derive(Default)]
-struct Owner {
-    epoch: u64,
-    /// Whether somebody opened the realm since the journal was opened.
-    is_open: bool,
-    /// The last sequence that was queued.
-    last: u64,
-}
-
-/// What was committed.
-#[derive(Default)]
-pub(crate) struct DurableState {
-    pub index: Index,
-    /// How many threads wait for `durable_changed`.
-    pub waiters: usize,
-    /// Nothing more will become durable.
-    is_stopped: bool,
-    /// A trim was committed and segments may be removable.
-    pub is_trimmed: bool,
-}
-
-impl Shared {
-    /// Takes no more appends. The first reason stays.
-    pub(crate) fn stop(&self, reason: &Arc<str>) {
-        let mut gate = self.gate.lock();
-        gate.queue = None;
-        gate.stopped.get_or_insert_with(|| reason.clone());
-        drop(gate);
-        self.durable.lock().is_stopped = true;
-        self.durable_changed.notify_all();
-    }
-}
-
-impl Gate {
-    fn unavailable(&self) -> LogError {
-        LogError::Unavailable(self.stopped.clone().unwrap_or_else(|| "the journal is closed".into()))
-    }
-
-    fn queue(&mut self, job: Job) -> Result<Ticket, LogError> {
-        let Some(queue) = &self.queue else { return Err(self.unavailable()) };
-        let ticket = job.ticket;
-        match queue.try_send(job) {
-            Ok(()) => {
-                self.last_ticket = ticket;
-                Ok(ticket)
-            }
-            Err(TrySendError::Full(_)) => Err(LogError::Behind),
-            Err(TrySendError::Disconnected(_)) => Err(self.unavailable()),
-        }
-    }
-}
-
 /// The log on the local disk. One journal holds the realms of one shard.
 pub struct Journal {
     folder: PathBuf,
     shared: Arc<Shared>,
     queue_bytes_max: usize,
+    queue_frames_max: usize,
     /// The writer and the lock on the folder, until the journal is closed.
-    running: Mutex<Option<(JoinHandle<()>, File)>>,
+    running: Mutex<Option<Running>>,
+}
+
+/// The running parts of an open journal.
+struct Running {
+    thread: Option<JoinHandle<Option<Box<Writer>>>>,
+    /// The writer after a failed commit, until it has recovered.
+    failed: Option<Box<Writer>>,
+    _lock: File,
 }
 
 impl Journal {
-    /// Opens the journal in `folder`, or makes a new one, and starts its writer. Everything stored is read
-    /// and checked; a group that a crash cut short is zeroed, with a warning.
+    /// Opens the journal in `folder`, or creates it, and starts its writer. Everything stored is read and checked; an
+    /// incomplete group that a crash left is zeroed, with a warning.
     ///
     /// # Errors
     /// [`LogError::Corrupt`] for damage, [`LogError::Format`], [`LogError::InUse`], [`LogError::Io`].
@@ -201,18 +141,41 @@ impl Journal {
             sync,
             group: Vec::new(),
             buffer: Vec::new(),
+            before: BTreeMap::new(),
+            is_tail_doubtful: false,
         };
-        let thread = thread::Builder::new()
-            .name("journal".to_owned())
-            .spawn(move || writer.run())
-            .map_err(|error| LogError::io("start the writer of", folder, error))?;
+        let thread = start(Box::new(writer), folder)?;
         Ok(Self {
             folder: folder.to_path_buf(),
             shared,
             queue_bytes_max: options.queue_bytes_max,
-            running: Mutex::new(Some((thread, lock))),
+            queue_frames_max: options.queue_frames_max,
+            running: Mutex::new(Some(Running { thread: Some(thread), failed: None, _lock: lock })),
         })
     }
+
+    /// Restarts a recovered writer with an empty queue, after the last durable frame.
+    fn restart(&self, mut writer: Box<Writer>) -> Result<JoinHandle<Option<Box<Writer>>>, LogError> {
+        let (sender, queue) = crossbeam_channel::bounded(self.queue_frames_max);
+        writer.queue = queue;
+        let mut gate = self.shared.gate.lock();
+        let mut durable = self.shared.durable.lock();
+        for (realm, owner) in &mut gate.owners {
+            *owner = Owner { epoch: owner.epoch, is_open: false, last: durable.index.bounds(*realm).1 };
+        }
+        self.shared.queued_bytes.store(0, Ordering::Relaxed);
+        durable.is_stopped = false;
+        (gate.queue, gate.stopped) = (Some(sender), None);
+        drop((durable, gate));
+        start(writer, &self.folder)
+    }
+}
+
+fn start(writer: Box<Writer>, folder: &Path) -> Result<JoinHandle<Option<Box<Writer>>>, LogError> {
+    thread::Builder::new()
+        .name("journal".to_owned())
+        .spawn(move || writer.run())
+        .map_err(|error| LogError::io("start the writer of", folder, error))
 }
 
 impl RealmLog for Journal {
@@ -300,14 +263,37 @@ impl RealmLog for Journal {
         self.shared.durable.lock().index.realms()
     }
 
+    fn recover(&self) -> Result<(), LogError> {
+        let mut running = self.running.lock();
+        let Some(running) = running.as_mut() else { return Err(self.shared.gate.lock().unavailable()) };
+        if self.shared.gate.lock().queue.is_some() {
+            return Ok(());
+        }
+        if let Some(thread) = running.thread.take() {
+            running.failed = thread.join().unwrap_or_default();
+        }
+        // None after a panic: then what the writer knew is lost, and only opening the journal again helps.
+        let Some(mut writer) = running.failed.take() else {
+            return Err(self.shared.gate.lock().unavailable());
+        };
+        if let Err(error) = writer.restore() {
+            running.failed = Some(writer);
+            return Err(error);
+        }
+        running.thread = Some(self.restart(writer)?);
+        tracing::info!(journal = %self.folder.display(), "the journal has recovered and accepts frames again");
+        Ok(())
+    }
+
     fn close(&self) {
-        // Without a sender the writer ends by itself, once the queue is empty.
+        // Without a sender the writer ends once the queue is empty.
         self.shared.gate.lock().queue = None;
         let mut running = self.running.lock();
-        if let Some((thread, lock)) = running.take() {
-            // A panic of the sink was its own; the journal is as closed as after a normal end.
+        if let Some(mut running) = running.take()
+            && let Some(thread) = running.thread.take()
+        {
+            // After a panic of the sink the journal is closed like after a normal end.
             let _ = thread.join();
-            drop(lock);
         }
     }
 }
@@ -334,8 +320,8 @@ fn take_lock(folder: &Path) -> Result<File, LogError> {
     }
 }
 
-/// The segment to write to, where to go on in it, and where further ones come from. Segments that were made
-/// ahead and hold no group yet move from `scan` to the supply.
+/// The active segment, the offset of the next group in it, and the supply of further segments. Segments that were
+/// prepared in advance and hold no group yet move from `scan` to the supply.
 fn open_segments(
     folder: &Path,
     options: &JournalOptions,
@@ -353,20 +339,28 @@ fn open_segments(
     };
     let Some(first) = scan.segments.front() else {
         let bytes = options.first_segment_bytes.max(2 * BLOCK_BYTES).next_multiple_of(BLOCK_BYTES);
-        let header = SegmentHeader { journal: supply.journal, number: 1, bytes };
+        let header = SegmentHeader { journal: supply.journal, number: 1, bytes, previous_end: 0 };
         let active = Segment::create(folder, header, supply.sync, supply.faults.clone())?;
         if let Some(parent) = folder.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            // The folder may be new itself.
+            // The folder itself may be new.
             segment::sync_folder(parent, supply.sync)?;
         }
         scan.segments.push_back(Sealed { number: 1, ..Sealed::default() });
         supply.next_number = 2;
         return Ok((active, BLOCK_BYTES, supply));
     };
-    let (number, offset) =
+    let (mut number, mut offset) =
         scan.last_group.map_or((first.number, BLOCK_BYTES), |last| (last.segment, last.end));
+    // Bytes after the last group of an abandoned segment are not part of the journal.
+    if let Some(successor) = scan.successor.filter(|successor| *successor > number) {
+        (number, offset) = (successor, BLOCK_BYTES);
+    }
     while scan.segments.back().is_some_and(|segment| segment.number > number) {
-        if let Some(spare) = scan.segments.pop_back() {
+        let Some(spare) = scan.segments.pop_back() else { break };
+        if options.releases_spares {
+            segment::remove(folder, spare.number, supply.sync)?;
+            supply.next_number = spare.number;
+        } else {
             supply.spares.push_front(Segment::open(folder, spare.number, true, supply.faults.clone())?);
         }
     }
@@ -374,7 +368,7 @@ fn open_segments(
     Ok((active, offset, supply))
 }
 
-/// Makes journals tell their own groups from others', and from payloads that imitate one.
+/// Distinguishes the groups of this journal from those of others, and from payloads that look like one.
 fn random_number() -> u64 {
     std::hash::RandomState::new().build_hasher().finish()
 }

@@ -1,5 +1,5 @@
-//! The log in memory, for tests and simulations: no thread, no clock, and faults on demand. What is durable
-//! here survives [`MemoryLog::reopen`], as frames on a disk survive a crash of the process.
+//! A log in memory, for tests: no thread, no clock, and injected faults. What is durable here survives
+//! [`MemoryLog::reopen`], as frames on a disk survive a crash of the process.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -9,19 +9,18 @@ use parking_lot::Mutex;
 
 use super::{Durable, FrameBytes, Frames, LogError, Opened, PAYLOAD_BYTES_MAX, RealmLog, Ticket};
 
-/// How many appends may wait while delivery is held, as for a journal's queue.
+/// At most this many appends are queued while commits are held, as in a journal.
 const QUEUE_FRAMES_MAX: usize = 8192;
 
-/// A [`RealmLog`] in memory. Appends are durable, and reported, before `append` returns, unless they are
-/// held.
+/// A [`RealmLog`] in memory. Appends are durable and reported before `append` returns, unless commits are held.
 pub struct MemoryLog {
-    /// Taken before `state`, for as long as the sink runs, so that reports keep their order.
+    /// Locked before `state` and while the sink runs, so that reports keep their order.
     sink: Mutex<Box<dyn Durable>>,
     state: Mutex<State>,
     disk: Arc<Mutex<Disk>>,
 }
 
-/// What outlives a crash.
+/// What survives a crash.
 #[derive(Default)]
 struct Disk {
     realms: BTreeMap<u32, Stored>,
@@ -53,8 +52,10 @@ struct State {
     last_ticket: Ticket,
     queue: VecDeque<Waiting>,
     is_held: bool,
-    next_fault: Option<Fault>,
+    /// The next group fails.
+    fails_next: bool,
     stopped: Option<Arc<str>>,
+    is_closed: bool,
 }
 
 struct Owner {
@@ -68,13 +69,6 @@ struct Waiting {
     is_trim: bool,
 }
 
-/// How the next append fails.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fault {
-    Unavailable,
-    Ambiguous { is_stored: bool },
-}
-
 impl MemoryLog {
     /// An empty log.
     #[must_use]
@@ -82,11 +76,12 @@ impl MemoryLog {
         Self::on(Arc::default(), sink)
     }
 
-    /// What a restart finds: the durable frames of this log, none of the held ones. This log is closed by it.
+    /// The log after a restart: with the durable frames of this one and none of the held ones. Closes this log.
     #[must_use]
     pub fn reopen(&self, sink: Box<dyn Durable>) -> Self {
         let mut state = self.state.lock();
         state.queue.clear();
+        state.is_closed = true;
         state.stopped.get_or_insert_with(|| "the log was opened again".into());
         drop(state);
         Self::on(self.disk.clone(), sink)
@@ -96,32 +91,26 @@ impl MemoryLog {
         Self { sink: Mutex::new(sink), state: Mutex::default(), disk }
     }
 
-    /// From here on appends wait, neither durable nor reported, until [`release`](Self::release).
+    /// Holds appends, neither durable nor reported, until [`release`](Self::release).
     pub fn hold(&self) {
         self.state.lock().is_held = true;
     }
 
-    /// Makes the oldest `count` of the held appends durable and reports them as one group; with `usize::MAX`,
-    /// all of them. More are held until [`resume`](Self::resume).
+    /// Makes the oldest `count` of the held appends durable and reports them as one group. Later ones are held until
+    /// [`resume`](Self::resume).
     pub fn release(&self, count: usize) {
         self.commit(count);
     }
 
-    /// Makes all held appends durable and holds no more.
+    /// Makes all held appends durable and stops holding.
     pub fn resume(&self) {
         self.state.lock().is_held = false;
         self.commit(usize::MAX);
     }
 
-    /// The next group is not stored and answered with [`LogError::Unavailable`], as everything after it.
+    /// The next group is not stored: it and everything after it gets [`LogError::Unavailable`].
     pub fn fail_next(&self) {
-        self.state.lock().next_fault = Some(Fault::Unavailable);
-    }
-
-    /// The next group is answered with [`LogError::Ambiguous`] and everything after it with
-    /// [`LogError::Unavailable`]. Whether it is stored shows after [`reopen`](Self::reopen).
-    pub fn ambiguous_next(&self, is_stored: bool) {
-        self.state.lock().next_fault = Some(Fault::Ambiguous { is_stored });
+        self.state.lock().fails_next = true;
     }
 
     /// Commits the first `count` waiting entries as one group and reports it.
@@ -131,26 +120,18 @@ impl MemoryLog {
         let count = count.min(state.queue.len());
         let group: Vec<Waiting> = state.queue.drain(..count).collect();
         let Some(last_ticket) = group.last().map(|waiting| waiting.ticket) else { return };
-        let fault = state.next_fault.take();
-        if fault != Some(Fault::Unavailable) && fault != Some(Fault::Ambiguous { is_stored: false }) {
+        if !std::mem::take(&mut state.fails_next) {
             self.store(group);
-        }
-        let Some(fault) = fault else {
             drop(state);
             return sink.durable(last_ticket, Ok(()));
-        };
+        }
         let reason: Arc<str> = "an injected fault".into();
         state.stopped = Some(reason.clone());
-        let waiting = state.queue.back().map(|waiting| waiting.ticket);
+        let last_queued = state.queue.back().map(|queued| queued.ticket);
         state.queue.clear();
         drop(state);
-        let error = match fault {
-            Fault::Unavailable => LogError::Unavailable(reason.clone()),
-            Fault::Ambiguous { .. } => LogError::Ambiguous(reason.clone()),
-        };
-        sink.durable(last_ticket, Err(error));
-        if let Some(ticket) = waiting {
-            sink.durable(ticket, Err(LogError::Unavailable(reason)));
+        for ticket in [Some(last_ticket), last_queued].into_iter().flatten() {
+            sink.durable(ticket, Err(LogError::Unavailable(reason.clone())));
         }
     }
 
@@ -202,7 +183,7 @@ impl State {
 
 impl RealmLog for MemoryLog {
     fn open(&self, realm: u32, min_epoch: u64) -> Result<Opened, LogError> {
-        // Nobody else could release what is held while this waits, so it does not wait for it but commits it.
+        // Held appends could not be released while this waits, so they are committed.
         self.commit(usize::MAX);
         let mut state = self.state.lock();
         state.check_running()?;
@@ -267,7 +248,19 @@ impl RealmLog for MemoryLog {
         disk.realms.iter().filter(|(_, stored)| stored.last() > 0).map(|(realm, _)| *realm).collect()
     }
 
+    fn recover(&self) -> Result<(), LogError> {
+        let mut state = self.state.lock();
+        if state.is_closed {
+            return state.check_running();
+        }
+        if state.stopped.take().is_some() {
+            state.owners.clear();
+        }
+        Ok(())
+    }
+
     fn close(&self) {
+        self.state.lock().is_closed = true;
         self.commit(usize::MAX);
         self.state.lock().stopped.get_or_insert_with(|| "the log is closed".into());
     }

@@ -1,15 +1,17 @@
-//! The log of frames, one ordered history per realm: what is in it is durable, everything else follows it.
+//! The log of frames, one ordered history per realm. What is in the log is durable; everything else is derived from it.
 //!
-//! A frame's payload is opaque here. [`Journal`] is the log on the local disk, [`MemoryLog`] the one for
-//! tests and simulations; both pass the same conformance suite. What frames mean is for the layers above.
+//! A frame's payload is opaque here. [`Journal`] is the log on the local disk, `MemoryLog` the one for tests; both
+//! pass the same conformance suite.
 //!
-//! The file format of the journal is described in `codec`, what is cut and what is refused on open in
-//! `recover`.
+//! The file format of the journal is described in `codec`; `recover` describes which incomplete writes are discarded
+//! and which damage is rejected when a journal is opened.
 
 mod codec;
 mod error;
+mod gate;
 mod index;
 mod journal;
+#[cfg(any(test, feature = "memory-log"))]
 mod memory;
 mod reader;
 mod recover;
@@ -26,21 +28,30 @@ mod recover_tests;
 
 use bytes::Bytes;
 
-pub use codec::FORMAT;
+pub use codec::PAYLOAD_BYTES_MAX;
+pub(crate) use error::is_full;
 pub use error::{Damage, LogError};
 pub use journal::{Journal, JournalOptions, SyncPolicy};
+#[cfg(any(test, feature = "memory-log"))]
 pub use memory::MemoryLog;
 pub use recover::{Progress, TornTail, Verification, verify};
 
-/// The largest payload of one frame, in bytes (512 KiB). A larger one is refused with [`LogError::TooLarge`].
-pub const PAYLOAD_BYTES_MAX: usize = 512 * 1024;
+/// Whether a folder has any segment of a journal.
+pub(crate) fn has_segments(folder: &std::path::Path) -> bool {
+    segment::list(folder).is_ok_and(|numbers| !numbers.is_empty())
+}
+
+/// The size of a journal on disk, in bytes.
+pub fn stored_bytes(folder: &std::path::Path) -> u64 {
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    files.filter_map(|file| file.metadata().ok()).map(|metadata| metadata.len()).sum()
+}
 
 /// One frame of a realm's log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrameBytes {
-    /// The realm whose history this is part of.
     pub realm: u32,
-    /// Its place in that history: the first frame has 1, and there are no gaps.
+    /// Its position in that history: the first frame has 1, and there are no gaps.
     pub sequence: u64,
     /// The content, at most [`PAYLOAD_BYTES_MAX`] bytes. The log never looks inside.
     pub payload: Bytes,
@@ -49,14 +60,14 @@ pub struct FrameBytes {
 /// The number of an accepted append or trim: 1, 2, 3, ... for each log since it was opened.
 pub type Ticket = u64;
 
-/// Who is told when appends are durable. A shard gives one when it opens its log.
+/// Receives reports of durable appends. A shard passes one when it opens its log.
 pub trait Durable: Send {
     /// Every ticket after the one reported before, up to and including `upto`, has this result:
     ///
     /// - `Ok(())`: the frames are on disk and readable;
     /// - [`LogError::Fenced`]: not stored, another owner has the realm (only logs that span machines answer it here);
-    /// - [`LogError::Ambiguous`]: stored or not, only reopening tells;
-    /// - [`LogError::Unavailable`]: not stored.
+    /// - [`LogError::Ambiguous`]: stored or not, only recovering or reopening tells;
+    /// - [`LogError::Full`], [`LogError::Unavailable`]: not stored.
     ///
     /// It is called once for each group, in order, on the log's own thread, which commits nothing meanwhile:
     /// post the news and return. It may run before the `append` that took the ticket has returned to its
@@ -93,8 +104,8 @@ pub trait RealmLog: Send + Sync {
     /// [`LogError::Unavailable`] when the log has failed or is closed.
     fn open(&self, realm: u32, min_epoch: u64) -> Result<Opened, LogError>;
 
-    /// Queues a frame and returns its ticket at once; the [`Durable`] sink learns when it is stored. Tickets
-    /// are given, stored and reported in one order.
+    /// Queues a frame and returns its ticket immediately; the [`Durable`] sink is notified when it is stored. Tickets are
+    /// issued, stored and reported in one order.
     ///
     /// # Errors
     /// [`LogError::NotOpen`], [`LogError::Fenced`], [`LogError::Sequence`], [`LogError::TooLarge`],
@@ -108,8 +119,8 @@ pub trait RealmLog: Send + Sync {
     /// [`LogError::OutOfRange`] when frames asked for were trimmed, or lie beyond the next one to come.
     fn read(&self, realm: u32, from_sequence: u64) -> Result<Frames, LogError>;
 
-    /// Gives up the frames before `before_sequence`. The sink learns when that is stored; space is freed when
-    /// all realms have given up a whole segment. Trimming what is already trimmed changes nothing.
+    /// Trims the frames before `before_sequence`. The sink is notified when that is stored; a segment is removed when all
+    /// of its frames are trimmed. Trimming what is already trimmed changes nothing.
     ///
     /// # Errors
     /// [`LogError::OutOfRange`] when it reaches past the last durable frame; otherwise as for `append`.
@@ -118,7 +129,16 @@ pub trait RealmLog: Send + Sync {
     /// Every realm with a stored history, in ascending order.
     fn realms(&self) -> Vec<u32>;
 
-    /// Takes no more appends, waits until the queued ones are stored and reported, and lets go of the files.
-    /// Closing twice is harmless; reading stays possible.
+    /// After a failed commit: goes back to the last frame that was reported as durable and accepts appends again. Frames
+    /// that were not reported are lost. Every realm must be opened again. Has no effect on a working log. Blocks on the
+    /// disk.
+    ///
+    /// # Errors
+    /// [`LogError::Full`], [`LogError::Io`] or [`LogError::Corrupt`] while the disk still fails; [`LogError::Unavailable`]
+    /// when the log is closed. It may be retried.
+    fn recover(&self) -> Result<(), LogError>;
+
+    /// Accepts no more appends, waits until the queued ones are stored and reported, and closes the files. Closing twice
+    /// has no effect; reading stays possible.
     fn close(&self);
 }

@@ -1,5 +1,4 @@
-//! Reads the durable frames of one realm back from the segments, beside the writer and without waiting for
-//! it.
+//! Reads the durable frames of one realm from the segments, concurrently with the writer.
 
 use std::collections::VecDeque;
 use std::io::ErrorKind;
@@ -13,14 +12,14 @@ use super::error::{Damage, LogError};
 use super::index::{Point, RealmIndex};
 use super::segment::{Faults, Segment};
 
-/// The frames of one realm, from one sequence to the last that was durable when it was made.
+/// Iterates over the frames of one realm, up to the last that was durable when the reader was created.
 pub(crate) struct Reader {
     folder: PathBuf,
     realm: u32,
-    /// The next sequence to hand out.
+    /// The next sequence to return.
     next: u64,
     last: u64,
-    /// Places ahead, to jump over segments without frames of this realm.
+    /// Later positions, to skip segments without frames of this realm.
     points: VecDeque<Point>,
     /// The segment and the byte where the next group begins.
     at: (u64, u64),
@@ -47,7 +46,7 @@ impl Reader {
     fn fill(&mut self) -> Result<(), LogError> {
         while self.ready.is_empty() {
             while let Some(point) = self.points.front().filter(|point| point.sequence <= self.next) {
-                // Never back: a point in the middle of a group that was read already changes nothing.
+                // Never back: a point inside a group that has been read has no effect.
                 self.at = self.at.max((point.segment, point.offset));
                 self.points.pop_front();
             }
@@ -87,7 +86,7 @@ impl Reader {
 
     fn open_segment(&self, number: u64) -> Result<Segment, LogError> {
         match Segment::open(&self.folder, number, false, Faults::default()) {
-            // Only a trim removes segments, so the frames were given up since the reader was made.
+            // Only a trim removes segments, so the frames were trimmed after the reader was created.
             Err(LogError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
                 Err(LogError::OutOfRange {
                     realm: self.realm,

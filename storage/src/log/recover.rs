@@ -1,18 +1,17 @@
-//! Reads a whole journal and says where it stands: what was committed, what a crash cut short, what is
-//! damaged.
+//! Reads a whole journal and determines its state: what was committed, what a crash cut short, what is damaged.
 //!
-//! Scanning changes nothing; [`repair`] then zeroes a torn tail. The writer has one group in flight at a
-//! time, into blocks that were zeros, and begins the next one only when that group is on disk. So a crash can
-//! only leave the last group cut: sectors of it, or its end, are still zeros, and no group and no later
-//! segment has anything behind it. That is a torn tail; nobody was told that it is stored. Everything else is
-//! damage, and refused: bytes that are neither what was written nor zeros, anything wrong before a later
-//! group, a missing group, frame or segment, a broken chain, a shortened file (its size was synced before its
-//! first use).
+//! Scanning changes nothing; [`repair`] then zeroes a torn tail. The writer has one group in flight at a time, into
+//! blocks that were zeros, and begins the next one only when that group is on disk. So a crash can only cut short the
+//! last group: sectors of it, or its end, are still zeros, and no group and no later segment follows it (a segment that
+//! was abandoned after a failed write ends where the next one records). That is a torn tail; it was never acknowledged.
+//! Everything else is damage and rejected: bytes that are neither what was written nor zeros, anything wrong before a
+//! later group, a missing group, frame or segment, a broken chain, a shortened file (its size was synced before its first
+//! use).
 //!
-//! What this cannot see, because it looks the same as a crash: zeros over the very last group. Whoever keeps
-//! the applied sequence of a projection notices that the log ends before it.
+//! Zeros over the very last group cannot be detected here, because a crash looks the same. They are detected by the
+//! applied sequence of the projection, which is then beyond the end of the log.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 
 use super::codec::{
@@ -20,51 +19,46 @@ use super::codec::{
     SECTOR_BYTES, Tail,
 };
 use super::error::{Damage, LogError};
-use super::index::Index;
+use super::index::{Index, Sealed};
 use super::segment::{self, Faults, Group, Segment};
 
-/// How far a walk through a journal has come.
+/// The progress of reading a journal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Segments in the folder.
     pub segments_total: usize,
-    /// Segments walked through.
     pub segments_done: usize,
-    /// Frames seen.
     pub frames: u64,
-    /// Bytes of groups seen, with headers and padding.
+    /// Bytes of the groups that have been read, including headers and padding.
     pub bytes: u64,
 }
 
-/// The trace of a group that a crash cut short. Its frames were never reported as durable.
+/// The remains of a group that a crash cut short. Its frames were never reported as durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TornTail {
-    /// The segment it is in.
     pub segment: u64,
-    /// Where it begins in the file.
     pub offset: u64,
-    /// How many bytes, up to the last that is not zero.
+    /// Its length in bytes, up to the last that is not zero.
     pub bytes: u64,
 }
 
-/// What a walk through a journal found.
+/// The result of verifying a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verification {
-    /// How far the walk came: to the end, or to the first damage.
+    /// How much was read: everything, or everything before the first damage.
     pub progress: Progress,
-    /// Realm, first kept and last sequence, ascending by realm.
+    /// Realm, first and last sequence, ascending by realm.
     pub realms: Vec<(u32, u64, u64)>,
-    /// A group cut short by a crash, which opening the journal will zero.
+    /// An incomplete group that a crash left, which opening the journal zeroes.
     pub torn_tail: Option<TornTail>,
-    /// The first damage, which keeps the journal from opening.
+    /// The first damage, which prevents the journal from opening.
     pub damage: Option<Damage>,
 }
 
-/// Walks through the journal in `folder` without changing it: every checksum, every sequence, every chain.
-/// `report` is called after each segment. A journal in use may show the group being written as a torn tail.
+/// Verifies the journal in `folder` without changing it: every checksum, every sequence, every chain. `report` is called
+/// after each segment. A journal in use may show the group being written as a torn tail.
 ///
 /// # Errors
-/// [`LogError::Io`] and [`LogError::Format`]; damage is part of the answer.
+/// [`LogError::Io`] and [`LogError::Format`]; damage is part of the result.
 pub fn verify(folder: &Path, report: &mut dyn FnMut(&Progress)) -> Result<Verification, LogError> {
     let mut scan = Scan::default();
     let damage = match scan.run(folder, report) {
@@ -77,13 +71,6 @@ pub fn verify(folder: &Path, report: &mut dyn FnMut(&Progress)) -> Result<Verifi
         realms.push((*realm, tail.first, tail.last));
     }
     Ok(Verification { progress: scan.progress, realms, torn_tail: scan.torn_tail, damage })
-}
-
-/// A segment that the writer is done with, and the last frame of each realm that has one in it.
-#[derive(Debug, Default)]
-pub(crate) struct Sealed {
-    pub number: u64,
-    pub last_frames: HashMap<u32, u64>,
 }
 
 /// The last group of the journal.
@@ -104,42 +91,69 @@ pub(crate) struct Scan {
     /// All segments, in order; the last ones may hold no group yet.
     pub segments: VecDeque<Sealed>,
     pub last_group: Option<LastGroup>,
-    /// The number of the group to come; `None` before the first.
+    /// The number of the next group; `None` before the first.
     pub next_group: Option<u64>,
     pub torn_tail: Option<TornTail>,
+    /// The newest segment that was begun because a write to the previous one had failed.
+    pub successor: Option<u64>,
     progress: Progress,
-    /// The realms as the oldest segment found them.
+    /// The state of the realms at the beginning of the oldest segment.
     oldest: BTreeMap<u32, Tail>,
 }
 
 impl Scan {
-    /// Walks through all segments. After an error, what was gathered stands for what came before it.
+    /// Reads all segments. After an error, the scan holds what came before it.
     pub(crate) fn run(&mut self, folder: &Path, report: &mut dyn FnMut(&Progress)) -> Result<(), LogError> {
         let numbers = segment::list(folder)?;
         self.progress.segments_total = numbers.len();
-        for (index, number) in numbers.iter().enumerate() {
-            if *number != numbers[0] + index as u64 {
-                let missing = numbers[0] + index as u64;
-                return Err(damaged(missing, 0, "the segment is missing").into());
-            }
-            let segment = Segment::open(folder, *number, false, Faults::default())?;
-            if *self.journal.get_or_insert(segment.header.journal) != segment.header.journal {
-                return Err(damaged(*number, 0, "the segment belongs to another journal").into());
-            }
-            self.walk(&segment)?;
+        let mut next = numbers.first().map(|first| self.open_next(folder, *first, *first));
+        let mut following = numbers.iter().skip(1);
+        while let Some(segment) = next.take() {
+            let segment = segment?;
+            let expected = segment.header.number + 1;
+            next = following.next().map(|number| self.open_next(folder, *number, expected));
+            // The end of an abandoned segment is recorded in the next one.
+            let end =
+                next.as_ref().and_then(|next| next.as_ref().ok()).map_or(0, |next| next.header.previous_end);
+            self.walk(&segment, Some(end).filter(|end| *end > 0))?;
             self.progress.segments_done += 1;
             report(&self.progress);
         }
         self.check_oldest(numbers.first().copied())
     }
 
-    fn walk(&mut self, segment: &Segment) -> Result<(), LogError> {
+    fn open_next(&mut self, folder: &Path, number: u64, expected: u64) -> Result<Segment, LogError> {
+        if number != expected {
+            return Err(damaged(expected, 0, "the segment is missing").into());
+        }
+        let segment = Segment::open(folder, number, false, Faults::default())?;
+        if *self.journal.get_or_insert(segment.header.journal) != segment.header.journal {
+            return Err(damaged(number, 0, "the segment belongs to another journal").into());
+        }
+        if segment.header.previous_end > 0 {
+            self.successor = Some(number);
+        }
+        Ok(segment)
+    }
+
+    /// Reads a segment up to `given_end`, or to the last group in it.
+    fn walk(&mut self, segment: &Segment, given_end: Option<u64>) -> Result<(), LogError> {
         self.segments.push_back(Sealed { number: segment.header.number, ..Sealed::default() });
         let mut offset = BLOCK_BYTES;
-        while let Some(group) = segment.read_group(offset)? {
+        while given_end.is_none_or(|end| offset < end)
+            && let Some(group) = segment.read_group(offset)?
+        {
             self.check_nothing_torn_before()?;
             self.take_group(segment, offset, &group)?;
             offset = group.end;
+        }
+        if let Some(end) = given_end {
+            if offset != end {
+                return Err(
+                    damaged(segment.header.number, offset, "a group that was stored is unreadable").into()
+                );
+            }
+            return Ok(());
         }
         let written_end = segment.written_end(offset)?;
         if written_end == offset {
@@ -148,8 +162,7 @@ impl Scan {
         self.check_nothing_torn_before()?;
         let remains = segment.read(offset, written_end - offset)?;
         let roster_bytes = if offset == BLOCK_BYTES { self.roster_bytes() } else { 0 };
-        let expected =
-            Expected { group: self.next_group, bytes_max: super::writer::GROUP_BYTES_MAX + roster_bytes };
+        let expected = Expected { group: self.next_group, bytes_max: codec::GROUP_BYTES_MAX + roster_bytes };
         check_torn(segment, offset, remains, &expected)?;
         let number = segment.header.number;
         self.torn_tail = Some(TornTail { segment: number, offset, bytes: written_end - offset });
@@ -160,7 +173,7 @@ impl Scan {
         codec::RECORD_HEADER_BYTES as u64 + self.tails.len() as u64 * codec::ROSTER_ENTRY_BYTES as u64
     }
 
-    /// A group after a torn one means that the torn one had been stored, so it is damaged instead.
+    /// A group after an incomplete one means that the incomplete one had been stored, so it is damaged.
     fn check_nothing_torn_before(&self) -> Result<(), LogError> {
         match self.torn_tail {
             Some(torn) => Err(damaged(
@@ -179,7 +192,7 @@ impl Scan {
         let expected = self.next_group.unwrap_or(header.group);
         if header.segment != number || header.group != expected {
             let what = format!(
-                "group {expected} was expected, group {} of segment {} stands there",
+                "group {expected} was expected, group {} of segment {} was found",
                 header.group, header.segment
             );
             return Err(damaged(number, offset, &what).into());
@@ -220,7 +233,7 @@ impl Scan {
         let tail = self.tails.entry(record.realm).or_default();
         if record.kind == RecordKind::Trim {
             if record.sequence > tail.last + 1 || record.chain != record.link(0, payload) {
-                return Err("a trim record is not true");
+                return Err("a trim record is not valid");
             }
             tail.first = tail.first.max(record.sequence);
             self.index.trim(record.realm, record.sequence);
@@ -248,7 +261,7 @@ impl Scan {
         if record.chain != record.link(0, payload) {
             return Err("the roster's checksum does not match");
         }
-        let entries = codec::decode_roster(payload).ok_or("the roster is cut")?;
+        let entries = codec::decode_roster(payload).ok_or("the roster is incomplete")?;
         let roster: BTreeMap<u32, Tail> = entries.into_iter().collect();
         if self.next_group.is_some() {
             return if roster == self.tails { Ok(()) } else { Err("frames before this segment are missing") };
@@ -261,7 +274,7 @@ impl Scan {
         Ok(())
     }
 
-    /// Segments older than the first one may only be gone because every frame in them was given up.
+    /// Segments older than the first one may only be missing if every frame in them was trimmed.
     fn check_oldest(&self, oldest: Option<u64>) -> Result<(), LogError> {
         let number = match oldest {
             Some(number) if number > 1 => number - 1,
@@ -280,14 +293,14 @@ impl Scan {
     }
 }
 
-/// What the group at the end of a segment can be.
+/// Bounds for the group at the end of a segment.
 struct Expected {
     group: Option<u64>,
     bytes_max: u64,
 }
 
-/// Whether `remains`, everything from `offset` to the last byte of the segment that is not zero, is a group
-/// that was cut short. It is known not to be a whole one.
+/// Whether `remains`, everything from `offset` to the last byte of the segment that is not zero, is a group that was cut
+/// short. It is known to be incomplete.
 fn check_torn(
     segment: &Segment,
     offset: u64,
@@ -308,15 +321,14 @@ fn check_torn(
         if remains.len() as u64 > expected.bytes_max {
             return refuse("more bytes than one group can have follow the last group");
         }
-        // The header lies in one sector: that is all there, or cut with nothing behind it, or not there at
-        // all.
+        // The header lies in one sector: it is complete, or cut short with nothing after it, or missing.
         let is_cut = remains.len() <= GROUP_HEADER_BYTES
             || segment::is_zero(&remains[..SECTOR_BYTES.min(remains.len())]);
         return if is_cut { Ok(()) } else { refuse("the header of a group fails its checksum") };
     };
     let group_bytes = codec::group_bytes(u64::from(header.body_bytes));
     if header.segment != number || expected.group.is_some_and(|group| group != header.group) {
-        return refuse("a group stands where it does not belong");
+        return refuse("a group is in the wrong place");
     }
     if offset + group_bytes > segment.header.bytes {
         return refuse("a group is longer than its segment");
@@ -326,7 +338,7 @@ fn check_torn(
     }
     let end = GROUP_HEADER_BYTES + header.body_bytes as usize + GROUP_END.len();
     if remains.len() > end {
-        return refuse("bytes that nobody wrote follow a group");
+        return refuse("unexpected bytes follow a group");
     }
     remains.resize(end, 0);
     let mark = &remains[end - GROUP_END.len()..];
@@ -336,15 +348,13 @@ fn check_torn(
     if is_end_cut || has_empty_sector {
         return Ok(());
     }
-    refuse("a group fails its checksum, and not because a write was cut short")
+    refuse("a group fails its checksum, and not because of an interrupted write")
 }
 
-/// Makes the end of a scanned journal safe to write behind: zeroes a torn tail, and writes the last group
-/// once more.
+/// Prepares the end of a scanned journal for appending: zeroes a torn tail and rewrites the last group.
 ///
-/// The second guards against a disk error before the restart: after a failed sync the page cache may hold, as
-/// clean, a group that is not on disk. Writing the same bytes again makes the next sync tell the truth about
-/// them.
+/// Rewriting guards against a disk error before the restart: after a failed sync the page cache may hold, as clean, a
+/// group that is not on disk. Writing the same bytes again makes the next sync report their real state.
 pub(crate) fn repair(folder: &Path, scan: &Scan, sync: bool, faults: &Faults) -> Result<(), LogError> {
     let change = |segment: &Segment, offset: u64, bytes: &[u8]| {
         segment
@@ -359,8 +369,8 @@ pub(crate) fn repair(folder: &Path, scan: &Scan, sync: bool, faults: &Faults) ->
     }
     if let Some(torn) = scan.torn_tail {
         tracing::warn!(
-            segment = %segment::file_name(torn.segment), offset = torn.offset, bytes = torn.bytes,
-            "cutting a torn tail off the journal: the last write was not finished, and nobody was told that it was"
+            segment = %codec::file_name(torn.segment), offset = torn.offset, bytes = torn.bytes,
+            "discarding an incomplete last write of the journal; it was never acknowledged"
         );
         let segment = Segment::open(folder, torn.segment, true, faults.clone())?;
         change(&segment, torn.offset, &vec![0; torn.bytes as usize])?;

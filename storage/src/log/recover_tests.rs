@@ -1,5 +1,5 @@
-//! What opening makes of files that a crash, a disk or a person changed: a cut last group costs nobody
-//! anything, everything else is refused, and no acknowledged frame is ever lost in silence.
+//! Opening journals whose files a crash, a disk or a person has changed: an incomplete last group is discarded, everything
+//! else is rejected, and no acknowledged frame is ever lost silently.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ fn open(folder: &Path) -> Result<(Journal, Recorder), LogError> {
 }
 
 fn file(folder: &Path, number: u64) -> PathBuf {
-    folder.join(segment::file_name(number))
+    folder.join(codec::file_name(number))
 }
 
 /// A journal of some segments, with groups of one frame and of many, of two realms.
@@ -91,7 +91,7 @@ impl Sample {
         fs::write(&path, bytes).expect("written");
     }
 
-    /// Adds one group, which nobody was told about, and returns where it is.
+    /// Adds one group, as if it was never acknowledged, and returns its place.
     fn add_unacknowledged(&mut self) -> Place {
         let before = self.last_group();
         let (journal, recorder) = open(self.path()).expect("opens");
@@ -140,8 +140,8 @@ impl Sample {
         let error = open(self.path()).err().expect("refused");
         let text = error.to_string();
         assert!(matches!(error, LogError::Corrupt(damage) if *damage == found));
-        assert!(text.contains("millstream check") && text.contains("copy of the data folder"), "{text}");
-        assert!(text.contains(&segment::file_name(found.segment)), "{text}");
+        assert!(text.contains("millstream check") && text.contains("restore a backup"), "{text}");
+        assert!(text.contains(&codec::file_name(found.segment)), "{text}");
         assert!(before == self.contents(), "a refused journal was changed");
     }
 
@@ -152,7 +152,7 @@ impl Sample {
 }
 
 #[test]
-fn a_last_group_cut_at_any_byte_is_a_torn_tail() {
+fn truncated_last_group_is_a_torn_tail() {
     let mut sample = sample(9);
     let torn = sample.add_unacknowledged();
     let whole = fs::read(file(sample.path(), torn.segment)).expect("read");
@@ -174,7 +174,7 @@ fn a_last_group_cut_at_any_byte_is_a_torn_tail() {
 }
 
 #[test]
-fn a_flipped_bit_in_the_last_group_is_not_taken_for_a_torn_write() {
+fn bit_flip_in_last_group_is_damage() {
     let sample = sample(7);
     let last = sample.last_group();
     for at in (last.offset..last.end).step_by(13).chain(last.written_end - 8..last.written_end) {
@@ -186,7 +186,7 @@ fn a_flipped_bit_in_the_last_group_is_not_taken_for_a_torn_write() {
 }
 
 #[test]
-fn missing_and_foreign_segments_are_refused() {
+fn missing_and_foreign_segments_are_rejected() {
     let sample = sample(60);
     let numbers = segment::list(sample.path()).expect("listed");
     assert!(sample.last_group().segment >= 3, "too small a sample");
@@ -220,7 +220,7 @@ fn missing_and_foreign_segments_are_refused() {
 }
 
 #[test]
-fn zeros_over_the_last_group_of_an_older_segment_are_damage() {
+fn zeroed_last_group_of_older_segment_is_damage() {
     let last_of_two = |sample: &Sample| {
         let mut older = sample.groups.iter().filter(|place| place.segment == 2);
         *older.next_back().expect("the sample has three segments")
@@ -238,7 +238,7 @@ fn zeros_over_the_last_group_of_an_older_segment_are_damage() {
 }
 
 #[test]
-fn the_first_group_of_a_segment_can_be_torn_too() {
+fn truncated_first_group_of_segment_is_a_torn_tail() {
     // How many frames come into one group is a matter of luck, and what fits into a sector cannot be torn.
     let is_torn = |sample: &Sample| {
         let last = sample.last_group().segment;
@@ -259,7 +259,7 @@ fn the_first_group_of_a_segment_can_be_torn_too() {
 }
 
 #[test]
-fn a_group_put_back_in_another_place_is_refused() {
+fn group_at_another_offset_is_rejected() {
     let sample = sample(12);
     let is_pair = |pair: &&[Place]| {
         let [from, to] = pair else { return false };
@@ -276,7 +276,7 @@ fn a_group_put_back_in_another_place_is_refused() {
 }
 
 #[test]
-fn a_changed_frame_under_fresh_checksums_breaks_the_chain() {
+fn changed_frame_with_valid_checksums_breaks_the_chain() {
     let sample = sample(12);
     let place = sample.groups[4];
     sample.change(place.segment, |bytes| {
@@ -314,7 +314,7 @@ proptest! {
 
     /// Sectors of a group in flight reach the disk in any order; what is missing is still zero.
     #[test]
-    fn any_missing_sectors_of_the_last_group_are_a_torn_tail(
+    fn missing_sectors_of_last_group_are_a_torn_tail(
         missing in proptest::collection::vec(any::<bool>(), 8..64),
     ) {
         let mut sample = sample(5);
@@ -333,7 +333,7 @@ proptest! {
 
     /// Anything cut off the end of a file, at any byte: nothing a crash can do, so nothing is guessed.
     #[test]
-    fn a_shortened_file_is_refused(at: prop::sample::Index, which: prop::sample::Index) {
+    fn shortened_segment_is_rejected(at: prop::sample::Index, which: prop::sample::Index) {
         let sample = sample(40);
         let place = which.get(&sample.groups);
         sample.change(place.segment, |bytes| bytes.truncate(at.index(bytes.len())));
@@ -341,7 +341,7 @@ proptest! {
     }
 
     #[test]
-    fn a_flipped_bit_in_any_acknowledged_group_is_refused(
+    fn bit_flip_in_acknowledged_group_is_rejected(
         which: prop::sample::Index, at: prop::sample::Index, bit in 0_u32..8,
     ) {
         let sample = sample(40);
@@ -352,7 +352,7 @@ proptest! {
     }
 
     #[test]
-    fn zeros_over_any_group_but_the_last_are_refused(which: prop::sample::Index, page: prop::sample::Index) {
+    fn zeroed_group_before_the_last_is_rejected(which: prop::sample::Index, page: prop::sample::Index) {
         let sample = sample(40);
         let place = which.get(&sample.groups[..sample.groups.len() - 1]);
         let start = place.offset + page.index(((place.end - place.offset) / BLOCK_BYTES) as usize) as u64 * BLOCK_BYTES;
@@ -362,7 +362,7 @@ proptest! {
     }
 
     #[test]
-    fn random_bytes_anywhere_never_panic_and_never_pass_for_frames(
+    fn random_bytes_never_panic_and_are_never_read_as_frames(
         which: prop::sample::Index, at: prop::sample::Index, noise in proptest::collection::vec(any::<u8>(), 1..9000),
     ) {
         let sample = sample(20);

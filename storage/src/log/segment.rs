@@ -1,5 +1,5 @@
-//! One segment file: made of zeros ahead of its use, read and written in whole groups, and nothing about what
-//! the groups mean or in which order segments follow each other.
+//! One segment file: filled with zeros before its use, read and written in whole groups. Knows neither the content of
+//! groups nor the order of segments.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -7,20 +7,15 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use super::codec::{
-    self, BLOCK_BYTES, GROUP_END, GROUP_HEADER_BYTES, GroupHeader, HeaderFault, SegmentHeader,
+    self, BLOCK_BYTES, GROUP_END, GROUP_HEADER_BYTES, GroupHeader, HeaderFault, SEGMENT_SUFFIX,
+    SegmentHeader, file_name,
 };
 use super::error::{Damage, LogError};
 
-const SUFFIX: &str = ".seg";
 const UNFINISHED_SUFFIX: &str = ".new";
 static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
-/// Zeros are synced in pieces of this size, so that a commit's own sync never stands behind a whole segment.
+/// Zeros are synced in pieces of this size, so that the sync of a commit never waits for a whole segment.
 const FILL_SYNC_BYTES: u64 = 1024 * 1024;
-
-/// The name of a segment's file.
-pub(crate) fn file_name(number: u64) -> String {
-    format!("{number:010}{SUFFIX}")
-}
 
 /// The numbers of the segments in a folder, ascending.
 pub(crate) fn list(folder: &Path) -> Result<Vec<u64>, LogError> {
@@ -28,14 +23,14 @@ pub(crate) fn list(folder: &Path) -> Result<Vec<u64>, LogError> {
     for entry in fs::read_dir(folder).map_err(|error| LogError::io("list", folder, error))? {
         let entry = entry.map_err(|error| LogError::io("list", folder, error))?;
         let name = entry.file_name();
-        let number = name.to_str().and_then(|name| name.strip_suffix(SUFFIX)?.parse::<u64>().ok());
+        let number = name.to_str().and_then(|name| name.strip_suffix(SEGMENT_SUFFIX)?.parse::<u64>().ok());
         numbers.extend(number);
     }
     numbers.sort_unstable();
     Ok(numbers)
 }
 
-/// Removes what a crash left of segments that were still being filled. They never held a group.
+/// Removes segments that were still being filled when the process crashed. They never held a group.
 pub(crate) fn remove_unfinished(folder: &Path) -> Result<(), LogError> {
     for entry in fs::read_dir(folder).map_err(|error| LogError::io("list", folder, error))? {
         let path = entry.map_err(|error| LogError::io("list", folder, error))?.path();
@@ -46,14 +41,14 @@ pub(crate) fn remove_unfinished(folder: &Path) -> Result<(), LogError> {
     Ok(())
 }
 
-/// Removes a segment for good.
+/// Removes a segment.
 pub(crate) fn remove(folder: &Path, number: u64, sync: bool) -> Result<(), LogError> {
     let path = folder.join(file_name(number));
     fs::remove_file(&path).map_err(|error| LogError::io("remove", &path, error))?;
     sync_folder(folder, sync)
 }
 
-/// Puts the names in a folder on disk.
+/// Syncs the entries of a folder.
 pub(crate) fn sync_folder(folder: &Path, sync: bool) -> Result<(), LogError> {
     if !sync {
         return Ok(());
@@ -61,7 +56,7 @@ pub(crate) fn sync_folder(folder: &Path, sync: bool) -> Result<(), LogError> {
     File::open(folder).and_then(|file| file.sync_all()).map_err(|error| LogError::io("sync", folder, error))
 }
 
-/// A group read back: its checksum, end mark and padding are as written.
+/// A group that was read: its checksum, end mark and padding are valid.
 pub(crate) struct Group {
     pub header: GroupHeader,
     /// All records.
@@ -79,9 +74,8 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// Makes a new segment. With `sync`, its zeros, its size and its name are on disk when this returns: a
-    /// commit to it then only overwrites blocks, which needs no journal commit of the file system. Without,
-    /// it is sparse.
+    /// Creates a segment. With `sync`, its zeros, its size and its name are on disk when this returns: a commit to it then
+    /// only overwrites blocks, which needs no journal commit of the file system. Without, it is sparse.
     pub(crate) fn create(
         folder: &Path,
         header: SegmentHeader,
@@ -90,6 +84,7 @@ impl Segment {
     ) -> Result<Self, LogError> {
         let path = folder.join(file_name(header.number));
         let unfinished = folder.join(format!("{}{UNFINISHED_SUFFIX}", file_name(header.number)));
+        faults.before_create().map_err(|error| LogError::io("create", &unfinished, error))?;
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -99,8 +94,7 @@ impl Segment {
             .open(&unfinished)
             .map_err(|error| LogError::io("create", &unfinished, error))?;
         if let Err(error) = fill(&file, &header, sync) {
-            // Most likely the disk is full: what was filled must not take the last of it. If it cannot be
-            // removed, the next start does it.
+            // Most likely the disk is full: free the space. If removing fails, the next start removes it.
             let _ = fs::remove_file(&unfinished);
             return Err(LogError::io("fill", &unfinished, error));
         }
@@ -122,7 +116,7 @@ impl Segment {
         Ok(Self { file, path, header, faults })
     }
 
-    /// The group at `offset`, or `None` when what stands there is anything but a whole, true group.
+    /// The group at `offset`, or `None` when there is no complete, valid group.
     pub(crate) fn read_group(&self, offset: u64) -> Result<Option<Group>, LogError> {
         if offset + BLOCK_BYTES > self.header.bytes {
             return Ok(None);
@@ -184,13 +178,30 @@ impl Segment {
         self.file.write_all_at(bytes, offset)
     }
 
-    /// Returns when everything written is on disk (`fdatasync`).
+    /// Syncs everything written (`fdatasync`).
     pub(crate) fn sync(&self) -> io::Result<()> {
         self.faults.before_sync()?;
         self.file.sync_data()
     }
 
-    /// The file, for messages.
+    /// Reads the groups before `end` from the disk, not from the page cache, and checks them: after a failed write the two
+    /// may differ.
+    pub(crate) fn verify(&self, end: u64) -> Result<(), LogError> {
+        // Drops only clean pages; if the advice is ignored, the check is weaker, not wrong.
+        let _ = rustix::fs::fadvise(&self.file, 0, None, rustix::fs::Advice::DontNeed);
+        let mut offset = BLOCK_BYTES;
+        while offset < end {
+            let Some(group) = self.read_group(offset)? else {
+                let what = "a group that was stored cannot be read back after a failed write".to_owned();
+                let segment = self.header.number;
+                return Err(Damage { segment, offset, realm: None, sequence: None, what }.into());
+            };
+            offset = group.end;
+        }
+        Ok(())
+    }
+
+    /// The path of the file, for errors.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -243,7 +254,7 @@ fn read_header(file: &File, path: &Path, number: u64, bytes: u64) -> Result<Segm
         return Err(damaged(format!("the file has {bytes} of {} bytes", header.bytes)).into());
     }
     if !is_zero(padding) {
-        return Err(damaged("bytes that nobody wrote follow the segment header".to_owned()).into());
+        return Err(damaged("unexpected bytes follow the segment header".to_owned()).into());
     }
     Ok(header)
 }
@@ -260,6 +271,7 @@ pub(crate) struct Faults {
 struct FaultState {
     write: bool,
     sync: bool,
+    full: bool,
 }
 
 impl Faults {
@@ -271,6 +283,16 @@ impl Faults {
     #[cfg(not(test))]
     fn before_sync(&self) -> io::Result<()> {
         Ok(())
+    }
+
+    #[cfg(not(test))]
+    fn before_create(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    #[cfg(test)]
+    fn before_create(&self) -> io::Result<()> {
+        if self.state.lock().full { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
     }
 
     #[cfg(test)]
@@ -285,6 +307,12 @@ impl Faults {
 
     #[cfg(test)]
     pub(crate) fn set(&self, write: bool, sync: bool) {
-        *self.state.lock() = FaultState { write, sync };
+        *self.state.lock() = FaultState { write, sync, full: false };
+    }
+
+    /// No further segment can be made.
+    #[cfg(test)]
+    pub(crate) fn set_full(&self, full: bool) {
+        self.state.lock().full = full;
     }
 }

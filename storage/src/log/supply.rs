@@ -1,4 +1,4 @@
-//! Makes segments ahead of need, on a thread of its own, so that a commit seldom waits for a new file.
+//! Prepares segments in advance, on a thread of its own, so that a commit rarely waits for a new file.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -7,8 +7,14 @@ use std::thread::{self, JoinHandle};
 use super::codec::{BLOCK_BYTES, SegmentHeader};
 use super::error::LogError;
 use super::segment::{self, Faults, Segment};
+use crate::disk;
 
-/// Where new segments come from.
+/// A new segment takes at most this fraction of the free space, as a divisor.
+const FREE_SHARE: u64 = 8;
+/// The minimum size of a segment on a nearly full disk, in bytes, unless a smaller one is configured.
+const SEGMENT_BYTES_MIN: u64 = 256 * 1024;
+
+/// The supply of new segments.
 pub(crate) struct Supply {
     pub folder: PathBuf,
     /// The random number of the journal.
@@ -17,25 +23,25 @@ pub(crate) struct Supply {
     pub segment_bytes: u64,
     pub sync: bool,
     pub faults: Faults,
-    /// The number of the next segment to be made.
+    /// The number of the next segment to create.
     pub next_number: u64,
-    /// Made, without a group yet, in order.
+    /// Segments without a group, in order.
     pub spares: VecDeque<Segment>,
     pub making: Option<JoinHandle<Result<Segment, LogError>>>,
 }
 
 impl Supply {
-    /// Begins to make the next segment, unless there is one. A failure shows when the segment is needed.
+    /// Starts to create the next segment, unless there is one. A failure is reported when the segment is needed.
     pub(crate) fn prepare(&mut self) {
         if !self.spares.is_empty() || self.making.is_some() {
             return;
         }
-        let header = self.header(self.segment_bytes);
+        let header = self.header(self.usual_bytes(), 0);
         let (folder, sync, faults) = (self.folder.clone(), self.sync, self.faults.clone());
         let making = thread::Builder::new()
             .name("journal-spare".to_owned())
             .spawn(move || Segment::create(&folder, header, sync, faults));
-        // Without a thread the segment is made when it is needed.
+        // Without a thread the segment is created when it is needed.
         if let Ok(making) = making {
             self.next_number += 1;
             self.making = Some(making);
@@ -51,22 +57,51 @@ impl Supply {
         {
             return Ok(spare);
         }
-        // Too small for this group: numbers have no gaps, so it is made again, larger.
-        while let Some(spare) = self.spares.pop_back() {
-            segment::remove(&self.folder, spare.header.number, self.sync)?;
-            self.next_number = spare.header.number;
+        // Too small for this group: numbers have no gaps, so it is created again, larger.
+        self.remove_spares()?;
+        self.create(self.usual_bytes().max(required_bytes), 0)
+    }
+
+    /// Ensures that a segment for the next group is ready.
+    pub(crate) fn ensure_spare(&mut self) -> Result<(), LogError> {
+        self.finish_making();
+        if self.spares.is_empty() {
+            let spare = self.create(self.usual_bytes(), 0)?;
+            self.spares.push_back(spare);
         }
-        let segment = Segment::create(
-            &self.folder,
-            self.header(self.segment_bytes.max(required_bytes)),
-            self.sync,
-            self.faults.clone(),
-        )?;
+        Ok(())
+    }
+
+    /// A new segment that records that the previous one ends at `previous_end`.
+    pub(crate) fn replace(&mut self, previous_end: u64) -> Result<Segment, LogError> {
+        self.finish_making();
+        // Their headers record that nothing was abandoned.
+        self.remove_spares()?;
+        self.create(self.usual_bytes(), previous_end)
+    }
+
+    fn create(&mut self, bytes: u64, previous_end: u64) -> Result<Segment, LogError> {
+        let header = self.header(bytes, previous_end);
+        let segment = Segment::create(&self.folder, header, self.sync, self.faults.clone())?;
         self.next_number += 1;
         Ok(segment)
     }
 
-    /// Waits for the thread, if there is one.
+    fn remove_spares(&mut self) -> Result<(), LogError> {
+        while let Some(spare) = self.spares.pop_back() {
+            segment::remove(&self.folder, spare.header.number, self.sync)?;
+            self.next_number = spare.header.number;
+        }
+        Ok(())
+    }
+
+    /// The size of a segment: the configured one, or less when free space is scarce.
+    fn usual_bytes(&self) -> u64 {
+        let free_bytes = disk::space(&self.folder).map_or(u64::MAX, |space| space.free_bytes);
+        self.segment_bytes.min((free_bytes / FREE_SHARE).max(SEGMENT_BYTES_MIN))
+    }
+
+    /// Waits for the thread, if it is running.
     pub(crate) fn finish_making(&mut self) {
         let Some(making) = self.making.take() else {
             return;
@@ -74,22 +109,22 @@ impl Supply {
         match making.join() {
             Ok(Ok(segment)) => self.spares.push_back(segment),
             Ok(Err(error)) => {
-                tracing::warn!(%error, "a journal segment could not be made ahead of need");
+                tracing::warn!(%error, "a journal segment could not be prepared in advance");
                 self.next_number -= 1;
             }
             Err(_) => self.next_number -= 1,
         }
     }
 
-    fn header(&self, bytes: u64) -> SegmentHeader {
+    fn header(&self, bytes: u64, previous_end: u64) -> SegmentHeader {
         let bytes = bytes.next_multiple_of(BLOCK_BYTES);
-        SegmentHeader { journal: self.journal, number: self.next_number, bytes }
+        SegmentHeader { journal: self.journal, number: self.next_number, bytes, previous_end }
     }
 }
 
 impl Drop for Supply {
     fn drop(&mut self) {
-        // Nobody may write to the folder once the journal is closed.
+        // Nothing may write to the folder once the journal is closed.
         self.finish_making();
     }
 }

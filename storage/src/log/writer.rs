@@ -1,5 +1,4 @@
-//! The one thread that writes a journal: takes what is queued, writes it as one group, syncs once, tells the
-//! sink.
+//! The single writer thread of a journal: writes the queued frames as one group, syncs once and reports to the sink.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -9,43 +8,26 @@ use std::time::Instant;
 use crossbeam_channel::Receiver;
 
 use super::codec::{
-    self, BLOCK_BYTES, GROUP_END, GROUP_HEADER_BYTES, GroupHeader, RECORD_HEADER_BYTES, RecordHeader,
-    RecordKind, Tail,
+    self, BLOCK_BYTES, GROUP_END, GROUP_FILL_BYTES, GROUP_FRAMES_MAX, GROUP_HEADER_BYTES, GroupHeader,
+    RECORD_HEADER_BYTES, RecordHeader, RecordKind, Tail,
 };
-use super::error::LogError;
-use super::journal::Shared;
-use super::recover::Sealed;
+use super::error::{LogError, is_full};
+use super::gate::{Job, Shared};
+use super::index::Sealed;
 use super::segment::{self, Segment};
 use super::supply::Supply;
-use super::{Durable, FrameBytes, PAYLOAD_BYTES_MAX, Ticket};
+use super::{Durable, Ticket};
 
-/// A group takes no further frame once it has this many.
-const GROUP_FRAMES_MAX: usize = 1024;
-/// A group takes no further frame once its records have this many bytes.
-const GROUP_FILL_BYTES: usize = 1024 * 1024;
-/// The largest group on disk, its segment's roster aside.
-pub(crate) const GROUP_BYTES_MAX: u64 =
-    (GROUP_FILL_BYTES + RECORD_HEADER_BYTES + PAYLOAD_BYTES_MAX) as u64 + 2 * BLOCK_BYTES;
-
-/// A frame or a trim on its way to the writer.
-pub(crate) struct Job {
-    pub ticket: Ticket,
-    pub epoch: u64,
-    pub kind: RecordKind,
-    /// For a trim: the realm, the first sequence to keep, and no payload.
-    pub frame: FrameBytes,
-}
-
-/// The writer's own state. It lives on the writer's thread.
+/// The state of the writer thread.
 pub(crate) struct Writer {
     pub shared: Arc<Shared>,
     pub queue: Receiver<Job>,
     pub sink: Box<dyn Durable>,
     pub supply: Supply,
     pub active: Segment,
-    /// Where the next group goes in the active segment.
+    /// The offset of the next group in the active segment.
     pub offset: u64,
-    /// Every segment, the active one last.
+    /// All segments, the active one last.
     pub segments: VecDeque<Sealed>,
     pub tails: BTreeMap<u32, Tail>,
     pub next_group: u64,
@@ -53,12 +35,16 @@ pub(crate) struct Writer {
     pub sync: bool,
     pub group: Vec<Job>,
     pub buffer: Vec<u8>,
+    /// The state of the group's realms before it, to undo a failed commit; empty between commits.
+    pub before: BTreeMap<u32, Tail>,
+    /// A write or a sync failed: the content of the active segment from `offset` on is unknown.
+    pub is_tail_doubtful: bool,
 }
 
 impl Writer {
-    /// Commits until the queue is closed and empty, or until a commit fails.
-    pub(crate) fn run(mut self) {
-        // Counters are there from the start: whoever compares before and after finds a zero, not nothing.
+    /// Commits until the queue is closed and empty, or until a commit fails; then the writer is returned, to be recovered.
+    pub(crate) fn run(mut self: Box<Self>) -> Option<Box<Self>> {
+        // Registers the counters, so that they are exported with 0 from the start.
         metrics::counter!("millstream_journal_frames_total").increment(0);
         metrics::counter!("millstream_journal_bytes_total").increment(0);
         while let Ok(job) = self.queue.recv() {
@@ -66,21 +52,42 @@ impl Writer {
             let Some(last_ticket) = self.group.last().map(|job| job.ticket) else { continue };
             match self.commit(body_bytes) {
                 Ok(()) => self.sink.durable(last_ticket, Ok(())),
-                Err(error) => return self.fail(last_ticket, error),
+                Err(error) => {
+                    self.fail(last_ticket, error);
+                    return Some(self);
+                }
             }
             // An idle writer must not keep the last payloads alive.
             self.group.clear();
             if let Err(error) = self.remove_trimmed() {
-                // Space is not freed, but nothing is wrong with what is stored; the next trim tries again.
+                // Space is not freed, but the stored data is intact; the next trim retries.
                 tracing::warn!(%error, "a trimmed journal segment could not be removed");
             }
             if self.offset > self.active.header.bytes / 4 {
                 self.supply.prepare();
             }
         }
+        None
     }
 
-    /// Collects what is queued already, within the bounds of a group. Returns the size of its records.
+    /// Goes back to the last group that was stored and reported. Nothing that the failed commit wrote is trusted, even if it
+    /// can be read: after a failed sync the page cache may show what is not on disk. The rest of the segment is abandoned; the
+    /// header of the next one records where it ends.
+    pub(crate) fn restore(&mut self) -> Result<(), LogError> {
+        self.group.clear();
+        if !self.is_tail_doubtful {
+            // Only a new segment was missing.
+            return self.supply.ensure_spare();
+        }
+        self.active.verify(self.offset)?;
+        self.active = self.supply.replace(self.offset)?;
+        self.offset = BLOCK_BYTES;
+        self.segments.push_back(Sealed { number: self.active.header.number, ..Sealed::default() });
+        self.is_tail_doubtful = false;
+        Ok(())
+    }
+
+    /// Collects queued frames, up to the limits of a group. Returns the size of its records.
     fn take_group(&mut self, first: Job) -> usize {
         let mut body_bytes = RECORD_HEADER_BYTES + first.frame.payload.len();
         let mut payload_bytes = first.frame.payload.len();
@@ -98,13 +105,13 @@ impl Writer {
     fn commit(&mut self, body_bytes: usize) -> Result<(), LogError> {
         let needs_roster = self.find_room(body_bytes)?;
         self.encode(needs_roster);
-        let ambiguous = |error: std::io::Error| LogError::Ambiguous(error.to_string().into());
-        self.active.write(self.offset, &self.buffer).map_err(ambiguous)?;
-        if self.sync {
-            let start = Instant::now();
-            self.active.sync().map_err(ambiguous)?;
-            metrics::histogram!("millstream_journal_sync_seconds").record(start.elapsed().as_secs_f64());
+        if let Err(error) = self.write() {
+            self.is_tail_doubtful = true;
+            self.forget_group();
+            self.erase_tail();
+            return Err(error);
         }
+        self.before.clear();
         metrics::histogram!("millstream_journal_group_frames").record(self.group.len() as f64);
         metrics::counter!("millstream_journal_frames_total").increment(self.group.len() as u64);
         metrics::counter!("millstream_journal_bytes_total").increment(self.buffer.len() as u64);
@@ -114,8 +121,43 @@ impl Writer {
         Ok(())
     }
 
-    /// Goes to a new segment when the group does not fit. Returns whether the group is the first of its
-    /// segment.
+    /// Overwrites the failed group with zeros, if the disk permits: if the process is killed before the journal continues in
+    /// another segment, a start must not find frames that were reported as failed.
+    fn erase_tail(&mut self) {
+        self.buffer.fill(0);
+        let erased = self.active.write(self.offset, &self.buffer);
+        if let Err(error) = erased.and_then(|()| if self.sync { self.active.sync() } else { Ok(()) }) {
+            tracing::warn!(%error, "a failed group could not be erased from the journal");
+        }
+    }
+
+    /// Restores the state of the realms before the group.
+    fn forget_group(&mut self) {
+        for (realm, tail) in std::mem::take(&mut self.before) {
+            if tail == Tail::default() {
+                self.tails.remove(&realm);
+            } else {
+                self.tails.insert(realm, tail);
+            }
+        }
+    }
+
+    /// Writes and syncs what is in the buffer.
+    fn write(&self) -> Result<(), LogError> {
+        let failed = |error: std::io::Error| match is_full(&error) {
+            true => LogError::Full(error.to_string().into()),
+            false => LogError::Ambiguous(error.to_string().into()),
+        };
+        self.active.write(self.offset, &self.buffer).map_err(failed)?;
+        if self.sync {
+            let start = Instant::now();
+            self.active.sync().map_err(failed)?;
+            metrics::histogram!("millstream_journal_sync_seconds").record(start.elapsed().as_secs_f64());
+        }
+        Ok(())
+    }
+
+    /// Begins a new segment when the group does not fit. Returns whether the group is the first of its segment.
     fn find_room(&mut self, body_bytes: usize) -> Result<bool, LogError> {
         let with_roster = codec::group_bytes(
             (body_bytes + RECORD_HEADER_BYTES + self.tails.len() * codec::ROSTER_ENTRY_BYTES) as u64,
@@ -125,15 +167,17 @@ impl Writer {
         if self.offset + required <= self.active.header.bytes {
             return Ok(is_first);
         }
-        // Nothing of the group was written, so the frames are certainly not stored.
-        self.active =
-            self.supply.take(with_roster).map_err(|error| LogError::Unavailable(error.to_string().into()))?;
+        // Nothing of the group was written, so the frames are definitely not stored.
+        self.active = self.supply.take(with_roster).map_err(|error| match error.is_full() {
+            true => LogError::Full(error.to_string().into()),
+            false => LogError::Unavailable(error.to_string().into()),
+        })?;
         self.offset = BLOCK_BYTES;
         self.segments.push_back(Sealed { number: self.active.header.number, ..Sealed::default() });
         Ok(true)
     }
 
-    /// Puts the whole group, as it will be on disk, into the buffer.
+    /// Encodes the whole group into the buffer.
     fn encode(&mut self, with_roster: bool) {
         self.buffer.clear();
         self.buffer.resize(GROUP_HEADER_BYTES, 0);
@@ -163,6 +207,7 @@ impl Writer {
                 payload_bytes: length(&frame.payload),
             };
             let tail = self.tails.entry(frame.realm).or_default();
+            self.before.entry(frame.realm).or_insert(*tail);
             if job.kind == RecordKind::Trim {
                 put_record(&mut self.buffer, header, 0, &frame.payload);
                 tail.first = tail.first.max(frame.sequence);
@@ -189,7 +234,7 @@ impl Writer {
         self.buffer.resize(self.buffer.len().next_multiple_of(BLOCK_BYTES as usize), 0);
     }
 
-    /// Shows the committed group to readers.
+    /// Makes the committed group visible to readers.
     fn publish(&mut self) {
         let mut durable = self.shared.durable.lock();
         let segment = self.active.header.number;
@@ -210,7 +255,7 @@ impl Writer {
         }
     }
 
-    /// Removes the oldest segments in which every frame was given up.
+    /// Removes the oldest segments of which every frame was trimmed.
     fn remove_trimmed(&mut self) -> Result<(), LogError> {
         if !std::mem::take(&mut self.shared.durable.lock().is_trimmed) {
             return Ok(());
@@ -224,19 +269,22 @@ impl Writer {
             if is_kept {
                 break;
             }
-            // One by one, each on disk before the next: what is left never has a gap.
+            // One by one, each synced before the next, so that the remaining segments never have a gap.
             segment::remove(&self.supply.folder, oldest.number, self.sync)?;
             self.segments.pop_front();
         }
         Ok(())
     }
 
-    /// Ends the journal's life after a failed commit. What the disk did is unknown and a later sync would not
-    /// tell (the system reports a lost write once), so nothing may be written behind it until recovery has
-    /// looked.
-    fn fail(mut self, last_ticket: Ticket, error: LogError) {
-        tracing::error!(%error, "the journal stopped: a commit failed, and it takes no more until it is opened again");
-        let reason: Arc<str> = error.to_string().into();
+    /// Stops accepting frames after a failed commit. What is on disk is unknown and a later sync would not tell (the system
+    /// reports a lost write only once), so nothing may be written after it: see `restore`.
+    fn fail(&mut self, last_ticket: Ticket, error: LogError) {
+        tracing::error!(%error, "a commit to the journal failed; it accepts no frames until it has recovered");
+        // Later frames are definitely not stored, whatever happened to the group itself.
+        let reason = match &error {
+            LogError::Full(_) => error.clone(),
+            other => LogError::Unavailable(other.to_string().into()),
+        };
         self.shared.stop(&reason);
         self.sink.durable(last_ticket, Err(error));
         let mut waiting = None;
@@ -244,15 +292,16 @@ impl Writer {
             waiting = Some(job.ticket);
         }
         if let Some(ticket) = waiting {
-            self.sink.durable(ticket, Err(LogError::Unavailable(reason)));
+            self.sink.durable(ticket, Err(reason));
         }
+        self.group.clear();
     }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // Reached after a panic of the sink too: whoever waits for frames must not wait for ever.
-        self.shared.stop(&"the journal is closed".into());
+        // Also reached after a panic of the sink: threads that wait for frames must not wait for ever.
+        self.shared.stop(&LogError::Unavailable("the journal is closed".into()));
     }
 }
 

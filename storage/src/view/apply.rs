@@ -1,30 +1,33 @@
-//! Facts become memory and rows. Values are absolute, so a frame may be applied to rows that have it already.
+//! Applies facts to memory and derives rows. Values are absolute, so applying a frame to rows that already reflect it
+//! changes nothing.
 
 use super::arrivals::ids_of;
 use super::changed::TouchedBlocks;
 use super::flag_blocks::blocks_of;
 use super::index::day_of;
-use super::{MessageIndexRow, Progress, Rows, View, chunk};
+use super::{MessageIndexRow, Progress, RecentMessages, RecentVersions, Rows, View, chunk, key, records};
 use crate::codec::encode;
 use crate::error::StoreError;
-use crate::tables;
 use model::fact::MessageRanges;
-use model::{Directory, Fact, Flag, FlagOp, Frame, JobId, Message, Realm, Sequence, UserId};
+use model::{
+    Directory, Fact, Flag, FlagOp, Frame, JobFact, JobId, Message, MessageFact, QueueFact, Realm, RealmFact,
+    Sequence, UserId,
+};
 use std::sync::Arc;
 
-/// Every how many frames the position of their events is noted.
+/// The position of events is stored every this many frames.
 const EVENT_POSITION_FRAMES: u64 = 64;
 
-/// From so many messages on, changing a flag looks for the smallest form of the set anew.
+/// From this many messages on, changing a flag re-optimizes the set.
 const OPTIMIZE_MESSAGES_MIN: u64 = 64;
 
 impl View {
-    /// An organization as its first frame makes it.
+    /// Creates an organization from its first frame.
     ///
     /// # Errors
     /// [`StoreError::Decode`] when the frame does not begin with the creation of an organization.
     pub fn create(sequence: Sequence, frame: &Frame) -> Result<(Self, Rows), StoreError> {
-        let Some(Fact::RealmCreated(realm)) = frame.facts.first() else {
+        let Some(Fact::Realm(RealmFact::Created(realm))) = frame.facts.first() else {
             return Err(StoreError::Decode {
                 what: "first frame",
                 why: "it does not create an organization".into(),
@@ -35,27 +38,28 @@ impl View {
         Ok((view, rows))
     }
 
-    /// An organization with nothing in it.
+    /// An empty organization.
     pub(super) fn empty(realm: Realm) -> Self {
+        let recent = RecentMessages::default();
+        let versions = RecentVersions::beside(&recent);
         Self {
             directory: Directory::new(realm),
             messages: Default::default(),
             queues: Default::default(),
-            recent: Default::default(),
+            recent,
             jobs: Default::default(),
             progress: Progress::default(),
             chunks: Default::default(),
-            changed: Default::default(),
+            versions,
+            edited: Default::default(),
+            with_submessage: Default::default(),
             deleted: Default::default(),
             moves: Default::default(),
             arrivals: Default::default(),
         }
     }
 
-    /// Applies the facts of the next frame and returns the rows that make the trees say the same.
-    ///
-    /// # Errors
-    /// [`StoreError::Encode`] when a record is too large to store.
+    /// Applies the facts of the next frame and returns the row changes that bring the trees to the same state.
     pub fn apply(&mut self, sequence: Sequence, frame: &Frame) -> Result<Rows, StoreError> {
         let mut rows = Rows::default();
         let mut events = 0;
@@ -68,12 +72,12 @@ impl View {
             self.progress.last_event = model::EventNumber(frame.first_event.0 + events - 1);
         }
         if sequence.0.is_multiple_of(EVENT_POSITION_FRAMES) {
-            rows.put(tables::event_position(self.realm(), frame.first_event.0), &sequence)?;
+            rows.put::<records::EventPositions>(self.realm(), &frame.first_event, &sequence)?;
         }
         Ok(rows)
     }
 
-    /// `position` is the fact's in its frame.
+    /// `position` is the position of the fact in its frame.
     fn apply_fact(
         &mut self,
         (sequence, position): (Sequence, u16),
@@ -82,37 +86,67 @@ impl View {
         rows: &mut Rows,
     ) -> Result<(), StoreError> {
         match fact {
-            Fact::MessageSent { message, .. } => self.apply_message(sequence, message, rows),
-            Fact::MessageUpdated(update) => self.apply_update((sequence, position), update, rows),
-            Fact::MessagesDeleted { messages, .. } => self.apply_deleted(messages, rows),
-            Fact::ReactionAdded { message, reaction } => {
-                self.apply_own_record(sequence, message, rows)?;
-                self.apply_reactor(message.id, reaction.user, rows)
+            Fact::Realm(fact) => self.apply_realm_fact(fact, rows),
+            Fact::User(fact) => self.apply_user_fact(fact, rows),
+            Fact::Personal(fact) => self.apply_personal_fact(fact, rows),
+            Fact::Group(fact) => self.apply_group_fact(fact, rows),
+            Fact::Channel(fact) => self.apply_channel_fact(fact, rows),
+            Fact::Subscription(fact) => self.apply_subscription_fact(frame.at, fact, rows),
+            Fact::Message(fact) => self.apply_message_fact((sequence, position), fact, rows),
+            Fact::Queue(fact) => self.apply_queue_fact(fact, rows),
+            Fact::Job(JobFact::Added { due, task }) => {
+                self.apply_job_added(JobId::of(sequence, position), frame.at, (*due, task), rows)
             }
-            Fact::ReactionRemoved { message, .. } | Fact::SubmessageAdded { message, .. } => {
-                self.apply_own_record(sequence, message, rows)
-            }
-            Fact::FlagsChanged { user, flag, op, messages } => {
+            Fact::Job(JobFact::Ended { job, outcome }) => self.apply_job_ended(*job, frame.at, outcome, rows),
+            Fact::Push(fact) => self.apply_push_fact(fact, rows),
+            Fact::Invitation(fact) => self.apply_invitation_fact(frame.at, fact, rows),
+            Fact::Picture(fact) => self.apply_picture_fact(fact, rows),
+            Fact::PreImages(_) => Ok(()),
+        }
+    }
+
+    fn apply_message_fact(
+        &mut self,
+        (sequence, position): (Sequence, u16),
+        fact: &MessageFact,
+        rows: &mut Rows,
+    ) -> Result<(), StoreError> {
+        match fact {
+            MessageFact::Sent { message, .. } => self.apply_message(sequence, message, rows),
+            MessageFact::Updated(update) => self.apply_update((sequence, position), update, rows),
+            MessageFact::Deleted { messages, .. } => self.apply_deleted(messages, rows),
+            MessageFact::FlagsChanged { user, flag, op, messages } => {
                 self.apply_flags(*user, *flag, *op, messages, rows)
             }
-            Fact::QueueRegistered(record) => {
-                self.queues.insert(record.id.clone(), Arc::new(model::QueueRecord::clone(record)));
-                rows.put(tables::queue(self.realm(), &record.id), record)
+            MessageFact::ReactionAdded { message, spot, reaction } => {
+                self.apply_reaction_added((sequence, position), (*message, *spot), reaction, rows)
             }
-            Fact::QueueEnded(queue) => {
-                self.queues.remove(queue);
-                rows.remove(tables::queue(self.realm(), queue));
+            MessageFact::ReactionRemoved { message, reaction, left, .. } => {
+                self.apply_reaction_removed(sequence, *message, reaction, *left, rows);
                 Ok(())
             }
-            Fact::EventNumbersReserved(number) => {
+            MessageFact::SubmessageAdded { message, submessage, .. } => {
+                self.apply_submessage(sequence, *message, submessage, rows)
+            }
+            MessageFact::ConversationCreated(direct) => {
+                self.put::<records::DirectConversations>(rows, direct.recipient, direct.clone())
+            }
+        }
+    }
+
+    fn apply_queue_fact(&mut self, fact: &QueueFact, rows: &mut Rows) -> Result<(), StoreError> {
+        match fact {
+            QueueFact::Registered(record) => {
+                self.put::<records::Queues>(rows, record.id.clone(), model::QueueRecord::clone(record))
+            }
+            QueueFact::Ended(queue) => {
+                self.remove::<records::Queues>(rows, queue);
+                Ok(())
+            }
+            QueueFact::EventNumbersReserved(number) => {
                 self.progress.reserved_events = *number;
                 Ok(())
             }
-            Fact::JobAdded { due, task } => {
-                self.apply_job_added(JobId::of(sequence, position), frame.at, (*due, task), rows)
-            }
-            Fact::JobEnded { job, outcome } => self.apply_job_ended(*job, frame.at, outcome, rows),
-            about_directory => self.apply_directory_fact(frame.at, about_directory, rows),
         }
     }
 
@@ -128,13 +162,14 @@ impl View {
         self.progress.last_message = self.messages.last;
         let day = day_of(message.sent);
         if self.messages.note_day(message.id, day) {
-            rows.put(tables::day(realm, day), &message.id)?;
+            rows.put::<records::Days>(realm, &key::Day(day), &message.id)?;
         }
         let chunks = &mut self.chunks;
         chunks.bodies.add(chunk::BODIES, message.id, &encode(message)?);
-        rows.put_bytes(tables::message_chunk(realm, chunks.bodies.first()), chunks.bodies.bytes());
+        rows.put_bytes::<records::Messages>(realm, &chunks.bodies.first(), chunks.bodies.bytes().to_vec());
         chunks.index_rows.add(chunk::INDEX_ROWS, message.id, &encode(&row)?);
-        rows.put_bytes(tables::index_chunk(realm, chunks.index_rows.first()), chunks.index_rows.bytes());
+        let entries = &chunks.index_rows;
+        rows.put_bytes::<records::MessageIndex>(realm, &entries.first(), entries.bytes().to_vec());
         self.recent.put(sequence, message.clone());
         Ok(())
     }
@@ -147,7 +182,7 @@ impl View {
         messages: &MessageRanges,
         rows: &mut Rows,
     ) -> Result<(), StoreError> {
-        // Ranges may reach over ids that nobody has; nothing is ever said about those.
+        // Ranges may cover ids without messages; nothing is stored for those.
         let ids = ids_of(messages) & &self.messages.all;
         if ids.is_empty() {
             return Ok(());
@@ -155,7 +190,7 @@ impl View {
         let delivered = self.delivered_among(user, &ids);
         let mine = self.messages.users.entry(user).or_default();
         // A flag on a message that was never delivered makes it historical; it counts as read
-        // unless being unread is what was asked for.
+        // unless the request marks it unread.
         let historical = &(&ids - &delivered) - &mine.historical;
         let mut touched = TouchedBlocks::new();
         for block in blocks_of(&historical) {

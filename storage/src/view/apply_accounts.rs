@@ -1,12 +1,11 @@
-//! What becomes of a person's or bot's records when the account is deactivated, and when it is in use again.
+//! Deactivating and reactivating accounts.
 
-use super::{Rows, View};
+use super::{Rows, View, records};
 use crate::error::StoreError;
-use crate::tables;
 use model::{ChannelId, MessageId, Subscription, User, UserId};
 
 impl View {
-    /// The account itself, and since when nothing is delivered to it.
+    /// Changes the account and pauses or resumes its subscriptions.
     pub(super) fn apply_user_active(
         &mut self,
         user: UserId,
@@ -16,8 +15,7 @@ impl View {
     ) -> Result<(), StoreError> {
         let Some(before) = self.directory.user(user) else { return Ok(()) };
         let record = User { is_active, ..User::clone(before) };
-        rows.put(tables::user(self.realm(), user), &record)?;
-        self.directory.put_user(record);
+        self.put::<records::Users>(rows, user, record)?;
         let own = self.directory.subscriptions_of_user(user).filter(|(_, own)| own.is_active);
         let own: Vec<(ChannelId, Subscription)> =
             own.map(|(channel, own)| (channel, Subscription::clone(own))).collect();
@@ -27,8 +25,7 @@ impl View {
             } else {
                 subscription.pause(last);
             }
-            rows.put(tables::subscription(self.realm(), channel, user), &subscription)?;
-            self.directory.put_subscription(channel, user, subscription);
+            self.put::<records::Subscriptions>(rows, (channel, user), subscription)?;
         }
         Ok(())
     }

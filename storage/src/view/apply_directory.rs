@@ -1,113 +1,120 @@
-//! Facts about everything but messages become the directory's records and their rows.
+//! Applies facts about the organization, its groups and channels, and users' subscriptions, to the directory and its rows.
 
-use super::{Rows, View};
+use super::{Rows, View, records};
 use crate::error::StoreError;
-use crate::tables;
 use model::{
-    ChannelId, Fact, FolderId, GroupId, MessageId, Realm, Subscription, Timestamp, TopicKey, UserId,
-    UserTopic, VisibilityPolicy,
+    ChannelFact, ChannelId, FolderId, GroupFact, GroupId, Listed, MessageId, ProfileFields, Realm, RealmFact,
+    RealmLists, Subscription, SubscriptionFact, Timestamp, TopicKey, UserGroup, UserId, UserTopic,
+    VisibilityPolicy,
 };
 
 impl View {
-    /// The organization, its people, groups, channels and folders.
-    pub(super) fn apply_directory_fact(
-        &mut self,
-        at: Timestamp,
-        fact: &Fact,
-        rows: &mut Rows,
-    ) -> Result<(), StoreError> {
-        let realm = self.realm();
+    /// The organization's record, its lists and its profile fields.
+    pub(super) fn apply_realm_fact(&mut self, fact: &RealmFact, rows: &mut Rows) -> Result<(), StoreError> {
         match fact {
-            Fact::RealmCreated(record) | Fact::RealmChanged(record) => self.apply_realm(record, rows),
-            Fact::UserCreated(user) | Fact::UserChanged(user) => {
-                self.directory.put_user(model::User::clone(user));
-                rows.put(tables::user(realm, user.id), user)
+            RealmFact::Created(record) | RealmFact::Changed(record) => self.apply_realm(record, rows),
+            RealmFact::ProfileFieldsChanged(fields) => {
+                self.put::<records::ProfileFields>(rows, (), ProfileFields::clone(fields))
             }
-            Fact::GroupCreated(group) | Fact::GroupChanged(group) => {
-                self.directory.put_group(model::UserGroup::clone(group));
-                rows.put(tables::group(realm, group.id), group)
+            RealmFact::DomainSet { domain, op } => {
+                self.change_lists(rows, |lists| lists.apply_domain(domain, *op))
             }
-            Fact::GroupMembersChanged { group, added, removed } => {
+            RealmFact::LinkifiersChanged(all) => {
+                self.change_lists(rows, |lists| lists.linkifiers = Listed::clone(all))
+            }
+            RealmFact::PlaygroundsChanged(all) => {
+                self.change_lists(rows, |lists| lists.playgrounds = Listed::clone(all))
+            }
+        }
+    }
+
+    /// User groups.
+    pub(super) fn apply_group_fact(&mut self, fact: &GroupFact, rows: &mut Rows) -> Result<(), StoreError> {
+        match fact {
+            GroupFact::Created(group) | GroupFact::Changed(group) => {
+                self.put::<records::UserGroups>(rows, group.id, UserGroup::clone(group))
+            }
+            GroupFact::MembersChanged { group, added, removed } => {
                 self.apply_members(*group, added, removed, rows)
             }
-            Fact::ChannelCreated(channel) => self.apply_channel(model::Channel::clone(channel), rows),
-            Fact::ChannelChanged(channel) => {
-                // Whether somebody wrote recently is decided elsewhere, perhaps at the same time.
+        }
+    }
+
+    /// Channels and their folders.
+    pub(super) fn apply_channel_fact(
+        &mut self,
+        fact: &ChannelFact,
+        rows: &mut Rows,
+    ) -> Result<(), StoreError> {
+        match fact {
+            ChannelFact::Created(channel) => self.apply_channel(model::Channel::clone(channel), rows),
+            ChannelFact::Changed(channel) => {
+                // Activity is decided by the channel's own actor, perhaps concurrently.
                 let mut record = model::Channel::clone(channel);
                 if let Some(before) = self.directory.channel(channel.id) {
                     record.is_recently_active = before.is_recently_active;
                 }
                 self.apply_channel(record, rows)
             }
-            Fact::ChannelActivityChanged { channel, is_recently_active } => {
+            ChannelFact::ActivityChanged { channel, is_recently_active } => {
                 self.apply_activity(*channel, *is_recently_active, rows)
             }
-            Fact::DefaultChannelsChanged(channels) => {
+            ChannelFact::DefaultsChanged(channels) => {
                 let mut record = Realm::clone(self.directory.realm());
                 record.default_channels.clone_from(channels);
                 self.apply_realm(&record, rows)
             }
-            Fact::DirectConversationCreated(direct) => {
-                self.directory.put_direct(direct.clone());
-                rows.put(tables::direct(realm, direct.recipient), direct)
+            ChannelFact::FolderChanged(folder) => {
+                self.put::<records::ChannelFolders>(rows, folder.id, model::ChannelFolder::clone(folder))
             }
-            Fact::FolderChanged(folder) => {
-                self.directory.put_folder(model::ChannelFolder::clone(folder));
-                rows.put(tables::folder(realm, folder.id), folder)
-            }
-            Fact::FoldersReordered(folders) => self.apply_folder_order(folders, rows),
-            personal => self.apply_personal_fact(at, personal, rows),
+            ChannelFact::FoldersReordered(folders) => self.apply_folder_order(folders, rows),
         }
     }
 
-    /// What users have set for channels, topics and themselves.
-    fn apply_personal_fact(&mut self, at: Timestamp, fact: &Fact, rows: &mut Rows) -> Result<(), StoreError> {
-        let realm = self.realm();
+    /// Subscriptions and policies for topics; `at` is when.
+    pub(super) fn apply_subscription_fact(
+        &mut self,
+        at: Timestamp,
+        fact: &SubscriptionFact,
+        rows: &mut Rows,
+    ) -> Result<(), StoreError> {
         match fact {
-            Fact::Subscribed { channel, subscribers, .. } => {
+            SubscriptionFact::Added { channel, subscribers, .. } => {
                 self.apply_subscribed(*channel, subscribers, rows)
             }
-            Fact::Unsubscribed { channel, last, users, .. } => {
+            SubscriptionFact::Removed { channel, last, users, .. } => {
                 self.apply_unsubscribed(*channel, *last, users, rows)
             }
-            Fact::SubscriptionChanged { user, channel, subscription } => {
-                rows.put(tables::subscription(realm, *channel, *user), subscription)?;
-                self.directory.put_subscription(*channel, *user, Subscription::clone(subscription));
-                Ok(())
+            SubscriptionFact::Changed { user, channel, subscription } => {
+                self.put::<records::Subscriptions>(rows, (*channel, *user), Subscription::clone(subscription))
             }
-            Fact::TopicPolicySet { user, channel, topic, policy } => {
-                let record = UserTopic { name: topic.clone(), policy: *policy, updated: at };
-                self.apply_topic(*user, *channel, record, rows)
-            }
-            Fact::TopicPoliciesSet { channel, topic, policy, users } => {
+            SubscriptionFact::TopicPolicySet { channel, topic, policy, users } => {
                 let record = UserTopic { name: topic.clone(), policy: *policy, updated: at };
                 users.iter().try_for_each(|user| self.apply_topic(*user, *channel, record.clone(), rows))
             }
-            Fact::AlertWordsSet { user, words } => {
-                self.directory.put_alert_words(*user, words.clone());
-                let key = tables::alert_words(realm, *user);
-                if words.is_empty() {
-                    rows.remove(key);
-                    return Ok(());
-                }
-                rows.put(key, words)
-            }
-            Fact::Invitation(fact) => self.apply_invitation_fact(at, fact, rows),
-            personal => self.apply_profile_fact(personal, rows),
+            SubscriptionFact::Restated { .. } => Ok(()),
         }
     }
 
+    fn change_lists(
+        &mut self,
+        rows: &mut Rows,
+        change: impl FnOnce(&mut RealmLists),
+    ) -> Result<(), StoreError> {
+        let mut lists = RealmLists::clone(self.directory.lists());
+        change(&mut lists);
+        self.put::<records::RealmLists>(rows, (), lists)
+    }
+
     fn apply_realm(&mut self, record: &Realm, rows: &mut Rows) -> Result<(), StoreError> {
-        self.directory.put_realm(record.clone());
-        rows.put(tables::Key::table(record.id, tables::Table::Realm), record)
+        self.put::<records::Realm>(rows, (), record.clone())
     }
 
     fn apply_folder_order(&mut self, folders: &[FolderId], rows: &mut Rows) -> Result<(), StoreError> {
         for (order, id) in (0..).zip(folders) {
             let Some(before) = self.directory.folder(*id) else { continue };
             let folder = model::ChannelFolder { order, ..model::ChannelFolder::clone(before) };
-            rows.put(tables::folder(self.realm(), *id), &folder)?;
-            self.directory.put_folder(folder);
+            self.put::<records::ChannelFolders>(rows, *id, folder)?;
         }
         Ok(())
     }
@@ -121,15 +128,13 @@ impl View {
     ) -> Result<(), StoreError> {
         self.directory.change_members(group, added, removed);
         match self.directory.group(group) {
-            Some(record) => rows.put(tables::group(self.realm(), group), record),
+            Some(record) => rows.put::<records::UserGroups>(self.realm(), &group, record),
             None => Ok(()),
         }
     }
 
     fn apply_channel(&mut self, record: model::Channel, rows: &mut Rows) -> Result<(), StoreError> {
-        rows.put(tables::channel(self.realm(), record.id), &record)?;
-        self.directory.put_channel(record);
-        Ok(())
+        self.put::<records::Channels>(rows, record.id, record)
     }
 
     fn apply_activity(
@@ -151,8 +156,7 @@ impl View {
         rows: &mut Rows,
     ) -> Result<(), StoreError> {
         for (user, subscription) in subscribers {
-            rows.put(tables::subscription(self.realm(), channel, *user), subscription)?;
-            self.directory.put_subscription(channel, *user, subscription.clone());
+            self.put::<records::Subscriptions>(rows, (channel, *user), subscription.clone())?;
         }
         Ok(())
     }
@@ -168,8 +172,7 @@ impl View {
             let Some(before) = self.directory.subscription(channel, *user) else { continue };
             let mut record = Subscription::clone(before);
             record.end(last);
-            rows.put(tables::subscription(self.realm(), channel, *user), &record)?;
-            self.directory.put_subscription(channel, *user, record);
+            self.put::<records::Subscriptions>(rows, (channel, *user), record)?;
         }
         Ok(())
     }
@@ -181,12 +184,9 @@ impl View {
         record: UserTopic,
         rows: &mut Rows,
     ) -> Result<(), StoreError> {
-        let key = tables::user_topic(self.realm(), user, channel, &TopicKey::new(&record.name));
-        if record.policy == VisibilityPolicy::Inherit {
-            rows.remove(key);
-        } else {
-            rows.put(key, &record)?;
-        }
+        let key = (user, channel, TopicKey::new(&record.name));
+        let stored = Some(&record).filter(|record| record.policy != VisibilityPolicy::Inherit);
+        self.put_row::<records::UserTopics>(rows, key, stored)?;
         self.directory.put_topic(user, channel, record);
         Ok(())
     }

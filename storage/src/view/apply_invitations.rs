@@ -1,13 +1,12 @@
-//! Facts about invitations become the directory's records and their rows.
+//! Applies facts about invitations to the directory and its rows.
 
-use super::{Rows, View};
+use super::{Rows, View, records};
 use crate::error::StoreError;
-use crate::tables;
 use model::invitation::created_invitations;
 use model::{Invitation, InvitationFact, InvitationId, InvitationState, Timestamp};
 
 impl View {
-    /// Invitations made, sent again, used and taken back; `at` is when.
+    /// Creates, resends, accepts, revokes and expires invitations; `at` is the time of the frame.
     pub(super) fn apply_invitation_fact(
         &mut self,
         at: Timestamp,
@@ -27,10 +26,14 @@ impl View {
             InvitationFact::Revoked(invitations) => invitations.iter().try_for_each(|id| {
                 self.change_invitation(*id, rows, |record| record.state = InvitationState::Revoked)
             }),
+            InvitationFact::Expired(invitations) => invitations
+                .iter()
+                .try_for_each(|id| self.change_invitation(*id, rows, |record| record.has_expired = true)),
             InvitationFact::Resent { invitation, expires } => {
                 self.change_invitation(*invitation, rows, |record| {
                     record.sent = at;
                     record.expires = *expires;
+                    record.has_expired = false;
                 })
             }
         }
@@ -49,8 +52,6 @@ impl View {
     }
 
     fn put_invitation(&mut self, record: Invitation, rows: &mut Rows) -> Result<(), StoreError> {
-        rows.put(tables::invitation(self.realm(), record.id), &record)?;
-        self.directory.put_invitation(record);
-        Ok(())
+        self.put::<records::Invitations>(rows, record.id, record)
     }
 }

@@ -1,19 +1,17 @@
-//! Moves become memory and rows: sets of messages change their place, and who has them.
+//! Applies moves to memory and rows: messages change their topic, and possibly who can access them.
 
 use super::arrivals::ids_of;
 use super::changed::TouchedBlocks;
 use super::flag_blocks::blocks_of;
 use super::moves::{Move, MoveRecord};
-use super::{Rows, View};
+use super::{Rows, View, key, records};
 use crate::error::StoreError;
-use crate::tables;
 use model::fact::{ArrivalFact, MessageUpdate, Movement};
 use model::{ChannelId, Flag, Sequence, TopicKey, UserId};
 use roaring::RoaringBitmap;
 use std::collections::BTreeMap;
 
-/// What is taken from people with a message that they no longer have. That they had read it is kept, in case it
-/// comes back.
+/// Flags that users lose with access to a message. `Read` is kept in case the message is moved back.
 const LOST_FLAGS: [Flag; 6] = [
     Flag::Starred,
     Flag::Collapsed,
@@ -24,7 +22,8 @@ const LOST_FLAGS: [Flag; 6] = [
 ];
 
 impl View {
-    /// One request's change of a message and of those that moved with it. `position` is the fact's in its frame.
+    /// Applies one request's edit of a message and the move of it and others. `position` is the position of the fact in its
+    /// frame.
     pub(super) fn apply_update(
         &mut self,
         (sequence, position): (Sequence, u16),
@@ -34,12 +33,12 @@ impl View {
         if let Some(movement) = &update.movement {
             let record = MoveRecord { at: update.at, by: update.by, movement: movement.clone() };
             self.apply_movement(&record, rows)?;
-            rows.put(tables::movement(self.realm(), sequence, position), &record)?;
+            let key = (sequence, key::Position(position));
+            rows.put::<records::Moves>(self.realm(), &key, &record)?;
         }
-        // After the move: flags of the new content are for those who have the message now.
+        // After the move: flags of the new content are for users who have access now.
         if let Some(edited) = &update.edited {
-            self.apply_own_record(sequence, edited, rows)?;
-            self.apply_content_flags(edited, rows)?;
+            self.apply_version(sequence, update.target, edited, rows)?;
         }
         Ok(())
     }
@@ -62,8 +61,8 @@ impl View {
         self.put_flag_blocks(&touched, rows)
     }
 
-    /// The part of a move that follows from its record alone, for loading too: where the messages are, and who
-    /// has them. Returns those that moved.
+    /// Applies the part of a move that follows from its record alone, also on open: where the messages are, and who received
+    /// them. Returns those that moved.
     pub(super) fn restore_movement(&mut self, record: &MoveRecord) -> RoaringBitmap {
         let movement = &record.movement;
         let arrival = movement.new_channel.as_ref();
@@ -96,8 +95,8 @@ impl View {
         }
     }
 
-    /// Flagged messages that users have before a move and not after it: whoever is not in the new channel keeps
-    /// nothing of them, be it given to them or starred from outside.
+    /// Flagged messages that users lose by a move: users who are not subscribed to the new channel lose all of them, whether
+    /// delivered to them or starred without being delivered.
     fn lost_by_moving(
         &self,
         channel: ChannelId,
@@ -118,7 +117,7 @@ impl View {
                 continue;
             }
             let mut lost = match self.directory.is_subscribed(arrival.channel, *user) {
-                true => self.delivered_of(*user, channel, &flagged),
+                true => self.delivered_among_in_channel(*user, channel, &flagged),
                 false => flagged,
             };
             for (kept, users) in &deliveries {

@@ -1,12 +1,11 @@
-//! Facts about pictures become the directory's records and their rows.
+//! Applies facts about pictures to the directory and its rows.
 
-use super::{Rows, View};
+use super::{Rows, View, key, records};
 use crate::error::StoreError;
-use crate::tables::{self, Key, Table};
 use model::picture::PictureFact;
 
 impl View {
-    /// Avatars, the organization's icon and logos, its own emoji.
+    /// Profile pictures, the organization's icon and logos, custom emoji.
     pub(super) fn apply_picture_fact(
         &mut self,
         fact: &PictureFact,
@@ -17,21 +16,16 @@ impl View {
         match fact {
             PictureFact::AvatarSet { user, file, .. } => {
                 if let Some(record) = self.directory.user(*user) {
-                    rows.put(tables::user(realm, *user), record)?;
+                    rows.put::<records::Users>(realm, user, record)?;
                 }
-                let key = tables::avatar(realm, *user);
-                match file {
-                    Some(file) => rows.put(key, file),
-                    None => {
-                        rows.remove(key);
-                        Ok(())
-                    }
-                }
+                self.put_row::<records::Avatars>(rows, *user, file.as_ref())
             }
             PictureFact::RealmPictureSet { .. } => {
-                rows.put(Key::table(realm, Table::RealmPictures), self.directory.realm_pictures())
+                rows.put::<records::RealmPictures>(realm, &(), self.directory.realm_pictures())
             }
-            PictureFact::EmojiSet(emoji) => rows.put(tables::realm_emoji(realm, emoji.id), emoji),
+            PictureFact::EmojiSet(emoji) => {
+                rows.put::<records::RealmEmoji>(realm, &key::Number(emoji.id), emoji)
+            }
         }
     }
 }

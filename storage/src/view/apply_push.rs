@@ -1,42 +1,50 @@
-//! Facts about notifications become the directory's records and their rows.
+//! Applies facts about notifications to the directory and its rows.
 
-use super::{Rows, View};
+use super::record::Record;
+use super::{Rows, View, records};
 use crate::error::StoreError;
-use crate::tables::{self, Key, Table};
 use model::UserId;
 use model::push::PushFact;
+use serde::Serialize;
 
 impl View {
-    /// Phones, what they show, and how far it has been decided who is notified.
+    /// Push devices, shown notifications, pending e-mails and the notification cursor.
     pub(super) fn apply_push_fact(&mut self, fact: &PushFact, rows: &mut Rows) -> Result<(), StoreError> {
         self.directory.put_push(fact.clone());
-        let realm = self.realm();
         match fact {
             PushFact::TokensSet { user, tokens } => {
-                put_list(rows, tables::push(realm, Table::PushTokens, *user), tokens)
+                self.put_list::<records::LegacyPushTokens, _>(rows, *user, tokens)
             }
             PushFact::DevicesSet { user, devices, .. } => {
-                put_list(rows, tables::push(realm, Table::PushDevices, *user), devices)
+                self.put_list::<records::PushDevices, _>(rows, *user, devices)
             }
             PushFact::Shown { users, .. } => users.iter().try_for_each(|user| self.put_shown(*user, rows)),
             PushFact::Unshown { user, .. } => self.put_shown(*user, rows),
-            PushFact::NoticedUpTo(message) => rows.put(Key::table(realm, Table::NoticedUpTo), message),
+            PushFact::NotificationCursorMoved(message) => {
+                rows.put::<records::NotificationCursor>(self.realm(), &(), message)
+            }
+            PushFact::MissedNoted { users, .. } | PushFact::MissedDecided { users } => {
+                users.iter().try_for_each(|user| self.put_missed(*user, rows))
+            }
         }
     }
-}
 
-impl View {
     fn put_shown(&self, user: UserId, rows: &mut Rows) -> Result<(), StoreError> {
-        let key = tables::push(self.realm(), Table::PushShown, user);
-        put_list(rows, key, self.directory.push_shown(user))
+        self.put_list::<records::PushShown, _>(rows, user, self.directory.push_shown(user))
     }
-}
 
-/// A list in one row; none without anything in it.
-fn put_list<T: serde::Serialize>(rows: &mut Rows, key: Key, list: &[T]) -> Result<(), StoreError> {
-    if list.is_empty() {
-        rows.remove(key);
-        return Ok(());
+    fn put_missed(&self, user: UserId, rows: &mut Rows) -> Result<(), StoreError> {
+        let mail = self.directory.pending_mail(user);
+        self.put_row::<records::PendingMails>(rows, user, mail.map(|mail| &**mail))
     }
-    rows.put(key, &list)
+
+    /// Writes a list that memory has already; there is no row for an empty one.
+    fn put_list<R, T>(&self, rows: &mut Rows, user: UserId, list: &[T]) -> Result<(), StoreError>
+    where
+        R: Record<Key = UserId, Value = Vec<T>>,
+        T: Clone + Serialize,
+    {
+        let list = Some(list.to_vec()).filter(|list| !list.is_empty());
+        self.put_row::<R>(rows, user, list.as_ref())
+    }
 }

@@ -1,22 +1,22 @@
-//! Who has the messages that came to a channel by being moved from another. Of messages that were sent there,
-//! the stretches of subscriptions say it; of these, the move did.
+//! Who received the messages that were moved to a channel from another one. For messages that were sent to the channel
+//! the spans of subscriptions determine it; for these, the move recorded it.
 
 use model::fact::ArrivalFact;
 use model::{ChannelId, MessageRanges, UserId};
 use roaring::RoaringBitmap;
 use std::collections::{BTreeMap, HashMap};
 
-/// Messages that came to one channel and are still there.
+/// Messages that were moved to one channel and are still there.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Arrived {
-    /// All of them.
+    /// All of these messages.
     pub ids: RoaringBitmap,
-    /// Sorted users → those that all of these have. Moves that went to the same people share an entry.
+    /// Sorted users → messages that all of them received. Moves with the same recipients share an entry.
     groups: BTreeMap<Vec<UserId>, RoaringBitmap>,
 }
 
 impl Arrived {
-    /// Those that a user has.
+    /// The messages that a user received.
     pub fn delivered_to(&self, user: UserId) -> RoaringBitmap {
         let mut found = RoaringBitmap::new();
         for (users, ids) in &self.groups {
@@ -27,30 +27,30 @@ impl Arrived {
         found
     }
 
-    /// Whether a user has any.
+    /// Whether a user received any.
     pub fn has_any(&self, user: UserId) -> bool {
         self.groups.keys().any(|users| users.binary_search(&user).is_ok())
     }
 
-    /// Whether a user has one of them.
+    /// Whether a user received a message.
     pub fn is_delivered_to(&self, user: UserId, id: u32) -> bool {
         let mut groups = self.groups.iter();
         groups.any(|(users, ids)| ids.contains(id) && users.binary_search(&user).is_ok())
     }
 
-    /// Everybody who has any of `ids`.
+    /// All users who received any of `ids`.
     pub fn holders(&self, ids: &RoaringBitmap) -> impl Iterator<Item = UserId> {
         let groups = self.groups.iter().filter(move |(_, here)| !here.is_disjoint(ids));
         groups.flat_map(|(users, _)| users.iter().copied())
     }
 }
 
-/// By channel; no entry where nothing has arrived.
+/// By channel; no entry for channels without such messages.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Arrivals(HashMap<ChannelId, Arrived>);
 
 impl Arrivals {
-    /// What came to a channel.
+    /// The messages that were moved to a channel.
     pub fn to(&self, channel: ChannelId) -> Option<&Arrived> {
         self.0.get(&channel)
     }
@@ -59,7 +59,7 @@ impl Arrivals {
         self.0.iter().map(|(channel, arrived)| (*channel, arrived))
     }
 
-    /// Messages come to a channel.
+    /// Adds messages that are moved to a channel.
     pub fn add(&mut self, ids: &RoaringBitmap, arrival: &ArrivalFact) {
         let arrived = self.0.entry(arrival.channel).or_default();
         arrived.ids |= ids;
@@ -71,7 +71,7 @@ impl Arrivals {
         }
     }
 
-    /// Messages leave a channel.
+    /// Removes messages from a channel.
     pub fn leave(&mut self, channel: ChannelId, ids: &RoaringBitmap) {
         let Some(arrived) = self.0.get_mut(&channel) else { return };
         if arrived.ids.is_disjoint(ids) {
@@ -87,7 +87,7 @@ impl Arrivals {
         }
     }
 
-    /// Messages are gone, wherever they were.
+    /// Removes deleted messages from all channels.
     pub fn forget(&mut self, ids: &RoaringBitmap) {
         let channels: Vec<ChannelId> = self.0.keys().copied().collect();
         channels.into_iter().for_each(|channel| self.leave(channel, ids));

@@ -1,56 +1,166 @@
-//! Messages whose own record changed: edited, reacted to, with another part of a widget. The record goes into a
-//! row of its own, so that chunks hold what was sent and nothing has to be looked up to change it.
+//! Changes of a single message after it was sent: edits, reactions, submessages. Each is a row of its own, so the cost of
+//! a change does not depend on earlier changes of the message, and nothing is read from disk for it.
 
 use super::flag_blocks::{BLOCK_MESSAGES, FlagBlock};
-use super::{Location, MessageIndexRow, Rows, View};
+use super::key::{Block, Number};
+use super::records::{self, EditedRow, ReactionRow, reaction_key};
+use super::{Rows, View};
 use crate::error::StoreError;
-use crate::tables;
-use model::{Flag, Flags, Message, MessageId, Sequence, UserId};
+use model::{
+    Flag, Flags, MessageId, MessageVersion, Reaction, ReactionsLeft, Sequence, Spot, Submessage, UserId,
+};
 use roaring::RoaringBitmap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Flags that follow from the content.
+/// Flags that follow from the content of a message.
 const CONTENT_FLAGS: [Flag; 3] = [Flag::Mentioned, Flag::TopicWildcardMentioned, Flag::HasAlertWord];
 
-/// Whose blocks of which flags have to be written.
+/// The user, flag and block of rows that have to be written.
 pub(super) type TouchedBlocks = BTreeSet<(UserId, Flag, u32)>;
 
+/// Which kinds of later changes a message has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// It has versions.
+    pub is_edited: bool,
+    /// It has reactions.
+    pub has_reactions: bool,
+    /// It has submessages besides the first.
+    pub has_submessages: bool,
+}
+
+impl Changes {
+    /// Whether the message was never changed.
+    pub fn is_none(self) -> bool {
+        self == Self::default()
+    }
+}
+
 impl View {
-    /// A message's own record is now this. What it says of its place is where it was sent, now and ever.
-    pub(super) fn apply_own_record(
+    /// Which kinds of later changes a message has.
+    pub fn changes_of(&self, id: MessageId) -> Changes {
+        Changes {
+            is_edited: self.edited.contains(id.0),
+            has_reactions: self.messages.with_reaction.contains(id.0),
+            has_submessages: self.with_submessage.contains(id.0),
+        }
+    }
+
+    /// Applies an edit of the content.
+    pub(super) fn apply_version(
         &mut self,
         sequence: Sequence,
-        message: &Arc<Message>,
+        id: MessageId,
+        version: &Arc<MessageVersion>,
         rows: &mut Rows,
     ) -> Result<(), StoreError> {
-        let id = message.id;
         if !self.messages.all.contains(id.0) {
             return Ok(());
         }
-        debug_assert!(
-            self.recent.get(id).is_none_or(|own| own.place == message.place),
-            "an own record says where message {id} was sent, not where it was moved"
-        );
-        let row = MessageIndexRow::from(&**message);
-        self.messages.change_traits(id, &row);
-        self.changed.insert(id.0);
-        rows.put(tables::changed_message(self.realm(), id), message)?;
-        rows.put(tables::changed_index(self.realm(), id), &row)?;
-        self.recent.put(sequence, message.clone());
+        let realm = self.realm();
+        rows.put::<records::MessageVersions>(realm, &(id, Number(version.number)), version)?;
+        let row = EditedRow { version: version.number, traits: version.traits };
+        rows.put::<records::EditedMessages>(realm, &id, &row)?;
+        self.messages.change_traits(id, &version.traits);
+        self.edited.insert(id.0);
+        if let Some(own) = self.recent.get(id).filter(|own| own.version == 0) {
+            // The message as it was sent may not be in the trees yet either.
+            self.versions.put(sequence, id, Arc::new(MessageVersion::of(own)));
+        }
+        self.versions.put(sequence, id, version.clone());
+        self.recent.change(sequence, id, |message| message.edit(version));
+        self.apply_content_flags(id, &version.user_flags, rows)
+    }
+
+    /// Adds a reaction. A message that was never delivered to the user becomes historical and read for them.
+    pub(super) fn apply_reaction_added(
+        &mut self,
+        added: (Sequence, u16),
+        (id, spot): (MessageId, Spot),
+        reaction: &Reaction,
+        rows: &mut Rows,
+    ) -> Result<(), StoreError> {
+        if !self.messages.all.contains(id.0) {
+            return Ok(());
+        }
+        let row = ReactionRow { added, reaction: reaction.clone() };
+        rows.put::<records::Reactions>(self.realm(), &reaction_key(id, reaction), &row)?;
+        self.messages.add_reactor(id, reaction.user);
+        self.recent.change(added.0, id, |message| message.reactions.push(row.reaction));
+        let user = reaction.user;
+        if self.has_at(user, spot, id) {
+            return Ok(());
+        }
+        let mine = self.messages.users.entry(user).or_default();
+        mine.historical.insert(id.0);
+        mine.read.insert(id.0);
+        let block = id.0 / BLOCK_MESSAGES;
+        let touched = TouchedBlocks::from([(user, Flag::Historical, block), (user, Flag::Read, block)]);
+        self.put_flag_blocks(&touched, rows)
+    }
+
+    /// Removes a reaction.
+    pub(super) fn apply_reaction_removed(
+        &mut self,
+        sequence: Sequence,
+        id: MessageId,
+        reaction: &Reaction,
+        left: ReactionsLeft,
+        rows: &mut Rows,
+    ) {
+        if !self.messages.all.contains(id.0) {
+            return;
+        }
+        rows.remove::<records::Reactions>(self.realm(), &reaction_key(id, reaction));
+        self.messages.remove_reactor(id, reaction.user, left);
+        self.recent.change(sequence, id, |message| message.reactions.retain(|other| other != reaction));
+    }
+
+    /// Adds a submessage.
+    pub(super) fn apply_submessage(
+        &mut self,
+        sequence: Sequence,
+        id: MessageId,
+        submessage: &Submessage,
+        rows: &mut Rows,
+    ) -> Result<(), StoreError> {
+        if !self.messages.all.contains(id.0) {
+            return Ok(());
+        }
+        rows.put::<records::Submessages>(self.realm(), &(id, Number(submessage.id)), submessage)?;
+        self.with_submessage.insert(id.0);
+        self.recent.change(sequence, id, |message| message.submessages.push(submessage.clone()));
         Ok(())
     }
 
-    /// After an edit, users have the flags that follow from the new content. What they did themselves (read, starred)
-    /// is left alone, and who does not have the message has no flags of it.
-    pub(super) fn apply_content_flags(
+    /// Removes the rows of later changes of deleted messages. The messages are still in the index.
+    pub(super) fn remove_changes(&mut self, gone: &RoaringBitmap, rows: &mut Rows) {
+        let realm = self.realm();
+        for id in (&self.edited & gone).iter().map(MessageId) {
+            rows.remove_under::<records::MessageVersions>(realm, &id);
+            rows.remove::<records::EditedMessages>(realm, &id);
+            self.versions.forget(id);
+        }
+        for id in (&self.messages.with_reaction & gone).iter().map(MessageId) {
+            rows.remove_under::<records::Reactions>(realm, &id);
+        }
+        for id in (&self.with_submessage & gone).iter().map(MessageId) {
+            rows.remove_under::<records::Submessages>(realm, &id);
+        }
+        self.edited -= gone;
+        self.with_submessage -= gone;
+    }
+
+    /// After an edit, users have the flags that follow from the new content. Flags that they set themselves (read, starred)
+    /// stay, and users without access to the message get none.
+    fn apply_content_flags(
         &mut self,
-        message: &Message,
+        id: MessageId,
+        user_flags: &[(UserId, Flags)],
         rows: &mut Rows,
     ) -> Result<(), StoreError> {
-        let id = message.id;
-        let Some(place) = self.place_of(id) else { return Ok(()) };
-        let wanted: BTreeMap<UserId, Flags> = message.user_flags.iter().copied().collect();
+        let wanted: BTreeMap<UserId, Flags> = user_flags.iter().copied().collect();
         let mut touched = TouchedBlocks::new();
         let block = id.0 / BLOCK_MESSAGES;
         for (user, mine) in &mut self.messages.users {
@@ -61,8 +171,10 @@ impl View {
                 }
             }
         }
+        // The place of the message is only looked up if some user is flagged.
+        let spot = if wanted.is_empty() { None } else { self.place_of(id).map(|place| place.spot()) };
         for (user, flags) in wanted {
-            if !self.has_at(user, &place, id) {
+            if !spot.is_some_and(|spot| self.has_at(user, spot, id)) {
                 continue;
             }
             for flag in CONTENT_FLAGS.into_iter().filter(|flag| flags.contains(*flag)) {
@@ -75,37 +187,18 @@ impl View {
         self.put_flag_blocks(&touched, rows)
     }
 
-    /// Reacting to a message that somebody never got makes it part of their own history, as read.
-    pub(super) fn apply_reactor(
-        &mut self,
-        id: MessageId,
-        user: UserId,
-        rows: &mut Rows,
-    ) -> Result<(), StoreError> {
-        let Some(place) = self.place_of(id) else { return Ok(()) };
-        if self.has_at(user, &place, id) {
-            return Ok(());
-        }
-        let mine = self.messages.users.entry(user).or_default();
-        mine.historical.insert(id.0);
-        mine.read.insert(id.0);
-        let block = id.0 / BLOCK_MESSAGES;
-        let touched = TouchedBlocks::from([(user, Flag::Historical, block), (user, Flag::Read, block)]);
-        self.put_flag_blocks(&touched, rows)
-    }
-
-    /// Whether a user has a message that is at `place`, be it only because they flagged it.
-    fn has_at(&self, user: UserId, place: &Location, id: MessageId) -> bool {
+    /// Whether a user received a message at `spot`, or has flagged it without receiving it.
+    fn has_at(&self, user: UserId, spot: Spot, id: MessageId) -> bool {
         let mine = self.messages.users.get(&user);
         let is_historical = mine.is_some_and(|mine| mine.historical.contains(id.0));
         is_historical
-            || match place {
-                Location::Topic(channel, _) => self.is_delivered_in(user, *channel, id),
-                Location::Direct(recipient) => self.is_in_conversation(user, *recipient),
+            || match spot {
+                Spot::Channel(channel) => self.is_delivered_in(user, channel, id),
+                Spot::Direct(recipient) => self.is_in_conversation(user, recipient),
             }
     }
 
-    /// Writes blocks of flags as they are now, and forgets users who have none left.
+    /// Writes blocks of flags in their present state, and removes users who have none left.
     pub(super) fn put_flag_blocks(
         &mut self,
         touched: &TouchedBlocks,
@@ -115,7 +208,8 @@ impl View {
         let none = RoaringBitmap::new();
         for (user, flag, block) in touched {
             let set = self.messages.users.get(user).and_then(|mine| mine.set(*flag)).unwrap_or(&none);
-            rows.put(tables::flags(realm, *user, *flag, *block), &FlagBlock::of(set, *block, through))?;
+            let key = (*user, *flag, Block(*block));
+            rows.put::<records::Flags>(realm, &key, &FlagBlock::of(set, *block, through))?;
         }
         for (user, _, _) in touched {
             if self.messages.users.get(user).is_some_and(|mine| mine.is_empty()) {
@@ -123,10 +217,5 @@ impl View {
             }
         }
         Ok(())
-    }
-
-    /// Whether a message's own record is not what was sent, and is read from `Table::ChangedMessages`.
-    pub fn is_changed(&self, id: MessageId) -> bool {
-        self.changed.contains(id.0)
     }
 }

@@ -1,5 +1,5 @@
-//! Rows that hold several messages. A row for each message made sled's work the largest part of a send;
-//! a chunk is written once for all its messages that one batch brings, and read with one look-up.
+//! Rows that hold several messages. With a row for each message, sled would be the largest cost of sending; a chunk is
+//! written once for all its messages in one batch, and read with one lookup.
 //!
 //! A row is `version (u8)`, then for each message `id (u32 BE) ‖ length (u32 BE) ‖ record`; its key has the
 //! id that was first in it. Messages are only ever added to the newest chunk, so the same log makes the same chunks.
@@ -9,7 +9,7 @@
 use crate::error::StoreError;
 use model::MessageId;
 
-/// The version that is written today.
+/// The version that is written.
 const VERSION: u8 = 1;
 
 /// Bytes before each record.
@@ -24,11 +24,15 @@ pub struct ChunkLimits {
     pub bytes_max: usize,
 }
 
-/// Bodies: a few typical messages, so that adding one does not write much again.
+/// Bodies: a few typical messages, so that adding one rewrites little.
 pub const BODIES: ChunkLimits = ChunkLimits { messages_max: 8, bytes_max: 4096 };
 
-/// Index rows: small ones.
+/// Index rows, which are small.
 pub const INDEX_ROWS: ChunkLimits = ChunkLimits { messages_max: 32, bytes_max: 4096 };
+
+/// A stored chunk, decoded: messages' ids and records, in order.
+#[derive(Clone, Debug)]
+pub struct Chunk<T>(pub Vec<(MessageId, T)>);
 
 /// The newest chunk of a table, to which messages are added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,9 +44,6 @@ pub struct OpenChunk {
 
 impl OpenChunk {
     /// The chunk as it was stored.
-    ///
-    /// # Errors
-    /// [`StoreError::Decode`].
     pub fn restore(first: MessageId, bytes: &[u8]) -> Result<Self, StoreError> {
         let mut messages = 0;
         for entry in entries(bytes) {
@@ -57,7 +58,7 @@ impl OpenChunk {
     pub fn add(&mut self, limits: ChunkLimits, id: MessageId, record: &[u8]) {
         let bytes = self.bytes.len() + ENTRY_HEAD_BYTES + record.len();
         let is_full = self.messages >= limits.messages_max || bytes > limits.bytes_max;
-        // A chunk whose messages were all deleted goes on under its key.
+        // A chunk whose messages were all deleted keeps its key.
         if self.bytes.is_empty() || (is_full && self.messages > 0) {
             *self = Self { first: id, messages: 0, bytes: vec![VERSION] };
         }
@@ -65,10 +66,7 @@ impl OpenChunk {
         push(&mut self.bytes, id, record);
     }
 
-    /// Takes messages out. True when there were any here, and the row has to be written.
-    ///
-    /// # Errors
-    /// [`StoreError::Decode`].
+    /// Removes messages. Returns whether there were any, so that the row has to be written.
     pub fn erase(&mut self, gone: impl Fn(MessageId) -> bool) -> Result<bool, StoreError> {
         if self.messages == 0 {
             return Ok(false);
@@ -93,21 +91,18 @@ impl OpenChunk {
     }
 }
 
-/// What is left of a chunk.
+/// The rest of a chunk after removing messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rest {
-    /// All of it.
+    /// Nothing was removed.
     Same,
-    /// This.
+    /// The remaining bytes.
     Some(Vec<u8>),
-    /// Nothing.
+    /// No message is left.
     Empty,
 }
 
-/// A chunk without the messages that are gone, and the last message that was in it.
-///
-/// # Errors
-/// [`StoreError::Decode`].
+/// Removes messages from a chunk. Also returns the last message that was in it.
 pub fn without(bytes: &[u8], gone: impl Fn(MessageId) -> bool) -> Result<(Rest, MessageId), StoreError> {
     let (mut rest, mut last, mut is_same) = (vec![VERSION], MessageId::ZERO, true);
     for entry in entries(bytes) {
@@ -138,11 +133,11 @@ pub fn entries(bytes: &[u8]) -> Entries<'_> {
     match bytes.split_first() {
         Some((&VERSION, rest)) => Entries { rest, error: None },
         Some((newer, _)) => Entries { rest: &[], error: Some(format!("chunk version {newer} is unknown")) },
-        None => Entries { rest: &[], error: Some("it is empty".into()) },
+        None => Entries { rest: &[], error: Some("the chunk is empty".into()) },
     }
 }
 
-/// See [`entries`].
+/// Iterator over the entries of a chunk; see [`entries`].
 #[derive(Debug)]
 pub struct Entries<'b> {
     rest: &'b [u8],
@@ -161,7 +156,7 @@ impl<'b> Iterator for Entries<'b> {
         }
         let Some((id, record, rest)) = split(self.rest) else {
             self.rest = &[];
-            let why = "it ends within an entry".into();
+            let why = "the chunk ends within an entry".into();
             return Some(Err(StoreError::Decode { what: "chunk of messages", why }));
         };
         self.rest = rest;
@@ -186,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_chunk_makes_room_for_the_next() {
+    fn full_chunk_is_followed_by_a_new_one() {
         let limits = ChunkLimits { messages_max: 2, bytes_max: 40 };
         let mut chunk = OpenChunk::default();
         chunk.add(limits, MessageId(3), b"a");
@@ -199,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn deleted_messages_leave_their_chunk() {
+    fn deleted_messages_are_removed_from_their_chunk() {
         let limits = ChunkLimits { messages_max: 3, bytes_max: 400 };
         let mut chunk = OpenChunk::default();
         for id in 3..=5 {
@@ -225,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_chunks_are_refused() {
+    fn damaged_chunks_are_rejected() {
         for bytes in [&[][..], &[9, 0, 0][..], &[1, 0, 0, 0, 1, 0, 0, 0, 9, 7][..], &[1, 0][..]] {
             assert!(entries(bytes).any(|entry| entry.is_err()), "{bytes:?}");
         }
@@ -233,7 +228,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_restored_chunk_goes_on_as_before(
+        fn restored_chunk_continues_like_the_original(
             records in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..60), 1..40),
         ) {
             let limits = ChunkLimits { messages_max: 5, bytes_max: 200 };

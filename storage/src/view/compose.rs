@@ -1,4 +1,4 @@
-//! Messages as readers see them: their own records, and what moves made of them.
+//! Messages as readers see them: their stored records with moves applied.
 
 use super::moves::Relocation;
 use super::{Location, View};
@@ -6,12 +6,12 @@ use model::{Message, MessageId, Place, TopicKey};
 use std::sync::Arc;
 
 impl View {
-    /// The moves of a message as of now; none when it was never moved, and its own record is all there is to it.
+    /// The moves of a message so far; `None` if it was never moved.
     pub fn relocation(&self, id: MessageId) -> Option<Relocation> {
         self.moves.of_message(id)
     }
 
-    /// The message as it is now, from its own record.
+    /// The present state of a message, from its stored record.
     pub fn compose(&self, own: &Arc<Message>) -> Arc<Message> {
         match self.relocation(own.id) {
             Some(relocation) => Arc::new(relocation.apply(own)),
@@ -19,12 +19,7 @@ impl View {
         }
     }
 
-    /// The message as it is now, if its own record is in memory.
-    pub fn recent_message(&self, id: MessageId) -> Option<Arc<Message>> {
-        self.recent.get(id).map(|own| self.compose(own))
-    }
-
-    /// Where a message is now; none when there is no such message.
+    /// The present place of a message; `None` if there is no such message.
     pub fn place_of(&self, id: MessageId) -> Option<Location> {
         let Some(own) = self.recent.get(id) else { return self.messages.place_of(id) };
         let moved = self.relocation(id).map(|relocation| relocation.place(&own.place));

@@ -1,12 +1,13 @@
-//! Deleted messages leave everything that is kept in memory, and their bodies leave the trees. The journal, which
-//! is the audit trail, keeps them.
+//! Deleted messages are removed from memory and from the trees. The journal, which is the audit trail, retains them.
 
 use super::arrivals::ids_of;
+use super::chunk::OpenChunk;
 use super::flag_blocks::{FlagBlock, blocks_of};
-use super::{Rows, View};
+use super::key::Block;
+use super::record::Record;
+use super::{Rows, View, records};
 use crate::error::StoreError;
-use crate::tables::{self, Table};
-use model::{MessageId, MessageRanges};
+use model::{MessageId, MessageRanges, RealmId};
 use roaring::RoaringBitmap;
 
 impl View {
@@ -16,6 +17,7 @@ impl View {
         rows: &mut Rows,
     ) -> Result<(), StoreError> {
         let gone = ids_of(messages) & &self.messages.all;
+        self.remove_changes(&gone, rows);
         self.messages.remove(&gone);
         self.arrivals.forget(&gone);
         self.moves.forget(&gone);
@@ -23,38 +25,29 @@ impl View {
             self.recent.remove(MessageId(id));
         }
         let realm = self.realm();
-        for id in (&self.changed & &gone).iter().map(MessageId) {
-            rows.remove(tables::changed_message(realm, id));
-            rows.remove(tables::changed_index(realm, id));
-        }
-        self.changed -= &gone;
-        self.erase_entries(&gone, rows)?;
+        erase_entries::<records::Messages>(realm, &mut self.chunks.bodies, &gone, rows)?;
+        erase_entries::<records::MessageIndex>(realm, &mut self.chunks.index_rows, &gone, rows)?;
         self.deleted |= &gone;
         for block in blocks_of(&gone) {
             let block_now = FlagBlock::of(&self.deleted, block, self.messages.last);
-            rows.put(tables::deleted(realm, block), &block_now)?;
+            rows.put::<records::DeletedMessages>(realm, &Block(block), &block_now)?;
         }
         Ok(())
     }
+}
 
-    fn erase_entries(&mut self, gone: &RoaringBitmap, rows: &mut Rows) -> Result<(), StoreError> {
-        let realm = self.realm();
-        let chunks = &mut self.chunks;
-        for (table, open) in
-            [(Table::Messages, &mut chunks.bodies), (Table::MessageIndex, &mut chunks.index_rows)]
-        {
-            let mut closed = gone.clone();
-            closed.remove_range(open.first().0..);
-            rows.erase(realm, table, closed);
-            if open.erase(|id| gone.contains(id.0))? {
-                rows.put_bytes(tables::chunk(realm, table, open.first()), open.bytes());
-            }
-        }
-        Ok(())
+/// Removes messages from a table of chunks: here from the newest chunk, and by the writer of the trees from the others.
+fn erase_entries<R: Record<Key = MessageId>>(
+    realm: RealmId,
+    newest: &mut OpenChunk,
+    gone: &RoaringBitmap,
+    rows: &mut Rows,
+) -> Result<(), StoreError> {
+    let mut others = gone.clone();
+    others.remove_range(newest.first().0..);
+    rows.erase::<R>(realm, others);
+    if newest.erase(|id| gone.contains(id.0))? {
+        rows.put_bytes::<R>(realm, &newest.first(), newest.bytes().to_vec());
     }
-
-    /// Whether there was such a message and it was deleted.
-    pub fn is_deleted(&self, id: MessageId) -> bool {
-        self.deleted.contains(id.0)
-    }
+    Ok(())
 }

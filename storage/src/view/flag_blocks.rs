@@ -1,4 +1,4 @@
-//! One user's flag over a block of 4096 messages, as it is stored: always the same bytes for the same set.
+//! A user's flag on a block of 4096 messages, as it is stored: the same set always has the same bytes.
 
 use model::MessageId;
 use roaring::RoaringBitmap;
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 /// Messages in one block.
 pub const BLOCK_MESSAGES: u32 = 4096;
 
-/// From so many ranges on, plain bits are smaller.
+/// With more ranges than this, a plain bitmap is smaller.
 const RANGES_MAX: usize = 128;
 
 /// The members of a set within one block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlagBlock {
-    /// The block says nothing about messages after this one.
+    /// The block does not cover messages after this one.
     pub through: MessageId,
     bits: Bits,
 }
@@ -22,7 +22,7 @@ pub struct FlagBlock {
 enum Bits {
     /// First and last position, inclusive, ascending.
     Ranges(Vec<(u16, u16)>),
-    /// One bit a position.
+    /// One bit for each position.
     Plain(Vec<u8>),
 }
 
@@ -54,7 +54,7 @@ impl FlagBlock {
         Self { through, bits }
     }
 
-    /// Makes `set` say the same as this block, for messages up to `through`.
+    /// Replaces the part of `set` that this block covers.
     pub fn restore(&self, set: &mut RoaringBitmap, block: u32) {
         let start = block * BLOCK_MESSAGES;
         let last = (start + (BLOCK_MESSAGES - 1)).min(self.through.0);
@@ -98,7 +98,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_block_restores_its_set(ids in proptest::collection::btree_set(4096u32..8192, 0..600)) {
+        fn flag_block_roundtrip(ids in proptest::collection::btree_set(4096u32..8192, 0..600)) {
             let set: RoaringBitmap = ids.iter().copied().collect();
             let block = FlagBlock::of(&set, 1, MessageId(8191));
             let mut other: RoaringBitmap = (4000..8300).collect();
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_after_through_are_left_alone() {
+    fn flag_block_does_not_cover_later_messages() {
         let block = FlagBlock::of(&RoaringBitmap::new(), 0, MessageId(10));
         let mut set: RoaringBitmap = [5, 10, 11].into_iter().collect();
         block.restore(&mut set, 0);

@@ -1,32 +1,27 @@
-//! Which messages there are and where: compressed sets of message ids, so that a narrow is set algebra
-//! and a million messages cost a few megabytes. Bodies are elsewhere.
+//! The in-memory index of messages: compressed sets of ids, so that a narrow is set algebra and a million messages take a
+//! few megabytes. Bodies are not part of it.
 
 use super::topic::{Spelled, TopicMessages};
 use model::message::MessageTraits;
-use model::{ChannelId, Flag, Flags, Message, MessageId, Place, RecipientId, Timestamp, TopicKey, UserId};
+use model::{
+    ChannelId, Flag, Flags, Message, MessageId, Place, ReactionsLeft, RecipientId, Spot, Timestamp, TopicKey,
+    UserId,
+};
 use roaring::RoaringBitmap;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 
-/// Milliseconds of a day.
+/// The length of a day, in milliseconds.
 const DAY_MILLIS: u64 = 24 * 60 * 60 * 1000;
 
-/// The part of a message that the index needs; an entry of `Table::MessageIndex`.
+/// The part of a message that the index needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageIndexRow {
-    /// Who wrote it.
     pub sender: UserId,
-    /// Whom it went to.
     pub recipient: RecipientId,
-    /// Where it is.
     pub place: Place,
-    /// What narrows ask for.
     pub traits: MessageTraits,
-    /// When it was sent.
     pub sent: Timestamp,
-    /// Who reacted, sorted, each once.
-    pub reactors: Vec<UserId>,
-    /// Flags of single users.
     pub user_flags: Vec<(UserId, Flags)>,
 }
 
@@ -38,7 +33,6 @@ impl From<&Message> for MessageIndexRow {
             place: message.place.clone(),
             traits: message.traits,
             sent: message.sent,
-            reactors: reactors_of(message),
             user_flags: message.user_flags.clone(),
         }
     }
@@ -47,74 +41,67 @@ impl From<&Message> for MessageIndexRow {
 /// Messages of one channel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChannelMessages {
-    /// All of them.
     pub ids: RoaringBitmap,
-    /// By topic.
     pub topics: HashMap<TopicKey, TopicMessages>,
 }
 
-/// Where a message is, as the index knows it.
+/// The place of a message, with a normalized topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
-    /// In a topic of a channel.
     Topic(ChannelId, TopicKey),
-    /// In a direct conversation.
     Direct(RecipientId),
 }
 
-/// What messages are to one user, where it differs from what follows from anything else.
+impl Location {
+    /// The place without the topic.
+    pub fn spot(&self) -> Spot {
+        match self {
+            Self::Topic(channel, _) => Spot::Channel(*channel),
+            Self::Direct(recipient) => Spot::Direct(*recipient),
+        }
+    }
+}
+
+/// The flags of one user that do not follow from other records.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UserMessages {
-    /// Read.
     pub read: RoaringBitmap,
-    /// Starred.
     pub starred: RoaringBitmap,
-    /// Collapsed.
     pub collapsed: RoaringBitmap,
-    /// Flagged although never delivered.
+    /// Messages that are flagged without having been delivered.
     pub historical: RoaringBitmap,
-    /// Mentioned by name or group.
+    /// Messages that mention the user, by name or group.
     pub mentioned: RoaringBitmap,
-    /// In a mentioned topic.
+    /// Messages that mention all participants of a topic of which the user is one.
     pub topic_wildcard: RoaringBitmap,
-    /// With an alert word.
+    /// Messages that contain an alert word of the user.
     pub alerted: RoaringBitmap,
 }
 
 /// All messages of an organization.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MessageIndex {
-    /// The newest id that was ever given out.
+    /// The newest id that was ever assigned.
     pub last: MessageId,
-    /// All messages.
     pub all: RoaringBitmap,
-    /// Day since 1970 (UTC) → the first message that was sent on it, be it gone by now: where a stretch of days
-    /// begins.
+    /// Day since 1970 (UTC) → the first message that was sent on that day, even if it was deleted.
     pub days: BTreeMap<u64, MessageId>,
-    /// By channel.
     pub channels: HashMap<ChannelId, ChannelMessages>,
-    /// By direct conversation.
     pub directs: HashMap<RecipientId, RoaringBitmap>,
-    /// By sender.
     pub senders: HashMap<UserId, RoaringBitmap>,
-    /// With a link.
     pub with_link: RoaringBitmap,
-    /// With an image.
     pub with_image: RoaringBitmap,
-    /// With a file.
     pub with_attachment: RoaringBitmap,
-    /// By those who reacted.
+    /// Messages by users who reacted to them.
     pub reactors: HashMap<UserId, RoaringBitmap>,
-    /// With a reaction.
     pub with_reaction: RoaringBitmap,
-    /// That mention everybody they went to.
+    /// Messages that mention all their recipients.
     pub channel_wildcard: RoaringBitmap,
-    /// By user.
     pub users: HashMap<UserId, UserMessages>,
 }
 
 impl MessageIndex {
-    /// Adds a message. The same message again changes nothing.
+    /// Adds a message. Adding it again changes nothing.
     pub fn add(&mut self, id: MessageId, row: &MessageIndexRow) {
         self.last = self.last.max(id);
         self.all.insert(id.0);
@@ -129,51 +116,54 @@ impl MessageIndex {
             }
         }
         self.senders.entry(row.sender).or_default().insert(id.0);
-        self.add_traits(id, row);
+        self.change_traits(id, &row.traits);
         self.add_user_flags(id, row);
     }
 
-    fn add_traits(&mut self, id: MessageId, row: &MessageIndexRow) {
-        for (holds, set) in self.trait_sets(row) {
-            if holds {
-                set.insert(id.0);
-            }
-        }
-        for user in &row.reactors {
-            self.reactors.entry(*user).or_default().insert(id.0);
-        }
-    }
-
-    /// Makes the sets say what a message's traits are after a change. Its place and who sent it never change with
-    /// its own record.
-    pub(super) fn change_traits(&mut self, id: MessageId, row: &MessageIndexRow) {
-        for (holds, set) in self.trait_sets(row) {
+    /// Updates the sets to a message's present traits.
+    pub(super) fn change_traits(&mut self, id: MessageId, traits: &MessageTraits) {
+        for (holds, set) in self.trait_sets(traits) {
             if holds {
                 set.insert(id.0);
             } else {
                 set.remove(id.0);
             }
         }
-        self.reactors.retain(|_, ids| {
-            ids.remove(id.0);
-            !ids.is_empty()
-        });
-        for user in &row.reactors {
-            self.reactors.entry(*user).or_default().insert(id.0);
-        }
     }
 
-    fn trait_sets(&mut self, row: &MessageIndexRow) -> [(bool, &mut RoaringBitmap); 5] {
+    fn trait_sets(&mut self, traits: &MessageTraits) -> [(bool, &mut RoaringBitmap); 4] {
         [
-            (row.traits.has_link, &mut self.with_link),
-            (row.traits.has_image, &mut self.with_image),
-            (row.traits.has_attachment, &mut self.with_attachment),
-            (!row.reactors.is_empty(), &mut self.with_reaction),
-            (row.traits.channel_wildcard, &mut self.channel_wildcard),
+            (traits.has_link, &mut self.with_link),
+            (traits.has_image, &mut self.with_image),
+            (traits.has_attachment, &mut self.with_attachment),
+            (traits.channel_wildcard, &mut self.channel_wildcard),
         ]
     }
 
-    /// Notes the day that a message was sent on. True when it is the first of its day.
+    /// Records that a user reacted to a message.
+    pub(super) fn add_reactor(&mut self, id: MessageId, user: UserId) {
+        self.with_reaction.insert(id.0);
+        self.reactors.entry(user).or_default().insert(id.0);
+    }
+
+    /// Records that a user removed a reaction.
+    pub(super) fn remove_reactor(&mut self, id: MessageId, user: UserId, left: ReactionsLeft) {
+        match left {
+            ReactionsLeft::OfUser => return,
+            ReactionsLeft::OfOthers => {}
+            ReactionsLeft::None => {
+                self.with_reaction.remove(id.0);
+            }
+        }
+        if let Some(ids) = self.reactors.get_mut(&user) {
+            ids.remove(id.0);
+            if ids.is_empty() {
+                self.reactors.remove(&user);
+            }
+        }
+    }
+
+    /// Records the day on which a message was sent. Returns whether it is the first of its day.
     pub(super) fn note_day(&mut self, id: MessageId, day: u32) -> bool {
         match self.days.get(&u64::from(day)) {
             Some(first) if *first <= id => false,
@@ -198,8 +188,8 @@ impl MessageIndex {
         }
     }
 
-    /// Brings those of some messages that are in a topic elsewhere; without a new name each keeps its spelling.
-    /// Returns which these are.
+    /// Moves those of some messages that are in a topic to another one; without a new name each keeps its spelling. Returns
+    /// the moved messages.
     pub(super) fn relocate(
         &mut self,
         ids: &RoaringBitmap,
@@ -224,7 +214,7 @@ impl MessageIndex {
         moved
     }
 
-    /// Takes messages out of the topic that they are all in. What is empty afterwards disappears.
+    /// Removes messages from the topic that they are all in. Removes the topic and the channel if they are empty then.
     fn take_from_topic(&mut self, channel: ChannelId, topic: &TopicKey, ids: &RoaringBitmap) -> Vec<Spelled> {
         let Some(messages) = self.channels.get_mut(&channel) else { return Vec::new() };
         let Some(source) = messages.topics.get_mut(topic) else { return Vec::new() };
@@ -239,7 +229,7 @@ impl MessageIndex {
         taken
     }
 
-    /// Forgets messages. The newest id that was given out stays what it is.
+    /// Removes messages. The newest assigned id stays the same.
     pub(super) fn remove(&mut self, ids: &RoaringBitmap) {
         self.remove_from_channels(ids);
         remove_from_each(&mut self.directs, ids);
@@ -272,7 +262,7 @@ impl MessageIndex {
         }
     }
 
-    /// Takes messages out of everything that is kept for single users.
+    /// Removes messages from the flags of all users.
     pub(super) fn remove_from_users(&mut self, ids: &RoaringBitmap) {
         self.users.retain(|_, mine| {
             for flag in Flag::ALL {
@@ -286,8 +276,8 @@ impl MessageIndex {
         });
     }
 
-    /// Where a message is now; none when there is no such message. A walk over channels and the topics of one, for
-    /// single questions.
+    /// The present place of a message; `None` if there is no such message. Searches all channels and the topics of one, so
+    /// it is meant for single messages.
     pub fn place_of(&self, id: MessageId) -> Option<Location> {
         if !self.all.contains(id.0) {
             return None;
@@ -320,14 +310,6 @@ impl MessageIndex {
     }
 }
 
-/// Who reacted to a message, sorted, each once.
-fn reactors_of(message: &Message) -> Vec<UserId> {
-    let mut users: Vec<UserId> = message.reactions.iter().map(|reaction| reaction.user).collect();
-    users.sort_unstable();
-    users.dedup();
-    users
-}
-
 fn remove_from_each<K: Eq + std::hash::Hash>(sets: &mut HashMap<K, RoaringBitmap>, ids: &RoaringBitmap) {
     sets.retain(|_, set| {
         if !set.is_disjoint(ids) {
@@ -343,12 +325,12 @@ pub(super) fn day_of(sent: Timestamp) -> u32 {
 }
 
 impl UserMessages {
-    /// Whether nothing is kept for the user.
+    /// Whether the user has no flags.
     pub(super) fn is_empty(&self) -> bool {
         Flag::ALL.into_iter().filter_map(|flag| self.set(flag)).all(RoaringBitmap::is_empty)
     }
 
-    /// Brings every set into its smallest form; what was read without a gap then costs next to nothing.
+    /// Brings every set into its smallest form; contiguous reads then cost almost nothing.
     pub(super) fn optimize(&mut self) {
         for flag in model::Flag::ALL {
             if let Some(set) = self.set_mut(flag) {
@@ -357,7 +339,7 @@ impl UserMessages {
         }
     }
 
-    /// The set for a flag; none for flags that are not stored for single users.
+    /// The set for a flag; `None` for flags that are not stored per user.
     pub fn set(&self, flag: model::Flag) -> Option<&RoaringBitmap> {
         use model::Flag::*;
         match flag {
@@ -372,7 +354,7 @@ impl UserMessages {
         }
     }
 
-    /// The set for a flag, to be changed.
+    /// The same, mutable.
     pub fn set_mut(&mut self, flag: model::Flag) -> Option<&mut RoaringBitmap> {
         use model::Flag::*;
         match flag {

@@ -1,16 +1,17 @@
-//! An organization in memory: what everybody reads, and what frames change once they are durable.
+//! An organization in memory: readers use it, and frames change it once they are durable.
 //!
-//! `apply` is the only thing that changes it, with no clock, no randomness and no hash-map order, and it
-//! gives the rows that make the trees say the same. After a restart, `load` reads the rows back.
+//! Only `apply` changes it, deterministically (no clock, no randomness, no order of a hash map), and returns the row
+//! changes that bring the trees to the same state. After a restart, `load` reads the rows.
 
 mod apply;
 mod apply_accounts;
 mod apply_directory;
 mod apply_invitations;
+mod apply_jobs;
 mod apply_moves;
 mod apply_pictures;
-mod apply_profiles;
 mod apply_push;
+mod apply_users;
 mod arrivals;
 mod changed;
 pub mod chunk;
@@ -19,12 +20,17 @@ mod deleted;
 mod flag_blocks;
 mod index;
 mod jobs;
+pub mod key;
 mod load;
 mod moves;
 mod reading;
 mod recent;
+pub mod record;
+pub mod records;
 mod rows;
+mod store;
 mod topic;
+mod versions;
 
 #[cfg(test)]
 mod change_tests;
@@ -35,14 +41,17 @@ mod push_tests;
 #[cfg(test)]
 mod tests;
 
+pub use changed::Changes;
 pub use flag_blocks::FlagBlock;
 pub use index::{ChannelMessages, Location, MessageIndex, MessageIndexRow, UserMessages};
 pub use jobs::{JOBS_FAILED_MAX, JOBS_WAITING_MAX, Jobs};
 pub use load::load;
 pub use moves::{MoveRecord, Relocation};
 pub use recent::RecentMessages;
+pub use records::{EditedRow, ReactionRow};
 pub use rows::{Row, RowChange, Rows};
 pub use topic::TopicMessages;
+pub use versions::RecentVersions;
 
 use arrivals::Arrivals;
 use chunk::OpenChunk;
@@ -53,44 +62,43 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How far the rows of an organization have come; the row of `Table::Progress`.
+/// Which frames the rows of an organization reflect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
     /// The newest frame that the rows reflect.
     pub sequence: Sequence,
-    /// The newest event number that a frame has used.
+    /// The newest event number used by a frame.
     pub last_event: EventNumber,
-    /// Event numbers up to this one may have been given to events outside the log.
+    /// Event numbers up to this one may have been used for events that are not in the log.
     pub reserved_events: EventNumber,
-    /// The newest message id that was given out, be the message gone by now: ids are never used again.
+    /// The newest assigned message id, even if that message was deleted: ids are never reused.
     pub last_message: MessageId,
 }
 
 /// An organization in memory.
 #[derive(Debug)]
 pub struct View {
-    /// Everybody and everything but the messages. Cloning it is a snapshot.
+    /// Everything but the messages. A clone is a snapshot.
     pub directory: Directory,
-    /// Which messages there are, where, and whose flags they have.
     pub messages: MessageIndex,
-    /// Registered event queues.
     pub queues: BTreeMap<QueueId, Arc<QueueRecord>>,
-    /// Own records of the newest messages, and of all that are not in the trees yet. What moves made of them
-    /// is not in them: see [`View::compose`].
+    /// Records of the newest messages, and of all that are not in the trees yet, without moves applied: see
+    /// [`View::compose`].
     pub recent: RecentMessages,
-    /// What is owed to the world outside.
+    /// Pending and failed jobs.
     pub jobs: Jobs,
-    /// How far it has come.
+    /// The newest applied frame.
     pub progress: Progress,
-    /// Where the next message's body and index row are added.
+    /// The chunks to which the next message is added.
     pub(crate) chunks: OpenChunks,
-    /// Messages whose own record is not what was sent.
-    changed: RoaringBitmap,
-    /// Messages that are gone.
+    /// Versions of edited messages that are not in the trees yet.
+    pub versions: RecentVersions,
+    /// Messages whose content was edited.
+    edited: RoaringBitmap,
+    /// Messages with submessages besides the first.
+    with_submessage: RoaringBitmap,
     deleted: RoaringBitmap,
-    /// What brought messages where they are.
     moves: Moves,
-    /// Who has messages that came to a channel by moves.
     arrivals: Arrivals,
 }
 

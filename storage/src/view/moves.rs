@@ -1,26 +1,24 @@
-//! Where moves have brought messages. A move is one compact record however many messages it moved; what a
-//! message is now is composed when it is read, from what was sent and the moves that it was in.
+//! Moves of messages. A move is one compact record however many messages it moved; the present state of a message is
+//! composed when it is read, from its record and its moves.
 
 use super::flag_blocks::{BLOCK_MESSAGES, blocks_of};
 use model::fact::{Movement, NewTopic};
+use model::history::CARRIED_EDITS_MAX;
 use model::{ChannelId, EditEntry, Message, MessageId, Place, RecipientId, Timestamp, UserId};
 use roaring::RoaringBitmap;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-/// A move as it is stored; the row of `Table::Moves`.
+/// A move as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MoveRecord {
-    /// When.
     pub at: Timestamp,
-    /// Who did it.
     pub by: UserId,
-    /// Which messages went where.
     pub movement: Movement,
 }
 
-/// A move in memory: what composing a message needs of it.
+/// A move in memory: the part needed to compose messages.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Move {
     pub at: Timestamp,
@@ -42,19 +40,19 @@ impl Move {
     }
 }
 
-/// All moves of messages that are still there.
+/// All moves of existing messages.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Moves {
-    /// Messages that were ever moved.
+    /// Messages that were moved.
     moved: RoaringBitmap,
-    /// In the order in which they happened, with the messages of each that are still there.
+    /// Moves in chronological order, with those of their messages that still exist.
     all: Vec<(RoaringBitmap, Arc<Move>)>,
     /// Block of messages → positions in `all` of the moves with messages in it, ascending.
     blocks: HashMap<u32, Vec<usize>>,
 }
 
 impl PartialEq for Moves {
-    /// Where to look for a message's moves is not compared: it may name moves that have no message any more.
+    /// `blocks` is not compared: it may refer to moves whose messages were all deleted.
     fn eq(&self, other: &Self) -> bool {
         self.moved == other.moved && self.all == other.all
     }
@@ -69,7 +67,7 @@ impl Moves {
         self.all.push((ids, Arc::new(moved)));
     }
 
-    /// Messages are gone.
+    /// Removes deleted messages.
     pub fn forget(&mut self, ids: &RoaringBitmap) {
         let gone = &self.moved & ids;
         self.moved -= &gone;
@@ -92,29 +90,34 @@ impl Moves {
     }
 }
 
-/// The moves of one message as of one moment: what makes of its own record what it is to readers.
+/// The moves of one message at one point in time, which are applied to its record for readers.
 ///
-/// Whoever decides under the view's lock what may be shown and reads bodies afterwards takes these under the
-/// same lock: with later ones, a message would show a place that its reader must not learn of.
+/// Code that decides under the view's lock what may be shown and reads bodies afterwards must take these under the same
+/// lock: with later moves, a message could reveal a place that its reader must not see.
 #[derive(Clone, Debug)]
 pub struct Relocation(Vec<Arc<Move>>);
 
 impl Relocation {
-    /// The message where these moves have brought it, with them in its history.
+    /// Applies the moves to a message, with the newest of them in its history.
     pub fn apply(&self, own: &Message) -> Message {
+        self.apply_with(own, CARRIED_EDITS_MAX)
+    }
+
+    /// The same, with at most `moves_max` moves in its history.
+    pub fn apply_with(&self, own: &Message, moves_max: usize) -> Message {
         let mut message = own.clone();
-        let mut history = Vec::new();
+        let mut history = VecDeque::new();
         for moved in &self.0 {
             if let Some(entry) = apply_move(&mut message, moved) {
-                history.push(entry);
+                history.push_front(entry);
+                history.truncate(moves_max);
             }
         }
-        history.reverse();
         message.edits = merge(&own.edits, history);
         message
     }
 
-    /// Which channel and topic it leads to, from where the message was sent.
+    /// The place after these moves, from the place where the message was sent.
     pub(super) fn place(&self, sent: &Place) -> Place {
         let (mut channel, mut topic) = (sent.channel().unwrap_or_default(), sent.topic());
         for moved in &self.0 {
@@ -125,7 +128,7 @@ impl Relocation {
     }
 }
 
-/// Moves a message and gives its history's entry; none when it changed nothing, not even the spelling.
+/// Applies a move to a message and returns the entry of its history; `None` if nothing changed, not even the spelling.
 fn apply_move(message: &mut Message, moved: &Move) -> Option<EditEntry> {
     if !moved.is_resolve {
         message.last_moved = Some(moved.at);
@@ -152,8 +155,8 @@ fn apply_move(message: &mut Message, moved: &Move) -> Option<EditEntry> {
     (entry.channel.is_some() || entry.topic.is_some()).then_some(entry)
 }
 
-/// Both histories as one, newest first. What one request did to content and place is one entry.
-fn merge(contents: &[EditEntry], moves: Vec<EditEntry>) -> Vec<EditEntry> {
+/// Merges both histories, newest first. A request that changed content and place is one entry.
+fn merge(contents: &[EditEntry], moves: VecDeque<EditEntry>) -> Vec<EditEntry> {
     let mut merged = Vec::with_capacity(contents.len() + moves.len());
     let mut contents = contents.iter().cloned().peekable();
     for mut moved in moves {

@@ -1,8 +1,8 @@
-//! Phones, what they show, and who may hear of a message: kept over a restart, gone when they are taken away.
+//! Push devices, shown notifications and notification candidates persist, and can be removed.
 
 use super::tests::World;
-use model::push::{Hidden, PushDevice, PushFact, PushStatus, PushToken, PushTokenKind};
-use model::{ChannelId, Fact, MessageId, Timestamp, TopicKey, UserId, VisibilityPolicy};
+use model::push::{Hidden, MISSED_MESSAGES_MAX, PushDevice, PushFact, PushStatus, PushToken, PushTokenKind};
+use model::{ChannelId, Fact, MessageId, SubscriptionFact, Timestamp, TopicKey, UserId, VisibilityPolicy};
 
 fn push(fact: PushFact) -> Fact {
     Fact::Push(Box::new(fact))
@@ -21,7 +21,7 @@ fn device(status: PushStatus) -> PushDevice {
 }
 
 #[test]
-fn phones_outlive_a_restart_and_go_when_they_are_taken_away() {
+fn push_devices_persist_and_can_be_removed() {
     let mut world = World::new();
     let before = world.run.view().directory.clone();
     let (user, other) = (UserId(1), UserId(2));
@@ -45,13 +45,13 @@ fn phones_outlive_a_restart_and_go_when_they_are_taken_away() {
         push(PushFact::Shown { message: MessageId(3), users: vec![user, other] }),
         push(PushFact::Shown { message: MessageId(2), users: vec![user] }),
         push(PushFact::Shown { message: MessageId(3), users: vec![user] }),
-        push(PushFact::NoticedUpTo(MessageId(3))),
+        push(PushFact::NotificationCursorMoved(MessageId(3))),
     ]);
     let directory = &world.restart().directory;
     assert!(directory.has_phone(user));
     assert_eq!(directory.push_shown(user), [MessageId(2), MessageId(3)]);
     assert_eq!(directory.push_shown_to().collect::<Vec<_>>(), [user, other]);
-    assert_eq!(directory.noticed_up_to(), Some(MessageId(3)));
+    assert_eq!(directory.notification_cursor(), Some(MessageId(3)));
     world.run.frame(vec![
         push(PushFact::TokensSet { user: other, tokens: vec![] }),
         push(PushFact::DevicesSet { user, devices: vec![], changed: vec![] }),
@@ -59,13 +59,13 @@ fn phones_outlive_a_restart_and_go_when_they_are_taken_away() {
         push(PushFact::Unshown { user: other, messages: vec![MessageId(3)] }),
     ]);
     let after = world.restart().directory.clone();
-    assert_eq!(after.phone_owners().count(), 0);
+    assert!(after.push_tokens(other).is_empty() && after.push_devices(user).is_empty());
     assert_eq!(after.push_shown_to().count(), 0);
-    assert_eq!(before.phone_owners().count(), 0);
+    assert!(before.push_tokens(other).is_empty() && before.push_devices(user).is_empty());
 }
 
 #[test]
-fn phones_forget_the_oldest_that_they_show() {
+fn shown_notifications_are_bounded() {
     let mut world = World::new();
     let user = UserId(1);
     let shown = |id| push(PushFact::Shown { message: MessageId(id), users: vec![user] });
@@ -75,15 +75,17 @@ fn phones_forget_the_oldest_that_they_show() {
 }
 
 #[test]
-fn topics_know_who_follows_them() {
+fn followers_of_topics() {
     let mut world = World::new();
     let before = world.run.view().directory.clone();
     let (channel, key) = (ChannelId(1), TopicKey::new("tea"));
-    let set = |user, topic: &str, policy| Fact::TopicPolicySet {
-        user: UserId(user),
-        channel,
-        topic: topic.to_owned(),
-        policy,
+    let set = |user, topic: &str, policy| {
+        Fact::Subscription(SubscriptionFact::TopicPolicySet {
+            users: vec![UserId(user)],
+            channel,
+            topic: topic.to_owned(),
+            policy,
+        })
     };
     world.run.frame(vec![
         set(1, "Tea", VisibilityPolicy::Followed),
@@ -101,4 +103,37 @@ fn topics_know_who_follows_them() {
     ]);
     assert_eq!(followers(&mut world), [] as [UserId; 0]);
     assert_eq!(world.run.view().directory, before);
+}
+
+#[test]
+fn pending_mail_keeps_due_time_and_first_messages() {
+    let mut world = World::new();
+    let before = world.run.view().directory.clone();
+    let (user, other) = (UserId(1), UserId(2));
+    let noted = |id, users: &[UserId], due| {
+        push(PushFact::MissedNoted { message: MessageId(id), users: users.to_vec(), due: Timestamp(due) })
+    };
+    world.run.frame(vec![
+        noted(7, &[user, other], 300),
+        noted(5, &[user], 100),
+        noted(7, &[user], 400),
+        noted(8, &[user], 400),
+    ]);
+    let directory = &world.restart().directory;
+    let mail = directory.pending_mail(user).expect("one is pending");
+    assert_eq!(
+        (mail.due, &*mail.messages),
+        (Timestamp(300), &[MessageId(5), MessageId(7), MessageId(8)][..])
+    );
+    world.run.frame(vec![push(PushFact::MissedDecided { users: vec![user] }), noted(9, &[user], 200)]);
+    let directory = &world.restart().directory;
+    let pending: Vec<_> = directory.pending_mails().collect();
+    assert_eq!(pending, [(Timestamp(200), user), (Timestamp(300), other)]);
+    world.run.frame((1000..2000).map(|id| noted(id, &[other], 500)).collect());
+    let mail = world.restart().directory.pending_mail(other).expect("one is pending").clone();
+    assert_eq!((mail.messages.len(), mail.messages[1]), (MISSED_MESSAGES_MAX, MessageId(1000)));
+    world.run.frame(vec![push(PushFact::MissedDecided { users: vec![user, other] })]);
+    let after = world.restart().directory.clone();
+    assert_eq!(after.pending_mails().count(), 0);
+    assert_eq!(after.pending_mail(user), before.pending_mail(user));
 }

@@ -1,4 +1,4 @@
-//! Questions about messages and people that combine the directory with the index.
+//! Queries that combine the directory with the index of messages.
 
 use super::View;
 use model::{ChannelId, Flag, Flags, Message, MessageId, Place, RecipientId, Subscription, UserId};
@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl View {
-    /// Whether a user has a message: it is in the user's direct conversations, was sent to a channel while the user
-    /// was subscribed, or came to the channel by a move that let the user have it. The message is as it is now.
+    /// Whether a message was delivered to a user: it is in one of the user's direct conversations, was sent to a channel
+    /// while the user was subscribed, or was moved there with the user as recipient. `message` has its moves applied.
     pub fn is_delivered(&self, user: UserId, message: &Message) -> bool {
         match message.place {
             Place::Channel { channel, .. } => self.is_delivered_in(user, channel, message.id),
@@ -16,7 +16,7 @@ impl View {
         }
     }
 
-    /// Whether a user has a message of a channel.
+    /// Whether a message of a channel was delivered to a user.
     pub fn is_delivered_in(&self, user: UserId, channel: ChannelId, id: MessageId) -> bool {
         match self.arrivals.to(channel).filter(|arrived| arrived.ids.contains(id.0)) {
             Some(arrived) => arrived.is_delivered_to(user, id.0),
@@ -24,7 +24,7 @@ impl View {
         }
     }
 
-    /// Those of some messages that were delivered to a user.
+    /// The subset of `ids` that was delivered to a user.
     pub fn delivered_among(&self, user: UserId, ids: &RoaringBitmap) -> RoaringBitmap {
         let mut found = RoaringBitmap::new();
         for (channel, subscription) in self.directory.subscriptions_of_user(user) {
@@ -50,25 +50,31 @@ impl View {
         found
     }
 
-    /// Whether a user has a message: it was delivered to them, or they starred it, say, where they could read it. Whoever
-    /// has one reads it in protected history while subscribed (endpoints.md 0.1). The message is as it is now.
+    /// Whether a message is in a user's own history: it was delivered to them, or they flagged it when they could read it.
+    /// Such messages stay readable in channels with protected history while the user is subscribed
+    /// (docs/api/permissions.md#channel-access). `message` has its moves applied.
     pub fn has(&self, user: UserId, message: &Message) -> bool {
         self.is_delivered(user, message) || self.is_flagged_from_outside(user, message.id)
     }
 
-    /// Whether a user has a message of a channel, in the same sense.
+    /// The same for a message of a channel.
     pub fn has_in(&self, user: UserId, channel: ChannelId, id: MessageId) -> bool {
         self.is_delivered_in(user, channel, id) || self.is_flagged_from_outside(user, id)
     }
 
-    /// Those of some messages that a user has.
-    pub fn had_among(&self, user: UserId, ids: &RoaringBitmap) -> RoaringBitmap {
+    /// The subset of `ids` that is in a user's own history.
+    pub fn accessible_among(&self, user: UserId, ids: &RoaringBitmap) -> RoaringBitmap {
         self.delivered_among(user, ids) | self.flagged_from_outside(user, ids)
     }
 
-    /// Those of some messages of one channel that a user has.
-    pub fn had_of(&self, user: UserId, channel: ChannelId, ids: &RoaringBitmap) -> RoaringBitmap {
-        self.delivered_of(user, channel, ids) | self.flagged_from_outside(user, ids)
+    /// The same for messages of one channel.
+    pub fn accessible_in_channel(
+        &self,
+        user: UserId,
+        channel: ChannelId,
+        ids: &RoaringBitmap,
+    ) -> RoaringBitmap {
+        self.delivered_among_in_channel(user, channel, ids) | self.flagged_from_outside(user, ids)
     }
 
     fn is_flagged_from_outside(&self, user: UserId, id: MessageId) -> bool {
@@ -89,23 +95,18 @@ impl View {
         self.messages.channels.get(&channel).map(|messages| &messages.ids)
     }
 
-    /// Messages of a channel that were delivered to a user.
-    pub fn delivered_in_channel(&self, user: UserId, channel: ChannelId) -> RoaringBitmap {
-        self.channel_ids(channel).map(|ids| self.delivered_of(user, channel, ids)).unwrap_or_default()
-    }
-
-    /// The same, without a copy in the usual case: subscribed since before the channel's first message.
-    pub fn delivered_part(&self, user: UserId, channel: ChannelId) -> Cow<'_, RoaringBitmap> {
+    /// Messages of a channel that were delivered to a user. Borrowed in the usual case: subscribed since before the
+    /// channel's first message.
+    pub fn delivered_in_channel(&self, user: UserId, channel: ChannelId) -> Cow<'_, RoaringBitmap> {
         let Some(ids) = self.channel_ids(channel) else { return Cow::Owned(RoaringBitmap::new()) };
         let subscription = self.directory.subscription(channel, user);
         if self.arrivals.to(channel).is_none() && subscription.is_some_and(|s| covers(s, ids)) {
             return Cow::Borrowed(ids);
         }
-        Cow::Owned(self.delivered_of(user, channel, ids))
+        Cow::Owned(self.delivered_among_in_channel(user, channel, ids))
     }
 
-    /// Channels in which a user has messages that came there by moves: the user may never have been subscribed to
-    /// them. By id.
+    /// Channels with messages that were delivered to a user by moves, by id; the user may never have been subscribed.
     pub fn channels_arrived_for(&self, user: UserId) -> Vec<ChannelId> {
         let arrived = self.arrivals.channels().filter(|(_, arrived)| arrived.has_any(user));
         let mut channels: Vec<ChannelId> = arrived.map(|(channel, _)| channel).collect();
@@ -113,8 +114,13 @@ impl View {
         channels
     }
 
-    /// Those of some messages of one channel that were delivered to a user.
-    pub fn delivered_of(&self, user: UserId, channel: ChannelId, ids: &RoaringBitmap) -> RoaringBitmap {
+    /// The subset of `ids`, messages of one channel, that was delivered to a user.
+    pub fn delivered_among_in_channel(
+        &self,
+        user: UserId,
+        channel: ChannelId,
+        ids: &RoaringBitmap,
+    ) -> RoaringBitmap {
         let arrived = self.arrivals.to(channel);
         let mut found = match self.directory.subscription(channel, user) {
             Some(subscription) => {
@@ -129,9 +135,9 @@ impl View {
         found
     }
 
-    /// Whether a user has all of some messages of one channel, where that is plain at once: nothing of it came by
-    /// moves, and the user was there since before the first of them. False may mean that it takes a longer look.
-    pub fn plainly_has_all(&self, user: UserId, channel: ChannelId, ids: &RoaringBitmap) -> bool {
+    /// A fast check whether all of some messages of one channel were delivered to a user. True only if no message was moved
+    /// to the channel and the user has been subscribed since before the first; false may be a false negative.
+    pub fn has_all_delivered(&self, user: UserId, channel: ChannelId, ids: &RoaringBitmap) -> bool {
         self.arrivals.to(channel).is_none()
             && self
                 .directory
@@ -139,15 +145,16 @@ impl View {
                 .is_some_and(|subscription| covers(subscription, ids))
     }
 
-    /// Everybody who has any of some messages of one channel, and which of them they have.
+    /// The users to whom any of some messages of one channel were delivered, with those messages.
     pub fn holders(&self, channel: ChannelId, ids: &RoaringBitmap) -> BTreeMap<UserId, RoaringBitmap> {
         let mut users: BTreeSet<UserId> = self.directory.subscriptions_of(channel).keys().copied().collect();
         users.extend(self.arrivals.to(channel).into_iter().flat_map(|arrived| arrived.holders(ids)));
-        let theirs = users.into_iter().map(|user| (user, self.delivered_of(user, channel, ids)));
+        let theirs =
+            users.into_iter().map(|user| (user, self.delivered_among_in_channel(user, channel, ids)));
         theirs.filter(|(_, ids)| !ids.is_empty()).collect()
     }
 
-    /// Those of a channel's messages that a subscription covers.
+    /// The subset of a channel's messages that a subscription covers.
     fn received_among(&self, subscription: &Subscription, ids: RoaringBitmap) -> RoaringBitmap {
         if covers(subscription, &ids) {
             return ids;
@@ -173,12 +180,12 @@ impl View {
         found
     }
 
-    /// What a message is to a user: the flags as GET /messages gives them. The message is as it is now.
+    /// The flags of a message for a user, as in `GET /messages`. `message` has its moves applied.
     pub fn flags_for(&self, user: UserId, message: &Message) -> Flags {
         self.flags_with(user, message.id, self.is_delivered(user, message), message.traits.channel_wildcard)
     }
 
-    /// What some messages are to a user, without their bodies: for those who read bodies afterwards.
+    /// The flags of some messages for a user, without reading their bodies.
     pub fn flags_among(&self, user: UserId, ids: &RoaringBitmap) -> BTreeMap<MessageId, Flags> {
         let delivered = self.delivered_among(user, ids);
         let flags = |id: u32| {
@@ -202,7 +209,7 @@ impl View {
         flags.with_if(Flag::ChannelWildcardMentioned, is_wildcard)
     }
 
-    /// Messages that a user has, read or not, in what is delivered to them now: unread ones of a set.
+    /// The unread messages among `delivered`.
     pub fn unread_of(&self, user: UserId, delivered: &RoaringBitmap) -> RoaringBitmap {
         match self.messages.users.get(&user) {
             Some(mine) => delivered - &mine.read,
@@ -211,7 +218,7 @@ impl View {
     }
 }
 
-/// Whether somebody was subscribed since before the first of some messages, without a break.
+/// Whether a subscription is active without interruption since before the first of some messages.
 fn covers(subscription: &Subscription, ids: &RoaringBitmap) -> bool {
     match subscription.spans.as_slice() {
         [span] => span.until.is_none() && ids.min().is_none_or(|first| first > span.after.0),

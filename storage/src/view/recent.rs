@@ -1,7 +1,6 @@
-//! Bodies of messages in memory: the newest ones because they are read most, and every one that
-//! the trees do not have yet because nobody else has it.
+//! Bodies of messages in memory: the newest ones because they are read most, and all that are not in the trees yet.
 
-use model::{Flags, Message, MessageId, Sequence, UserId};
+use model::{EditEntry, Flags, Message, MessageId, Sequence, UserId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,35 +8,35 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Bytes of message bodies kept for quick reading.
 pub const RECENT_BYTES_MAX: usize = 12 * 1024 * 1024;
 
-/// What a message costs beside its texts, roughly.
+/// Approximate memory of a message besides its texts.
 const MESSAGE_OVERHEAD_BYTES: usize = 320;
 
-/// What a reaction costs, roughly.
+/// Approximate memory of a reaction.
 const REACTION_BYTES: usize = 128;
 
 /// Message bodies by id.
 #[derive(Debug, Default)]
 pub struct RecentMessages {
     messages: BTreeMap<MessageId, (Sequence, Arc<Message>)>,
-    /// The same by the frame that wrote them last: a change makes an old message a recent one.
+    /// The same by the frame that changed them last: a change makes an old message recent.
     order: BTreeSet<(Sequence, MessageId)>,
     bytes: usize,
-    /// The newest frame that is in the trees; the writer of the trees moves it.
+    /// The newest frame that is in the trees; set by the writer of the trees.
     stored: Arc<AtomicU64>,
 }
 
 impl RecentMessages {
-    /// Where the writer of the trees notes how far it has come.
+    /// The newest frame that is in the trees, to be set by the writer of the trees.
     pub fn stored(&self) -> Arc<AtomicU64> {
         self.stored.clone()
     }
 
-    /// A message's body, if it is here.
+    /// A message's body, if it is in memory.
     pub fn get(&self, id: MessageId) -> Option<&Arc<Message>> {
         self.messages.get(&id).map(|(_, message)| message)
     }
 
-    /// Keeps a body that frame `sequence` wrote. The oldest stored ones make room; unstored ones stay.
+    /// Adds a body that frame `sequence` wrote. The oldest stored ones are evicted; unstored ones stay.
     pub fn put(&mut self, sequence: Sequence, message: Arc<Message>) {
         let id = message.id;
         self.remove(id);
@@ -53,28 +52,42 @@ impl RecentMessages {
         }
     }
 
-    /// Forgets a body.
-    pub fn remove(&mut self, id: MessageId) {
-        if let Some((sequence, message)) = self.messages.remove(&id) {
-            self.order.remove(&(sequence, id));
-            self.bytes -= size(&message);
+    /// Applies a change of frame `sequence` to a body in memory. Other bodies are read from the trees with their changes.
+    pub fn change(&mut self, sequence: Sequence, id: MessageId, change: impl FnOnce(&mut Message)) {
+        if let Some(mut message) = self.remove(id) {
+            change(Arc::make_mut(&mut message));
+            self.put(sequence, message);
         }
     }
 
-    /// How many bodies are here.
+    /// Adds a body from the trees that frame `sequence` is about to change, unless it is in memory.
+    pub fn warm(&mut self, sequence: Sequence, message: Arc<Message>) {
+        if !self.messages.contains_key(&message.id) {
+            self.put(sequence, message);
+        }
+    }
+
+    /// Removes a body and returns it.
+    pub fn remove(&mut self, id: MessageId) -> Option<Arc<Message>> {
+        let (sequence, message) = self.messages.remove(&id)?;
+        self.order.remove(&(sequence, id));
+        self.bytes -= size(&message);
+        Some(message)
+    }
+
+    /// The number of bodies in memory.
     pub fn len(&self) -> usize {
         self.messages.len()
     }
 
-    /// Whether none is here.
+    /// Whether no body is in memory.
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }
 }
 
 fn size(message: &Message) -> usize {
-    let edits: usize =
-        message.edits.iter().map(|edit| 128 + text(&edit.prev_content) + text(&edit.prev_rendered)).sum();
+    let edits: usize = message.edits.iter().map(EditEntry::bytes).sum();
     let parts: usize = message.submessages.iter().map(|part| 96 + part.content.len()).sum();
     let texts = message.content.len() + message.rendered.len() + message.place.topic().len() + edits + parts;
     let links: usize = message.topic_links.iter().map(|link| 64 + link.text.len() + link.url.len()).sum();
@@ -83,8 +96,4 @@ fn size(message: &Message) -> usize {
         + links
         + message.reactions.len() * REACTION_BYTES
         + message.user_flags.len() * size_of::<(UserId, Flags)>()
-}
-
-fn text(text: &Option<String>) -> usize {
-    text.as_ref().map_or(0, String::len)
 }

@@ -1,46 +1,46 @@
-//! What a frame changes in the trees. Rows are absolute values, so that they may be written again; only
-//! deleting takes something out of rows that this process does not have in memory.
+//! What a frame changes in the trees. Rows are absolute values, so writing them again changes nothing; only deleting
+//! takes something out of rows that this process does not have in memory.
 
+use super::key::{Key, KeyField};
+use super::record::Record;
 use crate::codec::encode;
 use crate::error::StoreError;
-use crate::tables::{self, Table};
 use model::RealmId;
 use roaring::RoaringBitmap;
+use serde::Serialize;
 
 /// A row as it is in the trees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// See `tables`.
     pub key: Vec<u8>,
-    /// The record, or the chunk.
     pub value: Vec<u8>,
 }
 
 /// A change of the trees.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RowChange {
-    /// The row is now this.
+    /// Writes the row.
     Put(Row),
-    /// The row with this key is gone.
+    /// Removes the row with this key.
     Remove(Vec<u8>),
-    /// The entries of messages are gone from the chunks that have them; what is not there is not missed. None of
+    /// Removes all rows whose keys begin like this.
+    RemoveUnder(Vec<u8>),
+    /// Removes the entries of messages from the chunks that have them; those that are in no chunk are ignored. None of
     /// them is in the newest chunk, which is always written whole.
     Erase {
-        /// Whose.
         realm: RealmId,
-        /// A table of chunks.
-        table: Table,
-        /// Which messages.
+        /// The id of a table of chunks.
+        table: u8,
         messages: RoaringBitmap,
     },
 }
 
 impl RowChange {
-    /// Bytes that it holds while it waits to be written.
+    /// Bytes that it holds until it is written.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Put(row) => row.key.len() + row.value.len(),
-            Self::Remove(key) => key.len(),
+            Self::Remove(key) | Self::RemoveUnder(key) => key.len(),
             Self::Erase { messages, .. } => messages.serialized_size(),
         }
     }
@@ -51,26 +51,35 @@ impl RowChange {
 pub struct Rows(pub Vec<RowChange>);
 
 impl Rows {
-    pub(super) fn put<T: serde::Serialize>(
+    pub(crate) fn put<R: Record>(
         &mut self,
-        key: tables::Key,
-        record: &T,
-    ) -> Result<(), StoreError> {
-        self.0.push(RowChange::Put(Row { key: key.into_bytes(), value: encode(record)? }));
+        realm: RealmId,
+        key: &R::Key,
+        value: &R::Value,
+    ) -> Result<(), StoreError>
+    where
+        R::Value: Serialize,
+    {
+        self.put_bytes::<R>(realm, key, encode(value)?);
         Ok(())
     }
 
-    pub(super) fn put_bytes(&mut self, key: tables::Key, bytes: &[u8]) {
-        self.0.push(RowChange::Put(Row { key: key.into_bytes(), value: bytes.to_vec() }));
+    pub(crate) fn put_bytes<R: Record>(&mut self, realm: RealmId, key: &R::Key, value: Vec<u8>) {
+        self.0.push(RowChange::Put(Row { key: Key::new(realm, R::ID, key).into_bytes(), value }));
     }
 
-    pub(super) fn remove(&mut self, key: tables::Key) {
-        self.0.push(RowChange::Remove(key.into_bytes()));
+    pub(crate) fn remove<R: Record>(&mut self, realm: RealmId, key: &R::Key) {
+        self.0.push(RowChange::Remove(Key::new(realm, R::ID, key).into_bytes()));
     }
 
-    pub(super) fn erase(&mut self, realm: RealmId, table: Table, messages: RoaringBitmap) {
+    /// Removes all rows whose keys begin with a field.
+    pub(super) fn remove_under<R: Record>(&mut self, realm: RealmId, first: &impl KeyField) {
+        self.0.push(RowChange::RemoveUnder(Key::new(realm, R::ID, first).into_bytes()));
+    }
+
+    pub(super) fn erase<R: Record>(&mut self, realm: RealmId, messages: RoaringBitmap) {
         if !messages.is_empty() {
-            self.0.push(RowChange::Erase { realm, table, messages });
+            self.0.push(RowChange::Erase { realm, table: R::ID, messages });
         }
     }
 }

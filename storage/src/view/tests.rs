@@ -1,5 +1,4 @@
-//! Frames applied in memory, written as rows and read back. What holds for any frames is in
-//! `property_tests`.
+//! Frames applied in memory, written as rows and loaded again. See also `property_tests`.
 
 use super::View;
 use super::recent::RECENT_BYTES_MAX;
@@ -9,8 +8,8 @@ use crate::log::MemoryLog;
 use crate::projection::Trees;
 use model::job::{JobOutcome, MailTask, Task, TaskKind};
 use model::{
-    Fact, Flag, FlagOp, JobId, Message, MessageId, NamedStatus, NavigationView, ProfileFields, ProfileValue,
-    Sequence, Timestamp, UserId, UserStatus,
+    Fact, Flag, FlagOp, JobFact, JobId, Message, MessageId, NamedStatus, NavigationView, PersonalFact,
+    ProfileFields, ProfileValue, RealmFact, Sequence, Timestamp, UserFact, UserId, UserStatus,
 };
 use roaring::RoaringBitmap;
 use std::sync::Arc;
@@ -33,7 +32,7 @@ impl World {
         Self { run, trees, _folder: folder }
     }
 
-    /// What a restart has in memory; it must be what was there before.
+    /// Loads the organization again; it must equal the one in memory before.
     pub fn restart(&mut self) -> &View {
         self.run.write_all(&self.trees);
         let loaded = self.trees.load(REALM).unwrap().unwrap();
@@ -44,6 +43,7 @@ impl World {
         assert_eq!(loaded.moves, self.run.view().moves);
         assert_eq!(loaded.arrivals, self.run.view().arrivals);
         self.run.view = Some(loaded);
+        self.run.trees = Some(self.trees.clone());
         self.run.view()
     }
 
@@ -59,14 +59,14 @@ fn read_by_sender(id: u32) -> Message {
 }
 
 #[test]
-fn a_message_marked_unread_by_its_sender_stays_unread() {
+fn message_marked_unread_by_sender_stays_unread() {
     let mut world = World::new();
     let (first, second) = (read_by_sender(1), read_by_sender(2));
     world.run.frame(vec![sent(first.clone())]);
     assert_eq!(world.flags(1, &first), flags(&[Flag::Read]));
     assert_eq!(world.flags(2, &first), flags(&[]));
     world.run.frame(vec![flags_changed(1, Flag::Read, FlagOp::Remove, &[(1, 1)])]);
-    // In the same block, but after what the block's row speaks of.
+    // In the same block, but after the messages that the block's row covers.
     world.run.frame(vec![sent(second.clone())]);
     world.restart();
     assert_eq!(world.flags(1, &first), flags(&[]));
@@ -77,7 +77,7 @@ fn a_message_marked_unread_by_its_sender_stays_unread() {
 }
 
 #[test]
-fn a_flag_on_a_message_that_was_never_delivered_makes_it_historical() {
+fn flag_on_undelivered_message_makes_it_historical() {
     let mut world = World::new();
     let message = channel_message(1, 1, 1, "tea");
     world.run.frame(vec![sent(message.clone()), sent(channel_message(2, 1, 1, "tea"))]);
@@ -101,7 +101,7 @@ fn a_flag_on_a_message_that_was_never_delivered_makes_it_historical() {
 }
 
 #[test]
-fn marking_a_historical_message_unread_is_kept() {
+fn historical_message_can_be_marked_unread() {
     let mut world = World::new();
     let message = channel_message(1, 1, 1, "tea");
     world.run.frame(vec![sent(message.clone())]);
@@ -111,7 +111,7 @@ fn marking_a_historical_message_unread_is_kept() {
 }
 
 #[test]
-fn who_got_what_follows_from_the_spans() {
+fn delivery_follows_subscription_spans() {
     let mut world = World::new();
     let messages: Vec<Message> = (1..=6).map(|id| channel_message(id, 1, 1, "tea")).collect();
     world.run.frame(vec![sent(messages[0].clone()), sent(messages[1].clone())]);
@@ -121,11 +121,11 @@ fn who_got_what_follows_from_the_spans() {
     let mut again = model::Subscription::clone(before);
     again.resume(MessageId(4));
     let subscribers = vec![(UserId(2), again)];
-    world.run.frame(vec![model::Fact::Subscribed {
+    world.run.frame(vec![model::Fact::Subscription(model::SubscriptionFact::Added {
         channel: model::ChannelId(1),
         subscribers,
         by: UserId(1),
-    }]);
+    })]);
     world.run.frame(vec![sent(messages[4].clone()), sent(messages[5].clone())]);
     let view = world.restart();
     let delivered =
@@ -141,7 +141,7 @@ fn who_got_what_follows_from_the_spans() {
 }
 
 #[test]
-fn direct_messages_belong_to_everybody_in_the_conversation() {
+fn direct_message_is_delivered_to_all_participants() {
     let mut world = World::new();
     let message = direct_message(1, 1, 9);
     world.run.frame(vec![direct(9, &[1, 3]), sent(message.clone())]);
@@ -152,7 +152,7 @@ fn direct_messages_belong_to_everybody_in_the_conversation() {
 }
 
 #[test]
-fn flags_across_blocks_and_over_gaps_are_kept() {
+fn flags_persist_across_blocks_and_gaps() {
     let mut world = World::new();
     let ids = [4094, 4095, 4096, 4097, 8191, 8192, 12_288];
     for id in ids {
@@ -174,7 +174,7 @@ fn flags_across_blocks_and_over_gaps_are_kept() {
 }
 
 #[test]
-fn a_topic_is_spelled_as_on_its_newest_message() {
+fn topic_is_spelled_as_on_its_newest_message() {
     let mut world = World::new();
     for (id, topic) in [(1, "tea"), (2, "TEA"), (3, "Tea")] {
         world.run.frame(vec![sent(channel_message(id, 1, 1, topic))]);
@@ -185,7 +185,7 @@ fn a_topic_is_spelled_as_on_its_newest_message() {
 }
 
 #[test]
-fn event_positions_lead_to_every_later_event() {
+fn event_positions_precede_every_later_event() {
     let mut world = World::new();
     let mut first_events = vec![(1, 1)];
     for id in 1..=300 {
@@ -204,7 +204,7 @@ fn event_positions_lead_to_every_later_event() {
 }
 
 #[test]
-fn unstored_bodies_stay_and_stored_ones_make_room() {
+fn only_stored_bodies_are_evicted() {
     let mut world = World::new();
     let size = 200_000;
     let count = 2 * RECENT_BYTES_MAX / size;
@@ -214,8 +214,8 @@ fn unstored_bodies_stay_and_stored_ones_make_room() {
         world.run.frame(vec![sent(message)]);
     }
     let recent = &world.run.view().recent;
-    assert_eq!(recent.len(), count, "nobody else has them");
-    // The writer of the trees has come most of the way.
+    assert_eq!(recent.len(), count, "they are not in the trees");
+    // Most frames are in the trees.
     recent.stored().store(1 + count as u64 * 3 / 4, Ordering::Release);
     world.run.frame(vec![sent(channel_message(count as u32 + 1, 1, 1, "tea"))]);
     let recent = &world.run.view().recent;
@@ -227,7 +227,7 @@ fn unstored_bodies_stay_and_stored_ones_make_room() {
 }
 
 #[test]
-fn a_changed_message_is_a_recent_one_and_does_not_keep_others() {
+fn changed_message_is_recent_and_others_are_evicted() {
     let mut recent = super::RecentMessages::default();
     let message = |id: u32| {
         let mut message = channel_message(id, 1, 1, "tea");
@@ -250,7 +250,7 @@ fn a_changed_message_is_a_recent_one_and_does_not_keep_others() {
 }
 
 #[test]
-fn what_a_mention_of_thousands_weighs_is_counted() {
+fn flags_of_many_users_count_as_memory() {
     let mut message = channel_message(1, 1, 1, "tea");
     message.user_flags = (1..=2_000_000).map(|user| (UserId(user), flags(&[Flag::Mentioned]))).collect();
     let mut recent = super::RecentMessages::default();
@@ -260,7 +260,7 @@ fn what_a_mention_of_thousands_weighs_is_counted() {
 }
 
 #[test]
-fn the_first_frame_creates_the_organization() {
+fn first_frame_must_create_the_organization() {
     let frame = model::Frame {
         at: model::Timestamp(1),
         first_event: model::EventNumber(1),
@@ -271,7 +271,7 @@ fn the_first_frame_creates_the_organization() {
 }
 
 #[test]
-fn what_people_say_and_keep_outlives_a_restart_and_goes_when_it_is_taken_away() {
+fn personal_records_persist_and_can_be_removed() {
     let mut world = World::new();
     let before = world.run.view().directory.clone();
     let (user, muted, field) = (UserId(1), UserId(2), model::ProfileFieldId(1));
@@ -281,12 +281,20 @@ fn what_people_say_and_keep_outlives_a_restart_and_goes_when_it_is_taken_away() 
     let named = NamedStatus::default();
     let fragment = || "narrow/topic/\u{2615}".to_owned();
     world.run.frame(vec![
-        Fact::UserStatusSet { user, status: status.clone(), named },
-        Fact::UserMuted { user, muted, since: Some(Timestamp(7)) },
-        Fact::UserMuted { user: UserId(3), muted, since: Some(Timestamp(8)) },
-        Fact::NavigationViewSet { user, fragment: fragment(), before: None, view: view.clone() },
-        Fact::ProfileFieldsChanged(Box::new(ProfileFields { list: Vec::new(), last: field })),
-        Fact::ProfileValuesSet { user, values: vec![(field, value.clone())] },
+        Fact::Personal(PersonalFact::StatusSet { user, status: status.clone(), named }),
+        Fact::Personal(PersonalFact::Muted { user, muted, since: Some(Timestamp(7)) }),
+        Fact::Personal(PersonalFact::Muted { user: UserId(3), muted, since: Some(Timestamp(8)) }),
+        Fact::Personal(PersonalFact::NavigationViewSet {
+            user,
+            fragment: fragment(),
+            before: None,
+            view: view.clone(),
+        }),
+        Fact::Realm(RealmFact::ProfileFieldsChanged(Box::new(ProfileFields {
+            list: Vec::new(),
+            last: field,
+        }))),
+        Fact::User(UserFact::ProfileValuesSet { user, values: vec![(field, value.clone())] }),
     ]);
     let directory = &world.restart().directory;
     assert_eq!(directory.status(user).map(|status| &**status), status.as_ref());
@@ -296,24 +304,29 @@ fn what_people_say_and_keep_outlives_a_restart_and_goes_when_it_is_taken_away() 
     assert_eq!(directory.profile_fields().last, field);
     assert_eq!(directory.user(user).unwrap().profile_data.get(&field), value.as_ref());
     world.run.frame(vec![
-        Fact::UserStatusSet { user, status: None, named },
-        Fact::UserMuted { user, muted, since: None },
-        Fact::UserMuted { user: UserId(3), muted, since: None },
-        Fact::NavigationViewSet { user, fragment: fragment(), before: view, view: None },
-        Fact::ProfileFieldsChanged(Box::default()),
-        Fact::ProfileValuesSet { user, values: vec![(field, None)] },
+        Fact::Personal(PersonalFact::StatusSet { user, status: None, named }),
+        Fact::Personal(PersonalFact::Muted { user, muted, since: None }),
+        Fact::Personal(PersonalFact::Muted { user: UserId(3), muted, since: None }),
+        Fact::Personal(PersonalFact::NavigationViewSet {
+            user,
+            fragment: fragment(),
+            before: view,
+            view: None,
+        }),
+        Fact::Realm(RealmFact::ProfileFieldsChanged(Box::default())),
+        Fact::User(UserFact::ProfileValuesSet { user, values: vec![(field, None)] }),
     ]);
     assert_eq!(world.restart().directory, before);
 }
 
 #[test]
-fn jobs_outlive_a_restart_until_they_end_and_those_given_up_are_kept_to_a_bound() {
+fn jobs_persist_until_they_end_and_failed_ones_are_bounded() {
     let mut world = World::new();
     let task =
         |old: &str| Box::new(Task::Mail(MailTask::AddressChanged { user: UserId(1), old: old.into() }));
-    let added = |old: &str| Fact::JobAdded { due: Timestamp(7), task: task(old) };
+    let added = |old: &str| Fact::Job(JobFact::Added { due: Timestamp(7), task: task(old) });
     world.run.frame(vec![
-        Fact::UserMuted { user: UserId(1), muted: UserId(2), since: None },
+        Fact::Personal(PersonalFact::Muted { user: UserId(1), muted: UserId(2), since: None }),
         added("a"),
         added("b"),
     ]);
@@ -323,14 +336,14 @@ fn jobs_outlive_a_restart_until_they_end_and_those_given_up_are_kept_to_a_bound(
     assert_eq!(ids, [JobId::of(sequence, 1), JobId::of(sequence, 2)]);
     assert_eq!((jobs.get(ids[0]).unwrap().due, jobs.waiting_count(TaskKind::Mail)), (Timestamp(7), 2));
     assert_eq!(jobs.after(ids[0]).count(), 1);
-    let end = |job, outcome| Fact::JobEnded { job, outcome };
-    let gave_up = || JobOutcome::GaveUp { why: "nobody there".into() };
+    let end = |job, outcome| Fact::Job(JobFact::Ended { job, outcome });
+    let gave_up = || JobOutcome::GaveUp { why: "no route to host".into() };
     world.run.frame(vec![end(ids[0], JobOutcome::Delivered), end(ids[1], gave_up()), end(ids[0], gave_up())]);
     let jobs = &world.restart().jobs;
     assert_eq!((jobs.after(JobId(0)).count(), jobs.waiting_count(TaskKind::Mail)), (0, 0));
     let failed: Vec<_> =
         jobs.failed().map(|job| (job.id, job.failure.as_ref().unwrap().why.as_str())).collect();
-    assert_eq!(failed, [(ids[1], "nobody there")], "what ended stays as it ended");
+    assert_eq!(failed, [(ids[1], "no route to host")], "an ended job stays as it is");
     for _ in 0..JOBS_FAILED_MAX {
         world.run.frame(vec![added("c")]);
         let job = JobId::of(world.run.view().progress.sequence, 0);
@@ -342,10 +355,10 @@ fn jobs_outlive_a_restart_until_they_end_and_those_given_up_are_kept_to_a_bound(
 }
 
 #[test]
-fn a_kind_of_jobs_has_a_bound() {
+fn pending_jobs_are_bounded_by_kind() {
     let mut world = World::new();
     let task = Task::Mail(MailTask::AddressChanged { user: UserId(1), old: "a".into() });
-    let added = Fact::JobAdded { due: Timestamp(7), task: Box::new(task) };
+    let added = Fact::Job(JobFact::Added { due: Timestamp(7), task: Box::new(task) });
     for _ in 0..11 {
         world.run.frame(vec![added.clone(); JOBS_WAITING_MAX / 10]);
     }

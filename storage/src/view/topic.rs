@@ -1,5 +1,5 @@
-//! The messages of one topic. Topics are equal without regard to case, so a topic may have several spellings:
-//! it is called as its newest message says, through moves and deletions.
+//! The messages of one topic. Topics are compared without case, so a topic may have several spellings: its name is the
+//! spelling on its newest message, also after moves and deletions.
 
 use roaring::RoaringBitmap;
 use std::collections::BTreeMap;
@@ -7,11 +7,10 @@ use std::collections::BTreeMap;
 /// Messages of one topic.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TopicMessages {
-    /// As spelled on the newest message.
+    /// The spelling on the newest message.
     pub name: String,
-    /// Which.
     pub ids: RoaringBitmap,
-    /// Messages by spelling where there are several; empty where all have the one of `name`, as is usual.
+    /// Messages by spelling if there are several; empty if all are spelled like `name`.
     spellings: BTreeMap<String, RoaringBitmap>,
 }
 
@@ -24,7 +23,7 @@ impl TopicMessages {
         if self.ids.is_empty() {
             self.name.clear();
             self.name.push_str(name);
-        } else if self.keeps_spellings_with(name) {
+        } else if self.distinguishes_spellings(name) {
             if let Some(ids) = self.spellings.get_mut(name) {
                 ids.insert(id);
             } else {
@@ -37,11 +36,11 @@ impl TopicMessages {
         self.ids.insert(id);
     }
 
-    /// Adds messages that came from elsewhere.
+    /// Adds messages that were moved here.
     pub(super) fn put(&mut self, name: &str, ids: &RoaringBitmap) {
         if self.ids.is_empty() {
             name.clone_into(&mut self.name);
-        } else if self.keeps_spellings_with(name) {
+        } else if self.distinguishes_spellings(name) {
             *self.spellings.entry(name.into()).or_default() |= ids;
             if self.name != name && ids.max() > self.ids.max() {
                 self.name = name.into();
@@ -50,8 +49,8 @@ impl TopicMessages {
         self.ids |= ids;
     }
 
-    /// Whether spellings are told apart, now that one more message is called `name`.
-    fn keeps_spellings_with(&mut self, name: &str) -> bool {
+    /// Whether spellings have to be distinguished when a message spelled `name` is added.
+    fn distinguishes_spellings(&mut self, name: &str) -> bool {
         if self.spellings.is_empty() {
             if self.name == name {
                 return false;
@@ -61,7 +60,7 @@ impl TopicMessages {
         true
     }
 
-    /// Takes messages out, all of which are here, and says how they are spelled.
+    /// Removes messages, all of which are in the topic, and returns them by spelling.
     pub(super) fn take(&mut self, ids: &RoaringBitmap) -> Vec<Spelled> {
         self.ids -= ids;
         if self.spellings.is_empty() {
@@ -87,7 +86,7 @@ impl TopicMessages {
         taken
     }
 
-    /// The topic as spelled on one of its messages.
+    /// The spelling of the topic on one of its messages.
     pub fn spelling_of(&self, id: model::MessageId) -> &str {
         let spelled = self.spellings.iter().find(|(_, ids)| ids.contains(id.0));
         spelled.map_or(&self.name, |(name, _)| name)
@@ -103,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_message_names_the_topic() {
+    fn newest_message_names_the_topic() {
         let mut topic = TopicMessages::default();
         for (id, name) in [(1, "tea"), (2, "Tea"), (3, "tea"), (5, "TEA")] {
             topic.add(name, id);
@@ -115,7 +114,7 @@ mod tests {
         assert_eq!(topic.name, "Tea");
         assert_eq!(topic.spelling_of(model::MessageId(3)), "tea");
         assert_eq!(topic.take(&set(&[2, 4, 3])).len(), 2);
-        // One spelling is left: nothing is told apart any more.
+        // One spelling is left: `spellings` is empty again.
         let mut plain = TopicMessages::default();
         plain.add("tea", 1);
         assert_eq!(topic, plain);

@@ -1,21 +1,21 @@
-//! `POST /dev_fetch_api_key` and `GET /dev_list_users`: only where everybody is among friends.
+//! `POST /dev_fetch_api_key` and `GET /dev_list_users`, which only development servers offer.
 
 use crate::support::TestServer;
 use crate::support::shape::fields;
 use serde_json::json;
 
 #[tokio::test]
-async fn the_sample_organization_is_open_to_its_developers() {
-    let t = TestServer::plan().development().start().await;
-    let stranger = t.stranger();
+async fn dev_server_gives_api_keys_without_password() {
+    let t = TestServer::builder().development().start().await;
+    let anonymous = t.anonymous();
     let iago = t.user("iago");
-    let body = stranger.post("/dev_fetch_api_key", &[("username", &"iago@zulip.com")]).ok().await;
+    let body = anonymous.post("/dev_fetch_api_key", &[("username", &"iago@zulip.com")]).ok().await;
     assert_eq!(fields(&body), ["api_key", "email", "user_id"]);
     assert_eq!((&body["api_key"], &body["user_id"]), (&json!(iago.key), &json!(iago.id)));
     let password: crate::support::Params<'_> =
         &[("username", &"iago@zulip.com"), ("password", &"iago@zulip.com")];
-    assert_eq!(stranger.post("/fetch_api_key", password).ok().await["api_key"], json!(iago.key));
-    let body = stranger.get("/dev_list_users", &[]).ok().await;
+    assert_eq!(anonymous.post("/fetch_api_key", password).ok().await["api_key"], json!(iago.key));
+    let body = anonymous.get("/dev_list_users", &[]).ok().await;
     assert_eq!(fields(&body), ["direct_admins", "direct_users"]);
     let addresses = |list: &str| {
         let list = body[list].as_array().unwrap().iter();
@@ -30,8 +30,8 @@ async fn the_sample_organization_is_open_to_its_developers() {
 }
 
 #[tokio::test]
-async fn the_sample_organization_is_what_it_is_known_for() {
-    let t = TestServer::plan().development().start().await;
+async fn sample_organization_content() {
+    let t = TestServer::builder().development().start().await;
     let hamlet = t.user("hamlet");
     let state = hamlet.register().modern().await.state;
     let names = |key: &str, field: &str| {
@@ -62,17 +62,17 @@ async fn the_sample_organization_is_what_it_is_known_for() {
 }
 
 #[tokio::test]
-async fn unknown_people_and_other_servers() {
-    let t = TestServer::plan().development().start().await;
-    let answer = t.stranger().post("/dev_fetch_api_key", &[("username", &"nobody@zulip.com")]).await;
+async fn dev_fetch_api_key_errors() {
+    let t = TestServer::builder().development().start().await;
+    let answer = t.anonymous().post("/dev_fetch_api_key", &[("username", &"nobody@zulip.com")]).await;
     assert_eq!(answer.body["result"], "error", "{answer:?}");
     let missing = json!({
         "msg": "Missing 'username' argument", "code": "REQUEST_VARIABLE_MISSING", "var_name": "username"
     });
-    t.stranger().post("/dev_fetch_api_key", &[]).refused(400, missing).await;
+    t.anonymous().post("/dev_fetch_api_key", &[]).refused(400, missing).await;
     let serious = TestServer::start().await;
-    let answer = serious.stranger().post("/dev_fetch_api_key", &[("username", &"iago@zulip.com")]).await;
+    let answer = serious.anonymous().post("/dev_fetch_api_key", &[("username", &"iago@zulip.com")]).await;
     assert_eq!((answer.body["result"].clone(), answer.body.get("api_key")), (json!("error"), None));
-    let answer = serious.stranger().get("/dev_list_users", &[]).await;
+    let answer = serious.anonymous().get("/dev_list_users", &[]).await;
     assert_eq!((answer.body["result"].clone(), answer.body.get("direct_users")), (json!("error"), None));
 }

@@ -1,23 +1,24 @@
-//! Mails about logins (`enable_login_emails`).
+//! Emails about logins from new clients (`enable_login_emails`).
 
 use crate::support::smtp::SmtpServer;
-use crate::support::{Person, TestServer};
+use crate::support::{TestServer, TestUser};
+use actors::commands::CreateUser;
 use actors::{ManualClock, login};
 use model::Timestamp;
 use reqwest::Method;
 
-/// Logs in as a client does.
-async fn log_in(t: &TestServer, person: &Person, password: &str, client: &str) {
+/// Logs in with the user agent of a client.
+async fn log_in(t: &TestServer, person: &TestUser, password: &str, client: &str) {
     let request =
-        t.stranger().post("/fetch_api_key", &[("username", &person.email), ("password", &password)]);
+        t.anonymous().post("/fetch_api_key", &[("username", &person.email), ("password", &password)]);
     request.header("User-Agent", client).ok().await;
 }
 
 #[tokio::test]
-async fn people_are_told_of_a_login_from_somewhere_new_if_they_want_to_be() {
+async fn new_login_email_follows_setting() {
     let smtp = SmtpServer::start().await;
     let clock = ManualClock::new(Timestamp(1_800_000_000_000));
-    let t = TestServer::plan().clock(&clock).mail(smtp.port()).start().await;
+    let t = TestServer::builder().clock(&clock).mail(smtp.port()).start().await;
     let password = "a quite unlikely phrase";
     let user = actors::NewUser {
         email: "fortinbras@zulip.com".into(),
@@ -28,9 +29,9 @@ async fn people_are_told_of_a_login_from_somewhere_new_if_they_want_to_be() {
         timezone: "Europe/Copenhagen".into(),
         channels: Vec::new(),
     };
-    t.realm().create_user(user).await.unwrap();
+    t.realm().execute(CreateUser { user, sends_messages: false }).await.unwrap();
     let person = t.user("fortinbras");
-    // Just made: of course they log in.
+    // No email for a login right after the account was created.
     log_in(&t, &person, password, "FirstClient/1").await;
     clock.advance_secs(3600);
     log_in(&t, &person, password, "ZulipMobile/27").await;
@@ -40,7 +41,7 @@ async fn people_are_told_of_a_login_from_somewhere_new_if_they_want_to_be() {
     let text = mail.text();
     assert!(text.contains("127.0.0.1") && text.contains("Fri, 15 Jan 2027, 10:00 CET"), "{text}");
     assert!(!text.contains(&person.key) && !text.contains(password), "{text}");
-    // The same client again is no news.
+    // A second login of the same client sends no email.
     log_in(&t, &person, password, "ZulipMobile/27").await;
     person.call(Method::PATCH, "/settings", &[("enable_login_emails", &false)]).ok().await;
     log_in(&t, &person, password, "Unwanted/1").await;

@@ -1,7 +1,7 @@
-//! Mails about messages that nobody has read for a while.
+//! Missed-message emails.
 
 use crate::support::smtp::{Received, SmtpServer};
-use crate::support::{Person, TestServer};
+use crate::support::{TestServer, TestUser, wait_until};
 use actors::ManualClock;
 
 const PERIOD: u64 = 121;
@@ -16,31 +16,18 @@ impl Scene {
     async fn start() -> Self {
         let (clock, smtp) =
             (ManualClock::new(model::Timestamp(1_760_000_000_000)), SmtpServer::start().await);
-        let t = TestServer::plan().clock(&clock).mail(smtp.port()).start().await;
+        let t = TestServer::builder().clock(&clock).mail(smtp.port()).start().await;
         Self { t, clock, smtp }
     }
 
-    /// Waits until everything that was sent has been looked at: the last of it is written to `marker`, who gets a mail.
-    async fn prepared(&self, people: usize) {
-        let waiting = || {
-            self.t.realm().read(|view| {
-                let jobs = view.jobs.after(model::JobId(0));
-                jobs.map(|job| match &job.task {
-                    model::job::Task::Mail(model::job::MailTask::Missed { users, .. }) => users.len(),
-                    _ => 0,
-                })
-                .sum::<usize>()
-            })
-        };
-        let deadline = tokio::time::Instant::now() + crate::support::PATIENCE;
-        while waiting() < people {
-            assert!(tokio::time::Instant::now() < deadline, "only {} are prepared for", waiting());
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
-        assert_eq!(waiting(), people);
+    /// Waits until missed-message emails are pending for `users` users, so that all messages sent before are processed.
+    async fn prepared(&self, users: usize) {
+        let pending = || self.t.realm().directory().pending_mails().count();
+        wait_until("the missed-message emails are pending", || pending() >= users).await;
+        assert_eq!(pending(), users);
     }
 
-    /// Waits until so many mails have arrived, and gives them by recipient and subject.
+    /// Waits until `count` mails were delivered; returns recipient, subject and text, sorted.
     async fn mails(&self, count: usize) -> Vec<(String, String, String)> {
         let all: Vec<Received> = self.smtp.wait_for(count).await;
         let mut mails: Vec<_> =
@@ -50,12 +37,12 @@ impl Scene {
     }
 }
 
-async fn set(person: &Person, name: &str, value: &str) {
+async fn set(person: &TestUser, name: &str, value: &str) {
     person.patch("/settings", &[(name, &value)]).ok().await;
 }
 
 #[tokio::test]
-async fn what_is_unread_after_a_while_is_one_mail_for_each_conversation() {
+async fn missed_message_email_per_conversation() {
     let s = Scene::start().await;
     let [iago, hamlet, othello] = s.t.users(["iago", "hamlet", "othello"]);
     let channel = iago.create_channel("Verona").await;
@@ -75,7 +62,7 @@ async fn what_is_unread_after_a_while_is_one_mail_for_each_conversation() {
     assert!(mails[0].2.contains("Iago:\n@King Hamlet are you hungry?"), "{}", mails[0].2);
     assert!(mails[1].2.contains("first & foremost") && mails[1].2.contains("second"), "{}", mails[1].2);
     assert!(!mails.iter().any(|(.., text)| text.contains("read in time")), "{mails:?}");
-    // A new while begins with the next message.
+    // The next message starts another delay.
     iago.send_direct(&[&hamlet], "third").await;
     s.prepared(1).await;
     s.clock.advance_secs(PERIOD);
@@ -86,7 +73,7 @@ async fn what_is_unread_after_a_while_is_one_mail_for_each_conversation() {
 }
 
 #[tokio::test]
-async fn nobody_is_told_who_is_here_or_does_not_want_to_be() {
+async fn missed_message_email_not_sent_to_active_or_opted_out_users() {
     let s = Scene::start().await;
     let [iago, hamlet, othello, zoe] = s.t.users(["iago", "hamlet", "othello", "ZOE"]);
     hamlet.post("/users/me/presence", &[("status", &"active")]).ok().await;
@@ -100,7 +87,7 @@ async fn nobody_is_told_who_is_here_or_does_not_want_to_be() {
 }
 
 #[tokio::test]
-async fn content_stays_here_where_somebody_wants_that() {
+async fn missed_message_email_omits_content_by_setting() {
     let s = Scene::start().await;
     let [desdemona, iago, hamlet, othello] = s.t.users(["desdemona", "iago", "hamlet", "othello"]);
     set(&hamlet, "message_content_in_email_notifications", "false").await;
@@ -120,7 +107,7 @@ async fn content_stays_here_where_somebody_wants_that() {
 }
 
 #[tokio::test]
-async fn a_while_is_as_long_as_one_wants_it_and_outlives_a_restart() {
+async fn missed_message_email_delay_setting_survives_restart() {
     let Scene { t, clock, smtp } = Scene::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     set(&hamlet, "email_notifications_batching_period_seconds", "3600").await;
@@ -131,8 +118,55 @@ async fn a_while_is_as_long_as_one_wants_it_and_outlives_a_restart() {
     clock.advance_secs(3000);
     let folder = t.stop().await;
     assert!(smtp.received().is_empty());
-    let _t = TestServer::plan().on(folder).clock(&clock).mail(smtp.port()).start().await;
+    let _t = TestServer::builder().on(folder).clock(&clock).mail(smtp.port()).start().await;
     clock.advance_secs(601);
     let mails = smtp.wait_for(1).await;
     assert!(mails[0].text().contains("later"));
+}
+
+/// Unread messages that notify of nothing are not examined.
+#[tokio::test]
+async fn missed_message_email_includes_only_notifiable_messages() {
+    let s = Scene::start().await;
+    let [iago, hamlet, othello] = s.t.users(["iago", "hamlet", "othello"]);
+    let channel = iago.create_channel("Verona").with(&hamlet).with(&othello).await;
+    for number in 0..20 {
+        iago.send(&channel, "lunch", &number.to_string()).await;
+    }
+    // Once an email to another user is pending, all messages before it were processed.
+    iago.send_direct(&[&othello], "for another user").await;
+    s.prepared(1).await;
+    let mention = iago.send(&channel, "lunch", "@**King Hamlet** are you hungry?").await;
+    // A mention makes the user follow its topic, and no other topic.
+    iago.send(&channel, "supper", "later").await;
+    let direct = iago.send_direct(&[&hamlet], "are you?").await;
+    s.prepared(2).await;
+    let kept = || {
+        let directory = s.t.realm().directory();
+        let pending = directory.pending_mail(model::UserId(hamlet.id)).cloned();
+        pending.map(|mail| mail.messages.iter().map(|id| u64::from(id.0)).collect::<Vec<_>>())
+    };
+    wait_until("both messages are pending", || kept().is_none_or(|kept| kept.len() >= 2)).await;
+    assert_eq!(kept(), Some(vec![mention, direct]));
+    s.clock.advance_secs(PERIOD);
+    assert_eq!(s.mails(3).await.len(), 3);
+    assert_eq!(kept(), None);
+}
+
+#[tokio::test]
+async fn missed_message_email_includes_messages_sent_while_reader_was_active() {
+    let s = Scene::start().await;
+    let [iago, hamlet] = s.t.users(["iago", "hamlet"]);
+    iago.send_direct(&[&hamlet], "while you were away").await;
+    s.prepared(1).await;
+    hamlet.post("/users/me/presence", &[("status", &"active")]).ok().await;
+    iago.send_direct(&[&hamlet], "while you were here").await;
+    let is_kept = || {
+        let pending = s.t.realm().directory().pending_mail(model::UserId(hamlet.id)).cloned();
+        pending.is_some_and(|mail| mail.messages.len() == 2)
+    };
+    wait_until("both messages are pending", is_kept).await;
+    s.clock.advance_secs(PERIOD);
+    let mails = s.mails(1).await;
+    assert!(mails[0].2.contains("were away") && mails[0].2.contains("were here"), "{}", mails[0].2);
 }

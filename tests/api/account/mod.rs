@@ -1,4 +1,4 @@
-//! Logging in, and what a client asks before it does.
+//! Logins, server settings, and notifications of accounts.
 
 mod dev;
 mod fetch_api_key;

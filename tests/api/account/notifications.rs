@@ -1,55 +1,55 @@
-//! What phones hear of messages.
+//! Push notifications of messages.
 
+use crate::support::http_stub::{HttpStub, StubReply, StubRequest};
 use crate::support::phone::{Phone, service_url};
-use crate::support::service::{Asked, Reaction, Service};
-use crate::support::{Params, Person, TestServer};
+use crate::support::{Params, TestServer, TestUser};
 use serde_json::{Value, json};
 
-async fn start() -> (TestServer, Service) {
-    let service = Service::start().await;
-    let t = TestServer::plan().set("push.service_url", service_url(&service)).start().await;
+async fn start() -> (TestServer, HttpStub) {
+    let service = HttpStub::start().await;
+    let t = TestServer::builder().set("push.service_url", service_url(&service)).start().await;
     (t, service)
 }
 
-/// What the service is asked next, which is a notification.
-async fn notification(service: &mut Service) -> Asked {
-    let asked = service.asked().await;
+/// The next request to the push service, which must be a notification.
+async fn notification(service: &mut HttpStub) -> StubRequest {
+    let asked = service.next_request().await;
     assert_eq!(asked.path, "/api/v1/remotes/push/e2ee/notify", "{asked:?}");
     asked
 }
 
-/// Nothing was asked before something that certainly asks.
-async fn next_is(service: &mut Service, phone: &Phone, id: u64) -> Value {
-    let said = phone.reads(&notification(service).await);
+/// Asserts that the next notification is of message `id`: nothing was sent before it.
+async fn next_is(service: &mut HttpStub, phone: &Phone, id: u64) -> Value {
+    let said = phone.decrypt(&notification(service).await);
     assert_eq!((&said["type"], &said["message_id"]), (&json!("message"), &json!(id)), "{said}");
     said
 }
 
-/// Somebody who hears of everything that is written to them: what was sent before was looked at, too.
+/// A user who is notified of every direct message: once notified, all earlier messages were processed.
 struct Marker {
-    person: Person,
+    person: TestUser,
     phone: Phone,
 }
 
 impl Marker {
-    async fn register(person: &Person, service: &mut Service) -> Self {
+    async fn register(person: &TestUser, service: &mut HttpStub) -> Self {
         let phone = Phone::new(99, "fcm");
         phone.register(person, service).await;
         Self { person: person.clone(), phone }
     }
 
-    async fn reach(&self, sender: &Person, service: &mut Service) {
+    async fn reach(&self, sender: &TestUser, service: &mut HttpStub) {
         let id = sender.send_direct(&[&self.person], "marker").await;
         next_is(service, &self.phone, id).await;
     }
 }
 
-async fn set(person: &Person, name: &str, value: &str) {
+async fn set(person: &TestUser, name: &str, value: &str) {
     person.patch("/settings", &[(name, &value)]).ok().await;
 }
 
 #[tokio::test]
-async fn direct_messages_say_all_that_a_phone_shows() {
+async fn push_notification_payload_of_direct_message() {
     let (t, mut service) = start().await;
     let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
     let phone = Phone::new(1, "fcm");
@@ -75,13 +75,13 @@ async fn direct_messages_say_all_that_a_phone_shows() {
     assert_eq!((&said["sender_id"], &said["sender_full_name"]), (&json!(iago.id), &json!("Iago")));
     assert_eq!((&said["recipient_type"], &said["user_id"]), (&json!("direct"), &json!(hamlet.id)));
     assert!(said["sender_avatar_url"].as_str().unwrap().starts_with("http"), "{said}");
-    // Of a group, who is in it.
+    // A group direct message lists its participants.
     let id = iago.send_direct(&[&hamlet, &othello], "both").await;
     let said = next_is(&mut service, &phone, id).await;
     let mut people = [iago.id, hamlet.id, othello.id];
     people.sort_unstable();
     assert_eq!(said["pm_users"], people.map(|id| id.to_string()).join(","));
-    // One's own words are no news, nor is what one writes to oneself.
+    // No notification of one's own messages, nor of messages to oneself.
     hamlet.send_direct(&[&iago], "yes").await;
     hamlet.send_direct(&[&hamlet], "note").await;
     let id = othello.send_direct(&[&hamlet], "next").await;
@@ -89,7 +89,7 @@ async fn direct_messages_say_all_that_a_phone_shows() {
 }
 
 #[tokio::test]
-async fn channels_notify_of_what_is_meant_for_somebody() {
+async fn push_notification_triggers_in_channels() {
     let (t, mut service) = start().await;
     let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
     let channel = iago.create_channel("Verona").await;
@@ -105,7 +105,7 @@ async fn channels_notify_of_what_is_meant_for_somebody() {
     assert_eq!((&said["channel_id"], &said["topic"]), (&json!(channel.id), &json!("t")));
     assert_eq!(said["content"], "hey @King Hamlet");
     assert!(said.get("mentioned_user_group_id").is_none(), "{said}");
-    // Being mentioned makes one follow.
+    // A mention makes the user follow the topic.
     let id = iago.send(&channel, "t", "so?").await;
     next_is(&mut service, &phone, id).await;
     set(&hamlet, "enable_followed_topic_push_notifications", "false").await;
@@ -130,7 +130,7 @@ async fn channels_notify_of_what_is_meant_for_somebody() {
 }
 
 #[tokio::test]
-async fn settings_presence_and_muting_are_respected() {
+async fn push_notification_respects_settings_presence_and_muting() {
     let (t, mut service) = start().await;
     let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
     let phone = Phone::new(1, "fcm");
@@ -148,8 +148,8 @@ async fn settings_presence_and_muting_are_respected() {
     marker.reach(&iago, &mut service).await;
     set(&hamlet, "enable_online_push_notifications", "true").await;
     hamlet.post(&format!("/users/me/muted_users/{}", iago.id), &[]).ok().await;
-    // What their phone showed of the one who is muted goes with it.
-    let said = phone.reads(&notification(&mut service).await);
+    // Muting a user removes the notifications of their messages.
+    let said = phone.decrypt(&notification(&mut service).await);
     assert_eq!((&said["type"], &said["message_ids"]), (&json!("remove"), &json!([id])));
     iago.send_direct(&[&hamlet], "muted").await;
     let id = othello.send_direct(&[&hamlet], "not muted").await;
@@ -157,7 +157,7 @@ async fn settings_presence_and_muting_are_respected() {
 }
 
 #[tokio::test]
-async fn what_is_read_leaves_the_phone() {
+async fn push_notification_removed_when_read() {
     let (t, mut service) = start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let phone = Phone::new(1, "fcm");
@@ -166,65 +166,65 @@ async fn what_is_read_leaves_the_phone() {
     next_is(&mut service, &phone, first).await;
     let second = iago.send_direct(&[&hamlet], "two").await;
     next_is(&mut service, &phone, second).await;
-    t.outbox_is_empty().await;
+    t.wait_for_empty_push_outbox().await;
     hamlet.flag("add", "read", &[first, second]).await;
     let asked = notification(&mut service).await;
     assert_eq!(asked.json()["push_requests"][0]["fcm_priority"], "normal");
-    let said = phone.reads(&asked);
+    let said = phone.decrypt(&asked);
     let keys: Vec<&String> = said.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["message_ids", "realm_name", "realm_url", "type", "user_id"]);
     assert_eq!((&said["type"], &said["message_ids"]), (&json!("remove"), &json!([first, second])));
-    // What is deleted, too.
+    // Deleting a message removes its notification, too.
     let third = iago.send_direct(&[&hamlet], "three").await;
     next_is(&mut service, &phone, third).await;
-    t.outbox_is_empty().await;
+    t.wait_for_empty_push_outbox().await;
     iago.delete(&format!("/messages/{third}"), &[]).ok().await;
-    let said = phone.reads(&notification(&mut service).await);
+    let said = phone.decrypt(&notification(&mut service).await);
     assert_eq!((&said["type"], &said["message_ids"]), (&json!("remove"), &json!([third])));
 }
 
 #[tokio::test]
-async fn what_was_read_before_it_could_be_delivered_is_no_news() {
+async fn push_notification_skipped_when_read_before_delivery() {
     let (t, mut service) = start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let phone = Phone::new(1, "fcm");
     phone.register(&hamlet, &mut service).await;
-    service.then(Reaction::Refuse(503, ""));
+    service.reply_next(StubReply::Status(503, ""));
     let read = iago.send_direct(&[&hamlet], "read in time").await;
     next_is(&mut service, &phone, read).await;
     hamlet.flag("add", "read", &[read]).await;
-    // Neither shown nor taken away.
-    t.outbox_is_empty().await;
-    assert!(service.already().is_empty());
+    // Neither shown nor removed.
+    t.wait_for_empty_push_outbox().await;
+    assert!(service.take_received().is_empty());
     let id = iago.send_direct(&[&hamlet], "next").await;
     next_is(&mut service, &phone, id).await;
 }
 
 #[tokio::test]
-async fn a_service_that_fails_is_asked_again_and_holds_up_nobody() {
+async fn push_service_failure_is_retried_without_blocking_others() {
     let (t, mut service) = start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let phone = Phone::new(1, "fcm");
     phone.register(&hamlet, &mut service).await;
     for _ in 0..2 {
-        service.then(Reaction::Refuse(500, ""));
+        service.reply_next(StubReply::Status(500, ""));
     }
     let id = iago.send_direct(&[&hamlet], "insistent").await;
     for _ in 0..3 {
         next_is(&mut service, &phone, id).await;
     }
-    // A phone on which the app is gone hears no more.
-    service.then(Reaction::json(&json!({ "delete_device_ids": [phone.service_id] })));
+    // The push service reports that the app was uninstalled; the device gets no more notifications.
+    service.reply_next(StubReply::json(&json!({ "delete_device_ids": [phone.service_id] })));
     let id = iago.send_direct(&[&hamlet], "last").await;
     next_is(&mut service, &phone, id).await;
-    t.outbox_is_empty().await;
-    iago.send_direct(&[&hamlet], "to nobody").await;
+    t.wait_for_empty_push_outbox().await;
+    iago.send_direct(&[&hamlet], "to a removed device").await;
     let state = hamlet.register().await.state.clone();
     assert_eq!(state["push_devices"]["1"]["status"], "failed");
 }
 
 #[tokio::test]
-async fn an_edit_notifies_those_whom_it_mentions_first() {
+async fn push_notification_for_mention_added_by_edit() {
     let (t, mut service) = start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("Verona").await;
@@ -240,15 +240,15 @@ async fn an_edit_notifies_those_whom_it_mentions_first() {
 }
 
 #[tokio::test]
-async fn phones_of_the_older_way_hear_of_messages_too() {
+async fn push_notification_to_legacy_tokens() {
     let (t, mut service) = start().await;
     let [desdemona, iago, hamlet] = t.users(["desdemona", "iago", "hamlet"]);
     let channel = iago.create_channel("Verona").await;
     hamlet.subscribe(&channel).await;
     hamlet.post("/users/me/android_gcm_reg_id", &[("token", &"android-token")]).ok().await;
-    assert_eq!(service.asked().await.path, "/api/v1/remotes/push/register");
+    assert_eq!(service.next_request().await.path, "/api/v1/remotes/push/register");
     let id = iago.send(&channel, "t", "hey @**King Hamlet**").await;
-    let asked = service.asked().await;
+    let asked = service.next_request().await;
     assert_eq!(asked.path, "/api/v1/remotes/push/notify");
     let said = asked.json();
     assert_eq!((&said["android_devices"], &said["apple_devices"]), (&json!(["android-token"]), &json!([])));
@@ -257,7 +257,7 @@ async fn phones_of_the_older_way_hear_of_messages_too() {
     assert_eq!((&google["content"], &google["stream"]), (&json!("hey @King Hamlet"), &json!("Verona")));
     desdemona.patch("/realm", &[("require_e2ee_push_notifications", &"true")]).ok().await;
     iago.send_direct(&[&hamlet], "a secret").await;
-    let asked = service.asked().await;
+    let asked = service.next_request().await;
     assert!(!asked.body.contains("a secret"), "{}", asked.body);
     assert_eq!(asked.json()["gcm_payload"]["content"], "New message");
 }

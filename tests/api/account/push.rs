@@ -1,8 +1,8 @@
-//! Registering phones for notifications, and trying them.
+//! Registering devices for push notifications, and test notifications.
 
+use crate::support::http_stub::{HttpStub, StubReply};
 use crate::support::phone::{Phone, service_url};
-use crate::support::service::{Reaction, Service};
-use crate::support::{Params, Person, TestServer};
+use crate::support::{Param, Params, TestServer, TestUser};
 use serde_json::{Value, json};
 
 const APPLE: &str = "/users/me/apns_device_token";
@@ -18,37 +18,37 @@ fn error(code: &str, msg: &str) -> Value {
     json!({ "result": "error", "msg": msg, "code": code })
 }
 
-/// A server with a push service of its own.
-async fn start() -> (TestServer, Service) {
-    let service = Service::start().await;
-    let plan = TestServer::plan().set("push.service_url", service_url(&service));
+/// Starts a server with a stub as its push service.
+async fn start() -> (TestServer, HttpStub) {
+    let service = HttpStub::start().await;
+    let plan = TestServer::builder().set("push.service_url", service_url(&service));
     (plan.set("push.org_id", "acme").set("push.org_key", "quite-secret").start().await, service)
 }
 
-async fn devices(person: &Person) -> Value {
+async fn devices(person: &TestUser) -> Value {
     person.register().await.state["push_devices"].clone()
 }
 
 #[tokio::test]
-async fn phones_of_the_older_way_come_and_go() {
+async fn legacy_push_token_add_and_remove() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let apple: Params<'_> = &[("token", &"c0ffee"), ("appid", &"org.zulip.Zulip")];
     hamlet.post(APPLE, apple).ok().await;
     hamlet.post(APPLE, &[("token", &"C0FFEE"), ("appid", &"org.zulip.Zulip")]).ok().await;
     hamlet.post(GOOGLE, &[("token", &"android-token")]).ok().await;
-    // The same token twice is one phone, whatever the case; another kind is another phone.
+    // The same token is one device, whatever its case; a token of another kind is another device.
     hamlet.delete(GOOGLE, &[("token", &"c0ffee")]).refused(400, bad("Token does not exist")).await;
     hamlet.delete(APPLE, &[("token", &"C0ffee")]).ok().await;
     hamlet.delete(APPLE, &[("token", &"c0ffee")]).refused(400, bad("Token does not exist")).await;
-    // Somebody else's phone is nobody's business.
+    // The devices of other users cannot be removed.
     let othello = t.user("othello");
     othello.delete(GOOGLE, &[("token", &"android-token")]).refused(400, bad("Token does not exist")).await;
     hamlet.delete(GOOGLE, &[("token", &"Android-Token")]).ok().await;
 }
 
 #[tokio::test]
-async fn tokens_and_apps_have_a_form() {
+async fn legacy_push_token_format_errors() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let long = "a".repeat(4097);
@@ -73,7 +73,7 @@ async fn tokens_and_apps_have_a_form() {
 }
 
 #[tokio::test]
-async fn a_phone_is_pending_until_the_service_knows_it() {
+async fn push_device_is_pending_until_registered_with_service() {
     let (t, mut service) = start().await;
     let hamlet = t.user("hamlet");
     let phone = Phone::new(42, "fcm");
@@ -82,10 +82,10 @@ async fn a_phone_is_pending_until_the_service_knows_it() {
         hamlet.register().events(&["push_device"]).await,
         t.user("othello").register().events(&["push_device"]).await,
     );
-    service.then(Reaction::Refuse(503, ""));
-    service.then(Reaction::json(&json!({ "device_id": phone.service_id })));
-    phone.ask(&hamlet).await;
-    let asked = service.asked().await;
+    service.reply_next(StubReply::Status(503, ""));
+    service.reply_next(StubReply::json(&json!({ "device_id": phone.service_id })));
+    phone.request_registration(&hamlet).await;
+    let asked = service.next_request().await;
     assert_eq!(asked.headers["authorization"], "Basic YWNtZTpxdWl0ZS1zZWNyZXQ=");
     for (name, value) in [
         ("push_account_id", "42"),
@@ -97,44 +97,44 @@ async fn a_phone_is_pending_until_the_service_knows_it() {
     let uuid = asked.field("realm_uuid");
     assert_eq!((uuid.len(), &uuid[14..15]), (36, "4"), "{uuid}");
     assert_eq!(devices(&hamlet).await, json!({ "42": { "status": "pending", "error_code": null } }));
-    assert_eq!(phone.status(&mut queue).await, "pending");
-    assert_eq!(phone.status(&mut queue).await, "active");
+    assert_eq!(phone.next_status(&mut queue).await, "pending");
+    assert_eq!(phone.next_status(&mut queue).await, "active");
     assert_eq!(devices(&hamlet).await, json!({ "42": { "status": "active", "error_code": null } }));
-    assert_eq!(service.asked().await.field("realm_uuid"), uuid);
-    // Once more changes nothing, and asks nobody.
-    phone.ask(&hamlet).await;
+    assert_eq!(service.next_request().await.field("realm_uuid"), uuid);
+    // Repeating the registration changes nothing and sends no request.
+    phone.request_registration(&hamlet).await;
     assert_eq!(queue.now().await, [] as [Value; 0]);
-    assert!(service.already().is_empty());
+    assert!(service.take_received().is_empty());
     assert_eq!(others.now().await, [] as [Value; 0]);
     assert_eq!(devices(&t.user("othello")).await, json!({}));
 }
 
 #[tokio::test]
-async fn what_the_service_refuses_can_be_tried_again() {
+async fn push_device_registration_can_be_retried_after_service_error() {
     let (t, mut service) = start().await;
     let hamlet = t.user("hamlet");
     let phone = Phone::new(7, "apns");
-    for (reaction, code) in [
-        (Reaction::Refuse(400, r#"{"code":"REQUEST_EXPIRED"}"#), "REQUEST_EXPIRED"),
-        (Reaction::Refuse(400, r#"{"code":"INVALID_BOUNCER_PUBLIC_KEY"}"#), "INVALID_BOUNCER_PUBLIC_KEY"),
-        (Reaction::Refuse(400, "<html>"), "BAD_REQUEST"),
-        (Reaction::Refuse(403, r#"{"code":"MISSING_REMOTE_REALM"}"#), "ADMIN_ACTION_REQUIRED"),
+    for (reply, code) in [
+        (StubReply::Status(400, r#"{"code":"REQUEST_EXPIRED"}"#), "REQUEST_EXPIRED"),
+        (StubReply::Status(400, r#"{"code":"INVALID_BOUNCER_PUBLIC_KEY"}"#), "INVALID_BOUNCER_PUBLIC_KEY"),
+        (StubReply::Status(400, "<html>"), "BAD_REQUEST"),
+        (StubReply::Status(403, r#"{"code":"MISSING_REMOTE_REALM"}"#), "ADMIN_ACTION_REQUIRED"),
     ] {
-        service.then(reaction);
+        service.reply_next(reply);
         let mut queue = hamlet.register().events(&["push_device"]).await;
-        phone.ask(&hamlet).await;
-        assert_eq!(phone.status(&mut queue).await, "pending");
+        phone.request_registration(&hamlet).await;
+        assert_eq!(phone.next_status(&mut queue).await, "pending");
         let event = queue.next().await;
         assert_eq!((&event["status"], &event["error_code"]), (&json!("failed"), &json!(code)));
         assert_eq!(devices(&hamlet).await, json!({ "7": { "status": "failed", "error_code": code } }));
-        service.asked().await;
+        service.next_request().await;
     }
     phone.register(&hamlet, &mut service).await;
     assert_eq!(devices(&hamlet).await, json!({ "7": { "status": "active", "error_code": null } }));
 }
 
 #[tokio::test]
-async fn what_a_phone_says_of_itself_has_a_form() {
+async fn push_device_registration_parameter_errors() {
     let (t, _service) = start().await;
     let hamlet = t.user("hamlet");
     let key = Phone::new(1, "fcm").push_key();
@@ -157,7 +157,7 @@ async fn what_a_phone_says_of_itself_has_a_form() {
         ("push_key", &key.replace("MQ", "Mg"), "Invalid `push_key`"),
     ] {
         let given = with(name, value);
-        let given: Vec<(&str, &(dyn std::fmt::Display + Sync))> =
+        let given: Vec<Param<'_>> =
             given.iter().map(|(name, value)| (*name, value as &(dyn std::fmt::Display + Sync))).collect();
         hamlet.post("/mobile_push/register", &given).refused(400, bad(msg)).await;
     }
@@ -165,7 +165,7 @@ async fn what_a_phone_says_of_itself_has_a_form() {
 }
 
 #[tokio::test]
-async fn without_a_service_there_is_nothing_to_register_with() {
+async fn push_registration_without_service_is_error() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let key = Phone::new(1, "fcm").push_key();
@@ -179,17 +179,17 @@ async fn without_a_service_there_is_nothing_to_register_with() {
     let refusal =
         error("PUSH_SERVICE_NOT_CONFIGURED", "Server is not configured to use push notification service.");
     hamlet.post("/mobile_push/register", given).refused(400, refusal).await;
-    let settings = t.stranger().get("/server_settings", &[]).ok().await;
+    let settings = t.anonymous().get("/server_settings", &[]).ok().await;
     assert_eq!(settings["push_notifications_enabled"], false);
     let (t, _service) = start().await;
-    let settings = t.stranger().get("/server_settings", &[]).ok().await;
+    let settings = t.anonymous().get("/server_settings", &[]).ok().await;
     assert_eq!(settings["push_notifications_enabled"], true);
     let state = t.user("hamlet").register().await.state.clone();
     assert_eq!(state["realm_push_notifications_enabled"], true);
 }
 
 #[tokio::test]
-async fn a_test_reaches_the_phones_that_are_meant() {
+async fn test_notification_reaches_selected_devices() {
     let (t, mut service) = start().await;
     let hamlet = t.user("hamlet");
     let none = error("NO_ACTIVE_PUSH_DEVICE", "No active registered push device");
@@ -200,8 +200,8 @@ async fn a_test_reaches_the_phones_that_are_meant() {
     hamlet.post(TEST, &[("push_account_id", &"3")]).refused(400, none.clone()).await;
     t.user("othello").post(TEST, &[("push_account_id", &"1")]).refused(400, none).await;
     hamlet.post(TEST, &[("push_account_id", &"2")]).ok().await;
-    let asked = service.asked().await;
-    let said = apple.reads(&asked);
+    let asked = service.next_request().await;
+    let said = apple.decrypt(&asked);
     assert_eq!(asked.json()["push_requests"].as_array().unwrap().len(), 1);
     let keys: Vec<&String> = said.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["realm_name", "realm_url", "time", "type", "user_id"]);
@@ -211,9 +211,9 @@ async fn a_test_reaches_the_phones_that_are_meant() {
     );
     assert_eq!(said["realm_url"], *t.url);
     hamlet.post(TEST, &[]).ok().await;
-    let asked = service.asked().await;
+    let asked = service.next_request().await;
     assert_eq!(
-        (google.reads(&asked)["type"].clone(), apple.reads(&asked)["type"].clone()),
+        (google.decrypt(&asked)["type"].clone(), apple.decrypt(&asked)["type"].clone()),
         (json!("test"), json!("test"))
     );
     assert_eq!(asked.json()["push_requests"][0]["fcm_priority"], "high");
@@ -221,7 +221,7 @@ async fn a_test_reaches_the_phones_that_are_meant() {
 }
 
 #[tokio::test]
-async fn a_test_says_what_is_wrong() {
+async fn test_notification_errors() {
     let (t, mut service) = start().await;
     let hamlet = t.user("hamlet");
     Phone::new(1, "fcm").register(&hamlet, &mut service).await;
@@ -232,46 +232,46 @@ async fn a_test_says_what_is_wrong() {
     for (status, body) in
         [(401, "{}"), (403, r#"{"code":"MISSING_REMOTE_REALM"}"#), (400, "nonsense"), (404, "")]
     {
-        service.then(Reaction::Refuse(status, body));
+        service.reply_next(StubReply::Status(status, body));
         hamlet.post(TEST, &[]).refused(403, action.clone()).await;
     }
     let broken = error(
         "INTERNAL_SERVER_ERROR_ON_BOUNCER",
         "Internal server error on Zulip push notification service, retry later.",
     );
-    for reaction in
-        [Reaction::Refuse(500, ""), Reaction::Refuse(503, "{}"), Reaction::Say("<html>".to_owned())]
+    for reply in
+        [StubReply::Status(500, ""), StubReply::Status(503, "{}"), StubReply::Ok("<html>".to_owned())]
     {
-        service.then(reaction);
+        service.reply_next(reply);
         hamlet.post(TEST, &[]).refused(502, broken.clone()).await;
     }
     let unreachable = error(
         "FAILED_TO_CONNECT_BOUNCER",
         "Network error while connecting to Zulip push notification service.",
     );
-    service.then(Reaction::BreakOff);
+    service.reply_next(StubReply::Disconnect);
     hamlet.post(TEST, &[]).refused(502, unreachable.clone()).await;
-    // The app is gone from the phone.
-    service.then(Reaction::json(&json!({ "delete_device_ids": [1001] })));
+    // The app was uninstalled.
+    service.reply_next(StubReply::json(&json!({ "delete_device_ids": [1001] })));
     let none = error("NO_ACTIVE_PUSH_DEVICE", "No active registered push device");
     hamlet.post(TEST, &[]).refused(400, none.clone()).await;
     hamlet.post(TEST, &[]).refused(400, none).await;
     let code = "INVALID_REMOTE_PUSH_DEVICE_TOKEN";
     assert_eq!(devices(&hamlet).await, json!({ "1": { "status": "failed", "error_code": code } }));
     Phone::new(1, "fcm").register(&hamlet, &mut service).await;
-    // The service itself is gone.
+    // The push service is unreachable.
     drop(service);
     hamlet.post(TEST, &[]).refused(502, unreachable).await;
 }
 
 #[tokio::test]
-async fn a_service_that_says_nothing_is_not_waited_for() {
-    let mut service = Service::start().await;
-    let plan = TestServer::plan().set("push.service_url", service_url(&service));
+async fn test_notification_times_out_on_hanging_service() {
+    let mut service = HttpStub::start().await;
+    let plan = TestServer::builder().set("push.service_url", service_url(&service));
     let t = plan.set("push.request_secs_max", 1).start().await;
     let hamlet = t.user("hamlet");
     Phone::new(1, "fcm").register(&hamlet, &mut service).await;
-    service.then(Reaction::Hang);
+    service.reply_next(StubReply::Hang);
     let unreachable = error(
         "FAILED_TO_CONNECT_BOUNCER",
         "Network error while connecting to Zulip push notification service.",
@@ -280,25 +280,25 @@ async fn a_service_that_says_nothing_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn phones_of_the_older_way_are_tried_one_by_one() {
+async fn test_notification_to_legacy_tokens() {
     let (t, mut service) = start().await;
     let hamlet = t.user("hamlet");
-    // Nobody to tell is no error, unless somebody was named.
+    // Having no device is an error only if a token was named.
     hamlet.post(OLD_TEST, &[]).ok().await;
     let unknown = error("INVALID_PUSH_DEVICE_TOKEN", "Device not recognized");
     hamlet.post(OLD_TEST, &[("token", &"android-token")]).refused(400, unknown.clone()).await;
     hamlet.post(GOOGLE, &[("token", &"android-token")]).ok().await;
-    let asked = service.asked().await;
+    let asked = service.next_request().await;
     assert_eq!(asked.path, "/api/v1/remotes/push/register");
     assert_eq!((asked.field("token"), asked.field("token_kind")), ("android-token".into(), "2".into()));
     t.user("othello").post(OLD_TEST, &[("token", &"android-token")]).refused(400, unknown).await;
     hamlet.post(OLD_TEST, &[("token", &"android-token")]).ok().await;
-    let asked = service.asked().await;
+    let asked = service.next_request().await;
     assert_eq!(asked.path, "/api/v1/remotes/push/test_notification");
     let said = asked.json();
     assert_eq!((&said["token"], &said["token_kind"]), (&json!("android-token"), &json!(2)));
     assert_eq!(said["base_payload"]["user_id"], hamlet.id);
-    service.then(Reaction::Refuse(400, r#"{"code":"INVALID_REMOTE_PUSH_DEVICE_TOKEN"}"#));
+    service.reply_next(StubReply::Status(400, r#"{"code":"INVALID_REMOTE_PUSH_DEVICE_TOKEN"}"#));
     let gone = error("INVALID_REMOTE_PUSH_DEVICE_TOKEN", "Device not recognized by the push bouncer");
     hamlet.post(OLD_TEST, &[]).refused(400, gone).await;
 }

@@ -5,9 +5,9 @@ use crate::support::{TestServer, people};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn what_a_client_learns_before_it_logs_in() {
+async fn server_settings_content() {
     let t = TestServer::start().await;
-    let body = t.stranger().get("/server_settings", &[]).ok().await;
+    let body = t.anonymous().get("/server_settings", &[]).ok().await;
     let expected = words(
         "authentication_methods email_auth_enabled external_authentication_methods is_incompatible \
          push_notifications_enabled realm_description realm_icon realm_name realm_uri realm_url \
@@ -31,26 +31,26 @@ async fn what_a_client_learns_before_it_logs_in() {
 }
 
 #[tokio::test]
-async fn a_host_without_an_organization_knows_no_name() {
+async fn server_settings_without_realm_at_host() {
     let t = TestServer::start().await;
     people::create_second(t.server(), "acme").await;
-    let call = t.stranger().get("/server_settings", &[]).header("Host", "nowhere.localhost");
+    let call = t.anonymous().get("/server_settings", &[]).header("Host", "nowhere.localhost");
     let body = call.ok().await;
     for key in ["realm_name", "realm_url", "realm_icon", "realm_description"] {
         assert_eq!(body.get(key), None::<&Value>, "{key}");
     }
     assert_eq!(body["realm_web_public_access_enabled"], false);
-    let call = t.stranger().get("/server_settings", &[]).header("Host", "acme.localhost");
+    let call = t.anonymous().get("/server_settings", &[]).header("Host", "acme.localhost");
     assert_eq!(call.ok().await["realm_name"], "Another one");
 }
 
-/// Clients offer to look around without an account where there is something to see.
+/// With a web-public channel, clients offer to view the organization without an account.
 #[tokio::test]
-async fn the_world_is_let_in_where_a_channel_is_open_to_it() {
+async fn server_settings_web_public_streams_enabled() {
     let t = TestServer::start().await;
     let desdemona = t.user("desdemona");
     let is_open = async || {
-        let body = t.stranger().get("/server_settings", &[]).ok().await;
+        let body = t.anonymous().get("/server_settings", &[]).ok().await;
         body["realm_web_public_access_enabled"] == true
     };
     desdemona.patch("/realm", &[("enable_spectator_access", &true)]).ok().await;
@@ -72,8 +72,8 @@ async fn the_world_is_let_in_where_a_channel_is_open_to_it() {
 }
 
 #[tokio::test]
-async fn credentials_are_not_needed_nor_looked_at() {
+async fn server_settings_ignores_credentials() {
     let t = TestServer::start().await;
-    let wrong = crate::support::Person { key: "x".to_owned(), ..t.user("iago") };
+    let wrong = crate::support::TestUser { key: "x".to_owned(), ..t.user("iago") };
     wrong.get("/server_settings", &[]).ok().await;
 }

@@ -1,25 +1,25 @@
-//! Outgoing webhooks: what services are asked, and what becomes of their answers.
+//! Outgoing webhooks: the requests to the service, and what becomes of its replies.
 
 use super::{make, make_outgoing, next_message, shown, start};
 use crate::support::shape::fields;
-use crate::support::{Person, Reaction, Service};
-use serde_json::{Value, json};
+use crate::support::{HttpStub, StubReply, TestUser};
+use serde_json::json;
 
-fn mention(bot: &Person, text: &str) -> String {
+fn mention(bot: &TestUser, text: &str) -> String {
     format!("@**{}** {text}", bot.full_name)
 }
 
 #[tokio::test]
-async fn a_mention_in_a_channel() {
+async fn outgoing_webhook_request_for_channel_mention() {
     let t = start().await;
     let [hamlet, othello] = t.users(["hamlet", "othello"]);
-    let mut service = Service::start().await;
+    let mut service = HttpStub::start().await;
     let bot = make_outgoing(&hamlet, &service, 1).await;
     let channel = othello.create_channel("Verona").with(&hamlet).await;
     let mut queue = othello.register().events(&["message"]).await;
-    service.then(Reaction::json(&json!({"content": "*four*"})));
+    service.reply_next(StubReply::json(&json!({"content": "*four*"})));
     let id = othello.send(&channel, "numbers", &mention(&bot, "two and **two**?")).await;
-    let asked = service.asked().await;
+    let asked = service.next_request().await;
     assert_eq!(asked.path, "/hook");
     assert_eq!(asked.headers["content-type"], "application/json");
     assert!(!asked.headers["idempotency-key"].is_empty());
@@ -47,15 +47,15 @@ async fn a_mention_in_a_channel() {
 }
 
 #[tokio::test]
-async fn direct_messages_and_the_older_name_of_an_answer() {
+async fn outgoing_webhook_for_direct_message_and_response_string() {
     let t = start().await;
     let [hamlet, othello] = t.users(["hamlet", "othello"]);
-    let mut service = Service::start().await;
+    let mut service = HttpStub::start().await;
     let bot = make_outgoing(&hamlet, &service, 1).await;
     let mut queue = othello.register().events(&["message"]).await;
-    service.then(Reaction::json(&json!({"response_string": "hello"})));
+    service.reply_next(StubReply::json(&json!({"response_string": "hello"})));
     othello.send_direct(&[&hamlet, &bot], "who is there?").await;
-    let body = service.asked().await.json();
+    let body = service.next_request().await.json();
     assert_eq!((&body["trigger"], &body["data"]), (&json!("direct_message"), &json!("who is there?")));
     assert_eq!(body["message"]["type"], "private");
     let reply = next_message(&mut queue, &othello).await;
@@ -72,40 +72,40 @@ async fn direct_messages_and_the_older_name_of_an_answer() {
 }
 
 #[tokio::test]
-async fn what_no_answer_comes_of() {
+async fn outgoing_webhook_replies_that_send_no_message() {
     let t = start().await;
     let [hamlet, othello] = t.users(["hamlet", "othello"]);
-    let mut service = Service::start().await;
+    let mut service = HttpStub::start().await;
     let bot = make_outgoing(&hamlet, &service, 1).await;
     let mut queue = othello.register().events(&["message"]).await;
     for silent in [
-        Reaction::json(&json!({"response_not_required": true, "content": "not this"})),
-        Reaction::json(&json!({})),
-        Reaction::json(&json!("")),
-        Reaction::json(&json!({"content": "   "})),
+        StubReply::json(&json!({"response_not_required": true, "content": "not this"})),
+        StubReply::json(&json!({})),
+        StubReply::json(&json!("")),
+        StubReply::json(&json!({"content": "   "})),
     ] {
-        service.then(silent);
+        service.reply_next(silent);
         othello.send_direct(&[&bot], "well?").await;
-        service.asked().await;
+        service.next_request().await;
     }
-    service.then(Reaction::json(&json!({"content": "this"})));
+    service.reply_next(StubReply::json(&json!({"content": "this"})));
     othello.send_direct(&[&bot], "well?").await;
-    // The first that anybody hears is the last answer.
+    // Each of these sent nothing, so the first message after them is the reply to the last request.
     assert_eq!(next_message(&mut queue, &othello).await["content"], "this");
     assert_eq!(othello.messages(json!([{"operator": "sender", "operand": bot.id}])).await.len(), 1);
 }
 
 #[tokio::test]
-async fn the_form_of_the_other_chat_server() {
+async fn outgoing_webhook_slack_format() {
     let t = start().await;
     let [hamlet, othello] = t.users(["hamlet", "othello"]);
-    let mut service = Service::start().await;
+    let mut service = HttpStub::start().await;
     let bot = make_outgoing(&hamlet, &service, 2).await;
     let channel = othello.create_channel("Verona").await;
     let mut queue = othello.register().events(&["message"]).await;
-    service.then(Reaction::json(&json!({"text": "from over there"})));
+    service.reply_next(StubReply::json(&json!({"text": "from over there"})));
     othello.send(&channel, "t", &mention(&bot, "hi")).await;
-    let asked = service.asked().await;
+    let asked = service.next_request().await;
     assert_eq!(asked.headers["content-type"], "application/x-www-form-urlencoded");
     for (name, value) in [
         ("channel_id", format!("C{}", channel.id)),
@@ -121,66 +121,65 @@ async fn the_form_of_the_other_chat_server() {
     assert_eq!(asked.field("timestamp"), asked.field("thread_ts"));
     assert_eq!(asked.field("token").len(), 32);
     assert_eq!(next_message(&mut queue, &othello).await["content"], "from over there");
-    // It has no form for conversations between people, which the owner is told.
+    // The Slack format has no direct messages; the owner is notified of that.
     let mut queue = hamlet.register().events(&["message"]).await;
     othello.send_direct(&[&bot], "psst").await;
     let notice = next_message(&mut queue, &othello).await;
     assert!(notice["content"].as_str().unwrap().contains("don't support direct messages"), "{notice}");
-    assert!(service.already().is_empty());
+    assert!(service.take_received().is_empty());
 }
 
-/// What is sent after them is asked about first if they are not.
+/// Each case is followed by a message that triggers the webhook, which must be the first request.
 #[tokio::test]
-async fn who_is_not_asked() {
+async fn outgoing_webhook_not_triggered() {
     let t = start().await;
     let [hamlet, othello] = t.users(["hamlet", "othello"]);
-    let mut service = Service::start().await;
+    let mut service = HttpStub::start().await;
     let bot = make_outgoing(&hamlet, &service, 1).await;
     let (helper, _) = make(&othello, "helper", &[]).await;
     let public = othello.create_channel("Verona").with(&hamlet).await;
     let secret = othello.create_channel("secret").private().await;
-    othello.send(&public, "t", "nobody in particular").await;
+    othello.send(&public, "t", "no mention").await;
     othello.send(&public, "t", &format!("@_**{}** silently", bot.full_name)).await;
     othello.send(&public, "t", &format!("`@**{}**` quoted", bot.full_name)).await;
     othello.send(&secret, "t", &mention(&bot, "where it cannot read")).await;
-    // Bots do not talk to each other for ever.
+    // Bots do not trigger each other.
     helper.send(&public, "t", &mention(&bot, "from a bot")).await;
     helper.send_direct(&[&bot], "from a bot").await;
     othello.send(&public, "t", &mention(&bot, "at last")).await;
-    assert_eq!(service.asked().await.json()["data"], json!(mention(&bot, "at last")));
-    // A retired bot is not asked; one that is made anew is.
+    assert_eq!(service.next_request().await.json()["data"], json!(mention(&bot, "at last")));
+    // A deactivated bot is not triggered; one created afterwards is.
     hamlet.delete(&format!("/bots/{}", bot.id), &[]).ok().await;
     othello.send(&public, "t", &mention(&bot, "too late")).await;
     let anew = make(&hamlet, "anew", &[("bot_type", &3), ("payload_url", &service.url())]).await.0;
     othello.send(&public, "t", &mention(&anew, "in time")).await;
-    assert_eq!(service.asked().await.json()["data"], json!(mention(&anew, "in time")));
-    assert!(service.already().is_empty());
+    assert_eq!(service.next_request().await.json()["data"], json!(mention(&anew, "in time")));
+    assert!(service.take_received().is_empty());
 }
 
-/// A reply is a message like others: it may mention people, and what it may not do it does not.
+/// A reply is an ordinary message of the bot: it may mention users, and needs the bot's permission to send.
 #[tokio::test]
-async fn replies_keep_to_the_rules() {
+async fn outgoing_webhook_reply_needs_bot_permission() {
     let t = start().await;
     let [hamlet, othello] = t.users(["hamlet", "othello"]);
-    let mut service = Service::start().await;
+    let mut service = HttpStub::start().await;
     let bot = make_outgoing(&hamlet, &service, 1).await;
-    let nobody = t.realm().directory().group_by_name("role:moderators").unwrap().id.0;
+    let moderators = t.realm().directory().group_by_name("role:moderators").unwrap().id.0;
     let closed = t.user("iago").create_channel("closed").with(&othello).await;
     let mut queue = hamlet.register().events(&["message"]).await;
-    let restrict = json!({"new": nobody});
+    let restrict = json!({"new": moderators});
     let question = mention(&bot, "hi");
-    let sent = othello.send(&closed, "t", &question).await;
-    service.asked().await;
+    let mut sent = vec![othello.send(&closed, "t", &question).await];
+    service.next_request().await;
     let path = format!("/streams/{}", closed.id);
     t.user("iago").patch(&path, &[("can_send_message_group", &restrict)]).ok().await;
-    service.then(Reaction::json(&json!({"content": "not here"})));
-    // Asked by somebody who may still write there.
-    t.user("iago").send(&closed, "t", &question).await;
-    service.asked().await;
+    service.reply_next(StubReply::json(&json!({"content": "not here"})));
+    // Triggered in a channel where the bot may still send.
+    sent.push(t.user("iago").send(&closed, "t", &question).await);
+    service.next_request().await;
     let notice = next_message(&mut queue, &othello).await;
     let content = notice["content"].as_str().unwrap();
     assert!(content.contains("You do not have permission to post in this channel."), "{content}");
-    let seen: Vec<Value> =
-        t.user("iago").messages(json!([{"operator": "channel", "operand": closed.id}])).await;
-    assert!(seen.iter().all(|message| message["sender_id"] != bot.id), "{sent}");
+    let seen = t.user("iago").message_ids(json!([["channel", "closed"], ["topic", "t"]])).await;
+    assert_eq!(seen, sent, "the bot sent no message");
 }

@@ -2,11 +2,11 @@
 
 use super::{make, shown};
 use crate::support::shape::fields;
-use crate::support::{Params, TestServer};
+use crate::support::{Param, Params, TestServer};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn a_bot_can_be_used_at_once() {
+async fn create_bot_usable_immediately() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = hamlet.create_channel("Verona").await;
@@ -30,7 +30,7 @@ async fn a_bot_can_be_used_at_once() {
     assert_eq!(me["email"], "rec-bot@zulipdev.com");
     assert_eq!(me["role"], 400);
     bot.send(&channel, "t", "hello").await;
-    // The owner's list has what the owner needs to run it.
+    // The list shows its owner the API key and the services.
     let bots = hamlet.get("/bots", &[]).ok().await;
     let bots = bots["bots"].as_array().unwrap().clone();
     assert_eq!(bots.len(), 1);
@@ -48,16 +48,19 @@ async fn a_bot_can_be_used_at_once() {
             "username"
         ]
     );
-    // Administrators see it, others do not.
+    // Administrators see the bot without its key; other users do not see it.
     let seen = shown(&iago, &bot).await.unwrap();
     assert_eq!((&seen["owner_id"], &seen["services"]), (&json!(hamlet.id), &json!([])));
-    assert_eq!(seen["api_key"], json!(bot.key));
+    assert_eq!(
+        (&seen["api_key"], &shown(&hamlet, &bot).await.unwrap()["api_key"]),
+        (&json!(""), &json!(bot.key))
+    );
     assert!(shown(&t.user("othello"), &bot).await.is_none());
     assert_eq!(iago.get("/bots", &[]).ok().await["bots"], json!([]));
 }
 
 #[tokio::test]
-async fn defaults_and_services_are_kept() {
+async fn create_bot_defaults_and_services() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     hamlet.create_channel("Verona").await;
@@ -83,13 +86,13 @@ async fn defaults_and_services_are_kept() {
     let token = services[0]["token"].as_str().unwrap();
     assert!(token.len() == 32 && token.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{token}");
     assert_ne!(token, bot.key);
-    // What is not JSON is taken as it is.
+    // A value that is not valid JSON is taken as a plain string.
     let plain: Params<'_> = &[("bot_type", &kind), ("payload_url", &"http://bots.example.com")];
     make(&hamlet, "plain", plain).await;
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn create_bot_errors() {
     let t = TestServer::start().await;
     let [hamlet, polonius] = t.users(["hamlet", "polonius"]);
     let secret = t.user("iago").create_channel("secret").private().await;
@@ -138,7 +141,7 @@ async fn refusals() {
         (&[("default_events_register_stream", &secret.name)], "Invalid channel name 'secret'"),
     ];
     for (changes, msg) in cases {
-        let mut params: Vec<(&str, &(dyn std::fmt::Display + Sync))> = good.to_vec();
+        let mut params: Vec<Param<'_>> = good.to_vec();
         for (name, value) in changes {
             params.retain(|(known, _)| known != name);
             params.push((name, value));
@@ -147,14 +150,14 @@ async fn refusals() {
         assert_eq!((answer.status, answer.body["msg"].as_str()), (400, Some(msg)), "{changes:?}");
         assert_eq!(answer.body["code"], "BAD_REQUEST");
     }
-    // Nothing of it made a bot; a form without files does.
+    // The failed requests created no bot; a form without files creates one.
     assert_eq!(hamlet.get("/bots", &[]).ok().await["bots"].as_array().unwrap().len(), 1);
     let form = "multipart/form-data; boundary=b";
     hamlet.send_body(reqwest::Method::POST, "/bots", form, files.into()).ok().await;
 }
 
 #[tokio::test]
-async fn who_may_make_which() {
+async fn create_bot_permissions() {
     let t = TestServer::start().await;
     let [desdemona, shiva, hamlet] = t.users(["desdemona", "shiva", "hamlet"]);
     let group = |name: &str| t.realm().directory().group_by_name(name).unwrap().id.0;
@@ -173,13 +176,13 @@ async fn who_may_make_which() {
     assert_eq!(try_it("writer", 2).await.status, 200);
     restrict("can_create_write_only_bots_group", "role:nobody").await;
     assert_eq!(try_it("second", 2).await.body["msg"], "Insufficient permission");
-    // Whoever may make any may make those that only write.
+    // Permission to create any bot includes bots that may only send.
     make(&shiva, "mod", &[("bot_type", &2)]).await;
     make(&shiva, "any", &[]).await;
 }
 
 #[tokio::test]
-async fn incoming_webhooks_only_write() {
+async fn incoming_webhook_bot_may_only_send() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let channel = hamlet.create_channel("Verona").await;
@@ -191,7 +194,7 @@ async fn incoming_webhooks_only_write() {
 }
 
 #[tokio::test]
-async fn defaults_say_where_a_bot_sends_and_listens() {
+async fn bot_default_streams() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let verona = hamlet.create_channel("Verona").await;
@@ -202,7 +205,7 @@ async fn defaults_say_where_a_bot_sends_and_listens() {
     bot.post("/messages", &[("type", &"stream"), ("topic", &"t"), ("content", &"here")]).ok().await;
     let found = hamlet.messages(json!([{"operator": "channel", "operand": verona.id}])).await;
     assert!(found.iter().any(|message| message["content"].as_str().unwrap().contains("here")));
-    // All public channels, but only what is in the default one.
+    // All public channels, but only messages from the default one.
     let mut queue = bot.register().events(&["message"]).set("all_public_streams", json!(true)).await;
     hamlet.send(&rome, "t", "elsewhere").await;
     let id = hamlet.send(&verona, "t", "for bots").await;
@@ -214,7 +217,7 @@ async fn defaults_say_where_a_bot_sends_and_listens() {
 }
 
 #[tokio::test]
-async fn a_bot_with_a_picture() {
+async fn create_bot_with_avatar() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let part = |name: &str, value: &str| {
@@ -244,7 +247,7 @@ async fn a_bot_with_a_picture() {
     let path = format!("/bots/{}", answer["user_id"]);
     let again = form(&path, reqwest::Method::PATCH, vec![file("f", &picture)]).await.ok();
     assert_ne!(again["avatar_url"], answer["avatar_url"]);
-    // Nothing comes of a bot whose picture is none.
+    // A bot with an invalid avatar is not created.
     let bad = form("/bots", post.clone(), vec![names("blank"), file("f", b"no picture")]).await;
     assert_eq!((bad.status, bad.body["code"].as_str()), (400, Some("BAD_IMAGE")));
     let two = vec![names("blank"), file("f", &picture), file("g", &picture)];

@@ -1,4 +1,4 @@
-//! Bots: mirrors `src/api/bots`, and what outgoing webhooks do.
+//! Bots: mirrors `src/api/bots`, and outgoing webhooks.
 
 mod answers;
 mod create;
@@ -7,18 +7,17 @@ mod keys;
 mod retire;
 mod update;
 
-use crate::support::{Params, Person, Service, TestServer};
+use crate::support::{HttpStub, Param, Params, TestServer, TestUser};
 use serde_json::{Value, json};
 
-/// Makes a bot of `owner`'s; gives it as a caller, and the answer.
-pub async fn make(owner: &Person, short_name: &str, more: Params<'_>) -> (Person, Value) {
+/// Creates a bot; returns its client and the response.
+pub async fn make(owner: &TestUser, short_name: &str, more: Params<'_>) -> (TestUser, Value) {
     let full_name = format!("{short_name} the bot");
-    let mut params: Vec<(&str, &(dyn std::fmt::Display + Sync))> =
-        vec![("full_name", &full_name), ("short_name", &short_name)];
+    let mut params: Vec<Param<'_>> = vec![("full_name", &full_name), ("short_name", &short_name)];
     params.extend(more);
     let body = owner.post("/bots", &params).ok().await;
     let email = format!("{short_name}-bot@zulipdev.com");
-    let bot = Person {
+    let bot = TestUser {
         id: body["user_id"].as_u64().unwrap() as u32,
         key: body["api_key"].as_str().unwrap().to_owned(),
         api_email: email.clone(),
@@ -29,28 +28,28 @@ pub async fn make(owner: &Person, short_name: &str, more: Params<'_>) -> (Person
     (bot, body)
 }
 
-/// A server whose bots may ask services of this machine, quickly given up.
+/// Starts a server whose outgoing webhooks may reach this machine, with a short timeout and two attempts.
 pub async fn start() -> TestServer {
-    let plan = TestServer::plan().set("webhooks.private_addresses", true);
+    let plan = TestServer::builder().set("webhooks.private_addresses", true);
     plan.set("webhooks.request_secs_max", 1).set("webhooks.tries_max", 2).start().await
 }
 
-/// A bot that asks a service.
-pub async fn make_outgoing(owner: &Person, service: &Service, interface: u8) -> Person {
+/// Creates an outgoing webhook bot.
+pub async fn make_outgoing(owner: &TestUser, service: &HttpStub, interface: u8) -> TestUser {
     let (kind, url) = (3, json!(service.url()));
     let params: Params<'_> = &[("bot_type", &kind), ("payload_url", &url), ("interface_type", &interface)];
     make(owner, "asker", params).await.0
 }
 
-/// A bot as those see it who look after it.
-pub async fn shown(person: &Person, bot: &Person) -> Option<Value> {
+/// The bot in the `realm_bots` that a user's registration returns.
+pub async fn shown(person: &TestUser, bot: &TestUser) -> Option<Value> {
     let queue = person.register().events(&["realm_bot"]).await;
     let bots = queue.state["realm_bots"].as_array().unwrap().clone();
     bots.into_iter().find(|known| known["user_id"] == bot.id)
 }
 
-/// The next message that a queue brings which is not by `person`.
-pub async fn next_message(queue: &mut crate::support::Queue, not_by: &Person) -> Value {
+/// Waits for the next message that was not sent by `not_by`.
+pub async fn next_message(queue: &mut crate::support::Queue, not_by: &TestUser) -> Value {
     loop {
         let event = queue.next().await;
         if event["type"] == "message" && event["message"]["sender_id"] != not_by.id {

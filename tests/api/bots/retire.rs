@@ -1,11 +1,11 @@
-//! `DELETE /bots/{id}`, and what becomes of the bots of somebody who leaves.
+//! `DELETE /bots/{id}`, and the bots of a deactivated owner.
 
 use super::{make, shown};
 use crate::support::TestServer;
 use serde_json::json;
 
 #[tokio::test]
-async fn a_retired_bot_does_nothing_any_more() {
+async fn deactivated_bot_cannot_authenticate() {
     let t = TestServer::start().await;
     let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
     let (bot, _) = make(&hamlet, "rec", &[]).await;
@@ -18,14 +18,14 @@ async fn a_retired_bot_does_nothing_any_more() {
     bot.get("/users/me", &[]).refused(401, gone).await;
     assert_eq!(hamlet.get("/bots", &[]).ok().await["bots"], json!([]));
     assert_eq!(shown(&hamlet, &bot).await.unwrap()["is_active"], false);
-    // Its name is free again, its address is not.
+    // Its full name can be used again, its email address cannot.
     make(&hamlet, "other", &[]).await;
     let taken: crate::support::Params<'_> = &[("full_name", &"rec the bot"), ("short_name", &"rec")];
     hamlet.post("/bots", taken).bad("Username already in use").await;
 }
 
 #[tokio::test]
-async fn bots_go_with_their_owner() {
+async fn deactivating_owner_deactivates_bots() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let (bot, _) = make(&hamlet, "rec", &[]).await;

@@ -6,7 +6,7 @@ use crate::support::{Params, TestServer};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn what_can_be_changed() {
+async fn update_bot_fields() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     hamlet.create_channel("Verona").await;
@@ -36,22 +36,22 @@ async fn what_can_be_changed() {
     assert_eq!(body["full_name"], "Recorder");
     assert_eq!(body["default_sending_stream"], "Verona");
     assert_eq!(body["bot_owner"], json!(hamlet.api_email));
-    // The same again is no change, an empty name takes a default away.
+    // The same value again is no change; an empty channel name clears a default.
     let body = hamlet.patch(&path, &[("full_name", &"Recorder"), ("default_sending_stream", &"")]).ok().await;
     assert_eq!(
         (&body["default_sending_stream"], &body["default_all_public_streams"]),
         (&Value::Null, &json!(true))
     );
-    iago.patch(&path, &[("role", &200), ("short_name", &"recorder")]).ok().await;
+    iago.patch(&path, &[("role", &600), ("short_name", &"recorder")]).ok().await;
     let user = iago.get(&format!("/users/{}", bot.id), &[]).ok().await["user"].clone();
-    assert_eq!((&user["role"], &user["email"]), (&json!(200), &json!("recorder-bot@zulipdev.com")));
-    // Its key goes with its new address.
-    let bot = crate::support::Person { email: "recorder-bot@zulipdev.com".to_owned(), ..bot };
+    assert_eq!((&user["role"], &user["email"]), (&json!(600), &json!("recorder-bot@zulipdev.com")));
+    // Its API key stays valid with the new address.
+    let bot = crate::support::TestUser { email: "recorder-bot@zulipdev.com".to_owned(), ..bot };
     bot.get("/users/me", &[]).ok().await;
 }
 
 #[tokio::test]
-async fn owners_and_services() {
+async fn update_bot_owner_and_service() {
     let t = TestServer::start().await;
     let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
     let (bot, _) = make(&hamlet, "out", &[("bot_type", &3)]).await;
@@ -63,6 +63,10 @@ async fn owners_and_services() {
     assert_eq!((&body["service_payload_url"], &body["service_interface"]), (&url, &json!(2)));
     let seen = shown(&hamlet, &bot).await.unwrap();
     assert_eq!((&seen["services"][0]["base_url"], token(&seen)), (&url, before));
+    // Only the owner may change the URL; other managers see no token.
+    let refusal = "Only the owner of a bot can change its payload URL. Become its owner first.";
+    iago.patch(&path, &[("service_payload_url", &url)]).bad(refusal).await;
+    assert_eq!(token(&shown(&iago, &bot).await.unwrap()), "");
     let body = hamlet.patch(&path, &[("bot_owner_id", &othello.id)]).ok().await;
     assert_eq!(body["bot_owner"], json!(othello.api_email));
     hamlet.patch(&path, &[("full_name", &"Mine")]).bad("Insufficient permission").await;
@@ -72,7 +76,7 @@ async fn owners_and_services() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn update_bot_errors() {
     let t = TestServer::start().await;
     let [desdemona, iago, hamlet, othello] = t.users(["desdemona", "iago", "hamlet", "othello"]);
     let system = t.realm().directory().users().find(|user| user.is_system_bot()).unwrap().id.0;
@@ -90,9 +94,11 @@ async fn refusals() {
     let administrator_required =
         json!({"msg": "Must be an organization administrator", "code": "UNAUTHORIZED_PRINCIPAL"});
     hamlet.patch(&path, &[("role", &200)]).refused(400, administrator_required).await;
-    iago.patch(&path, &[("role", &100)]).refused(400, owner_required.clone()).await;
-    desdemona.patch(&path, &[("role", &100)]).ok().await;
-    iago.patch(&path, &[("role", &400)]).refused(400, owner_required).await;
+    iago.patch(&path, &[("role", &100)]).refused(400, owner_required).await;
+    desdemona
+        .patch(&path, &[("role", &100)])
+        .bad("The role of a bot cannot be above that of its owner.")
+        .await;
     let cases: [(&str, String, &str); 15] = [
         ("role", "7".into(), "Invalid role"),
         ("full_name", "K".into(), "Name too short!"),

@@ -1,11 +1,12 @@
-//! `DELETE /streams/{id}`, and back with PATCH.
+//! `DELETE /streams/{id}`, and unarchiving with `PATCH`.
 
-use crate::support::{Channel, Params, TestServer};
+use crate::support::{Channel, Params, TestServer, wait_until};
 use reqwest::Method;
 use serde_json::json;
+use std::sync::Mutex;
 
 #[tokio::test]
-async fn an_archived_channel_is_read_and_not_written() {
+async fn archived_channel_is_read_only() {
     let t = TestServer::start().await;
     let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
     let channel = hamlet.create_channel("Verona").with(&othello).await;
@@ -14,8 +15,7 @@ async fn an_archived_channel_is_read_and_not_written() {
     iago.post("/default_streams", &[("stream_id", &channel.id)]).ok().await;
     assert_eq!(hamlet.delete(&path, &[]).ok().await, json!({"result": "success", "msg": ""}));
 
-    let stream = othello.get(&path, &[]).ok().await["stream"].clone();
-    assert_eq!(stream["is_archived"], json!(true));
+    othello.get(&path, &[]).bad("Invalid channel ID").await;
     let send: Params<'_> =
         &[("type", &"channel"), ("to", &channel.id), ("topic", &"t"), ("content", &"more")];
     hamlet.post("/messages", send).bad("Not authorized to send to channel 'Verona'").await;
@@ -24,10 +24,13 @@ async fn an_archived_channel_is_read_and_not_written() {
     assert_eq!(shown["streams"], json!([]));
     let all = othello.get("/streams", &[("exclude_archived", &false), ("include_default", &true)]).ok().await;
     assert_eq!(all["streams"][0]["is_default"], json!(false));
-    // Its last words, and its name, which stays taken.
+    assert_eq!(all["streams"][0]["is_archived"], json!(true));
+    // The notice of the archiving; the name stays reserved.
     let narrow = json!([["channel", channel.name], ["topic", "channel events"]]);
     let last = othello.messages(narrow.clone()).await.pop().expect("a notice");
     assert_eq!(last["content"], "<p>Channel Verona has been archived.</p>");
+    // It is read, because users no longer see the channel.
+    assert_eq!(last["flags"], json!(["read"]));
     let taken = json!({
         "msg": "Channel 'verona' already exists", "code": "CHANNEL_ALREADY_EXISTS", "channel_name": "verona"
     });
@@ -36,7 +39,7 @@ async fn an_archived_channel_is_read_and_not_written() {
     hamlet.delete(&path, &[]).bad("Channel is already deactivated").await;
     othello.delete(&path, &[]).bad("You do not have permission to administer this channel.").await;
 
-    // Its record can be changed meanwhile, silently.
+    // Its settings can still be changed, without notices.
     hamlet.call(Method::PATCH, &path, &[("description", &"gone")]).ok().await;
     assert_eq!(othello.messages(narrow.clone()).await.last(), Some(&last));
     hamlet.call(Method::PATCH, &path, &[("is_archived", &true)]).ok().await;
@@ -49,7 +52,7 @@ async fn an_archived_channel_is_read_and_not_written() {
 }
 
 #[tokio::test]
-async fn who_may_archive() {
+async fn archive_channel_permissions() {
     let t = TestServer::start().await;
     let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
     let secret = hamlet.create_channel("secret").private().await;
@@ -61,20 +64,30 @@ async fn who_may_archive() {
 }
 
 #[tokio::test]
-async fn sends_that_race_with_archiving_come_before_it() {
+async fn archive_channel_races_with_sends() {
     let t = TestServer::start().await;
     let [hamlet, othello] = t.users(["hamlet", "othello"]);
     let channel = hamlet.create_channel("Verona").with(&othello).await;
-    let send = || async {
-        let params: Params<'_> =
-            &[("type", &"channel"), ("to", &channel.id), ("topic", &"t"), ("content", &"x")];
-        othello.post("/messages", params).await
+    let accepted = Mutex::new(Vec::new());
+    let send_until_refused = || async {
+        loop {
+            let params: Params<'_> =
+                &[("type", &"channel"), ("to", &channel.id), ("topic", &"t"), ("content", &"x")];
+            let response = othello.post("/messages", params).await;
+            match response.body["id"].as_u64() {
+                Some(id) => accepted.lock().unwrap().push(id),
+                None => return response.bad("Not authorized to send to channel 'Verona'"),
+            }
+        }
     };
     let path = format!("/streams/{}", channel.id);
-    let archive = async { hamlet.delete(&path, &[]).ok().await };
-    let (_, answers) = tokio::join!(archive, futures_util::future::join_all((0..40).map(|_| send())));
-    let accepted: Vec<u64> = answers.iter().filter_map(|answer| answer.body["id"].as_u64()).collect();
+    let archive = async {
+        wait_until("messages are sent", || accepted.lock().unwrap().len() >= 8).await;
+        hamlet.delete(&path, &[]).ok().await;
+    };
+    tokio::join!(archive, futures_util::future::join_all((0..4).map(|_| send_until_refused())));
     let narrow = json!([["channel", channel.name], ["topic", "channel events"]]);
-    let farewell = hamlet.message_ids(narrow).await.pop().expect("a notice");
-    assert!(accepted.iter().all(|id| *id < farewell), "{accepted:?} {farewell}");
+    let notice = hamlet.message_ids(narrow).await.pop().expect("a notice");
+    let accepted = accepted.into_inner().unwrap();
+    assert!(accepted.iter().all(|id| *id < notice), "{accepted:?} {notice}");
 }

@@ -5,7 +5,7 @@ use crate::support::{Params, TestServer};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn its_notice_says_what_it_is() {
+async fn create_channel_notice() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let cases = [
@@ -36,7 +36,7 @@ async fn its_notice_says_what_it_is() {
             iago.id
         );
         assert_eq!(raw, expected);
-        // Its creator has read it, others have not.
+        // The notice is read for the creator and unread for other subscribers.
         let mine = iago.messages(json!([{"operator": "id", "operand": notice["id"]}])).await;
         assert_eq!(mine[0]["flags"], json!(["read"]));
         assert_eq!(notice["flags"], json!([]));
@@ -44,7 +44,7 @@ async fn its_notice_says_what_it_is() {
 }
 
 #[tokio::test]
-async fn without_anybody_there_is_no_notice() {
+async fn create_channel_without_subscribers_sends_no_notice() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let params: Params<'_> = &[("name", &" empty "), ("subscribers", &"[]")];
@@ -56,7 +56,7 @@ async fn without_anybody_there_is_no_notice() {
 }
 
 #[tokio::test]
-async fn with_settings() {
+async fn create_channel_with_settings() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let params: Params<'_> = &[
@@ -82,7 +82,7 @@ async fn with_settings() {
 }
 
 #[tokio::test]
-async fn names_are_taken_once() {
+async fn create_channel_duplicate_names() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     iago.create_channel("Verona").private().await;
@@ -101,7 +101,7 @@ async fn names_are_taken_once() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn create_channel_errors() {
     let t = TestServer::start().await;
     let [iago, hamlet, polonius, ghost] = t.users(["iago", "hamlet", "polonius", "ghost"]);
     let create: Params<'_> = &[("name", &"Verona"), ("subscribers", &"[]")];
@@ -149,7 +149,7 @@ async fn refusals() {
 }
 
 #[tokio::test]
-async fn the_organization_is_told_where_it_wants_to_be() {
+async fn create_channel_announcement() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let news = iago.create_channel("news").with(&hamlet).await;
@@ -164,15 +164,15 @@ async fn the_organization_is_told_where_it_wants_to_be() {
     let raw = iago.get(&path, &[("apply_markdown", &false)]).ok().await["message"]["content"].clone();
     assert_eq!(raw, format!("@_**King Hamlet|{}** created a new channel #**Verona**.", hamlet.id));
     assert_eq!(messages[0]["flags"], json!([]));
-    // Who created it knows.
+    // The creator has read the announcement.
     assert_eq!(hamlet.messages(told).await[0]["flags"], json!(["read"]));
 }
 
 #[tokio::test]
-async fn only_owners_choose_how_long_messages_are_kept() {
+async fn create_channel_retention_is_for_owners() {
     let t = TestServer::start().await;
     let [desdemona, iago] = t.users(["desdemona", "iago"]);
-    let create = |who: &crate::support::Person, name: &'static str, days: &'static str| {
+    let create = |who: &crate::support::TestUser, name: &'static str, days: &'static str| {
         let params: Params<'_> =
             &[("name", &name), ("subscribers", &"[]"), ("message_retention_days", &days)];
         who.post("/channels/create", params)
@@ -183,7 +183,7 @@ async fn only_owners_choose_how_long_messages_are_kept() {
     create(&iago, "a", "\"realm_default\"").ok().await;
     let bad = json!({
         "msg": "Bad value for 'message_retention_days': 0", "code": "REQUEST_VARIABLE_INVALID",
-        "var_name": "message_retention_days", "bad_value": "0",
+        "var_name": "message_retention_days", "bad_value": 0,
     });
     create(&desdemona, "b", "0").refused(400, bad).await;
     for (name, days, expected) in [("b", "3", json!(3)), ("c", "\"unlimited\"", json!(-1))] {

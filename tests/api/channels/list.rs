@@ -2,17 +2,17 @@
 
 use super::channel_keys;
 use crate::support::shape::{fields, words};
-use crate::support::{Params, Person, TestServer, keys};
+use crate::support::{Params, TestServer, TestUser, keys};
 use serde_json::json;
 
-async fn names(who: &Person, params: Params<'_>) -> Vec<String> {
+async fn names(who: &TestUser, params: Params<'_>) -> Vec<String> {
     let body = who.get("/streams", params).ok().await;
     let streams = body["streams"].as_array().unwrap().iter();
     streams.map(|channel| channel["name"].as_str().unwrap().to_owned()).collect()
 }
 
 #[tokio::test]
-async fn what_each_may_see() {
+async fn list_channels_visibility_by_role() {
     let t = TestServer::start().await;
     let [iago, hamlet, polonius] = t.users(["iago", "hamlet", "polonius"]);
     iago.create_channel("Verona").await;
@@ -26,7 +26,7 @@ async fn what_each_may_see() {
     assert_eq!(names(&hamlet, none).await, [] as [&str; 0]);
     assert_eq!(names(&polonius, &[]).await, ["plot"]);
     assert_eq!(names(&polonius, &[("include_all", &true)]).await, ["plot"]);
-    // Administrators know of all channels, but read only their own.
+    // Administrators see all channels, but only the content of their own.
     assert_eq!(names(&iago, &[("include_all", &true)]).await, ["Rome", "Verona", "plot", "secret"]);
     assert_eq!(names(&iago, &[("include_all_active", &true)]).await, ["Rome", "Verona", "plot", "secret"]);
     let readable: Params<'_> = &[("include_can_access_content", &true)];
@@ -35,7 +35,7 @@ async fn what_each_may_see() {
 }
 
 #[tokio::test]
-async fn what_a_channel_looks_like() {
+async fn list_channels_shape() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let create = iago.create_channel("Verona").with(&hamlet).set("description", json!("A *city*"));
@@ -58,7 +58,7 @@ async fn what_a_channel_looks_like() {
         "can_resolve_topics_group": 1,
     });
     for (key, value) in expected.as_object().unwrap() {
-        // Descriptions are plain strings, so the quotes above are part of it.
+        // Descriptions are plain strings, so the quotes sent above are part of it.
         assert_eq!(&found[key], value, "{key}");
     }
     let body = hamlet.get("/streams", &[("include_default", &true)]).ok().await;
@@ -69,7 +69,7 @@ async fn what_a_channel_looks_like() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn list_channels_errors() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     for name in [

@@ -1,4 +1,4 @@
-//! Channels and their topics.
+//! Channels: mirrors `src/api/channels`.
 
 mod archive;
 mod create;
@@ -10,7 +10,7 @@ mod update;
 
 use crate::support::shape::words;
 
-/// The keys of a channel, as GET /streams gives it.
+/// The keys of a channel in `GET /streams`.
 pub fn channel_keys() -> Vec<&'static str> {
     words(
         "can_add_subscribers_group can_administer_channel_group can_delete_any_message_group \

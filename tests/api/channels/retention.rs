@@ -1,6 +1,6 @@
-//! `message_retention_days`: messages really go, in every place that says so, and nothing else does.
+//! `message_retention_days`: expired messages are deleted everywhere with events, and no others are.
 
-use crate::support::{Channel, Person, TestServer};
+use crate::support::{Channel, TestServer, TestUser};
 use actors::ManualClock;
 use model::Timestamp;
 use reqwest::Method;
@@ -12,7 +12,7 @@ fn clock() -> ManualClock {
     ManualClock::new(Timestamp(1_900_000_000_000))
 }
 
-async fn keep(owner: &Person, channel: &Channel, days: i64) {
+async fn keep(owner: &TestUser, channel: &Channel, days: i64) {
     let path = format!("/streams/{}", channel.id);
     owner.call(Method::PATCH, &path, &[("message_retention_days", &days)]).ok().await;
 }
@@ -22,22 +22,22 @@ fn ids(event: &Value) -> Vec<u64> {
 }
 
 #[tokio::test]
-async fn what_was_kept_long_enough_is_deleted_and_told() {
+async fn retention_deletes_expired_messages_with_events() {
     let clock = clock();
-    let t = TestServer::plan().clock(&clock).start().await;
+    let t = TestServer::builder().clock(&clock).start().await;
     let [desdemona, hamlet] = t.users(["desdemona", "hamlet"]);
     let channel = desdemona.create_channel("Verona").with(&hamlet).await;
     let forever = desdemona.create_channel("Rome").with(&hamlet).await;
     keep(&desdemona, &channel, 2).await;
     let mut old = desdemona.message_ids(json!([["channel", channel.name]])).await;
     let kept_elsewhere = hamlet.send(&forever, "t", "stays").await;
-    // More than one piece of work, in two topics.
+    // More messages than one batch, in two topics.
     for number in 0..120 {
         old.push(hamlet.send(&channel, if number % 2 == 0 { "even" } else { "odd" }, "goes").await);
     }
     clock.advance_secs(DAY_SECS);
     let young = hamlet.send(&channel, "even", "stays").await;
-    // A queue that does not mind that days pass.
+    // This queue outlives the days that pass.
     let week = json!(7 * DAY_SECS);
     let queue = hamlet.register().modern().events(&["delete_message"]).set("queue_lifespan_secs", week);
     let mut queue = queue.await;
@@ -60,9 +60,9 @@ async fn what_was_kept_long_enough_is_deleted_and_told() {
 }
 
 #[tokio::test]
-async fn archived_channels_and_restarts_are_no_excuse() {
+async fn retention_applies_to_archived_channels_and_after_restart() {
     let clock = clock();
-    let t = TestServer::plan().clock(&clock).start().await;
+    let t = TestServer::builder().clock(&clock).start().await;
     let [desdemona, hamlet] = t.users(["desdemona", "hamlet"]);
     let channel = desdemona.create_channel("Verona").with(&hamlet).await;
     keep(&desdemona, &channel, 1).await;
@@ -70,10 +70,10 @@ async fn archived_channels_and_restarts_are_no_excuse() {
     desdemona.delete(&format!("/streams/{}", channel.id), &[]).ok().await;
     let folder = t.stop().await;
     clock.advance_secs(2 * DAY_SECS);
-    let t = TestServer::plan().clock(&clock).on(folder).start().await;
+    let t = TestServer::builder().clock(&clock).on(folder).start().await;
     let hamlet = t.user("hamlet");
     let mut queue = hamlet.register().modern().events(&["delete_message"]).await;
-    // The first look is due at once; it may have been over before the queue was there.
+    // The first retention sweep is due at once, and may have run before the queue was registered.
     let is_there = || async { hamlet.get(&format!("/messages/{id}"), &[]).await.status == 200 };
     while is_there().await {
         queue.next().await;
@@ -82,15 +82,15 @@ async fn archived_channels_and_restarts_are_no_excuse() {
 }
 
 #[tokio::test]
-async fn a_channel_nobody_writes_in_becomes_inactive_and_wakes() {
+async fn channel_becomes_inactive_and_recently_active_again() {
     let clock = clock();
-    let t = TestServer::plan().clock(&clock).start().await;
+    let t = TestServer::builder().clock(&clock).start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = hamlet.create_channel("Verona").with(&iago).await;
     let path = format!("/streams/{}", channel.id);
     let folder = t.stop().await;
     clock.advance_secs(181 * DAY_SECS);
-    let t = TestServer::plan().clock(&clock).on(folder).start().await;
+    let t = TestServer::builder().clock(&clock).on(folder).start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let mut queue = iago.register().modern().events(&["stream"]).await;
     let is_active = || async {
@@ -101,15 +101,15 @@ async fn a_channel_nobody_writes_in_becomes_inactive_and_wakes() {
         let event = queue.next().await;
         assert_eq!((&event["property"], &event["value"]), (&json!("is_recently_active"), &json!(false)));
     }
-    // A change of its record is told in it, so somebody wrote.
+    // Changing a channel's settings sends a notice to it, which counts as activity.
     hamlet.call(Method::PATCH, &path, &[("description", &"x")]).ok().await;
     assert!(is_active().await);
 }
 
 #[tokio::test]
-async fn what_the_organization_says_is_for_channels_without_a_word_of_their_own_and_for_people() {
+async fn retention_realm_default_applies_to_channels_and_direct_messages() {
     let clock = clock();
-    let t = TestServer::plan().clock(&clock).start().await;
+    let t = TestServer::builder().clock(&clock).start().await;
     let [desdemona, hamlet] = t.users(["desdemona", "hamlet"]);
     let inheriting = desdemona.create_channel("Verona").with(&hamlet).await;
     let own = desdemona.create_channel("Rome").with(&hamlet).await;
@@ -123,7 +123,7 @@ async fn what_the_organization_says_is_for_channels_without_a_word_of_their_own_
     let mut queue = queue.await;
     clock.advance_secs(2 * DAY_SECS + 1);
     let mut kinds = Vec::new();
-    // The channel's first notice goes with its topic.
+    // The notice of the channel's creation is deleted with its topic.
     while kinds.len() < 3 {
         let event = queue.next().await;
         kinds.push(event["message_type"].as_str().expect("a word").to_owned());

@@ -1,21 +1,21 @@
-//! `PATCH /streams/{id}`: what it changes, what the channel is told, and what is refused in which order.
+//! `PATCH /streams/{id}`: changes, notices to the channel, and the order of errors.
 
 use crate::support::call::Call;
-use crate::support::{Channel, Params, Person, TestServer};
+use crate::support::{Channel, Params, TestServer, TestUser};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-fn patch(person: &Person, channel: &Channel, params: Params<'_>) -> Call {
+fn patch(person: &TestUser, channel: &Channel, params: Params<'_>) -> Call {
     person.call(Method::PATCH, &format!("/streams/{}", channel.id), params)
 }
 
-/// The channel as somebody sees it.
-async fn seen(person: &Person, channel: &Channel) -> Value {
+/// The channel as a user sees it.
+async fn seen(person: &TestUser, channel: &Channel) -> Value {
     person.get(&format!("/streams/{}", channel.id), &[]).ok().await["stream"].clone()
 }
 
-/// What the channel was told, as Markdown, oldest first, without its first notice.
-async fn notices(person: &Person, channel: &Channel) -> Vec<String> {
+/// The notices to the channel as Markdown, oldest first, without that of its creation.
+async fn notices(person: &TestUser, channel: &Channel) -> Vec<String> {
     let narrow = json!([["channel", channel.name], ["topic", "channel events"]]);
     let params: Params<'_> = &[
         ("anchor", &"newest"),
@@ -30,11 +30,11 @@ async fn notices(person: &Person, channel: &Channel) -> Vec<String> {
     contents.map(str::to_owned).collect()
 }
 
-/// A parameter, its value, how the channel is then, and what it is told behind the name of whoever did it.
+/// Parameter, value, the resulting field of the channel, and the notice after the name of the user.
 type Case = (&'static str, Value, Value, Option<&'static str>);
 
-/// Changes one property after the other, and looks at the channel and at what it was told each time.
-async fn change_each(owner: &Person, reader: &Person, mut channel: Channel, cases: Vec<Case>) {
+/// Changes one property after another, and compares the channel and its newest notice each time.
+async fn change_each(owner: &TestUser, reader: &TestUser, mut channel: Channel, cases: Vec<Case>) {
     let mut told = Vec::new();
     for (name, value, expected, notice) in cases {
         let text = value.as_str().map_or(value.to_string(), str::to_owned);
@@ -47,21 +47,21 @@ async fn change_each(owner: &Person, reader: &Person, mut channel: Channel, case
         }
         told.extend(notice.map(|text| format!("@_**{}|{}** {text}", owner.full_name, owner.id)));
         assert_eq!(notices(reader, &channel).await, told, "{name}");
-        // The same once more is no change, and nothing is told.
+        // Setting the same value again is no change and sends no notice.
         if !["new_name", "can_send_message_group"].contains(&name) {
             patch(owner, &channel, &[(name, &text)]).ok().await;
             assert_eq!(notices(reader, &channel).await, told, "{name}");
         }
     }
-    // Who caused a notice has read it.
+    // Notices of changes are unread for the user who made them; that of the creation is read.
     let unread = |messages: Vec<Value>| messages.iter().filter(|m| m["flags"] == json!([])).count();
     let narrow = json!([["channel", channel.name]]);
-    assert_eq!(unread(owner.messages(narrow.clone()).await), 0);
+    assert_eq!(unread(owner.messages(narrow.clone()).await), told.len());
     assert_eq!(unread(reader.messages(narrow).await), told.len() + 1);
 }
 
 #[tokio::test]
-async fn names_descriptions_and_privacy_are_changed_and_told() {
+async fn update_channel_name_description_and_privacy() {
     let t = TestServer::start().await;
     let [desdemona, hamlet] = t.users(["desdemona", "hamlet"]);
     let channel = desdemona.create_channel("Verona").with(&hamlet).await;
@@ -104,7 +104,7 @@ async fn names_descriptions_and_privacy_are_changed_and_told() {
 }
 
 #[tokio::test]
-async fn settings_are_changed_and_some_of_them_told() {
+async fn update_channel_settings() {
     let t = TestServer::start().await;
     let [desdemona, hamlet] = t.users(["desdemona", "hamlet"]);
     let channel = desdemona.create_channel("Verona").with(&hamlet).await;
@@ -127,8 +127,8 @@ async fn settings_are_changed_and_some_of_them_told() {
             json!({"can_send_message_group": 3, "stream_post_policy": 2, "is_announcement_only": true}),
             Some(
                 "changed the [posting permissions](/help/channel-posting-policy) for this channel:\n\n\
-                 * **Old permissions**: All channel members can post.\n\
-                 * **New permissions**: Only organization administrators can post.",
+                 * **Old**: @_*role:everyone*\n\
+                 * **New**: @_*role:administrators*",
             ),
         ),
         (
@@ -149,7 +149,7 @@ async fn settings_are_changed_and_some_of_them_told() {
 }
 
 #[tokio::test]
-async fn both_forms_of_words() {
+async fn update_channel_accepts_plain_and_json_strings() {
     let t = TestServer::start().await;
     let desdemona = t.user("desdemona");
     let channel = desdemona.create_channel("Verona").await;
@@ -167,7 +167,7 @@ async fn both_forms_of_words() {
 }
 
 #[tokio::test]
-async fn who_may() {
+async fn update_channel_permissions() {
     let t = TestServer::start().await;
     let [desdemona, iago, hamlet, othello, polonius] =
         t.users(["desdemona", "iago", "hamlet", "othello", "polonius"]);
@@ -191,7 +191,7 @@ async fn who_may() {
     }
     let nowhere = Channel { id: 999, name: "nowhere".into() };
     patch(&iago, &nowhere, &[("description", &"x")]).bad("Invalid channel ID").await;
-    // An administrator outside a private channel does not change who can read it.
+    // An administrator outside a private channel cannot change its privacy.
     let outside = "Channel content access is required.";
     patch(&iago, &secret, &[("is_private", &false)]).bad(outside).await;
     patch(&iago, &secret, &[("history_public_to_subscribers", &true)]).bad(outside).await;
@@ -205,7 +205,7 @@ async fn who_may() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn update_channel_errors() {
     let t = TestServer::start().await;
     let [desdemona, hamlet] = t.users(["desdemona", "hamlet"]);
     let channel = hamlet.create_channel("Verona").await;
@@ -214,7 +214,7 @@ async fn refusals() {
     let (long, long_name) = ("x".repeat(1025), "x".repeat(61));
     let change = |new: Value| json!({"new": new}).to_string();
     let named = change(json!(99));
-    let cases: Vec<(&Person, &str, &str, &str)> = vec![
+    let cases: Vec<(&TestUser, &str, &str, &str)> = vec![
         (&hamlet, "description", &long, "description is too long (limit: 1024 characters)"),
         (&hamlet, "new_name", "Verona ", "Channel already has that name."),
         (&hamlet, "new_name", " ", "Channel name can't be empty."),
@@ -248,7 +248,7 @@ async fn refusals() {
 }
 
 #[tokio::test]
-async fn refusals_with_more_than_a_text() {
+async fn update_channel_errors_with_extra_fields() {
     let t = TestServer::start().await;
     let [desdemona, iago, hamlet] = t.users(["desdemona", "iago", "hamlet"]);
     let channel = hamlet.create_channel("Verona").await;
@@ -268,9 +268,9 @@ async fn refusals_with_more_than_a_text() {
     let owner = json!({"msg": "Must be an organization owner", "code": "UNAUTHORIZED_PRINCIPAL"});
     patch(&iago, &channel, &[("message_retention_days", &3)]).refused(400, owner).await;
     for bad in ["0", "-1", "\"sometimes\"", "3.5"] {
-        let value = bad.trim_matches('"');
+        let (text, value) = (bad.trim_matches('"'), serde_json::from_str::<Value>(bad).unwrap());
         let body = json!({
-            "msg": format!("Bad value for 'message_retention_days': {value}"),
+            "msg": format!("Bad value for 'message_retention_days': {text}"),
             "code": "REQUEST_VARIABLE_INVALID", "var_name": "message_retention_days", "bad_value": value,
         });
         patch(&desdemona, &channel, &[("message_retention_days", &bad)]).refused(400, body).await;
@@ -289,7 +289,7 @@ async fn refusals_with_more_than_a_text() {
 }
 
 #[tokio::test]
-async fn what_was_permitted_before_a_refusal_stays() {
+async fn update_channel_applies_parameters_before_the_first_error() {
     let t = TestServer::start().await;
     let [desdemona, hamlet] = t.users(["desdemona", "hamlet"]);
     let channel = hamlet.create_channel("Verona").with(&desdemona).await;
@@ -302,14 +302,14 @@ async fn what_was_permitted_before_a_refusal_stays() {
     {
         assert_eq!(after[key], value, "{key}");
     }
-    // Where the first steps refuse, nothing has happened yet.
+    // Invalid combinations of parameters are refused before any is applied.
     let params: Params<'_> = &[("description", &"newer"), ("is_web_public", &true)];
     patch(&hamlet, &channel, params).bad("Invalid parameters").await;
     assert_eq!(seen(&desdemona, &channel).await["description"], json!("new"));
 }
 
 #[tokio::test]
-async fn closing_a_channel_shuts_others_out() {
+async fn update_channel_to_private_removes_access() {
     let t = TestServer::start().await;
     let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
     let channel = hamlet.create_channel("Verona").await;
@@ -318,7 +318,7 @@ async fn closing_a_channel_shuts_others_out() {
     patch(&hamlet, &channel, &[("is_private", &true)]).ok().await;
     othello.get(&format!("/messages/{id}"), &[]).bad("Invalid message(s)").await;
     othello.get(&format!("/streams/{}", channel.id), &[]).bad("Invalid channel ID").await;
-    // The role alone shows that it is there, not what is in it.
+    // Being an administrator shows that the channel exists, not its content.
     assert_eq!(seen(&iago, &channel).await["invite_only"], json!(true));
     iago.get(&format!("/messages/{id}"), &[]).bad("Invalid message(s)").await;
     patch(&hamlet, &channel, &[("is_private", &false)]).ok().await;
@@ -327,7 +327,7 @@ async fn closing_a_channel_shuts_others_out() {
 }
 
 #[tokio::test]
-async fn notices_of_a_channel_without_topics_are_in_the_empty_one() {
+async fn update_channel_notice_in_empty_topic() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let channel = hamlet.create_channel("Verona").set("topics_policy", json!("empty_topic_only")).await;

@@ -2,11 +2,11 @@
 
 use super::{create, create_with, group_id, only, read};
 use crate::support::shape::fields;
-use crate::support::{Params, Person, TestServer};
+use crate::support::{Param, Params, TestServer, TestUser};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn a_group_belongs_to_its_creator() {
+async fn create_group_managed_by_creator() {
     let t = TestServer::start().await;
     let [hamlet, cordelia, polonius] = t.users(["hamlet", "cordelia", "polonius"]);
     let mut queue = polonius.register().modern().events(&["user_group"]).await;
@@ -38,7 +38,7 @@ async fn a_group_belongs_to_its_creator() {
 }
 
 #[tokio::test]
-async fn permissions_and_subgroups_can_be_chosen() {
+async fn create_group_with_permissions_and_subgroups() {
     let t = TestServer::start().await;
     let [hamlet, cordelia] = t.users(["hamlet", "cordelia"]);
     let (members, moderators) = (group_id(&t, "role:members"), group_id(&t, "role:moderators"));
@@ -49,7 +49,7 @@ async fn permissions_and_subgroups_can_be_chosen() {
         "subgroups": [cooks],
         "can_join_group": members,
         "can_mention_group": listed,
-        // One group alone stands for itself, and nobody is a group.
+        // A single group is stored as that group, and an empty set as `role:nobody`.
         "can_leave_group": {"direct_members": [], "direct_subgroups": [members]},
         "can_manage_group": {"direct_members": [], "direct_subgroups": []},
     });
@@ -65,18 +65,17 @@ async fn permissions_and_subgroups_can_be_chosen() {
     );
 }
 
-/// A new group is refused for one of its parameters.
-async fn refuse(person: &Person, name: &str, value: &Value, msg: &str) {
+/// Expects an error for a new group with one parameter changed.
+async fn refuse(person: &TestUser, name: &str, value: &Value, msg: &str) {
     let text = value.as_str().filter(|_| name == "name").map_or_else(|| value.to_string(), str::to_owned);
-    let mut params: Vec<(&str, &(dyn std::fmt::Display + Sync))> =
-        vec![("name", &"new"), ("description", &""), ("members", &"[]")];
+    let mut params: Vec<Param<'_>> = vec![("name", &"new"), ("description", &""), ("members", &"[]")];
     params.retain(|(other, _)| *other != name);
     params.push((name, &text));
     person.post("/user_groups/create", &params).bad(msg).await;
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn create_group_errors() {
     let t = TestServer::start().await;
     let [hamlet, polonius] = t.users(["hamlet", "polonius"]);
     create(&hamlet, "cooks", &[]).await;
@@ -113,7 +112,7 @@ async fn refusals() {
 }
 
 #[tokio::test]
-async fn refusals_of_subgroups_and_permissions() {
+async fn create_group_invalid_subgroups_and_permissions() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let closed = create(&hamlet, "closed", &[]).await;
@@ -155,7 +154,7 @@ async fn refusals_of_subgroups_and_permissions() {
 }
 
 #[tokio::test]
-async fn not_by_those_outside_can_create_groups() {
+async fn create_group_permission() {
     let t = TestServer::start().await;
     let [desdemona, iago, hamlet] = t.users(["desdemona", "iago", "hamlet"]);
     let administrators = json!({"new": group_id(&t, "role:administrators")});

@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::json;
 
 #[tokio::test]
-async fn a_group_goes_out_of_use() {
+async fn deactivate_group() {
     let t = TestServer::start().await;
     let [hamlet, cordelia] = t.users(["hamlet", "cordelia"]);
     let cooks = create(&hamlet, "cooks", &[&cordelia]).await;
@@ -25,7 +25,7 @@ async fn a_group_goes_out_of_use() {
 }
 
 #[tokio::test]
-async fn what_is_in_use_stays() {
+async fn deactivate_group_in_use_is_refused() {
     let t = TestServer::start().await;
     let [hamlet, desdemona] = t.users(["hamlet", "desdemona"]);
     let cooks = create(&hamlet, "cooks", &[&hamlet]).await;
@@ -47,7 +47,7 @@ async fn what_is_in_use_stays() {
         ],
     });
     hamlet.post(&path, &[]).refused(400, refusal).await;
-    // What is out of use itself does not count.
+    // Uses by deactivated groups and archived channels do not count.
     for group in [staff, guards] {
         hamlet.post(&format!("/user_groups/{group}/deactivate"), &[]).ok().await;
     }
@@ -58,7 +58,7 @@ async fn what_is_in_use_stays() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn deactivate_group_errors() {
     let t = TestServer::start().await;
     let [hamlet, iago, desdemona, polonius] = t.users(["hamlet", "iago", "desdemona", "polonius"]);
     let cooks = create(&hamlet, "cooks", &[]).await;

@@ -6,7 +6,7 @@ use crate::support::shape::{fields, keys, words};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn everybody_s_groups_with_all_their_fields() {
+async fn list_groups_shape() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let cooks = create(&iago, "cooks", &[&hamlet]).await;
@@ -33,14 +33,14 @@ async fn everybody_s_groups_with_all_their_fields() {
     assert_eq!((&members["creator_id"], &members["date_created"]), (&Value::Null, &Value::Null));
     let administrators = &groups[2];
     assert_eq!(administrators["members"], json!([iago.id]));
-    // Nobody changes or mentions them.
+    // System groups cannot be changed or mentioned.
     for setting in keys(administrators).into_iter().filter(|key| key.starts_with("can_")) {
         assert_eq!(administrators[setting], group_id(&t, "role:nobody"), "{setting}");
     }
 }
 
 #[tokio::test]
-async fn those_out_of_use_only_where_asked_for() {
+async fn list_groups_include_deactivated() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let cooks = create(&iago, "cooks", &[]).await;
@@ -53,7 +53,7 @@ async fn those_out_of_use_only_where_asked_for() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn list_groups_errors() {
     let t = TestServer::start().await;
     t.user("polonius").get("/user_groups", &[]).bad("Not allowed for guest users").await;
     t.user("default-bot").get("/user_groups", &[]).bad("This endpoint does not accept bot requests.").await;

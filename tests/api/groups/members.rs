@@ -1,4 +1,4 @@
-//! `/user_groups/{user_group_id}/members` and who is in a group.
+//! `/user_groups/{user_group_id}/members`, and direct and recursive membership.
 
 use super::{create, create_with, group_id, only, read};
 use crate::support::shape::fields;
@@ -6,7 +6,7 @@ use crate::support::{Params, TestServer};
 use serde_json::json;
 
 #[tokio::test]
-async fn people_and_groups_come_and_go() {
+async fn group_members_add_and_remove() {
     let t = TestServer::start().await;
     let [hamlet, cordelia, othello, polonius] = t.users(["hamlet", "cordelia", "othello", "polonius"]);
     let cooks = create(&hamlet, "cooks", &[&cordelia]).await;
@@ -40,7 +40,7 @@ async fn people_and_groups_come_and_go() {
 }
 
 #[tokio::test]
-async fn oneself_one_may_add_and_remove_where_the_group_lets() {
+async fn group_self_join_and_leave_permissions() {
     let t = TestServer::start().await;
     let [hamlet, cordelia, othello, polonius] = t.users(["hamlet", "cordelia", "othello", "polonius"]);
     let more = json!({"can_join_group": group_id(&t, "role:members"), "can_remove_members_group": only(&[&othello])});
@@ -61,7 +61,7 @@ async fn oneself_one_may_add_and_remove_where_the_group_lets() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn group_members_errors() {
     let t = TestServer::start().await;
     let [hamlet, cordelia, othello, iago] = t.users(["hamlet", "cordelia", "othello", "iago"]);
     let ghost = t.user("ghost").id;
@@ -87,12 +87,12 @@ async fn refusals() {
         let path = format!("/user_groups/{id}/members");
         t.user("desdemona").post(&path, &[("add", &json!([hamlet.id]))]).bad("Invalid user group").await;
     }
-    // All or nothing: whoever came first in a refused request is not in.
+    // A refused request changes no member.
     assert_eq!(read(&hamlet, cooks).await["members"], json!([cordelia.id]));
 }
 
 #[tokio::test]
-async fn members_of_groups_out_of_use_still_change() {
+async fn group_members_of_deactivated_group() {
     let t = TestServer::start().await;
     let [hamlet, cordelia] = t.users(["hamlet", "cordelia"]);
     let cooks = create(&hamlet, "cooks", &[]).await;
@@ -102,7 +102,7 @@ async fn members_of_groups_out_of_use_still_change() {
 }
 
 #[tokio::test]
-async fn who_is_in_a_group_and_by_which_way() {
+async fn group_membership_direct_and_recursive() {
     let t = TestServer::start().await;
     let [hamlet, cordelia, othello] = t.users(["hamlet", "cordelia", "othello"]);
     let cooks = create(&hamlet, "cooks", &[&cordelia]).await;
@@ -133,7 +133,7 @@ async fn who_is_in_a_group_and_by_which_way() {
             (vec!["is_user_group_member"], &json!(expected))
         );
     }
-    // Who leaves a group inside leaves those around it.
+    // Leaving a subgroup also ends the indirect membership in its parents.
     hamlet.post(&format!("/user_groups/{cooks}/members"), &[("delete", &json!([cordelia.id]))]).ok().await;
     let body = hamlet.get(&format!("/user_groups/{firm}/members"), &[]).ok().await;
     assert_eq!(body["members"], json!([othello.id]));
@@ -144,7 +144,7 @@ async fn who_is_in_a_group_and_by_which_way() {
 }
 
 #[tokio::test]
-async fn refusals_of_reading() {
+async fn group_membership_read_errors() {
     let t = TestServer::start().await;
     let [hamlet, polonius, bot] = t.users(["hamlet", "polonius", "default-bot"]);
     let ghost = t.user("ghost").id;

@@ -1,11 +1,11 @@
-//! What groups are for: mentions, and permissions that follow who is in them.
+//! Group mentions, and permissions that follow group membership.
 
 use super::{create, create_with, group_id, only};
 use crate::support::{Params, TestServer};
 use serde_json::json;
 
 #[tokio::test]
-async fn groups_are_mentioned_by_those_who_may() {
+async fn group_mention_permission() {
     let t = TestServer::start().await;
     let [hamlet, cordelia, othello, desdemona] = t.users(["hamlet", "cordelia", "othello", "desdemona"]);
     let cooks = create(&hamlet, "cooks", &[&cordelia]).await;
@@ -26,7 +26,7 @@ async fn groups_are_mentioned_by_those_who_may() {
         let flags = messages[0]["flags"].as_array().unwrap();
         assert_eq!(flags.contains(&json!("mentioned")), is_mentioned, "{flags:?}");
     }
-    // System groups are mentioned silently at most, also by owners.
+    // System groups can be mentioned silently only, also by owners.
     let members = "You are not allowed to mention user group 'role:members'.";
     let params: Params<'_> = &[("type", &"direct"), ("to", &direct), ("content", &"Hey @*role:members*")];
     desdemona.post("/messages", params).bad(members).await;
@@ -34,7 +34,7 @@ async fn groups_are_mentioned_by_those_who_may() {
 }
 
 #[tokio::test]
-async fn permissions_follow_who_is_in_however_deep() {
+async fn group_permissions_follow_nested_membership() {
     let t = TestServer::start().await;
     let [hamlet, cordelia, iago] = t.users(["hamlet", "cordelia", "iago"]);
     let inner = create(&hamlet, "level 0", &[]).await;
@@ -59,14 +59,14 @@ async fn permissions_follow_who_is_in_however_deep() {
 }
 
 #[tokio::test]
-async fn what_groups_became_survives_a_restart() {
+async fn group_changes_survive_restart() {
     let t = TestServer::start().await;
     let [hamlet, cordelia] = t.users(["hamlet", "cordelia"]);
     let cooks = create(&hamlet, "cooks", &[&cordelia]).await;
     let staff = create_with(&hamlet, "staff", &[&hamlet], json!({"subgroups": [cooks]})).await;
     hamlet.post(&format!("/user_groups/{cooks}/members"), &[("add", &json!([hamlet.id]))]).ok().await;
     let before = hamlet.get("/user_groups", &[]).ok().await;
-    let t = TestServer::plan().on(t.stop().await).start().await;
+    let t = TestServer::builder().on(t.stop().await).start().await;
     let hamlet = t.user("hamlet");
     assert_eq!(hamlet.get("/user_groups", &[]).ok().await, before);
     let members = hamlet.get(&format!("/user_groups/{staff}/members"), &[]).ok().await;

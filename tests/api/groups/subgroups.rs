@@ -6,7 +6,7 @@ use crate::support::shape::fields;
 use serde_json::json;
 
 #[tokio::test]
-async fn groups_come_and_go() {
+async fn subgroups_add_and_remove() {
     let t = TestServer::start().await;
     let [hamlet, cordelia] = t.users(["hamlet", "cordelia"]);
     let cooks = create(&hamlet, "cooks", &[]).await;
@@ -31,7 +31,7 @@ async fn groups_come_and_go() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn subgroups_errors() {
     let t = TestServer::start().await;
     let [hamlet, cordelia, polonius] = t.users(["hamlet", "cordelia", "polonius"]);
     let cooks = create(&hamlet, "cooks", &[]).await;

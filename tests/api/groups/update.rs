@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::json;
 
 #[tokio::test]
-async fn what_it_is_called_and_who_may_do_what() {
+async fn update_group_name_and_permissions() {
     let t = TestServer::start().await;
     let [hamlet, cordelia] = t.users(["hamlet", "cordelia"]);
     let cooks = create(&hamlet, "cooks", &[]).await;
@@ -31,7 +31,7 @@ async fn what_it_is_called_and_who_may_do_what() {
     for (name, value) in data.as_object().unwrap() {
         assert_eq!(&group[name], value, "{name}");
     }
-    // Now she may, too; what holds already is no change.
+    // Now she may as well; setting the current value is no change.
     cordelia.call(Method::PATCH, &path, &[("name", &"Chefs")]).ok().await;
     cordelia
         .call(Method::PATCH, &path, &[("name", &"Chefs"), ("can_join_group", &json!({"new": members}))])
@@ -43,7 +43,7 @@ async fn what_it_is_called_and_who_may_do_what() {
 }
 
 #[tokio::test]
-async fn a_deactivated_group_comes_back() {
+async fn update_group_reactivate() {
     let t = TestServer::start().await;
     let [hamlet, cordelia] = t.users(["hamlet", "cordelia"]);
     let cooks = create(&hamlet, "cooks", &[&cordelia]).await;
@@ -51,7 +51,7 @@ async fn a_deactivated_group_comes_back() {
     hamlet.post(&format!("{path}/deactivate"), &[]).ok().await;
     let mut modern = cordelia.register().modern().events(&["user_group"]).await;
     let mut old = cordelia.register().events(&["user_group"]).await;
-    // Its settings can be changed meanwhile.
+    // Settings of a deactivated group can be changed.
     hamlet.call(Method::PATCH, &path, &[("description", &"Resting.")]).ok().await;
     hamlet.call(Method::PATCH, &path, &[("deactivated", &false)]).ok().await;
     assert_eq!(modern.next().await["data"], json!({"description": "Resting."}));
@@ -62,7 +62,7 @@ async fn a_deactivated_group_comes_back() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn update_group_errors() {
     let t = TestServer::start().await;
     let [hamlet, cordelia, desdemona, iago, polonius] =
         t.users(["hamlet", "cordelia", "desdemona", "iago", "polonius"]);

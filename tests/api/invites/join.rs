@@ -1,24 +1,24 @@
-//! `/join/{key}/`: the page, and everything that comes of its form.
+//! `/join/{key}/`: the page, its form, and the account that it creates.
 
 use super::{PASSWORD, create_link, fill_in, invite, kinds, link_in, listed, mail_to, open, start};
-use crate::support::{Params, Person, TestServer};
+use crate::support::{Params, TestServer, TestUser};
 use serde_json::{Value, json};
 
-/// Logs in as a client would, by address and password.
-async fn log_in(t: &TestServer, address: &str) -> Person {
+/// Logs in with email address and password.
+async fn log_in(t: &TestServer, address: &str) -> TestUser {
     let params: Params<'_> = &[("username", &address), ("password", &PASSWORD)];
-    let body = t.stranger().post("/fetch_api_key", params).ok().await;
+    let body = t.anonymous().post("/fetch_api_key", params).ok().await;
     let id = body["user_id"].as_u64().expect("an id") as u32;
     let key = body["api_key"].as_str().expect("a key").to_owned();
-    Person { id, key, email: address.to_owned(), ..t.stranger() }
+    TestUser { id, key, email: address.to_owned(), ..t.anonymous() }
 }
 
 fn form(name: &str) -> [(&str, &str); 2] {
     [("full_name", name), ("password", PASSWORD)]
 }
 
-/// What a bot wrote to somebody, oldest first.
-async fn from_bot(who: &Person, bot: &str) -> Vec<String> {
+/// The direct messages that a bot sent to a user, oldest first.
+async fn from_bot(who: &TestUser, bot: &str) -> Vec<String> {
     let messages = who.messages(json!([])).await.into_iter();
     let own = messages.filter(|message| message["type"] == "private" && message["sender_full_name"] == bot);
     own.map(|message| message["content"].as_str().expect("a text").to_owned()).collect()
@@ -26,7 +26,7 @@ async fn from_bot(who: &Person, bot: &str) -> Vec<String> {
 
 #[tokio::test]
 #[expect(clippy::too_many_lines, reason = "one story, from the invitation to the welcome")]
-async fn joining_gives_what_the_invitation_says() {
+async fn join_applies_invitation_role_channels_and_groups() {
     let t = start().await;
     let [desdemona, iago, hamlet] = t.users(["desdemona", "iago", "hamlet"]);
     let [crew, extra] = [iago.create_channel("crew").private().await, iago.create_channel("extra").await];
@@ -57,13 +57,13 @@ async fn joining_gives_what_the_invitation_says() {
     for person in [&iago, &hamlet] {
         queues.push(person.register().events(&["invites_changed", "realm_user"]).await);
     }
-    // The address in the form is not asked: the invitation has one.
+    // The address in the form is ignored: the invitation determines it.
     let mut filled = form("  Ada Lovelace ").to_vec();
     filled.push(("email", "mallory@x.example"));
     let (status, page) = fill_in(&t, &link, &filled).await;
     assert!(status == 200 && page.contains("Welcome, Ada Lovelace!"), "{status} {page}");
     assert!(page.contains("Ada@x.example") && page.contains(&*t.url), "{page}");
-    // Both of the events of invitations: one used, another taken back.
+    // One invitation event for the used invitation, one for the revoked one.
     for queue in &mut queues {
         let mut kinds = kinds(queue).await;
         kinds.dedup();
@@ -110,7 +110,7 @@ async fn joining_gives_what_the_invitation_says() {
 }
 
 #[tokio::test]
-async fn many_join_by_one_link_and_say_who_they_are() {
+async fn join_by_multiuse_link() {
     let t = TestServer::start().await;
     let [desdemona, iago] = t.users(["desdemona", "iago"]);
     desdemona.patch("/realm", &[("welcome_message_custom_text", &"Read **the** rules.")]).ok().await;
@@ -121,7 +121,7 @@ async fn many_join_by_one_link_and_say_who_they_are() {
     };
     for (email, name, password, problem) in [
         ("no address", "Ada", PASSWORD, "Enter a valid email address."),
-        ("hamlet@zulip.com", "Ada", PASSWORD, "There is an account with this address already."),
+        ("hamlet@zulip.com", "Ada", PASSWORD, "An account with this address exists already."),
         ("ghost@zulip.com", "Ada", PASSWORD, "has been deactivated"),
         ("a@mailinator.com", "Ada", PASSWORD, "Please use your real email address."),
         ("ada@x.example", "A", PASSWORD, "Name too short!"),
@@ -136,7 +136,7 @@ async fn many_join_by_one_link_and_say_who_they_are() {
     }
     let (status, page) = fill_in(&t, &link, &[]).await;
     assert!(status == 400 && page.contains("Enter a valid email address."), "{page}");
-    // What was typed stands in the form again, as text.
+    // The form is shown again with the entered values, escaped.
     let (_, page) = join("<b>\"@x.example", "<script>alert(1)</script>", PASSWORD).await;
     assert!(!page.contains("<script>") && !page.contains("<b>\""), "{page}");
 
@@ -146,7 +146,7 @@ async fn many_join_by_one_link_and_say_who_they_are() {
     }
     assert_eq!(kinds(&mut queue).await, ["invites_changed", "invites_changed"]);
     let (status, page) = join("ADA@x.example", "Another Ada", PASSWORD).await;
-    assert!(status == 400 && page.contains("There is an account with this address already."), "{page}");
+    assert!(status == 400 && page.contains("An account with this address exists already."), "{page}");
     let ada = log_in(&t, "ada@x.example").await;
     assert_eq!(ada.get("/users/me", &[]).ok().await["role"], 600);
     assert_eq!(from_bot(&ada, "Welcome Bot").await[1], "<p>Read <strong>the</strong> rules.</p>");
@@ -155,7 +155,7 @@ async fn many_join_by_one_link_and_say_who_they_are() {
 }
 
 #[tokio::test]
-async fn the_inviter_may_not_want_to_know_and_nobody_needs_to_be_greeted() {
+async fn join_notices_can_be_disabled() {
     let t = start().await;
     let iago = t.user("iago");
     iago.patch("/realm", &[("welcome_message_custom_text", &"Read the rules.")]).ok().await;
@@ -170,7 +170,7 @@ async fn the_inviter_may_not_want_to_know_and_nobody_needs_to_be_greeted() {
 }
 
 #[tokio::test]
-async fn two_at_once_get_one_account() {
+async fn join_twice_concurrently_creates_one_account() {
     let t = start().await;
     let iago = t.user("iago");
     invite(&iago, "ada@x.example", &[]).ok().await;
@@ -183,7 +183,7 @@ async fn two_at_once_get_one_account() {
 }
 
 #[tokio::test]
-async fn an_organization_takes_addresses_of_its_domains() {
+async fn join_restricted_to_realm_domains() {
     let t = TestServer::start().await;
     let [desdemona, iago] = t.users(["desdemona", "iago"]);
     let link = create_link(&iago, &[]).await;
@@ -195,13 +195,13 @@ async fn an_organization_takes_addresses_of_its_domains() {
         async move { fill_in(t, &link, &[("email", email), ("full_name", "Ada"), ("password", PASSWORD)]).await }
     };
     let (status, page) = join("ada@x.example").await;
-    assert!(status == 400 && page.contains("only addresses at domains of its own"), "{page}");
+    assert!(status == 400 && page.contains("only email addresses of its own domains"), "{page}");
     assert_eq!(join("a+da@acme.example").await.0, 400);
     assert_eq!(join("ada@acme.example").await.0, 200);
 }
 
 #[tokio::test]
-async fn links_that_lead_nowhere() {
+async fn join_invalid_links() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let link = create_link(&iago, &[]).await;
@@ -222,21 +222,21 @@ async fn links_that_lead_nowhere() {
             open(&t, &format!("{}/join/{key}/", t.url)).await,
             fill_in(&t, &format!("{}/join/{key}/", t.url), &form("Ada")).await,
         ] {
-            assert!(status == 404 && page.contains("This link does not lead anywhere"), "{key}: {page}");
+            assert!(status == 404 && page.contains("This link is not valid"), "{key}: {page}");
         }
     }
-    // Another organization's key is none here.
+    // The key of another organization is unknown here.
     let acme = crate::support::people::create_second(t.server(), "acme").await;
     let elsewhere = acme.invitation_key(model::InvitationId(1));
     assert_eq!(open(&t, &format!("{}/join/{elsewhere}/", t.url)).await.0, 404);
 }
 
 #[tokio::test]
-async fn pages_keep_to_themselves_and_links_outlive_a_restart() {
+async fn join_page_headers_and_link_after_restart() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let link = create_link(&iago, &[("invite_expires_in_minutes", &"null")]).await;
-    let answer = t.stranger().http.get(&link).send().await.unwrap();
+    let answer = t.anonymous().http.get(&link).send().await.unwrap();
     let header = |name: &str| answer.headers().get(name).unwrap().to_str().unwrap().to_owned();
     assert_eq!(header("Content-Type"), "text/html; charset=utf-8");
     assert_eq!(
@@ -252,7 +252,7 @@ async fn pages_keep_to_themselves_and_links_outlive_a_restart() {
     let before = listed(&iago).await;
     let path = link.split_once("/join/").unwrap().1.to_owned();
     let folder = t.stop().await;
-    let t = TestServer::plan().on(folder).start().await;
+    let t = TestServer::builder().on(folder).start().await;
     let mut after = listed(&t.user("iago")).await;
     assert_eq!(after[0]["link_url"], format!("{}/join/{path}", t.url));
     after[0]["link_url"] = before[0]["link_url"].clone();
@@ -264,7 +264,7 @@ async fn pages_keep_to_themselves_and_links_outlive_a_restart() {
 }
 
 #[tokio::test]
-async fn a_deactivated_organization_takes_nobody_in() {
+async fn join_deactivated_realm_is_refused() {
     let t = TestServer::start().await;
     let [desdemona, iago] = t.users(["desdemona", "iago"]);
     let link = create_link(&iago, &[]).await;

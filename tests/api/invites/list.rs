@@ -5,7 +5,7 @@ use crate::support::keys;
 use serde_json::json;
 
 #[tokio::test]
-async fn administrators_see_all_and_others_their_own() {
+async fn list_invites_visibility() {
     let t = start().await;
     let [desdemona, iago, hamlet, othello, polonius] =
         t.users(["desdemona", "iago", "hamlet", "othello", "polonius"]);
@@ -43,16 +43,16 @@ async fn administrators_see_all_and_others_their_own() {
     assert_eq!(listed(&othello).await, [] as [serde_json::Value; 0]);
     polonius.get("/invites", &[]).bad("Not allowed for guest users").await;
 
-    // A link that makes owners is for owners.
+    // A link that creates owners is visible to owners only.
     create_link(&desdemona, &[("invite_as", &100)]).await;
     assert_eq!(listed(&desdemona).await.len(), 4);
     assert_eq!(listed(&iago).await, all);
 }
 
 #[tokio::test]
-async fn what_is_over_is_not_listed() {
+async fn list_invites_omits_expired_and_used() {
     let clock = actors::ManualClock::new(model::Timestamp(1_800_000_000_000));
-    let t = crate::support::TestServer::plan().clock(&clock).start().await;
+    let t = crate::support::TestServer::builder().clock(&clock).start().await;
     let iago = t.user("iago");
     create_link(&iago, &[("invite_expires_in_minutes", &1)]).await;
     create_link(&iago, &[("invite_expires_in_minutes", &"null")]).await;

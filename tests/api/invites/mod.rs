@@ -1,23 +1,24 @@
-//! `/invites`, and the page that a link opens.
+//! `/invites`, and the page that an invitation link opens.
 
+mod expiry;
 mod join;
 mod list;
 mod multiuse;
 mod revoke;
 mod send;
 
-use crate::support::{PATIENCE, Params, Person, TestServer};
+use crate::support::{Param, Params, TestServer, TestUser, poll_for};
 use serde_json::{Value, json};
 
-/// A server whose mail can be read.
+/// Starts a development server, which lists the emails that it sends.
 async fn start() -> TestServer {
-    TestServer::plan().development().start().await
+    TestServer::builder().development().start().await
 }
 
-/// Invites somebody, to be a member of nothing in particular, and what else the test says.
-fn invite(who: &Person, addresses: &str, more: Params<'_>) -> crate::support::Call {
+/// Sends invitations without channels, with additional parameters.
+fn invite(who: &TestUser, addresses: &str, more: Params<'_>) -> crate::support::Call {
     let channels = json!([]);
-    let mut params: Vec<(&str, &(dyn std::fmt::Display + Sync))> = vec![("invitee_emails", &addresses)];
+    let mut params: Vec<Param<'_>> = vec![("invitee_emails", &addresses)];
     if !more.iter().any(|(name, _)| *name == "stream_ids") {
         params.push(("stream_ids", &channels));
     }
@@ -25,58 +26,52 @@ fn invite(who: &Person, addresses: &str, more: Params<'_>) -> crate::support::Ca
     who.post("/invites", &params)
 }
 
-/// What somebody sees in the list.
-async fn listed(who: &Person) -> Vec<Value> {
+/// The invitations that a user sees.
+async fn listed(who: &TestUser) -> Vec<Value> {
     who.get("/invites", &[]).ok().await["invites"].as_array().expect("a list").clone()
 }
 
-/// Makes a reusable link; gives the link.
-pub async fn create_link(who: &Person, params: Params<'_>) -> String {
+/// Creates a reusable invitation; returns its link.
+pub async fn create_link(who: &TestUser, params: Params<'_>) -> String {
     let made = who.post("/invites/multiuse", params).ok().await;
     made["invite_link"].as_str().expect("a link").to_owned()
 }
 
-/// The newest mail to an address, once so many were sent to it.
+/// Waits until `count` emails were sent to an address; returns the newest.
 async fn mail_to(t: &TestServer, address: &str, count: usize) -> Value {
-    let deadline = tokio::time::Instant::now() + PATIENCE;
-    let url = format!("{}/emails.json", t.url);
-    loop {
-        let all = t.stranger().http.get(&url).send().await.expect("an answer");
-        let all: Value = all.json().await.expect("a list of mails");
-        let mails = all["emails"].as_array().or(all.as_array()).expect("a list").clone();
+    poll_for(&format!("{count} mails to {address} were sent"), || async {
+        let all = t.anonymous().get("/emails.json", &[]).ok().await;
+        let mails = all["emails"].as_array().expect("a list").clone();
         let mut mine: Vec<Value> = mails.into_iter().filter(|mail| mail["to"] == address).collect();
-        if mine.len() >= count {
-            return mine.swap_remove(0);
-        }
-        assert!(tokio::time::Instant::now() < deadline, "no mail to {address}");
-        tokio::task::yield_now().await;
-    }
+        (mine.len() >= count).then(|| mine.swap_remove(0))
+    })
+    .await
 }
 
-/// The link in a mail.
+/// The link in an email.
 fn link_in(mail: &Value) -> String {
     let text = mail["text"].as_str().expect("a text");
     let line = text.lines().find(|line| line.contains("/join/")).expect("a link");
     line.trim().to_owned()
 }
 
-/// What a browser is shown: status, page.
+/// Opens a page; returns status and HTML.
 async fn open(t: &TestServer, link: &str) -> (u16, String) {
-    let answer = t.stranger().http.get(link).send().await.expect("an answer");
+    let answer = t.anonymous().http.get(link).send().await.expect("an answer");
     (answer.status().as_u16(), answer.text().await.expect("a page"))
 }
 
-/// The same after a form was filled in and sent.
+/// Submits the form of a page; returns status and HTML.
 async fn fill_in(t: &TestServer, link: &str, form: &[(&str, &str)]) -> (u16, String) {
-    let answer = t.stranger().http.post(link).form(form).send().await.expect("an answer");
+    let answer = t.anonymous().http.post(link).form(form).send().await.expect("an answer");
     (answer.status().as_u16(), answer.text().await.expect("a page"))
 }
 
-/// The types of the events that a queue has by now.
+/// The types of all available events of a queue.
 async fn kinds(queue: &mut crate::support::Queue) -> Vec<String> {
     let events = queue.now().await.into_iter();
     events.map(|event| event["type"].as_str().expect("a type").to_owned()).collect()
 }
 
-/// A password that is hard to guess.
+/// A password that passes the strength check.
 const PASSWORD: &str = "correct horse battery staple";

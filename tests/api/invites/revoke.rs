@@ -4,7 +4,7 @@ use super::{create_link, invite, kinds, link_in, listed, mail_to, open, start};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn the_inviter_or_an_administrator_takes_an_invitation_back() {
+async fn revoke_invite_by_inviter_or_administrator() {
     let t = start().await;
     let [desdemona, iago, shiva, hamlet] = t.users(["desdemona", "iago", "shiva", "hamlet"]);
     for address in ["a@x.example", "b@x.example"] {
@@ -14,11 +14,10 @@ async fn the_inviter_or_an_administrator_takes_an_invitation_back() {
     let link = link_in(&mail_to(&t, "a@x.example", 1).await);
     assert_eq!(open(&t, &link).await.0, 200);
 
-    let no_administrator =
-        || json!({"msg": "Must be an organization administrator", "code": "UNAUTHORIZED_PRINCIPAL"});
+    let no_administrator = "Must be an organization administrator";
     let no_owner = || json!({"msg": "Must be an organization owner", "code": "UNAUTHORIZED_PRINCIPAL"});
-    shiva.delete("/invites/1", &[]).refused(400, no_administrator()).await;
-    shiva.post("/invites/1/resend", &[]).refused(400, no_administrator()).await;
+    shiva.delete("/invites/1", &[]).bad(no_administrator).await;
+    shiva.post("/invites/1/resend", &[]).bad(no_administrator).await;
     iago.delete("/invites/3", &[]).refused(400, no_owner()).await;
     iago.post("/invites/3/resend", &[]).refused(400, no_owner()).await;
     for path in ["/invites/99", "/invites/4294967295"] {
@@ -39,9 +38,9 @@ async fn the_inviter_or_an_administrator_takes_an_invitation_back() {
 }
 
 #[tokio::test]
-async fn an_invitation_whose_time_is_over_can_be_sent_again() {
+async fn resend_expired_invite() {
     let clock = actors::ManualClock::new(model::Timestamp(1_800_000_000_000));
-    let t = crate::support::TestServer::plan().development().clock(&clock).start().await;
+    let t = crate::support::TestServer::builder().development().clock(&clock).start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     invite(&hamlet, "a@x.example", &[("invite_expires_in_minutes", &5)]).ok().await;
     let link = link_in(&mail_to(&t, "a@x.example", 1).await);
@@ -59,13 +58,13 @@ async fn an_invitation_whose_time_is_over_can_be_sent_again() {
     assert_eq!(link_in(&mail_to(&t, "a@x.example", 2).await), link);
     assert_eq!(open(&t, &link).await.0, 200);
     clock.advance_secs(5 * 60);
-    // One that is over can be taken back all the same.
+    // An expired invitation can be revoked as well.
     iago.delete("/invites/1", &[]).ok().await;
     assert!(open(&t, &link).await.1.contains("This invitation has been revoked"));
 }
 
 #[tokio::test]
-async fn invitations_end_with_the_account_of_whoever_sent_them() {
+async fn invites_revoked_when_inviter_is_deactivated() {
     let t = start().await;
     let [iago, othello] = t.users(["iago", "othello"]);
     invite(&othello, "a@x.example", &[]).ok().await;
@@ -78,7 +77,7 @@ async fn invitations_end_with_the_account_of_whoever_sent_them() {
 }
 
 #[tokio::test]
-async fn each_kind_is_taken_back_in_its_own_way() {
+async fn revoke_email_and_multiuse_invites_use_separate_endpoints() {
     let t = start().await;
     let iago = t.user("iago");
     create_link(&iago, &[]).await;
@@ -86,4 +85,46 @@ async fn each_kind_is_taken_back_in_its_own_way() {
     iago.delete("/invites/1", &[]).bad("No such invitation").await;
     iago.post("/invites/1/resend", &[]).bad("No such invitation").await;
     iago.delete("/invites/multiuse/2", &[]).bad("No such invitation").await;
+}
+
+/// Demoting the inviter revokes what they may no longer offer, and reduces the other invitations.
+#[tokio::test]
+async fn invites_revoked_or_reduced_when_inviter_is_demoted() {
+    let t = start().await;
+    let [desdemona, iago, shiva] = t.users(["desdemona", "iago", "shiva"]);
+    let path = format!("/users/{}", iago.id);
+    desdemona.patch(&path, &[("role", &100)]).ok().await;
+    let core = iago.create_channel("core").private().await;
+    let channels = json!([core.id]);
+    invite(&iago, "owner@x.example", &[("invite_as", &100)]).ok().await;
+    invite(&iago, "administrator@x.example", &[("invite_as", &200)]).ok().await;
+    invite(&iago, "member@x.example", &[("stream_ids", &channels)]).ok().await;
+    let link = create_link(&iago, &[("invite_as", &600)]).await;
+    let owner = link_in(&mail_to(&t, "owner@x.example", 1).await);
+    let administrator = link_in(&mail_to(&t, "administrator@x.example", 1).await);
+    let member = link_in(&mail_to(&t, "member@x.example", 1).await);
+
+    let mut queue = desdemona.register().events(&["invites_changed"]).await;
+    desdemona.patch(&path, &[("role", &200)]).ok().await;
+    assert_eq!(kinds(&mut queue).await, ["invites_changed"]);
+    let revoked = "This invitation has been revoked";
+    assert!(open(&t, &owner).await.1.contains(revoked));
+    for open_still in [&administrator, &member, &link] {
+        assert_eq!(open(&t, open_still).await.0, 200);
+    }
+    desdemona.patch(&path, &[("role", &400)]).ok().await;
+    for gone in [&administrator, &link] {
+        assert!(open(&t, gone).await.1.contains(revoked));
+    }
+    assert_eq!(listed(&desdemona).await.len(), 1);
+    // The inviter may no longer subscribe users to the channel.
+    iago.delete("/users/me/subscriptions", &[("subscriptions", &json!(["core"]))]).ok().await;
+    let form = [("full_name", "New Member"), ("password", super::PASSWORD)];
+    assert_eq!(super::fill_in(&t, &member, &form).await.0, 200);
+    let inside = t.realm().directory().user_by_email("member@x.example").unwrap().id;
+    assert!(!t.realm().directory().is_subscribed(model::ChannelId(core.id as u32), inside));
+    // Guests may not invite at all.
+    invite(&shiva, "late@x.example", &[]).ok().await;
+    desdemona.patch(&format!("/users/{}", shiva.id), &[("role", &600)]).ok().await;
+    assert_eq!(listed(&desdemona).await, [] as [Value; 0]);
 }

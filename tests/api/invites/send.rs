@@ -4,7 +4,7 @@ use super::{invite, kinds, link_in, listed, mail_to, start};
 use crate::support::{Params, TestServer};
 use serde_json::{Value, json};
 
-/// INVITATION_FAILED as it is sent.
+/// The error INVITATION_FAILED.
 fn failed(msg: &str, errors: Value, sent: bool, daily: bool) -> Value {
     json!({
         "msg": msg, "code": "INVITATION_FAILED", "errors": errors, "sent_invitations": sent,
@@ -13,7 +13,7 @@ fn failed(msg: &str, errors: Value, sent: bool, daily: bool) -> Value {
 }
 
 #[tokio::test]
-async fn everybody_in_a_list_gets_a_mail_with_a_link_of_their_own() {
+async fn send_invites_one_link_per_address() {
     let t = start().await;
     let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
     let mut queues = Vec::new();
@@ -32,14 +32,14 @@ async fn everybody_in_a_list_gets_a_mail_with_a_link_of_their_own() {
         let mail = mail_to(&t, address, 1).await;
         assert_eq!(mail["subject"], "King Hamlet has invited you to join Zulip Dev");
         let text = mail["text"].as_str().unwrap();
-        assert!(text.contains("King Hamlet (hamlet@zulip.com) wants you to join Zulip Dev"), "{text}");
-        assert!(text.contains("The link is good for 60 minutes."), "{text}");
+        assert!(text.contains("King Hamlet (hamlet@zulip.com) has invited you to join Zulip Dev"), "{text}");
+        assert!(text.contains("The link expires in 60 minutes."), "{text}");
         links.push(link_in(&mail));
     }
     links.sort();
     links.dedup();
     assert_eq!(links.len(), 3);
-    // One more invitation of the same address is one more record.
+    // A second invitation of the same address is a separate record.
     invite(&iago, "ada@x.example", &[]).ok().await;
     let ids: Vec<Value> = listed(&iago).await.iter().map(|one| one["id"].clone()).collect();
     assert_eq!(json!(ids), json!([1, 2, 3, 4]));
@@ -47,7 +47,7 @@ async fn everybody_in_a_list_gets_a_mail_with_a_link_of_their_own() {
 }
 
 #[tokio::test]
-async fn parameters_that_are_refused_at_once() {
+async fn send_invites_parameter_errors() {
     let t = start().await;
     let [desdemona, iago, shiva, hamlet, polonius, bot] =
         t.users(["desdemona", "iago", "shiva", "hamlet", "polonius", "default-bot"]);
@@ -71,21 +71,21 @@ async fn parameters_that_are_refused_at_once() {
         role(&shiva, code).bad("Must be an organization administrator").await;
         role(&hamlet, code).bad("Must be an organization administrator").await;
     }
-    for nobody in ["", " , \n ,"] {
-        invite(&hamlet, nobody, &[]).bad("You must specify at least one email address.").await;
+    for empty in ["", " , \n ,"] {
+        invite(&hamlet, empty, &[]).bad("You must specify at least one email address.").await;
     }
     let text = |who, text: &str| invite(who, "a@x.example", &[("welcome_message_custom_text", &text)]);
     text(&shiva, "Hi").bad("Must be an organization administrator").await;
     text(&shiva, "").bad("Must be an organization administrator").await;
     let long = "welcome_message_custom_text is too long (limit: 8000 characters)";
     text(&iago, &"é".repeat(8001)).bad(long).await;
-    assert_eq!(listed(&desdemona).await, [] as [Value; 0], "nobody was invited");
-    // For others there is no such text, whatever a client calls that.
+    assert_eq!(listed(&desdemona).await, [] as [Value; 0], "no invitation was created");
+    // Other inviters have no such message, whatever parameter a client sends.
     text(&shiva, "null").ok().await;
 }
 
 #[tokio::test]
-async fn channels_and_groups_are_those_that_the_inviter_may_fill() {
+async fn send_invites_channels_and_groups_need_permission() {
     let t = start().await;
     let [desdemona, iago, hamlet, othello] = t.users(["desdemona", "iago", "hamlet", "othello"]);
     let secret = iago.create_channel("secret").private().await;
@@ -113,7 +113,7 @@ async fn channels_and_groups_are_those_that_the_inviter_may_fill() {
 }
 
 #[tokio::test]
-async fn those_without_the_permission_invite_nobody() {
+async fn send_invites_permission() {
     let t = start().await;
     let [desdemona, hamlet] = t.users(["desdemona", "hamlet"]);
     let owners = json!({"new": t.realm().directory().group_by_name("role:owners").expect("a group").id.0});
@@ -123,7 +123,7 @@ async fn those_without_the_permission_invite_nobody() {
 }
 
 #[tokio::test]
-async fn addresses_that_are_wrong_or_known() {
+async fn send_invites_invalid_or_existing_addresses() {
     let t = start().await;
     let [desdemona, iago] = t.users(["desdemona", "iago"]);
     let invalid = "Some emails did not validate, so we didn't send any invitations.";
@@ -144,7 +144,7 @@ async fn addresses_that_are_wrong_or_known() {
     let anyone = "We weren't able to invite anyone.";
     let known = "HAMLET@zulip.com\nwelcome-bot@zulip.com";
     invite(&iago, known, &[]).refused(400, failed(anyone, all, false, false)).await;
-    assert_eq!(listed(&iago).await, [] as [Value; 0], "nobody was invited");
+    assert_eq!(listed(&iago).await, [] as [Value; 0], "no invitation was created");
 
     let othello = t.user("othello");
     iago.delete(&format!("/users/{}", othello.id), &[]).ok().await;
@@ -173,7 +173,7 @@ async fn addresses_that_are_wrong_or_known() {
 }
 
 #[tokio::test]
-async fn new_people_wait_before_they_invite_into_an_open_organization() {
+async fn send_invites_new_user_waiting_period() {
     let t = start().await;
     let desdemona = t.user("desdemona");
     crate::support::people::add(t.realm(), "newcomer", "New Comer", model::Role::Member, None).await;
@@ -186,8 +186,8 @@ async fn new_people_wait_before_they_invite_into_an_open_organization() {
 }
 
 #[tokio::test]
-async fn a_server_may_bound_the_day() {
-    let t = TestServer::plan().development().set("invitations.daily_max", 2).start().await;
+async fn send_invites_daily_limit() {
+    let t = TestServer::builder().development().set("invitations.daily_max", 2).start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     invite(&hamlet, "a@x.example,b@x.example", &[]).ok().await;
     let msg = "To protect users, Zulip limits the number of invitations you can send in one day. Because you have \
@@ -196,7 +196,7 @@ async fn a_server_may_bound_the_day() {
 }
 
 #[tokio::test]
-async fn without_mail_nobody_is_invited_by_it() {
+async fn send_invites_without_mail_server() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let msg = "This server sends no e-mail, so it cannot invite by it. A reusable link invites without.";

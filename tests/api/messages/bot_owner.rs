@@ -1,20 +1,20 @@
-//! What a bot's owner is told when nobody reads what the bot writes.
+//! Notices to the owner of a bot that sends to a missing or unread channel.
 
-use crate::support::{Params, Person, TestServer};
+use crate::support::{Params, TestServer, TestUser};
 use actors::ManualClock;
 use model::Timestamp;
 use serde_json::{Value, json};
 
 const PAUSE_SECS: u64 = 5 * 60;
 
-async fn say(bot: &Person, to: &Value) -> crate::support::Answer {
+async fn say(bot: &TestUser, to: &Value) -> crate::support::ApiResponse {
     let params: Params<'_> =
         &[("type", &"stream"), ("to", to), ("topic", &"alarm"), ("content", &"Fire!"), ("local_id", &"1")];
     bot.post("/messages", params).await
 }
 
-/// The notices that somebody got, oldest first, as Markdown.
-async fn notices(who: &Person) -> Vec<String> {
+/// The notices that a user got, oldest first, as Markdown.
+async fn notices(who: &TestUser) -> Vec<String> {
     let window: Params<'_> = &[
         ("anchor", &"newest"),
         ("num_before", &100),
@@ -29,14 +29,14 @@ async fn notices(who: &Person) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn owners_hear_of_channels_that_are_not_there() {
+async fn bot_owner_notified_of_missing_channel() {
     let clock = ManualClock::new(Timestamp(1_893_456_000_000));
-    let t = TestServer::plan().clock(&clock).start().await;
+    let t = TestServer::builder().clock(&clock).start().await;
     let [owner, bot] = t.users(["AARON", "default-bot"]);
     let email = &bot.email;
     let channel = owner.create_channel("Verona").await;
     assert_eq!(say(&bot, &json!(channel.id)).await.status, 200);
-    assert!(notices(&owner).await.is_empty(), "somebody reads it");
+    assert!(notices(&owner).await.is_empty(), "the channel has a subscriber");
     owner.unsubscribe(&channel).await;
     let mut expected = Vec::new();
     for (to, status, text) in [
@@ -68,7 +68,7 @@ async fn owners_hear_of_channels_that_are_not_there() {
         expected.push(text);
         assert_eq!(say(&bot, &to).await.status, status, "{to}");
         assert_eq!(notices(&owner).await, expected);
-        // Not again for five minutes, whatever is the matter.
+        // No second notice within five minutes, whatever its reason.
         clock.advance_secs(PAUSE_SECS - 1);
         say(&bot, &json!("elsewhere")).await;
         assert_eq!(notices(&owner).await, expected);
@@ -77,7 +77,7 @@ async fn owners_hear_of_channels_that_are_not_there() {
 }
 
 #[tokio::test]
-async fn nobody_else_is_told() {
+async fn bot_owner_notice_not_sent() {
     let t = TestServer::start().await;
     let [owner, bot, hamlet] = t.users(["AARON", "default-bot", "hamlet"]);
     let missing = json!({
@@ -85,7 +85,7 @@ async fn nobody_else_is_told() {
     });
     say(&hamlet, &json!("nowhere")).await.refused(400, missing);
     assert!(notices(&hamlet).await.is_empty());
-    // What is refused before the channel is looked at is not about the channel.
+    // Errors found before the channel is looked up send no notice.
     let params: Params<'_> = &[("type", &"stream"), ("to", &"nowhere"), ("topic", &"t"), ("content", &" ")];
     bot.post("/messages", params).bad("Message must not be empty").await;
     let long = json!("x".repeat(61));

@@ -1,16 +1,16 @@
-//! `DELETE /messages/{id}`: who may, until when, and that nothing is left.
+//! `DELETE /messages/{id}`: permission, time limit, and complete removal.
 
-use crate::support::{Call, Person, TestServer};
+use crate::support::{Call, TestServer, TestUser};
 use actors::ManualClock;
 use model::Timestamp;
 use serde_json::{Value, json};
 
-fn delete(person: &Person, id: u64) -> Call {
+fn delete(person: &TestUser, id: u64) -> Call {
     person.delete(&format!("/messages/{id}"), &[])
 }
 
 #[tokio::test]
-async fn a_deleted_message_is_nowhere() {
+async fn deleted_message_is_gone_everywhere() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let verona = iago.create_channel("Verona").with(&hamlet).await;
@@ -29,9 +29,9 @@ async fn a_deleted_message_is_nowhere() {
 }
 
 #[tokio::test]
-async fn one_deletes_ones_own_for_a_while() {
+async fn delete_own_message_time_limit() {
     let clock = ManualClock::new(Timestamp(1_900_000_000_000));
-    let t = TestServer::plan().clock(&clock).start().await;
+    let t = TestServer::builder().clock(&clock).start().await;
     let [desdemona, iago, hamlet] = t.users(["desdemona", "iago", "hamlet"]);
     let [owner, bot] = t.users(["AARON", "default-bot"]);
     let verona = iago.create_channel("Verona").with(&hamlet).with(&owner).await;
@@ -53,18 +53,18 @@ async fn one_deletes_ones_own_for_a_while() {
 }
 
 #[tokio::test]
-async fn groups_of_organization_and_channel_decide() {
+async fn delete_message_permission_groups() {
     let t = TestServer::start().await;
     let [desdemona, iago, hamlet, cordelia] = t.users(["desdemona", "iago", "hamlet", "cordelia"]);
-    let only = |person: &Person| json!({"direct_members": [person.id], "direct_subgroups": []});
+    let only = |person: &TestUser| json!({"direct_members": [person.id], "direct_subgroups": []});
     let verona = desdemona
         .create_channel("Verona")
         .with(&hamlet)
         .set("can_delete_any_message_group", only(&cordelia))
         .await;
-    let nobody: Value = json!({"new": only(&desdemona)});
-    desdemona.patch("/realm", &[("can_delete_any_message_group", &nobody)]).ok().await;
-    desdemona.patch("/realm", &[("can_delete_own_message_group", &nobody)]).ok().await;
+    let owner_only: Value = json!({"new": only(&desdemona)});
+    desdemona.patch("/realm", &[("can_delete_any_message_group", &owner_only)]).ok().await;
+    desdemona.patch("/realm", &[("can_delete_own_message_group", &owner_only)]).ok().await;
     let [a, b] = [hamlet.send(&verona, "t", "a").await, hamlet.send(&verona, "t", "b").await];
     for person in [&hamlet, &iago] {
         delete(person, a).bad("You don't have permission to delete this message").await;
@@ -74,7 +74,7 @@ async fn groups_of_organization_and_channel_decide() {
 }
 
 #[tokio::test]
-async fn direct_messages_go_for_everybody() {
+async fn delete_direct_message_for_all_participants() {
     let t = TestServer::start().await;
     let [iago, hamlet, cordelia] = t.users(["iago", "hamlet", "cordelia"]);
     let id = hamlet.send_direct(&[&cordelia], "x").await;
@@ -85,7 +85,7 @@ async fn direct_messages_go_for_everybody() {
 }
 
 #[tokio::test]
-async fn of_many_who_delete_one_was_first() {
+async fn delete_message_concurrently_succeeds_once() {
     let t = TestServer::start().await;
     let [desdemona, iago] = t.users(["desdemona", "iago"]);
     let verona = iago.create_channel("Verona").with(&desdemona).await;
@@ -101,7 +101,7 @@ async fn of_many_who_delete_one_was_first() {
         let msg = answer.body["msg"].as_str().expect("a text");
         match answer.status {
             200 => done += 1,
-            // Behind the first in the queue, or behind it altogether.
+            // The request is queued behind the first or comes after it.
             _ => assert!(["Message already deleted", "Invalid message(s)"].contains(&msg), "{msg}"),
         }
     }

@@ -1,14 +1,14 @@
-//! `POST /streams/{id}/delete_topic`: from the newest message on, a hundred at a time.
+//! `POST /streams/{id}/delete_topic`: deletes from the newest message on, 100 messages per batch.
 
-use crate::support::{Call, Channel, Person, TestServer};
+use crate::support::{Call, Channel, TestServer, TestUser};
 use serde_json::json;
 
-fn delete_topic(person: &Person, channel: &Channel, topic: &str) -> Call {
+fn delete_topic(person: &TestUser, channel: &Channel, topic: &str) -> Call {
     person.post(&format!("/streams/{}/delete_topic", channel.id), &[("topic_name", &topic)])
 }
 
 #[tokio::test]
-async fn all_of_a_topic_and_nothing_else_is_deleted() {
+async fn delete_topic_deletes_exactly_the_topic() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let verona = iago.create_channel("Verona").with(&hamlet).await;
@@ -28,8 +28,8 @@ async fn all_of_a_topic_and_nothing_else_is_deleted() {
 }
 
 #[tokio::test]
-async fn a_client_repeats_until_it_is_done() {
-    let t = TestServer::plan().set("http.topic_deletion_secs_max", 0).start().await;
+async fn delete_topic_in_repeated_batches() {
+    let t = TestServer::builder().set("http.topic_deletion_secs_max", 0).start().await;
     let iago = t.user("iago");
     let verona = iago.create_channel("Verona").await;
     let mut ids = Vec::new();
@@ -45,7 +45,7 @@ async fn a_client_repeats_until_it_is_done() {
 }
 
 #[tokio::test]
-async fn each_batch_is_an_event_of_its_own() {
+async fn delete_topic_event_per_batch() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let verona = iago.create_channel("Verona").await;
@@ -60,7 +60,7 @@ async fn each_batch_is_an_event_of_its_own() {
 }
 
 #[tokio::test]
-async fn policies_go_with_the_last_message() {
+async fn delete_topic_removes_visibility_policies() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let verona = iago.create_channel("Verona").await;
@@ -72,7 +72,7 @@ async fn policies_go_with_the_last_message() {
 }
 
 #[tokio::test]
-async fn only_what_one_sees_is_deleted() {
+async fn delete_topic_respects_protected_history() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let secret = hamlet.create_channel("secret").protected_history().await;
@@ -85,7 +85,7 @@ async fn only_what_one_sees_is_deleted() {
 }
 
 #[tokio::test]
-async fn only_administrators_delete_topics() {
+async fn delete_topic_permission() {
     let t = TestServer::start().await;
     let [iago, hamlet, shiva] = t.users(["iago", "hamlet", "shiva"]);
     let verona = hamlet.create_channel("Verona").await;

@@ -1,13 +1,13 @@
-//! `GET /messages`: windows around anchors, and every refusal.
+//! `GET /messages`: windows around anchors, and errors.
 
 use crate::support::shape::fields;
-use crate::support::{Params, Person, TestServer};
+use crate::support::{Params, TestServer, TestUser};
 use serde_json::{Value, json};
 
 const NEWEST: u64 = 10_000_000_000_000_000;
 
-/// What a window is asked with, and what of it matters.
-async fn window(who: &Person, params: Params<'_>) -> (Vec<u64>, Value) {
+/// Fetches a window; returns the ids and the `found_*` fields.
+async fn window(who: &TestUser, params: Params<'_>) -> (Vec<u64>, Value) {
     let body = who.get("/messages", params).ok().await;
     let messages = body["messages"].as_array().unwrap();
     let ids = messages.iter().map(|message| message["id"].as_u64().unwrap()).collect();
@@ -20,7 +20,7 @@ fn found(body: &Value) -> [bool; 4] {
 }
 
 #[tokio::test]
-async fn windows_around_anchors() {
+async fn fetch_window_around_anchor() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let channel = iago.create_channel("Verona").set("send_channel_events_messages", json!(false)).await;
@@ -62,7 +62,7 @@ async fn windows_around_anchors() {
 }
 
 #[tokio::test]
-async fn without_the_anchor_itself() {
+async fn fetch_without_anchor_message() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let channel = iago.create_channel("Verona").await;
@@ -88,7 +88,7 @@ async fn without_the_anchor_itself() {
 }
 
 #[tokio::test]
-async fn the_first_unread() {
+async fn fetch_first_unread_anchor() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("Verona").with(&hamlet).await;
@@ -111,7 +111,7 @@ async fn the_first_unread() {
         &[("anchor", &"first_unread"), ("num_before", &1), ("num_after", &1), ("narrow", &narrow)];
     let alone: Params<'_> =
         &[("use_first_unread_anchor", &true), ("num_before", &1), ("num_after", &1), ("narrow", &narrow)];
-    // As zulip-terminal asks, as others do, and without any anchor.
+    // As zulip-terminal asks, as other clients ask, and without an anchor.
     for params in [old, word, alone] {
         let (got, body) = window(&hamlet, params).await;
         assert_eq!((got, &body["anchor"]), (ids[1..4].to_vec(), &json!(ids[2])));
@@ -122,7 +122,7 @@ async fn the_first_unread() {
 }
 
 #[tokio::test]
-async fn chosen_messages() {
+async fn fetch_by_message_ids() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("Verona").await;
@@ -151,7 +151,7 @@ async fn chosen_messages() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn fetch_errors() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let ask = |params: Params<'_>| iago.get("/messages", params);
@@ -174,12 +174,12 @@ async fn refusals() {
     ask(yes).bad("apply_markdown is not a boolean").await;
     let strings: Params<'_> = &[("message_ids", &"[\"a\"]")];
     ask(strings).bad("message_ids[0] is not an integer").await;
-    let stranger: Params<'_> = &[("anchor", &"newest"), ("num_before", &1), ("num_after", &0)];
-    assert_eq!(t.stranger().get("/messages", stranger).await.status, 401);
+    let anonymous: Params<'_> = &[("anchor", &"newest"), ("num_before", &1), ("num_after", &0)];
+    assert_eq!(t.anonymous().get("/messages", anonymous).await.status, 401);
 }
 
 #[tokio::test]
-async fn missing_numbers_are_none() {
+async fn fetch_without_counts() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let channel = iago.create_channel("Verona").await;
@@ -191,7 +191,7 @@ async fn missing_numbers_are_none() {
 }
 
 #[tokio::test]
-async fn markdown_or_html() {
+async fn fetch_apply_markdown() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let channel = iago.create_channel("Verona").await;
@@ -208,9 +208,10 @@ async fn markdown_or_html() {
 }
 
 #[tokio::test]
-async fn avatars_are_left_to_gravatar_where_one_may_know_the_address() {
+async fn fetch_client_gravatar() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
+    iago.patch("/realm", &[("default_avatar_source", &"G")]).ok().await;
     let channel = iago.create_channel("Verona").await;
     iago.send(&channel, "t", "x").await;
     for (gravatar, is_null) in [("true", true), ("false", false)] {

@@ -1,6 +1,6 @@
-//! `GET /messages`: in which order a request is checked, and what goes together.
+//! `GET /messages`: the order of checks, and combinations of parameters.
 
-use crate::support::{Params, Person, TestServer};
+use crate::support::{Params, TestServer, TestUser};
 use serde_json::{Value, json};
 
 fn bad_narrow(desc: &str) -> Value {
@@ -8,12 +8,12 @@ fn bad_narrow(desc: &str) -> Value {
 }
 
 #[tokio::test]
-async fn the_first_fault_is_told() {
+async fn fetch_reports_first_parameter_error() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let ask = |params: Params<'_>| iago.get("/messages", params);
     let (bad_with, unknown) = (json!([["with", "x"]]), json!([["channel", "Nowhere"]]));
-    // The anchor, then `with`, then how many, then where the anchor is left out, then the rest of the narrow.
+    // Checked in this order: anchor, `with`, counts, `include_anchor`, the other terms of the narrow.
     let no_anchor: Params<'_> = &[("num_before", &6000), ("num_after", &0), ("narrow", &bad_with)];
     ask(no_anchor).bad("Missing 'anchor' argument.").await;
     let wrong: Params<'_> = &[("anchor", &"date"), ("num_before", &6000), ("narrow", &bad_with)];
@@ -38,13 +38,13 @@ async fn the_first_fault_is_told() {
     ask(inside).bad("The anchor can only be excluded at an end of the range").await;
     let narrow: Params<'_> = &[("anchor", &"newest"), ("num_before", &1), ("narrow", &unknown)];
     ask(narrow).refused(400, bad_narrow("unknown channel Nowhere")).await;
-    // What is wrong in form is found before anything is done.
+    // Formats are checked before anything else.
     let form: Params<'_> = &[("num_before", &1), ("narrow", &"[5]")];
     ask(form).bad("Invalid narrow[0]: Value error, dict or list required").await;
 }
 
 #[tokio::test]
-async fn five_thousand_are_not_too_many() {
+async fn fetch_limit_of_5000_messages() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     for (before, after) in [(5000, 0), (0, 5000), (2500, 2500)] {
@@ -56,7 +56,7 @@ async fn five_thousand_are_not_too_many() {
 }
 
 #[tokio::test]
-async fn named_messages_stand_alone() {
+async fn fetch_message_ids_excludes_anchor_parameters() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let names = "num_before, num_after, anchor, message_ids, include_anchor, use_first_unread_anchor";
@@ -82,7 +82,7 @@ async fn named_messages_stand_alone() {
 }
 
 #[tokio::test]
-async fn named_messages_are_filtered_by_a_narrow() {
+async fn fetch_message_ids_with_narrow() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let open = iago.create_channel("Verona").await;
@@ -93,20 +93,22 @@ async fn named_messages_are_filtered_by_a_narrow() {
     let hidden = iago.send(&secret, "pens", "https://example.com").await;
     let dm = iago.send_direct(&[&hamlet], "x").await;
     let ids = json!([hidden, dm, own, foreign]);
-    let found = |who: &Person, narrow: Value| {
+    let found = |who: &TestUser, narrow: Value| {
         let (who, ids) = (who.clone(), ids.clone());
         async move {
             let body = who.get("/messages", &[("message_ids", &ids), ("narrow", &narrow)]).ok().await;
-            crate::support::person::ids(body["messages"].as_array().unwrap())
+            crate::support::user::ids(body["messages"].as_array().unwrap())
         }
     };
-    // Whatever may be read counts, not only what one was given.
+    // All accessible messages count, not only those with a row of the user's.
     assert_eq!(found(&hamlet, json!([])).await, [foreign, own, dm]);
     assert_eq!(found(&hamlet, json!([["topic", "pens"]])).await, [foreign, own]);
     assert_eq!(found(&hamlet, json!([["has", "link"], ["sender", iago.email]])).await, [foreign, own]);
     assert_eq!(found(&hamlet, json!([["is", "dm"]])).await, [dm]);
-    assert_eq!(found(&hamlet, json!([["channel", "secret"]])).await, [] as [u64; 0]);
-    // What was never given to somebody is read, and mentions them by no wildcard.
+    let hidden_channel: Params<'_> = &[("message_ids", &ids), ("narrow", &json!([["channel", "secret"]]))];
+    let refused = hamlet.get("/messages", hidden_channel).await;
+    assert_eq!(refused.body["msg"], "Invalid narrow operator: unknown channel secret");
+    // A message without a row is read and has no mention flags.
     assert_eq!(found(&hamlet, json!([["is", "unread"]])).await, [own, dm]);
     let read = json!([{"operator": "is", "operand": "unread", "negated": true}]);
     assert_eq!(found(&hamlet, read).await, [foreign]);
@@ -114,12 +116,12 @@ async fn named_messages_are_filtered_by_a_narrow() {
 }
 
 #[tokio::test]
-async fn the_anchor_alone() {
+async fn fetch_anchor_only() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let channel = iago.create_channel("Verona").await;
     let id = iago.send(&channel, "t", "x").await;
-    // With nothing before or after it, the anchor is all that can be meant.
+    // Without messages before and after it, the anchor itself is required.
     for include in [true, false] {
         let params: Params<'_> = &[("anchor", &id), ("include_anchor", &include)];
         let body = iago.get("/messages", params).ok().await;

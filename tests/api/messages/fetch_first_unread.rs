@@ -1,30 +1,30 @@
-//! `GET /messages` around the first unread message: what is muted is passed over (endpoints.md 3, anchors).
+//! `GET /messages` around the first unread message: muted messages are skipped (docs/api/messages.md#fetch-messages).
 
-use crate::support::{Channel, Params, Person, TestServer};
+use crate::support::{Channel, Params, TestServer, TestUser};
 use serde_json::{Value, json};
 
 const NEWEST: u64 = 10_000_000_000_000_000;
 
-async fn first_unread(who: &Person, narrow: Value) -> u64 {
+async fn first_unread(who: &TestUser, narrow: Value) -> u64 {
     let params: Params<'_> = &[("anchor", &"first_unread"), ("num_after", &1), ("narrow", &narrow)];
     who.get("/messages", params).ok().await["anchor"].as_u64().unwrap()
 }
 
-async fn mute_channel(who: &Person, channel: &Channel, is_muted: bool) {
+async fn mute_channel(who: &TestUser, channel: &Channel, is_muted: bool) {
     let data = json!([{"stream_id": channel.id, "property": "is_muted", "value": is_muted}]);
     who.post("/users/me/subscriptions/properties", &[("subscription_data", &data)]).ok().await;
 }
 
-async fn set_policy(who: &Person, channel: &Channel, topic: &str, policy: u8) {
+async fn set_policy(who: &TestUser, channel: &Channel, topic: &str, policy: u8) {
     let params: Params<'_> = &[("stream_id", &channel.id), ("topic", &topic), ("visibility_policy", &policy)];
     who.post("/user_topics", params).ok().await;
 }
 
 struct Stage {
     _t: TestServer,
-    hamlet: Person,
+    hamlet: TestUser,
     verona: Channel,
-    /// Verona > a, Verona > b, Rome > a, direct.
+    /// One message each in Verona > a, Verona > b and Rome > a, and a direct message.
     ids: [u64; 4],
 }
 
@@ -47,7 +47,7 @@ async fn stage() -> Stage {
 }
 
 #[tokio::test]
-async fn muted_topics_and_channels_are_passed_over() {
+async fn first_unread_skips_muted_topics_and_channels() {
     let s = stage().await;
     let (hamlet, verona, [a, b, rome, dm]) = (&s.hamlet, &s.verona, s.ids);
     assert_eq!(first_unread(hamlet, json!([])).await, a);
@@ -55,16 +55,16 @@ async fn muted_topics_and_channels_are_passed_over() {
     assert_eq!(first_unread(hamlet, json!([])).await, b);
     mute_channel(hamlet, verona, true).await;
     assert_eq!(first_unread(hamlet, json!([])).await, rome);
-    // A channel that is asked for is shown although it is muted; its muted topics are not.
+    // A narrow to a muted channel includes its messages, but not those of its muted topics.
     assert_eq!(first_unread(hamlet, json!([["channel", "Verona"]])).await, b);
     assert_eq!(first_unread(hamlet, json!([["channel", "Verona"], ["topic", "a"]])).await, NEWEST);
-    // Unmuted and followed topics stand out of a muted channel.
+    // Unmuted and followed topics of a muted channel are included.
     for policy in [2, 3] {
         set_policy(hamlet, verona, "b", policy).await;
         assert_eq!(first_unread(hamlet, json!([])).await, b);
     }
     set_policy(hamlet, verona, "b", 0).await;
-    // A topic's name alone names no channel.
+    // A narrow to a topic name alone names no channel.
     assert_eq!(first_unread(hamlet, json!([["topic", "b"]])).await, NEWEST);
     assert_eq!(first_unread(hamlet, json!([["is", "dm"]])).await, dm);
     hamlet.flag("add", "read", &[rome, dm]).await;
@@ -75,7 +75,7 @@ async fn muted_topics_and_channels_are_passed_over() {
 }
 
 #[tokio::test]
-async fn what_is_muted_can_be_asked_for() {
+async fn first_unread_in_muted_narrow() {
     let s = stage().await;
     let (hamlet, verona, [a, b, rome, dm]) = (&s.hamlet, &s.verona, s.ids);
     let found = |narrow: Value| async move {
@@ -93,7 +93,7 @@ async fn what_is_muted_can_be_asked_for() {
     assert_eq!(found(json!([["is", "muted"]])).await, [a]);
     assert_eq!(found(json!([["is", "followed"]])).await, [b]);
     assert_eq!(found(not("followed")).await, [a, rome, dm]);
-    // Negation of `in` means nothing.
+    // A negated `in` term has no effect.
     let home = json!([{"operator": "in", "operand": "home", "negated": true}]);
     assert_eq!(found(home).await, [b, rome, dm]);
     assert_eq!(found(json!([["in", "all"]])).await, [a, b, rome, dm]);
@@ -102,11 +102,11 @@ async fn what_is_muted_can_be_asked_for() {
 }
 
 #[tokio::test]
-async fn only_messages_that_one_was_given_are_unread() {
+async fn first_unread_ignores_messages_without_row() {
     let s = stage().await;
     let (hamlet, verona, ids) = (&s.hamlet, &s.verona, s.ids);
     hamlet.unsubscribe(verona).await;
-    // The whole channel is searched, and nothing of it can be unread any more.
+    // The narrow searches the whole channel, in which no message is unread any more.
     assert_eq!(first_unread(hamlet, json!([["channel", "Verona"]])).await, NEWEST);
     assert_eq!(hamlet.message_ids(json!([["channel", "Verona"], ["is", "unread"]])).await, [] as [u64; 0]);
     assert!(hamlet.message_ids(json!([["channel", "Verona"]])).await.ends_with(&ids[..2]));

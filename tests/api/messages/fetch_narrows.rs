@@ -1,13 +1,13 @@
-//! `GET /messages`: what each narrow finds, and narrows that are none.
+//! `GET /messages`: the messages that each narrow finds, and operand errors.
 
-use crate::support::{Params, Person, TestServer};
+use crate::support::{Params, TestServer, TestUser};
 use serde_json::{Value, json};
 
 struct Stage {
     t: TestServer,
-    iago: Person,
-    hamlet: Person,
-    /// By name.
+    iago: TestUser,
+    hamlet: TestUser,
+    /// The ids of the messages, by a short name.
     ids: std::collections::BTreeMap<&'static str, u64>,
 }
 
@@ -31,7 +31,7 @@ async fn stage() -> Stage {
 }
 
 impl Stage {
-    async fn finds(&self, who: &Person, narrow: Value, names: &[&str]) {
+    async fn finds(&self, who: &TestUser, narrow: Value, names: &[&str]) {
         let mut expected: Vec<u64> = names.iter().map(|name| self.ids[name]).collect();
         expected.sort_unstable();
         let known: Vec<u64> = self.ids.values().copied().collect();
@@ -42,7 +42,7 @@ impl Stage {
 }
 
 #[tokio::test]
-async fn channels_and_topics() {
+async fn narrow_channel_and_topic() {
     let s = stage().await;
     let verona = ["pens", "pens2", "done", "mention", "all"];
     s.finds(&s.hamlet, json!([["stream", "Verona"]]), &verona).await;
@@ -50,7 +50,7 @@ async fn channels_and_topics() {
     s.finds(&s.hamlet, json!([["channel", "Verona"], ["topic", "PENS"]]), &["pens", "pens2"]).await;
     let not = json!([["channel", "Verona"], {"operator": "topic", "operand": "pens", "negated": true}]);
     s.finds(&s.hamlet, not, &["done", "mention", "all"]).await;
-    // Outside of a channel operator it is one's own messages only.
+    // Without a channel term, only the user's own messages are searched.
     s.finds(&s.hamlet, json!([["topic", "pens"]]), &["pens", "pens2"]).await;
     s.finds(&s.hamlet, json!([["channel", "Rome"]]), &["rome"]).await;
     s.finds(&s.hamlet, json!([["channels", "public"], ["topic", "pens"]]), &["pens", "pens2", "rome"]).await;
@@ -65,7 +65,7 @@ async fn channels_and_topics() {
 }
 
 #[tokio::test]
-async fn direct_messages() {
+async fn narrow_direct_messages() {
     let s = stage().await;
     let (iago, hamlet) = (&s.iago, &s.hamlet);
     let cordelia = s.t.user("cordelia");
@@ -87,7 +87,7 @@ async fn direct_messages() {
 }
 
 #[tokio::test]
-async fn senders_ids_and_properties() {
+async fn narrow_sender_id_and_is() {
     let s = stage().await;
     let (iago, hamlet) = (&s.iago, &s.hamlet);
     s.finds(hamlet, json!([["sender", hamlet.api_email]]), &["pens2", "self"]).await;
@@ -104,13 +104,13 @@ async fn senders_ids_and_properties() {
     s.finds(iago, json!([["is", "starred"]]), &[]).await;
     hamlet.flag("add", "read", &[s.ids["dm"]]).await;
     s.finds(hamlet, json!([["is", "unread"], ["is", "dm"]]), &["group", "self"]).await;
-    // Whoever starts a topic follows it, and so does who is mentioned in it.
+    // The author of a topic's first message follows it, as does a user mentioned in it.
     s.finds(hamlet, json!([["is", "followed"]]), &["mention", "all"]).await;
     s.finds(iago, json!([["is", "followed"], ["channel", "Verona"]]), &["pens", "pens2", "done"]).await;
 }
 
 #[tokio::test]
-async fn with_a_message() {
+async fn narrow_with_message() {
     let s = stage().await;
     let id = s.ids["pens"];
     s.finds(&s.hamlet, json!([["with", id.to_string()]]), &["pens", "pens2"]).await;
@@ -120,7 +120,7 @@ async fn with_a_message() {
 }
 
 #[tokio::test]
-async fn narrows_that_are_none() {
+async fn narrow_operand_errors() {
     let s = stage().await;
     let bad = |desc: &str| json!({"msg": format!("Invalid narrow operator: {desc}"), "code": "BAD_NARROW", "desc": desc});
     for (narrow, desc) in [
@@ -153,7 +153,7 @@ async fn narrows_that_are_none() {
 }
 
 #[tokio::test]
-async fn narrows_of_the_wrong_form() {
+async fn narrow_format_errors() {
     let s = stage().await;
     for narrow in ["\"stream\"", "{}", "[5]", "[[\"stream\"]]", "[[\"a\",\"b\",\"c\"]]", "not json"] {
         let params: Params<'_> =

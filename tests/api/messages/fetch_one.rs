@@ -6,7 +6,7 @@ use crate::support::{TestServer, keys};
 use serde_json::json;
 
 #[tokio::test]
-async fn one_message() {
+async fn fetch_one_channel_message() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("Verona").await;
@@ -31,7 +31,7 @@ async fn one_message() {
 }
 
 #[tokio::test]
-async fn a_direct_one() {
+async fn fetch_one_direct_message() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let id = iago.send_direct(&[&hamlet], "psst").await;
@@ -41,7 +41,7 @@ async fn a_direct_one() {
 }
 
 #[tokio::test]
-async fn messages_that_are_not_for_one() {
+async fn fetch_one_inaccessible_message() {
     let t = TestServer::start().await;
     let [iago, hamlet, polonius, cordelia] = t.users(["iago", "hamlet", "polonius", "cordelia"]);
     let secret = iago.create_channel("secret").private().await;
@@ -61,5 +61,5 @@ async fn messages_that_are_not_for_one() {
         who.get(&format!("/messages/{id}"), &[]).bad(refused).await;
     }
     hamlet.get(&format!("/messages/{open}"), &[]).ok().await;
-    assert_eq!(t.stranger().get(&format!("/messages/{open}"), &[]).await.status, 401);
+    assert_eq!(t.anonymous().get(&format!("/messages/{open}"), &[]).await.status, 401);
 }

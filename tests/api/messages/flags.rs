@@ -5,7 +5,7 @@ use crate::support::{Params, TestServer, keys};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn starring() {
+async fn flag_starred() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("Verona").await;
@@ -20,7 +20,7 @@ async fn starring() {
         "flag": "starred", "messages": [a, b], "all": false,
     });
     assert_eq!(event, expected);
-    // Not delivered, but readable: it is marked as what it is.
+    // An accessible message without a row gets one, flagged `historical`.
     let message = hamlet.messages(json!([["id", a.to_string()]])).await;
     assert_eq!(message[0]["flags"], json!(["read", "starred", "historical"]));
     hamlet.flag("remove", "starred", &[a]).await;
@@ -30,7 +30,7 @@ async fn starring() {
 }
 
 #[tokio::test]
-async fn reading_and_unreading() {
+async fn flag_read_and_unread() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("Verona").with(&hamlet).await;
@@ -56,7 +56,7 @@ async fn reading_and_unreading() {
 }
 
 #[tokio::test]
-async fn channels_one_is_not_in_cannot_be_unread() {
+async fn flag_unread_needs_subscription() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("Verona").with(&hamlet).await;
@@ -69,7 +69,7 @@ async fn channels_one_is_not_in_cannot_be_unread() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn flag_errors() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let secret = iago.create_channel("secret").private().await;

@@ -1,11 +1,11 @@
 //! `POST /messages/flags/narrow`.
 
 use crate::support::shape::fields;
-use crate::support::{Params, TestServer};
+use crate::support::{Param, Params, TestServer, as_params};
 use serde_json::json;
 
 #[tokio::test]
-async fn a_window_is_marked() {
+async fn flags_narrow_marks_window() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("Verona").with(&hamlet).await;
@@ -41,13 +41,13 @@ async fn a_window_is_marked() {
     assert_eq!((&body["found_oldest"], &body["found_newest"]), (&json!(false), &json!(false)));
     let unread = hamlet.message_ids(json!([["is", "unread"], ["topic", "t"]])).await;
     assert_eq!(unread, [ids[0], ids[3], ids[4]]);
-    // Nothing changes the second time, but it is processed.
+    // The second time nothing changes, but the messages count as processed.
     let body = hamlet.post("/messages/flags/narrow", params).ok().await;
     assert_eq!((&body["processed_count"], &body["updated_count"]), (&json!(2), &json!(0)));
 }
 
 #[tokio::test]
-async fn everything_and_nothing() {
+async fn flags_narrow_all_and_empty() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     iago.send_direct(&[&hamlet], "one").await;
@@ -61,16 +61,16 @@ async fn everything_and_nothing() {
     ];
     let body = hamlet.post("/messages/flags/narrow", params).ok().await;
     assert_eq!(body["updated_count"], 1);
-    let nobody = t.user("othello");
-    let body = nobody.post("/messages/flags/narrow", params).ok().await;
+    let othello = t.user("othello");
+    let body = othello.post("/messages/flags/narrow", params).ok().await;
     assert_eq!((&body["first_processed_id"], &body["processed_count"]), (&json!(null), &json!(0)));
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn flags_narrow_errors() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
-    let all: [(&str, &(dyn std::fmt::Display + Sync)); 6] = [
+    let all: [Param<'_>; 6] = [
         ("anchor", &"newest"),
         ("num_before", &1),
         ("num_after", &0),
@@ -98,8 +98,7 @@ async fn refusals() {
         ("num_before", "-1", "num_before is too small"),
     ] {
         let params = with(name, value);
-        let params: Vec<(&str, &(dyn std::fmt::Display + Sync))> =
-            params.iter().map(|(name, value)| (name.as_str(), value as _)).collect();
+        let params = as_params(&params);
         hamlet.post("/messages/flags/narrow", &params).bad(msg).await;
     }
 }

@@ -1,10 +1,10 @@
-//! `GET /messages/{id}/history`: every state, the first one first.
+//! `GET /messages/{id}/history`: all versions, oldest first.
 
 use crate::support::shape::words;
-use crate::support::{Params, Person, TestServer, keys};
+use crate::support::{Params, TestServer, TestUser, keys};
 use serde_json::{Value, json};
 
-async fn history(person: &Person, id: u64) -> Vec<Value> {
+async fn history(person: &TestUser, id: u64) -> Vec<Value> {
     let body = person.get(&format!("/messages/{id}/history"), &[]).ok().await;
     body["message_history"].as_array().expect("states").clone()
 }
@@ -12,7 +12,7 @@ async fn history(person: &Person, id: u64) -> Vec<Value> {
 const FIRST: &str = "content rendered_content timestamp topic user_id";
 
 #[tokio::test]
-async fn every_state_says_what_was_before_it() {
+async fn edit_history_entries() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let verona = iago.create_channel("Verona").with(&hamlet).await;
@@ -46,7 +46,7 @@ async fn every_state_says_what_was_before_it() {
 }
 
 #[tokio::test]
-async fn a_direct_message_has_no_topic_and_a_new_one_is_one_state() {
+async fn edit_history_of_direct_and_unedited_messages() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let id = iago.send_direct(&[&hamlet], "x").await;
@@ -56,7 +56,7 @@ async fn a_direct_message_has_no_topic_and_a_new_one_is_one_state() {
 }
 
 #[tokio::test]
-async fn an_organization_may_show_less_of_it() {
+async fn edit_history_visibility_policy() {
     let t = TestServer::start().await;
     let [desdemona, iago, hamlet] = t.users(["desdemona", "iago", "hamlet"]);
     let verona = iago.create_channel("Verona").with(&hamlet).await;
@@ -82,7 +82,7 @@ async fn an_organization_may_show_less_of_it() {
 }
 
 #[tokio::test]
-async fn what_one_cannot_read_has_no_history() {
+async fn edit_history_of_inaccessible_message() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let secret = iago.create_channel("secret").private().await;

@@ -5,7 +5,7 @@ use crate::support::{Params, TestServer};
 use serde_json::json;
 
 #[tokio::test]
-async fn a_topic_a_channel_and_everything() {
+async fn mark_topic_channel_and_all_as_read() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("Verona").with(&hamlet).await;
@@ -33,7 +33,7 @@ async fn a_topic_a_channel_and_everything() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn mark_read_errors() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let secret = iago.create_channel("secret").private().await;

@@ -5,7 +5,7 @@ use crate::support::{Params, TestServer, keys};
 use serde_json::json;
 
 #[tokio::test]
-async fn which_of_ones_own_messages_match() {
+async fn matches_narrow() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("Verona").with(&hamlet).await;
@@ -24,7 +24,7 @@ async fn which_of_ones_own_messages_match() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn matches_narrow_errors() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let bad: Params<'_> = &[("msg_ids", &"[\"a\"]"), ("narrow", &"[]")];

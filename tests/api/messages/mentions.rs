@@ -1,25 +1,25 @@
-//! Mentions of many people at once: who may, whom they flag.
+//! Mentions of groups and wildcard mentions: permission, and flags of the recipients.
 
 use crate::support::people::add;
-use crate::support::{Channel, Params, Person, TestServer};
+use crate::support::{Channel, Params, TestServer, TestUser};
 use model::Role;
 use serde_json::{Value, json};
 
 const CHANNEL_REFUSED: &str = "You do not have permission to use channel wildcard mentions in this channel.";
 const TOPIC_REFUSED: &str = "You do not have permission to use topic wildcard mentions in this topic.";
 
-async fn say(who: &Person, channel: &Channel, topic: &str, content: &str) -> crate::support::Answer {
+async fn say(who: &TestUser, channel: &Channel, topic: &str, content: &str) -> crate::support::ApiResponse {
     let params: Params<'_> =
         &[("type", &"channel"), ("to", &channel.id), ("topic", &topic), ("content", &content)];
     who.post("/messages", params).await
 }
 
-async fn flags(who: &Person, id: &Value) -> Value {
+async fn flags(who: &TestUser, id: &Value) -> Value {
     who.get(&format!("/messages/{id}"), &[]).ok().await["message"]["flags"].clone()
 }
 
-/// More people, subscribed to a channel.
-async fn crowd(t: &TestServer, owner: &Person, channel: &Channel, count: usize) -> Vec<Person> {
+/// Creates `count` users who are subscribed to a channel.
+async fn crowd(t: &TestServer, owner: &TestUser, channel: &Channel, count: usize) -> Vec<TestUser> {
     let mut people = Vec::new();
     for number in 0..count {
         let name = format!("extra{number}");
@@ -31,7 +31,7 @@ async fn crowd(t: &TestServer, owner: &Person, channel: &Channel, count: usize) 
 }
 
 #[tokio::test]
-async fn sixteen_subscribers_are_many() {
+async fn wildcard_mention_restricted_above_15_subscribers() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let verona = iago.create_channel("Verona").with(&hamlet).await;
@@ -48,7 +48,7 @@ async fn sixteen_subscribers_are_many() {
     for word in ["all", "everyone", "stream", "channel"] {
         say(&hamlet, &verona, "t", &format!("@**{word}**")).await.refused(400, code.clone());
     }
-    // Silent ones, quoted ones and code mention nobody.
+    // Silent mentions, quotes and code set no flags.
     for content in ["@_**all**", "`@**all**`", "```\n@**all**\n```", "```quote\n@**all**\n```"] {
         let sent = say(&hamlet, &verona, "t", content).await.ok();
         assert_eq!(flags(&people[0], &sent["id"]).await, json!([]), "{content}");
@@ -56,14 +56,14 @@ async fn sixteen_subscribers_are_many() {
     let sent = say(&iago, &verona, "t", "@**all**").await.ok();
     let everyone = json!(["stream_wildcard_mentioned", "wildcard_mentioned"]);
     assert_eq!(flags(&hamlet, &sent["id"]).await, everyone);
-    // By permission of the organization.
+    // Allowed by the permission of the organization.
     let all = json!({"new": t.realm().directory().group_by_name("role:members").unwrap().id.0});
     iago.call(reqwest::Method::PATCH, "/realm", &[("can_mention_many_users_group", &all)]).ok().await;
     say(&hamlet, &verona, "t", "@**all**").await.ok();
 }
 
 #[tokio::test]
-async fn those_who_react_take_part() {
+async fn topic_mention_includes_reactors() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let verona = iago.create_channel("Verona").with(&hamlet).await;
@@ -76,7 +76,7 @@ async fn those_who_react_take_part() {
         let path = format!("/messages/{first}/reactions");
         person.post(&path, &[("emoji_name", &"tada")]).ok().await;
     }
-    // 14 and the sender.
+    // 14 users and the sender.
     let sent = say(&hamlet, &verona, "t", "@**topic**").await.ok();
     let mentioned = json!(["topic_wildcard_mentioned", "wildcard_mentioned"]);
     assert_eq!(flags(&people[3], &sent["id"]).await, mentioned);
@@ -89,15 +89,15 @@ async fn those_who_react_take_part() {
     say(&hamlet, &verona, "t", "@**topic**").await.refused(400, code);
     say(&hamlet, &verona, "another", "@**topic**").await.ok();
     say(&iago, &verona, "t", "@**topic**").await.ok();
-    // Taking the reaction back is leaving again.
+    // Removing the reaction ends the participation.
     people[14].delete(&path, &[("emoji_name", &"tada")]).ok().await;
     let again = say(&hamlet, &verona, "t", "@**topic**").await;
-    // Iago wrote meanwhile and counts.
+    // Iago has sent a message to the topic by now, and counts.
     assert_eq!(again.status, 400, "{again:?}");
 }
 
 #[tokio::test]
-async fn people_are_flagged_in_events_and_conversations() {
+async fn mention_flags_in_events_and_messages() {
     let t = TestServer::start().await;
     let [iago, hamlet, cordelia] = t.users(["iago", "hamlet", "cordelia"]);
     let verona = iago.create_channel("Verona").with(&hamlet).await;
@@ -110,19 +110,19 @@ async fn people_are_flagged_in_events_and_conversations() {
             json!(["mentioned", "stream_wildcard_mentioned", "wildcard_mentioned"]),
         ),
         ("@**Cordelia, Lear's daughter**", json!([])),
-        ("nobody", json!([])),
+        ("no mention", json!([])),
     ] {
         say(&iago, &verona, "t", content).await.ok();
         assert_eq!(queue.next().await["flags"], expected, "{content}");
     }
-    // Somebody who is not subscribed gets nothing for being mentioned.
+    // A mention does not deliver the message to a user who is not subscribed.
     assert!(cordelia.messages(json!([["is", "mentioned"]])).await.is_empty());
     let id = iago.send_direct(&[&hamlet], "@**all**").await;
     assert_eq!(flags(&hamlet, &json!(id)).await, json!(["stream_wildcard_mentioned", "wildcard_mentioned"]));
 }
 
 #[tokio::test]
-async fn groups_say_who_may_mention_them() {
+async fn group_mention_permission_for_direct_and_channel_messages() {
     let t = TestServer::start().await;
     let [iago, hamlet, cordelia] = t.users(["iago", "hamlet", "cordelia"]);
     let verona = iago.create_channel("Verona").with(&hamlet).with(&cordelia).await;
@@ -145,7 +145,7 @@ async fn groups_say_who_may_mention_them() {
     let aloud = say(&iago, &verona, "t", "@*players*").await.ok();
     assert_eq!(flags(&cordelia, &aloud["id"]).await, json!(["mentioned"]));
     assert_eq!(flags(&hamlet, &aloud["id"]).await, json!([]));
-    // Groups of roles are for nobody to mention aloud.
+    // System groups cannot be mentioned.
     let refused = "You are not allowed to mention user group 'role:members'.";
     say(&iago, &verona, "t", "@*role:members*")
         .await

@@ -1,4 +1,4 @@
-//! `/messages` and below.
+//! `/messages` and below: mirrors `src/api/messages`.
 
 mod bot_owner;
 mod delete;
@@ -21,7 +21,6 @@ mod move_refusals;
 mod moves;
 mod narrow_forms;
 mod narrow_history;
-mod narrow_spectator;
 mod narrow_with;
 mod reactions;
 mod read_receipts;
@@ -30,17 +29,17 @@ mod send;
 mod send_refusals;
 mod widgets;
 
-use crate::support::Person;
+use crate::support::TestUser;
 use crate::support::shape::words;
 use serde_json::Value;
 
-/// A message as somebody sees it now.
-pub async fn one(person: &Person, id: u64) -> Value {
+/// A message as a user sees it now.
+pub async fn one(person: &TestUser, id: u64) -> Value {
     let body = person.get(&format!("/messages/{id}"), &[("allow_empty_topic_name", &true)]).ok().await;
     body["message"].clone()
 }
 
-/// The keys of a message to a channel, as GET gives it when nobody has edited it.
+/// The keys of an unedited channel message in `GET /messages`.
 pub fn channel_message_keys() -> Vec<&'static str> {
     words(
         "avatar_url client content content_type display_recipient flags id is_me_message reactions \
@@ -49,7 +48,7 @@ pub fn channel_message_keys() -> Vec<&'static str> {
     )
 }
 
-/// The same for a direct message.
+/// The keys of an unedited direct message.
 pub fn direct_message_keys() -> Vec<&'static str> {
     channel_message_keys().into_iter().filter(|key| *key != "stream_id").collect()
 }

@@ -1,15 +1,15 @@
-//! What the notification bot says about moves and resolved topics, to whom, and when it takes it back.
+//! Notices of moved and resolved topics: texts, recipients, and removal.
 
-use crate::support::{Channel, Params, Person, TestServer};
+use crate::support::{Channel, Param, Params, TestServer, TestUser};
 use actors::ManualClock;
 use model::Timestamp;
 use serde_json::{Value, json};
 
-const ALL: (&str, &(dyn std::fmt::Display + Sync)) = ("propagate_mode", &"change_all");
-const TELL_OLD: (&str, &(dyn std::fmt::Display + Sync)) = ("send_notification_to_old_thread", &true);
+const ALL: Param<'static> = ("propagate_mode", &"change_all");
+const TELL_OLD: Param<'static> = ("send_notification_to_old_thread", &true);
 
-/// The bot's messages in a topic, as sent.
-async fn notices(person: &Person, channel: &Channel, topic: &str) -> Vec<String> {
+/// The notification bot's messages in a topic as Markdown.
+async fn notices(person: &TestUser, channel: &Channel, topic: &str) -> Vec<String> {
     let narrow = json!([["channel", channel.name], ["topic", topic]]);
     let window: Params<'_> = &[
         ("anchor", &"newest"),
@@ -24,12 +24,12 @@ async fn notices(person: &Person, channel: &Channel, topic: &str) -> Vec<String>
     by_bot.map(|message| message["content"].as_str().expect("a text").to_owned()).collect()
 }
 
-fn mention(person: &Person) -> String {
+fn mention(person: &TestUser) -> String {
     format!("@_**{}|{}**", person.full_name, person.id)
 }
 
 #[tokio::test]
-async fn both_threads_are_told_with_the_texts_clients_know() {
+async fn move_notices_in_old_and_new_topic() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let verona = iago.create_channel("Verona").await;
@@ -61,7 +61,7 @@ async fn both_threads_are_told_with_the_texts_clients_know() {
 }
 
 #[tokio::test]
-async fn who_moved_has_read_it_and_others_have_not() {
+async fn move_notice_is_read_for_mover_only() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let verona = iago.create_channel("Verona").with(&hamlet).await;
@@ -74,17 +74,21 @@ async fn who_moved_has_read_it_and_others_have_not() {
 }
 
 #[tokio::test]
-async fn another_spelling_is_not_worth_a_word() {
+async fn move_notice_for_case_change() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let verona = iago.create_channel("Verona").await;
     let id = iago.send(&verona, "lunch", "x").await;
     iago.edit(id, &[("topic", &"Lunch"), TELL_OLD, ALL]).ok().await;
-    assert_eq!(notices(&iago, &verona, "lunch").await, [""; 0]);
+    let here = format!("This topic was moved here from #**Verona>lunch** by @_**Iago|{}**.", iago.id);
+    assert_eq!(notices(&iago, &verona, "lunch").await, [here]);
+    // The link has the new spelling.
+    let topics = iago.get(&format!("/users/me/{}/topics", verona.id), &[]).ok().await;
+    assert_eq!(topics["topics"][0]["name"], "Lunch");
 }
 
 #[tokio::test]
-async fn names_that_would_break_a_link_become_another_one() {
+async fn move_notice_escapes_link_names() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let verona = iago.create_channel("Verona").await;
@@ -97,9 +101,9 @@ async fn names_that_would_break_a_link_become_another_one() {
 }
 
 #[tokio::test]
-async fn resolving_is_told_once_and_taken_back_within_a_minute() {
+async fn resolve_notice_removed_when_undone_within_a_minute() {
     let clock = ManualClock::new(Timestamp(1_900_000_000_000));
-    let t = TestServer::plan().clock(&clock).start().await;
+    let t = TestServer::builder().clock(&clock).start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let verona = iago.create_channel("Verona").with(&hamlet).await;
     let id = hamlet.send(&verona, "lunch", "x").await;
@@ -117,11 +121,11 @@ async fn resolving_is_told_once_and_taken_back_within_a_minute() {
 }
 
 #[tokio::test]
-async fn notices_of_resolving_are_unread_for_those_who_follow() {
+async fn resolve_notice_is_unread_for_followers() {
     let t = TestServer::start().await;
     let [iago, hamlet, cordelia, othello] = t.users(["iago", "hamlet", "cordelia", "othello"]);
     let verona = iago.create_channel("Verona").with(&hamlet).with(&cordelia).with(&othello).await;
-    // Hamlet follows what he starts; Othello wants to see every such notice.
+    // Hamlet follows topics that he starts; Othello has enabled notices of all topics.
     let id = hamlet.send(&verona, "lunch", "x").await;
     let never: Params<'_> = &[("resolved_topic_notice_auto_read_policy", &"never")];
     othello.patch("/settings", never).ok().await;

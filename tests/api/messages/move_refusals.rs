@@ -1,15 +1,15 @@
-//! `PATCH /messages/{id}`: every refusal of a move, word by word.
+//! `PATCH /messages/{id}`: the errors of moves.
 
-use crate::support::{Params, Person, TestServer};
+use crate::support::{Param, Params, TestServer, TestUser};
 use actors::ManualClock;
 use model::Timestamp;
 use serde_json::{Value, json};
 
 const WEEK: u64 = 604_800;
-const ALL: (&str, &(dyn std::fmt::Display + Sync)) = ("propagate_mode", &"change_all");
+const ALL: Param<'static> = ("propagate_mode", &"change_all");
 
-/// Sets one of the organization's group permissions.
-async fn permit(owner: &Person, name: &'static str, group: &Value) {
+/// Sets a group permission of the organization.
+async fn permit(owner: &TestUser, name: &'static str, group: &Value) {
     owner.patch("/realm", &[(name, &json!({"new": group}))]).ok().await;
 }
 
@@ -18,7 +18,7 @@ async fn group_id(t: &TestServer, name: &str) -> Value {
 }
 
 #[tokio::test]
-async fn who_may_not_rename_resolve_or_carry() {
+async fn move_and_resolve_permissions() {
     let t = TestServer::start().await;
     let [desdemona, iago, hamlet] = t.users(["desdemona", "iago", "hamlet"]);
     let verona = iago.create_channel("Verona").with(&hamlet).await;
@@ -43,7 +43,7 @@ async fn who_may_not_rename_resolve_or_carry() {
 }
 
 #[tokio::test]
-async fn where_nobody_may_write_nothing_is_moved() {
+async fn move_to_archived_or_restricted_channel_is_refused() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let verona = iago.create_channel("Verona").with(&hamlet).await;
@@ -63,7 +63,7 @@ async fn where_nobody_may_write_nothing_is_moved() {
 }
 
 #[tokio::test]
-async fn topics_that_a_channel_does_not_have() {
+async fn move_respects_topics_policy() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let verona = iago.create_channel("Verona").await;
@@ -78,9 +78,9 @@ async fn topics_that_a_channel_does_not_have() {
 }
 
 #[tokio::test]
-async fn what_is_too_old_for_members_is_not_for_moderators() {
+async fn move_time_limit_exempts_moderators() {
     let clock = ManualClock::new(Timestamp(1_900_000_000_000));
-    let t = TestServer::plan().clock(&clock).start().await;
+    let t = TestServer::builder().clock(&clock).start().await;
     let [iago, hamlet, shiva] = t.users(["iago", "hamlet", "shiva"]);
     let verona = iago.create_channel("Verona").with(&hamlet).with(&shiva).await;
     let venice = iago.create_channel("Venice").await;
@@ -96,7 +96,7 @@ async fn what_is_too_old_for_members_is_not_for_moderators() {
     hamlet.edit(first, &[("topic", &"u")]).bad(topic).await;
     hamlet.edit(first, &[("topic", &"u"), ("propagate_mode", &"change_later")]).bad(topic).await;
     hamlet.edit(first, &[("stream_id", &venice.id)]).bad(channel).await;
-    // Notices of the two moves above are in the topic, too.
+    // The topic also has the notices of the two moves above.
     let ids = iago.message_ids(json!([["channel", "Verona"], ["topic", "t"]])).await;
     let exceeded = json!({
         "msg": format!("You only have permission to move the {0}/{1} most recent messages in this topic.", ids.len() - 1, ids.len()),

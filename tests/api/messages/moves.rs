@@ -1,15 +1,15 @@
-//! `PATCH /messages/{id}` with a topic or a channel: what moves, who has it then, and what becomes of policies.
+//! `PATCH /messages/{id}` with a topic or a channel: moved messages, their readers, and topic policies.
 
 use super::one;
-use crate::support::{Channel, Params, Person, TestServer};
+use crate::support::{Channel, Param, Params, TestServer, TestUser};
 use serde_json::{Value, json};
 
-async fn in_topic(person: &Person, channel: &Channel, topic: &str) -> Vec<u64> {
+async fn in_topic(person: &TestUser, channel: &Channel, topic: &str) -> Vec<u64> {
     person.message_ids(json!([["channel", channel.name], ["topic", topic]])).await
 }
 
-/// Policies of somebody by topic.
-async fn policies(person: &Person) -> Vec<(u64, String, u64)> {
+/// A user's policies, by topic.
+async fn policies(person: &TestUser) -> Vec<(u64, String, u64)> {
     let queue = person.register().modern().events(&["user_topic"]).await;
     let topics = queue.state["user_topics"].as_array().expect("topics").clone();
     let row = |topic: &Value| {
@@ -21,17 +21,17 @@ async fn policies(person: &Person) -> Vec<(u64, String, u64)> {
     rows
 }
 
-async fn set_policy(person: &Person, channel: &Channel, topic: &str, policy: u8) {
+async fn set_policy(person: &TestUser, channel: &Channel, topic: &str, policy: u8) {
     let params: Params<'_> = &[("stream_id", &channel.id), ("topic", &topic), ("visibility_policy", &policy)];
     person.post("/user_topics", params).ok().await;
 }
 
-const SILENT: (&str, &(dyn std::fmt::Display + Sync)) = ("send_notification_to_new_thread", &false);
-const ALL: (&str, &(dyn std::fmt::Display + Sync)) = ("propagate_mode", &"change_all");
-const LATER: (&str, &(dyn std::fmt::Display + Sync)) = ("propagate_mode", &"change_later");
+const SILENT: Param<'static> = ("send_notification_to_new_thread", &false);
+const ALL: Param<'static> = ("propagate_mode", &"change_all");
+const LATER: Param<'static> = ("propagate_mode", &"change_later");
 
 #[tokio::test]
-async fn one_some_or_all_of_a_topic() {
+async fn move_one_later_or_all() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let verona = iago.create_channel("Verona").await;
@@ -59,7 +59,7 @@ async fn one_some_or_all_of_a_topic() {
 }
 
 #[tokio::test]
-async fn resolving_is_no_move() {
+async fn resolve_topic_is_not_limited_as_move() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let verona = iago.create_channel("Verona").await;
@@ -74,7 +74,7 @@ async fn resolving_is_no_move() {
 }
 
 #[tokio::test]
-async fn a_long_topic_is_cut_and_the_empty_one_is_one() {
+async fn move_truncates_long_topic_and_accepts_empty() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let verona = iago.create_channel("Verona").await;
@@ -86,8 +86,61 @@ async fn a_long_topic_is_cut_and_the_empty_one_is_one() {
     iago.edit(id, &[("topic", &"general chat"), SILENT]).bad("Nothing to change").await;
 }
 
+/// With the prefix the name is too long; it is truncated, and the request still counts as resolving.
 #[tokio::test]
-async fn content_and_topic_in_one_request_are_one_step() {
+async fn resolve_topic_of_maximum_length() {
+    let t = TestServer::start().await;
+    let [desdemona, hamlet] = t.users(["desdemona", "hamlet"]);
+    let verona = hamlet.create_channel("Verona").await;
+    let nobody = json!({"new": t.realm().directory().group_by_name("role:nobody").expect("a group").id.0});
+    desdemona.patch("/realm", &[("can_move_messages_between_topics_group", &nobody)]).ok().await;
+    let administrators = json!({
+        "new": t.realm().directory().group_by_name("role:administrators").expect("a group").id.0
+    });
+    let path = format!("/streams/{}", verona.id);
+    desdemona.patch(&path, &[("can_administer_channel_group", &administrators)]).ok().await;
+    for length in [58, 59, 60] {
+        let topic = "é".repeat(length);
+        let id = hamlet.send(&verona, &topic, "x").await;
+        hamlet.edit(id, &[("topic", &format!("✔ {topic}")), ALL]).ok().await;
+        let message = one(&hamlet, id).await;
+        let name = message["subject"].as_str().expect("a topic").to_owned();
+        assert!(name.starts_with("✔ é") && name.chars().count() == 60, "{name}");
+        assert!(message.get("last_moved_timestamp").is_none(), "{message}");
+        let notice = in_topic(&hamlet, &verona, &name).await.pop().expect("a notice");
+        let text = one(&hamlet, notice).await["content"].to_string();
+        assert!(text.contains("has marked this topic as resolved"), "{text}");
+        // Resolving is the only permitted change of the topic.
+        let refusal = "You don't have permission to edit this message";
+        hamlet.edit(id, &[("topic", &"another"), ALL]).bad(refusal).await;
+    }
+}
+
+#[tokio::test]
+async fn move_to_same_channel_is_noop() {
+    let t = TestServer::start().await;
+    let iago = t.user("iago");
+    let verona = iago.create_channel("Verona").await;
+    let id = iago.send(&verona, "lunch", "x").await;
+    let before = one(&iago, id).await;
+    iago.edit(id, &[("stream_id", &verona.id), ALL]).ok().await;
+    assert_eq!(one(&iago, id).await, before);
+    assert_eq!(in_topic(&iago, &verona, "lunch").await, [id]);
+}
+
+#[tokio::test]
+async fn edit_own_message_after_unsubscribing() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let verona = iago.create_channel("Verona").with(&hamlet).await;
+    let id = hamlet.send(&verona, "lunch", "x").await;
+    hamlet.unsubscribe(&verona).await;
+    hamlet.edit(id, &[("content", &"y")]).ok().await;
+    assert_eq!(one(&iago, id).await["content"], "<p>y</p>");
+}
+
+#[tokio::test]
+async fn edit_content_and_topic_is_one_history_entry() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let verona = iago.create_channel("Verona").await;
@@ -99,7 +152,7 @@ async fn content_and_topic_in_one_request_are_one_step() {
 }
 
 #[tokio::test]
-async fn another_channel_has_its_own_readers() {
+async fn move_between_channels_changes_readers() {
     let t = TestServer::start().await;
     let [iago, hamlet, cordelia] = t.users(["iago", "hamlet", "cordelia"]);
     let verona = iago.create_channel("Verona").with(&hamlet).with(&cordelia).await;
@@ -121,7 +174,7 @@ async fn another_channel_has_its_own_readers() {
 }
 
 #[tokio::test]
-async fn protected_history_gets_what_comes_as_read() {
+async fn move_to_protected_history_marks_read() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let verona = iago.create_channel("Verona").await;
@@ -135,7 +188,7 @@ async fn protected_history_gets_what_comes_as_read() {
 }
 
 #[tokio::test]
-async fn in_protected_history_only_what_one_sees_moves() {
+async fn move_in_protected_history_moves_only_visible() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let secret = iago.create_channel("secret").protected_history().await;
@@ -149,7 +202,7 @@ async fn in_protected_history_only_what_one_sees_moves() {
 }
 
 #[tokio::test]
-async fn policies_go_with_the_whole_topic() {
+async fn move_whole_topic_migrates_policies() {
     let t = TestServer::start().await;
     let [iago, hamlet, cordelia] = t.users(["iago", "hamlet", "cordelia"]);
     let verona = iago.create_channel("Verona").with(&hamlet).with(&cordelia).await;
@@ -174,7 +227,7 @@ async fn policies_go_with_the_whole_topic() {
 }
 
 #[tokio::test]
-async fn who_wrote_what_starts_a_topic_now_follows_it() {
+async fn move_follows_new_topic_for_first_author() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let verona = iago.create_channel("Verona").with(&hamlet).await;
@@ -186,7 +239,7 @@ async fn who_wrote_what_starts_a_topic_now_follows_it() {
 }
 
 #[tokio::test]
-async fn a_first_message_after_a_move_starts_the_topic_again() {
+async fn first_message_after_move_starts_topic_again() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let verona = iago.create_channel("Verona").with(&hamlet).await;

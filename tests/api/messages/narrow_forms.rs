@@ -1,9 +1,9 @@
-//! `GET /messages`: the forms of narrows and operands, and those that are refused (endpoints.md 3, narrow terms).
+//! `GET /messages`: formats of narrows and operands, and their errors (docs/api/narrow.md#operators).
 
-use crate::support::{Params, Person, TestServer};
+use crate::support::{Params, TestServer, TestUser};
 use serde_json::{Value, json};
 
-async fn found(who: &Person, narrow: Value, known: &[u64]) -> Vec<u64> {
+async fn found(who: &TestUser, narrow: Value, known: &[u64]) -> Vec<u64> {
     who.message_ids(narrow).await.into_iter().filter(|id| known.contains(id)).collect()
 }
 
@@ -12,7 +12,7 @@ fn not(operator: &str, operand: Value) -> Value {
 }
 
 #[tokio::test]
-async fn the_empty_topic_has_several_names() {
+async fn narrow_empty_topic_aliases() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let verona = iago.create_channel("Verona").await;
@@ -33,13 +33,13 @@ async fn the_empty_topic_has_several_names() {
         let body = iago.get("/messages", params).ok().await;
         assert_eq!(body["messages"][0]["subject"], shown);
     }
-    // Direct messages have no topic, and none is made up for them.
+    // Direct messages have no topic, so they do not match.
     let dm = iago.send_direct(&[&iago], "x").await;
     assert_eq!(iago.messages(json!([["id", dm.to_string()]])).await[0]["subject"], "");
 }
 
 #[tokio::test]
-async fn names_and_ids_mean_the_same() {
+async fn narrow_names_and_ids_are_equivalent() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let verona = iago.create_channel("Verona").with(&hamlet).await;
@@ -74,12 +74,12 @@ async fn names_and_ids_mean_the_same() {
         }
     }
     assert_eq!(found(&hamlet, json!(null), &known).await, known);
-    let stranger = json!([{"operator": "dm", "operand": [t.user("othello").id]}]);
-    assert_eq!(found(&hamlet, stranger, &known).await, [] as [u64; 0]);
+    let anonymous = json!([{"operator": "dm", "operand": [t.user("othello").id]}]);
+    assert_eq!(found(&hamlet, anonymous, &known).await, [] as [u64; 0]);
 }
 
 #[tokio::test]
-async fn what_messages_contain() {
+async fn narrow_has_operators() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     hamlet.post("/users/me/alert_words", &[("alert_words", &"[\"banana\"]")]).ok().await;
@@ -118,7 +118,7 @@ async fn what_messages_contain() {
 }
 
 #[tokio::test]
-async fn forms_that_are_refused() {
+async fn narrow_form_errors() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     for (narrow, msg) in [
@@ -149,7 +149,7 @@ async fn forms_that_are_refused() {
 }
 
 #[tokio::test]
-async fn channel_and_direct_messages_at_once() {
+async fn narrow_channel_and_dm_is_error() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     iago.create_channel("Verona").await;

@@ -1,10 +1,10 @@
-//! `GET /messages`: which messages are searched at all: whole channels, or what one was given and can still reach
-//! (endpoints.md 3, searched set).
+//! `GET /messages`: the searched messages: whole channels, or the user's own history
+//! (docs/api/narrow.md#searched-messages).
 
-use crate::support::{Channel, Person, TestServer};
+use crate::support::{Channel, TestServer, TestUser};
 use serde_json::{Value, json};
 
-async fn found(who: &Person, narrow: Value, known: &[u64]) -> Vec<u64> {
+async fn found(who: &TestUser, narrow: Value, known: &[u64]) -> Vec<u64> {
     who.message_ids(narrow).await.into_iter().filter(|id| known.contains(id)).collect()
 }
 
@@ -13,7 +13,7 @@ fn topic(channel: &Channel) -> Value {
 }
 
 #[tokio::test]
-async fn public_channels_are_searched_whole() {
+async fn narrow_searches_whole_public_channel_history() {
     let t = TestServer::start().await;
     let [iago, hamlet, polonius] = t.users(["iago", "hamlet", "polonius"]);
     let open = iago.create_channel("Verona").await;
@@ -23,7 +23,7 @@ async fn public_channels_are_searched_whole() {
     let known = [before, during];
     assert_eq!(found(&hamlet, topic(&open), &known).await, [before, during]);
     assert_eq!(found(&hamlet, json!([["topic", "t"]]), &known).await, [during]);
-    // Anything about one's own flags is about what one was given.
+    // Terms about the user's own flags search the user's own messages only.
     let unread = json!([["channel", "Verona"], ["is", "unread"]]);
     assert_eq!(found(&hamlet, unread, &known).await, [during]);
     let read = json!([["channel", "Verona"], {"operator": "is", "operand": "unread", "negated": true}]);
@@ -35,15 +35,15 @@ async fn public_channels_are_searched_whole() {
         let not = json!([["channel", "Verona"], {"operator": "is", "operand": operand, "negated": true}]);
         assert_eq!(found(&hamlet, not, &known).await, [before, during], "{operand}");
     }
-    // A negated channel is none that is searched.
+    // A negated channel term does not select the history of a channel.
     let not_here = json!([{"operator": "channel", "operand": "Rome", "negated": true}]);
     iago.create_channel("Rome").await;
     assert_eq!(found(&hamlet, not_here, &known).await, [during]);
     assert_eq!(found(&hamlet, json!([["channels", "public"]]), &known).await, [before, during]);
-    // A guest sees a public channel from inside only, and all of it there.
+    // A guest sees a public channel only if subscribed, but then its whole history.
     assert_eq!(found(&polonius, topic(&open), &known).await, [before, during]);
     assert_eq!(found(&polonius, json!([["channels", "public"]]), &known).await, [during]);
-    // Having left, one keeps what one was given; a guest does not.
+    // After unsubscribing, a user keeps the messages delivered before; a guest does not.
     for person in [&hamlet, &polonius] {
         person.unsubscribe(&open).await;
     }
@@ -57,7 +57,7 @@ async fn public_channels_are_searched_whole() {
 }
 
 #[tokio::test]
-async fn private_channels_are_searched_by_those_inside() {
+async fn narrow_searches_private_channels_for_subscribers() {
     let t = TestServer::start().await;
     let [iago, hamlet, cordelia] = t.users(["iago", "hamlet", "cordelia"]);
     let club = iago.create_channel("club").shared_history().await;
@@ -73,14 +73,18 @@ async fn private_channels_are_searched_by_those_inside() {
     assert_eq!(found(&hamlet, json!([]), &known).await, new);
     hamlet.flag("add", "starred", &[old[0], new[0], new[1]]).await;
     assert_eq!(found(&hamlet, json!([["is", "starred"]]), &known).await, [old[0], new[0], new[1]]);
-    // What was flagged without having been given is in one's history from then on.
+    // Flagging a message without a row adds it to the user's history.
     assert_eq!(found(&hamlet, json!([]), &known).await, [old[0], new[0], new[1]]);
     let desdemona = t.user("desdemona");
-    for person in [&cordelia, &desdemona] {
-        // Nothing is there for those outside, owners of the organization or not; and it is no error.
-        for channel in [&club, &vault] {
-            assert_eq!(found(person, topic(channel), &known).await, [] as [u64; 0]);
-        }
+    for channel in [&club, &vault] {
+        // Owners, who know the channel, get an empty result; others get an unknown channel.
+        assert_eq!(found(&desdemona, topic(channel), &known).await, [] as [u64; 0]);
+        let narrow = topic(channel);
+        let window: crate::support::Params<'_> =
+            &[("anchor", &"newest"), ("num_before", &5), ("num_after", &0), ("narrow", &narrow)];
+        let answer = cordelia.get("/messages", window).await;
+        let expected = format!("Invalid narrow operator: unknown channel {}", channel.name);
+        assert_eq!((answer.status, answer.body["msg"].as_str()), (400, Some(expected.as_str())));
     }
     for channel in [&club, &vault] {
         hamlet.unsubscribe(channel).await;
@@ -95,7 +99,7 @@ async fn private_channels_are_searched_by_those_inside() {
 }
 
 #[tokio::test]
-async fn those_who_may_subscribe_read_without() {
+async fn narrow_with_content_access_by_group() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let open_to_hamlet = json!({"direct_members": [hamlet.id], "direct_subgroups": []});
@@ -110,7 +114,7 @@ async fn those_who_may_subscribe_read_without() {
 }
 
 #[tokio::test]
-async fn deleted_and_moved_messages_are_in_no_set() {
+async fn narrow_excludes_deleted_and_moved_messages() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let verona = iago.create_channel("Verona").with(&hamlet).await;

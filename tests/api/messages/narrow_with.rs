@@ -1,9 +1,9 @@
-//! `GET /messages`: the `with` operator, which finds a conversation wherever it has gone (endpoints.md 3).
+//! `GET /messages`: the `with` operator, which finds a conversation after it moved (docs/api/narrow.md#operators).
 
-use crate::support::{Channel, Params, Person, TestServer};
+use crate::support::{Channel, Params, TestServer, TestUser};
 use serde_json::{Value, json};
 
-async fn refused(who: &Person, narrow: Value, desc: &str) {
+async fn refused(who: &TestUser, narrow: Value, desc: &str) {
     let refusal =
         json!({"msg": format!("Invalid narrow operator: {desc}"), "code": "BAD_NARROW", "desc": desc});
     let params: Params<'_> = &[("anchor", &"newest"), ("num_before", &9), ("narrow", &narrow)];
@@ -12,10 +12,10 @@ async fn refused(who: &Person, narrow: Value, desc: &str) {
 
 struct Stage {
     _t: TestServer,
-    iago: Person,
-    hamlet: Person,
+    iago: TestUser,
+    hamlet: TestUser,
     rome: Channel,
-    /// Two in Verona > pens, one in Rome > ink, one direct, one hidden in secret > pens.
+    /// Two messages in Verona > pens, one in Rome > ink, a direct one, and an inaccessible one in secret > pens.
     ids: [u64; 5],
 }
 
@@ -36,13 +36,13 @@ async fn stage() -> Stage {
 }
 
 #[tokio::test]
-async fn it_stands_for_the_conversation() {
+async fn narrow_with_selects_conversation() {
     let s = stage().await;
     let (hamlet, [one, two, three, four, _]) = (&s.hamlet, s.ids);
     assert_eq!(hamlet.message_ids(json!([{"operator": "with", "operand": one}])).await, [one, two]);
     assert_eq!(hamlet.message_ids(json!([["with", two.to_string()]])).await, [one, two]);
     assert_eq!(hamlet.message_ids(json!([["with", four.to_string()]])).await, [four]);
-    // Other places are forgotten, other conditions hold.
+    // `with` replaces the other conversation terms; all further terms still apply.
     let elsewhere = json!([["channel", "Rome"], ["topic", "ink"], ["with", one.to_string()]]);
     assert_eq!(hamlet.message_ids(elsewhere).await, [one, two]);
     let direct = json!([{"operator": "dm", "operand": [s.iago.id]}, ["with", three.to_string()]]);
@@ -61,7 +61,7 @@ async fn it_stands_for_the_conversation() {
 }
 
 #[tokio::test]
-async fn it_follows_a_message_that_moved() {
+async fn narrow_with_follows_moved_message() {
     let s = stage().await;
     let (hamlet, [one, two, three, ..]) = (&s.hamlet, s.ids);
     let there = json!([["channel", "Verona"], ["topic", "pens"], ["with", one.to_string()]]);
@@ -78,11 +78,11 @@ async fn it_follows_a_message_that_moved() {
 }
 
 #[tokio::test]
-async fn messages_that_cannot_be_read() {
+async fn narrow_with_inaccessible_message() {
     let s = stage().await;
     let (hamlet, [one, two, _, four, hidden]) = (&s.hamlet, s.ids);
     for id in [hidden.to_string(), "999999".into(), "99999999999".into(), "-1".into()] {
-        // Where the rest names a conversation, that one is meant.
+        // If the message is inaccessible, the other terms select the conversation.
         let topic = json!([["channel", "Verona"], ["topic", "pens"], ["with", id]]);
         assert_eq!(hamlet.message_ids(topic).await, [one, two]);
         let direct = json!([{"operator": "dm", "operand": [s.iago.id]}, ["with", id]]);

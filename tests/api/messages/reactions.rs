@@ -1,24 +1,24 @@
 //! `POST` and `DELETE /messages/{id}/reactions`.
 
 use super::one;
-use crate::support::{Call, Params, Person, TestServer};
+use crate::support::{Call, Param, Params, TestServer, TestUser};
 use serde_json::json;
 
-fn react(person: &Person, id: u64, params: Params<'_>) -> Call {
+fn react(person: &TestUser, id: u64, params: Params<'_>) -> Call {
     person.post(&format!("/messages/{id}/reactions"), params)
 }
 
-fn take_back(person: &Person, id: u64, params: Params<'_>) -> Call {
+fn take_back(person: &TestUser, id: u64, params: Params<'_>) -> Call {
     person.delete(&format!("/messages/{id}/reactions"), params)
 }
 
 #[tokio::test]
-async fn reactions_come_and_go_in_order() {
+async fn reaction_add_and_remove() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let verona = iago.create_channel("Verona").await;
     let id = iago.send(&verona, "t", "x").await;
-    // Who can read a message can react to it.
+    // Users who can read a message can react to it.
     react(&hamlet, id, &[("emoji_name", &"+1")]).ok().await;
     react(
         &iago,
@@ -28,7 +28,7 @@ async fn reactions_come_and_go_in_order() {
     .ok()
     .await;
     react(&iago, id, &[("emoji_name", &"zulip")]).ok().await;
-    let reaction = |name: &str, code: &str, kind: &str, person: &Person| json!({"emoji_name": name, "emoji_code": code, "reaction_type": kind, "user_id": person.id});
+    let reaction = |name: &str, code: &str, kind: &str, person: &TestUser| json!({"emoji_name": name, "emoji_code": code, "reaction_type": kind, "user_id": person.id});
     let thumb = |person| reaction("+1", "1f44d", "unicode_emoji", person);
     let own = reaction("zulip", "zulip", "zulip_extra_emoji", &iago);
     assert_eq!(one(&hamlet, id).await["reactions"], json!([thumb(&hamlet), thumb(&iago), own]));
@@ -41,7 +41,7 @@ async fn reactions_come_and_go_in_order() {
 }
 
 #[tokio::test]
-async fn reactions_that_are_refused() {
+async fn reaction_errors() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let verona = iago.create_channel("Verona").await;
@@ -63,7 +63,7 @@ async fn reactions_that_are_refused() {
         ("heart", Some("2764"), Some("smoke"), "Invalid emoji type."),
         ("heart", Some("1"), Some("realm_emoji"), "Invalid custom emoji."),
     ] {
-        let mut params: Vec<(&str, &(dyn std::fmt::Display + Sync))> = vec![("emoji_name", &name)];
+        let mut params: Vec<Param<'_>> = vec![("emoji_name", &name)];
         params.extend(code.iter().map(|code| ("emoji_code", code as _)));
         params.extend(kind.iter().map(|kind| ("reaction_type", kind as _)));
         react(&iago, id, &params).bad(msg).await;
@@ -78,7 +78,7 @@ async fn reactions_that_are_refused() {
 }
 
 #[tokio::test]
-async fn reacting_follows_where_taking_part_does() {
+async fn reaction_follows_topic_by_setting() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let verona = iago.create_channel("Verona").with(&hamlet).await;
@@ -90,4 +90,16 @@ async fn reacting_follows_where_taking_part_does() {
     react(&hamlet, id, &[("emoji_name", &"+1")]).ok().await;
     let event = queue.next().await;
     assert_eq!((&event["topic_name"], &event["visibility_policy"]), (&json!("lunch"), &json!(3)));
+}
+
+/// Names are those of the emoji table of the server: `smile` and `slight_smile` have different codes.
+#[tokio::test]
+async fn reaction_name_must_match_code() {
+    let t = TestServer::start().await;
+    let iago = t.user("iago");
+    let verona = iago.create_channel("Verona").await;
+    let id = iago.send(&verona, "lunch", "x").await;
+    react(&iago, id, &[("emoji_name", &"smile"), ("emoji_code", &"1f642")]).bad("Invalid emoji name.").await;
+    react(&iago, id, &[("emoji_name", &"smile"), ("emoji_code", &"1f604")]).ok().await;
+    react(&iago, id, &[("emoji_name", &"slight_smile"), ("emoji_code", &"1f642")]).ok().await;
 }

@@ -1,29 +1,29 @@
 //! `GET /messages/{id}/read_receipts`.
 
 use crate::support::shape::fields;
-use crate::support::{Person, TestServer};
+use crate::support::{TestServer, TestUser};
 
-async fn readers(who: &Person, id: u64) -> Vec<u32> {
+async fn readers(who: &TestUser, id: u64) -> Vec<u32> {
     let body = who.get(&format!("/messages/{id}/read_receipts"), &[]).ok().await;
     assert_eq!(fields(&body), ["user_ids"]);
     body["user_ids"].as_array().unwrap().iter().map(|id| id.as_u64().unwrap() as u32).collect()
 }
 
 #[tokio::test]
-async fn those_who_have_read_a_message() {
+async fn read_receipts_list_readers() {
     let t = TestServer::start().await;
     let [iago, hamlet, cordelia] = t.users(["iago", "hamlet", "cordelia"]);
     let channel = iago.create_channel("Verona").with(&hamlet).with(&cordelia).await;
     let id = iago.send(&channel, "t", "x").await;
     assert_eq!(readers(&iago, id).await, [] as [u32; 0]);
-    // The sender is never among them.
+    // The sender is not listed.
     for person in [&iago, &hamlet, &cordelia] {
         person.flag("add", "read", &[id]).await;
     }
     let mut both = [hamlet.id, cordelia.id];
     both.sort_unstable();
     assert_eq!(readers(&iago, id).await, both);
-    // Whoever may read it may ask, also without having been given it.
+    // Users who can read the message can ask, even without a row.
     assert_eq!(readers(&t.user("othello"), id).await, both);
     cordelia.flag("remove", "read", &[id]).await;
     assert_eq!(readers(&hamlet, id).await, [hamlet.id]);
@@ -35,7 +35,7 @@ async fn those_who_have_read_a_message() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn read_receipts_errors() {
     let t = TestServer::start().await;
     let [iago, hamlet, desdemona] = t.users(["iago", "hamlet", "desdemona"]);
     let secret = iago.create_channel("secret").private().await;
@@ -47,6 +47,6 @@ async fn refusals() {
     desdemona.patch("/realm", &[("enable_read_receipts", &false)]).ok().await;
     let path = format!("/messages/{id}/read_receipts");
     iago.get(&path, &[]).bad("Read receipts are disabled in this organization.").await;
-    // Whether there is such a message is not told to those who cannot read it.
+    // Inaccessible and missing messages give the same error.
     hamlet.get(&path, &[]).bad("Invalid message(s)").await;
 }

@@ -1,11 +1,11 @@
-//! `POST /messages/render`: Markdown as it would be shown, and nothing else.
+//! `POST /messages/render`: renders Markdown without any effect.
 
 use crate::support::TestServer;
 use crate::support::shape::fields;
 use serde_json::json;
 
 #[tokio::test]
-async fn renders_without_sending() {
+async fn render_does_not_send() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let channel = iago.create_channel("Verona").await;
@@ -19,7 +19,7 @@ async fn renders_without_sending() {
         "<em>it</em>",
         "<del>no</del>",
         "<code>code</code>",
-        "emoji-1f642",
+        "emoji-1f604",
         &format!("data-stream-id=\"{}\"", channel.id),
         &format!("data-user-id=\"{}\"", iago.id),
         "<br>\nnext",
@@ -30,7 +30,7 @@ async fn renders_without_sending() {
 }
 
 #[tokio::test]
-async fn html_stays_text() {
+async fn render_escapes_html() {
     let t = TestServer::start().await;
     let content = "<script>alert(1)</script> [x](javascript:alert(1))";
     let body = t.user("iago").post("/messages/render", &[("content", &content)]).ok().await;
@@ -39,7 +39,7 @@ async fn html_stays_text() {
 }
 
 #[tokio::test]
-async fn content_is_needed() {
+async fn render_requires_content() {
     let t = TestServer::start().await;
     let missing = json!({
         "msg": "Missing 'content' argument", "code": "REQUEST_VARIABLE_MISSING", "var_name": "content"

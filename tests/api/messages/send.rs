@@ -1,12 +1,12 @@
-//! `POST /messages`: what is sent, how it may be addressed, and what comes of it.
+//! `POST /messages`: recipients, content, and effects.
 
 use super::{channel_message_keys, direct_message_keys};
 use crate::support::shape::fields;
-use crate::support::{Params, TestServer, keys};
+use crate::support::{Param, Params, TestServer, keys};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn a_channel_by_id_name_and_json_name() {
+async fn send_to_channel_by_id_name_and_json_name() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let channel = iago.create_channel("Verona").await;
@@ -25,7 +25,7 @@ async fn a_channel_by_id_name_and_json_name() {
 }
 
 #[tokio::test]
-async fn people_by_id_and_address() {
+async fn send_direct_by_id_and_email() {
     let t = TestServer::start().await;
     let [iago, hamlet, cordelia] = t.users(["iago", "hamlet", "cordelia"]);
     let ids = json!([hamlet.id, cordelia.id]).to_string();
@@ -53,7 +53,7 @@ async fn people_by_id_and_address() {
 }
 
 #[tokio::test]
-async fn to_oneself() {
+async fn send_direct_to_self() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let id = iago.send_direct(&[&iago], "a note").await;
@@ -62,7 +62,7 @@ async fn to_oneself() {
 }
 
 #[tokio::test]
-async fn what_a_channel_message_looks_like() {
+async fn send_channel_message_shape() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("Verona").with(&hamlet).await;
@@ -97,18 +97,17 @@ async fn what_a_channel_message_looks_like() {
     assert_eq!(message["content"], mention);
     let mine = iago.messages(json!([{"operator": "id", "operand": body["id"]}])).await;
     assert_eq!(mine[0]["flags"], json!(["read"]));
-    // The topic is not new any more.
+    // The topic exists by now.
     let again = iago.post("/messages", params).ok().await;
     assert_eq!(fields(&again), ["id"]);
 }
 
 #[tokio::test]
-async fn who_has_read_it_depends_on_the_client() {
+async fn send_marks_read_by_client() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     iago.create_channel("Verona").await;
-    let base: [(&str, &(dyn std::fmt::Display + Sync)); 4] =
-        [("type", &"stream"), ("to", &"Verona"), ("topic", &"t"), ("content", &"x")];
+    let base: [Param<'_>; 4] = [("type", &"stream"), ("to", &"Verona"), ("topic", &"t"), ("content", &"x")];
     let cases = [
         ("ZulipMobile/30.0 (iOS 17)", None, json!(["read"])),
         ("my-script/1", None, json!([])),
@@ -126,7 +125,7 @@ async fn who_has_read_it_depends_on_the_client() {
 }
 
 #[tokio::test]
-async fn long_content_and_topics_are_cut() {
+async fn send_truncates_long_content_and_topic() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let channel = iago.create_channel("Verona").await;
@@ -137,7 +136,7 @@ async fn long_content_and_topics_are_cut() {
     let kept = 10_000 - marker.chars().count();
     assert_eq!(raw["message"]["content"], format!("{}{marker}", "é".repeat(kept)));
     assert_eq!(raw["message"]["subject"], format!("{}...", "é".repeat(57)));
-    // At the limit nothing is cut.
+    // A message of exactly the maximum length is not truncated.
     let id = iago.send(&channel, &"é".repeat(60), &"é".repeat(10_000)).await;
     let raw = iago.get(&format!("/messages/{id}"), &[("apply_markdown", &false)]).ok().await;
     assert_eq!(raw["message"]["content"], "é".repeat(10_000));
@@ -145,7 +144,7 @@ async fn long_content_and_topics_are_cut() {
 }
 
 #[tokio::test]
-async fn the_empty_topic_has_several_names() {
+async fn send_empty_topic_aliases() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let channel = iago.create_channel("Verona").await;
@@ -160,12 +159,13 @@ async fn the_empty_topic_has_several_names() {
         let call = iago.get("/messages", params).query(&[("allow_empty_topic_name", &allow)]);
         let body = call.ok().await;
         let messages = body["messages"].as_array().unwrap();
-        assert!(messages.iter().all(|message| message["subject"] == shown), "{messages:?}");
+        let subjects: Vec<&Value> = messages.iter().map(|message| &message["subject"]).collect();
+        assert_eq!(subjects, [shown; 4]);
     }
 }
 
 #[tokio::test]
-async fn old_names_of_parameters() {
+async fn send_legacy_parameter_names() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     iago.create_channel("Verona").await;
@@ -176,21 +176,21 @@ async fn old_names_of_parameters() {
 }
 
 #[tokio::test]
-async fn a_sender_outside_a_public_channel_gets_no_copy() {
+async fn send_by_unsubscribed_sender_gets_no_copy() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("Verona").await;
     let mut queue = hamlet.register().events(&["message"]).await;
     let id = hamlet.send(&channel, "t", "from outside").await;
     assert_eq!(queue.now().await, [] as [Value; 0]);
-    // It is readable, and counts as read.
+    // Its sender can read it, and it counts as read.
     let message = hamlet.messages(json!([["channel", "Verona"]])).await.pop().unwrap();
     assert_eq!((&message["id"], &message["flags"]), (&json!(id), &json!(["read", "historical"])));
     assert!(hamlet.message_ids(json!([["sender", hamlet.api_email], ["is", "unread"]])).await.is_empty());
 }
 
 #[tokio::test]
-async fn the_echo_reaches_one_queue_only() {
+async fn send_local_echo_reaches_one_queue() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     iago.create_channel("Verona").await;
@@ -209,11 +209,26 @@ async fn the_echo_reaches_one_queue_only() {
     assert_eq!(keys(&event), ["flags", "id", "local_message_id", "message", "type"]);
     assert_eq!(event["local_message_id"], "501.02");
     assert_eq!(keys(&other.next().await), ["flags", "id", "message", "type"]);
-    // A queue of one's own that is gone, and half a pair, are no errors.
+    // An expired queue id, or one of the two parameters alone, is no error.
     for (name, value) in [("queue_id", "nonsense:1"), ("queue_id", mine.id.as_str())] {
         let params: Params<'_> =
             &[("type", &"stream"), ("to", &"Verona"), ("topic", &"t"), ("content", &"x")];
         let call = iago.post("/messages", params).query(&[(name, &value)]);
         call.ok().await;
     }
+}
+
+/// 10,000 emoji are 10,000 characters and 900 KB of HTML; they can be sent, read and edited.
+#[tokio::test]
+async fn send_content_with_large_html() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let tada = "🎉".repeat(10_000);
+    let id = iago.send_direct(&[&hamlet], &tada).await;
+    let read = hamlet.get(&format!("/messages/{id}"), &[]).ok().await;
+    let html = read["message"]["content"].as_str().unwrap();
+    assert_eq!(html.matches("emoji-1f389").count(), 10_000);
+    iago.edit(id, &[("content", &"🐙".repeat(10_000))]).ok().await;
+    let read = hamlet.get(&format!("/messages/{id}"), &[]).ok().await;
+    assert_eq!(read["message"]["content"].as_str().unwrap().matches("emoji-1f419").count(), 10_000);
 }

@@ -1,10 +1,10 @@
-//! Polls and lists of tasks: how they come to be, and `POST /submessage`.
+//! Polls and to-do lists: creation by command, and `POST /submessage`.
 
 use super::one;
-use crate::support::{Call, Person, TestServer};
+use crate::support::{Call, TestServer, TestUser};
 use serde_json::{Value, json};
 
-fn add(person: &Person, id: u64, content: &Value) -> Call {
+fn add(person: &TestUser, id: u64, content: &Value) -> Call {
     person.post(
         "/submessage",
         &[("message_id", &id), ("msg_type", &"widget"), ("content", &content.to_string())],
@@ -16,7 +16,7 @@ fn content(submessage: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_command_makes_a_widget_that_everybody_is_told_of() {
+async fn widget_command_and_submessage_events() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let verona = iago.create_channel("Verona").with(&hamlet).await;
@@ -42,7 +42,7 @@ async fn a_command_makes_a_widget_that_everybody_is_told_of() {
 }
 
 #[tokio::test]
-async fn parts_that_are_refused() {
+async fn submessage_errors() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let verona = iago.create_channel("Verona").with(&hamlet).await;

@@ -1,11 +1,11 @@
-//! `/realm/emoji`: the organization's own emoji, in texts, reactions and statuses too.
+//! `/realm/emoji`: custom emoji in messages, reactions and statuses.
 
 use super::{look, moving, png, set_realm};
 use crate::support::TestServer;
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn an_emoji_and_one_that_moves() {
+async fn emoji_upload_still_and_animated() {
     let t = TestServer::start().await;
     let [hamlet, othello, guest] = t.users(["hamlet", "othello", "polonius"]);
     assert_eq!(hamlet.get("/realm/emoji", &[]).ok().await["emoji"], json!({}));
@@ -27,7 +27,7 @@ async fn an_emoji_and_one_that_moves() {
 }
 
 #[tokio::test]
-async fn emoji_of_ones_own_in_texts_reactions_and_statuses() {
+async fn emoji_in_messages_reactions_and_statuses() {
     let t = TestServer::start().await;
     let [hamlet, iago] = t.users(["hamlet", "iago"]);
     hamlet.upload("/realm/emoji/blob", &[], &[("a.png", png())]).ok().await;
@@ -63,7 +63,7 @@ async fn emoji_of_ones_own_in_texts_reactions_and_statuses() {
     }
     iago.delete("/realm/emoji/blob", &[]).ok().await;
     react("blob", "1").bad("This custom emoji has been deactivated.").await;
-    // What somebody reacted with before can be joined; as text it is nothing any more.
+    // An existing reaction with a deactivated emoji can be joined; in message text the emoji is not rendered.
     iago.post("/users/me/subscriptions", &[("subscriptions", &json!([{"name": "Denmark"}]))]).ok().await;
     let join = [("emoji_name", "blob"), ("emoji_code", "1"), ("reaction_type", "realm_emoji")];
     let join = join.each_ref().map(|(name, value)| (*name, value as &(dyn std::fmt::Display + Sync)));
@@ -75,7 +75,7 @@ async fn emoji_of_ones_own_in_texts_reactions_and_statuses() {
 }
 
 #[tokio::test]
-async fn names_are_unique_among_those_in_use() {
+async fn emoji_names_are_unique() {
     let t = TestServer::start().await;
     let [hamlet, iago, othello] = t.users(["hamlet", "iago", "othello"]);
     let add = |name: &'static str| hamlet.upload(&format!("/realm/emoji/{name}"), &[], &[("a.png", png())]);
@@ -95,7 +95,7 @@ async fn names_are_unique_among_those_in_use() {
         hamlet.post("/messages/render", &[("content", &":tada:")]).ok().await["rendered"].to_string();
     assert!(rendered.contains("/user_avatars/1/emoji/images/"), "{rendered}");
     let folder = t.stop().await;
-    let t = TestServer::plan().on(folder).start().await;
+    let t = TestServer::builder().on(folder).start().await;
     let all = t.user("hamlet").get("/realm/emoji", &[]).ok().await["emoji"].clone();
     let names: Vec<_> =
         ["1", "2", "3"].map(|id| (all[id]["name"].clone(), all[id]["deactivated"].clone())).into();
@@ -104,7 +104,7 @@ async fn names_are_unique_among_those_in_use() {
 }
 
 #[tokio::test]
-async fn what_is_refused() {
+async fn emoji_errors() {
     let t = TestServer::start().await;
     let [hamlet, guest] = t.users(["hamlet", "polonius"]);
     let characters =

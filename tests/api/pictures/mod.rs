@@ -1,4 +1,4 @@
-//! Pictures of people and of the organization, its own emoji.
+//! Avatars, the organization's icon and logos, and custom emoji.
 
 mod avatar;
 mod emoji;
@@ -6,13 +6,13 @@ mod realm;
 mod refusals;
 mod served;
 
-use crate::support::{Person, TestServer};
+use crate::support::{TestServer, TestUser};
 use image::codecs::gif::GifEncoder;
 use image::{Delay, Frame, ImageFormat, Rgba, RgbaImage};
 use serde_json::{Value, json};
 use std::io::Cursor;
 
-/// A picture of one color.
+/// A PNG of one color.
 pub fn picture(width: u32, height: u32, format: ImageFormat) -> Vec<u8> {
     let mut out = Cursor::new(Vec::new());
     let image =
@@ -25,7 +25,7 @@ pub fn png() -> Vec<u8> {
     picture(120, 80, ImageFormat::Png)
 }
 
-/// A GIF that moves.
+/// An animated GIF.
 pub fn moving() -> Vec<u8> {
     let mut out = Vec::new();
     let mut encoder = GifEncoder::new(&mut out);
@@ -38,16 +38,16 @@ pub fn moving() -> Vec<u8> {
     out
 }
 
-/// What a picture at a path is: its type, width and height.
-async fn look(person: &Person, url: &str) -> (String, u32, u32) {
+/// Content type, width and height of the picture at a path.
+async fn look(person: &TestUser, url: &str) -> (String, u32, u32) {
     let (status, content_type, bytes) = person.fetch(url).await;
     assert_eq!(status, 200, "{url}");
     let image = image::load_from_memory(&bytes).expect("a picture");
     (content_type, image.width(), image.height())
 }
 
-/// Everything that a registration says.
-async fn registered(person: &Person) -> Value {
+/// The state of a registration.
+async fn registered(person: &TestUser) -> Value {
     person.register().modern().await.state.clone()
 }
 
@@ -60,7 +60,7 @@ fn bad_image(msg: &str) -> Value {
     json!({"msg": msg, "code": "BAD_IMAGE"})
 }
 
-/// Files of an organization that are kept.
+/// The number of stored files of an organization.
 fn kept(t: &TestServer) -> usize {
     fn count(folder: &std::path::Path) -> usize {
         let Ok(entries) = std::fs::read_dir(folder) else { return 0 };

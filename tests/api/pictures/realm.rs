@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::json;
 
 #[tokio::test]
-async fn the_icon() {
+async fn realm_icon() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let before = registered(&hamlet).await;
@@ -18,7 +18,7 @@ async fn the_icon() {
     assert_eq!(look(&hamlet, url).await, ("image/png".to_owned(), 100, 100));
     let state = registered(&hamlet).await;
     assert_eq!((&state["realm_icon_url"], &state["realm_icon_source"]), (&json!(url), &json!("U")));
-    assert_eq!(t.stranger().get("/server_settings", &[]).ok().await["realm_icon"], url);
+    assert_eq!(t.anonymous().get("/server_settings", &[]).ok().await["realm_icon"], url);
     let shown = hamlet.bare(Method::GET, "/realm/icon?size=1").await;
     assert_eq!((shown.status, shown.header("Location")), (302, format!("{url}&size=1").as_str()));
     let gone = iago.delete("/realm/icon", &[]).ok().await;
@@ -27,7 +27,7 @@ async fn the_icon() {
 }
 
 #[tokio::test]
-async fn a_logo_for_the_day_and_one_for_the_night() {
+async fn realm_day_and_night_logo() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let logo = picture(2000, 100, ImageFormat::Jpeg);

@@ -1,10 +1,10 @@
-//! Files that are no pictures, too many, too long or too large, and that nothing of them stays.
+//! Uploads that are refused and leave no file: not a picture, more than one, too large, or decompression bombs.
 
 use super::{bad_image, kept, png, registered, set_realm};
-use crate::support::{Person, TestServer};
+use crate::support::{TestServer, TestUser};
 use serde_json::json;
 
-/// Every way to upload, and what the text calls the file.
+/// The upload endpoints, and how their error messages call the file.
 const UPLOADS: [(&str, &str); 4] = [
     ("/users/me/avatar", "avatar"),
     ("/realm/icon", "icon"),
@@ -12,12 +12,12 @@ const UPLOADS: [(&str, &str); 4] = [
     ("/realm/emoji/a", "file"),
 ];
 
-fn upload(person: &Person, path: &str, files: &[(&str, Vec<u8>)]) -> crate::support::Call {
+fn upload(person: &TestUser, path: &str, files: &[(&str, Vec<u8>)]) -> crate::support::Call {
     person.upload(path, &[("night", &true)], files)
 }
 
 #[tokio::test]
-async fn exactly_one_file_that_is_a_picture_and_not_too_long() {
+async fn upload_requires_one_image_within_size_limit() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let before = registered(&iago).await;
@@ -46,10 +46,10 @@ async fn exactly_one_file_that_is_a_picture_and_not_too_long() {
 }
 
 #[tokio::test]
-async fn a_small_file_that_stands_for_a_huge_picture() {
+async fn upload_decompression_bomb_is_refused() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
-    // 30,000 by 30,000 pixels of one color are a few kilobytes.
+    // 30,000 by 30,000 pixels of one color compress to a few kilobytes.
     let mut bomb = png();
     bomb[16..24].copy_from_slice(&[0, 0, 0x75, 0x30, 0, 0, 0x75, 0x30]);
     let crc = crc32(&bomb[12..29]).to_be_bytes();
@@ -66,7 +66,7 @@ fn crc32(bytes: &[u8]) -> u32 {
 }
 
 #[tokio::test]
-async fn pictures_can_be_left_to_administrators() {
+async fn avatar_changes_disabled_by_realm() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     set_realm(&t, "avatar_changes_disabled", json!(true)).await;
@@ -79,7 +79,7 @@ async fn pictures_can_be_left_to_administrators() {
 }
 
 #[tokio::test]
-async fn bodies_that_follow_no_boundary() {
+async fn upload_malformed_multipart() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let kind = "multipart/form-data; boundary=xyz";
@@ -88,7 +88,7 @@ async fn bodies_that_follow_no_boundary() {
         let call = iago.send_body(reqwest::Method::POST, "/users/me/avatar", kind, body.into());
         call.bad("Malformed multipart body").await;
     }
-    // A place for a file where nobody chose one.
+    // An empty file field, as browsers send it when no file was chosen.
     let empty = "--xyz\r\nContent-Disposition: form-data; name=\"f\"; filename=\"\"\r\n\r\n\r\n--xyz--\r\n";
     let call = iago.send_body(reqwest::Method::POST, "/users/me/avatar", kind, empty.into());
     call.bad("You must upload exactly one avatar.").await;

@@ -1,40 +1,40 @@
-//! `GET /user_avatars/…`: bytes for everybody who has the address, and for nobody else.
+//! `GET /user_avatars/…`: serves a picture to every client that knows its URL, within its organization.
 
 use super::png;
 use crate::support::{TestServer, people};
 use reqwest::Method;
 
 #[tokio::test]
-async fn pictures_are_kept_by_caches_for_ever() {
+async fn picture_responses_are_cacheable() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let first = hamlet.upload("/users/me/avatar", &[], &[("a.png", png())]).ok().await["avatar_url"].clone();
     let second = hamlet.upload("/users/me/avatar", &[], &[("a.png", png())]).ok().await["avatar_url"].clone();
     assert_ne!(first, second);
-    let (stranger, path) = (t.stranger(), second.as_str().unwrap());
-    let answer = stranger.bare(Method::GET, path).await;
+    let (anonymous, path) = (t.anonymous(), second.as_str().unwrap());
+    let answer = anonymous.bare(Method::GET, path).await;
     assert_eq!(answer.header("Cache-Control"), "public, max-age=31536000, immutable");
     assert_eq!(answer.header("X-Content-Type-Options"), "nosniff");
     let tag = answer.header("ETag").to_owned();
     assert!(tag.starts_with('"') && tag.len() > 30, "{tag}");
-    let again = stranger.bare(Method::GET, path).header("If-None-Match", &tag).await;
+    let again = anonymous.bare(Method::GET, path).header("If-None-Match", &tag).await;
     assert_eq!((again.status, again.header("ETag")), (304, tag.as_str()));
-    assert_eq!(stranger.bare(Method::GET, path).header("If-None-Match", "\"x\"").await.status, 200);
-    let head = stranger.bare(Method::HEAD, path).await;
+    assert_eq!(anonymous.bare(Method::GET, path).header("If-None-Match", "\"x\"").await.status, 200);
+    let head = anonymous.bare(Method::HEAD, path).await;
     assert_eq!((head.status, head.header("Content-Type")), (200, "image/png"));
-    // Whoever was told of the former picture still finds it.
-    assert_eq!(stranger.fetch(first.as_str().unwrap()).await.0, 200);
+    // The URL of a replaced picture still works.
+    assert_eq!(anonymous.fetch(first.as_str().unwrap()).await.0, 200);
 }
 
 #[tokio::test]
-async fn addresses_lead_to_pictures_of_this_organization_alone() {
+async fn picture_url_of_other_realm_is_404() {
     let t = TestServer::start().await;
     people::create_second(t.server(), "beta").await;
     let hamlet = t.user("hamlet");
     let url = hamlet.upload("/users/me/avatar", &[], &[("a.png", png())]).ok().await["avatar_url"].clone();
     let path = url.as_str().unwrap();
-    let stranger = t.stranger();
-    let elsewhere = stranger.bare(Method::GET, path).header("Host", "beta.localhost").await;
+    let anonymous = t.anonymous();
+    let elsewhere = anonymous.bare(Method::GET, path).header("Host", "beta.localhost").await;
     assert_eq!(elsewhere.status, 404);
     for path in [
         "/user_avatars/1/none.png",
@@ -45,6 +45,6 @@ async fn addresses_lead_to_pictures_of_this_organization_alone() {
         "/user_avatars/1/a.svg",
         "/user_avatars/2/none.png",
     ] {
-        assert_eq!(stranger.fetch(path).await.0, 404, "{path}");
+        assert_eq!(anonymous.fetch(path).await.0, 404, "{path}");
     }
 }

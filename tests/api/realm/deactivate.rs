@@ -1,6 +1,7 @@
 //! `POST /realm/deactivate`.
 
 use crate::support::{Params, TestServer, people};
+use actors::commands::SetRealmActive;
 use serde_json::{Value, json};
 
 fn closed() -> Value {
@@ -8,22 +9,14 @@ fn closed() -> Value {
 }
 
 #[tokio::test]
-async fn a_closed_organization_lets_nobody_in() {
+async fn deactivated_realm_refuses_requests() {
     let t = TestServer::start().await;
     let acme = people::create_second(t.server(), "acme").await;
     let [desdemona, hamlet] = t.users(["desdemona", "hamlet"]);
     let mut queue = hamlet.register().await;
-    // A poll that waits while it happens is told. The second of two ends the first, so one of them waits then.
-    let poll = || {
-        let (hamlet, id, last) = (hamlet.clone(), queue.id.clone(), queue.registered_at());
-        tokio::spawn(async move {
-            hamlet.get("/events", &[("queue_id", &id), ("last_event_id", &last)]).ok().await
-        })
-    };
-    let (ended, waiting) = futures_util::future::select(poll(), poll()).await.factor_first();
-    assert_eq!(ended.expect("no panic")["events"], json!([]));
+    let waiting = t.hold_poll(&queue).await;
     desdemona.post("/realm/deactivate", &[]).ok().await;
-    let told = waiting.await.expect("no panic")["events"].clone();
+    let told = waiting.await.expect("a poll").ok()["events"].clone();
     let event = &told[0];
     assert_eq!(
         (&event["type"], &event["op"], &event["realm_id"]),
@@ -38,14 +31,14 @@ async fn a_closed_organization_lets_nobody_in() {
     let poll: Params<'_> = &[("queue_id", &queue.id), ("last_event_id", &-1)];
     hamlet.get("/events", poll).refused(401, closed()).await;
     let login: Params<'_> = &[("username", &"hamlet@zulip.com"), ("password", &"x")];
-    t.stranger().post("/fetch_api_key", login).refused(401, closed()).await;
-    t.stranger().get("/messages", &[("anchor", &"newest")]).refused(401, closed()).await;
-    // A client still learns whom it asked.
-    assert_eq!(t.stranger().get("/server_settings", &[]).ok().await["realm_name"], "Zulip Dev");
+    t.anonymous().post("/fetch_api_key", login).refused(401, closed()).await;
+    t.anonymous().get("/users", &[]).refused(401, closed()).await;
+    // The server settings are still available.
+    assert_eq!(t.anonymous().get("/server_settings", &[]).ok().await["realm_name"], "Zulip Dev");
     let olga = t.user_of(&acme, "olga");
     olga.get("/users/me", &[]).header("Host", "acme.localhost").ok().await;
-    // Nothing is lost: whoever runs the server can open it again.
-    t.realm().reactivate().await.expect("open again");
+    // The data is kept: the operator can reactivate the organization.
+    t.realm().execute(SetRealmActive { by: None, is_active: true }).await.expect("open again");
     hamlet.get("/users/me", &[]).ok().await;
     let gone = json!({
         "msg": format!("Bad event queue ID: {}", queue.id), "code": "BAD_EVENT_QUEUE_ID", "queue_id": queue.id,
@@ -56,7 +49,7 @@ async fn a_closed_organization_lets_nobody_in() {
 }
 
 #[tokio::test]
-async fn only_owners_close_it() {
+async fn deactivate_realm_is_for_owners() {
     let t = TestServer::start().await;
     let owner = json!({"msg": "Must be an organization owner", "code": "UNAUTHORIZED_PRINCIPAL"});
     t.user("iago").post("/realm/deactivate", &[]).refused(400, owner).await;

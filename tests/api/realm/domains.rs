@@ -1,16 +1,16 @@
-//! `/realm/domains`, and whose address the organization takes.
+//! `/realm/domains`, and the restriction of email addresses to them.
 
-use crate::support::{Params, Person, TestServer};
+use crate::support::{Params, TestServer, TestUser};
 use serde_json::{Value, json};
 
 const PATH: &str = "/realm/domains";
 
-async fn listed(who: &Person) -> Value {
+async fn listed(who: &TestUser) -> Value {
     who.get(PATH, &[]).ok().await["domains"].clone()
 }
 
 #[tokio::test]
-async fn the_life_of_a_domain() {
+async fn realm_domain_lifecycle() {
     let t = TestServer::start().await;
     let [desdemona, polonius] = t.users(["desdemona", "polonius"]);
     assert_eq!(listed(&polonius).await, json!([]));
@@ -27,13 +27,13 @@ async fn the_life_of_a_domain() {
     let path = format!("{PATH}/zulip.com");
     desdemona.patch(&path, &[("allow_subdomains", &true)]).ok().await;
     assert_eq!(listed(&polonius).await[1]["allow_subdomains"], true);
-    // What is not said is no.
+    // `allow_subdomains` defaults to false.
     desdemona.patch(&path, &[]).ok().await;
     assert_eq!(listed(&polonius).await, both);
-    let t = TestServer::plan().on(t.stop().await).start().await;
+    let t = TestServer::builder().on(t.stop().await).start().await;
     let desdemona = t.user("desdemona");
     assert_eq!(listed(&desdemona).await, both);
-    // Without a domain the organization is open to all again.
+    // Without any domain, all addresses are allowed again.
     desdemona.patch("/realm", &[("emails_restricted_to_domains", &true)]).ok().await;
     desdemona.delete(&path, &[]).ok().await;
     let restricted = async || desdemona.register().await.state["realm_emails_restricted_to_domains"].clone();
@@ -45,7 +45,7 @@ async fn the_life_of_a_domain() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn realm_domain_errors() {
     let t = TestServer::start().await;
     let [desdemona, iago] = t.users(["desdemona", "iago"]);
     desdemona.post(PATH, &[("domain", &"acme.com")]).ok().await;
@@ -73,9 +73,9 @@ async fn refusals() {
 }
 
 #[tokio::test]
-async fn whose_address_the_organization_takes() {
-    // Only there is somebody who may let others in.
-    let t = TestServer::plan().development().start().await;
+async fn realm_domains_restrict_email_addresses() {
+    // Only a development server has a user who may create users.
+    let t = TestServer::builder().development().start().await;
     let desdemona = t.user("desdemona");
     let create = |email: String| {
         let desdemona = desdemona.clone();

@@ -1,7 +1,7 @@
-//! Who is a full member follows the waiting period.
+//! The group of full members, which follows the waiting period.
 
 use crate::api::groups::{group_id, read};
-use crate::support::{Person, TestServer};
+use crate::support::{TestServer, TestUser};
 use actors::ManualClock;
 use model::Timestamp;
 use reqwest::Method;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 const DAY_SECS: u64 = 24 * 3600;
 
-async fn set_days(owner: &Person, days: u32) {
+async fn set_days(owner: &TestUser, days: u32) {
     owner.call(Method::PATCH, "/realm", &[("waiting_period_threshold", &days)]).ok().await;
 }
 
@@ -18,9 +18,9 @@ fn ids(value: &Value) -> Vec<u64> {
 }
 
 #[tokio::test]
-async fn a_waiting_period_makes_new_members_wait() {
+async fn full_members_group_follows_waiting_period() {
     let clock = ManualClock::new(Timestamp(1_800_000_000_000));
-    let t = TestServer::plan().clock(&clock).start().await;
+    let t = TestServer::builder().clock(&clock).start().await;
     let [desdemona, hamlet] = t.users(["desdemona", "hamlet"]);
     let (full, members) = (group_id(&t, "role:fullmembers"), group_id(&t, "role:members"));
     let everybody = ids(&read(&desdemona, members).await["members"]);
@@ -30,7 +30,7 @@ async fn a_waiting_period_makes_new_members_wait() {
     let event = queue.next().await;
     assert_eq!((&event["op"], &event["group_id"]), (&json!("remove_members"), &json!(full)));
     assert_eq!(ids(&event["user_ids"]), everybody);
-    // Nobody did anything, but the time is over.
+    // The waiting period ends without any request.
     clock.advance_secs(3 * DAY_SECS);
     let event = queue.next().await;
     assert_eq!((&event["op"], &event["group_id"]), (&json!("add_members"), &json!(full)));
@@ -42,9 +42,9 @@ async fn a_waiting_period_makes_new_members_wait() {
 }
 
 #[tokio::test]
-async fn nobody_is_told_of_the_groups_of_whoever_is_deactivated() {
+async fn full_members_no_events_for_deactivated_users() {
     let clock = ManualClock::new(Timestamp(1_800_000_000_000));
-    let t = TestServer::plan().clock(&clock).start().await;
+    let t = TestServer::builder().clock(&clock).start().await;
     let [desdemona, hamlet, cordelia] = t.users(["desdemona", "hamlet", "cordelia"]);
     let full = group_id(&t, "role:fullmembers");
     let gone = format!("/users/{}", cordelia.id);
@@ -58,7 +58,7 @@ async fn nobody_is_told_of_the_groups_of_whoever_is_deactivated() {
     assert_eq!(ids(&queue.next().await["user_ids"]), listed);
     desdemona.call(Method::PATCH, &gone, &[("role", &300)]).ok().await;
     assert_eq!(queue.now().await, Vec::<Value>::new());
-    // Back with the groups of the role that it has by now.
+    // Reactivation restores the groups of the current role.
     desdemona.post(&format!("{gone}/reactivate"), &[]).ok().await;
     let event = queue.next().await;
     let moderators = group_id(&t, "role:moderators");

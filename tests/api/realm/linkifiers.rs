@@ -1,16 +1,16 @@
 //! `/realm/linkifiers` and `/realm/filters`.
 
-use crate::support::{Params, Person, TestServer};
+use crate::support::{Params, TestServer, TestUser};
 use serde_json::{Value, json};
 
 const LIST: &str = "/realm/linkifiers";
 const PATH: &str = "/realm/filters";
 
-async fn listed(who: &Person) -> Value {
+async fn listed(who: &TestUser) -> Value {
     who.get(LIST, &[]).ok().await["linkifiers"].clone()
 }
 
-async fn add(who: &Person, pattern: &str, url_template: &str) -> u64 {
+async fn add(who: &TestUser, pattern: &str, url_template: &str) -> u64 {
     let added = who.post(PATH, &[("pattern", &pattern), ("url_template", &url_template)]).ok().await;
     added["id"].as_u64().expect("an id")
 }
@@ -19,7 +19,7 @@ const TICKET: (&str, &str) = ("#(?P<id>[0-9]+)", "https://t.example/{id}");
 const COMMIT: (&str, &str) = ("(?P<repo>[a-z]+)@(?P<hash>[0-9a-f]{7})", "https://c.example/{repo}/{hash}");
 
 #[tokio::test]
-async fn the_life_of_a_linkifier() {
+async fn linkifier_lifecycle() {
     let t = TestServer::start().await;
     let [iago, polonius] = t.users(["iago", "polonius"]);
     assert_eq!(listed(&polonius).await, json!([]));
@@ -30,11 +30,11 @@ async fn the_life_of_a_linkifier() {
     assert_eq!(listed(&polonius).await, json!([ticket, commit]));
     iago.patch(LIST, &[("ordered_linkifier_ids", &json!([2, 1]))]).ok().await;
     assert_eq!(iago.register().modern().await.state["realm_linkifiers"], json!([commit, ticket]));
-    // Who cannot read templates gets none at all.
+    // Clients without URL template support get an empty list.
     assert_eq!(iago.register().await.state["realm_linkifiers"], json!([]));
     let changed: Params<'_> = &[("pattern", &TICKET.0), ("url_template", &"https://new.example/{id}")];
     iago.patch(&format!("{PATH}/1"), changed).ok().await;
-    let t = TestServer::plan().on(t.stop().await).start().await;
+    let t = TestServer::builder().on(t.stop().await).start().await;
     let iago = t.user("iago");
     assert_eq!(listed(&iago).await[1]["url_template"], "https://new.example/{id}");
     iago.delete(&format!("{PATH}/2"), &[]).ok().await;
@@ -44,7 +44,7 @@ async fn the_life_of_a_linkifier() {
 }
 
 #[tokio::test]
-async fn they_link_in_messages_and_topics() {
+async fn linkifiers_apply_to_messages_and_topics() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = hamlet.create_channel("Verona").await;
@@ -59,7 +59,7 @@ async fn they_link_in_messages_and_topics() {
     assert_eq!(message(after)["topic_links"], json!([{"text": "#13", "url": "https://t.example/13"}]));
     let rendered = hamlet.post("/messages/render", &[("content", &"#7")]).ok().await;
     assert_eq!(rendered["rendered"], "<p><a href=\"https://t.example/7\">#7</a></p>");
-    // As soon as it is another one, or gone, so it is applied.
+    // An updated or deleted linkifier applies at once.
     let other: Params<'_> = &[("pattern", &TICKET.0), ("url_template", &"https://new.example/{id}")];
     iago.patch(&format!("{PATH}/1"), other).ok().await;
     let rendered = hamlet.post("/messages/render", &[("content", &"#7")]).ok().await;
@@ -71,7 +71,7 @@ async fn they_link_in_messages_and_topics() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn linkifier_errors() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     add(&iago, TICKET.0, TICKET.1).await;

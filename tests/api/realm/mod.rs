@@ -1,4 +1,4 @@
-//! The organization as such: mirrors `src/api/realm`.
+//! The organization: mirrors `src/api/realm`.
 
 mod deactivate;
 mod domains;

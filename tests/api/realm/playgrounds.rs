@@ -1,17 +1,17 @@
 //! `/realm/playgrounds`.
 
-use crate::support::{Params, Person, TestServer};
+use crate::support::{Params, TestServer, TestUser};
 use serde_json::{Value, json};
 
 const PATH: &str = "/realm/playgrounds";
 const URL: &str = "https://py.example/?code={code}";
 
-async fn listed(who: &Person) -> Value {
+async fn listed(who: &TestUser) -> Value {
     who.register().await.state["realm_playgrounds"].clone()
 }
 
 #[tokio::test]
-async fn the_life_of_a_playground() {
+async fn playground_lifecycle() {
     let t = TestServer::start().await;
     let [iago, polonius] = t.users(["iago", "polonius"]);
     let add = |name: &'static str, language: &'static str| {
@@ -31,13 +31,13 @@ async fn the_life_of_a_playground() {
     iago.delete(&format!("{PATH}/1"), &[]).ok().await;
     iago.delete(&format!("{PATH}/1"), &[]).bad("Invalid playground").await;
     assert_eq!(add("Py", "Python").await, json!(3), "ids are never given out again");
-    let t = TestServer::plan().on(t.stop().await).start().await;
+    let t = TestServer::builder().on(t.stop().await).start().await;
     let now = listed(&t.user("polonius")).await;
     assert_eq!((&now[0]["id"], &now[1]["id"]), (&json!(2), &json!(3)));
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn playground_errors() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let long = "x".repeat(41);

@@ -1,21 +1,21 @@
 //! `/realm/profile_fields`.
 
-use crate::support::{Params, Person, TestServer};
+use crate::support::{Params, TestServer, TestUser};
 use serde_json::{Value, json};
 
 const PATH: &str = "/realm/profile_fields";
 
-async fn listed(who: &Person) -> Vec<Value> {
+async fn listed(who: &TestUser) -> Vec<Value> {
     who.get(PATH, &[]).ok().await["custom_fields"].as_array().expect("fields").clone()
 }
 
-/// Makes a field; gives its id.
-pub async fn create(who: &Person, params: Params<'_>) -> u64 {
+/// Creates a field; returns its id.
+pub async fn create(who: &TestUser, params: Params<'_>) -> u64 {
     who.post(PATH, params).ok().await["id"].as_u64().expect("an id")
 }
 
 #[tokio::test]
-async fn all_eight_types() {
+async fn profile_field_types() {
     let t = TestServer::start().await;
     let [iago, polonius] = t.users(["iago", "polonius"]);
     assert_eq!(listed(&polonius).await, [] as [Value; 0]);
@@ -41,7 +41,7 @@ async fn all_eight_types() {
         |index: usize| serde_json::from_str::<Value>(fields[index]["field_data"].as_str().unwrap()).unwrap();
     assert_eq!((data(2), data(6)), (choices, account));
     assert_eq!(iago.register().await.state["custom_profile_fields"], json!(fields));
-    // External accounts that the server knows have a name of their own.
+    // External accounts of known services have a predefined name.
     let github = json!({"subtype": "github"});
     let id = create(&iago, &[("field_type", &7), ("field_data", &github), ("name", &"ignored")]).await;
     let fields = listed(&iago).await;
@@ -49,7 +49,7 @@ async fn all_eight_types() {
 }
 
 #[tokio::test]
-async fn the_life_of_a_field() {
+async fn profile_field_lifecycle() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let all: Params<'_> = &[
@@ -82,16 +82,16 @@ async fn the_life_of_a_field() {
     assert_eq!(order(listed(&iago).await), [second, id]);
     iago.delete(&format!("{PATH}/{second}"), &[]).ok().await;
     assert_eq!(order(listed(&iago).await), [id]);
-    // Nobody's old values come back with a new field.
+    // A new field does not bring back the values of a deleted one.
     let third = create(&iago, &[("name", &"Third"), ("field_type", &1)]).await;
     assert!(third > second, "{third} is new");
     let before = listed(&iago).await;
-    let t = TestServer::plan().on(t.stop().await).start().await;
+    let t = TestServer::builder().on(t.stop().await).start().await;
     assert_eq!(listed(&t.user("iago")).await, before);
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn profile_field_errors() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let (name, hint) = ("x".repeat(41), "x".repeat(81));
@@ -126,7 +126,7 @@ async fn refusals() {
 }
 
 #[tokio::test]
-async fn refusals_of_choices_and_accounts() {
+async fn profile_field_invalid_choices_and_accounts() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let none = "Field must have at least one choice.";
@@ -140,7 +140,7 @@ async fn refusals_of_choices_and_accounts() {
         (3, r#"{"0":{"text":"","order":"1"}}"#, r#"field_data["text"] cannot be blank"#),
         (3, r#"{"0":{"text":1,"order":"1"}}"#, r#"field_data["text"] is not a string"#),
         (3, r#"{"0":"a"}"#, "field_data is not a dict"),
-        (3, r#"{"x":{"text":"a","order":"1"}}"#, "'value' is not a number or an empty string"),
+        (3, r#"{" ":{"text":"a","order":"1"}}"#, "'value' cannot be blank."),
         (
             3,
             r#"{"0":{"text":"a","order":"1"},"1":{"text":"a","order":"2"}}"#,
@@ -163,7 +163,7 @@ async fn refusals_of_choices_and_accounts() {
 }
 
 #[tokio::test]
-async fn at_most_two_in_the_summary() {
+async fn profile_field_at_most_two_in_summary() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let mut ids = Vec::new();
@@ -173,7 +173,7 @@ async fn at_most_two_in_the_summary() {
         ids.push(create(&iago, params).await);
     }
     let full = "Only 2 custom profile fields can be displayed in the profile summary.";
-    // Said before anything else is looked at.
+    // Checked before all other parameters.
     iago.post(PATH, &[("field_type", &99), ("display_in_profile_summary", &true)]).bad(full).await;
     let third = create(&iago, &[("name", &"three"), ("field_type", &1)]).await;
     let shown: Params<'_> = &[("display_in_profile_summary", &true)];
@@ -184,7 +184,7 @@ async fn at_most_two_in_the_summary() {
 }
 
 #[tokio::test]
-async fn refusals_of_changes() {
+async fn profile_field_update_errors() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let a = create(&iago, &[("name", &"a"), ("field_type", &1)]).await;

@@ -7,7 +7,7 @@ use serde_json::json;
 const PATH: &str = "/realm/test_welcome_bot_custom_message";
 
 #[tokio::test]
-async fn an_administrator_sees_what_new_people_would() {
+async fn test_welcome_message_is_sent_to_administrator() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let mut others = hamlet.register().events(&["message", "realm"]).await;
@@ -24,7 +24,7 @@ async fn an_administrator_sees_what_new_people_would() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn test_welcome_message_errors() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let said = |text: &str| text.to_owned();

@@ -1,4 +1,4 @@
-//! Many changes at once: none is lost, and names are given once.
+//! Concurrent changes of settings and groups: none is lost, and names stay unique.
 
 use crate::api::groups::{create, read};
 use crate::support::{Params, TestServer};
@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::json;
 
 #[tokio::test]
-async fn settings_that_change_together_all_change() {
+async fn realm_settings_concurrent_changes() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let names = ["invite_required", "digest_emails_enabled", "presence_disabled", "avatar_changes_disabled"];
@@ -35,7 +35,7 @@ async fn settings_that_change_together_all_change() {
 }
 
 #[tokio::test]
-async fn a_name_is_given_to_one_group() {
+async fn group_name_given_once_concurrently() {
     let t = TestServer::start().await;
     let people = t.users(["hamlet", "cordelia", "othello", "iago", "shiva"]);
     let params: Params<'_> = &[("name", &"cooks"), ("description", &""), ("members", &"[]")];
@@ -49,7 +49,7 @@ async fn a_name_is_given_to_one_group() {
 }
 
 #[tokio::test]
-async fn everybody_who_joins_is_in_and_groups_never_contain_each_other() {
+async fn group_members_and_subgroups_concurrent_changes() {
     let t = TestServer::start().await;
     let people = t.users(["hamlet", "cordelia", "othello", "iago", "shiva", "prospero"]);
     let owner = t.user("desdemona");

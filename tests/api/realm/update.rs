@@ -2,19 +2,19 @@
 
 use crate::api::groups::group_id;
 use crate::support::shape::fields;
-use crate::support::{Params, Person, TestServer};
+use crate::support::{Param, Params, TestServer, TestUser};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-/// Everything that a registration says of the organization.
-async fn settings(person: &Person) -> Vec<(String, Value)> {
+/// The realm settings in the state of a registration.
+async fn settings(person: &TestUser) -> Vec<(String, Value)> {
     let state = person.register().set("fetch_event_types", json!(["realm"])).await.state;
     let all = state.as_object().expect("an object").clone().into_iter();
     all.filter(|(name, _)| name.starts_with("realm_")).collect()
 }
 
 #[tokio::test]
-async fn settings_change_for_everybody_at_once() {
+async fn update_realm_settings_events() {
     let t = TestServer::start().await;
     let [iago, polonius] = t.users(["iago", "polonius"]);
     let mut queue = polonius.register().modern().events(&["realm"]).await;
@@ -70,7 +70,7 @@ async fn settings_change_for_everybody_at_once() {
 }
 
 #[tokio::test]
-async fn what_holds_already_is_no_change() {
+async fn update_realm_without_change_sends_no_event() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let mut queue = iago.register().modern().events(&["realm"]).await;
@@ -88,7 +88,7 @@ async fn what_holds_already_is_no_change() {
 }
 
 #[tokio::test]
-async fn channels_for_notices() {
+async fn update_realm_notice_channels() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let news = iago.create_channel("news").with(&hamlet).await;
@@ -119,7 +119,7 @@ async fn channels_for_notices() {
 }
 
 #[tokio::test]
-async fn rules_follow_at_once() {
+async fn update_realm_rules_apply_immediately() {
     let t = TestServer::start().await;
     let [iago, hamlet, cordelia] = t.users(["iago", "hamlet", "cordelia"]);
     let nobody = group_id(&t, "role:nobody");
@@ -136,11 +136,11 @@ async fn rules_follow_at_once() {
 }
 
 #[tokio::test]
-async fn some_settings_are_for_owners() {
+async fn update_realm_owner_only_settings() {
     let t = TestServer::start().await;
     let [desdemona, iago, shiva] = t.users(["desdemona", "iago", "shiva"]);
     let owners = json!({"new": group_id(&t, "role:owners")});
-    let cases: [(&str, &(dyn std::fmt::Display + Sync)); 8] = [
+    let cases: [Param<'_>; 8] = [
         ("message_retention_days", &30),
         ("waiting_period_threshold", &3),
         ("invite_required", &false),
@@ -166,7 +166,7 @@ async fn some_settings_are_for_owners() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn update_realm_errors() {
     let t = TestServer::start().await;
     let desdemona = t.user("desdemona");
     let before = settings(&desdemona).await;
@@ -178,11 +178,12 @@ async fn refusals() {
         ("message_retention_days", "0"),
         ("message_retention_days", "true"),
     ] {
+        let bad_value = serde_json::from_str(value).unwrap_or_else(|_| json!(value));
         let refusal = json!({
             "msg": format!("Bad value for '{name}': {value}"),
-            "code": "REQUEST_VARIABLE_INVALID", "var_name": name, "bad_value": value,
+            "code": "REQUEST_VARIABLE_INVALID", "var_name": name, "bad_value": bad_value,
         });
-        // Of what is right nothing is done either.
+        // With one invalid parameter, valid ones are not applied either.
         let params: Params<'_> = &[("allow_message_editing", &false), (name, &value)];
         desdemona.call(Method::PATCH, "/realm", params).refused(400, refusal).await;
     }
@@ -221,7 +222,7 @@ async fn refusals() {
 }
 
 #[tokio::test]
-async fn refusals_with_more_to_say() {
+async fn update_realm_errors_with_extra_fields() {
     let t = TestServer::start().await;
     let desdemona = t.user("desdemona");
     let (everyone, members) = (group_id(&t, "role:everyone"), group_id(&t, "role:members"));
@@ -241,7 +242,7 @@ async fn refusals_with_more_to_say() {
 }
 
 #[tokio::test]
-async fn deactivated_people_are_not_named() {
+async fn update_realm_setting_groups_omit_deactivated_users() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let ghost = t.user("ghost").id;

@@ -4,9 +4,9 @@ use crate::support::{Params, TestServer};
 use serde_json::json;
 
 #[tokio::test]
-async fn new_people_start_with_them_and_others_keep_what_they_have() {
-    // Only there is somebody who may let others in.
-    let t = TestServer::plan().development().start().await;
+async fn user_default_settings_apply_to_new_users_only() {
+    // Only a development server has a user who may create users.
+    let t = TestServer::builder().development().start().await;
     let [desdemona, iago, hamlet] = t.users(["desdemona", "iago", "hamlet"]);
     let params: Params<'_> = &[("enter_sends", &true), ("color_scheme", &2), ("notification_sound", &"ding")];
     let body = iago.patch("/realm/user_settings_defaults", params).ok().await;
@@ -25,13 +25,13 @@ async fn new_people_start_with_them_and_others_keep_what_they_have() {
     let rosa = t.user("rosa");
     let own = rosa.register().await.state["user_settings"].clone();
     assert_eq!((&own["enter_sends"], &own["color_scheme"]), (&json!(true), &json!(2)));
-    // Whoever started with them has them for good.
+    // Users created with the defaults keep them.
     iago.patch("/realm/user_settings_defaults", &[("color_scheme", &1)]).ok().await;
     assert_eq!(rosa.register().await.state["user_settings"]["color_scheme"], 2);
 }
 
 #[tokio::test]
-async fn each_change_is_an_event_for_all() {
+async fn user_default_settings_event_per_change() {
     let t = TestServer::start().await;
     let [iago, polonius] = t.users(["iago", "polonius"]);
     let mut queue =
@@ -46,13 +46,13 @@ async fn each_change_is_an_event_for_all() {
         "id": event["id"],
     });
     assert_eq!(event, expected);
-    // Setting what is set already says nothing.
+    // Setting the current value sends no event.
     iago.patch("/realm/user_settings_defaults", &[("enter_sends", &true)]).ok().await;
     assert_eq!(queue.now().await.len(), 0);
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn user_default_settings_errors() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let path = "/realm/user_settings_defaults";
@@ -69,7 +69,7 @@ async fn refusals() {
         iago.patch(path, params).bad(msg).await;
     }
     assert_eq!(hamlet.register().await.state["realm_user_settings_defaults"]["enter_sends"], false);
-    // Not a setting that an organization can choose for people.
+    // Not a setting with an organization default.
     let body = iago.patch(path, &[("full_name", &"x")]).ok().await;
     assert_eq!(body["ignored_parameters_unsupported"], json!(["full_name"]));
 }

@@ -1,15 +1,15 @@
 //! `POST /users/me/subscriptions`.
 
 use crate::support::shape::fields;
-use crate::support::{Params, Person, TestServer, people};
+use crate::support::{Params, TestServer, TestUser, people};
 use serde_json::{Value, json};
 
-async fn add(who: &Person, params: Params<'_>) -> Value {
+async fn add(who: &TestUser, params: Params<'_>) -> Value {
     who.post("/users/me/subscriptions", params).ok().await
 }
 
 #[tokio::test]
-async fn oneself_to_old_and_new_channels() {
+async fn subscribe_self_to_existing_and_new_channels() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     iago.create_channel("Verona").await;
@@ -29,7 +29,7 @@ async fn oneself_to_old_and_new_channels() {
 }
 
 #[tokio::test]
-async fn others_are_told() {
+async fn subscribe_others_sends_notice() {
     let t = TestServer::start().await;
     let [iago, hamlet, cordelia] = t.users(["iago", "hamlet", "cordelia"]);
     iago.create_channel("Verona").await;
@@ -42,7 +42,7 @@ async fn others_are_told() {
     assert_eq!(notice["message"]["type"], "private");
     let content = notice["message"]["content"].as_str().unwrap();
     assert!(content.contains("subscribed you to #**Verona**"), "{content}");
-    // By address too, and quietly when asked.
+    // Users can be named by email address, and notices can be disabled.
     let principals = json!([cordelia.api_email]);
     let params: Params<'_> =
         &[("subscriptions", &names), ("principals", &principals), ("send_new_subscription_messages", &false)];
@@ -52,7 +52,7 @@ async fn others_are_told() {
 }
 
 #[tokio::test]
-async fn private_channels_stay_shut() {
+async fn subscribe_private_channel_is_refused() {
     let t = TestServer::start().await;
     let [iago, hamlet, cordelia] = t.users(["iago", "hamlet", "cordelia"]);
     let secret = hamlet.create_channel("secret").private().await;
@@ -71,7 +71,7 @@ async fn private_channels_stay_shut() {
 }
 
 #[tokio::test]
-async fn several_channels_make_one_message() {
+async fn subscribe_several_channels_sends_one_notice() {
     let t = TestServer::start().await;
     let [iago, hamlet, bot] = t.users(["iago", "hamlet", "default-bot"]);
     for name in ["Verona", "Rome"] {
@@ -87,11 +87,11 @@ async fn several_channels_make_one_message() {
     for word in ["subscribed you to the following channels:", "#Rome", "#Verona", "<ul>"] {
         assert!(content.contains(word), "{content}");
     }
-    assert!(!content.contains("brand new"), "whoever creates a channel tells of it in another way");
+    assert!(!content.contains("brand new"), "channels created by the request are not listed");
     for who in [&iago, &bot] {
         assert!(who.messages(json!([["is", "dm"]])).await.is_empty(), "{}", who.email);
     }
-    // Not for those who were inside already.
+    // Users who were subscribed already get no notice.
     add(&iago, &[("subscriptions", &names), ("principals", &json!([hamlet.id]))]).await;
     assert_eq!(hamlet.messages(json!([["is", "dm"]])).await.len(), 1);
     let quiet: Params<'_> = &[("subscriptions", &names), ("send_new_subscription_messages", &false)];
@@ -99,7 +99,7 @@ async fn several_channels_make_one_message() {
 }
 
 #[tokio::test]
-async fn more_than_a_hundred_people_are_not_told() {
+async fn subscribe_over_100_users_sends_no_notices() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     iago.create_channel("Verona").await;
@@ -122,13 +122,13 @@ async fn more_than_a_hundred_people_are_not_told() {
 }
 
 #[tokio::test]
-async fn who_may_add_others() {
+async fn subscribe_others_permission() {
     let t = TestServer::start().await;
     let [iago, hamlet, cordelia, othello] = t.users(["iago", "hamlet", "cordelia", "othello"]);
     let group = |name: &str| t.realm().directory().group_by_name(name).unwrap().id.0;
     let admins = json!({"new": group("role:administrators")});
     iago.call(reqwest::Method::PATCH, "/realm", &[("can_add_subscribers_group", &admins)]).ok().await;
-    let only = |who: &Person| json!({"direct_members": [who.id], "direct_subgroups": []});
+    let only = |who: &TestUser| json!({"direct_members": [who.id], "direct_subgroups": []});
     iago.create_channel("Verona").set("can_add_subscribers_group", only(&hamlet)).await;
     iago.create_channel("Rome").set("can_administer_channel_group", only(&hamlet)).await;
     iago.create_channel("Padua").await;
@@ -156,13 +156,13 @@ async fn who_may_add_others() {
             }
         }
     }
-    // Oneself is no other, by id or by address.
+    // Naming oneself, by id or by email address, needs no permission to add others.
     let names = json!([{"name": "Padua"}]);
     for principals in [json!([hamlet.id]), json!([cordelia.api_email])] {
         let who = if principals[0].is_u64() { &hamlet } else { &cordelia };
         add(who, &[("subscriptions", &names), ("principals", &principals)]).await;
     }
-    // One channel that is refused refuses them all, and nothing has happened.
+    // If one channel is refused, nothing is changed.
     let names = json!([{"name": "Verona"}, {"name": "Padua"}]);
     let params: Params<'_> = &[("subscriptions", &names), ("principals", &json!([cordelia.id]))];
     hamlet.post("/users/me/subscriptions", params).bad("Insufficient permission").await;
@@ -171,14 +171,14 @@ async fn who_may_add_others() {
 }
 
 #[tokio::test]
-async fn groups_open_private_channels() {
+async fn subscribe_private_channel_by_group_permission() {
     let t = TestServer::start().await;
     let [iago, hamlet, cordelia, polonius] = t.users(["iago", "hamlet", "cordelia", "polonius"]);
-    let only = |who: &Person| json!({"direct_members": [who.id], "direct_subgroups": []});
+    let only = |who: &TestUser| json!({"direct_members": [who.id], "direct_subgroups": []});
     hamlet.create_channel("join").private().set("can_subscribe_group", only(&cordelia)).await;
     hamlet.create_channel("invite").private().set("can_add_subscribers_group", only(&cordelia)).await;
     let one = |name: &str| json!([{"name": name}]);
-    // Administrators do not come in by their role.
+    // The administrator role does not give access.
     for name in ["join", "invite"] {
         let refused = format!("Unable to access channel ({name}).");
         iago.post("/users/me/subscriptions", &[("subscriptions", &one(name))]).bad(&refused).await;
@@ -195,7 +195,7 @@ async fn groups_open_private_channels() {
 }
 
 #[tokio::test]
-async fn archived_channels_too() {
+async fn subscribe_archived_channel() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let old = iago.create_channel("old").await;
@@ -208,7 +208,7 @@ async fn archived_channels_too() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn subscribe_errors() {
     let t = TestServer::start().await;
     let [hamlet, polonius, ghost] = t.users(["hamlet", "polonius", "ghost"]);
     let verona = json!([{"name": "Verona"}]);

@@ -6,7 +6,7 @@ use crate::support::{Params, TestServer, keys};
 use serde_json::json;
 
 #[tokio::test]
-async fn ones_own() {
+async fn list_subscriptions() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     iago.create_channel("Verona").with(&hamlet).await;
@@ -34,7 +34,7 @@ async fn ones_own() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn list_subscriptions_errors() {
     let t = TestServer::start().await;
     let answer = t.user("iago").get("/users/me/subscriptions", &[("include_subscribers", &"some")]).await;
     assert_eq!((answer.status, &answer.body["code"]), (400, &json!("BAD_REQUEST")), "{answer:?}");

@@ -1,4 +1,4 @@
-//! `/users/me/subscriptions`.
+//! `/users/me/subscriptions`: mirrors `src/api/subscriptions`.
 
 mod add;
 mod list;

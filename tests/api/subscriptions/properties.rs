@@ -1,18 +1,18 @@
 //! `POST /users/me/subscriptions/properties`.
 
-use crate::support::{Params, Person, TestServer};
+use crate::support::{Params, TestServer, TestUser};
 use serde_json::{Value, json};
 
 const PATH: &str = "/users/me/subscriptions/properties";
 
-async fn own(who: &Person, channel: &str) -> Value {
+async fn own(who: &TestUser, channel: &str) -> Value {
     let body = who.get("/users/me/subscriptions", &[]).ok().await;
     let all = body["subscriptions"].as_array().unwrap();
     all.iter().find(|own| own["name"] == channel).expect("a subscription").clone()
 }
 
 #[tokio::test]
-async fn nine_properties() {
+async fn subscription_properties() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let verona = hamlet.create_channel("Verona").await;
@@ -35,7 +35,7 @@ async fn nine_properties() {
     }
     let now = own(&hamlet, "Verona").await;
     assert_eq!((&now["is_muted"], &now["in_home_view"]), (&json!(false), &json!(true)));
-    // Several at once, the same one twice, and one for which nothing changes.
+    // Several properties, one of them twice, and one with its current value.
     let data = json!([
         {"stream_id": id, "property": "is_muted", "value": true},
         {"stream_id": id, "property": "pin_to_top", "value": false},
@@ -47,7 +47,7 @@ async fn nine_properties() {
     let found = [&now["is_muted"], &now["in_home_view"], &now["pin_to_top"], &now["color"]];
     assert_eq!(found, [&json!(true), &json!(false), &json!(true), &json!("#76ce9f")]);
     hamlet.post(PATH, &[("subscription_data", &json!([]))]).ok().await;
-    // They survive leaving and coming back.
+    // They survive unsubscribing and subscribing again.
     hamlet.unsubscribe(&verona).await;
     hamlet.subscribe(&verona).await;
     let again = own(&hamlet, "Verona").await;
@@ -55,7 +55,7 @@ async fn nine_properties() {
 }
 
 #[tokio::test]
-async fn items_before_a_refused_one_stay() {
+async fn subscription_properties_apply_before_first_error() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let verona = hamlet.create_channel("Verona").await;
@@ -67,14 +67,14 @@ async fn items_before_a_refused_one_stay() {
     ]);
     hamlet.post(PATH, &[("subscription_data", &data)]).bad("Invalid channel ID").await;
     assert_eq!(own(&hamlet, "Verona").await["is_muted"], true);
-    // But all of them are read before the first is set.
+    // All items are parsed before the first is applied.
     let data = json!([muted(false), {"stream_id": verona.id, "property": "bogus", "value": true}]);
     hamlet.post(PATH, &[("subscription_data", &data)]).bad("Unknown subscription property: bogus").await;
     assert_eq!(own(&hamlet, "Verona").await["is_muted"], true);
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn subscription_properties_errors() {
     let t = TestServer::start().await;
     let [iago, hamlet, polonius] = t.users(["iago", "hamlet", "polonius"]);
     let verona = iago.create_channel("Verona").await;
@@ -116,7 +116,7 @@ async fn refusals() {
     ] {
         hamlet.post(PATH, &[("subscription_data", &data)]).bad(msg).await;
     }
-    // Whoever cannot know of a channel does not learn of it here.
+    // An inaccessible channel gives the error of a missing one.
     let data = item(secret.id, "pin_to_top", json!(true));
     polonius.post(PATH, &[("subscription_data", &data)]).bad("Invalid channel ID").await;
     let not_inside = format!("Not subscribed to channel ID {}", secret.id);

@@ -1,11 +1,11 @@
-//! `PATCH /users/me/subscriptions`, and whether somebody is subscribed.
+//! `PATCH /users/me/subscriptions`, and `GET /users/{user_id}/subscriptions/{stream_id}`.
 
 use crate::support::shape::fields;
 use crate::support::{Params, TestServer};
 use serde_json::json;
 
 #[tokio::test]
-async fn adding_and_leaving_at_once() {
+async fn update_subscriptions_add_and_delete() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let old = iago.create_channel("Verona").with(&hamlet).await;
@@ -23,14 +23,14 @@ async fn adding_and_leaving_at_once() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn update_subscriptions_errors() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let secret = iago.create_channel("secret").private().await;
     let open = iago.create_channel("Verona").with(&hamlet).await;
     let nothing = "Nothing to do. Specify at least one of \"add\" or \"delete\".";
     hamlet.call(reqwest::Method::PATCH, "/users/me/subscriptions", &[]).bad(nothing).await;
-    // What cannot be done undoes the rest.
+    // If one part fails, nothing is changed.
     let (add, delete) = (json!([{"name": "secret"}]), json!(["Verona"]));
     let params: Params<'_> = &[("add", &add), ("delete", &delete)];
     let answer = hamlet.call(reqwest::Method::PATCH, "/users/me/subscriptions", params).await;

@@ -1,11 +1,11 @@
-//! Policies that the server sets by itself when somebody writes: every value of both settings, and mentions.
+//! Topic policies that sending and mentions set automatically, for each value of both settings.
 
 use super::policies;
-use crate::support::{Channel, Params, Person, TestServer};
+use crate::support::{Channel, Params, TestServer, TestUser};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-async fn prefer(who: &Person, follow: u8, unmute: u8) {
+async fn prefer(who: &TestUser, follow: u8, unmute: u8) {
     let params: Params<'_> = &[
         ("automatically_follow_topics_policy", &follow),
         ("automatically_unmute_topics_in_muted_streams_policy", &unmute),
@@ -13,25 +13,25 @@ async fn prefer(who: &Person, follow: u8, unmute: u8) {
     who.call(Method::PATCH, "/settings", params).ok().await;
 }
 
-async fn mute(who: &Person, channel: &Channel, is_muted: bool) {
+async fn mute(who: &TestUser, channel: &Channel, is_muted: bool) {
     let data = json!([{"stream_id": channel.id, "property": "is_muted", "value": is_muted}]);
     who.post("/users/me/subscriptions/properties", &[("subscription_data", &data)]).ok().await;
 }
 
-async fn set(who: &Person, channel: &Channel, topic: &str, policy: u8) {
+async fn set(who: &TestUser, channel: &Channel, topic: &str, policy: u8) {
     let params: Params<'_> = &[("stream_id", &channel.id), ("topic", &topic), ("visibility_policy", &policy)];
     who.post("/user_topics", params).ok().await;
 }
 
-/// Writes; gives what the answer says of the new policy.
-async fn write(who: &Person, channel: &Channel, topic: &str) -> Value {
+/// Sends a message; returns the `automatic_new_visibility_policy` of the response.
+async fn write(who: &TestUser, channel: &Channel, topic: &str) -> Value {
     let params: Params<'_> =
         &[("type", &"channel"), ("to", &channel.id), ("topic", &topic), ("content", &"hi")];
     who.post("/messages", params).ok().await["automatic_new_visibility_policy"].clone()
 }
 
 #[tokio::test]
-async fn every_value_of_both_settings() {
+async fn automatic_policy_for_each_setting_value() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let verona = iago.create_channel("Verona").with(&hamlet).await;
@@ -60,7 +60,7 @@ async fn every_value_of_both_settings() {
         let other = format!("other {number}");
         iago.send(&verona, &other, "first").await;
         assert_eq!(&write(&hamlet, &verona, &other.to_uppercase()).await, answers, "{case}: answering");
-        // Nothing changes any more.
+        // No further change.
         assert_eq!(write(&hamlet, &verona, &own).await, none, "{case}: again");
         let known = policies(&hamlet).await;
         for (topic, expected) in [(own, starts), (other, answers)] {
@@ -71,7 +71,7 @@ async fn every_value_of_both_settings() {
 }
 
 #[tokio::test]
-async fn a_muted_topic_is_unmuted_and_a_followed_one_stays() {
+async fn automatic_policy_unmutes_and_keeps_followed() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let verona = iago.create_channel("Verona").with(&hamlet).await;
@@ -82,9 +82,9 @@ async fn a_muted_topic_is_unmuted_and_a_followed_one_stays() {
     set(&hamlet, &verona, "followed", 3).await;
     let mut queue = hamlet.register().modern().events(&["message", "user_topic"]).await;
     assert_eq!(write(&hamlet, &verona, "muted").await, 2);
-    assert_eq!(queue.next().await["type"], "message");
     let event = queue.next().await;
     assert_eq!((&event["type"], &event["visibility_policy"]), (&json!("user_topic"), &json!(2)));
+    assert_eq!(queue.next().await["type"], "message");
     mute(&hamlet, &verona, true).await;
     assert_eq!(write(&hamlet, &verona, "followed").await, json!(null));
     assert_eq!(write(&hamlet, &verona, "muted").await, json!(null));
@@ -94,7 +94,7 @@ async fn a_muted_topic_is_unmuted_and_a_followed_one_stays() {
 }
 
 #[tokio::test]
-async fn being_mentioned_by_name_follows() {
+async fn automatic_policy_follows_on_mention() {
     let t = TestServer::start().await;
     let [iago, hamlet, cordelia] = t.users(["iago", "hamlet", "cordelia"]);
     let verona = iago.create_channel("Verona").with(&hamlet).await;
@@ -117,7 +117,7 @@ async fn being_mentioned_by_name_follows() {
 }
 
 #[tokio::test]
-async fn bots_follow_nothing() {
+async fn automatic_policy_not_for_bots() {
     let t = TestServer::start().await;
     let [owner, bot] = t.users(["AARON", "default-bot"]);
     let verona = owner.create_channel("Verona").with(&bot).await;

@@ -1,19 +1,19 @@
-//! The empty topic: three ways to write it, and two ways to read it, wherever a topic stands (conventions.md 8).
+//! The empty topic: three spellings in requests, two in responses (docs/api/topics.md#topic-names).
 
-use crate::support::{Channel, Params, Person, TestServer};
+use crate::support::{Channel, Param, Params, TestServer, TestUser};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 const DISPLAY_NAME: &str = "general chat";
 
-async fn say(who: &Person, channel: &Channel, topic: &str) -> crate::support::Answer {
+async fn say(who: &TestUser, channel: &Channel, topic: &str) -> crate::support::ApiResponse {
     let params: Params<'_> =
         &[("type", &"channel"), ("to", &channel.id), ("topic", &topic), ("content", &"hi")];
     who.post("/messages", params).await
 }
 
 #[tokio::test]
-async fn it_is_read_by_each_in_their_way() {
+async fn empty_topic_name_by_client_capability() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let verona = iago.create_channel("Verona").with(&hamlet).await;
@@ -25,7 +25,7 @@ async fn it_is_read_by_each_in_their_way() {
         assert_eq!(modern.next().await["message"]["subject"], "");
         assert_eq!(older.next().await["message"]["subject"], DISPLAY_NAME);
     }
-    // Only exactly so.
+    // Only in exactly this spelling.
     assert_eq!(say(&iago, &verona, "General chat").await.status, 200);
     assert_eq!(modern.next().await["message"]["subject"], "General chat");
     older.next().await;
@@ -51,7 +51,7 @@ async fn it_is_read_by_each_in_their_way() {
             topics["topics"].as_array().unwrap().iter().map(|topic| &topic["name"]).collect();
         assert_eq!(names[..2], [&json!("General chat"), &json!(shown(allows))]);
     }
-    // Found by any of its names.
+    // Narrows find it by each of its names.
     for topic in ["", "(no topic)", DISPLAY_NAME] {
         let narrow = json!([["channel", "Verona"], ["topic", topic]]);
         assert_eq!(hamlet.message_ids(narrow).await.len(), 3, "{topic}");
@@ -59,7 +59,7 @@ async fn it_is_read_by_each_in_their_way() {
 }
 
 #[tokio::test]
-async fn typing_flags_and_unread_messages_show_it() {
+async fn empty_topic_in_typing_flags_and_unread() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let verona = iago.create_channel("Verona").with(&hamlet).await;
@@ -95,7 +95,7 @@ async fn typing_flags_and_unread_messages_show_it() {
 }
 
 #[tokio::test]
-async fn moves_and_deletions_show_it_too() {
+async fn empty_topic_in_moves_and_deletions() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let verona = iago.create_channel("Verona").with(&hamlet).await;
@@ -104,7 +104,7 @@ async fn moves_and_deletions_show_it_too() {
     let mut modern = hamlet.register().modern().events(&kinds).await;
     let mut older = hamlet.register().events(&kinds).await;
     let path = format!("/messages/{id}");
-    let quiet: [(&str, &(dyn std::fmt::Display + Sync)); 2] =
+    let quiet: [Param<'_>; 2] =
         [("send_notification_to_new_thread", &false), ("send_notification_to_old_thread", &false)];
     for (topic, before, after) in
         [("(no topic)", "named", ""), ("named", "", "named"), (DISPLAY_NAME, "named", "")]
@@ -139,7 +139,7 @@ async fn moves_and_deletions_show_it_too() {
 }
 
 #[tokio::test]
-async fn where_it_is_not_wanted_or_alone() {
+async fn empty_topic_by_topics_policy() {
     let t = TestServer::start().await;
     let [desdemona, iago] = t.users(["desdemona", "iago"]);
     let named = iago.create_channel("named").set("topics_policy", json!("disable_empty_topic")).await;
@@ -157,7 +157,7 @@ async fn where_it_is_not_wanted_or_alone() {
     }
     say(&iago, &named, "t").await.ok();
     say(&iago, &alone, "t").await.refused(400, no_named);
-    // The organization's own policy, where the channel has none.
+    // The organization's policy applies where the channel has none.
     let policy: Params<'_> = &[("topics_policy", &"disable_empty_topic")];
     desdemona.call(Method::PATCH, "/realm", policy).ok().await;
     say(&iago, &plain, "").await.refused(400, no_empty);
@@ -172,7 +172,7 @@ async fn where_it_is_not_wanted_or_alone() {
 }
 
 #[tokio::test]
-async fn names_are_cut_and_compared_without_case() {
+async fn topic_names_truncated_and_case_insensitive() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     let verona = iago.create_channel("Verona").await;

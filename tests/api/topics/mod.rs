@@ -1,4 +1,4 @@
-//! Topics: the list of them, and what people want to see of each.
+//! The list of topics, and topic visibility policies.
 
 mod automatic;
 mod empty;
@@ -6,11 +6,11 @@ mod list;
 mod muted;
 mod policy;
 
-use crate::support::Person;
+use crate::support::TestUser;
 use serde_json::{Value, json};
 
-/// Somebody's policies, `[channel, topic, policy]` each.
-async fn policies(who: &Person) -> Vec<Value> {
+/// A user's policies, as `[channel, topic, policy]`.
+async fn policies(who: &TestUser) -> Vec<Value> {
     let state = who.register().modern().await.state;
     let all = state["user_topics"].as_array().expect("topics");
     all.iter().map(|own| json!([own["stream_id"], own["topic_name"], own["visibility_policy"]])).collect()

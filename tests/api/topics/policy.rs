@@ -1,16 +1,16 @@
 //! `POST /user_topics`.
 
 use super::policies;
-use crate::support::{Params, TestServer};
+use crate::support::{Param, Params, TestServer, TestUser};
 use serde_json::json;
 
 const PATH: &str = "/user_topics";
 
 #[tokio::test]
-async fn every_policy() {
+async fn topic_policy_set_each_value() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
-    // Not subscribed, and no message in the topic.
+    // Neither a subscription nor a message in the topic is needed.
     let verona = iago.create_channel("Verona").await;
     let mut queue = hamlet.register().modern().events(&["user_topic"]).await;
     let set = |topic: &'static str, policy: u8| {
@@ -28,7 +28,7 @@ async fn every_policy() {
         assert_eq!(found, [&json!(verona.id), &json!("Lunch"), &json!(policy)]);
         assert!(event["last_updated"].is_u64(), "{event}");
     }
-    // The same again, in other letters: nothing happens.
+    // The current value again, with the topic in another case, changes nothing.
     set("LUNCH", 3).await;
     set("elsewhere", 0).await;
     assert!(queue.now().await.is_empty());
@@ -38,7 +38,7 @@ async fn every_policy() {
 }
 
 #[tokio::test]
-async fn the_empty_topic_has_three_names() {
+async fn topic_policy_of_empty_topic_aliases() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let verona = hamlet.create_channel("Verona").await;
@@ -57,7 +57,7 @@ async fn the_empty_topic_has_three_names() {
 }
 
 #[tokio::test]
-async fn racing_settings_agree_in_the_end() {
+async fn topic_policy_concurrent_changes_converge() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let verona = hamlet.create_channel("Verona").await;
@@ -83,7 +83,7 @@ async fn racing_settings_agree_in_the_end() {
 }
 
 #[tokio::test]
-async fn what_one_just_chose_is_not_lowered_by_writing() {
+async fn topic_policy_not_lowered_by_sending() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let verona = hamlet.create_channel("Verona").await;
@@ -100,14 +100,13 @@ async fn what_one_just_chose_is_not_lowered_by_writing() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn topic_policy_errors() {
     let t = TestServer::start().await;
     let [iago, hamlet, polonius] = t.users(["iago", "hamlet", "polonius"]);
     let secret = hamlet.create_channel("secret").private().await;
     let verona = hamlet.create_channel("Verona").await;
     for name in ["stream_id", "topic", "visibility_policy"] {
-        let all: [(&str, &(dyn std::fmt::Display + Sync)); 3] =
-            [("stream_id", &verona.id), ("topic", &"t"), ("visibility_policy", &1)];
+        let all: [Param<'_>; 3] = [("stream_id", &verona.id), ("topic", &"t"), ("visibility_policy", &1)];
         let params: Vec<_> = all.into_iter().filter(|(other, _)| *other != name).collect();
         let body = json!({
             "msg": format!("Missing '{name}' argument"), "code": "REQUEST_VARIABLE_MISSING", "var_name": name,
@@ -116,9 +115,9 @@ async fn refusals() {
     }
     let long = "x".repeat(61);
     for (topic, policy, msg) in [
-        ("t", "99", "Invalid visibility_policy"),
-        ("t", "-1", "Invalid visibility_policy"),
-        ("t", "4", "Invalid visibility_policy"),
+        ("t", "99", "Invalid visibility_policy: Value error, Not in the list of possible values"),
+        ("t", "-1", "Invalid visibility_policy: Value error, Not in the list of possible values"),
+        ("t", "4", "Invalid visibility_policy: Value error, Not in the list of possible values"),
         ("t", "\"1\"", "visibility_policy is not an integer"),
         (&long, "1", "topic is too long (limit: 60 characters)"),
     ] {
@@ -132,7 +131,12 @@ async fn refusals() {
         let params: Params<'_> = &[("stream_id", &channel), ("topic", &"t"), ("visibility_policy", &policy)];
         who.post(PATH, params).bad("Invalid channel ID").await;
     }
-    // A policy goes away wherever there is a channel.
-    let params: Params<'_> = &[("stream_id", &secret.id), ("topic", &"t"), ("visibility_policy", &0)];
-    polonius.post(PATH, params).ok().await;
+    // A policy can be removed without access to its channel; without a policy, the channel is unknown.
+    let set = |who: &TestUser, policy: u8| {
+        who.post(PATH, &[("stream_id", &secret.id), ("topic", &"t"), ("visibility_policy", &policy)])
+    };
+    set(&polonius, 0).bad("Invalid channel ID").await;
+    set(&hamlet, 1).ok().await;
+    hamlet.unsubscribe(&secret).await;
+    set(&hamlet, 0).ok().await;
 }

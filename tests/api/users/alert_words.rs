@@ -1,16 +1,16 @@
 //! `/users/me/alert_words`.
 
-use crate::support::{Person, TestServer};
+use crate::support::{TestServer, TestUser};
 use serde_json::{Value, json};
 
 const PATH: &str = "/users/me/alert_words";
 
-async fn listed(who: &Person) -> Value {
+async fn listed(who: &TestUser) -> Value {
     who.get(PATH, &[]).ok().await["alert_words"].clone()
 }
 
 #[tokio::test]
-async fn adding_and_removing() {
+async fn alert_words_add_and_remove() {
     let t = TestServer::start().await;
     let [hamlet, iago] = t.users(["hamlet", "iago"]);
     assert_eq!(listed(&hamlet).await, json!([]));
@@ -31,7 +31,7 @@ async fn adding_and_removing() {
 }
 
 #[tokio::test]
-async fn racing_changes_lose_nothing() {
+async fn alert_words_concurrent_changes() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let adding = (0..20).map(|number| {
@@ -47,7 +47,7 @@ async fn racing_changes_lose_nothing() {
 }
 
 #[tokio::test]
-async fn messages_with_a_word_are_flagged() {
+async fn alert_words_flag_messages() {
     let t = TestServer::start().await;
     let [iago, hamlet, cordelia] = t.users(["iago", "hamlet", "cordelia"]);
     let verona = iago.create_channel("Verona").with(&hamlet).with(&cordelia).await;
@@ -71,18 +71,18 @@ async fn messages_with_a_word_are_flagged() {
             assert_eq!(has_word(&message["flags"]), expected, "{} {content}", who.email);
         }
     }
-    // Between people, and only to those who get it.
+    // Also in direct messages, and for recipients only.
     let id = iago.send_direct(&[&hamlet], "please deploy").await;
     let message = hamlet.get(&format!("/messages/{id}"), &[]).ok().await;
     assert!(message["message"]["flags"].as_array().unwrap().contains(&json!("has_alert_word")));
     assert_eq!(hamlet.messages(json!([["is", "alerted"]])).await.len(), 4);
-    // Flags are of the moment of sending.
+    // Flags are determined when a message is sent.
     hamlet.delete(PATH, &[("alert_words", &json!(["deploy", "on call"]))]).ok().await;
     assert_eq!(hamlet.messages(json!([["is", "alerted"]])).await.len(), 4);
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn alert_words_errors() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let long = json!(["fine", "x".repeat(101)]).to_string();

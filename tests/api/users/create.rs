@@ -5,9 +5,9 @@ use crate::support::{Params, TestServer};
 use serde_json::json;
 
 #[tokio::test]
-async fn somebody_new_can_log_in_and_is_in_the_default_channels() {
-    // Only there is somebody who may let others in.
-    let t = TestServer::plan().development().start().await;
+async fn create_user_can_log_in_and_has_default_channels() {
+    // Only a development server has a user who may create users.
+    let t = TestServer::builder().development().start().await;
     let (desdemona, iago) = (t.user("desdemona"), t.user("iago"));
     let params: Params<'_> =
         &[("name", &"welcome"), ("subscribers", &json!([iago.id])), ("is_default_stream", &true)];
@@ -22,12 +22,12 @@ async fn somebody_new_can_log_in_and_is_in_the_default_channels() {
     let subscriptions = subscriptions["subscriptions"].as_array().unwrap();
     assert!(subscriptions.iter().any(|one| one["stream_id"] == channel), "{subscriptions:?}");
     let login: Params<'_> = &[("username", &"rosa@zulip.com"), ("password", &"correct horse battery")];
-    assert_eq!(t.stranger().post("/fetch_api_key", login).ok().await["api_key"], json!(rosa.key));
+    assert_eq!(t.anonymous().post("/fetch_api_key", login).ok().await["api_key"], json!(rosa.key));
 }
 
 #[tokio::test]
-async fn somebody_new_is_greeted_and_announced_as_those_are_who_join() {
-    let t = TestServer::plan().development().start().await;
+async fn create_user_sends_welcome_and_announcement() {
+    let t = TestServer::builder().development().start().await;
     let (desdemona, iago) = (t.user("desdemona"), t.user("iago"));
     let news = iago.create_channel("news").await;
     let settings: Params<'_> = &[
@@ -50,8 +50,8 @@ async fn somebody_new_is_greeted_and_announced_as_those_are_who_join() {
 }
 
 #[tokio::test]
-async fn refusals() {
-    let t = TestServer::plan().development().start().await;
+async fn create_user_errors() {
+    let t = TestServer::builder().development().start().await;
     let [desdemona, iago, hamlet] = t.users(["desdemona", "iago", "hamlet"]);
     let full: Params<'_> =
         &[("email", &"rosa@zulip.com"), ("password", &"correct horse battery"), ("full_name", &"Rosa")];

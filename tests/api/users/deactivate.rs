@@ -2,15 +2,14 @@
 
 use crate::api::groups::{group_id, read};
 use crate::support::smtp::SmtpServer;
-use crate::support::{Params, Person, TestServer};
+use crate::support::{Params, TestServer, TestUser};
 use serde_json::{Value, json};
-use std::time::Duration;
 
-async fn deactivate(who: &Person, whom: &Person) {
+async fn deactivate(who: &TestUser, whom: &TestUser) {
     who.delete(&format!("/users/{}", whom.id), &[]).ok().await;
 }
 
-async fn reactivate(who: &Person, whom: &Person) {
+async fn reactivate(who: &TestUser, whom: &TestUser) {
     who.post(&format!("/users/{}/reactivate", whom.id), &[]).ok().await;
 }
 
@@ -19,15 +18,13 @@ fn out_of_use() -> Value {
 }
 
 #[tokio::test]
-async fn everything_of_an_account_stops() {
+async fn deactivate_user_ends_polls_keys_and_bots() {
     let t = TestServer::start().await;
     let [iago, aaron, bot, hamlet] = t.users(["iago", "AARON", "default-bot", "hamlet"]);
     let queue = aaron.register().await;
-    let waiting = tokio::spawn(async move { queue.poll(false).await });
-    // The poll is there when it is: whatever comes first, it is answered.
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    let poll = t.hold_poll(&queue).await;
     deactivate(&iago, &aaron).await;
-    waiting.await.unwrap().refused(401, out_of_use());
+    poll.await.unwrap().refused(401, out_of_use());
     for gone in [&aaron, &bot] {
         gone.get("/users/me", &[]).refused(401, out_of_use()).await;
     }
@@ -39,7 +36,7 @@ async fn everything_of_an_account_stops() {
 }
 
 #[tokio::test]
-async fn queues_do_not_come_back() {
+async fn deactivate_user_deletes_queues() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let queue = hamlet.register().await;
@@ -49,12 +46,12 @@ async fn queues_do_not_come_back() {
     let msg = format!("Bad event queue ID: {}", queue.id);
     let gone = json!({"msg": msg, "code": "BAD_EVENT_QUEUE_ID", "queue_id": queue.id});
     queue.poll(true).await.refused(400, gone);
-    // The key is the one from before.
+    // The API key stays the same.
     hamlet.get("/users/me", &[]).ok().await;
 }
 
 #[tokio::test]
-async fn whoever_is_gone_counts_nowhere_and_is_back_everywhere() {
+async fn reactivate_user_restores_memberships() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("Verona").with(&hamlet).await;
@@ -76,7 +73,7 @@ async fn whoever_is_gone_counts_nowhere_and_is_back_everywhere() {
     reactivate(&iago, &hamlet).await;
     assert_eq!((is_member().await, subscribers().await), (true, json!(2)));
     let after = iago.send(&channel, "t", "after").await;
-    // Unread is what came before and after, not what came meanwhile.
+    // Messages sent while the account was deactivated are not unread.
     let unread = hamlet.message_ids(json!([["is", "unread"]])).await;
     assert!(unread.contains(&before) && unread.contains(&after), "{unread:?}");
     assert!(!unread.contains(&meanwhile), "{unread:?}");
@@ -85,10 +82,10 @@ async fn whoever_is_gone_counts_nowhere_and_is_back_everywhere() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn deactivate_user_errors() {
     let t = TestServer::start().await;
     let [desdemona, iago, hamlet, bot] = t.users(["desdemona", "iago", "hamlet", "default-bot"]);
-    let path = |person: &Person| format!("/users/{}", person.id);
+    let path = |person: &TestUser| format!("/users/{}", person.id);
     let owner = json!({"msg": "Must be an organization owner", "code": "UNAUTHORIZED_PRINCIPAL"});
     iago.delete(&path(&desdemona), &[]).refused(400, owner).await;
     desdemona.delete(&path(&desdemona), &[]).bad("Cannot deactivate the only organization owner").await;
@@ -98,15 +95,22 @@ async fn refusals() {
     let long = "x".repeat(2001);
     let msg = format!("{name} is too long (limit: 2000 characters)");
     iago.delete(&path(&hamlet), &[(name, &long)]).bad(&msg).await;
-    let reactivate = |person: &Person| format!("/users/{}/reactivate", person.id);
-    iago.post(&reactivate(&hamlet), &[]).bad("User is already active").await;
+    let reactivate = |person: &TestUser| format!("/users/{}/reactivate", person.id);
+    // Reactivating an active user changes nothing and sends no event.
+    let queue = hamlet.register().await;
+    iago.post(&reactivate(&hamlet), &[]).ok().await;
+    assert_eq!(queue.poll(true).await.ok()["events"], json!([]));
+    for (method, path) in [("DELETE", path(&hamlet)), ("POST", reactivate(&hamlet))] {
+        let method = reqwest::Method::from_bytes(method.as_bytes()).expect("a method");
+        t.user("othello").call(method, &path, &[]).bad("Insufficient permission").await;
+    }
     iago.post("/users/99999/reactivate", &[]).bad("No such user").await;
     iago.delete(&path(&hamlet), &[(name, &"x".repeat(2000))]).ok().await;
     iago.delete(&path(&hamlet), &[]).bad("User is deactivated").await;
 }
 
 #[tokio::test]
-async fn ones_own_account_and_the_last_owner() {
+async fn deactivate_self_but_not_last_owner() {
     let t = TestServer::start().await;
     let [desdemona, iago, hamlet] = t.users(["desdemona", "iago", "hamlet"]);
     let last = json!({
@@ -118,32 +122,35 @@ async fn ones_own_account_and_the_last_owner() {
     hamlet.get("/users/me", &[]).refused(401, out_of_use()).await;
     desdemona.patch(&format!("/users/{}", iago.id), &[("role", &100)]).ok().await;
     desdemona.delete("/users/me", &[]).ok().await;
-    // Now it is he who is the last one.
+    // He is the last owner now.
     iago.delete("/users/me", &[]).refused(400, last).await;
 }
 
 #[tokio::test]
-async fn a_bot_without_an_owner_gets_one() {
+async fn reactivate_bot_assigns_new_owner() {
     let t = TestServer::start().await;
     let [iago, aaron, bot] = t.users(["iago", "AARON", "default-bot"]);
     deactivate(&iago, &aaron).await;
     reactivate(&iago, &bot).await;
-    bot.get("/users/me", &[]).ok().await;
+    // It gets a new API key, which its former owner does not know.
+    assert_eq!(bot.get("/users/me", &[]).await.status, 401);
+    let key = iago.get(&format!("/bots/{}/api_key", bot.id), &[]).ok().await["api_key"].clone();
+    TestUser { key: key.as_str().unwrap().to_owned(), ..bot.clone() }.get("/users/me", &[]).ok().await;
     let shown = iago.get(&format!("/users/{}", bot.id), &[]).ok().await;
     assert_eq!(shown["user"]["bot_owner_id"], json!(iago.id));
-    // Whoever comes back finds their bots as they are.
+    // Reactivating the former owner does not change the bots.
     reactivate(&iago, &aaron).await;
     aaron.get("/users/me", &[]).ok().await;
 }
 
 #[tokio::test]
-async fn a_restart_changes_nothing() {
+async fn deactivated_user_after_restart() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("Verona").with(&hamlet).await;
     deactivate(&iago, &hamlet).await;
     let folder = t.stop().await;
-    let t = TestServer::plan().on(folder).start().await;
+    let t = TestServer::builder().on(folder).start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     hamlet.get("/users/me", &[]).refused(401, out_of_use()).await;
     reactivate(&iago, &hamlet).await;
@@ -152,9 +159,9 @@ async fn a_restart_changes_nothing() {
 }
 
 #[tokio::test]
-async fn with_a_comment_the_owner_is_told_by_mail() {
+async fn deactivate_user_with_comment_sends_email() {
     let smtp = SmtpServer::start().await;
-    let t = TestServer::plan().mail(smtp.port()).start().await;
+    let t = TestServer::builder().mail(smtp.port()).start().await;
     let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
     deactivate(&iago, &othello).await;
     let comment = "Thank you for everything.";

@@ -1,30 +1,30 @@
-//! `PATCH /settings` with another address: the mail to it, the link in that, and what it changes.
+//! `PATCH /settings` with a new email address: the confirmation email, its link, and the change.
 
 use crate::support::smtp::SmtpServer;
-use crate::support::{Person, TestServer};
+use crate::support::{TestServer, TestUser};
 use actors::ManualClock;
 use model::Timestamp;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-/// A server that sends its mails to `smtp`.
-fn plan(smtp: &SmtpServer) -> crate::support::server::Plan {
-    TestServer::plan().mail(smtp.port()).set("mail.from", "Acme chat <chat@acme.example>")
+/// A server that sends its emails to `smtp`.
+fn plan(smtp: &SmtpServer) -> crate::support::server::TestServerBuilder {
+    TestServer::builder().mail(smtp.port()).set("mail.from", "Acme chat <chat@acme.example>")
 }
 
-async fn ask(person: &Person, address: &str) {
+async fn ask(person: &TestUser, address: &str) {
     person.call(Method::PATCH, "/settings", &[("email", &address)]).ok().await;
 }
 
-/// Opens a page; status and HTML.
+/// Opens a page; returns status and HTML.
 async fn open(t: &TestServer, path: &str) -> (u16, String) {
-    let response = t.stranger().http.get(format!("{}{path}", t.url)).send().await.unwrap();
+    let response = t.anonymous().http.get(format!("{}{path}", t.url)).send().await.unwrap();
     assert_eq!(response.headers()["content-type"], "text/html; charset=utf-8");
     (response.status().as_u16(), response.text().await.unwrap())
 }
 
 #[tokio::test]
-async fn whoever_opens_the_link_has_the_new_address_and_everybody_is_told() {
+async fn email_change_confirmed_by_link_sends_events() {
     let smtp = SmtpServer::start().await;
     let t = plan(&smtp).start().await;
     let [hamlet, iago] = t.users(["hamlet", "iago"]);
@@ -40,34 +40,34 @@ async fn whoever_opens_the_link_has_the_new_address_and_everybody_is_told() {
         text.contains("text/plain") && text.contains("text/html") && text.contains(&hamlet.email),
         "{text}"
     );
-    // Nothing has changed yet.
+    // The address is unchanged until it is confirmed.
     assert_eq!(hamlet.get("/users/me", &[]).ok().await["delivery_email"], hamlet.email);
     assert!(queue.now().await.is_empty());
 
     let link = mail.link(&t.url);
     let (status, page) = open(&t, &link).await;
     assert!(status == 200 && page.contains("Hamlet@Elsinore.example is now the address"), "{status} {page}");
-    let me = Person { email: "hamlet@elsinore.example".into(), ..hamlet.clone() };
+    let me = TestUser { email: "hamlet@elsinore.example".into(), ..hamlet.clone() };
     assert_eq!(me.get("/users/me", &[]).ok().await["delivery_email"], "Hamlet@Elsinore.example");
     hamlet
         .get("/users/me", &[])
         .await
-        .refused(401, json!({"msg": "Invalid API key", "code": "INVALID_API_KEY"}));
+        .refused(401, json!({"msg": "Invalid API key", "code": "UNAUTHORIZED"}));
     let told: Vec<Value> = queue.now().await.into_iter().map(|event| event["person"].clone()).collect();
     let address = json!({"user_id": hamlet.id, "delivery_email": "Hamlet@Elsinore.example"});
     assert!(told.contains(&address), "{told:?}");
-    assert!(told.iter().any(|person| person.get("avatar_url").is_some()), "another Gravatar: {told:?}");
+    assert!(told.iter().any(|person| person.get("avatar_url").is_some()), "another picture: {told:?}");
 
     let notice = smtp.wait_for(2).await.remove(1);
     assert_eq!(notice.to, hamlet.email);
     assert!(notice.text().contains("Hamlet@Elsinore.example"), "{}", notice.text());
-    // A link is good once.
+    // A link works once.
     let (status, page) = open(&t, &link).await;
     assert!(status == 404 && page.contains("This link is not valid"), "{status} {page}");
 }
 
 #[tokio::test]
-async fn links_that_are_not_ours_or_too_old_change_nothing() {
+async fn email_change_invalid_or_expired_link() {
     let smtp = SmtpServer::start().await;
     let clock = ManualClock::new(Timestamp(1_800_000_000_000));
     let t = plan(&smtp).clock(&clock).start().await;
@@ -89,7 +89,7 @@ async fn links_that_are_not_ours_or_too_old_change_nothing() {
 }
 
 #[tokio::test]
-async fn an_address_that_somebody_else_has_by_then_is_not_given_twice() {
+async fn email_change_to_address_taken_meanwhile() {
     let smtp = SmtpServer::start().await;
     let t = plan(&smtp).start().await;
     let [hamlet, othello] = t.users(["hamlet", "othello"]);
@@ -103,7 +103,7 @@ async fn an_address_that_somebody_else_has_by_then_is_not_given_twice() {
 }
 
 #[tokio::test]
-async fn refused_addresses_send_nothing() {
+async fn email_change_errors_send_no_mail() {
     let smtp = SmtpServer::start().await;
     let t = plan(&smtp)
         .set("limits.enabled", "true")
@@ -111,7 +111,7 @@ async fn refused_addresses_send_nothing() {
         .start()
         .await;
     let [hamlet, iago] = t.users(["hamlet", "iago"]);
-    let patch = |person: &Person, address: &str| {
+    let patch = |person: &TestUser, address: &str| {
         person.call(Method::PATCH, "/settings", &[("email", &address.to_owned())])
     };
     patch(&hamlet, "notanemail").bad("Invalid address.").await;
@@ -128,21 +128,21 @@ async fn refused_addresses_send_nothing() {
     }
     let answer = patch(&hamlet, "c@elsinore.example").await;
     assert_eq!((answer.status, &answer.body["code"]), (429, &json!("RATE_LIMIT_HIT")), "{}", answer.body);
-    // Those that were asked for, in whichever order.
+    // The two emails may come in either order.
     let mut to: Vec<String> = smtp.wait_for(3).await.into_iter().map(|mail| mail.to).collect();
     to.sort();
     assert_eq!(to, ["a@elsinore.example", "b@elsinore.example", "iago@elsinore.example"]);
 }
 
 #[tokio::test]
-async fn development_servers_keep_their_mails_to_be_looked_at() {
-    let t = TestServer::plan().development().start().await;
+async fn dev_server_lists_sent_emails() {
+    let t = TestServer::builder().development().start().await;
     let hamlet = t.user("hamlet");
-    let nobody = t.stranger().get("/emails.json", &[]).ok().await;
-    assert_eq!(nobody["emails"], json!([]));
+    let empty = t.anonymous().get("/emails.json", &[]).ok().await;
+    assert_eq!(empty["emails"], json!([]));
     ask(&hamlet, "new@elsinore.example").await;
-    let list = super::until(|| async {
-        let list = t.stranger().get("/emails.json", &[]).ok().await["emails"].clone();
+    let list = crate::support::poll_for("the mails are listed", || async {
+        let list = t.anonymous().get("/emails.json", &[]).ok().await["emails"].clone();
         list.as_array().filter(|list| !list.is_empty()).cloned()
     })
     .await;
@@ -163,9 +163,9 @@ async fn development_servers_keep_their_mails_to_be_looked_at() {
 }
 
 #[tokio::test]
-async fn elsewhere_mails_are_nobodys_to_see() {
+async fn production_server_does_not_list_emails() {
     let t = TestServer::start().await;
     for path in ["/emails", "/emails.json"] {
-        t.stranger().get(path, &[]).refused(404, json!({"msg": "Not Found", "code": "NOT_FOUND"})).await;
+        t.anonymous().get(path, &[]).refused(404, json!({"msg": "Not Found", "code": "NOT_FOUND"})).await;
     }
 }

@@ -4,7 +4,7 @@ use crate::support::TestServer;
 use crate::support::shape::fields;
 
 #[tokio::test]
-async fn by_id_and_by_address() {
+async fn get_user_by_id_and_email() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     for path in [format!("/users/{}", hamlet.id), format!("/users/{}", hamlet.api_email)] {
@@ -22,7 +22,7 @@ async fn by_id_and_by_address() {
 }
 
 #[tokio::test]
-async fn nobody() {
+async fn unknown_user_is_error() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
     for path in ["/users/99999", "/users/0", "/users/99999999999999999999", "/users/nobody@zulip.com"] {

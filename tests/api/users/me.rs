@@ -5,7 +5,7 @@ use crate::support::TestServer;
 use serde_json::json;
 
 #[tokio::test]
-async fn oneself() {
+async fn get_own_user() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let id = iago.send_direct(&[&hamlet], "x").await;

@@ -1,4 +1,4 @@
-//! `/users` and what people do besides writing.
+//! `/users`: mirrors `src/api/users`.
 
 mod alert_words;
 mod api_key;
@@ -19,19 +19,7 @@ mod update;
 
 use crate::support::shape::words;
 
-/// Asks again and again until there is something.
-async fn until<T, F: Future<Output = Option<T>>>(ask: impl Fn() -> F) -> T {
-    let deadline = std::time::Instant::now() + crate::support::PATIENCE;
-    loop {
-        if let Some(found) = ask().await {
-            return found;
-        }
-        assert!(std::time::Instant::now() < deadline, "it does not come");
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-    }
-}
-
-/// The keys of a person, as GET /users gives them.
+/// The keys of a user in `GET /users`.
 pub fn person_keys() -> Vec<&'static str> {
     words(
         "avatar_url avatar_version date_joined delivery_email email full_name is_active is_admin is_bot \

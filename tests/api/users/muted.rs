@@ -1,25 +1,25 @@
 //! `/users/me/muted_users/{user_id}`.
 
-use crate::support::{Person, TestServer};
+use crate::support::{TestServer, TestUser};
 use serde_json::{Value, json};
 
-fn path(whom: &Person) -> String {
+fn path(whom: &TestUser) -> String {
     format!("/users/me/muted_users/{}", whom.id)
 }
 
-async fn muted(who: &Person) -> Value {
+async fn muted(who: &TestUser) -> Value {
     who.register().await.state["muted_users"].clone()
 }
 
-/// The notice of a new channel is nothing to count.
-async fn read_all(people: &[&Person]) {
+/// Marks all messages as read, so that the notice of the new channel does not count.
+async fn read_all(people: &[&TestUser]) {
     for person in people {
         person.post("/mark_all_as_read", &[]).ok().await;
     }
 }
 
 #[tokio::test]
-async fn what_they_wrote_and_will_write_is_read() {
+async fn mute_user_marks_messages_read() {
     let t = TestServer::start().await;
     let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
     let channel = iago.create_channel("Verona").with(&hamlet).with(&othello).await;
@@ -43,10 +43,10 @@ async fn what_they_wrote_and_will_write_is_read() {
         assert_eq!(flags(id), json!(["read"]), "{id}");
     }
     assert_eq!(flags(after[0]), json!(["read", "mentioned"]));
-    // Others go on as before.
+    // Other users are not affected.
     let unread = othello.message_ids(json!([["is", "unread"]])).await;
     assert_eq!(unread, [before[0], others, after[0], after[1]]);
-    // What is read may be made unread again, and stays so.
+    // A read message can be marked as unread and stays unread.
     hamlet.flag("remove", "read", &[after[0]]).await;
     assert_eq!(hamlet.message_ids(json!([["is", "unread"]])).await, [others, after[0]]);
     hamlet.delete(&path(&iago), &[]).ok().await;
@@ -56,7 +56,7 @@ async fn what_they_wrote_and_will_write_is_read() {
 }
 
 #[tokio::test]
-async fn it_outlives_a_restart() {
+async fn mute_user_survives_restart() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("Verona").with(&hamlet).await;
@@ -64,7 +64,7 @@ async fn it_outlives_a_restart() {
     hamlet.post(&path(&iago), &[]).ok().await;
     iago.send(&channel, "t", "before").await;
     let before = muted(&hamlet).await;
-    let t = TestServer::plan().on(t.stop().await).start().await;
+    let t = TestServer::builder().on(t.stop().await).start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     assert_eq!(muted(&hamlet).await, before);
     iago.send(&channel, "t", "after").await;
@@ -72,7 +72,7 @@ async fn it_outlives_a_restart() {
 }
 
 #[tokio::test]
-async fn neither_sees_that_the_other_has_read() {
+async fn mute_user_hides_read_receipts() {
     let t = TestServer::start().await;
     let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
     let channel = iago.create_channel("Verona").with(&hamlet).with(&othello).await;
@@ -80,7 +80,7 @@ async fn neither_sees_that_the_other_has_read() {
     for who in [&iago, &hamlet] {
         who.flag("add", "read", &[id]).await;
     }
-    let readers = |who: &Person| {
+    let readers = |who: &TestUser| {
         let call = who.get(&format!("/messages/{id}/read_receipts"), &[]);
         async move { call.ok().await["user_ids"].clone() }
     };
@@ -94,7 +94,7 @@ async fn neither_sees_that_the_other_has_read() {
 }
 
 #[tokio::test]
-async fn bots_and_people_who_left_can_be_muted() {
+async fn mute_bots_and_deactivated_users() {
     let t = TestServer::start().await;
     let [hamlet, bot, ghost] = t.users(["hamlet", "default-bot", "ghost"]);
     for whom in [&bot, &ghost] {
@@ -108,7 +108,7 @@ async fn bots_and_people_who_left_can_be_muted() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn mute_user_errors() {
     let t = TestServer::start().await;
     let [hamlet, iago] = t.users(["hamlet", "iago"]);
     hamlet.post(&path(&hamlet), &[]).bad("Cannot mute self").await;

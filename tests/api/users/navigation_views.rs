@@ -1,16 +1,16 @@
 //! `/navigation_views`.
 
-use crate::support::{Params, Person, TestServer};
+use crate::support::{Params, TestServer, TestUser, as_params};
 use serde_json::{Value, json};
 
 const PATH: &str = "/navigation_views";
 
-async fn listed(who: &Person) -> Value {
+async fn listed(who: &TestUser) -> Value {
     who.get(PATH, &[]).ok().await["navigation_views"].clone()
 }
 
 #[tokio::test]
-async fn built_in_and_custom_views() {
+async fn navigation_views_built_in_and_custom() {
     let t = TestServer::start().await;
     let [hamlet, iago] = t.users(["hamlet", "iago"]);
     assert_eq!(listed(&hamlet).await, json!([]));
@@ -39,10 +39,10 @@ async fn built_in_and_custom_views() {
 }
 
 #[tokio::test]
-async fn fragments_with_anything_in_them() {
+async fn navigation_views_percent_encoded_fragments() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
-    // What a client asks for stands in the path with everything encoded.
+    // Clients percent-encode the whole fragment in the path.
     for (fragment, encoded) in [
         ("narrow/channel/3-a b/topic/x%2Fy?", "narrow%2Fchannel%2F3-a%20b%2Ftopic%2Fx%252Fy%3F"),
         ("narrow/topic/\u{e9}\u{1f697}", "narrow/topic/%C3%A9%F0%9F%9A%97"),
@@ -59,17 +59,17 @@ async fn fragments_with_anything_in_them() {
 }
 
 #[tokio::test]
-async fn views_outlive_a_restart() {
+async fn navigation_views_survive_restart() {
     let t = TestServer::start().await;
     let custom: Params<'_> = &[("fragment", &"narrow/is/dm"), ("is_pinned", &true), ("name", &"Talks")];
     t.user("hamlet").post(PATH, custom).ok().await;
     let before = listed(&t.user("hamlet")).await;
-    let t = TestServer::plan().on(t.stop().await).start().await;
+    let t = TestServer::builder().on(t.stop().await).start().await;
     assert_eq!(listed(&t.user("hamlet")).await, before);
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn navigation_views_errors() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let view = |fragment: &'static str, name: Option<&'static str>| {
@@ -80,8 +80,7 @@ async fn refusals() {
     let create = |params: Vec<(&'static str, &'static str)>| {
         let hamlet = hamlet.clone();
         async move {
-            let params: Vec<(&str, &(dyn std::fmt::Display + Sync))> =
-                params.iter().map(|(name, value)| (*name, value as _)).collect();
+            let params = as_params(&params);
             hamlet.post(PATH, &params).await
         }
     };
@@ -111,10 +110,10 @@ async fn refusals() {
     let missing = json!({"msg": "Navigation view does not exist.", "code": "NOT_FOUND"});
     hamlet.patch("/navigation_views/inbox", &[("is_pinned", &true)]).refused(404, missing.clone()).await;
     hamlet.delete("/navigation_views/inbox", &[]).refused(404, missing.clone()).await;
-    // Another's view is none of one's own.
+    // The views of other users are unknown.
     let iago = t.user("iago");
     iago.delete("/navigation_views/narrow/is/dm", &[]).refused(404, missing).await;
-    // What is wrong with a name is said before the view is looked for.
+    // The name is validated before the view is looked up.
     let built_in = "Built-in views cannot have a custom name.";
     hamlet.patch("/navigation_views/inbox", &[("name", &"x")]).bad(built_in).await;
     hamlet.patch("/navigation_views/narrow/is/dm", &[("name", &" ")]).bad("name cannot be blank").await;

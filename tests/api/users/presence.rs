@@ -1,12 +1,12 @@
 //! `POST /users/me/presence`.
 
 use crate::support::shape::{fields, words};
-use crate::support::{Params, Person, TestServer, keys};
+use crate::support::{Params, TestServer, TestUser, keys};
 use actors::ManualClock;
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn the_modern_form() {
+async fn presence_modern_format() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let mut queue = iago.register().modern().events(&["presence"]).await;
@@ -26,17 +26,16 @@ async fn the_modern_form() {
     let event = queue.next().await;
     assert_eq!(keys(&event), ["id", "presences", "type"]);
     assert_eq!(event["presences"], json!({hamlet.id.to_string(): mine}));
-    // Nothing is new since then.
+    // Nothing changed since that update.
     let update = &body["presence_last_update_id"];
     let params: Params<'_> =
         &[("status", &"idle"), ("ping_only", &false), ("slim_presence", &true), ("last_update_id", update)];
     let body = iago.post("/users/me/presence", params).ok().await;
-    let presences = keys(&body["presences"]);
-    assert!(presences.iter().all(|id| *id == iago.id.to_string()), "{presences:?}");
+    assert_eq!(keys(&body["presences"]), [iago.id.to_string()]);
 }
 
 #[tokio::test]
-async fn the_form_of_old_clients() {
+async fn presence_legacy_format() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let mut queue = iago.register().events(&["presence"]).await;
@@ -58,7 +57,7 @@ async fn the_form_of_old_clients() {
 }
 
 #[tokio::test]
-async fn only_a_sign_of_life() {
+async fn presence_ping_only() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let body = hamlet.post("/users/me/presence", &[("status", &"idle"), ("ping_only", &true)]).ok().await;
@@ -66,7 +65,7 @@ async fn only_a_sign_of_life() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn presence_errors() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     hamlet.post("/users/me/presence", &[("status", &"sleeping")]).bad("Invalid status: sleeping").await;
@@ -80,7 +79,7 @@ async fn refusals() {
 }
 
 #[tokio::test]
-async fn of_somebody_and_of_everybody() {
+async fn presence_of_one_user_and_of_realm() {
     let t = TestServer::start().await;
     let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
     hamlet.post("/users/me/presence", &[("status", &"active"), ("ping_only", &true)]).ok().await;
@@ -106,32 +105,32 @@ async fn of_somebody_and_of_everybody() {
     assert_eq!((nothing.status, &nothing.body["code"]), (400, &json!("BAD_REQUEST")));
 }
 
-/// Reports somebody as here; gives what there is to see in the modern form.
-async fn report(who: &Person, last_update_id: i64) -> Value {
+/// Reports a user as active; returns the presences in the modern format.
+async fn report(who: &TestUser, last_update_id: i64) -> Value {
     let params: Params<'_> =
         &[("status", &"active"), ("slim_presence", &true), ("last_update_id", &last_update_id)];
     who.post("/users/me/presence", params).ok().await
 }
 
 #[tokio::test]
-async fn numbers_of_before_a_restart_miss_nothing() {
+async fn presence_update_id_after_restart() {
     let t = TestServer::start().await;
     let before = report(&t.user("hamlet"), -1).await["presence_last_update_id"].as_i64().unwrap();
     let registered = t.user("iago").register().await.state["presence_last_update_id"].as_i64().unwrap();
     assert_eq!(registered, before);
-    let t = TestServer::plan().on(t.stop().await).start().await;
+    let t = TestServer::builder().on(t.stop().await).start().await;
     let [iago, cordelia] = t.users(["iago", "cordelia"]);
     report(&cordelia, -1).await;
     let body = report(&iago, before).await;
     assert!(body["presence_last_update_id"].as_i64().unwrap() > before, "{body}");
     assert!(body["presences"].get(cordelia.id.to_string()).is_some(), "{body}");
-    // One that was never given out asks for everything.
+    // An id that was never returned gives all presences.
     let body = report(&iago, i64::MAX).await;
     assert!(body["presences"].get(cordelia.id.to_string()).is_some(), "{body}");
 }
 
 #[tokio::test]
-async fn whoever_hides_is_gone_at_once() {
+async fn presence_hidden_by_user_setting() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     report(&hamlet, -1).await;
@@ -142,7 +141,7 @@ async fn whoever_hides_is_gone_at_once() {
     let path = format!("/users/{}/presence", hamlet.id);
     let aggregated = iago.get(&path, &[]).ok().await["presence"]["aggregated"].clone();
     assert_eq!((&aggregated["status"], &aggregated["timestamp"]), (&json!("offline"), &website["timestamp"]));
-    // What they do now is not seen, until they show it again.
+    // Activity is hidden until the setting is changed back.
     report(&hamlet, -1).await;
     assert_eq!(iago.get(&path, &[]).ok().await["presence"]["aggregated"], aggregated);
     hamlet.post("/users/me/status", &[("away", &false)]).ok().await;
@@ -150,12 +149,12 @@ async fn whoever_hides_is_gone_at_once() {
     assert_eq!(iago.get(&path, &[]).ok().await["presence"]["aggregated"]["status"], "active");
 }
 
-async fn server_secs(who: &Person) -> u64 {
+async fn server_secs(who: &TestUser) -> u64 {
     who.get("/realm/presence", &[]).ok().await["server_timestamp"].as_f64().unwrap() as u64
 }
 
 #[tokio::test]
-async fn an_organization_that_shows_nobody() {
+async fn presence_disabled_by_realm() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     iago.patch("/realm", &[("presence_disabled", &true)]).ok().await;
@@ -171,7 +170,7 @@ async fn an_organization_that_shows_nobody() {
 }
 
 #[tokio::test]
-async fn guests_who_know_few_see_few() {
+async fn presence_for_restricted_guests() {
     let t = TestServer::start().await;
     let [desdemona, hamlet, polonius] = t.users(["desdemona", "hamlet", "polonius"]);
     let members = t.realm().directory().group_by_name("role:members").expect("a group").id.0;
@@ -188,9 +187,9 @@ async fn guests_who_know_few_see_few() {
 }
 
 #[tokio::test]
-async fn time_passes() {
+async fn presence_becomes_idle_and_offline() {
     let clock = ManualClock::new(model::Timestamp(1_700_000_000_000));
-    let t = TestServer::plan().clock(&clock).start().await;
+    let t = TestServer::builder().clock(&clock).start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     report(&hamlet, -1).await;
     let path = format!("/users/{}/presence", hamlet.id);
@@ -200,7 +199,7 @@ async fn time_passes() {
     let presence = iago.get(&path, &[]).ok().await["presence"].clone();
     assert_eq!(presence["aggregated"], json!({"status": "offline", "timestamp": 1_700_000_000}));
     assert_eq!(presence["website"]["status"], "active");
-    // Older than asked for, and older than anybody is given.
+    // Older than the requested history, and older than the maximum.
     clock.advance_secs(2 * 24 * 3600);
     for (days, is_listed) in [(1, false), (3, true)] {
         let params: Params<'_> =

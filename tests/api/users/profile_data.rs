@@ -1,6 +1,6 @@
 //! `/users/me/profile_data`.
 
-use crate::support::{Params, Person, TestServer};
+use crate::support::{Params, TestServer, TestUser, as_params};
 use serde_json::{Value, json};
 
 const PATH: &str = "/users/me/profile_data";
@@ -12,22 +12,21 @@ async fn field(t: &TestServer, kind: u64, more: Value) -> u64 {
     params.extend(
         more.as_object().expect("parameters").iter().map(|(name, value)| (name.clone(), value.to_string())),
     );
-    let params: Vec<(&str, &(dyn std::fmt::Display + Sync))> =
-        params.iter().map(|(name, value)| (name.as_str(), value as _)).collect();
+    let params = as_params(&params);
     iago.post("/realm/profile_fields", &params).ok().await["id"].as_u64().expect("an id")
 }
 
-async fn data_of(viewer: &Person, of: &Person) -> Value {
+async fn data_of(viewer: &TestUser, of: &TestUser) -> Value {
     let params: Params<'_> = &[("include_custom_profile_fields", &true)];
     viewer.get(&format!("/users/{}", of.id), params).ok().await["user"]["profile_data"].clone()
 }
 
-async fn set(who: &Person, id: u64, value: Value) {
+async fn set(who: &TestUser, id: u64, value: Value) {
     who.patch(PATH, &[("data", &json!([{"id": id, "value": value}]))]).ok().await;
 }
 
 #[tokio::test]
-async fn values_of_every_type() {
+async fn profile_data_of_every_type() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let choices = json!({"field_data": {"0": {"text": "Vim", "order": "1"}}});
@@ -68,7 +67,7 @@ async fn values_of_every_type() {
     }
     let picked: Value = serde_json::from_str(shown[key(5)]["value"].as_str().unwrap()).unwrap();
     assert_eq!(picked, people);
-    // The same wherever users are.
+    // All endpoints that return users have the same data.
     let listed = iago.get("/users", &[("include_custom_profile_fields", &true)]).ok().await;
     let in_list = |list: &Value| {
         let found = list.as_array().unwrap().iter().find(|user| user["user_id"] == hamlet.id);
@@ -79,12 +78,12 @@ async fn values_of_every_type() {
     assert_eq!(hamlet.get("/users/me", &[]).ok().await["profile_data"], shown);
     let brief = iago.get(&format!("/users/{}", hamlet.id), &[]).ok().await;
     assert_eq!(brief["user"].get("profile_data"), None);
-    let t = TestServer::plan().on(t.stop().await).start().await;
+    let t = TestServer::builder().on(t.stop().await).start().await;
     assert_eq!(data_of(&t.user("iago"), &t.user("hamlet")).await, shown);
 }
 
 #[tokio::test]
-async fn taking_values_away() {
+async fn profile_data_remove() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let (a, b) = (field(&t, 5, json!({})).await, field(&t, 8, json!({})).await);
@@ -92,18 +91,18 @@ async fn taking_values_away() {
     set(&hamlet, b, json!("they")).await;
     hamlet.delete(PATH, &[("data", &json!([a]))]).ok().await;
     assert_eq!(data_of(&hamlet, &hamlet).await, json!({b.to_string(): {"value": "they"}}));
-    // Again changes nothing.
+    // Repeating it changes nothing.
     hamlet.delete(PATH, &[("data", &json!([a]))]).ok().await;
     set(&hamlet, b, json!("")).await;
     assert_eq!(data_of(&hamlet, &hamlet).await, json!({}));
-    // With the field goes what was filled in.
+    // Deleting the field deletes its values.
     set(&hamlet, b, json!("they")).await;
     t.user("iago").delete(&format!("/realm/profile_fields/{b}"), &[]).ok().await;
     assert_eq!(data_of(&hamlet, &hamlet).await, json!({}));
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn profile_data_errors() {
     let t = TestServer::start().await;
     let [hamlet, iago] = t.users(["hamlet", "iago"]);
     let ghost = t.user("ghost").id;
@@ -120,7 +119,7 @@ async fn refusals() {
         (2, json!("7"), "'7' is not a valid choice for 'field 3'.".to_owned()),
         (3, json!("1909-3-5"), "field 4 is not a date".to_owned()),
         (4, json!("not a url"), "field 5 is not a URL".to_owned()),
-        (5, json!("not a list"), "field 6 is not a list".to_owned()),
+        (5, json!("not a list"), "User IDs is not a list".to_owned()),
         (5, json!([99_999]), "Invalid user ID: 99999".to_owned()),
         (5, json!([ghost]), format!("User with ID {ghost} is deactivated")),
         (5, json!([bot]), format!("User with ID {bot} is a bot")),
@@ -147,7 +146,7 @@ async fn refusals() {
     });
     hamlet.patch(PATH, &[]).refused(400, missing.clone()).await;
     hamlet.delete(PATH, &[]).refused(400, missing).await;
-    // Some fields are for administrators to fill in.
+    // Some fields can be set by administrators only.
     let fixed = field(&t, 8, json!({"editable_by_user": false})).await;
     let refused = "You are not allowed to change this field. Contact an administrator to update it.";
     let data = json!([{"id": fixed, "value": "x"}]);

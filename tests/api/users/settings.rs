@@ -1,18 +1,17 @@
-//! `PATCH /settings` and its older names.
+//! `PATCH /settings` and its legacy names.
 
 use crate::support::shape::fields;
-use crate::support::{Params, Person, TestServer};
+use crate::support::{Param, Params, TestServer, TestUser};
 use reqwest::Method;
 use serde_json::{Value, json};
-use std::fmt::Display;
 
-async fn settings(person: &Person) -> Value {
+async fn settings(person: &TestUser) -> Value {
     let state = person.register().modern().set("fetch_event_types", json!(["user_settings"])).await.state;
     state["user_settings"].clone()
 }
 
 #[tokio::test]
-async fn every_setting_changes_with_an_event_of_its_own() {
+async fn settings_event_per_setting() {
     let t = TestServer::start().await;
     let [hamlet, cordelia] = t.users(["hamlet", "cordelia"]);
     let mut queue = hamlet.register().modern().events(&["user_settings"]).await;
@@ -46,14 +45,13 @@ async fn every_setting_changes_with_an_event_of_its_own() {
             changes.push((name, json!(!is_on)));
         }
     }
-    // Everything but the two lists of choices.
+    // Everything except the two lists of choices.
     assert_eq!(changes.len(), before.as_object().unwrap().len() - 2);
     let texts: Vec<(&str, String)> = changes
         .iter()
         .map(|(name, value)| (*name, value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
         .collect();
-    let params: Vec<(&str, &(dyn Display + Sync))> =
-        texts.iter().map(|(name, text)| (*name, text as _)).collect();
+    let params: Vec<Param<'_>> = texts.iter().map(|(name, text)| (*name, text as _)).collect();
     let body = hamlet.call(Method::PATCH, "/settings", &params).ok().await;
     assert_eq!(fields(&body), Vec::<&str>::new());
     let mut told: Vec<(String, Value)> = Vec::new();
@@ -70,14 +68,14 @@ async fn every_setting_changes_with_an_event_of_its_own() {
     for (name, value) in &changes {
         assert_eq!(&after[name], value, "{name}");
     }
-    // The same again is no change, and nobody else's matter.
+    // Setting the current value sends the event again, to the user's own clients only.
     hamlet.call(Method::PATCH, "/settings", &params).ok().await;
-    assert_eq!(queue.now().await, Vec::<Value>::new());
+    assert_eq!(queue.now().await.len(), changes.len());
     assert_eq!(others.now().await, Vec::<Value>::new());
 }
 
 #[tokio::test]
-async fn a_language_is_told_with_the_name_it_has_in_itself() {
+async fn settings_default_language_event_has_native_name() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let mut queue = hamlet.register().modern().events(&["user_settings"]).await;
@@ -89,7 +87,7 @@ async fn a_language_is_told_with_the_name_it_has_in_itself() {
 }
 
 #[tokio::test]
-async fn older_names_and_what_nobody_knows() {
+async fn settings_legacy_endpoints_and_unknown_parameters() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     for (path, name) in
@@ -105,13 +103,13 @@ async fn older_names_and_what_nobody_knows() {
 }
 
 #[tokio::test]
-async fn refusals_change_nothing() {
+async fn settings_errors_change_nothing() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
     let before = settings(&hamlet).await;
     for (name, value, msg) in [
         ("default_language", "Klingon", "Invalid default_language"),
-        // Texts are taken as they are, with their quotes.
+        // Strings are taken literally, including quotes.
         ("default_language", "\"de\"", "Invalid default_language"),
         ("web_home_view", "\"recent_topics\"", "Invalid web_home_view"),
         ("web_home_view", "recent", "Invalid web_home_view"),
@@ -134,6 +132,8 @@ async fn refusals_change_nothing() {
         ("email_address_visibility", "6", "Invalid email_address_visibility"),
         ("web_font_size_px", "0", "web_font_size_px is too small"),
         ("full_name", "x", "Name too short!"),
+        ("full_name", " ", "Name too short!"),
+        ("full_name", "", "Name too short!"),
         ("full_name", "Ham*let", "Invalid characters in name!"),
         ("full_name", "Hamlet|12", "Invalid format!"),
         ("email", "notanemail", "Invalid address."),
@@ -146,7 +146,7 @@ async fn refusals_change_nothing() {
     let long = "n".repeat(101);
     hamlet.call(Method::PATCH, "/settings", &[("full_name", &long)]).bad("Name too long!").await;
     assert_eq!(settings(&hamlet).await, before);
-    let own: Params<'_> = &[("email", &hamlet.email), ("full_name", &"  "), ("new_password", &"")];
+    let own: Params<'_> = &[("email", &hamlet.email), ("new_password", &"")];
     hamlet.call(Method::PATCH, "/settings", own).ok().await;
     let bot = t.user("default-bot");
     let refusal = "This endpoint does not accept bot requests.";
@@ -154,7 +154,7 @@ async fn refusals_change_nothing() {
 }
 
 #[tokio::test]
-async fn a_new_name_is_told_to_everybody() {
+async fn settings_full_name_event() {
     let t = TestServer::start().await;
     let [hamlet, cordelia, iago] = t.users(["hamlet", "cordelia", "iago"]);
     let mut queue = cordelia.register().modern().events(&["realm_user"]).await;
@@ -169,12 +169,12 @@ async fn a_new_name_is_told_to_everybody() {
         cordelia.get(&format!("/users/{}", hamlet.id), &[]).ok().await["user"]["full_name"],
         "Prince Hamlet"
     );
-    // Somebody else may have the same name, unless the organization minds.
+    // Names need not be unique unless the organization requires it.
     cordelia.call(Method::PATCH, "/settings", prince).ok().await;
     iago.call(Method::PATCH, "/realm", &[("require_unique_names", &true)]).ok().await;
     let refusal = "Unique names required in this organization.";
     iago.call(Method::PATCH, "/settings", &[("full_name", &"prince hamlet")]).bad(refusal).await;
-    // Where names are fixed, asking is of no use, but for administrators.
+    // If the organization disables name changes, the name is ignored except for administrators.
     iago.call(Method::PATCH, "/realm", &[("name_changes_disabled", &true)]).ok().await;
     for (person, name) in [(&hamlet, "Prince Hamlet"), (&iago, "Honest Iago")] {
         person.call(Method::PATCH, "/settings", &[("full_name", &"Honest Iago")]).ok().await;
@@ -183,7 +183,7 @@ async fn a_new_name_is_told_to_everybody() {
 }
 
 #[tokio::test]
-async fn addresses_stay_where_the_organization_says_so() {
+async fn settings_email_change_disabled_by_realm() {
     let t = TestServer::start().await;
     let [hamlet, iago] = t.users(["hamlet", "iago"]);
     iago.call(Method::PATCH, "/realm", &[("email_changes_disabled", &true)]).ok().await;
@@ -194,7 +194,7 @@ async fn addresses_stay_where_the_organization_says_so() {
 }
 
 #[tokio::test]
-async fn hiding_one_s_address_is_told_to_those_who_saw_it() {
+async fn settings_email_visibility_events() {
     let t = TestServer::start().await;
     let [hamlet, cordelia, iago] = t.users(["hamlet", "cordelia", "iago"]);
     let mut queue = cordelia.register().modern().events(&["realm_user"]).await;
@@ -207,9 +207,9 @@ async fn hiding_one_s_address_is_told_to_those_who_saw_it() {
 }
 
 #[tokio::test]
-async fn a_new_password_keeps_the_key() {
-    // Only there people have passwords: their addresses.
-    let t = TestServer::plan().development().start().await;
+async fn settings_password_change_keeps_api_key() {
+    // Only users of a development server have passwords: their email addresses.
+    let t = TestServer::builder().development().start().await;
     let hamlet = t.user("hamlet");
     let change = |old: &str, new: &str| {
         let (old, new) = (old.to_owned(), new.to_owned());
@@ -226,14 +226,14 @@ async fn a_new_password_keeps_the_key() {
     assert_eq!(hamlet.get("/users/me", &[]).ok().await["user_id"], hamlet.id);
     for (password, status) in [("hamlet@zulip.com", 401), (new, 200)] {
         let login: Params<'_> = &[("username", &hamlet.email), ("password", &password)];
-        let answer = t.stranger().post("/fetch_api_key", login).await;
+        let answer = t.anonymous().post("/fetch_api_key", login).await;
         assert_eq!(answer.status, status, "{answer:?}");
     }
 }
 
 #[tokio::test]
-async fn passwords_are_not_guessed_with_a_key_either() {
-    let t = TestServer::plan().development().set("limits.enabled", true).start().await;
+async fn settings_password_change_rate_limit() {
+    let t = TestServer::builder().development().set("limits.enabled", true).start().await;
     let hamlet = t.user("hamlet");
     let params: Params<'_> = &[("old_password", &"wrong"), ("new_password", &"correct horse battery")];
     for _ in 0..5 {
@@ -248,4 +248,23 @@ async fn passwords_are_not_guessed_with_a_key_either() {
         "{msg}"
     );
     assert_eq!((answer.status, &answer.body["code"]), (400, &json!("BAD_REQUEST")));
+}
+
+#[tokio::test]
+async fn settings_unchanged_value_still_sends_event() {
+    let t = TestServer::start().await;
+    let hamlet = t.user("hamlet");
+    let mut queue = hamlet.register().modern().events(&["user_settings"]).await;
+    for _ in 0..2 {
+        let both: Params<'_> = &[("twenty_four_hour_time", &true), ("starred_message_counts", &true)];
+        hamlet.patch("/settings", both).ok().await;
+        let mut told: Vec<(Value, Value)> = Vec::new();
+        for _ in 0..2 {
+            let event = queue.next().await;
+            told.push((event["property"].clone(), event["value"].clone()));
+        }
+        told.sort_by_key(|(name, _)| name.to_string());
+        let setting = |name| (json!(name), json!(true));
+        assert_eq!(told, [setting("starred_message_counts"), setting("twenty_four_hour_time")]);
+    }
 }

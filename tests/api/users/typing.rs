@@ -5,7 +5,7 @@ use crate::support::{Params, TestServer};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn to_people() {
+async fn typing_to_users() {
     let t = TestServer::start().await;
     let [iago, hamlet, cordelia] = t.users(["iago", "hamlet", "cordelia"]);
     let mut queue = hamlet.register().modern().events(&["typing"]).await;
@@ -16,7 +16,8 @@ async fn to_people() {
         let body = iago.post("/typing", &[("op", &op), ("to", &to)]).ok().await;
         assert_eq!(fields(&body), [] as [&str; 0]);
         let event = queue.next().await;
-        let user = |person: &crate::support::Person| json!({"user_id": person.id, "email": person.api_email});
+        let user =
+            |person: &crate::support::TestUser| json!({"user_id": person.id, "email": person.api_email});
         let mut recipients = vec![user(&iago), user(&hamlet)];
         recipients.sort_by_key(|user| user["user_id"].as_u64());
         let mut seen = event["recipients"].as_array().unwrap().clone();
@@ -33,7 +34,7 @@ async fn to_people() {
 }
 
 #[tokio::test]
-async fn to_a_topic_for_those_who_said_so() {
+async fn typing_to_topic_for_capable_clients() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let channel = iago.create_channel("Verona").with(&hamlet).await;
@@ -54,7 +55,7 @@ async fn to_a_topic_for_those_who_said_so() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn typing_errors() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let secret = iago.create_channel("secret").private().await;
@@ -78,7 +79,7 @@ async fn refusals() {
 }
 
 #[tokio::test]
-async fn guests_learn_nobodys_address_by_it() {
+async fn typing_hides_email_from_guests() {
     let t = TestServer::start().await;
     let [desdemona, othello, polonius] = t.users(["desdemona", "othello", "polonius"]);
     let members = t.realm().directory().group_by_name("role:members").expect("a group").id.0;
@@ -87,7 +88,7 @@ async fn guests_learn_nobodys_address_by_it() {
     let type_to = || polonius.post("/typing", &[("op", &"start"), ("to", &json!([othello.id]))]);
     type_to().bad(&format!("Invalid user ID {}", othello.id)).await;
     assert_eq!(own.now().await, [] as [Value; 0]);
-    // Nor where others of a channel hear of it.
+    // Nor in events to other subscribers of a channel.
     let channel = desdemona.create_channel("Verona").with(&polonius).await;
     let params: Params<'_> =
         &[("type", &"channel"), ("op", &"start"), ("stream_id", &channel.id), ("topic", &"t")];

@@ -1,20 +1,20 @@
 //! `PATCH /users/{id}` and `PATCH /users/{email}`.
 
 use crate::api::groups::{group_id, read};
-use crate::support::{Params, Person, TestServer};
+use crate::support::{Params, TestServer, TestUser};
 use serde_json::{Value, json};
 
-async fn change(who: &Person, whom: &Person, params: Params<'_>) {
+async fn change(who: &TestUser, whom: &TestUser, params: Params<'_>) {
     who.patch(&format!("/users/{}", whom.id), params).ok().await;
 }
 
-async fn shown(who: &Person, whom: &Person) -> Value {
+async fn shown(who: &TestUser, whom: &TestUser) -> Value {
     let params: Params<'_> = &[("include_custom_profile_fields", &true)];
     who.get(&format!("/users/{}", whom.id), params).ok().await["user"].clone()
 }
 
 #[tokio::test]
-async fn name_role_and_profile_at_once() {
+async fn update_user_name_role_and_profile() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let field =
@@ -25,19 +25,19 @@ async fn name_role_and_profile_at_once() {
     assert_eq!((&user["full_name"], &user["role"]), (&json!("Hamlet"), &json!(300)));
     let town = json!("Elsinore");
     assert_eq!(user["profile_data"][field.to_string()]["value"], town);
-    // By address; null takes a value away, and what is as it was changes nothing.
+    // By email address; null clears a value, and current values are no change.
     let data = json!([{"id": field, "value": null}]);
-    let params: Params<'_> = &[("role", &300), ("profile_data", &data), ("full_name", &"  ")];
+    let params: Params<'_> = &[("role", &300), ("profile_data", &data)];
     iago.patch("/users/hamlet@zulip.com", params).ok().await;
     let user = shown(&iago, &hamlet).await;
     assert_eq!((&user["full_name"], &user["profile_data"]), (&json!("Hamlet"), &json!({})));
-    // Nothing at all is fine, too.
+    // A request without parameters is no error.
     let body = iago.patch(&format!("/users/{}", hamlet.id), &[]).ok().await;
     assert_eq!(body, json!({"result": "success", "msg": ""}));
 }
 
 #[tokio::test]
-async fn a_role_is_membership_in_system_groups() {
+async fn update_user_role_changes_system_groups() {
     let t = TestServer::start().await;
     let [desdemona, hamlet] = t.users(["desdemona", "hamlet"]);
     let names = [
@@ -69,11 +69,11 @@ async fn a_role_is_membership_in_system_groups() {
 }
 
 #[tokio::test]
-async fn a_guest_gets_in_and_out_of_sight() {
+async fn update_user_guest_role_changes_visibility() {
     let t = TestServer::start().await;
     let [desdemona, iago, polonius] = t.users(["desdemona", "iago", "polonius"]);
     iago.create_channel("Verona").await;
-    let names = async |person: &Person| {
+    let names = async |person: &TestUser| {
         let body = person.get("/streams", &[]).ok().await;
         body["streams"].as_array().unwrap().len()
     };
@@ -85,15 +85,16 @@ async fn a_guest_gets_in_and_out_of_sight() {
 }
 
 #[tokio::test]
-async fn refusals() {
+async fn update_user_errors() {
     let t = TestServer::start().await;
     let [desdemona, iago, hamlet, cordelia] = t.users(["desdemona", "iago", "hamlet", "cordelia"]);
-    let path = |person: &Person| format!("/users/{}", person.id);
+    let path = |person: &TestUser| format!("/users/{}", person.id);
     for who in [&hamlet, &cordelia] {
-        who.patch(&path(&cordelia), &[("full_name", &"Nobody")]).bad("Insufficient permission").await;
+        who.patch(&path(&cordelia), &[("full_name", &"Another Name")]).bad("Insufficient permission").await;
     }
     let cases: &[(Params<'_>, &str)] = &[
         (&[("full_name", &"x")], "Name too short!"),
+        (&[("full_name", &" ")], "Name too short!"),
         (&[("full_name", &"x".repeat(101))], "Name too long!"),
         (&[("full_name", &"a*b")], "Invalid characters in name!"),
         (&[("full_name", &"Ada|12")], "Invalid format!"),
@@ -114,11 +115,11 @@ async fn refusals() {
     iago.patch(&path(&desdemona), &[("role", &400)]).refused(400, owner).await;
     let only = "The owner permission cannot be removed from the only organization owner.";
     desdemona.patch(&path(&desdemona), &[("role", &200)]).bad(only).await;
-    // All or nothing.
-    let half: Params<'_> = &[("full_name", &"Somebody Else"), ("new_email", &"new@zulip.com")];
+    // With one invalid parameter nothing is changed.
+    let half: Params<'_> = &[("full_name", &"Another Name"), ("new_email", &"new@zulip.com")];
     iago.patch(&path(&hamlet), half).bad("User not authorized to change user emails").await;
     assert_eq!(shown(&iago, &hamlet).await["full_name"], "King Hamlet");
-    // A second owner may take it from the first.
+    // A second owner may demote the first.
     change(&desdemona, &hamlet, &[("role", &100)]).await;
     change(&hamlet, &desdemona, &[("role", &400)]).await;
     let gate = json!({"msg": "Must be an organization administrator", "code": "UNAUTHORIZED_PRINCIPAL"});
@@ -126,7 +127,7 @@ async fn refusals() {
 }
 
 #[tokio::test]
-async fn people_change_their_own_bots() {
+async fn update_own_bot_as_user() {
     let t = TestServer::start().await;
     let [aaron, hamlet, bot] = t.users(["AARON", "hamlet", "default-bot"]);
     change(&aaron, &bot, &[("full_name", &"Butler")]).await;
@@ -138,9 +139,9 @@ async fn people_change_their_own_bots() {
 }
 
 #[tokio::test]
-async fn another_address_is_the_one_to_log_in_with() {
-    // Only there is somebody who may give others another address.
-    let t = TestServer::plan().development().start().await;
+async fn update_user_email_changes_login() {
+    // Only a development server has a user who may change the addresses of others.
+    let t = TestServer::builder().development().start().await;
     let [desdemona, hamlet] = t.users(["desdemona", "hamlet"]);
     let path = format!("/users/{}", hamlet.id);
     for (address, msg) in [
@@ -155,5 +156,5 @@ async fn another_address_is_the_one_to_log_in_with() {
     assert_eq!((prince.id, &prince.key), (hamlet.id, &hamlet.key));
     prince.get("/users/me", &[]).ok().await;
     let login: Params<'_> = &[("username", &"prince@zulip.com"), ("password", &"hamlet@zulip.com")];
-    t.stranger().post("/fetch_api_key", login).ok().await;
+    t.anonymous().post("/fetch_api_key", login).ok().await;
 }

@@ -1,4 +1,4 @@
-//! Logging in, accounts, and what the server shows to everybody.
+//! Logins, accounts, and public information of the server.
 
 use super::Place::{Nowhere, Private, Public, PublicIn};
 use super::{Row, open, row};

@@ -1,4 +1,4 @@
-//! Bots. `{bot}` is one of ZOE's, who is no caller.
+//! Bots. `{bot}` is owned by ZOE, who is not a caller.
 
 use super::Place::Nowhere;
 use super::{Row, row};
@@ -13,9 +13,9 @@ pub fn rows() -> Vec<Row> {
         row("POST /api/v1/bots", Nowhere, "full_name=In{number} short_name=in{number} bot_type=2",
                                                                                   "guest ok     ok     ok     ok     ok     human  ok"),
         row("PATCH /api/v1/bots/{bot_id:int}", Nowhere, "full_name=Other{number}", "guest perm   perm   perm   ok     ok     human  perm"),
-        row("PATCH /api/v1/bots/{bot_id:int}", Nowhere, "role=100",               "guest perm   perm   perm   owner  ok     human  perm"),
-        row("GET /api/v1/bots/{bot_id:int}/api_key", Nowhere, "",                 "guest perm   perm   perm   ok     ok     human  perm"),
-        row("POST /api/v1/bots/{bot_id:int}/api_key/regenerate", Nowhere, "",     "guest perm   perm   perm   ok     ok     human  perm"),
+        row("PATCH /api/v1/bots/{bot_id:int}", Nowhere, "role=100",               "guest perm   perm   perm   owner  above  human  perm"),
+        row("GET /api/v1/bots/{bot_id:int}/api_key", Nowhere, "",                 "guest perm   perm   perm   secret secret human  perm"),
+        row("POST /api/v1/bots/{bot_id:int}/api_key/regenerate", Nowhere, "",     "guest perm   perm   perm   secret secret human  perm"),
         row("DELETE /api/v1/bots/{bot_id:int}", Nowhere, "",                      "guest perm   perm   perm   ok     ok     human  perm"),
     ]
 }

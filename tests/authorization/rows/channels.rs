@@ -1,4 +1,4 @@
-//! Channels: looking at them, making them, changing them.
+//! Channels: list, create, update.
 
 use super::Place::{Archived, Nowhere, Private, PrivateIn, Public, PublicIn};
 use super::{Row, row};
@@ -9,8 +9,8 @@ pub fn rows() -> Vec<Row> {
         //                                                                       guest member full   moder  admin  owner  bot    warden
         row("GET /api/v1/streams", Nowhere, "include_all=true",                  "ok"),
         row("GET /api/v1/get_stream_id", Public,    "stream={name}",             "named ok     ok     ok     ok     ok     ok     ok"),
-        // That it is there is known to those who administer it.
-        row("GET /api/v1/get_stream_id", Private,   "stream={name}",             "named named  named  named  ok     ok     named  ok"),
+        // Its administrators know that the channel exists.
+        row("GET /api/v1/get_stream_id", Private,   "stream={name}",             "named"),
         row("GET /api/v1/get_stream_id", PrivateIn, "stream={name}",             "ok"),
         row("GET /api/v1/streams/{stream_id:int}", Public,    "",                "id    ok     ok     ok     ok     ok     ok     ok"),
         row("GET /api/v1/streams/{stream_id:int}", Private,   "",                "id    id     id     id     ok     ok     id     ok"),
@@ -38,7 +38,7 @@ pub fn rows() -> Vec<Row> {
         row("PATCH /api/v1/streams/{stream_id:int}", PrivateIn, "description=x", "manage manage manage manage ok     ok     manage ok"),
         row("PATCH /api/v1/streams/{stream_id:int}", Archived, "is_archived=false",
                                                                                  "id    manage manage manage ok     ok     manage ok"),
-        // Whoever changes who can read it can read it.
+        // Users who can change the privacy of a channel can read it.
         row("PATCH /api/v1/streams/{stream_id:int}", Private, "is_private=false",
                                                                                  "id    id     id     id     content content id     content"),
         row("PATCH /api/v1/streams/{stream_id:int}", PrivateIn, "is_private=false",
@@ -55,10 +55,11 @@ pub fn rows() -> Vec<Row> {
         row("DELETE /api/v1/streams/{stream_id:int}", Private, "",               "id    id     id     id     ok     ok     id     ok"),
         row("DELETE /api/v1/streams/{stream_id:int}", Archived, "",              "id    manage manage manage gone   gone   manage gone"),
         row("POST /api/v1/default_streams", Public, "stream_id={channel}",       "admin admin  admin  admin  ok     ok     admin  admin"),
+        row("POST /api/v1/default_streams", Private, "stream_id={channel}",      "admin admin  admin  admin  id     id     admin  admin"),
         row("DELETE /api/v1/default_streams", Public, "stream_id={channel}",     "admin admin  admin  admin  ok     ok     admin  admin"),
 
         row("GET /api/v1/channel_folders", Nowhere, "",                          "ok"),
-        // There are none at first; those that the next row makes have the ids 1 and 2.
+        // There are none at first; the next row creates those with the ids 1 and 2.
         row("PATCH /api/v1/channel_folders", Nowhere, "order=[]",                "admin admin  admin  admin  ok     ok     admin  admin"),
         row("POST /api/v1/channel_folders/create", Nowhere, "name=new-{number} description=",
                                                                                  "admin admin  admin  admin  ok     ok     admin  admin"),

@@ -1,4 +1,4 @@
-//! Event queues.
+//! Event queues: register, poll and delete.
 
 use super::Place::Nowhere;
 use super::{Row, row};

@@ -1,6 +1,6 @@
-//! User groups, and settings of the organization and of oneself.
+//! User groups, realm settings and user settings.
 //!
-//! `{group}` is managed by a member who does not call and by the channel administrator; all members may join it.
+//! `{group}` is managed by a member who is not a caller, and by the channel administrator; all members may join it.
 
 use super::Place::Nowhere;
 use super::{Row, row};

@@ -1,5 +1,5 @@
-//! Inviting others. The stage sends no mail, which those are told who might send some; whose invitations somebody may take
-//! back is tried in `api::invites::revoke`.
+//! Invitations. The test server sends no email, so callers who may invite get an error that says so; revoking the
+//! invitations of others is tested in `api::invites::revoke`.
 
 use super::Place::Nowhere;
 use super::{Row, open, row};

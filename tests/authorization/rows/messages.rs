@@ -1,4 +1,4 @@
-//! Messages: sending, reading, flags.
+//! Messages: send, fetch and flags.
 
 use super::Place::{Archived, FullOnlyIn, Nowhere, Private, PrivateIn, ProtectedIn, Public, PublicIn};
 use super::{Row, row};
@@ -10,12 +10,13 @@ pub fn rows() -> Vec<Row> {
         //                                                                       guest member full   moder  admin  owner  bot    warden
         row("POST /api/v1/messages", Nowhere,   "type=direct to=[{user}] content=x",                 "ok"),
         row("POST /api/v1/messages", Public,    "type=stream to={channel} topic=t content=x",
-                                                                                "send  ok     ok     ok     ok     ok     ok     ok"),
+                                                                                "none_id ok   ok     ok     ok     ok     ok     ok"),
         row("POST /api/v1/messages", PublicIn,  "type=stream to={channel} topic=t content=x",        "ok"),
-        // To be an administrator opens no private channel, neither one's own organization's nor the channel's.
-        row("POST /api/v1/messages", Private,   "type=stream to={channel} topic=t content=x",        "send"),
+        // Neither an organization administrator nor a channel administrator can read a private channel by that role.
+        row("POST /api/v1/messages", Private,   "type=stream to={channel} topic=t content=x",
+                                                                                "none_id none_id none_id none_id send send none_id send"),
         row("POST /api/v1/messages", PrivateIn, "type=stream to={channel} topic=t content=x",        "ok"),
-        // A bot may what its owner may; this one's is a new member, too.
+        // A bot has the permissions of its owner, who is a new member here, too.
         row("POST /api/v1/messages", FullOnlyIn, "type=stream to={channel} topic=t content=x",
                                                                                 "post  post   ok     ok     ok     ok     post   post"),
         row("POST /api/v1/messages/render", Nowhere, "content=x",                                    "ok"),
@@ -76,7 +77,7 @@ pub fn rows() -> Vec<Row> {
         row("POST /api/v1/mark_all_as_read",    Nowhere, "",                                         "ok"),
         row("POST /api/v1/mark_stream_as_read", PublicIn, "stream_id={channel}",                     "ok"),
         row("POST /api/v1/mark_stream_as_read", Private,  "stream_id={channel}",                     "id"),
-        // A topic of which one has no message is none.
+        // A topic without any accessible message is unknown.
         row("POST /api/v1/mark_topic_as_read",  PublicIn, "stream_id={channel} topic_name=t",        "topic"),
         row("POST /api/v1/mark_topic_as_read",  PublicIn, "stream_id={channel} topic_name=t @with={later}", "ok"),
         row("POST /api/v1/mark_topic_as_read",  Private,  "stream_id={channel} topic_name=t",        "id"),

@@ -1,8 +1,8 @@
-//! The table's shape, and its families.
+//! The format of the table, and its families.
 //!
-//! A row is a route, the place it is about, parameters, and one word (see `outcome`) for each caller with an account
-//! here, in the order guest, member, full member, moderator, administrator, owner, bot, channel administrator; a
-//! single word is for all of them. The callers without such an account are the same on every route that is not open.
+//! A row is a route, the conversation it is about, parameters, and an expected outcome (see `outcome`) for each caller
+//! with an account, in the order guest, member, full member, moderator, administrator, owner, bot, channel
+//! administrator; a single outcome is for all of them. The outcomes of other callers are the same for all routes.
 
 pub mod account;
 pub mod accounts;
@@ -21,7 +21,7 @@ use super::stage::CALLERS;
 use crate::support::channel::ChannelBuilder;
 use reqwest::Method;
 
-/// What a call is about. `In` means that the caller is subscribed, and was not when `{message}` was sent.
+/// The conversation of a call. `In` means that the caller is subscribed, since after `{message}` was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     Nowhere,
@@ -30,7 +30,7 @@ pub enum Place {
     Private,
     PrivateIn,
     ProtectedIn,
-    /// Public, nobody may post but full members.
+    /// A public channel in which only full members may post.
     FullOnlyIn,
     Archived,
 }
@@ -40,7 +40,7 @@ impl Place {
         matches!(self, Self::PublicIn | Self::PrivateIn | Self::ProtectedIn | Self::FullOnlyIn)
     }
 
-    /// `full` is the group of full members.
+    /// `full` is the id of the group of full members.
     pub fn configure(self, create: ChannelBuilder, full: u32) -> ChannelBuilder {
         match self {
             Self::Private | Self::PrivateIn => create.shared_history(),
@@ -51,13 +51,13 @@ impl Place {
     }
 }
 
-/// One row.
+/// A row of the table.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// As in the table of routes.
+    /// Method and path, as in the table of routes.
     pub route: &'static str,
     pub place: Place,
-    /// Parameters, `name=value` with placeholders, no spaces within a value.
+    /// Parameters as `name=value`, separated by spaces, with placeholders.
     given: &'static str,
     outcomes: &'static str,
     is_open: bool,
@@ -67,12 +67,12 @@ pub const fn row(route: &'static str, place: Place, given: &'static str, outcome
     Row { route, place, given, outcomes, is_open: false }
 }
 
-/// A route that asks for no account, and has the same answer for everybody.
+/// A row of a route that needs no account, with the same outcome for everybody.
 pub const fn open(route: &'static str, given: &'static str, outcome: &'static str) -> Row {
     Row { route, place: Place::Nowhere, given, outcomes: outcome, is_open: true }
 }
 
-/// Every row.
+/// All rows of all families.
 pub fn all() -> Vec<Row> {
     [
         account::rows(),
@@ -92,12 +92,12 @@ pub fn all() -> Vec<Row> {
 }
 
 impl Row {
-    /// Each caller with the word in its cell.
+    /// Each caller with the outcome in its cell.
     pub fn cells(&self) -> Vec<(&'static str, &'static str)> {
         let words: Vec<&str> = self.outcomes.split_whitespace().collect();
         let only = (words.len() == 1).then(|| words[0]);
         assert!(only.is_some() || words.len() == CALLERS.len(), "{} has {} cells", self.route, words.len());
-        let outside = [("nobody", "login"), ("wrong key", "key"), ("other organization", "elsewhere")];
+        let outside = [("anonymous", "login"), ("wrong key", "key"), ("other organization", "elsewhere")];
         let mut cells: Vec<_> = outside
             .into_iter()
             .map(|(name, word)| (name, if self.is_open { words[0] } else { word }))
@@ -108,17 +108,17 @@ impl Row {
         cells
     }
 
-    /// What tells it from other rows of the same route.
+    /// Distinguishes the row from others of the same route in reports.
     pub fn case(&self) -> String {
         format!("[{:?} {}]", self.place, self.given)
     }
 
-    /// Everything that may hold placeholders.
+    /// All texts that may contain placeholders.
     pub fn texts(&self) -> String {
         format!("{} {}", self.request().1, self.given)
     }
 
-    /// Method and path; ids in the path are those of the place.
+    /// Method and path; ids in the path are those of the conversation.
     pub fn request(&self) -> (Method, String) {
         let (method, path) = self.route.split_once(' ').expect("a method and a path");
         let names = [
@@ -137,9 +137,9 @@ impl Row {
             ("{filter_id:int}", "99999"),
             ("{playground_id:int}", "99999"),
         ];
-        // A row may be about somebody else: `@user={fresh}` names them.
+        // `@user={fresh}` makes the row about another user.
         let other = self.given.split_whitespace().find_map(|pair| pair.strip_prefix("@user="));
-        // A row may be about another message: `id={own}` names it.
+        // `id={own}` makes the row about another message.
         let own_id = self.given.split_whitespace().find_map(|pair| pair.strip_prefix("@id="));
         let path = names.iter().fold(path.to_owned(), |path, (from, to)| {
             let to = match *from {

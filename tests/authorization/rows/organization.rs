@@ -1,4 +1,4 @@
-//! What administrators list for the organization, and its end.
+//! Lists of the organization that administrators edit, and its deactivation.
 
 use super::Place::Nowhere;
 use super::{Row, row};
@@ -28,7 +28,7 @@ pub fn rows() -> Vec<Row> {
         row("POST /api/v1/realm/test_welcome_bot_custom_message", Nowhere, "welcome_message_custom_text=hello",
                                                                                  "admin admin  admin  admin  ok     ok     admin  admin"),
 
-        // Closing it would end the stage: here even an owner asks for what is not to be had.
+        // A deactivated organization would break the following rows, so the parameters of this call are invalid.
         row("POST /api/v1/realm/deactivate", Nowhere, "deletion_delay_days=30",  "owner owner  owner  owner  owner  kept   owner  owner"),
     ]
 }

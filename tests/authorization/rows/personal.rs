@@ -1,7 +1,7 @@
-//! What people say about themselves and keep for themselves, and custom profile fields.
+//! Profiles and personal lists of users, and custom profile fields.
 //!
-//! Later rows find what earlier ones left: whoever muted somebody can unmute them, and a view that was configured can
-//! be changed and taken away.
+//! Later rows depend on earlier ones: a user who was muted can be unmuted, and a configured navigation view can be
+//! updated and removed.
 
 use super::Place::Nowhere;
 use super::{Row, row};
@@ -12,7 +12,7 @@ pub fn rows() -> Vec<Row> {
         //                                                                       guest member full   moder  admin  owner  bot    warden
         row("POST /api/v1/users/me/status", Nowhere, "status_text=here",         "ok    ok     ok     ok     ok     ok     human  ok"),
         row("GET /api/v1/users/{user_id:int}/status", Nowhere, "",               "ok"),
-        row("POST /api/v1/users/{user_id:int}/status", Nowhere, "status_text=x", "admin admin  admin  admin  ok     ok     admin  admin"),
+        row("POST /api/v1/users/{user_id:int}/status", Nowhere, "status_text=x", "perm  perm   perm   perm   ok     ok     perm   perm"),
 
         row("POST /api/v1/users/me/muted_users/{user_id:int}", Nowhere, "",      "ok"),
         row("DELETE /api/v1/users/me/muted_users/{user_id:int}", Nowhere, "",    "ok"),

@@ -1,5 +1,5 @@
-//! Pictures of people and of the organization, its own emoji. Without a file an upload is refused, but only to those who
-//! may upload at all.
+//! Avatars, the organization's icon and logos, and custom emoji. Uploads have no file here, which is an
+//! error only for callers who may upload.
 
 use super::Place::Nowhere;
 use super::{Row, open, row};

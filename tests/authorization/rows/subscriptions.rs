@@ -1,4 +1,4 @@
-//! Subscribing and unsubscribing oneself and others, and what belongs to a subscription.
+//! Subscribing and unsubscribing oneself and others, and properties of subscriptions.
 
 use super::Place::{Archived, Nowhere, Private, PrivateIn, Public, PublicIn};
 use super::{Row, row};
@@ -24,11 +24,11 @@ pub fn rows() -> Vec<Row> {
 
         row("DELETE /api/v1/users/me/subscriptions", PublicIn, "subscriptions=[\"{name}\"]", "ok"),
         row("DELETE /api/v1/users/me/subscriptions", Public,   "subscriptions=[\"{name}\"] principals=[{user}]",
-                                                                                 "perm  perm   perm   perm   ok     ok     perm   ok"),
+                                                                                 "unnamed perm perm   perm   ok     ok     perm   ok"),
         row("DELETE /api/v1/users/me/subscriptions", PrivateIn, "subscriptions=[\"{name}\"] principals=[{user}]",
                                                                                  "perm  perm   perm   perm   ok     ok     perm   ok"),
         row("DELETE /api/v1/users/me/subscriptions", Private,  "subscriptions=[\"{name}\"] principals=[{user}]",
-                                                                                 "perm  perm   perm   perm   ok     ok     perm   ok"),
+                                                                                 "unnamed unnamed unnamed unnamed ok ok  unnamed ok"),
 
         row("POST /api/v1/users/me/subscriptions/properties", PublicIn, "subscription_data=[{\"stream_id\":{channel},\"property\":\"is_muted\",\"value\":true}]", "ok"),
         row("POST /api/v1/users/me/subscriptions/properties", Public, "subscription_data=[{\"stream_id\":{channel},\"property\":\"is_muted\",\"value\":true}]",
@@ -39,13 +39,15 @@ pub fn rows() -> Vec<Row> {
         row("PATCH /api/v1/users/me/subscriptions/muted_topics", Public,  "stream_id={channel} topic=t op=add",
                                                                                  "id    ok     ok     ok     ok     ok     ok     ok"),
         row("PATCH /api/v1/users/me/subscriptions/muted_topics", Private, "stream={name} topic=t op=add", "named"),
-        row("PATCH /api/v1/users/me/subscriptions/muted_topics", Private, "stream={name} topic=t op=remove", "ok"),
+        row("PATCH /api/v1/users/me/subscriptions/muted_topics", Private, "stream={name} topic=t op=remove",
+                                                                                 "unmuted unmuted unmuted unmuted ok ok  unmuted ok"),
         row("POST /api/v1/user_topics", Public,  "stream_id={channel} topic=t visibility_policy=3",
                                                                                  "id    ok     ok     ok     ok     ok     ok     ok"),
         row("POST /api/v1/user_topics", PrivateIn, "stream_id={channel} topic=t visibility_policy=2", "ok"),
         row("POST /api/v1/user_topics", Private, "stream_id={channel} topic=t visibility_policy=1", "id"),
         row("POST /api/v1/user_topics", Archived, "stream_id={channel} topic=t visibility_policy=1", "id"),
-        row("POST /api/v1/user_topics", Private, "stream_id={channel} topic=t visibility_policy=0", "ok"),
+        row("POST /api/v1/user_topics", Private, "stream_id={channel} topic=t visibility_policy=0",
+                                                                                 "id    id     id     id     ok     ok     id     ok"),
 
         row("GET /api/v1/users/me/alert_words",    Nowhere, "",                        "ok"),
         row("POST /api/v1/users/me/alert_words",   Nowhere, "alert_words=[\"word\"]", "ok"),

@@ -1,4 +1,4 @@
-//! Bots that a client's owner looks after.
+//! Events about the bots that a client's user manages.
 
 use super::State;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What edits, moves and deletions change.
+//! Events of edits, moves and deletions.
 
 use super::State;
 use super::messages::words;
@@ -15,7 +15,7 @@ impl State {
         assert!(ids.is_sorted() && ids.contains(&target), "{event}");
         assert_eq!(event["rendering_only"], json!(false), "{event}");
         let flags = words(&event["flags"]);
-        // After a restart these are the flags of now, and what made them so follows.
+        // After a restart these are the current flags, and the events that changed them follow.
         if flags.contains(&"read") {
             self.read(&[target]);
         }
@@ -32,14 +32,14 @@ impl State {
         self.count_unread();
     }
 
-    /// Whoever is not in a channel has no unread messages there.
+    /// Messages in channels that the user is not subscribed to are never unread.
     pub(super) fn is_in(&self, id: &Value) -> bool {
         self.view("subscriptions")
             .iter()
             .any(|channel| channel["stream_id"] == *id && channel["is_archived"] == false)
     }
 
-    /// Unread messages go along, as far as the reader still has them.
+    /// Unread messages move along if the reader still has access.
     fn unread_moves(&mut self, event: &Value, ids: &[u64]) {
         assert!(event["propagate_mode"].is_string(), "{event}");
         let unread = self.unread_ids();
@@ -50,7 +50,7 @@ impl State {
         let topic = event.get("subject").unwrap_or(&event["orig_subject"]).as_str().expect("a topic");
         self.read(&moved);
         if !self.is_in(&json!(new)) {
-            // What one has of messages stays behind in the channel that they left.
+            // Messages moved to an inaccessible channel are no longer unread.
             self.list("starred_messages").retain(|id| !ids.contains(&id.as_u64().expect("an id")));
             self.unknowable.insert("max_message_id");
             return;
@@ -74,7 +74,7 @@ impl State {
         }
         self.read(&ids);
         self.list("starred_messages").retain(|id| !ids.contains(&id.as_u64().expect("an id")));
-        // Which message is the newest now is not told.
+        // No event announces which message is the newest now.
         self.unknowable.extend(["max_message_id", "recent_private_conversations"]);
         self.count_unread();
     }

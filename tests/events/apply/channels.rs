@@ -1,9 +1,9 @@
-//! What channels and subscriptions change.
+//! Events of channels and subscriptions.
 
 use super::{CHANNEL_LISTS, State};
 use serde_json::{Value, json};
 
-/// What a subscription has besides its channel.
+/// The keys of a subscription that a channel does not have.
 const PERSONAL: [&str; 9] = [
     "color",
     "is_muted",
@@ -23,7 +23,7 @@ impl State {
             assert!(!known, "created twice: {event}");
             self.list("streams").push(channel.clone());
             let mut channel = channel.clone();
-            // Whoever is in it at once is told so next.
+            // Subscribers get a subscription event next.
             channel["subscribers"] = json!([]);
             self.list("never_subscribed").push(channel);
         }
@@ -44,7 +44,7 @@ impl State {
         self.forget_unread_of(&ids);
     }
 
-    /// Nothing is unread in channels that are gone or archived.
+    /// Deleted and archived channels have no unread messages.
     fn forget_unread_of(&mut self, channels: &[Value]) {
         let topics = self.json["unread_msgs"]["streams"].as_array().expect("a list").iter();
         let gone = topics.filter(|topic| channels.contains(&topic["stream_id"]));
@@ -72,7 +72,7 @@ impl State {
         }
     }
 
-    /// Whether the client declared nothing: then settings stand at the top.
+    /// Whether the client declared no capabilities: then settings are top-level keys.
     fn is_plain(&self) -> bool {
         self.json.get("enter_sends").is_some()
     }
@@ -89,7 +89,7 @@ impl State {
         for subscription in event["subscriptions"].as_array().expect("subscriptions") {
             let id = &subscription["stream_id"];
             assert!(self.find("subscriptions", id).is_none(), "subscribed twice: {event}");
-            assert!(self.find("streams", id).is_some(), "subscribed to a channel nobody told of: {event}");
+            assert!(self.find("streams", id).is_some(), "subscribed to an unannounced channel: {event}");
             for key in ["unsubscribed", "never_subscribed"] {
                 self.list(key).retain(|channel| channel["stream_id"] != *id);
             }
@@ -138,7 +138,7 @@ impl State {
     }
 }
 
-/// Whether an object has what only subscriptions have.
+/// Whether an object has the keys of a subscription.
 pub fn is_personal(channel: &Value) -> bool {
     PERSONAL.iter().all(|key| channel.get(key).is_some())
 }

@@ -1,4 +1,4 @@
-//! What user groups change.
+//! Events of user groups.
 
 use super::State;
 use serde_json::{Value, json};

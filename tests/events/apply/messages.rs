@@ -1,4 +1,4 @@
-//! What messages and flags change.
+//! Events of messages and flags.
 
 use super::{CHANNEL_LISTS, State};
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ impl State {
         conversations.insert(0, json!({"max_message_id": id, "user_ids": others}));
     }
 
-    /// The first message of a channel is not announced: whoever gets it knows.
+    /// No event announces the first message of a channel: clients that receive the message know it.
     fn first_message(&mut self, message: &Value, id: u64) {
         for key in CHANNEL_LISTS {
             let stream_id = &message["stream_id"];

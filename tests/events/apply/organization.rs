@@ -1,9 +1,9 @@
-//! What the organization's settings and folders of channels change.
+//! Events of realm settings and channel folders.
 
 use super::State;
 use serde_json::{Value, json};
 
-/// What a client works out from who may do what.
+/// Permissions that clients derive from group settings.
 pub(super) const DERIVED: [&str; 5] = [
     "can_create_private_streams",
     "can_create_public_streams",

@@ -1,29 +1,29 @@
-//! What people change, and their settings.
+//! Events of users and their settings.
 
 use super::State;
 use serde_json::{Value, json};
 
-/// Those with active accounts, and all others.
+/// The lists of active users, and of all others.
 pub(super) const PEOPLE_LISTS: [&str; 2] = ["realm_users", "realm_non_active_users"];
 
-/// The name of those of whom a client knows only that they are there.
+/// The displayed name of unknown users.
 pub(super) const UNKNOWN_NAME: &str = "Unknown user";
 
 impl State {
     pub(super) fn person_appears(&mut self, event: &Value) {
         let mut person = event["person"].clone();
-        // Somebody without a face gets one.
+        // A user without an avatar gets a default one.
         let id = person["user_id"].clone();
         self.list("realm_users").retain(|known| known["user_id"] != id || known["full_name"] != UNKNOWN_NAME);
         let known = PEOPLE_LISTS.iter().flat_map(|key| self.view(key)).any(|known| known["user_id"] == id);
         assert!(!known, "added twice: {event}");
-        // Whether somebody is active is told by the list they are in.
+        // The list that contains a user tells whether the account is active.
         let fields = person.as_object_mut().expect("a person");
         let is_active = fields.remove("is_active").expect("a flag") == json!(true);
         self.list(PEOPLE_LISTS[usize::from(!is_active)]).push(person);
     }
 
-    /// A client that knows only some people forgets them; others keep that there is somebody.
+    /// Clients that support partial lists remove the user; others keep an unknown user.
     pub(super) fn person_vanishes(&mut self, event: &Value) {
         let (id, is_modern) = (event["person"]["user_id"].clone(), self.is_modern);
         let mut found = 0;
@@ -46,16 +46,22 @@ impl State {
         let person = self.list(from).remove(at.unwrap_or_else(|| panic!("{id} is not in {from}")));
         self.list(to).push(person);
         self.json["presences"].as_object_mut().expect("presences").remove(&id.to_string());
+        // Deactivated users are members of no group; on reactivation, events announce their groups.
+        if !is_active && self.json["realm_user_groups"].is_array() {
+            for group in self.list("realm_user_groups") {
+                group["members"].as_array_mut().expect("members").retain(|member| member != id);
+            }
+        }
     }
 
-    /// What one's own role says at the top.
+    /// Top-level keys derived from one's own role.
     fn own_role(&mut self, role: &Value) {
         let role = role.as_u64().expect("a role");
         self.json["is_owner"] = json!(role == 100);
         self.json["is_admin"] = json!(role <= 200);
         self.json["is_moderator"] = json!(role <= 300);
         self.json["is_guest"] = json!(role == 600);
-        // What one may do, a client works out or asks.
+        // Clients derive permissions from groups, or ask.
         self.unknowable.extend(super::organization::DERIVED);
     }
 
@@ -71,10 +77,8 @@ impl State {
                     "new_email" => person["email"] = value.clone(),
                     "role" => set_role(person, value),
                     "custom_profile_field" => super::personal::set_value(person, value),
-                    // What the address stands for is computed from it, by those who see it.
-                    "avatar_url"
-                        if change["avatar_source"] == "G" && person["delivery_email"].is_string() =>
-                    {
+                    // The default avatar is computed from the email address by clients that see it.
+                    "avatar_url" if value.as_str().is_some_and(|url| url.contains("gravatar.com")) => {
                         person[name] = Value::Null;
                     }
                     "avatar_source" | "avatar_url_medium" => {}
@@ -97,14 +101,14 @@ impl State {
         }
     }
 
-    /// In the object of settings.
+    /// In the `user_settings` object.
     pub(super) fn setting(&mut self, name: &Value, value: &Value) {
         let name = name.as_str().expect("a setting");
         assert!(self.json["user_settings"].get(name).is_some(), "no setting {name}");
         self.json["user_settings"][name] = value.clone();
     }
 
-    /// At the top, where older clients read them.
+    /// As a top-level key for legacy clients.
     pub(super) fn old_setting(&mut self, name: &Value, value: &Value) {
         let name = name.as_str().expect("a setting");
         assert!(self.json.get(name).is_some(), "no setting {name} at the top");
@@ -117,7 +121,7 @@ impl State {
             presences.extend(news.clone());
             return;
         }
-        // The form of old clients, which ask with slim_presence here.
+        // The legacy format, which this client does not use because it registers with `slim_presence`.
         let website = &event["presence"]["website"];
         let (user, at) = (event["user_id"].to_string(), website["timestamp"].clone());
         let known = presences.entry(user).or_insert_with(|| json!({}));

@@ -1,10 +1,10 @@
-//! What people say about themselves, the views of the sidebar, and custom profile fields.
+//! Events of statuses, navigation views and custom profile fields.
 
 use super::State;
 use serde_json::{Value, json};
 
 impl State {
-    /// What is said to be empty is not kept, nor somebody of whom nothing is left.
+    /// Empty values are removed, and so are users without any value.
     pub(super) fn says(&mut self, event: &Value) {
         let statuses = self.json["user_status"].as_object_mut().expect("statuses");
         let id = event["user_id"].to_string();
@@ -54,7 +54,7 @@ impl State {
         views.sort_by_key(|view| view["fragment"].to_string());
     }
 
-    /// What was filled in of fields that are gone is gone as well.
+    /// Deleting a field deletes its values.
     pub(super) fn profile_fields(&mut self, event: &Value) {
         self.json["custom_profile_fields"] = event["fields"].clone();
         let ids: Vec<String> =
@@ -69,7 +69,7 @@ impl State {
     }
 }
 
-/// A value of somebody's profile, or that there is none any more.
+/// Sets or removes a value of a user's profile.
 pub(super) fn set_value(person: &mut Value, value: &Value) {
     let data = person["profile_data"].as_object_mut().expect("values");
     let mut kept = value.clone();

@@ -1,4 +1,4 @@
-//! `unread_msgs`: what is unread, in which conversation, and how much of it counts.
+//! `unread_msgs`: the unread messages by conversation, and their count.
 
 use super::State;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ impl State {
         } else {
             let (channel, topic) = (&message["stream_id"], &message["subject"]);
             self.unread_topic(channel.as_u64().expect("a channel"), topic.as_str().expect("a topic"), id);
-            // The newest message decides how a topic is spelled.
+            // The newest message determines the spelling of a topic.
         }
         if flags.iter().any(|flag| MENTIONS.contains(flag)) {
             add_id(&mut self.json["unread_msgs"]["mentions"], id);
@@ -60,7 +60,7 @@ impl State {
         self.count_unread();
     }
 
-    /// All that is unread.
+    /// The ids of all unread messages.
     pub(super) fn unread_ids(&self) -> Vec<u64> {
         let unread = &self.json["unread_msgs"];
         let conversations =
@@ -96,7 +96,7 @@ impl State {
         self.count_unread();
     }
 
-    /// Direct messages count, and those in channels where neither channel nor topic is muted.
+    /// The number of unread direct messages, and of those in channels where neither channel nor topic is muted.
     pub(super) fn count_unread(&mut self) {
         let mut count = 0;
         for key in ["pms", "huddles", "streams"] {

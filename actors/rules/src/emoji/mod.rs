@@ -15,14 +15,14 @@ const CODE_TO_NAMES_JSON: &str = include_str!("emoji_names.json");
 
 /// Emoticons a user may have translated, with the emoji name each becomes.
 const EMOTICONS: [(&str, &str); 12] = [
-    (":)", "smile"),
-    ("(:", "smile"),
+    (":)", "slight_smile"),
+    ("(:", "slight_smile"),
     (":(", "frown"),
     ("<3", "heart"),
     (":|", "expressionless"),
     (":/", "confused"),
     (";)", "wink"),
-    (":D", "grinning"),
+    (":D", "smile"),
     (":o", "open_mouth"),
     (":O", "open_mouth"),
     (":p", "stuck_out_tongue"),
@@ -90,9 +90,9 @@ pub fn canonical_name(code: &str) -> Option<&'static str> {
     names_of(code)?.first().copied()
 }
 
-/// The emoji name an emoticon such as `:)` is translated to.
-pub fn emoticon_name(emoticon: &str) -> Option<&'static str> {
-    EMOTICONS.iter().find(|(known, _)| *known == emoticon).map(|(_, name)| *name)
+/// The emoticon the text begins with, such as `:)`, and the emoji name it is translated to.
+pub fn leading_emoticon(text: &str) -> Option<(&'static str, &'static str)> {
+    EMOTICONS.iter().copied().find(|(emoticon, _)| text.starts_with(emoticon))
 }
 
 /// The document behind `server_emoji_data_url`: `{"code_to_names": {code: [name, …]}}`, canonical name first.
@@ -110,6 +110,8 @@ mod tests {
         assert_eq!(code_of("+1"), Some("1f44d"));
         assert_eq!(code_of("thumbs_up"), Some("1f44d"));
         assert_eq!(canonical_name("1f44d"), Some("+1"));
+        assert_eq!(code_of("smile"), Some("1f604"));
+        assert_eq!(code_of("slight_smile"), Some("1f642"));
         assert_eq!(code_of("nopenope"), None);
         assert_eq!(names_of("zzzz"), None);
         for Entry { code, names } in &TABLE.by_code {
@@ -124,9 +126,9 @@ mod tests {
     fn every_emoticon_stands_for_a_known_emoji() {
         for (emoticon, name) in EMOTICONS {
             assert!(code_of(name).is_some(), "{name}");
-            assert_eq!(emoticon_name(emoticon), Some(name));
+            assert_eq!(leading_emoticon(&format!("{emoticon}x")), Some((emoticon, name)));
         }
-        assert_eq!(emoticon_name(":x"), None);
+        assert_eq!(leading_emoticon(":x"), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Why an account is not changed, deactivated or taken back into use (companions.md 5).
+//! Why an account cannot be changed, deactivated or reactivated (docs/api/users.md#deactivate-a-user).
 
 /// A refusal. The display text is exactly what a client reads.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -9,9 +9,6 @@ pub enum AccountError {
     /// The account is out of use.
     #[error("User is deactivated")]
     Deactivated,
-    /// There is nothing to take back into use.
-    #[error("User is already active")]
-    AlreadyActive,
     /// Nobody would be left who may do everything.
     #[error("The owner permission cannot be removed from the only organization owner.")]
     OnlyOwnerRole,

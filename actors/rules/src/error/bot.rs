@@ -1,4 +1,4 @@
-//! Why a bot cannot be made or changed like this (companions.md 5).
+//! Why a bot cannot be created or changed (docs/api/bots.md#create-a-bot).
 
 /// A refusal. The display text is exactly what a client reads.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -39,6 +39,15 @@ pub enum BotError {
     /// Not an outgoing webhook: it asks nobody.
     #[error("Only outgoing webhook bots have a payload URL")]
     NoService,
+    /// Somebody else wants the key.
+    #[error("Only the owner of a bot can see or renew its API key. Become its owner first.")]
+    KeyOfOwner,
+    /// Somebody else wants to say where the bot sends what it reads.
+    #[error("Only the owner of a bot can change its payload URL. Become its owner first.")]
+    ServiceOfOwner,
+    /// No bot is more than its owner.
+    #[error("The role of a bot cannot be above that of its owner.")]
+    RoleAboveOwner,
     /// No such role.
     #[error("Invalid role")]
     InvalidRole,

@@ -1,4 +1,4 @@
-//! Why a message is not edited, moved or deleted (endpoints.md 2, 4 and 21).
+//! Why a message cannot be edited, moved or deleted (docs/api/messages.md#edit-or-move-messages).
 
 use model::MessageId;
 

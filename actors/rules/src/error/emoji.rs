@@ -1,4 +1,4 @@
-//! Why a reaction or the emoji of a status is refused (endpoints.md 12, companions.md 4).
+//! Why a reaction or the emoji of a status is refused (docs/api/reactions.md#emoji-names-and-codes).
 
 /// A refusal. The display text is exactly what a client reads.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -33,6 +33,18 @@ pub enum EmojiError {
     /// The user reacted with it before.
     #[error("Reaction already exists.")]
     ReactionExists,
+    /// The user has added as many reactions to the message as one user may.
+    #[error("You can add at most {limit} reactions to a message.")]
+    TooManyOfUser {
+        /// How many there may be.
+        limit: usize,
+    },
+    /// The message has as many reactions as a message may have.
+    #[error("A message can have at most {limit} reactions.")]
+    TooManyReactions {
+        /// How many there may be.
+        limit: usize,
+    },
     /// The user did not react with it.
     #[error("Reaction doesn't exist.")]
     ReactionMissing,

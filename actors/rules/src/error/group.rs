@@ -1,4 +1,4 @@
-//! Why a user group is not made, changed or deactivated (companions.md 7, conventions.md 5).
+//! Why a user group cannot be created, changed or deactivated (docs/api/groups.md).
 
 use model::{ChannelId, GroupId, UserId};
 

@@ -1,8 +1,31 @@
-//! Why nobody is invited, or cannot join (endpoints.md 10, companions.md 10).
+//! Why an invitation cannot be sent or used (docs/api/invitations.md#invite-by-e-mail).
 
-use crate::addresses::AddressRefusal;
+/// Why an address will not do. The display text is the reason in the response to the inviter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AddressRefusal {
+    /// At none of the organization's domains.
+    #[error("Outside your domain.")]
+    OutsideDomains,
+    /// At a service that gives everybody an address for ten minutes.
+    #[error("Please use your real email address.")]
+    Disposable,
+    /// `a+b@…`: one person could create many accounts.
+    #[error("Email addresses containing + are not allowed.")]
+    ContainsPlus,
+}
 
-/// Why an address cannot be invited or join. The display text is the reason that somebody who invites is given.
+impl AddressRefusal {
+    /// The text for administrators who create accounts (docs/api/users.md#create-a-user).
+    pub fn for_new_account(self, email: &str) -> String {
+        match self {
+            Self::OutsideDomains => format!("Email '{email}' not allowed in this organization"),
+            Self::Disposable => "Disposable email addresses are not allowed in this organization".into(),
+            Self::ContainsPlus => self.to_string(),
+        }
+    }
+}
+
+/// Why an address cannot be invited or join. The display text is the reason in the response to the inviter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressProblem {
     /// No address at all.
@@ -78,8 +101,8 @@ pub enum InvitationError {
     /// No role.
     #[error("Invalid invite_as")]
     RoleInvalid,
-    /// Administrators and moderators are invited, and welcomed in own words, by administrators only. Unlike the gate of
-    /// roles a plain BAD_REQUEST.
+    /// Administrators and moderators are invited, welcomed in own words, and invitations of others taken back or sent
+    /// again, by administrators only. Unlike the gate of roles a plain BAD_REQUEST.
     #[error("Must be an organization administrator")]
     AdministratorRequired,
     /// An empty list.

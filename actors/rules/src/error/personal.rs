@@ -1,5 +1,6 @@
-//! Why a status, a view of the sidebar, muting, a profile field or its value is refused (endpoints.md 11, 12, 17;
-//! companions.md 5 and 10).
+//! Why a status, navigation view, muted user, profile field or profile value is refused
+//! (docs/api/presence-and-status.md#set-the-own-status, docs/api/users.md#navigation-views,
+//! docs/api/profile-fields.md#manage-fields).
 
 /// A refusal. The display text is exactly what a client reads.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -76,9 +77,9 @@ pub enum PersonalError {
     /// An option that is no object.
     #[error("field_data is not a dict")]
     ChoiceInvalidForm,
-    /// An option under a key that is not a number.
-    #[error("'value' is not a number or an empty string")]
-    ChoiceKeyInvalid,
+    /// An option under a key that says nothing.
+    #[error("'value' cannot be blank.")]
+    ChoiceKeyBlank,
     /// No such external account.
     #[error("Invalid external account type")]
     AccountKindInvalid,

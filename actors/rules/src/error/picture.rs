@@ -1,4 +1,4 @@
-//! Why a picture or an emoji of the organization's own is refused (companions.md 5 and 10).
+//! Why a picture or custom emoji is refused (docs/api/users.md#avatars, docs/api/emoji.md#custom-emoji).
 
 /// A refusal. The display text is exactly what a client reads.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

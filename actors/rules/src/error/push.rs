@@ -1,4 +1,4 @@
-//! Why a phone is not registered, or not found (endpoints.md 15 and 20).
+//! Why a device is not registered for notifications, or not found (docs/api/push.md).
 
 /// A refusal. The display text is exactly what a client reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

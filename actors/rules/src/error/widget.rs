@@ -1,4 +1,4 @@
-//! Why a part is not added to a widget (endpoints.md 24).
+//! Why a submessage is refused (docs/api/messages.md#widgets).
 
 /// A refusal. The display text is exactly what a client reads.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -33,6 +33,18 @@ pub enum WidgetError {
     #[error("This widget has too many parts (limit: {limit})")]
     TooManyParts {
         /// How many there may be.
+        limit: usize,
+    },
+    /// More than one user may add to one message.
+    #[error("You can add at most {limit} parts to a widget")]
+    TooManyOwnParts {
+        /// How many there may be.
+        limit: usize,
+    },
+    /// The parts of the message are larger than they may be together.
+    #[error("The parts of this widget are too large together (limit: {limit} bytes)")]
+    PartsTooLarge {
+        /// How many bytes there may be.
         limit: usize,
     },
     /// Larger than any vote, question or task.

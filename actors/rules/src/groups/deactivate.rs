@@ -1,4 +1,4 @@
-//! When a user group may be deactivated: nothing may still depend on it (companions.md 7).
+//! When a user group may be deactivated: only when nothing refers to it (docs/api/groups.md#deactivate-a-group).
 
 use super::access_group_to_manage;
 use crate::error::{GroupError, GroupObjection, RuleError};
@@ -11,10 +11,10 @@ use std::sync::Arc;
 /// `InvalidUserGroup`, `InsufficientPermission`, `GroupError::InUse`.
 pub fn access_group_to_deactivate<'d>(
     dir: &'d Directory,
-    actor: &User,
+    requester: &User,
     id: i64,
 ) -> Result<&'d Arc<UserGroup>, RuleError> {
-    let group = access_group_to_manage(dir, actor, id)?;
+    let group = access_group_to_manage(dir, requester, id)?;
     if group.is_deactivated {
         return Err(RuleError::InvalidUserGroup);
     }

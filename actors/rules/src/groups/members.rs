@@ -1,4 +1,4 @@
-//! Who comes into a user group and who leaves it (companions.md 7).
+//! Who may be added to and removed from a user group (docs/api/groups.md#change-members).
 
 use super::{access_group, active_member, manages_group};
 use crate::error::{GroupError, RuleError};
@@ -37,7 +37,7 @@ pub struct MembersChange {
 /// and that it makes a difference for everybody named. Deactivated groups can be changed, too.
 pub fn check_members_change<'d>(
     dir: &'d Directory,
-    actor: &User,
+    requester: &User,
     id: i64,
     request: &MembersRequest,
 ) -> Result<(&'d Arc<UserGroup>, MembersChange), RuleError> {
@@ -45,13 +45,13 @@ pub fn check_members_change<'d>(
     if add.is_empty() && delete.is_empty() && add_subgroups.is_empty() && delete_subgroups.is_empty() {
         return Err(GroupError::NobodyToChange.into());
     }
-    check_change(dir, actor, id, request)
+    check_change(dir, requester, id, request)
 }
 
 /// Decides a change of subgroups alone (POST /user_groups/{id}/subgroups), likewise.
 pub fn check_subgroups_change<'d>(
     dir: &'d Directory,
-    actor: &User,
+    requester: &User,
     id: i64,
     add: Vec<i64>,
     delete: Vec<i64>,
@@ -61,12 +61,12 @@ pub fn check_subgroups_change<'d>(
     }
     let request =
         MembersRequest { add_subgroups: add, delete_subgroups: delete, ..MembersRequest::default() };
-    check_change(dir, actor, id, &request)
+    check_change(dir, requester, id, &request)
 }
 
 fn check_change<'d>(
     dir: &'d Directory,
-    actor: &User,
+    requester: &User,
     id: i64,
     request: &MembersRequest,
 ) -> Result<(&'d Arc<UserGroup>, MembersChange), RuleError> {
@@ -74,7 +74,7 @@ fn check_change<'d>(
     if group.is_system {
         return Err(RuleError::InvalidUserGroup);
     }
-    check_permission(dir, actor, group, request)?;
+    check_permission(dir, requester, group, request)?;
     let mut change = MembersChange::default();
     for id in &request.add {
         let user = active_member(dir, *id)?;
@@ -108,20 +108,20 @@ fn check_change<'d>(
 /// everyone.
 fn check_permission(
     dir: &Directory,
-    actor: &User,
+    requester: &User,
     group: &UserGroup,
     request: &MembersRequest,
 ) -> Result<(), RuleError> {
-    if manages_group(dir, actor, group) {
+    if manages_group(dir, requester, group) {
         return Ok(());
     }
-    let is_self = |ids: &[i64]| ids.iter().all(|id| *id == i64::from(actor.id.0));
+    let is_self = |ids: &[i64]| ids.iter().all(|id| *id == i64::from(requester.id.0));
     let permissions = &group.permissions;
-    let holds = |setting| !actor.is_guest() && dir.holds(setting, actor.id);
+    let holds = |setting| !requester.is_guest() && dir.holds(setting, requester.id);
     let may_add = holds(&permissions.add_members);
     let may_remove = holds(&permissions.remove_members);
     let may_come = may_add || is_self(&request.add) && holds(&permissions.join);
-    let may_go = may_remove || is_self(&request.delete) && dir.holds(&permissions.leave, actor.id);
+    let may_go = may_remove || is_self(&request.delete) && dir.holds(&permissions.leave, requester.id);
     let may = (request.add.is_empty() || may_come)
         && (request.delete.is_empty() || may_go)
         && (request.add_subgroups.is_empty() || may_add)

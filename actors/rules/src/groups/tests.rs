@@ -62,7 +62,8 @@ fn group_names() {
 fn groups_are_made_by_those_who_may() {
     let dir = directory();
     let request = |name: &str| GroupRequest { name: name.into(), ..Default::default() };
-    let make = |actor, request: &GroupRequest| check_new_group(&dir, dir.user(actor).unwrap(), request);
+    let make =
+        |requester, request: &GroupRequest| check_new_group(&dir, dir.user(requester).unwrap(), request);
     let plan =
         make(MEMBER, &GroupRequest { members: vec![4, 5, 4], subgroups: vec![20], ..request(" new ") })
             .unwrap();
@@ -73,7 +74,7 @@ fn groups_are_made_by_those_who_may() {
     let open = GroupRequest { permissions: vec![(GroupPermission::Join, joins)], ..request("open") };
     assert_eq!(make(MEMBER, &open).unwrap().permissions.join, fixture::group("role:members"));
     let exists = |name: &str| GroupError::AlreadyExists { name: name.into() }.into();
-    for (actor, request, expected) in [
+    for (requester, request, expected) in [
         (GUEST, request("new"), RuleError::GuestsRefused),
         (MEMBER, request("COOKS"), exists("COOKS")),
         (MEMBER, request("closed"), exists("closed")),
@@ -81,7 +82,7 @@ fn groups_are_made_by_those_who_may() {
         (MEMBER, GroupRequest { members: vec![9], ..request("new") }, RuleError::InvalidMember { id: 9 }),
         (MEMBER, GroupRequest { subgroups: vec![22], ..request("new") }, RuleError::InvalidUserGroup),
     ] {
-        assert_eq!(make(actor, &request), Err(expected), "{request:?}");
+        assert_eq!(make(requester, &request), Err(expected), "{request:?}");
     }
     let mut strict = directory();
     fixture::set_realm(&mut strict, "can_create_groups", SettingValue::Group(fixture::group("role:owners")));
@@ -94,8 +95,8 @@ fn groups_are_made_by_those_who_may() {
 fn groups_are_changed_by_those_who_manage_them() {
     let dir = directory();
     let name = |name: &str| GroupUpdate { name: Some(name.into()), ..Default::default() };
-    let update = |actor, id, update: &GroupUpdate| {
-        check_group_update(&dir, dir.user(actor).unwrap(), id, update).map(|(_, changes)| changes)
+    let update = |requester, id, update: &GroupUpdate| {
+        check_group_update(&dir, dir.user(requester).unwrap(), id, update).map(|(_, changes)| changes)
     };
     let mention = parse_group_setting_change(&json!({"new": 6, "old": 1})).unwrap();
     let all = GroupUpdate {
@@ -115,7 +116,7 @@ fn groups_are_changed_by_those_who_manage_them() {
     let mut changed = UserGroup::clone(dir.group(COOKS).unwrap());
     expected.iter().for_each(|change| apply_group_change(&mut changed, change));
     assert_eq!((changed.name.as_str(), changed.description.as_str()), ("chefs", "they cook"));
-    for (actor, id, request, expected) in [
+    for (requester, id, request, expected) in [
         (MEMBER, 20, GroupUpdate::default(), GroupError::NothingNew.into()),
         (OTHER_MEMBER, 20, name("x"), RuleError::InsufficientPermission),
         (ADMINISTRATOR, 20, name("x"), RuleError::InsufficientPermission),
@@ -125,7 +126,7 @@ fn groups_are_changed_by_those_who_manage_them() {
         (MEMBER, 20, name("staff"), GroupError::AlreadyExists { name: "staff".into() }.into()),
         (MEMBER, 20, name("@x"), GroupError::NamePrefix { prefix: "@" }.into()),
     ] {
-        assert_eq!(update(actor, id, &request), Err(expected), "{actor} {id} {request:?}");
+        assert_eq!(update(requester, id, &request), Err(expected), "{requester} {id} {request:?}");
     }
     assert_eq!(update(MEMBER, 20, &name("Cooks")), Ok(vec![GroupChange::Name("Cooks".into())]));
     assert_eq!(update(MEMBER, 20, &name("cooks")), Ok(vec![]));
@@ -145,7 +146,7 @@ fn members_come_and_go_as_permitted() {
     let below = |ids: &[i64]| MembersRequest { add_subgroups: ids.to_vec(), ..Default::default() };
     let not_below = |ids: &[i64]| MembersRequest { delete_subgroups: ids.to_vec(), ..Default::default() };
     let denied = || Err(RuleError::InsufficientPermission.to_string());
-    for (actor, id, request, expected) in [
+    for (requester, id, request, expected) in [
         (MEMBER, 20, add(&[1, 2]), Ok(())),
         (ADMINISTRATOR, 20, add(&[1]), Ok(())),
         (ADMINISTRATOR, 20, add(&[1, 2]), Ok(())),
@@ -183,11 +184,11 @@ fn members_come_and_go_as_permitted() {
         (OTHER_MEMBER, 22, add(&[1]), denied()),
         (OWNER, 2, add(&[4]), Err("Invalid user group".into())),
     ] {
-        let found = check_members_change(&dir, dir.user(actor).unwrap(), id, &request);
+        let found = check_members_change(&dir, dir.user(requester).unwrap(), id, &request);
         assert_eq!(
             found.map(|_| ()).map_err(|error| error.to_string()),
             expected,
-            "{actor} {id} {request:?}"
+            "{requester} {id} {request:?}"
         );
     }
 }
@@ -234,8 +235,8 @@ fn subgroups_have_an_endpoint_of_their_own() {
 #[test]
 fn groups_in_use_stay() {
     let mut dir = directory();
-    let check = |dir: &Directory, actor, id| {
-        access_group_to_deactivate(dir, dir.user(actor).unwrap(), id).map(|group| group.id)
+    let check = |dir: &Directory, requester, id| {
+        access_group_to_deactivate(dir, dir.user(requester).unwrap(), id).map(|group| group.id)
     };
     assert_eq!(check(&dir, MEMBER, 21), Ok(STAFF));
     assert_eq!(check(&dir, ADMINISTRATOR, 21), Err(RuleError::InsufficientPermission));

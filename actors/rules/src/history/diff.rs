@@ -1,4 +1,5 @@
-//! `content_html_diff`: the new HTML with what was removed and inserted in spans of their own (endpoints.md 4).
+//! `content_html_diff`: the new HTML with removed and inserted text in spans
+//! (docs/api/messages.md#fetch-the-edit-history).
 //!
 //! Compared are words and tags. The result has exactly the tags of the new HTML, so it is as well-formed as that;
 //! of the old one only text is shown.

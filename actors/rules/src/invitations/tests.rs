@@ -203,6 +203,7 @@ fn invitation(id: u32, inviter: UserId, role: Role, address: Option<&str>) -> In
         sent: NOW,
         expires: Some(NOW.plus_secs(60)),
         state: InvitationState::Pending,
+        has_expired: false,
     }
 }
 
@@ -249,12 +250,12 @@ fn who_takes_back_what() {
         (fixture::MEMBER, 1, false, None),
         (fixture::MEMBER, 1, true, missing()),
         (fixture::MEMBER, 99, false, missing()),
-        (fixture::OTHER_MEMBER, 1, false, Some(RuleError::AdministratorRequired)),
+        (fixture::OTHER_MEMBER, 1, false, Some(word(InvitationError::AdministratorRequired))),
         (fixture::ADMINISTRATOR, 1, false, None),
         (fixture::ADMINISTRATOR, 2, false, Some(RuleError::OwnerRequired)),
         (fixture::MEMBER, 2, false, Some(RuleError::OwnerRequired)),
         (fixture::OWNER, 3, true, None),
-        (fixture::MODERATOR, 3, true, Some(RuleError::AdministratorRequired)),
+        (fixture::MODERATOR, 3, true, Some(word(InvitationError::AdministratorRequired))),
         (fixture::MEMBER, 4, false, Some(word(InvitationError::Ended))),
         (fixture::MEMBER, 5, true, Some(word(InvitationError::AlreadyRevoked))),
     ] {
@@ -286,4 +287,91 @@ fn invitations_end_and_begin_anew() {
     assert_eq!(superseded_invitations(&dir, "a@X.example", Some(InvitationId(2))), ids(&[1]));
     assert_eq!(superseded_invitations(&dir, "a@x.example", None), ids(&[1, 2]));
     assert_eq!(invitations_of(&dir, dir.user(fixture::MEMBER).unwrap()), ids(&[1, 3, 4]));
+}
+
+/// The fixture's people with another role for one of them.
+fn with_role(id: UserId, role: Role) -> Directory {
+    let mut dir = fixture::directory();
+    for group in dir.groups().map(|group| group.id).collect::<Vec<_>>() {
+        dir.change_members(group, &[], &[id]);
+    }
+    let user = User { role, ..User::clone(dir.user(id).unwrap()) };
+    for name in crate::permissions::roles::system_groups_of(&user, 0, NOW) {
+        let group = dir.group_by_name(name).unwrap().id;
+        dir.change_members(group, &[id], &[]);
+    }
+    dir.put_user(user);
+    dir
+}
+
+#[test]
+fn invitations_give_no_more_than_their_inviter_could_give_now() {
+    let made_by = |by: UserId, role: i64, is_reusable: bool| {
+        let dir = fixture::directory();
+        let by = dir.user(by).unwrap();
+        match is_reusable {
+            true => check_reusable_invitation(&dir, by, request(role), NOW).unwrap(),
+            false => {
+                let plan = check_invitations(&dir, by, "new@x.example", request(role), NOW, 0).unwrap();
+                Invitation { address: plan.addresses.into_iter().next(), ..plan.invitation }
+            }
+        }
+    };
+    let (owner, administrator) = (fixture::OWNER, fixture::ADMINISTRATOR);
+    for (by, now, role, is_reusable, is_given) in [
+        (owner, Role::Owner, 100, true, true),
+        (owner, Role::Administrator, 100, true, false),
+        (owner, Role::Administrator, 200, true, true),
+        (owner, Role::Member, 200, false, false),
+        // Members may not make links, whatever the role.
+        (administrator, Role::Member, 400, true, false),
+        (administrator, Role::Member, 400, false, true),
+        (administrator, Role::Guest, 400, false, false),
+    ] {
+        let mut dir = with_role(by, now);
+        let invitation = Invitation { id: InvitationId(1), ..made_by(by, role, is_reusable) };
+        assert_eq!(still_given(&dir, &invitation).is_some(), is_given, "{now:?} {role} {is_reusable}");
+        let open = open_invitation(&dir, &invitation, NOW).map(|_| ());
+        assert_eq!(open, if is_given { Ok(()) } else { Err(InvitationEnd::Revoked) });
+        dir.put_invitation(invitation);
+        assert_eq!(overreaching_invitations(&dir, by).is_empty(), is_given);
+    }
+    let mut dir = fixture::directory();
+    let gone = User { is_active: false, ..User::clone(dir.user(owner).unwrap()) };
+    dir.put_user(gone);
+    assert_eq!(still_given(&dir, &made_by(owner, 400, false)), None);
+}
+
+#[test]
+fn channels_groups_and_texts_go_with_the_rights_of_the_inviter() {
+    let mut dir = fixture::directory();
+    let mut channel = fixture::channel(1, "core");
+    channel.invite_only = true;
+    dir.put_channel(channel);
+    dir.put_channel(fixture::channel(2, "general"));
+    fixture::subscribe(&mut dir, 1, fixture::ADMINISTRATOR, 0);
+    let permissions = model::group::GroupPermissions {
+        add_members: fixture::group("role:administrators"),
+        ..fixture::group_permissions()
+    };
+    dir.put_group(model::UserGroup::new(GroupId(50), "deployers", "", permissions));
+    let request = InvitationRequest {
+        channels: vec![1, 2],
+        groups: vec![50],
+        welcome_text: Some("Hi".into()),
+        ..request(400)
+    };
+    let by = dir.user(fixture::ADMINISTRATOR).unwrap().clone();
+    let plan = check_invitations(&dir, &by, "new@x.example", request, NOW, 0).unwrap();
+    let invitation = Invitation { address: plan.addresses.into_iter().next(), ..plan.invitation };
+    assert_eq!(still_given(&dir, &invitation).as_ref(), Some(&invitation));
+    fixture::unsubscribe(&mut dir, 1, by.id, 0);
+    assert_eq!(still_given(&dir, &invitation).unwrap().channels, [ChannelId(2)]);
+    let administrators = dir.group_by_name("role:administrators").unwrap().id;
+    let members = dir.group_by_name("role:members").unwrap().id;
+    dir.change_members(administrators, &[], &[by.id]);
+    dir.change_members(members, &[by.id], &[]);
+    dir.put_user(User { role: Role::Member, ..User::clone(&by) });
+    let given = still_given(&dir, &invitation).unwrap();
+    assert_eq!((given.groups.as_slice(), given.welcome_text), (&[][..], None));
 }

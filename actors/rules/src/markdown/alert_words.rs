@@ -1,4 +1,4 @@
-//! Alert words: whether a message holds a word its reader watches for (endpoints.md 22).
+//! Alert words: whether a message contains one of a reader's words (docs/api/users.md#alert-words).
 
 use std::collections::HashSet;
 

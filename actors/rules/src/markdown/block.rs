@@ -14,7 +14,7 @@ const DEPTH_MAX: usize = 24;
 #[derive(Debug)]
 pub(super) enum Block<'t> {
     Paragraph(Cow<'t, str>),
-    /// The text of a list item without blank lines around it, which gets no paragraph.
+    /// Text of a list item that gets no paragraph. Below another block it begins with a line break.
     Text(Cow<'t, str>),
     Header(usize, &'t str),
     Rule,
@@ -25,93 +25,169 @@ pub(super) enum Block<'t> {
     Table(Table<'t>),
 }
 
-/// How the text of the surrounding block is taken.
+/// What the lines at hand are part of.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(super) enum State {
+    /// The message itself, or a quote.
     Normal,
-    /// Inside a list item: plain text needs no paragraph.
+    /// An item: plain text needs no paragraph.
     Tight,
-    /// Indentation was already used up to find the list item this belongs to.
+    /// An item that a blank line separates from the one before.
+    Loose,
+    /// Indentation was already used up to find the item this belongs to.
     Dedented,
 }
 
-/// Parses lines, in which blank ones separate blocks, into `out`.
-pub(super) fn parse_lines<'t>(out: &mut Vec<Block<'t>>, lines: &[&'t str], mode: Mode, depth: usize) {
+/// Where parsed blocks go.
+pub(super) struct Parent<'p, 't> {
+    pub blocks: &'p mut Vec<Block<'t>>,
+    /// Whether the blocks are those of a list item.
+    pub is_item: bool,
+}
+
+impl Parent<'_, '_> {
+    /// Whether the last block, apart from bare text behind it, is a list.
+    fn ends_in_list(&self) -> bool {
+        matches!(last_element(self.blocks), Some(Block::List(_)))
+    }
+}
+
+/// The last block that is more than bare text.
+pub(super) fn last_element<'b, 't>(blocks: &'b [Block<'t>]) -> Option<&'b Block<'t>> {
+    blocks.iter().rfind(|block| !matches!(block, Block::Text(_)))
+}
+
+/// The same, to be changed.
+pub(super) fn last_element_mut<'b, 't>(blocks: &'b mut [Block<'t>]) -> Option<&'b mut Block<'t>> {
+    blocks.iter_mut().rfind(|block| !matches!(block, Block::Text(_)))
+}
+
+/// Parses lines, in which blank ones separate blocks.
+pub(super) fn parse_lines<'t>(parent: &mut Parent<'_, 't>, lines: &[&'t str], state: State, depth: usize) {
+    let mut blank_lines = 0;
     for chunk in lines.split(|line| line.trim().is_empty()) {
-        if !chunk.is_empty() {
-            parse_chunk(out, chunk, mode, depth);
+        if chunk.is_empty() {
+            blank_lines += 1;
+            continue;
         }
+        // Blank lines do not end code. The first of them is given back when code follows.
+        if blank_lines > 0
+            && let Some(Block::IndentedCode(code)) = last_element_mut(parent.blocks)
+        {
+            code.extend(std::iter::repeat_n("", blank_lines));
+        }
+        parse_chunk(parent, chunk, state, depth);
+        blank_lines = 0;
     }
 }
 
 /// Parses one run of lines without a blank one.
-pub(super) fn parse_chunk<'t>(out: &mut Vec<Block<'t>>, lines: &[&'t str], mode: Mode, depth: usize) {
+pub(super) fn parse_chunk<'t>(parent: &mut Parent<'_, 't>, lines: &[&'t str], state: State, depth: usize) {
     if depth >= DEPTH_MAX {
-        return push_paragraph(out, lines, mode);
+        return push_paragraph(parent, lines, state);
     }
-    if mode != Mode::Dedented
-        && indent_of(lines[0]) >= list::INDENT
-        && list::continue_last(out, lines, mode, depth)
-    {
-        return;
+    let mut rest = lines;
+    while let Some(body) = parse_start(parent, rest, state, depth) {
+        let end = body.iter().position(|line| header_of(line).is_some()).unwrap_or(body.len());
+        parse_body(parent, &body[..end], state, depth);
+        let Some(line) = body.get(end) else { return };
+        let Some((level, text)) = header_of(line) else { return };
+        parent.blocks.push(Block::Header(level, text));
+        rest = &body[end + 1..];
+    }
+}
+
+/// What only the beginning of a run can be: more of the list above, or code. Returns the lines behind the code;
+/// `None` if nothing is left.
+fn parse_start<'l, 't>(
+    parent: &mut Parent<'_, 't>,
+    lines: &'l [&'t str],
+    state: State,
+    depth: usize,
+) -> Option<&'l [&'t str]> {
+    let first = lines.first()?;
+    let may_continue = indent_of(first) >= list::INDENT && state != State::Dedented;
+    if may_continue && (parent.is_item || parent.ends_in_list()) {
+        list::continue_last(parent, lines, state, depth);
+        return None;
     }
     let code_end = lines.iter().position(|line| indent_of(line) < 4).unwrap_or(lines.len());
-    if code_end > 0 {
-        push_indented_code(out, &lines[..code_end]);
+    if code_end == 0 {
+        return Some(lines);
     }
-    parse_headers(out, &lines[code_end..], mode, depth);
+    push_indented_code(parent.blocks, &lines[..code_end]);
+    // What follows the code may again belong to a list above only if it were indented, which it is not enough.
+    let rest = &lines[code_end..];
+    if rest.is_empty() { None } else { Some(rest) }
 }
 
-/// Headers and rules may stand between the lines of any other block, so they cut it first.
-fn parse_headers<'t>(out: &mut Vec<Block<'t>>, lines: &[&'t str], mode: Mode, depth: usize) {
-    let mut start = 0;
-    for (at, line) in lines.iter().enumerate() {
-        let block = match header_of(line) {
-            Some((level, text)) => Block::Header(level, text),
-            None if is_rule(line) => Block::Rule,
-            None => continue,
-        };
-        parse_body(out, &lines[start..at], mode, depth);
-        out.push(block);
-        start = at + 1;
+/// Everything that holds no header: a table, or rules and what stands between them.
+fn parse_body<'t>(parent: &mut Parent<'_, 't>, lines: &[&'t str], state: State, depth: usize) {
+    let mut rest = lines;
+    loop {
+        if rest.is_empty() {
+            return;
+        }
+        if let Some(table) = table::parse(rest) {
+            return parent.blocks.push(Block::Table(table));
+        }
+        let Some(at) = rest.iter().position(|line| is_rule(line)) else { break };
+        parse_plain(parent, &rest[..at], state, depth);
+        parent.blocks.push(Block::Rule);
+        match parse_start(parent, &rest[at + 1..], state, depth) {
+            Some(after) => rest = after,
+            None => return,
+        }
     }
-    parse_body(out, &lines[start..], mode, depth);
+    parse_plain(parent, rest, state, depth);
 }
 
-/// Lists, quotes, tables and paragraphs.
-fn parse_body<'t>(out: &mut Vec<Block<'t>>, lines: &[&'t str], mode: Mode, depth: usize) {
+/// Tables, lists, quotes and paragraphs.
+fn parse_plain<'t>(parent: &mut Parent<'_, 't>, lines: &[&'t str], state: State, depth: usize) {
     let Some(first) = lines.first() else { return };
+    if let Some(table) = table::parse(lines) {
+        return parent.blocks.push(Block::Table(table));
+    }
     if let Some(marker) = list::marker_at_top(first) {
-        return list::parse(out, lines, marker.kind, depth);
+        return list::parse(parent.blocks, lines, marker.kind, depth);
     }
-    if let Some(at) = quote_start(lines) {
-        parse_body(out, &lines[..at], mode, depth);
-        return parse_quote(out, &lines[at..], depth);
-    }
-    match table::parse(lines) {
-        Some(table) => out.push(Block::Table(table)),
-        None => push_paragraph(out, lines, mode),
+    match quote_start(lines) {
+        Some(at) => {
+            parse_plain(parent, &lines[..at], state, depth);
+            parse_quote(parent.blocks, &lines[at..], depth);
+        }
+        None => push_paragraph(parent, lines, state),
     }
 }
 
-fn push_paragraph<'t>(out: &mut Vec<Block<'t>>, lines: &[&'t str], mode: Mode) {
+fn push_paragraph<'t>(parent: &mut Parent<'_, 't>, lines: &[&'t str], state: State) {
     let text = match lines {
         [] => return,
-        [line] => Cow::Borrowed(line.trim_start()),
+        [line] => Cow::Borrowed(line.trim_start_matches(' ')),
         [first, ..] => {
             let joined = lines.join("\n");
-            Cow::Owned(joined[first.len() - first.trim_start().len()..].to_owned())
+            Cow::Owned(joined[first.len() - first.trim_start_matches(' ').len()..].to_owned())
         }
     };
-    match mode {
-        Mode::Tight => out.push(Block::Text(text)),
-        Mode::Normal | Mode::Dedented => out.push(Block::Paragraph(text)),
+    match state {
+        State::Tight => push_bare_text(parent.blocks, text),
+        State::Normal | State::Loose | State::Dedented => parent.blocks.push(Block::Paragraph(text)),
+    }
+}
+
+/// Text of an item: its beginning, or a line below what the item holds already.
+fn push_bare_text<'t>(blocks: &mut Vec<Block<'t>>, text: Cow<'t, str>) {
+    let is_first = blocks.is_empty();
+    match blocks.last_mut() {
+        Some(Block::Text(above)) => *above = Cow::Owned(format!("{above}\n{text}")),
+        _ if is_first => blocks.push(Block::Text(text)),
+        _ => blocks.push(Block::Text(Cow::Owned(format!("\n{text}")))),
     }
 }
 
 fn push_indented_code<'t>(out: &mut Vec<Block<'t>>, lines: &[&'t str]) {
     let dedented = lines.iter().map(|line| &line[4..]);
-    if let Some(Block::IndentedCode(code)) = out.last_mut() {
+    if let Some(Block::IndentedCode(code)) = last_element_mut(out) {
         code.push("");
         code.extend(dedented);
     } else {
@@ -119,16 +195,14 @@ fn push_indented_code<'t>(out: &mut Vec<Block<'t>>, lines: &[&'t str]) {
     }
 }
 
-/// Everything up to the end of the run belongs to the quote, marked or not. A quote right after a quote
-/// continues it.
+/// Everything up to the end of the run belongs to the quote, marked or not. After a blank line a new quote
+/// begins.
 fn parse_quote<'t>(out: &mut Vec<Block<'t>>, lines: &[&'t str], depth: usize) {
     let inner: Vec<&str> = lines.iter().map(|line| quoted_text(line).unwrap_or(line)).collect();
-    if let Some(Block::Quote(children)) = out.last_mut() {
-        return parse_lines(children, &inner, Mode::Normal, depth + 1);
-    }
-    let mut children = Vec::new();
-    parse_lines(&mut children, &inner, Mode::Normal, depth + 1);
-    out.push(Block::Quote(children));
+    let mut blocks = Vec::new();
+    let mut children = Parent { blocks: &mut blocks, is_item: false };
+    parse_lines(&mut children, &inner, State::Normal, depth + 1);
+    out.push(Block::Quote(blocks));
 }
 
 /// The first line that begins a quote. `>` lines with nothing after them begin none at the end of a run.

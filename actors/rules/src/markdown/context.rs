@@ -69,7 +69,7 @@ pub struct UploadedImage {
 
 /// The questions rendering asks. Answers must already be limited to what the sender can access.
 ///
-/// Names come as typed; look-ups of users, groups and channels ignore case.
+/// Names come as typed; look-ups of users and groups ignore case, those of channels do not.
 pub trait MarkdownContext {
     /// The user with this full name; any of them if several share it.
     fn user_by_name(&self, name: &str) -> Option<UserRef>;
@@ -101,6 +101,12 @@ pub trait MarkdownContext {
 
     /// The language of a code block that names none.
     fn default_code_language(&self) -> Option<&str> {
+        None
+    }
+
+    /// Now in seconds since 1970, for moments that people write without a date, such as `5pm`. Without it such text is
+    /// no moment.
+    fn now_seconds(&self) -> Option<i64> {
         None
     }
 

@@ -2,7 +2,7 @@
 
 use super::html::escaped_attribute;
 use super::inline::{Inline, Rewrite};
-use crate::emoji::{Literal, code_of, emoticon_name, scan_literal};
+use crate::emoji::{Literal, code_of, leading_emoticon, scan_literal};
 
 /// The one emoji that comes with every server but is not in Unicode.
 const ZULIP_SOURCE: &str = "/static/generated/emoji/images/emoji/unicode/zulip.png";
@@ -52,19 +52,33 @@ fn standard_html(name: &str, code: &str) -> String {
     )
 }
 
-/// `:)` and the like between white space, if the sender wants them translated.
+/// What emoticons may stand next to, besides white space and the ends of the text.
+const AROUND_EMOTICONS: [char; 11] = [',', '.', ';', '?', '!', '(', ')', '[', ']', '"', '\''];
+
+/// `:)` and the like between white space and punctuation, if the sender wants them translated.
 pub(super) fn emoticons(inline: &mut Inline<'_>, text: &str, _next: usize) -> Option<String> {
     if !inline.context.translate_emoticons() {
         return None;
     }
+    let is_edge = |point: char| point.is_whitespace() || AROUND_EMOTICONS.contains(&point);
     let mut rewrite = Rewrite::of(text);
-    let mut start = 0;
-    for word in text.split(char::is_whitespace) {
-        let end = start + word.len();
-        if let Some(html) = emoticon_name(word).and_then(|name| emoji_html(inline, name)) {
-            rewrite.put(start, end, html, &mut inline.stash);
+    let mut before = None;
+    let mut from = 0;
+    for (at, point) in text.char_indices() {
+        let may_begin = at >= from && before.is_none_or(is_edge);
+        before = Some(point);
+        if !may_begin {
+            continue;
         }
-        start = end + text[end..].chars().next().map_or(0, char::len_utf8);
+        let Some((emoticon, name)) = leading_emoticon(&text[at..]) else { continue };
+        let end = at + emoticon.len();
+        if text[end..].starts_with(|after| !is_edge(after)) {
+            continue;
+        }
+        if let Some(html) = emoji_html(inline, name) {
+            rewrite.put(at, end, html, &mut inline.stash);
+            from = end;
+        }
     }
     rewrite.finish()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::html::{escaped_text, push_text};
+use super::html::escaped_text;
 use super::inline::{Inline, Rewrite};
 
 /// Length of the longest HTML entity we let through; the longest name in HTML has 31 letters.
@@ -188,14 +188,4 @@ fn entity_width(bytes: &[u8]) -> Option<usize> {
         name => !name.is_empty() && name.iter().all(u8::is_ascii_alphanumeric),
     };
     is_entity.then_some(end + 1)
-}
-
-/// The text of a code block made of indented lines.
-pub(super) fn indented_code_text(lines: &[&str]) -> String {
-    let mut out = String::new();
-    for line in lines {
-        push_text(&mut out, line.trim_end());
-        out.push('\n');
-    }
-    out
 }

@@ -42,9 +42,12 @@ pub(super) fn parse_opening(line: &str) -> Option<Fence<'_>> {
         return None;
     }
     let (word, header) = split_word(rest);
+    if word.is_empty() && !header.is_empty() {
+        return None;
+    }
     let kind = match word.to_ascii_lowercase().as_str() {
         "quote" | "quoted" => FenceKind::Quote,
-        "math" | "tex" | "latex" => FenceKind::Math,
+        "math" => FenceKind::Math,
         "spoiler" => FenceKind::Spoiler,
         _ => FenceKind::Code,
     };
@@ -65,10 +68,11 @@ fn split_word(rest: &str) -> (&str, &str) {
     (word, after.strip_prefix('}').unwrap_or(after).trim_start())
 }
 
-/// The HTML of a code block. Trailing white space of lines and blank lines at both ends are dropped.
-pub(super) fn render_code(lines: &[&str], language: Option<&str>) -> String {
+/// The HTML of a code block; `None` if there is no code. Trailing white space of lines and blank lines at both
+/// ends are dropped.
+pub(super) fn render_code(lines: &[&str], language: Option<&str>) -> Option<String> {
     let is_blank = |line: &&str| line.trim_end().is_empty();
-    let start = lines.iter().position(|line| !is_blank(line)).unwrap_or(lines.len());
+    let start = lines.iter().position(|line| !is_blank(line))?;
     let end = lines.iter().rposition(|line| !is_blank(line)).map_or(start, |last| last + 1);
     let mut out = String::from(r#"<div class="codehilite""#);
     if let Some(language) = language {
@@ -82,12 +86,12 @@ pub(super) fn render_code(lines: &[&str], language: Option<&str>) -> String {
         out.push('\n');
     }
     out.push_str("</code></pre></div>");
-    out
+    Some(out)
 }
 
 /// The HTML of a block of formulas, one for each part between blank lines, in the form clients know for a
-/// formula that could not be typeset: this server has no TeX.
-pub(super) fn render_math(lines: &[&str]) -> String {
+/// formula that could not be typeset: this server has no TeX. `None` if there is no formula.
+pub(super) fn render_math(lines: &[&str]) -> Option<String> {
     let mut parts = Vec::new();
     for part in lines.split(|line| line.trim().is_empty()) {
         if part.is_empty() {
@@ -98,7 +102,7 @@ pub(super) fn render_math(lines: &[&str]) -> String {
         html.push_str("</span>");
         parts.push(html);
     }
-    parts.join("\n\n")
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
 #[cfg(test)]
@@ -117,7 +121,9 @@ mod tests {
         assert_eq!(opening("```quote"), Some((FenceKind::Quote, None, "")));
         assert_eq!(opening("``` spoiler The end"), Some((FenceKind::Spoiler, None, "The end")));
         assert_eq!(opening("```Math"), Some((FenceKind::Math, None, "")));
+        assert_eq!(opening("```tex"), Some((FenceKind::Code, Some("tex"), "")));
         assert_eq!(opening("```code```"), None);
+        assert_eq!(opening("``` (no word)"), None);
         assert_eq!(opening("``"), None);
         assert_eq!(opening("text"), None);
         assert_eq!(opening(""), None);

@@ -108,9 +108,30 @@ impl Inline<'_> {
             }
         }
         let mut out = String::with_capacity(current.len() + current.len() / 8);
-        self.stash.push_expanded(&mut out, &current, "<br>\n");
-        out
+        self.stash.push_expanded(&mut out, &current, LINE_BREAK);
+        without_lone_spaces(out)
     }
+}
+
+/// What a line break in a paragraph becomes.
+const LINE_BREAK: &str = "<br>\n";
+
+/// Drops white space between a line break and the element that follows it, or the end.
+fn without_lone_spaces(html: String) -> String {
+    let is_lone = |line: &str| {
+        line.starts_with(' ') && matches!(line.trim_start_matches(' ').bytes().next(), None | Some(b'<'))
+    };
+    if !html.split(LINE_BREAK).skip(1).any(is_lone) {
+        return html;
+    }
+    let mut out = String::with_capacity(html.len());
+    for (number, line) in html.split(LINE_BREAK).enumerate() {
+        if number > 0 {
+            out.push_str(LINE_BREAK);
+        }
+        out.push_str(if number > 0 && is_lone(line) { line.trim_start_matches(' ') } else { line });
+    }
+    out
 }
 
 /// Collects the replacements of one rule.

@@ -3,9 +3,9 @@
 use regex::{Captures, Regex, RegexBuilder};
 use thiserror::Error;
 
+use super::anchor::anchor;
 use super::html::{CLOSE, OPEN, escaped_text};
 use super::inline::{Inline, Rewrite};
-use super::links::anchor;
 use super::url_template::{TemplateError, UrlTemplate};
 
 /// Largest compiled pattern in bytes, so that one setting cannot take the server's memory.
@@ -28,7 +28,7 @@ pub enum LinkifierError {
     UnknownVariable(String),
 }
 
-/// A compiled linkifier (markdown.md 4): a regular expression whose named groups fill a URL template of
+/// A compiled linkifier (docs/api/markdown.md#links): a regular expression whose named groups fill a URL template of
 /// RFC 6570. Matching takes time linear in the text.
 #[derive(Clone, Debug)]
 pub struct Linkifier {

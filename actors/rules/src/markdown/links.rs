@@ -1,9 +1,11 @@
-//! `[text](url)`, and the anchor every link ends up as.
+//! `[text](url)`.
 
+use super::anchor::{anchor_with_title, relative_to_realm};
 use super::emphasis::entities;
-use super::html::escaped_attribute;
+use super::html::OPEN;
 use super::inline::{Inline, Rewrite};
-use super::urls::{relative_to_realm, sanitize};
+use super::link_target::Targets;
+use super::urls::sanitize;
 
 const UNMATCHED: usize = usize::MAX;
 
@@ -16,99 +18,54 @@ pub(super) struct LinkFacts {
 }
 
 /// Links with a text of their own. The text is no markup, except for entities and what earlier rules made of it.
+/// Behind `!` they stay as they are, for a picture that clients of this feature level would not be shown.
 pub(super) fn links(inline: &mut Inline<'_>, text: &str, _next: usize) -> Option<String> {
     let closing = closing_brackets(text);
+    let mut targets = Targets::of(text);
     let mut rewrite = Rewrite::of(text);
     let mut from = 0;
     while let Some(offset) = text[from..].find('[') {
         let start = from + offset;
         from = start + 1;
         let label_end = closing[start];
-        if label_end == UNMATCHED || !text[label_end + 1..].starts_with('(') {
+        if label_end == UNMATCHED || !text[label_end + 1..].starts_with('(') || text[..start].ends_with('!') {
             continue;
         }
-        let target_start = label_end + 2;
-        let target_end = closing[label_end + 1];
-        if target_end == UNMATCHED {
-            continue;
-        }
-        let Some(url) = target_url(&text[target_start..target_end]).and_then(sanitize) else { continue };
+        let Some(target) = targets.read(label_end + 2) else { continue };
+        let Some(url) = sanitize(target.url) else { continue };
         let label = text[start + 1..label_end].trim();
+        let href = relative_to_realm(&url, inline.context.realm_url());
         let with_entities = entities(inline, label, 0);
-        let shown = if label.is_empty() { &url } else { with_entities.as_deref().unwrap_or(label) };
+        let shown = if label.is_empty() { href } else { with_entities.as_deref().unwrap_or(label) };
         let label_html = inline.stash.expanded(shown);
         if label_html.contains("<a ") {
             continue;
         }
-        let named = (!label.is_empty() && label != url).then_some(label);
-        let html = anchor(inline, &url, &label_html, named);
-        from = target_end + 1;
+        // What an earlier rule made of the label has no place in an attribute.
+        let name = label.split(OPEN).next().unwrap_or_default();
+        let named = (!name.is_empty() && name != url).then_some(name);
+        let title = target.title.map(|title| title.replace(char::is_whitespace, " "));
+        let html = anchor_with_title(inline, &url, &label_html, named, title.as_deref());
+        from = target.end;
         rewrite.put(start, from, html, &mut inline.stash);
     }
     rewrite.finish()
 }
 
-/// For each position of an opening bracket or parenthesis, the position of what closes it.
+/// For each position of an opening bracket, the position of what closes it.
 fn closing_brackets(text: &str) -> Vec<usize> {
     let mut closing = vec![UNMATCHED; text.len()];
-    let mut brackets = Vec::new();
-    let mut parentheses = Vec::new();
+    let mut opened = Vec::new();
     for (at, byte) in text.bytes().enumerate() {
-        let opened = match byte {
-            b'[' => {
-                brackets.push(at);
-                None
+        match byte {
+            b'[' => opened.push(at),
+            b']' => {
+                if let Some(start) = opened.pop() {
+                    closing[start] = at;
+                }
             }
-            b'(' => {
-                parentheses.push(at);
-                None
-            }
-            b']' => brackets.pop(),
-            b')' => parentheses.pop(),
-            _ => None,
-        };
-        if let Some(opened) = opened {
-            closing[opened] = at;
+            _ => {}
         }
     }
     closing
-}
-
-/// The URL between the parentheses, without a title. `None` if it holds white space or finished HTML.
-fn target_url(target: &str) -> Option<&str> {
-    let target = target.trim();
-    let url = match target.split_once(char::is_whitespace) {
-        Some((url, title)) => {
-            let title = title.trim();
-            let is_quoted = |quote| title.len() > 1 && title.starts_with(quote) && title.ends_with(quote);
-            (is_quoted('"') || is_quoted('\'')).then_some(url)?
-        }
-        None => target,
-    };
-    let url = url.strip_prefix('<').and_then(|url| url.strip_suffix('>')).unwrap_or(url);
-    (!url.is_empty() && !url.contains(char::is_control)).then_some(url)
-}
-
-/// The HTML of a link, which is noted for the message's flags and its previews. `label_html` is finished;
-/// `named` is the label where it says something else than the URL.
-pub(super) fn anchor(inline: &mut Inline<'_>, url: &str, label_html: &str, named: Option<&str>) -> String {
-    let href = relative_to_realm(url, inline.context.realm_url());
-    inline.links.has_link = true;
-    if let Some(path) = upload_path(href)
-        && !inline.links.upload_paths.iter().any(|known| known == path)
-    {
-        inline.links.upload_paths.push(path.to_owned());
-    }
-    let html = format!(r#"<a href="{}">{label_html}</a>"#, escaped_attribute(href));
-    if !inline.in_quote {
-        inline.previews.note(inline.context, href, named, &html);
-    }
-    html
-}
-
-/// The path of an upload a link leads to, such as `1/ab/cat.png`.
-pub(super) fn upload_path(href: &str) -> Option<&str> {
-    let path = href.strip_prefix('/').unwrap_or(href).strip_prefix("user_uploads/")?;
-    let path = path.split(['?', '#']).next()?;
-    (!path.is_empty()).then_some(path)
 }

@@ -1,8 +1,10 @@
 //! Ordered and unordered lists: where items begin, what belongs to which, and which are loose.
 
-use super::block::{Block, Mode, indent_of, parse_chunk, parse_lines};
+use super::block::{
+    Block, Parent, State, indent_of, last_element, last_element_mut, parse_chunk, parse_lines,
+};
 
-/// Spaces by which a line must be indented to belong to the item above.
+/// Spaces of one level of lists.
 pub(super) const INDENT: usize = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,97 +65,147 @@ pub(super) fn marker_kind(line: &str) -> Option<bool> {
     marker_after(line, indent_of(line)).map(|marker| marker.kind != ListKind::Unordered)
 }
 
+/// Whether the line begins an item one level further in. One that is indented by more is text.
+fn is_nested_item(line: &str) -> bool {
+    (INDENT..2 * INDENT).contains(&indent_of(line)) && marker_kind(line).is_some()
+}
+
+/// A part of a run of items.
+struct Part<'t> {
+    /// Whether these are items of a list inside the item above.
+    is_nested: bool,
+    lines: Vec<&'t str>,
+}
+
 /// Parses a run of lines that begins with an item of this kind. Right after a list of the same kind, which a
 /// blank line separates, it continues that list and makes the items on both sides loose.
 pub(super) fn parse<'t>(out: &mut Vec<Block<'t>>, lines: &[&'t str], kind: ListKind, depth: usize) {
-    let mut mode = Mode::Tight;
-    if let Some(Block::List(list)) = out.last_mut()
+    let mut parts = parts_of(lines, kind).into_iter();
+    if let Some(Block::List(list)) = last_element_mut(out)
         && list.kind.is_like(kind)
     {
         if let Some(item) = list.items.last_mut() {
             loosen(item);
         }
-        mode = Mode::Normal;
-        return push_items(list, lines, mode, depth);
+        if let Some(first) = parts.next() {
+            push_item(list, &first.lines, State::Loose, depth);
+        }
+        return push_parts(list, parts, depth);
     }
     let mut list = List { kind, items: Vec::new() };
-    push_items(&mut list, lines, mode, depth);
+    push_parts(&mut list, parts, depth);
     out.push(Block::List(list));
 }
 
-/// Adds the items of `lines`; `first_mode` is how the text of the first is taken, the others being tight.
-fn push_items<'t>(list: &mut List<'t>, lines: &[&'t str], first_mode: Mode, depth: usize) {
-    let mut mode = first_mode;
-    let mut at = 0;
-    while at < lines.len() {
-        let end = next_part(list, lines, at);
-        if let Some(marker) = top_item(list, lines[at]) {
-            let mut item = Vec::new();
-            push_item_lines(&mut item, marker.text, &lines[at + 1..end], mode, depth);
-            list.items.push(item);
-            mode = Mode::Tight;
-        } else if let Some(item) = list.items.last_mut() {
-            let indent = indent_of(lines[at]);
-            let dedented: Vec<&str> =
-                lines[at..end].iter().map(|line| &line[indent_of(line).min(indent)..]).collect();
-            parse_lines(item, &dedented, Mode::Dedented, depth + 1);
-        }
-        at = end;
-    }
-}
-
-/// The end of the part that begins at `at`: an item, or a group of nested lines under it.
-fn next_part(list: &List<'_>, lines: &[&str], at: usize) -> usize {
-    let is_nested = |line: &str| indent_of(line) >= INDENT && marker_kind(line).is_some();
-    let in_group = is_nested(lines[at]);
-    for (offset, line) in lines[at + 1..].iter().enumerate() {
-        if top_item(list, line).is_some() || (!in_group && is_nested(line)) {
-            return at + 1 + offset;
+/// Cuts a run into items and groups of nested items; other lines belong to the part above them.
+fn parts_of<'t>(lines: &[&'t str], kind: ListKind) -> Vec<Part<'t>> {
+    let mut parts: Vec<Part<'t>> = Vec::new();
+    for line in lines {
+        let marker = marker_at_top(line).filter(|marker| marker.kind.is_like(kind));
+        match (marker, parts.last_mut()) {
+            (Some(marker), _) => parts.push(Part { is_nested: false, lines: vec![marker.text] }),
+            (None, Some(part)) if part.is_nested || !is_nested_item(line) => part.lines.push(line),
+            (None, _) => parts.push(Part { is_nested: true, lines: vec![line] }),
         }
     }
-    lines.len()
+    parts
 }
 
-fn top_item<'t>(list: &List<'_>, line: &'t str) -> Option<Marker<'t>> {
-    marker_at_top(line).filter(|marker| marker.kind.is_like(list.kind))
+fn push_parts<'t>(list: &mut List<'t>, parts: impl Iterator<Item = Part<'t>>, depth: usize) {
+    for part in parts {
+        match list.items.last_mut() {
+            Some(blocks) if part.is_nested => {
+                let mut item = Parent { blocks, is_item: true };
+                parse_lines(&mut item, &part.lines, State::Tight, depth + 1);
+            }
+            _ => push_item(list, &part.lines, State::Tight, depth),
+        }
+    }
 }
 
-fn push_item_lines<'t>(item: &mut Vec<Block<'t>>, text: &'t str, rest: &[&'t str], mode: Mode, depth: usize) {
-    let mut lines = Vec::with_capacity(rest.len() + 1);
-    lines.push(text);
-    lines.extend_from_slice(rest);
-    parse_lines(item, &lines, mode, depth + 1);
+fn push_item<'t>(list: &mut List<'t>, lines: &[&'t str], state: State, depth: usize) {
+    let mut blocks = Vec::new();
+    parse_lines(&mut Parent { blocks: &mut blocks, is_item: true }, lines, state, depth + 1);
+    list.items.push(blocks);
+}
+
+/// The line without the indentation of so many levels, if it has that.
+pub(super) fn without_indent(line: &str, levels: usize) -> &str {
+    if indent_of(line) >= INDENT * levels { &line[INDENT * levels..] } else { line }
+}
+
+/// How the blocks end: in how many lists inside each other, and whether the innermost found was an item.
+struct Level {
+    lists: usize,
+    ends_in_item: bool,
+}
+
+/// Follows the last lists and items down to the level that the indentation asks for.
+fn level_of(blocks: &[Block<'_>], wanted: usize, start: usize) -> Level {
+    let mut level = Level { lists: 0, ends_in_item: false };
+    let mut blocks = blocks;
+    while wanted > start + level.lists {
+        let Some(Block::List(list)) = last_element(blocks) else { break };
+        level = Level { lists: level.lists + 1, ends_in_item: false };
+        if wanted > start + level.lists
+            && let Some(item) = list.items.last()
+        {
+            level.ends_in_item = true;
+            blocks = item;
+        }
+    }
+    level
 }
 
 /// Gives an indented run of lines to the item of the last list it belongs to, judged by the indentation.
-/// False if the blocks do not end in a list.
-pub(super) fn continue_last<'t>(out: &mut [Block<'t>], lines: &[&'t str], mode: Mode, depth: usize) -> bool {
-    if mode == Mode::Tight {
-        return false;
+pub(super) fn continue_last<'t>(parent: &mut Parent<'_, 't>, lines: &[&'t str], state: State, depth: usize) {
+    let start = usize::from(state == State::Tight);
+    let level = level_of(parent.blocks, indent_of(lines[0]) / INDENT, start);
+    let dedented: Vec<&str> = lines.iter().map(|line| without_indent(line, start + level.lists)).collect();
+    if parent.is_item {
+        return match last_element_mut(parent.blocks) {
+            Some(Block::List(list)) => push_into_list(list, &dedented, depth),
+            _ => parse_chunk(parent, &dedented, State::Dedented, depth + 1),
+        };
     }
-    let Some(Block::List(list)) = out.last_mut() else { return false };
-    let indent = indent_of(lines[0]);
-    let mut used = INDENT;
-    let Some(mut item) = list.items.last_mut() else { return false };
-    while indent >= used + INDENT
-        && matches!(item.last(), Some(Block::List(inner)) if !inner.items.is_empty())
+    let Some(blocks) = last_item(parent.blocks, level.lists) else { return };
+    if !level.ends_in_item
+        && let Some(Block::Text(text)) = blocks.first_mut()
     {
-        let Some(Block::List(inner)) = item.last_mut() else { return false };
-        let Some(inner_item) = inner.items.last_mut() else { return false };
-        item = inner_item;
-        used += INDENT;
+        blocks[0] = Block::Paragraph(std::mem::take(text));
     }
-    loosen(item);
-    let dedented: Vec<&str> = lines.iter().map(|line| &line[indent_of(line).min(used)..]).collect();
-    parse_chunk(item, &dedented, Mode::Dedented, depth + 1);
-    true
+    parse_chunk(&mut Parent { blocks, is_item: true }, &dedented, State::Dedented, depth + 1);
 }
 
-/// Puts the bare texts of an item into paragraphs.
+/// More items for the list that the item above ends in, or more blocks for its last item.
+fn push_into_list<'t>(list: &mut List<'t>, lines: &[&'t str], depth: usize) {
+    if let Some(marker) = lines.first().and_then(|line| marker_at_top(line)) {
+        return push_parts(list, parts_of(lines, marker.kind).into_iter(), depth);
+    }
+    if let Some(blocks) = list.items.last_mut() {
+        parse_chunk(&mut Parent { blocks, is_item: true }, lines, State::Dedented, depth + 1);
+    }
+}
+
+/// The last item of the innermost of so many lists.
+fn last_item<'b, 't>(blocks: &'b mut Vec<Block<'t>>, lists: usize) -> Option<&'b mut Vec<Block<'t>>> {
+    let mut blocks = blocks;
+    for _ in 0..lists {
+        let Some(Block::List(list)) = last_element_mut(blocks) else { return None };
+        blocks = list.items.last_mut()?;
+    }
+    Some(blocks)
+}
+
+/// Puts the bare texts of an item, its first and its last, into paragraphs.
 fn loosen(item: &mut [Block<'_>]) {
-    for block in item {
-        if let Block::Text(text) = block {
-            *block = Block::Paragraph(std::mem::take(text));
+    let last = item.len().wrapping_sub(1);
+    for (at, block) in item.iter_mut().enumerate() {
+        if let Block::Text(text) = block
+            && (at == 0 || at == last)
+        {
+            let text = std::mem::take(text);
+            *block = Block::Paragraph(if at == 0 { text } else { text.trim_start().to_owned().into() });
         }
     }
 }

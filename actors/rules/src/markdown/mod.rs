@@ -1,4 +1,4 @@
-//! Message Markdown to HTML, by the rules of markdown.md. Pure: what the organization knows comes through
+//! Message Markdown to HTML (docs/api/markdown.md). Pure: what the organization knows comes through
 //! [`MarkdownContext`], and the same text and answers always give the same HTML.
 //!
 //! Text goes through three steps. `preprocess` cleans it and cuts fenced code out, `block` makes a tree of
@@ -6,6 +6,7 @@
 //! is linear in the text, apart from bounded nesting.
 
 mod alert_words;
+mod anchor;
 mod block;
 mod context;
 mod conversations;
@@ -15,10 +16,12 @@ mod fence;
 mod html;
 mod inline;
 mod languages;
+mod link_target;
 mod linkifier;
 mod links;
 mod list;
 mod mentions;
+mod parse_time;
 mod preprocess;
 mod previews;
 mod table;
@@ -27,6 +30,7 @@ mod topic_links;
 mod url_template;
 mod urls;
 mod write;
+mod zones;
 
 #[cfg(test)]
 mod properties;
@@ -34,6 +38,8 @@ mod properties;
 mod tests;
 
 use thiserror::Error;
+
+use crate::content::CONTENT_LENGTH_MAX;
 
 pub use alert_words::{AlertText, has_alert_word};
 pub use context::{ChannelRef, EmojiRef, GroupRef, MarkdownContext, UploadPreview, UploadedImage, UserRef};
@@ -43,14 +49,14 @@ pub use mentions::Mentions;
 pub use topic_links::{TopicLink, topic_links};
 pub use url_template::{TemplateError, template_variables};
 
-use block::Mode;
+use block::{Parent, State};
 use html::Stash;
 use inline::Inline;
 use links::LinkFacts;
 use previews::Previews;
 
-/// Largest HTML of one message in bytes: a hundred times the longest message.
-const HTML_BYTES_MAX: usize = 100 * 10_000;
+/// Largest HTML of one message in characters: a hundred times the longest message.
+const HTML_CHARS_MAX: usize = 100 * CONTENT_LENGTH_MAX;
 
 /// A rendered message and what rendering learned of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,7 +96,7 @@ pub fn render(text: &str, context: &dyn MarkdownContext) -> Result<Rendered, Ren
         rendered = render_clean(&clean, context, false);
     }
     let mut rendered = rendered.unwrap_or_default();
-    if rendered.html.len() > HTML_BYTES_MAX {
+    if rendered.html.len() > HTML_CHARS_MAX && rendered.html.chars().count() > HTML_CHARS_MAX {
         return Err(RenderError::TooLarge);
     }
     rendered.is_me_message = text.starts_with("/me ");
@@ -103,7 +109,7 @@ fn render_clean(text: &str, context: &dyn MarkdownContext, with_previews: bool) 
     let lines = preprocess::split_lines(text, context, &mut stash);
     let lines: Vec<&str> = lines.iter().map(AsRef::as_ref).collect();
     let mut blocks = Vec::new();
-    block::parse_lines(&mut blocks, &lines, Mode::Normal, 0);
+    block::parse_lines(&mut Parent { blocks: &mut blocks, is_item: false }, &lines, State::Normal, 0);
     let mut inline = Inline {
         context,
         stash,
@@ -117,6 +123,7 @@ fn render_clean(text: &str, context: &dyn MarkdownContext, with_previews: bool) 
     if inline.previews.is_over_limit() {
         return None;
     }
+    html.push_str(&inline.previews.take_rest());
     html.truncate(html.trim_end_matches('\n').len());
     Some(Rendered {
         html,

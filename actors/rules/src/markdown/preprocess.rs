@@ -11,22 +11,36 @@ use super::list::marker_kind;
 /// Fences inside quotes and spoilers are followed this deep; deeper ones are left as text.
 const NESTED_FENCES_MAX: usize = 8;
 
-/// Tabs become four spaces, line ends a single newline; the characters of placeholders go away.
+/// Characters from one tab stop to the next.
+const TAB_STOP: usize = 4;
+
+/// Tabs become the spaces up to the next stop, line ends a single newline; the characters of placeholders go away.
 pub(super) fn normalize(text: &str) -> Cow<'_, str> {
     if !text.bytes().any(|byte| matches!(byte, b'\t' | b'\r' | b'\x02' | b'\x03')) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
     let mut chars = text.chars().peekable();
+    let mut column = 0;
     while let Some(point) = chars.next() {
         match point {
-            '\t' => out.push_str("    "),
-            '\r' => {
-                chars.next_if_eq(&'\n');
+            '\t' => {
+                let width = TAB_STOP - column % TAB_STOP;
+                out.extend(std::iter::repeat_n(' ', width));
+                column += width;
+            }
+            '\r' | '\n' => {
+                if point == '\r' {
+                    chars.next_if_eq(&'\n');
+                }
                 out.push('\n');
+                column = 0;
             }
             '\u{2}' | '\u{3}' => {}
-            _ => out.push(point),
+            _ => {
+                out.push(point);
+                column += 1;
+            }
         }
     }
     Cow::Owned(out)
@@ -76,13 +90,14 @@ impl<'t> Cutter<'t, '_> {
                 self.push_spoiler(out, fence.header, inner);
             }
             FenceKind::Math => {
-                let body = self.raw_lines(fence.marker);
-                out.push(Cow::Owned(self.stash.keep(fence::render_math(&body))));
+                let html = fence::render_math(&self.raw_lines(fence.marker));
+                out.extend(html.map(|html| Cow::Owned(self.stash.keep(html))));
             }
             FenceKind::Code => {
                 let body = self.raw_lines(fence.marker);
                 let language = fence.language.or_else(|| self.context.default_code_language());
-                out.push(Cow::Owned(self.stash.keep_block(fence::render_code(&body, language))));
+                let html = fence::render_code(&body, language);
+                out.extend(html.map(|html| Cow::Owned(self.stash.keep_block(html))));
             }
         }
         out.push(Cow::Borrowed(""));
@@ -129,7 +144,8 @@ mod tests {
 
     #[test]
     fn odd_characters_are_normalized() {
-        assert_eq!(normalize("a\tb\r\nc\rd\u{2}7\u{3}"), "a    b\nc\nd7");
+        assert_eq!(normalize("a\tb\r\nc\rd\u{2}7\u{3}"), "a   b\nc\nd7");
+        assert_eq!(normalize("\tx\n\u{e9}bc\td\tabcd\te"), "    x\n\u{e9}bc d   abcd    e");
         assert!(matches!(normalize("plain\ntext"), Cow::Borrowed(_)));
     }
 }

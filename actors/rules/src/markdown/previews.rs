@@ -2,12 +2,14 @@
 
 use std::collections::HashSet;
 
+use super::anchor::upload_path;
 use super::html::escaped_attribute;
-use super::links::upload_path;
 use super::{MarkdownContext, UploadPreview, UploadedImage};
 
 /// A message with more distinct links than this shows no preview at all.
 const LINKS_MAX: usize = 24;
+
+const VIDEO_ENDINGS: [&str; 2] = [".mp4", ".webm"];
 
 const IMAGE_ENDINGS: [&str; 7] = [".bmp", ".gif", ".jpe", ".jpeg", ".jpg", ".png", ".webp"];
 
@@ -17,8 +19,19 @@ struct Candidate {
     anchor: String,
     /// The HTML of what is shown.
     html: String,
-    /// Whether the link shows nothing but its URL, so that the picture can take its place.
-    is_bare: bool,
+    /// Whether the link is nothing but its URL, so that what is shown can take its place.
+    is_replaceable: bool,
+}
+
+/// The previews that belong to one block.
+#[derive(Debug, Default)]
+pub(super) struct Shown {
+    /// What to show, in the order of the links, without anything between.
+    pub html: String,
+    /// Whether the block was one bare link, which what is shown replaces.
+    pub replaces_block: bool,
+    /// The HTML of a list item's text without the links that what is shown replaces, where there are any.
+    pub item_html: Option<String>,
 }
 
 /// The links of a message, as far as previews care.
@@ -28,6 +41,8 @@ pub(super) struct Previews {
     pub has_image: bool,
     /// Links of the block at hand that are shown.
     pending: Vec<Candidate>,
+    /// Previews of links inside emphasis, headers and tables; they come at the end of the message.
+    rest: String,
     distinct: HashSet<String>,
 }
 
@@ -53,30 +68,107 @@ impl Previews {
         if !is_shown || !self.distinct.insert(href.to_owned()) {
             return;
         }
-        let Some(html) = preview_html(context, href, named) else { return };
+        let Some(preview) = preview_of(context, href, named) else { return };
         self.has_image = true;
-        self.pending.push(Candidate { anchor: anchor.to_owned(), html, is_bare: named.is_none() });
+        self.pending.push(Candidate {
+            anchor: anchor.to_owned(),
+            html: preview.html,
+            is_replaceable: preview.is_file && named.is_none(),
+        });
     }
 
-    /// What to show below a block with this HTML, in the order of the links, and whether the block is nothing
-    /// but one bare link and gives way to its picture.
-    pub(super) fn take(&mut self, block_html: &str) -> (String, bool) {
-        if self.pending.is_empty() {
-            return (String::new(), false);
+    /// The previews of a paragraph with this HTML.
+    pub(super) fn take(&mut self, block_html: &str) -> Shown {
+        let mut shown = Shown::default();
+        for (_, link) in self.outer_links(block_html) {
+            shown.html.push_str(&link.html);
+            shown.replaces_block |= link.is_replaceable && link.anchor == block_html.trim();
         }
-        let mut pending = std::mem::take(&mut self.pending);
-        pending.sort_by_cached_key(|candidate| block_html.find(&candidate.anchor).unwrap_or(usize::MAX));
-        let is_replaced = pending.iter().any(|link| link.is_bare && link.anchor == block_html.trim());
-        let html: Vec<String> = pending.into_iter().map(|candidate| candidate.html).collect();
-        (html.join("\n"), is_replaced)
+        shown
+    }
+
+    /// The previews of the text, with this HTML, that a list item begins with.
+    pub(super) fn take_in_item(&mut self, text_html: &str) -> Shown {
+        let mut shown = Shown::default();
+        let mut kept = String::new();
+        let mut copied = 0;
+        for (start, link) in self.outer_links(text_html) {
+            shown.html.push_str(&link.html);
+            let end = start + link.anchor.len();
+            let is_followed_by_text = text_html[end..].starts_with(|next| next != '<');
+            if link.is_replaceable && text_html.starts_with('<') && !is_followed_by_text {
+                kept.push_str(&text_html[copied..start]);
+                copied = end;
+            }
+        }
+        if copied > 0 {
+            kept.push_str(&text_html[copied..]);
+            shown.item_html = Some(kept);
+        }
+        shown
+    }
+
+    /// Keeps the previews of the block at hand for the end of the message.
+    pub(super) fn leave_for_end(&mut self, block_html: &str) {
+        let links = self.sorted(block_html);
+        self.rest.extend(links.into_iter().map(|(_, link)| link.html));
+    }
+
+    /// The previews for the end of the message.
+    pub(super) fn take_rest(&mut self) -> String {
+        std::mem::take(&mut self.rest)
+    }
+
+    /// The links that stand in the block itself, with their places. The previews of those inside emphasis are
+    /// kept for the end.
+    fn outer_links(&mut self, block_html: &str) -> Vec<(usize, Candidate)> {
+        let mut outer = Vec::new();
+        for (at, link) in self.sorted(block_html) {
+            if is_inside_element(&block_html[..at]) {
+                self.rest.push_str(&link.html);
+            } else {
+                outer.push((at, link));
+            }
+        }
+        outer
+    }
+
+    /// The links of the block at hand with their places in its HTML, first to last.
+    fn sorted(&mut self, block_html: &str) -> Vec<(usize, Candidate)> {
+        let pending = std::mem::take(&mut self.pending);
+        let place = |link: &Candidate| block_html.find(&link.anchor).unwrap_or_default();
+        let mut links: Vec<_> = pending.into_iter().map(|link| (place(&link), link)).collect();
+        links.sort_by_key(|(at, _)| *at);
+        links
     }
 }
 
-fn preview_html(context: &dyn MarkdownContext, href: &str, named: Option<&str>) -> Option<String> {
+/// Whether an element is still open at the end of this HTML.
+fn is_inside_element(html: &str) -> bool {
+    let depth: i32 = html
+        .split('<')
+        .skip(1)
+        .map(|tag| match tag {
+            _ if tag.starts_with('/') => -1,
+            _ if tag.starts_with("br>") || tag.starts_with("img ") => 0,
+            _ => 1,
+        })
+        .sum();
+    depth > 0
+}
+
+/// What is shown for a link.
+struct Preview {
+    html: String,
+    /// A picture or film itself, and not the page that shows it.
+    is_file: bool,
+}
+
+fn preview_of(context: &dyn MarkdownContext, href: &str, named: Option<&str>) -> Option<Preview> {
+    let file = |html| Some(Preview { html, is_file: true });
+    let link = link_html(href, named);
     if let Some(path) = upload_path(href) {
-        let file_name = path.rsplit('/').next().unwrap_or(path);
-        let link = link_html(href, named.unwrap_or(file_name));
-        return Some(match context.upload_preview(path)? {
+        return file(match context.upload_preview(path)? {
             UploadPreview::Image(image) => upload_image_html(path, &link, &image),
             UploadPreview::Video => video_html(href, &link),
         });
@@ -85,22 +177,25 @@ fn preview_html(context: &dyn MarkdownContext, href: &str, named: Option<&str>) 
         return None;
     }
     if let Some(id) = youtube_id(href) {
-        return Some(youtube_html(href, id));
+        return Some(Preview { html: youtube_html(href, id), is_file: false });
     }
-    let path = href.split(['?', '#']).next().unwrap_or(href).to_ascii_lowercase();
-    let has_path = path.splitn(4, '/').nth(3).is_some();
-    if !has_path || !IMAGE_ENDINGS.iter().any(|ending| path.ends_with(ending)) {
+    let address = href.split(['?', '#']).next().unwrap_or(href).to_ascii_lowercase();
+    let path = address.splitn(4, '/').nth(3)?;
+    let ends_in_one_of = |endings: &[&str]| endings.iter().any(|ending| path.ends_with(ending));
+    if ends_in_one_of(&VIDEO_ENDINGS) {
+        return file(video_html(href, &link));
+    }
+    if !ends_in_one_of(&IMAGE_ENDINGS) {
         return None;
     }
-    let link = link_html(href, named.unwrap_or(href));
-    Some(format!(
-        r#"<div class="message_inline_image">{link}<img src="{}"></a></div>"#,
-        escaped_attribute(href)
-    ))
+    let source = escaped_attribute(href);
+    file(format!(r#"<div class="message_inline_image">{link}<img src="{source}"></a></div>"#))
 }
 
-fn link_html(href: &str, title: &str) -> String {
-    format!(r#"<a href="{}" title="{}">"#, escaped_attribute(href), escaped_attribute(title))
+/// The opening tag around a preview; the title is the link's name where it has one.
+fn link_html(href: &str, named: Option<&str>) -> String {
+    let title = named.map(|name| format!(r#" title="{}""#, escaped_attribute(name))).unwrap_or_default();
+    format!(r#"<a href="{}"{title}>"#, escaped_attribute(href))
 }
 
 fn upload_image_html(path: &str, link: &str, image: &UploadedImage) -> String {

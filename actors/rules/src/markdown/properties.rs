@@ -90,7 +90,7 @@ fn check_any(text: &str) {
 }
 
 /// Pieces of markup, so that random texts are full of half-finished constructs.
-const PIECES: [&str; 64] = [
+const PIECES: [&str; 72] = [
     "*",
     "**",
     "***",
@@ -155,6 +155,14 @@ const PIECES: [&str; 64] = [
     "#12",
     " ",
     "a",
+    "\t",
+    "![",
+    "(\"",
+    "]( \"t\")",
+    "](<",
+    "https://a.example/x.mp4",
+    "https://youtu.be/abcdefghijk",
+    "5pm EST>",
 ];
 
 proptest! {

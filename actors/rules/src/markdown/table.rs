@@ -19,23 +19,26 @@ pub(super) struct Table<'t> {
     pub rows: Vec<Vec<&'t str>>,
 }
 
-/// Reads the lines as a table; `None` if they are not one.
+/// Reads the lines as a table; `None` if they are not one. Where the header begins or ends with a pipe, pipes at the
+/// edges of all rows say nothing, and otherwise they begin and end further cells.
 pub(super) fn parse<'t>(lines: &[&'t str]) -> Option<Table<'t>> {
     let [first, second, rest @ ..] = lines else { return None };
-    let is_separator = |byte: u8| matches!(byte, b'|' | b'-' | b':' | b' ');
-    if !second.contains('-') || !second.bytes().all(is_separator) {
+    if !second.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ')) {
         return None;
     }
-    let header = split_cells(first);
-    let is_bordered = first.trim().starts_with('|') && second.trim().starts_with('|');
-    if header.len() < 2 && !is_bordered {
+    let (first, second) = (first.trim_matches(' '), second.trim_matches(' '));
+    let is_bordered = has_border(first);
+    let header = split_cells(first, is_bordered);
+    if header.len() < 2 && !(is_bordered && lines[1..].iter().all(|line| has_border(line.trim_matches(' '))))
+    {
         return None;
     }
-    let aligns: Vec<_> = split_cells(second).iter().map(|cell| align_of(cell)).collect::<Option<_>>()?;
+    let aligns: Vec<_> = split_cells(second, is_bordered).iter().map(|cell| align_of(cell)).collect();
     if aligns.len() != header.len() || aligns.len() * rest.len().max(1) > CELLS_MAX {
         return None;
     }
-    let mut rows: Vec<Vec<&str>> = rest.iter().map(|line| split_cells(line)).collect();
+    let cells_of = |line: &&'t str| split_cells(line.trim_matches(' '), is_bordered);
+    let mut rows: Vec<Vec<&str>> = rest.iter().map(cells_of).collect();
     if rows.is_empty() {
         rows.push(Vec::new());
     }
@@ -45,28 +48,35 @@ pub(super) fn parse<'t>(lines: &[&'t str]) -> Option<Table<'t>> {
     Some(Table { aligns, header, rows })
 }
 
-/// The outer `None` if the cell is not made of dashes with optional colons.
-fn align_of(cell: &str) -> Option<Option<Align>> {
-    let is_left = cell.starts_with(':');
-    let is_right = cell.len() > 1 && cell.ends_with(':');
-    let dashes = cell.trim_start_matches(':').trim_end_matches(':');
-    if dashes.is_empty() || !dashes.bytes().all(|byte| byte == b'-') {
-        return None;
-    }
-    Some(match (is_left, is_right) {
+/// Whether a row begins or ends with a pipe.
+fn has_border(row: &str) -> bool {
+    row.starts_with('|') || ends_in_pipe(row)
+}
+
+/// Whether a row ends with a pipe that no backslash escapes.
+fn ends_in_pipe(row: &str) -> bool {
+    let Some(before) = row.strip_suffix('|') else { return false };
+    let escapes = before.len() - before.trim_end_matches('\\').len();
+    escapes.is_multiple_of(2)
+}
+
+fn align_of(cell: &str) -> Option<Align> {
+    match (cell.starts_with(':'), cell.ends_with(':')) {
         (true, true) => Some(Align::Center),
         (true, false) => Some(Align::Left),
         (false, true) => Some(Align::Right),
         (false, false) => None,
-    })
+    }
 }
 
 /// Splits a row at pipes that stand neither in a code span nor after a backslash.
-fn split_cells(line: &str) -> Vec<&str> {
-    let mut row = line.trim();
-    row = row.strip_prefix('|').unwrap_or(row);
-    if row.ends_with('|') && !row.ends_with("\\|") {
-        row = &row[..row.len() - 1];
+fn split_cells(line: &str, is_bordered: bool) -> Vec<&str> {
+    let mut row = line;
+    if is_bordered {
+        row = row.strip_prefix('|').unwrap_or(row);
+        if ends_in_pipe(row) {
+            row = &row[..row.len() - 1];
+        }
     }
     let bytes = row.as_bytes();
     let mut cells = Vec::new();
@@ -105,9 +115,10 @@ mod tests {
 
     #[test]
     fn pipes_in_code_do_not_split() {
-        assert_eq!(split_cells("| a | `b|c` | d\\|e |"), ["a", "`b|c`", "d\\|e"]);
-        assert_eq!(split_cells("a|b"), ["a", "b"]);
-        assert_eq!(split_cells("``` | x"), ["```", "x"]);
+        assert_eq!(split_cells("| a | `b|c` | d\\|e |", true), ["a", "`b|c`", "d\\|e"]);
+        assert_eq!(split_cells("a|b", false), ["a", "b"]);
+        assert_eq!(split_cells("|a|b|", false), ["", "a", "b", ""]);
+        assert_eq!(split_cells("``` | x", false), ["```", "x"]);
     }
 
     #[test]
@@ -117,6 +128,8 @@ mod tests {
         assert!(parse(&["a", "---", "b"]).is_none());
         assert!(parse(&["a | b", "-- | -- | --"]).is_none());
         assert!(parse(&["a | b", "1 | 2"]).is_none());
+        assert!(parse(&["a | b", "|--|--|"]).is_none());
+        assert!(parse(&["| a |", "|---|", "b"]).is_none());
         assert!(parse(&["a | b"]).is_none());
     }
 }

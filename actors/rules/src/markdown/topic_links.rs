@@ -15,19 +15,19 @@ pub struct TopicLink {
     pub url: String,
 }
 
-struct Found {
+struct LinkMatch {
     start: usize,
     end: usize,
     url: String,
 }
 
-/// The links of a topic name (markdown.md 4), in the order of the text and without overlaps. Where two
+/// The links of a topic name (docs/api/markdown.md#links), in the order of the text and without overlaps. Where two
 /// would overlap, the earlier linkifier wins, then the earlier start; bare URLs come last.
 pub fn topic_links(topic: &str, context: &dyn MarkdownContext) -> Vec<TopicLink> {
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<LinkMatch> = Vec::new();
     for linkifier in context.linkifiers() {
         for hit in linkifier.matches(topic) {
-            push_unless_overlapping(&mut found, Found { start: hit.start, end: hit.end, url: hit.url });
+            push_unless_overlapping(&mut found, LinkMatch { start: hit.start, end: hit.end, url: hit.url });
         }
     }
     let mut word_start = 0;
@@ -37,17 +37,17 @@ pub fn topic_links(topic: &str, context: &dyn MarkdownContext) -> Vec<TopicLink>
         {
             push_unless_overlapping(
                 &mut found,
-                Found { start: word_start + start, end: word_start + end, url },
+                LinkMatch { start: word_start + start, end: word_start + end, url },
             );
         }
         word_start += word.len() + 1;
     }
     found.sort_by_key(|link| link.start);
-    let text_of = |link: &Found| topic[link.start..link.end].to_owned();
+    let text_of = |link: &LinkMatch| topic[link.start..link.end].to_owned();
     found.into_iter().map(|link| TopicLink { text: text_of(&link), url: link.url }).collect()
 }
 
-fn push_unless_overlapping(found: &mut Vec<Found>, new: Found) {
+fn push_unless_overlapping(found: &mut Vec<LinkMatch>, new: LinkMatch) {
     if found.iter().all(|old| new.end <= old.start || old.end <= new.start) {
         found.push(new);
     }

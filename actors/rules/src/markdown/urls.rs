@@ -1,8 +1,8 @@
 //! URLs: which may be linked, and how bare ones are found in text.
 
+use super::anchor::{anchor, relative_to_realm};
 use super::html::escaped_text;
 use super::inline::{Inline, Rewrite};
-use super::links::anchor;
 
 /// Besides white space, what a bare link may follow.
 const BEFORE: [char; 6] = ['\'', '"', '(', ',', ':', '<'];
@@ -16,8 +16,8 @@ const PARENTHESES_MAX: usize = 6;
 /// Places within one word at which a link is looked for; more would make the work quadratic.
 const STARTS_MAX: usize = 16;
 
-/// Schemes that may be linked; those of the HTML standard's safe list, and some that lead to a server.
-const SCHEMES: [&str; 28] = [
+/// Schemes that may be linked: those of the HTML standard's safe list, and files and hosts.
+const SCHEMES: [&str; 25] = [
     "http",
     "https",
     "ftp",
@@ -43,32 +43,33 @@ const SCHEMES: [&str; 28] = [
     "webcal",
     "wtai",
     "xmpp",
-    "sips",
-    "sftp",
-    "ftps",
 ];
 
 /// Top-level domains that are far more often the ending of a file's name.
 const FILE_ENDINGS: [&str; 5] = ["java", "md", "mov", "py", "zip"];
 
 /// The URL to link for what was typed, with a scheme added where there is none; `None` if it may not be
-/// linked.
+/// linked. Spaces are encoded. What begins with `//` would take the scheme of the page it is read on, which clients
+/// outside a browser do not have, so it gets one.
 pub(super) fn sanitize(url: &str) -> Option<String> {
-    let url = url.trim();
+    let url = url.trim().replace(' ', "%20");
     if url.is_empty() || url.contains(|point: char| point.is_control() || point.is_whitespace()) {
         return None;
     }
-    if let Some((scheme, rest)) = split_scheme(url) {
+    if let Some((scheme, rest)) = split_scheme(&url) {
         let scheme = scheme.to_ascii_lowercase();
-        let is_safe = SCHEMES.contains(&scheme.as_str()) || (scheme.starts_with("web+") && scheme.len() > 4);
+        let is_safe = SCHEMES.contains(&scheme.as_str());
         let has_host =
             !matches!(scheme.as_str(), "http" | "https" | "ftp") || rest.len() > 2 && rest.starts_with("//");
-        return (is_safe && has_host).then(|| url.to_owned());
+        return (is_safe && has_host).then_some(url);
+    }
+    if let Some(host) = url.strip_prefix("//") {
+        return (!host.is_empty() && !host.starts_with('/')).then(|| format!("https:{url}"));
     }
     if url.starts_with(['/', '#']) {
-        return Some(url.to_owned());
+        return Some(url);
     }
-    let path = url.split(['?', '#']).next().unwrap_or(url);
+    let path = url.split(['?', '#']).next().unwrap_or(&url);
     if path.contains('@') && !path.contains('/') {
         return Some(format!("mailto:{url}"));
     }
@@ -85,15 +86,6 @@ fn split_scheme(url: &str) -> Option<(&str, &str)> {
     (is_scheme && !is_host || scheme.is_empty()).then_some((scheme, rest))
 }
 
-/// Links into the organization's own pages and uploads lose its address, so that they open in place.
-pub(super) fn relative_to_realm<'u>(url: &'u str, realm_url: &str) -> &'u str {
-    let inside = url.strip_prefix(realm_url).filter(|_| !realm_url.is_empty());
-    match inside.and_then(|rest| rest.strip_prefix('/')) {
-        Some(path) if path.starts_with('#') || path.starts_with("user_uploads/") => path,
-        _ => url,
-    }
-}
-
 /// Links and e-mail addresses written without any markup.
 pub(super) fn bare_links(inline: &mut Inline<'_>, text: &str, _next: usize) -> Option<String> {
     let mut rewrite = Rewrite::of(text);
@@ -106,7 +98,10 @@ pub(super) fn bare_links(inline: &mut Inline<'_>, text: &str, _next: usize) -> O
         let Some((start, end)) = find_link(&text[word_start..word_end]) else { continue };
         let typed = &text[word_start + start..word_start + end];
         if let Some(url) = sanitize(typed) {
-            let html = anchor(inline, &url, &escaped_text(typed), None);
+            // A link to the organization itself leads somewhere shorter than it says.
+            let href = relative_to_realm(&url, inline.context.realm_url());
+            let named = (href != url).then_some(typed);
+            let html = anchor(inline, &url, &escaped_text(typed), named);
             rewrite.put(word_start + start, word_start + end, html, &mut inline.stash);
         }
     }
@@ -245,13 +240,17 @@ mod tests {
         assert_eq!(sanitize("ada@a.example").as_deref(), Some("mailto:ada@a.example"));
         assert_eq!(sanitize("/help").as_deref(), Some("/help"));
         assert_eq!(sanitize("#narrow").as_deref(), Some("#narrow"));
-        assert_eq!(sanitize("web+x:1").as_deref(), Some("web+x:1"));
+        assert_eq!(sanitize("//a.example/x").as_deref(), Some("https://a.example/x"));
+        assert_eq!(sanitize("https://a.example/x y").as_deref(), Some("https://a.example/x%20y"));
         for unsafe_url in [
             "javascript:alert(1)",
             "JavaScript:x",
             "data:text/html,x",
             "vbscript:x",
             "http:",
+            "web+x:1",
+            "//",
+            "///x",
             "",
             "java\u{1}script:x",
             ":x",

@@ -1,12 +1,12 @@
 //! Writes the tree of blocks as HTML, running the inline rules over its texts.
 
 use super::block::Block;
-use super::emphasis::indented_code_text;
+use super::fence::render_code;
 use super::inline::Inline;
 use super::list::{List, ListKind};
 use super::table::{Align, Table};
 
-/// Appends blocks; each ends with a line break.
+/// Appends blocks. Each ends with a line break, apart from bare text and from previews.
 pub(super) fn push_blocks(inline: &mut Inline<'_>, out: &mut String, blocks: &[Block<'_>]) {
     for block in blocks {
         push_block(inline, out, block);
@@ -16,17 +16,20 @@ pub(super) fn push_blocks(inline: &mut Inline<'_>, out: &mut String, blocks: &[B
 fn push_block(inline: &mut Inline<'_>, out: &mut String, block: &Block<'_>) {
     match block {
         Block::Paragraph(text) => push_paragraph(inline, out, text),
-        Block::Text(text) => push_tight_text(inline, out, text),
+        Block::Text(text) => {
+            let html = inline.render(text);
+            inline.previews.leave_for_end(&html);
+            out.push_str(&html);
+        }
         Block::Header(level, text) => {
             let html = inline.render(text);
             out.push_str(&format!("<h{level}>{html}</h{level}>\n"));
-            push_previews(inline, out, &html);
+            inline.previews.leave_for_end(&html);
         }
         Block::Rule => out.push_str("<hr>\n"),
         Block::IndentedCode(lines) => {
-            out.push_str(r#"<div class="codehilite"><pre><span></span><code>"#);
-            out.push_str(&indented_code_text(lines));
-            out.push_str("</code></pre></div>\n");
+            out.push_str(&render_code(lines, None).unwrap_or_default());
+            out.push('\n');
         }
         Block::Quote(children) => {
             let was_in_quote = std::mem::replace(&mut inline.in_quote, true);
@@ -40,6 +43,7 @@ fn push_block(inline: &mut Inline<'_>, out: &mut String, block: &Block<'_>) {
     }
 }
 
+/// The previews of a paragraph stand right behind it, without line breaks between them or after them.
 fn push_paragraph(inline: &mut Inline<'_>, out: &mut String, text: &str) {
     if let Some(html) = inline.stash.lone_block(text) {
         out.push_str(html);
@@ -47,36 +51,32 @@ fn push_paragraph(inline: &mut Inline<'_>, out: &mut String, text: &str) {
         return;
     }
     let html = inline.render(text);
-    let (previews, is_replaced) = inline.previews.take(&html);
-    if !is_replaced {
+    let shown = inline.previews.take(&html);
+    if !shown.replaces_block {
         out.push_str("<p>");
         out.push_str(&html);
         out.push_str("</p>\n");
     }
-    if !previews.is_empty() {
-        out.push_str(&previews);
-        out.push('\n');
-    }
+    out.push_str(&shown.html);
 }
 
-/// The text of an item stands right after the tag, so it ends without a line break.
-fn push_tight_text(inline: &mut Inline<'_>, out: &mut String, text: &str) {
-    match inline.stash.lone_block(text) {
-        Some(html) => out.push_str(html),
-        None => {
-            let html = inline.render(text);
-            out.push_str(&html);
-            push_previews(inline, out, &html);
+/// The text an item begins with stands right after the tag, and its previews behind all else in the item.
+fn push_item(inline: &mut Inline<'_>, out: &mut String, blocks: &[Block<'_>]) {
+    let Some((Block::Text(text), rest)) = blocks.split_first() else {
+        if !blocks.is_empty() {
+            out.push('\n');
         }
+        return push_blocks(inline, out, blocks);
+    };
+    if let Some(html) = inline.stash.lone_block(text) {
+        out.push_str(html);
+        return push_blocks(inline, out, rest);
     }
-}
-
-fn push_previews(inline: &mut Inline<'_>, out: &mut String, block_html: &str) {
-    let (previews, _) = inline.previews.take(block_html);
-    if !previews.is_empty() {
-        out.push_str(&previews);
-        out.push('\n');
-    }
+    let html = inline.render(text);
+    let shown = inline.previews.take_in_item(&html);
+    out.push_str(shown.item_html.as_deref().unwrap_or(&html));
+    push_blocks(inline, out, rest);
+    out.push_str(&shown.html);
 }
 
 fn push_list(inline: &mut Inline<'_>, out: &mut String, list: &List<'_>) {
@@ -90,10 +90,7 @@ fn push_list(inline: &mut Inline<'_>, out: &mut String, list: &List<'_>) {
     }
     for item in &list.items {
         out.push_str("<li>");
-        if !matches!(item.first(), None | Some(Block::Text(_))) {
-            out.push('\n');
-        }
-        push_blocks(inline, out, item);
+        push_item(inline, out, item);
         out.push_str("</li>\n");
     }
     out.push_str(&format!("</{tag}>\n"));
@@ -101,24 +98,15 @@ fn push_list(inline: &mut Inline<'_>, out: &mut String, list: &List<'_>) {
 
 fn push_table(inline: &mut Inline<'_>, out: &mut String, table: &Table<'_>) {
     out.push_str("<table>\n<thead>\n");
-    let mut previews = String::new();
-    push_row(inline, out, &mut previews, "th", &table.header, &table.aligns);
+    push_row(inline, out, "th", &table.header, &table.aligns);
     out.push_str("</thead>\n<tbody>\n");
     for row in &table.rows {
-        push_row(inline, out, &mut previews, "td", row, &table.aligns);
+        push_row(inline, out, "td", row, &table.aligns);
     }
     out.push_str("</tbody>\n</table>\n");
-    out.push_str(&previews);
 }
 
-fn push_row(
-    inline: &mut Inline<'_>,
-    out: &mut String,
-    previews: &mut String,
-    tag: &str,
-    cells: &[&str],
-    aligns: &[Option<Align>],
-) {
+fn push_row(inline: &mut Inline<'_>, out: &mut String, tag: &str, cells: &[&str], aligns: &[Option<Align>]) {
     out.push_str("<tr>\n");
     for (cell, align) in cells.iter().zip(aligns) {
         let style = match align {
@@ -129,7 +117,7 @@ fn push_row(
         };
         let html = inline.render(cell);
         out.push_str(&format!("<{tag}{style}>{html}</{tag}>\n"));
-        push_previews(inline, previews, &html);
+        inline.previews.leave_for_end(&html);
     }
     out.push_str("</tr>\n");
 }

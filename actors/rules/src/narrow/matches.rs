@@ -1,4 +1,4 @@
-//! Narrows of event queues: which messages a queue delivers (endpoints.md 3, last paragraph).
+//! Narrows of event queues: which messages a queue delivers (docs/api/narrow.md#narrows-of-event-queues).
 //!
 //! Only what can be said of one message without a look-up: channel, topic, sender, is.
 

@@ -1,4 +1,4 @@
-//! Narrows: which messages a client asks for (endpoints.md 3).
+//! Narrows: filters of messages (docs/api/narrow.md).
 //!
 //! JSON → `Term`s → a `Plan` of message sets for a fetch, or an `EventNarrow` that filters an event queue.
 //! Finding the messages of a plan is for the storage that holds them.

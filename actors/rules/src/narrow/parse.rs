@@ -47,7 +47,7 @@ fn parse_term(index: usize, element: &Value) -> Result<Term, RuleError> {
 }
 
 fn build(word: &str, operand: &Value, negated: bool) -> Result<Term, RuleError> {
-    let operator = Operator::from_word(word);
+    let operator = Operator::from_name(word);
     let wrong = |wanted| RuleError::NarrowPart { part: "operand", wanted };
     let operand = match (&operator, operand) {
         (Operator::Direct, Value::Array(ids)) => {

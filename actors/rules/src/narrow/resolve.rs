@@ -3,7 +3,7 @@
 use crate::error::RuleError;
 use crate::narrow::plan::{Content, MessageSet, Plan, PlanTerm, Scope};
 use crate::narrow::term::{Operand, Operator, Term};
-use crate::permissions::channel::{History, history_of};
+use crate::permissions::channel::{History, history_of, sees_channel};
 use crate::permissions::users::find_user_by_email;
 use crate::topics;
 use crate::visibility::SkippedMuting;
@@ -77,7 +77,7 @@ fn skipped_muting(terms: &[PlanTerm]) -> SkippedMuting {
     }
 }
 
-/// Without an account: only web-public channels, named as such, and only harmless operators (conventions.md 1).
+/// Without an account: only narrows to web-public channels with operators that reveal nothing about users.
 fn check_anonymous(dir: &Directory, terms: &[Term]) -> Result<(), RuleError> {
     let is_open = crate::settings::realm_bool(dir.realm(), "enable_spectator_access")
         && dir.channels().any(|channel| channel.is_web_public);
@@ -198,7 +198,14 @@ impl Resolver<'_> {
             Operand::Id(id) => u32::try_from(*id).ok().and_then(|id| self.dir.channel(ChannelId(id))),
             operand => self.dir.channel_by_name(crate::text::strip(&operand.shown())),
         };
+        let found = found.filter(|channel| self.knows(channel));
         found.ok_or_else(|| bad(format!("unknown channel {}", operand.shown())))
+    }
+
+    /// Whether the asker may know that there is a channel, or did know: nothing new is told to who left it.
+    fn knows(&self, channel: &Channel) -> bool {
+        let Some(asker) = self.asker else { return channel.is_web_public };
+        sees_channel(self.dir, asker, channel) || self.dir.subscription(channel.id, asker.id).is_some()
     }
 
     fn channels(&self, word: &str) -> Result<MessageSet, RuleError> {
@@ -253,8 +260,8 @@ impl Resolver<'_> {
         self.asker.is_some_and(|asker| asker.id == user)
     }
 
-    /// The searched set (endpoints.md 3): whole channels whose history the asker may see, if the narrow keeps to
-    /// them and asks for nothing that only delivered messages have; otherwise the asker's own history.
+    /// The searched set (docs/api/narrow.md#searched-messages): whole channels if the requester may read their history
+    /// and the narrow is limited to them and needs no delivered messages; otherwise the requester's own history.
     fn scope(&self, terms: &[Term], plan_terms: &[PlanTerm]) -> Scope {
         let Some(asker) = self.asker else {
             let open = self.dir.channels().filter(|channel| channel.is_web_public);

@@ -37,7 +37,7 @@ pub enum Operator {
 
 impl Operator {
     /// The operator with a wire word.
-    pub fn from_word(word: &str) -> Self {
+    pub fn from_name(word: &str) -> Self {
         match word {
             "channel" | "stream" => Self::Channel,
             "channels" | "streams" => Self::Channels,

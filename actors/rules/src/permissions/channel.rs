@@ -1,10 +1,10 @@
-//! What a user may know of a channel, read in it and do to it (endpoints.md 0.1, events.md 1).
+//! What a user may see, read and do in a channel (docs/api/permissions.md#channel-access).
 //!
 //! A channel that somebody must not know of is refused exactly like one that does not exist.
 
 use crate::error::RuleError;
 use crate::names;
-use model::{Channel, ChannelId, Directory, MessageId, SubscriptionSpan, User};
+use model::{Channel, ChannelId, Directory, MessageId, SubscriptionSpan, User, VisibilityPolicy};
 use std::sync::Arc;
 
 /// Whether archived channels count as existing; most endpoints say they do not.
@@ -118,20 +118,6 @@ pub fn access_channel_content<'d>(
     }
 }
 
-/// Finds a channel that somebody without an account may read: web-public, in an organization open to the world.
-pub fn access_web_public_channel<'d>(
-    dir: &'d Directory,
-    wanted: ChannelRef,
-) -> Result<ReadableChannel<'d>, RuleError> {
-    let is_open = crate::settings::realm_bool(dir.realm(), "enable_spectator_access");
-    match find(dir, wanted, Archived::Allowed) {
-        Some(channel) if is_open && channel.is_web_public => {
-            Ok(ReadableChannel { channel, history: History::Whole })
-        }
-        _ => Err(not_found(wanted)),
-    }
-}
-
 /// Finds a channel to change: administered by the user. Others learn only what they could see anyway.
 pub fn access_channel_administration<'d>(
     dir: &'d Directory,
@@ -148,32 +134,40 @@ pub fn access_channel_administration<'d>(
     Err(RuleError::InvalidChannelId)
 }
 
-/// Finds a channel to write to (endpoints.md 1, steps 7 and 8): `ChannelDoesNotExist` or `ChannelIdDoesNotExist`,
-/// then what `check_may_post` says.
+/// Finds a channel to post in (docs/api/messages.md#send-a-message): `ChannelDoesNotExist` or `ChannelIdDoesNotExist`,
+/// then the errors of `check_may_post`.
 pub fn access_channel_to_post<'d>(
     dir: &'d Directory,
     sender: &User,
     wanted: ChannelRef,
 ) -> Result<PostableChannel<'d>, RuleError> {
-    let channel = match wanted {
-        ChannelRef::Id(id) => by_id(dir, id).ok_or(RuleError::ChannelIdDoesNotExist { id })?,
+    let (found, missing) = match wanted {
+        ChannelRef::Id(id) => (by_id(dir, id), RuleError::ChannelIdDoesNotExist { id }),
         ChannelRef::Name(raw) => {
             let name = names::parse_channel_name(raw)?;
-            let missing = || RuleError::ChannelDoesNotExist { name: name.to_owned() };
-            dir.channel_by_name(name).ok_or_else(missing)?
+            (dir.channel_by_name(name), RuleError::ChannelDoesNotExist { name: name.to_owned() })
         }
     };
+    let channel = found.filter(|channel| may_address(dir, sender, channel)).ok_or(missing)?;
     check_may_post(dir, sender, channel)?;
     Ok(PostableChannel { channel })
 }
 
-/// Whether somebody may write in a channel (endpoints.md 1, step 8).
-/// A private channel that the sender cannot see refuses with its name, not as missing.
+/// Whether a sender may learn that there is a channel: to all others a message to it is one to no channel at all. A bot
+/// writes where its owner subscribes.
+pub fn may_address(dir: &Directory, sender: &User, channel: &Channel) -> bool {
+    sender.is_system_bot()
+        || sees_channel(dir, sender, channel)
+        || sender.owner().is_some_and(|owner| dir.is_subscribed(channel.id, owner))
+}
+
+/// Whether a user may post in a channel that they can see (docs/api/messages.md#send-a-message).
 pub fn check_may_post(dir: &Directory, sender: &User, channel: &Channel) -> Result<(), RuleError> {
-    let owner = sender.bot.as_ref().and_then(|bot| bot.owner);
+    let owner = sender.owner();
     let send_message = &channel.permissions.send_message;
+    // To be named suffices here: a channel may be for what one bot writes.
     let is_permitted = sender.is_system_bot()
-        || dir.holds(send_message, sender.id)
+        || dir.is_named(send_message, sender.id)
         || owner.is_some_and(|owner| dir.holds(send_message, owner));
     if !is_permitted {
         return Err(RuleError::PostingNotPermitted);
@@ -191,7 +185,7 @@ pub fn check_may_post(dir: &Directory, sender: &User, channel: &Channel) -> Resu
     if is_inside { Ok(()) } else { Err(refused()) }
 }
 
-/// Whether a user may know of a channel: a metadata user (events.md 1).
+/// Whether a user may see a channel (docs/api/permissions.md#channel-access).
 pub fn sees_channel(dir: &Directory, user: &User, channel: &Channel) -> bool {
     if channel.is_web_public || dir.is_subscribed(channel.id, user.id) {
         return true;
@@ -203,7 +197,7 @@ pub fn sees_channel(dir: &Directory, user: &User, channel: &Channel) -> bool {
             || is_granted_content(dir, user, channel))
 }
 
-/// Whether a user may see who subscribes to a channel: a peer (events.md 1).
+/// Whether a user may see the subscribers of a channel (docs/api/permissions.md#channel-access).
 pub fn sees_subscribers(dir: &Directory, user: &User, channel: &Channel) -> bool {
     if channel.invite_only {
         return user.is_administrator() || dir.is_subscribed(channel.id, user.id);
@@ -275,6 +269,32 @@ fn not_found(wanted: ChannelRef) -> RuleError {
         ChannelRef::Id(_) => RuleError::InvalidChannelId,
         ChannelRef::Name(name) => RuleError::InvalidChannelName { name: name.to_owned() },
     }
+}
+
+/// Finds the channel for whose topics a user sets a policy: one whose content the user can read. A policy can be removed
+/// without that; the result is none when the channel is unknown to the user and the user has no policy in it.
+///
+/// # Errors
+/// `InvalidChannelId` or `InvalidChannelName`.
+pub fn access_channel_for_policy(
+    directory: &Directory,
+    user: &User,
+    wanted: ChannelRef<'_>,
+    policy: VisibilityPolicy,
+) -> Result<Option<ChannelId>, RuleError> {
+    if policy != VisibilityPolicy::Inherit {
+        let found = access_channel_content(directory, user, wanted, Archived::Refused)?;
+        return Ok(Some(found.channel().id));
+    }
+    let found = match wanted {
+        ChannelRef::Id(id) => u32::try_from(id).ok().and_then(|id| directory.channel(ChannelId(id))),
+        ChannelRef::Name(name) => directory.channel_by_name(crate::text::strip(name)),
+    };
+    let is_known = |channel: &&Arc<Channel>| {
+        sees_channel(directory, user, channel)
+            || directory.topics_of_user(user.id).any(|(of, ..)| of == channel.id)
+    };
+    Ok(found.filter(is_known).map(|channel| channel.id))
 }
 
 #[cfg(test)]

@@ -1,15 +1,18 @@
-//! Who may change what of a channel, in the order of the specification (endpoints.md 6, companions.md 6).
+//! Who may change which property of a channel, checked in the order of docs/api/channels.md#update-a-channel.
 //!
 //! A request may change many things, and not all or none: what was permitted before the first refusal stays
 //! changed. So the decision is a list of changes, and perhaps a refusal after them.
 
 mod privacy;
+mod request;
+
+pub use request::ChannelUpdate;
 
 use crate::error::RuleError;
 use crate::names::parse_channel_name;
 use crate::permissions::Archived;
 use crate::permissions::channel::{
-    ChannelRef, VisibleChannel, access_channel_administration, access_channel_metadata, sees_content,
+    ChannelRef, VisibleChannel, access_channel_administration, access_channel_content,
 };
 use crate::permissions::create::{ChannelPrivacy, check_may_grant_content};
 use crate::permissions::group_setting::check_holds_realm;
@@ -21,33 +24,6 @@ use model::{Channel, ChannelId, Directory, FolderId, GroupSetting, TopicsPolicy,
 use privacy::check_privacy;
 use serde_json::Value;
 use std::sync::Arc;
-
-/// What a client asks for.
-#[derive(Clone, Debug, Default)]
-pub struct ChannelUpdate {
-    /// `is_private`
-    pub is_private: Option<bool>,
-    /// `is_web_public`
-    pub is_web_public: Option<bool>,
-    /// `history_public_to_subscribers`
-    pub history_public_to_subscribers: Option<bool>,
-    /// `is_default_stream`
-    pub is_default: Option<bool>,
-    /// `topics_policy`
-    pub topics_policy: Option<TopicsPolicy>,
-    /// `message_retention_days`, as sent.
-    pub retention: Option<Value>,
-    /// `is_archived`; only false means something.
-    pub is_archived: Option<bool>,
-    /// `description`, as `names::parse_description` gives it.
-    pub description: Option<String>,
-    /// `new_name`, as sent.
-    pub new_name: Option<String>,
-    /// `folder_id`; none in it takes the channel out of its folder.
-    pub folder: Option<Option<i64>>,
-    /// The permissions by name.
-    pub permissions: Vec<(ChannelPermission, ProposedChange)>,
-}
 
 /// One thing that changes; every value differs from the one before.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,39 +63,39 @@ pub struct UpdatePlan {
 /// `folder_exists`: there is such a folder.
 ///
 /// # Errors
-/// Whatever steps 1 to 5 refuse; then nothing changes at all.
+/// Refusals of access, privacy and topics policy; then nothing changes at all.
 pub fn check_channel_update(
     dir: &Directory,
-    actor: &User,
+    requester: &User,
     id: i64,
     update: &ChannelUpdate,
     has_named_topics: impl FnOnce() -> bool,
     folder_exists: impl FnOnce(FolderId) -> bool,
 ) -> Result<UpdatePlan, RuleError> {
-    let channel = access_channel_administration(dir, actor, id)?.channel().clone();
+    let channel = access_channel_administration(dir, requester, id)?.channel().clone();
     let mut changes = Vec::new();
-    let privacy = check_privacy(dir, actor, &channel, update)?;
+    let privacy = check_privacy(dir, requester, &channel, update)?;
     if let Some(policy) = update.topics_policy.filter(|policy| *policy != channel.topics_policy) {
-        check_topics_policy_change(dir, actor, policy, has_named_topics)?;
+        check_topics_policy_change(dir, requester, policy, has_named_topics)?;
         changes.push(ChannelChange::TopicsPolicy(policy));
     }
     changes.extend(privacy.map(ChannelChange::Privacy));
-    let mut steps = Steps { dir, actor, channel: &channel, changes };
+    let mut steps = Steps { dir, requester, channel: &channel, changes };
     let refusal = steps.take(update, folder_exists).err();
     let changes = steps.changes;
     Ok(UpdatePlan { channel, changes, refusal })
 }
 
-/// Step 5, also for new channels (then there is no message yet): every policy but that of the organization needs
-/// permission, and the empty topic alone needs a channel without others.
+/// Every policy but `inherit` needs permission, and `empty_topic_only` needs a channel without named topics. For new
+/// channels too, which have no message yet.
 pub fn check_topics_policy_change(
     dir: &Directory,
-    actor: &User,
+    requester: &User,
     policy: TopicsPolicy,
     has_named_topics: impl FnOnce() -> bool,
 ) -> Result<(), RuleError> {
     if policy != TopicsPolicy::Inherit {
-        check_holds_realm(dir, RealmPermission::SetTopicsPolicy, actor.id)?;
+        check_holds_realm(dir, RealmPermission::SetTopicsPolicy, requester.id)?;
     }
     if policy == TopicsPolicy::EmptyTopicOnly && has_named_topics() {
         return Err(RuleError::NamedTopicsExist);
@@ -131,7 +107,7 @@ pub fn check_topics_policy_change(
 pub fn parse_topics_policy(raw: &str) -> Result<TopicsPolicy, RuleError> {
     let word = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"')).unwrap_or(raw);
     let invalid = || RuleError::SettingInvalid { name: "topics_policy".to_owned() };
-    TopicsPolicy::from_word(word).ok_or_else(invalid)
+    TopicsPolicy::from_name(word).ok_or_else(invalid)
 }
 
 /// Reads how long messages are kept: `realm_default` is none, `unlimited` is -1, otherwise a number of days above
@@ -142,15 +118,14 @@ pub fn parse_retention(value: &Value) -> Result<Option<i32>, RuleError> {
         (Some("realm_default"), _) => Ok(None),
         (Some("unlimited"), _) => Ok(Some(-1)),
         (_, Some(days)) => Ok(Some(days)),
-        (Some(word), _) => Err(RuleError::RetentionInvalid { value: word.to_owned() }),
-        (None, _) => Err(RuleError::RetentionInvalid { value: value.to_string() }),
+        (_, None) => Err(RuleError::RetentionInvalid { value: value.clone() }),
     }
 }
 
-/// Steps 7 to 14.
+/// The changes that are applied one by one, up to the first refusal.
 struct Steps<'a> {
     dir: &'a Directory,
-    actor: &'a User,
+    requester: &'a User,
     channel: &'a Channel,
     changes: Vec<ChannelChange>,
 }
@@ -168,7 +143,7 @@ impl Steps<'_> {
             matches!(permission, ChannelPermission::DeleteAnyMessage | ChannelPermission::DeleteOwnMessage)
         };
         if update.permissions.iter().any(is_about_deleting) {
-            check_holds_realm(self.dir, RealmPermission::SetDeleteMessagePolicy, self.actor.id)?;
+            check_holds_realm(self.dir, RealmPermission::SetDeleteMessagePolicy, self.requester.id)?;
         }
         let description = update.description.as_ref().filter(|text| **text != self.channel.description);
         self.changes.extend(description.cloned().map(ChannelChange::Description));
@@ -179,7 +154,7 @@ impl Steps<'_> {
 
     fn set_default(&mut self, update: &ChannelUpdate) -> Result<(), RuleError> {
         let Some(is_default) = update.is_default else { return Ok(()) };
-        if !self.actor.is_administrator() {
+        if !self.requester.is_administrator() {
             return Err(RuleError::DefaultChannelsNotPermitted);
         }
         if is_default != self.dir.realm().default_channels.contains(&self.channel.id) {
@@ -190,7 +165,7 @@ impl Steps<'_> {
 
     fn set_retention(&mut self, update: &ChannelUpdate) -> Result<(), RuleError> {
         let Some(value) = &update.retention else { return Ok(()) };
-        check_owner(self.actor)?;
+        check_owner(self.requester)?;
         let days = parse_retention(value)?;
         if days != self.channel.message_retention_days {
             self.changes.push(ChannelChange::Retention(days));
@@ -249,7 +224,7 @@ impl Steps<'_> {
             let new = check_group_setting_change(self.dir, permission.rule(), stored, change)?;
             let Some(new) = new else { continue };
             if matches!(permission, ChannelPermission::AddSubscribers | ChannelPermission::Subscribe) {
-                check_may_grant_content(self.dir, self.actor, self.channel)?;
+                check_may_grant_content(self.dir, self.requester, self.channel)?;
             }
             self.changes.push(ChannelChange::Permission(*permission, new));
         }
@@ -282,23 +257,23 @@ pub fn apply_channel_change(channel: &mut Channel, change: &ChannelChange) {
 /// then `ChannelAlreadyArchived`.
 pub fn access_channel_to_archive<'d>(
     dir: &'d Directory,
-    actor: &User,
+    requester: &User,
     id: i64,
 ) -> Result<VisibleChannel<'d>, RuleError> {
-    let found = access_channel_administration(dir, actor, id)?;
+    let found = access_channel_administration(dir, requester, id)?;
     if found.channel().is_archived { Err(RuleError::ChannelAlreadyArchived) } else { Ok(found) }
 }
 
 /// Finds a channel that is to become or cease to be one for new people (POST and DELETE /default_streams):
-/// `AdministratorRequired`, `InvalidChannelId`, `PrivateChannelDefault`.
+/// `AdministratorRequired`, `InvalidChannelId` for what the actor cannot read, `PrivateChannelDefault`.
 pub fn access_default_channel(
     dir: &Directory,
-    actor: &User,
+    requester: &User,
     id: i64,
     becomes_default: bool,
 ) -> Result<ChannelId, RuleError> {
-    check_administrator(actor)?;
-    let found = access_channel_metadata(dir, actor, ChannelRef::Id(id), Archived::Refused)?;
+    check_administrator(requester)?;
+    let found = access_channel_content(dir, requester, ChannelRef::Id(id), Archived::Refused)?;
     if becomes_default && found.channel().invite_only {
         return Err(RuleError::PrivateChannelDefault);
     }

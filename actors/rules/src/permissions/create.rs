@@ -1,10 +1,10 @@
-//! Who may create channels and change who is subscribed (endpoints.md 7 and 14, companions.md 6).
+//! Who may create channels and change subscriptions (docs/api/channels.md#create-a-channel, docs/api/subscriptions.md).
 
 use crate::error::RuleError;
 use crate::permissions::channel::{administers_channel, sees_channel, sees_content};
 use crate::permissions::group_setting::{check_holds_realm, holds_realm};
 use crate::settings::{self, RealmPermission};
-use model::{Channel, Directory, User};
+use model::{Channel, Directory, User, UserId};
 
 /// Who can read a channel, as its creator wishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,8 @@ pub fn resolve_privacy(
     ChannelPrivacy { invite_only, is_web_public, history_public_to_subscribers }.check()
 }
 
-/// Whether somebody may create such a channel, in the order of endpoints.md 7: guests, kind, default, web-public.
+/// Whether a user may create such a channel. Checks guests, then kind, default and web-public
+/// (docs/api/channels.md#create-a-channel).
 pub fn check_may_create_channel(
     dir: &Directory,
     creator: &User,
@@ -96,35 +97,49 @@ pub fn check_may_subscribe(dir: &Directory, user: &User, channel: &Channel) -> R
 
 /// Whether somebody may subscribe others to an existing channel: content access, then the organization's
 /// permission, the role of administrator, or the channel's own permission.
-pub fn check_may_add_subscribers(dir: &Directory, actor: &User, channel: &Channel) -> Result<(), RuleError> {
-    check_may_subscribe(dir, actor, channel)?;
-    let may = !actor.is_guest()
-        && (holds_realm(dir, RealmPermission::AddSubscribers, actor.id)
-            || administers_channel(dir, actor, channel)
-            || dir.holds(&channel.permissions.add_subscribers, actor.id));
+pub fn check_may_add_subscribers(
+    dir: &Directory,
+    requester: &User,
+    channel: &Channel,
+) -> Result<(), RuleError> {
+    check_may_subscribe(dir, requester, channel)?;
+    let may = !requester.is_guest()
+        && (holds_realm(dir, RealmPermission::AddSubscribers, requester.id)
+            || administers_channel(dir, requester, channel)
+            || dir.holds(&channel.permissions.add_subscribers, requester.id));
     if may { Ok(()) } else { Err(RuleError::InsufficientPermission) }
+}
+
+/// Whether a subscription is the requester's own, or that of one of the requester's bots.
+pub fn is_own_subscription(dir: &Directory, requester: UserId, user: UserId) -> bool {
+    user == requester || dir.bot_owner(user) == Some(requester)
 }
 
 /// Whether somebody may unsubscribe others from these channels: as administrator of the organization, as
 /// administrator of every one of them, or as member of `can_remove_subscribers_group` of every one.
 pub fn check_may_remove_subscribers(
     dir: &Directory,
-    actor: &User,
+    requester: &User,
     channels: &[&Channel],
 ) -> Result<(), RuleError> {
     let may_remove = |channel: &&Channel| {
-        sees_channel(dir, actor, channel) && dir.holds(&channel.permissions.remove_subscribers, actor.id)
+        sees_channel(dir, requester, channel)
+            && dir.holds(&channel.permissions.remove_subscribers, requester.id)
     };
-    let may = actor.is_administrator()
-        || channels.iter().all(|channel| administers_channel(dir, actor, channel))
+    let may = requester.is_administrator()
+        || channels.iter().all(|channel| administers_channel(dir, requester, channel))
         || channels.iter().all(may_remove);
     if may { Ok(()) } else { Err(RuleError::InsufficientPermission) }
 }
 
 /// Whether somebody may set `can_add_subscribers_group` and `can_subscribe_group`, which grant content:
 /// `ContentAccessRequired`.
-pub fn check_may_grant_content(dir: &Directory, actor: &User, channel: &Channel) -> Result<(), RuleError> {
-    if sees_content(dir, actor, channel) { Ok(()) } else { Err(RuleError::ContentAccessRequired) }
+pub fn check_may_grant_content(
+    dir: &Directory,
+    requester: &User,
+    channel: &Channel,
+) -> Result<(), RuleError> {
+    if sees_content(dir, requester, channel) { Ok(()) } else { Err(RuleError::ContentAccessRequired) }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Who may delete a message or a topic (endpoints.md 13 and 21).
+//! Who may delete a message or a topic (docs/api/messages.md#delete-a-message).
 
 use crate::error::{EditError, RuleError};
 use crate::permissions::channel::{Archived, ChannelRef, ReadableChannel, access_channel_content};
@@ -13,22 +13,22 @@ use model::{Directory, Message, Timestamp, User};
 /// (`EditError::AlreadyDeleted`) only who deletes it can see.
 pub fn check_delete(
     dir: &Directory,
-    actor: &User,
+    requester: &User,
     message: &Message,
     received: impl FnOnce() -> bool,
     now: Timestamp,
 ) -> Result<(), RuleError> {
-    check_may_modify(dir, actor, message, received)?;
+    check_may_modify(dir, requester, message, received)?;
     let channel = message.place.channel().and_then(|id| dir.channel(id));
     let holds = |of_realm: RealmPermission, of_channel: ChannelPermission| {
-        holds_realm(dir, of_realm, actor.id)
-            || channel.is_some_and(|channel| dir.holds(of_channel.of(channel), actor.id))
+        holds_realm(dir, of_realm, requester.id)
+            || channel.is_some_and(|channel| dir.holds(of_channel.of(channel), requester.id))
     };
     if holds(RealmPermission::DeleteAnyMessage, ChannelPermission::DeleteAnyMessage) {
         return Ok(());
     }
     let may_own = holds(RealmPermission::DeleteOwnMessage, ChannelPermission::DeleteOwnMessage);
-    if !is_own(dir, actor, message) || !may_own {
+    if !is_own(dir, requester, message) || !may_own {
         return Err(EditError::DeleteNotPermitted.into());
     }
     // No grace here, unlike for edits.
@@ -41,21 +41,21 @@ pub fn check_delete(
 }
 
 /// Written by the actor, or by a bot of the actor.
-fn is_own(dir: &Directory, actor: &User, message: &Message) -> bool {
+fn is_own(dir: &Directory, requester: &User, message: &Message) -> bool {
     let owner = || dir.user(message.sender)?.bot.as_ref()?.owner;
-    message.sender == actor.id || owner() == Some(actor.id)
+    message.sender == requester.id || owner() == Some(requester.id)
 }
 
 /// Finds the channel of a topic that an administrator deletes, with as much of its history as that
 /// administrator can read, and the topic's normalized name. `AdministratorRequired`, `InvalidChannelId`.
 pub fn access_topic_to_delete<'d, 't>(
     dir: &'d Directory,
-    actor: &User,
+    requester: &User,
     channel: i64,
     topic: &'t str,
 ) -> Result<(ReadableChannel<'d>, &'t str), RuleError> {
-    check_administrator(actor)?;
-    let channel = access_channel_content(dir, actor, ChannelRef::Id(channel), Archived::Refused)?;
+    check_administrator(requester)?;
+    let channel = access_channel_content(dir, requester, ChannelRef::Id(channel), Archived::Refused)?;
     Ok((channel, normalize_topic(topic)))
 }
 
@@ -73,10 +73,10 @@ mod tests {
         SENT.plus_secs(600)
     }
 
-    fn check(dir: &Directory, actor: UserId, sender: UserId, now: Timestamp) -> Result<(), RuleError> {
+    fn check(dir: &Directory, requester: UserId, sender: UserId, now: Timestamp) -> Result<(), RuleError> {
         let mut message = fixture::message(5, sender, fixture::in_channel(1, "lunch"));
         message.sent = SENT;
-        check_delete(dir, dir.user(actor).unwrap(), &message, || true, now)
+        check_delete(dir, dir.user(requester).unwrap(), &message, || true, now)
     }
 
     #[test]
@@ -110,7 +110,7 @@ mod tests {
             (MEMBER, MEMBER, Some(only(OWNER)), own_in_channel, 601, over),
             (OTHER_MEMBER, MEMBER, None, own_in_channel, 0, refused),
         ];
-        for (actor, sender, own, change, secs, expected) in cases {
+        for (requester, sender, own, change, secs, expected) in cases {
             let mut dir = fixture::directory();
             let mut channel = fixture::channel(1, "general");
             change(&mut channel);
@@ -118,8 +118,8 @@ mod tests {
             if let Some(own) = own {
                 fixture::set_realm(&mut dir, "can_delete_own_message_group", SettingValue::Group(own));
             }
-            let found = check(&dir, actor, sender, SENT.plus_secs(secs));
-            assert_eq!(found, expected, "{actor} {sender} {secs}");
+            let found = check(&dir, requester, sender, SENT.plus_secs(secs));
+            assert_eq!(found, expected, "{requester} {sender} {secs}");
         }
     }
 
@@ -141,7 +141,8 @@ mod tests {
         dir.put_direct(DirectConversation { recipient, users: vec![ADMINISTRATOR, MEMBER, OTHER_MEMBER] });
         let mut message = fixture::message(5, MEMBER, Place::Direct);
         message.sent = SENT;
-        let check = |actor| check_delete(&dir, dir.user(actor).unwrap(), &message, || true, within_limit());
+        let check =
+            |requester| check_delete(&dir, dir.user(requester).unwrap(), &message, || true, within_limit());
         assert_eq!(check(MEMBER), Ok(()));
         assert_eq!(check(ADMINISTRATOR), Ok(()));
         assert_eq!(check(OTHER_MEMBER), Err(EditError::DeleteNotPermitted.into()));
@@ -158,7 +159,7 @@ mod tests {
         let mut old = fixture::channel(3, "old");
         old.is_archived = true;
         dir.put_channel(old);
-        for (actor, channel, expected) in [
+        for (requester, channel, expected) in [
             (ADMINISTRATOR, 1, Ok(("general", ""))),
             (MODERATOR, 1, Err(RuleError::AdministratorRequired)),
             (MODERATOR, 99, Err(RuleError::AdministratorRequired)),
@@ -166,9 +167,9 @@ mod tests {
             (OWNER, 3, Err(RuleError::InvalidChannelId)),
             (OWNER, 99, Err(RuleError::InvalidChannelId)),
         ] {
-            let found = access_topic_to_delete(&dir, dir.user(actor).unwrap(), channel, " (no topic) ");
+            let found = access_topic_to_delete(&dir, dir.user(requester).unwrap(), channel, " (no topic) ");
             let found = found.map(|(channel, topic)| (channel.channel().name.as_str(), topic));
-            assert_eq!(found, expected, "{actor} {channel}");
+            assert_eq!(found, expected, "{requester} {channel}");
         }
     }
 }

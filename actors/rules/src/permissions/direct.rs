@@ -1,4 +1,4 @@
-//! Who may write to whom (endpoints.md 1, steps 2, 3 and 11).
+//! Who may send direct messages to whom (docs/api/messages.md#direct-message-permissions).
 
 use crate::error::RuleError;
 use crate::permissions::group_setting::{holds_realm, realm_group_setting};

@@ -1,25 +1,26 @@
-//! Who may edit and move which messages (endpoints.md 2).
+//! Who may edit and move which messages (docs/api/messages.md#edit-or-move-messages).
 //!
 //! `check_edit` takes the steps that need no rendering, in their order. What is left for whoever asks: rendering
 //! new content with its mentions (`permissions::message`), and the ages of a whole topic (`MovePlan::check_ages`).
 
 mod moves;
+mod request;
 
 pub use model::PropagateMode;
 pub use moves::MovePlan;
+pub use request::{EDIT_GRACE_SECS, EditRequest};
 
 use crate::content::parse_content;
 use crate::error::{EditError, RuleError};
 use crate::permissions::message::{Spot, check_may_read};
-use crate::settings::{realm_bool, realm_int};
+use crate::settings::realm_bool;
 use crate::text;
-use crate::topics::{self, EMPTY_TOPIC_DISPLAY_NAME, RESOLVED_PREFIX, TOPIC_LENGTH_MAX, normalize_topic};
-use model::{ChannelId, Directory, Message, Place, Realm, Timestamp, User};
+use crate::topics::{self, EMPTY_TOPIC_DISPLAY_NAME, RESOLVED_PREFIX};
+use model::{Directory, Message, Place, Realm, Timestamp, User};
 use moves::plan_move;
+use request::{Wanted, oldest_allowed};
 use sha2::{Digest, Sha256};
 
-/// Every time limit on edits and moves is longer by this, for requests that were under way, in seconds.
-pub const EDIT_GRACE_SECS: u64 = 20;
 /// What a message says whose content was taken away.
 pub const DELETED_CONTENT: &str = "(deleted)";
 
@@ -28,23 +29,8 @@ pub const DELETED_CONTENT: &str = "(deleted)";
 /// # Errors
 /// `SettingInvalid` for others.
 pub fn parse_propagate_mode(word: &str) -> Result<PropagateMode, RuleError> {
-    let found = PropagateMode::ALL.into_iter().find(|mode| mode.word() == word);
+    let found = PropagateMode::ALL.into_iter().find(|mode| mode.as_str() == word);
     found.ok_or_else(|| RuleError::SettingInvalid { name: "propagate_mode".to_owned() })
-}
-
-/// What a client asks for, as sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EditRequest<'r> {
-    /// New Markdown source.
-    pub content: Option<&'r str>,
-    /// New topic.
-    pub topic: Option<&'r str>,
-    /// New channel.
-    pub channel: Option<i64>,
-    /// Which messages move.
-    pub mode: PropagateMode,
-    /// What the client believes the content to be: SHA-256 in hexadecimal digits.
-    pub prev_content_sha256: Option<&'r str>,
 }
 
 /// What is permitted, ready to be rendered and applied.
@@ -56,35 +42,35 @@ pub struct EditPlan {
     pub movement: Option<MovePlan>,
 }
 
-/// Decides an edit or move up to what rendering says: endpoints.md 2, steps 1 to 7 and 9 (no request has both
-/// content, which step 8 is about, and a channel, which step 9 is about). `received` as in `can_read`.
+/// Decides an edit or move, in the order of docs/api/messages.md#edit-or-move-messages, except for what depends on
+/// rendering and on the ages of a whole topic. `received` as in `can_read`.
 pub fn check_edit(
     dir: &Directory,
-    actor: &User,
+    requester: &User,
     message: &Message,
     received: impl FnOnce() -> bool,
     request: &EditRequest,
     now: Timestamp,
 ) -> Result<EditPlan, RuleError> {
-    check_may_modify(dir, actor, message, received)?;
+    check_may_modify(dir, requester, message, received)?;
     if request.content.is_some() {
-        check_content_edit(dir.realm(), actor, message, now)?;
+        check_content_edit(dir.realm(), requester, message, now)?;
     }
     let wanted = Wanted::of(message, request);
     check_payload(message, request, &wanted)?;
     let content = request.content.map(parse_edited_content).transpose()?;
-    let movement = plan_move(dir, actor, message, &wanted, now)?;
+    let movement = plan_move(dir, requester, message, &wanted, now)?;
     Ok(EditPlan { content, movement })
 }
 
 /// Whether somebody may touch a message at all: it can be read, and its channel is in use. `InvalidMessage`.
 pub fn check_may_modify(
     dir: &Directory,
-    actor: &User,
+    requester: &User,
     message: &Message,
     received: impl FnOnce() -> bool,
 ) -> Result<(), RuleError> {
-    check_may_read(dir, actor, Spot::of(message), received)?;
+    check_may_read(dir, requester, Spot::of(message), received)?;
     let channel = message.place.channel().and_then(|id| dir.channel(id));
     match channel {
         Some(channel) if channel.is_archived => Err(RuleError::InvalidMessage),
@@ -95,14 +81,14 @@ pub fn check_may_modify(
 /// Whether somebody may change what a message says. Administrators are no exception.
 fn check_content_edit(
     realm: &Realm,
-    actor: &User,
+    requester: &User,
     message: &Message,
     now: Timestamp,
 ) -> Result<(), EditError> {
     if !realm_bool(realm, "allow_message_editing") {
         return Err(EditError::Disabled);
     }
-    if message.sender != actor.id {
+    if message.sender != requester.id {
         return Err(EditError::NotPermitted);
     }
     let oldest = oldest_allowed(realm, "message_content_edit_limit_seconds", now);
@@ -112,37 +98,10 @@ fn check_content_edit(
     Ok(())
 }
 
-/// The time before which a limit of the organization, grace included, forbids; none without a limit.
-fn oldest_allowed(realm: &Realm, limit: &str, now: Timestamp) -> Option<Timestamp> {
-    let secs = u64::try_from(realm_int(realm, limit)?).unwrap_or(0);
-    Some(Timestamp(now.0.saturating_sub((secs + EDIT_GRACE_SECS).saturating_mul(1000))))
-}
-
-/// Where the request differs from where the message is.
-struct Wanted {
-    /// Normalized and cut.
-    topic: Option<String>,
-    channel: Option<i64>,
-    mode: PropagateMode,
-}
-
-impl Wanted {
-    /// A topic or channel that is the current one counts as not given.
-    fn of(message: &Message, request: &EditRequest) -> Self {
-        let topic = request.topic.map(|raw| text::cut(normalize_topic(raw), TOPIC_LENGTH_MAX, "..."));
-        let topic = match &message.place {
-            Place::Channel { topic: current, .. } => topic.filter(|topic| topic != current),
-            Place::Direct => topic,
-        };
-        let current = message.place.channel().map(|ChannelId(id)| i64::from(id));
-        let channel = request.channel.filter(|id| Some(*id) != current);
-        Self { topic, channel, mode: request.mode }
-    }
-}
-
-/// Step 4: what goes together.
+/// Which parameters exclude each other.
 fn check_payload(message: &Message, request: &EditRequest, wanted: &Wanted) -> Result<(), RuleError> {
-    let moves = wanted.topic.is_some() || wanted.channel.is_some();
+    // To name the channel where the message is already is no mistake, and changes nothing.
+    let moves = wanted.topic.is_some() || request.channel.is_some();
     if request.content.is_none() && !moves {
         return Err(EditError::NothingToChange.into());
     }
@@ -191,7 +150,7 @@ fn is_digest_of(digest: &str, content: &str) -> bool {
     expected.eq_ignore_ascii_case(digest)
 }
 
-/// Step 5: content as sent, where nothing at all means that the message is gone.
+/// Normalizes edited content; empty content becomes [`DELETED_CONTENT`].
 fn parse_edited_content(raw: &str) -> Result<String, RuleError> {
     if raw.trim_end_matches(text::is_space).is_empty() {
         return Ok(DELETED_CONTENT.to_owned());

@@ -1,4 +1,4 @@
-//! Values of settings that name who may do something: defaults, reading, checking (endpoints.md 0.2).
+//! Group-setting values: defaults, parsing, validation (docs/api/permissions.md#group-setting-values).
 
 use crate::error::RuleError;
 use crate::settings::{ChannelPermission, GroupPermission, PermissionRule, RealmPermission};
@@ -30,7 +30,9 @@ pub fn holds_realm(dir: &Directory, permission: RealmPermission, user: UserId) -
     let rule = permission.rule();
     match dir.realm().settings.get(rule.name) {
         Some(SettingValue::Group(value)) => dir.holds(value, user),
-        _ => dir.group_by_name(rule.default_group_name).is_some_and(|group| dir.is_in_group(group.id, user)),
+        _ => dir
+            .group_by_name(rule.default_group_name)
+            .is_some_and(|group| dir.holds(&GroupSetting::Group(group.id), user)),
     }
 }
 
@@ -67,9 +69,20 @@ pub fn default_group_permissions(dir: &Directory, creator: Option<UserId>) -> Gr
 
 fn default_for(dir: &Directory, rule: &PermissionRule, creator: Option<UserId>) -> GroupSetting {
     match (rule.default_group_name, creator) {
-        ("stream_creator_or_nobody" | "group_creator", Some(user)) => GroupSetting::only(user),
+        ("stream_creator_or_nobody" | "group_creator", Some(user)) => creator_setting(dir, user),
         ("stream_creator_or_nobody" | "group_creator", None) => system_group(dir, "role:nobody"),
         (name, _) => system_group(dir, name),
+    }
+}
+
+/// The value that names who made something. A bot holds what its owner holds, too, so both are named.
+fn creator_setting(dir: &Directory, creator: UserId) -> GroupSetting {
+    match dir.bot_owner(creator) {
+        None => GroupSetting::only(creator),
+        Some(owner) => {
+            let members = vec![creator.min(owner), creator.max(owner)];
+            GroupSetting::Anonymous { members, subgroups: Vec::new() }
+        }
     }
 }
 
@@ -225,6 +238,9 @@ mod tests {
         assert_eq!(permissions.send_message, fixture::group("role:everyone"));
         assert_eq!(permissions.remove_subscribers, fixture::group("role:administrators"));
         assert_eq!(permissions.subscribe, fixture::nobody());
+        let both =
+            GroupSetting::Anonymous { members: vec![fixture::MEMBER, fixture::BOT], subgroups: vec![] };
+        assert_eq!(default_channel_permissions(&dir, Some(fixture::BOT)).administer_channel, both);
         let orphan = default_channel_permissions(&dir, None);
         assert_eq!(orphan.administer_channel, fixture::nobody());
     }

@@ -1,4 +1,4 @@
-//! Changes of settings that name who may do something: `{new, old}` (endpoints.md 0.2).
+//! Changes of group settings: `{new, old}` (docs/api/permissions.md#group-setting-values).
 
 use crate::error::RuleError;
 use crate::permissions::group_setting::{

@@ -1,35 +1,15 @@
-//! Which messages somebody may read, and whom a message may mention (endpoints.md 0.1, 0.6, 1 step 13).
+//! Which messages a user may read, and which mentions a message may contain (docs/api/permissions.md#message-access,
+//! docs/api/messages.md#wildcard-mentions).
 
 use crate::error::RuleError;
 use crate::permissions::channel::{History, history_of, is_granted_content};
 use crate::permissions::group_setting::holds_realm;
 use crate::settings::RealmPermission;
-use model::{
-    Channel, ChannelId, Directory, Message, MessageId, Place, RecipientId, SubscriptionSpan, User, UserGroup,
-    UserId,
-};
+pub use model::Spot;
+use model::{Channel, Directory, MessageId, RecipientId, SubscriptionSpan, User, UserGroup, UserId};
 
 /// Up to so many subscribers or participants anybody may mention all of them.
 pub const WILDCARD_PEOPLE_MAX: usize = 15;
-
-/// Where a message is, as far as reading it depends on it: an index need not load the message itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spot {
-    /// In a channel.
-    Channel(ChannelId),
-    /// In a direct conversation.
-    Direct(RecipientId),
-}
-
-impl Spot {
-    /// Where a message is.
-    pub fn of(message: &Message) -> Self {
-        match &message.place {
-            Place::Channel { channel, .. } => Self::Channel(*channel),
-            Place::Direct => Self::Direct(message.recipient),
-        }
-    }
-}
 
 /// Whether a user may read a message. `received` is asked only where it matters, in protected history: whether
 /// the message was delivered to the user (`was_delivered`, and what later moves made an exception of).
@@ -79,9 +59,8 @@ fn is_participant(dir: &Directory, recipient: RecipientId, user: UserId) -> bool
     dir.direct(recipient).is_some_and(|direct| direct.users.binary_search(&user).is_ok())
 }
 
-/// The channels in which a user's own history counts (endpoints.md 3, searched set b), each with the stretches
-/// of messages that were delivered: public ones for non-guests, subscribed ones, and those of which a group
-/// lets the user read the content.
+/// The channels that belong to a user's own history (docs/api/narrow.md#searched-messages), each with the ranges of
+/// delivered messages: public ones for non-guests, subscribed ones, and those whose content a group grants.
 pub fn own_channel_history<'d>(
     dir: &'d Directory,
     user: &'d User,
@@ -140,7 +119,7 @@ pub fn check_group_mention(dir: &Directory, sender: &User, group: &UserGroup) ->
 mod tests {
     use super::*;
     use crate::fixture;
-    use model::{DirectConversation, GroupSetting};
+    use model::{ChannelId, DirectConversation, GroupSetting};
 
     const NEVER: fn() -> bool = || panic!("asked where it does not matter");
 

@@ -5,6 +5,7 @@
 
 pub mod channel;
 pub mod channel_update;
+pub mod channel_visibility;
 pub mod create;
 pub mod delete;
 pub mod direct;
@@ -12,7 +13,6 @@ pub mod edit;
 pub mod group_setting;
 pub mod group_setting_change;
 pub mod message;
-pub mod reach;
 pub mod roles;
 pub mod users;
 

@@ -1,4 +1,4 @@
-//! Roles: which gates they open and which system groups they lead to (endpoints.md 0.2, conventions.md 1).
+//! Roles: the gates they pass and the system groups they belong to (docs/api/permissions.md#roles).
 
 use crate::error::RuleError;
 use model::{Role, Timestamp, User};
@@ -18,11 +18,6 @@ pub fn check_owner(user: &User) -> Result<(), RuleError> {
 /// Refuses guests.
 pub fn check_not_guest(user: &User) -> Result<(), RuleError> {
     if user.is_guest() { Err(RuleError::GuestsRefused) } else { Ok(()) }
-}
-
-/// Refuses bots.
-pub fn check_human(user: &User) -> Result<(), RuleError> {
-    if user.is_bot() { Err(RuleError::BotsRefused) } else { Ok(()) }
 }
 
 /// The system group of a role.
@@ -63,17 +58,17 @@ mod tests {
     #[test]
     fn gates_by_role() {
         let dir = fixture::directory();
-        for (id, administrator, owner, not_guest, human) in [
-            (fixture::OWNER, true, true, true, true),
-            (fixture::ADMINISTRATOR, true, false, true, true),
-            (fixture::MODERATOR, false, false, true, true),
-            (fixture::MEMBER, false, false, true, true),
-            (fixture::GUEST, false, false, false, true),
-            (fixture::BOT, false, false, true, false),
+        for (id, administrator, owner, not_guest) in [
+            (fixture::OWNER, true, true, true),
+            (fixture::ADMINISTRATOR, true, false, true),
+            (fixture::MODERATOR, false, false, true),
+            (fixture::MEMBER, false, false, true),
+            (fixture::GUEST, false, false, false),
+            (fixture::BOT, false, false, true),
         ] {
             let user = dir.user(id).unwrap();
-            let gates = [check_administrator, check_owner, check_not_guest, check_human];
-            assert_eq!(gates.map(|gate| gate(user).is_ok()), [administrator, owner, not_guest, human]);
+            let gates = [check_administrator, check_owner, check_not_guest];
+            assert_eq!(gates.map(|gate| gate(user).is_ok()), [administrator, owner, not_guest]);
         }
     }
 

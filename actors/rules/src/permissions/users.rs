@@ -1,4 +1,5 @@
-//! Which people somebody may know of, and by which address (endpoints.md 0.3, 5 and 19).
+//! Which users a requester may see, and by which e-mail address (docs/api/permissions.md#visibility-of-users,
+//! docs/api/permissions.md#e-mail-addresses).
 
 use crate::permissions::group_setting::holds_realm;
 use crate::settings::{self, RealmPermission};

@@ -15,7 +15,7 @@ fn field(id: u32, name: &str, kind: FieldKind) -> ProfileField {
 fn what_a_new_field_may_be() {
     let pattern = |pattern: &str| json!({"subtype": "custom", "url_pattern": pattern});
     let choice = |text: &str| json!({"text": text, "order": "1"});
-    let cases: [(i64, &str, Value, Result<&str, &str>); 22] = [
+    let cases: [(i64, &str, Value, Result<&str, &str>); 23] = [
         (1, " Phone ", json!({}), Ok("Phone")),
         (1, " ", json!({}), Err("Label cannot be blank.")),
         (1, &"n".repeat(41), json!({}), Err("name is too long (limit: 40 characters)")),
@@ -30,7 +30,8 @@ fn what_a_new_field_may_be() {
         (3, "a", json!({"1": {"text": "x"}}), Err("order key is missing from field_data")),
         (3, "a", json!({"1": choice(" ")}), Err(r#"field_data["text"] cannot be blank"#)),
         (3, "a", json!({"1": {"text": 1, "order": "1"}}), Err(r#"field_data["text"] is not a string"#)),
-        (3, "a", json!({"one": choice("x")}), Err("'value' is not a number or an empty string")),
+        (3, "a", json!({"one": choice("x"), "2.5": choice("y"), "ü": choice("z")}), Ok("a")),
+        (3, "a", json!({" ": choice("x")}), Err("'value' cannot be blank.")),
         (7, "", json!({"subtype": "github"}), Ok("GitHub username")),
         (7, "a", json!({"subtype": "custom"}), Err("Invalid external account type")),
         (7, "a", json!({}), Err("Invalid external account type")),
@@ -102,7 +103,8 @@ fn values_have_the_form_of_their_kind() {
         (choice, json!("1"), Err("'1' is not a valid choice for 'F'.")),
         (of(FieldKind::Person), json!([MEMBER.0]), Ok(&MEMBER_LIST)),
         (of(FieldKind::Person), json!([]), Ok("")),
-        (of(FieldKind::Person), json!("x"), Err("F is not a list")),
+        (of(FieldKind::Person), json!("x"), Err("User IDs is not a list")),
+        (of(FieldKind::Person), json!([MEMBER.0, "x"]), Err("User IDs[1] is not an integer")),
         (of(FieldKind::Person), json!([999]), Err("Invalid user ID: 999")),
         (of(FieldKind::Person), json!([BOT.0]), Err(&BOT_REFUSED)),
     ];

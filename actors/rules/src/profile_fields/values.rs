@@ -71,7 +71,7 @@ pub fn check_may_fill_in(user: &User, field: &ProfileField) -> Result<(), Person
 /// What the field's kind asks for, by the field's name.
 pub fn check_value(dir: &Directory, field: &ProfileField, value: &Value) -> Result<String, RuleError> {
     if field.kind == FieldKind::Person {
-        return check_people(dir, field, value);
+        return check_people(dir, value);
     }
     let text = value.as_str().ok_or_else(|| invalid(field, "is not a string"))?;
     if text.is_empty() {
@@ -126,11 +126,16 @@ fn check_choice(field: &ProfileField, text: &str) -> Result<(), RuleError> {
     }
 }
 
-fn check_people(dir: &Directory, field: &ProfileField, value: &Value) -> Result<String, RuleError> {
-    let people = value.as_array().ok_or_else(|| invalid(field, "is not a list"))?;
+/// A list of people is refused under a name of its own, not the field's.
+fn check_people(dir: &Directory, value: &Value) -> Result<String, RuleError> {
+    let invalid =
+        |place: String, detail: &str| PersonalError::ValueInvalid { field: place, detail: detail.to_owned() };
+    let place = "User IDs";
+    let people = value.as_array().ok_or_else(|| invalid(place.to_owned(), "is not a list"))?;
     let mut ids = Vec::with_capacity(people.len());
     for (index, person) in people.iter().enumerate() {
-        let id = person.as_i64().ok_or_else(|| invalid(field, format!("[{index}] is not an integer")))?;
+        let not_integer = || invalid(format!("{place}[{index}]"), "is not an integer");
+        let id = person.as_i64().ok_or_else(not_integer)?;
         let user = u32::try_from(id).ok().and_then(|id| dir.user(UserId(id)));
         match user {
             None => return Err(RuleError::InvalidMember { id }),

@@ -1,7 +1,7 @@
 //! Which personal settings older clients read, and in which of two groups.
 
-/// Settings that clients without the capability `user_settings_object` read at the top of a registration, if they
-/// ask for `update_display_settings` (events.md 2).
+/// Settings that clients without the capability `user_settings_object` read at the top of a registration, if they ask
+/// for `update_display_settings` (docs/api/events.md#client-capabilities).
 pub const LEGACY_DISPLAY: &[&str] = &[
     "color_scheme",
     "default_language",

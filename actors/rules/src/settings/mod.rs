@@ -9,6 +9,7 @@ mod permission;
 mod realm;
 mod realm_update;
 mod reference;
+mod sounds;
 mod user;
 mod user_defaults;
 
@@ -19,15 +20,17 @@ pub use permission::{
     REALM_PERMISSIONS, RealmPermission,
 };
 pub use realm::{
-    REALM_SETTINGS, realm_bool, realm_int, realm_setting, realm_text, realm_value, realm_values,
+    DEFAULT_AVATAR_SOURCE, REALM_SETTINGS, realm_bool, realm_int, realm_setting, realm_text, realm_value,
+    realm_values,
 };
 pub use realm_update::{
     RealmChange, RealmUpdate, apply_realm_change, check_realm_update, full_members_change, is_for_owners,
 };
 pub use reference::setting_forms;
+pub use sounds::NOTIFICATION_SOUNDS;
 pub use user::{
-    EMOJI_SETS, NOTIFICATION_SOUNDS, USER_SETTINGS, apply_user_setting, check_user_settings, user_bool,
-    user_int, user_setting, user_text, user_value, user_values,
+    EMOJI_SETS, USER_SETTINGS, apply_user_setting, check_user_settings, user_bool, user_int, user_setting,
+    user_text, user_value, user_values,
 };
 
 pub use user_defaults::{
@@ -128,7 +131,7 @@ impl Setting {
         Self::new(name, SettingKind::Choice(allowed), DefaultValue::Int(default))
     }
 
-    const fn word(name: &'static str, allowed: &'static [&'static str], default: &'static str) -> Self {
+    const fn one_of(name: &'static str, allowed: &'static [&'static str], default: &'static str) -> Self {
         Self::new(name, SettingKind::Word(allowed), DefaultValue::Text(default))
     }
 
@@ -161,7 +164,7 @@ impl Setting {
             SettingKind::TimeLimit if (1..=SECS_MAX).contains(&number) => Ok(()),
             SettingKind::Retention if number == -1 || (1..=DAYS_MAX).contains(&number) => Ok(()),
             SettingKind::TimeLimit | SettingKind::Retention => {
-                Err(RuleError::SettingBadValue { name: self.name, value: number.to_string() })
+                Err(RuleError::SettingBadValue { name: self.name, value: number.into() })
             }
             // Whether there is such a channel depends on who asks.
             SettingKind::Channel | SettingKind::PrivateChannel => Ok(()),
@@ -196,7 +199,7 @@ impl Setting {
     }
 
     fn mistyped(&self) -> RuleError {
-        let wanted = match self.kind.type_word() {
+        let wanted = match self.kind.type_name() {
             "boolean" => "a boolean",
             "string" => "a string",
             _ => "an integer",
@@ -276,7 +279,7 @@ mod tests {
         assert!(timezone.check(&SettingValue::Text("Europe/Atlantis".into())).is_err());
         let limit = realm_setting("message_content_edit_limit_seconds").unwrap();
         assert_eq!(limit.check(&SettingValue::Null), Ok(()));
-        let bad = RuleError::SettingBadValue { name: limit.name, value: "0".into() };
+        let bad = RuleError::SettingBadValue { name: limit.name, value: 0.into() };
         assert_eq!(limit.check(&SettingValue::Int(0)), Err(bad.clone()));
         assert_eq!(bad.to_string(), "Bad value for 'message_content_edit_limit_seconds': 0");
     }

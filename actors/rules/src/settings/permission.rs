@@ -1,5 +1,5 @@
-//! Settings that name who may do something: one table for each kind of thing they belong to
-//! (endpoints.md 0.2; `server_supported_permission_settings` of companions.md 2).
+//! Group settings: one table each for the organization, channels and user groups
+//! (docs/api/permissions.md#group-setting-values), sent as `server_supported_permission_settings`.
 
 use model::channel::ChannelPermissions;
 use model::group::GroupPermissions;

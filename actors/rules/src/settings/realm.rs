@@ -1,4 +1,4 @@
-//! The table of an organization's settings that are plain values (endpoints.md 0.2, companions.md 2).
+//! The table of the organization's plain settings (docs/api/settings.md#organization).
 //!
 //! Settings that name who may do something are in `permission`; what is computed (addresses, logos,
 //! legacy policies) is not a setting.
@@ -15,11 +15,16 @@ const fn notice_channel(name: &'static str) -> Setting {
     Setting::new(name, SettingKind::Channel, DefaultValue::Int(-1))
 }
 
+/// The setting that says where pictures of people who uploaded none come from.
+pub const DEFAULT_AVATAR_SOURCE: &str = "default_avatar_source";
+
 /// Every plain setting of an organization, by name without `realm_`.
 #[rustfmt::skip]
 pub const REALM_SETTINGS: &[Setting] = &[
     Setting::bool("allow_message_editing", true),
     Setting::bool("avatar_changes_disabled", false),
+    // Pictures of those who have none: G asks gravatar.com, J is drawn by this server.
+    Setting::one_of(DEFAULT_AVATAR_SOURCE, &["G", "J"], "J"),
     Setting::new("default_code_block_language", SettingKind::Text(1000), DefaultValue::Text("")),
     Setting::new("default_language", SettingKind::Language, DefaultValue::Text("en")),
     Setting::bool("digest_emails_enabled", false),
@@ -39,7 +44,7 @@ pub const REALM_SETTINGS: &[Setting] = &[
     Setting::bool("message_content_allowed_in_email_notifications", true),
     limit("message_content_delete_limit_seconds", 600),
     limit("message_content_edit_limit_seconds", 600),
-    Setting::word("message_edit_history_visibility_policy", &["all", "moves", "none"], "all"),
+    Setting::one_of("message_edit_history_visibility_policy", &["all", "moves", "none"], "all"),
     Setting::new("message_retention_days", SettingKind::Retention, DefaultValue::Int(-1)),
     Setting::new("moderation_request_channel_id", SettingKind::PrivateChannel, DefaultValue::Int(-1)),
     limit("move_messages_between_streams_limit_seconds", 604_800),
@@ -53,7 +58,7 @@ pub const REALM_SETTINGS: &[Setting] = &[
     Setting::bool("send_channel_events_messages", true),
     Setting::bool("send_welcome_emails", true),
     notice_channel("signup_announcements_stream_id"),
-    Setting::word("topics_policy", &["allow_empty_topic", "disable_empty_topic"], "allow_empty_topic"),
+    Setting::one_of("topics_policy", &["allow_empty_topic", "disable_empty_topic"], "allow_empty_topic"),
     Setting::choice("video_chat_provider", &[0, 1], 1),
     Setting::new("waiting_period_threshold", SettingKind::Int(0, 36_500), DefaultValue::Int(0)),
     Setting::bool("want_advertise_in_communities_directory", false),

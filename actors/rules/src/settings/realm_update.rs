@@ -1,5 +1,5 @@
-//! Changes of an organization's settings: who may make them, and which values they may have
-//! (companions.md 10, PATCH /realm).
+//! Changes of the organization's settings: who may make them, and which values are valid
+//! (docs/api/organization.md#update-the-organization).
 
 use super::{PermissionRule, RealmPermission, Setting, SettingKind, realm_int, realm_value};
 use crate::error::RuleError;
@@ -63,14 +63,14 @@ pub enum RealmChange {
 /// Decides a change of the organization: role, name and description, plain settings, permissions.
 pub fn check_realm_update(
     dir: &Directory,
-    actor: &User,
+    requester: &User,
     update: &RealmUpdate,
 ) -> Result<Vec<RealmChange>, RuleError> {
-    check_administrator(actor)?;
+    check_administrator(requester)?;
     let settings = update.settings.iter().map(|(setting, _)| setting.name);
     let permissions = update.permissions.iter().map(|(permission, _)| permission.rule().name);
     if settings.chain(permissions).any(is_for_owners) {
-        check_owner(actor)?;
+        check_owner(requester)?;
     }
     let mut changes = Vec::new();
     if let Some(raw) = &update.name {
@@ -87,7 +87,7 @@ pub fn check_realm_update(
         changes.extend(is_new.then(|| RealmChange::Description(description.clone())));
     }
     for (setting, value) in &update.settings {
-        let value = check_setting(dir, actor, setting, value)?;
+        let value = check_setting(dir, requester, setting, value)?;
         if value != realm_value(dir.realm(), setting) {
             changes.push(RealmChange::Setting(setting, value));
         }
@@ -107,7 +107,7 @@ fn check_length(field: &'static str, text: &str, limit: usize) -> Result<(), Rul
 /// The value to store. A channel is one that the actor knows of and that is in use; none is -1.
 fn check_setting(
     dir: &Directory,
-    actor: &User,
+    requester: &User,
     setting: &Setting,
     value: &SettingValue,
 ) -> Result<SettingValue, RuleError> {
@@ -120,7 +120,7 @@ fn check_setting(
         return Ok(SettingValue::Int(-1));
     }
     let channel = u32::try_from(*id).ok().and_then(|id| dir.channel(ChannelId(id)));
-    let channel = channel.filter(|channel| !channel.is_archived && sees_channel(dir, actor, channel));
+    let channel = channel.filter(|channel| !channel.is_archived && sees_channel(dir, requester, channel));
     let channel = channel.ok_or(RuleError::InvalidChannelId)?;
     if setting.kind == SettingKind::PrivateChannel && !channel.invite_only {
         return Err(RuleError::ModerationChannelPublic);
@@ -142,8 +142,8 @@ pub fn apply_realm_change(realm: &mut Realm, change: &RealmChange) {
     }
 }
 
-/// Members who are to be added to and removed from the full members now, with the waiting period that `realm`
-/// says (endpoints.md 0.2). None where nobody is.
+/// Members to add to and remove from `role:fullmembers` now, with the waiting period of `realm`
+/// (docs/api/permissions.md#system-groups). None if nothing changes.
 pub fn full_members_change(
     dir: &Directory,
     realm: &Realm,
@@ -184,8 +184,12 @@ mod tests {
         RealmUpdate { settings: vec![(row(name), value)], ..Default::default() }
     }
 
-    fn check(dir: &Directory, actor: UserId, update: &RealmUpdate) -> Result<Vec<RealmChange>, RuleError> {
-        check_realm_update(dir, dir.user(actor).unwrap(), update)
+    fn check(
+        dir: &Directory,
+        requester: UserId,
+        update: &RealmUpdate,
+    ) -> Result<Vec<RealmChange>, RuleError> {
+        check_realm_update(dir, dir.user(requester).unwrap(), update)
     }
 
     #[test]
@@ -223,8 +227,11 @@ mod tests {
     fn administrators_change_settings_and_owners_some_more() {
         let dir = fixture::directory();
         let bool = |name| set(name, SettingValue::Bool(false));
-        for actor in [MEMBER, MODERATOR] {
-            assert_eq!(check(&dir, actor, &bool("invite_required")), Err(RuleError::AdministratorRequired));
+        for requester in [MEMBER, MODERATOR] {
+            assert_eq!(
+                check(&dir, requester, &bool("invite_required")),
+                Err(RuleError::AdministratorRequired)
+            );
         }
         for update in [
             bool("invite_required"),

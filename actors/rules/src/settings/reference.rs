@@ -11,7 +11,7 @@ use std::fmt::Display;
 
 impl SettingKind {
     /// The type of the values on the wire: `boolean`, `integer` or `string`.
-    pub fn type_word(self) -> &'static str {
+    pub fn type_name(self) -> &'static str {
         match self {
             Self::Bool => "boolean",
             Self::Word(_) | Self::Text(_) | Self::Timezone | Self::Language | Self::Sound | Self::Url(_) => {
@@ -28,7 +28,7 @@ impl SettingKind {
     }
 
     /// The allowed values as Markdown; values stand in backticks, and where nothing else does the list is complete.
-    pub fn allowed_words(self) -> String {
+    pub fn allowed_text(self) -> String {
         match self {
             Self::Bool => list(["true", "false"]),
             Self::Int(least, most) => format!("`{least}` to `{most}`"),
@@ -52,7 +52,7 @@ impl SettingKind {
 
 impl Setting {
     /// The default as Markdown, spelled as a client sends it.
-    pub fn default_words(&self) -> String {
+    pub fn default_text(&self) -> String {
         match (self.kind, self.default) {
             (SettingKind::TimeLimit, DefaultValue::Null)
             | (SettingKind::Retention, DefaultValue::Int(-1)) => quoted("unlimited"),
@@ -67,7 +67,7 @@ impl Setting {
 
 impl PermissionRule {
     /// The groups that it may be set to, as Markdown.
-    pub fn allowed_words(&self) -> String {
+    pub fn allowed_text(&self) -> String {
         if !self.allowed_system_groups.is_empty() {
             return list(self.allowed_system_groups);
         }
@@ -110,9 +110,9 @@ mod tests {
 
     /// The values between backticks, of the type of the setting.
     fn values(setting: &Setting, is_left_out: impl Fn(&str) -> bool) -> Vec<SettingValue> {
-        let words = setting.kind.allowed_words();
+        let words = setting.kind.allowed_text();
         let words = words.split('`').skip(1).step_by(2).filter(|word| !is_left_out(word));
-        let value = |word: &str| match setting.kind.type_word() {
+        let value = |word: &str| match setting.kind.type_name() {
             "boolean" => SettingValue::Bool(word.parse().unwrap()),
             "integer" => SettingValue::Int(word.parse().unwrap()),
             _ => SettingValue::Text(word.to_owned()),
@@ -147,7 +147,7 @@ mod tests {
     fn words_are_those_that_clients_use() {
         let words = |name: &str| {
             let setting = user_setting(name).unwrap();
-            (setting.kind.type_word(), setting.kind.allowed_words(), setting.default_words())
+            (setting.kind.type_name(), setting.kind.allowed_text(), setting.default_text())
         };
         let said = |kind, allowed: &str, default: &str| (kind, allowed.to_owned(), default.to_owned());
         assert_eq!(words("enter_sends"), said("boolean", "`true`, `false`", "`false`"));
@@ -157,9 +157,9 @@ mod tests {
         assert_eq!(words("web_home_view"), said("string", home, "`inbox`"));
         assert_eq!(words("timezone").2, "nothing");
         let rule = |name: &str| REALM_PERMISSIONS.iter().find(|rule| rule.name == name).unwrap();
-        let everyone = rule("can_access_all_users_group").allowed_words();
+        let everyone = rule("can_access_all_users_group").allowed_text();
         assert_eq!(everyone, "`role:everyone`, `role:members`");
-        let bots = rule("can_create_bots_group").allowed_words();
+        let bots = rule("can_create_bots_group").allowed_text();
         assert_eq!(bots, "any group, or people and groups, but not `role:internet`, `role:everyone`");
     }
 

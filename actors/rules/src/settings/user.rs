@@ -1,4 +1,4 @@
-//! The table of personal settings (api.md PATCH /settings, endpoints.md 5).
+//! The table of personal settings (docs/api/settings.md#people).
 
 use super::{DefaultValue, Setting, SettingKind, bool_of, find, int_of, text_of};
 use crate::error::RuleError;
@@ -8,41 +8,7 @@ use model::{SettingValue, User};
 pub const EMOJI_SETS: [(&str, &str); 4] =
     [("google", "Google"), ("twitter", "Twitter"), ("text", "Plain text"), ("google-blob", "Google blobs")];
 
-/// Sounds that clients know, for `notification_sound`; `none` is allowed besides.
-pub const NOTIFICATION_SOUNDS: &[&str] = &[
-    "ascend",
-    "beep_boop",
-    "bink",
-    "bright",
-    "brlip",
-    "chime",
-    "deep tom",
-    "ding",
-    "double tap",
-    "down",
-    "dry bongos",
-    "dutdut",
-    "fast ascend",
-    "flute",
-    "friendly",
-    "kick roll",
-    "loud tintong",
-    "metallic snare",
-    "pan",
-    "shaker",
-    "simple",
-    "stairs",
-    "subtle",
-    "swish",
-    "tintong",
-    "up",
-    "wood block",
-    "zaping",
-    "zing",
-    "zulip",
-];
-
-/// Every personal setting, in the order of the specification.
+/// Every personal setting, in the order of docs/api/settings.md#people.
 #[rustfmt::skip]
 pub const USER_SETTINGS: &[Setting] = &[
     Setting::bool("twenty_four_hour_time", false),
@@ -59,13 +25,13 @@ pub const USER_SETTINGS: &[Setting] = &[
     Setting::bool("translate_emoticons", false),
     Setting::bool("display_emoji_reaction_users", true),
     Setting::new("default_language", SettingKind::Language, DefaultValue::Text("en")),
-    Setting::word("web_home_view", &["recent_topics", "inbox", "all_messages"], "inbox"),
+    Setting::one_of("web_home_view", &["recent_topics", "inbox", "all_messages"], "inbox"),
     Setting::bool("web_escape_navigates_to_home_view", true),
     Setting::bool("left_side_userlist", false),
-    Setting::word("emojiset", &["google", "google-blob", "twitter", "text"], "google"),
+    Setting::one_of("emojiset", &["google", "google-blob", "twitter", "text"], "google"),
     Setting::choice("demote_inactive_streams", &[1, 2, 3], 1),
     Setting::choice("user_list_style", &[1, 2, 3], 2),
-    Setting::word("web_animate_image_previews", &["always", "on_hover", "never"], "on_hover"),
+    Setting::one_of("web_animate_image_previews", &["always", "on_hover", "never"], "on_hover"),
     Setting::choice("web_stream_unreads_count_display_policy", &[1, 2, 3], 2),
     Setting::bool("hide_ai_features", false),
     Setting::new("timezone", SettingKind::Timezone, DefaultValue::Text("")),
@@ -96,7 +62,7 @@ pub const USER_SETTINGS: &[Setting] = &[
     Setting::choice("automatically_follow_topics_policy", &[1, 2, 3, 4], 3),
     Setting::choice("automatically_unmute_topics_in_muted_streams_policy", &[1, 2, 3, 4], 2),
     Setting::bool("automatically_follow_topics_where_mentioned", true),
-    Setting::word("resolved_topic_notice_auto_read_policy", &["always", "except_followed", "never"], "except_followed"),
+    Setting::one_of("resolved_topic_notice_auto_read_policy", &["always", "except_followed", "never"], "except_followed"),
     Setting::bool("presence_enabled", true),
     Setting::bool("enter_sends", false),
     Setting::bool("send_private_typing_notifications", true),
@@ -129,8 +95,8 @@ pub fn user_values(user: &User) -> impl Iterator<Item = (&'static str, SettingVa
     USER_SETTINGS.iter().map(move |setting| (setting.name, user_value(user, setting)))
 }
 
-/// Checks new values of personal settings, in the order of endpoints.md 5: what is only one of several choices
-/// first, then language, sound and batching period.
+/// Checks new values of personal settings, in the order of docs/api/account.md#change-settings: settings with a fixed
+/// set of values first, then language, sound and batching period.
 pub fn check_user_settings(values: &[(&'static Setting, SettingValue)]) -> Result<(), RuleError> {
     let rank = |setting: &Setting| match setting.kind {
         SettingKind::Language => 1,

@@ -1,5 +1,5 @@
-//! Personal settings that an organization's new people start with (companions.md 10). Whoever has an account keeps what
-//! they have.
+//! Personal settings that new accounts start with (docs/api/organization.md#update-defaults-for-new-users). Existing
+//! accounts keep theirs.
 
 use super::user::USER_SETTINGS;
 use super::{Setting, SettingKind};

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn modes_say_what_moves() {
+fn propagate_mode_selects_moved_messages() {
     let world = World::new();
     let ids: Vec<MessageId> = ["Lunch", "LUNCH", "tea", "lunch"]
         .into_iter()
@@ -12,7 +12,7 @@ fn modes_say_what_moves() {
     let plan = |mode| {
         let command = rename(IAGO, ids[1], "dinner", mode);
         match world.decide(VERONA, &command) {
-            Ok(Verdict::Decided(_, facts)) => moved(&facts),
+            Ok(Decision::Decided(_, facts)) => moved(&facts),
             other => panic!("{other:?}"),
         }
     };
@@ -26,7 +26,7 @@ fn modes_say_what_moves() {
 }
 
 #[test]
-fn policies_follow_whole_topics_and_only_those() {
+fn topic_policies_move_with_whole_topic_only() {
     use VisibilityPolicy::{Followed, Inherit, Muted, Unmuted};
     let world = World::new();
     let first = world.send(IAGO, VERONA, "lunch", "x");
@@ -45,7 +45,44 @@ fn policies_follow_whole_topics_and_only_those() {
 }
 
 #[test]
-fn whoever_cannot_follow_has_nothing_left() {
+fn renaming_topic_adds_no_followers() {
+    use VisibilityPolicy::{Followed, Inherit, Muted};
+    for (mode, before, after) in [
+        (PropagateMode::All, Inherit, Inherit),
+        (PropagateMode::All, Muted, Muted),
+        (PropagateMode::All, Followed, Followed),
+        // It is all there is.
+        (PropagateMode::One, Muted, Muted),
+    ] {
+        let world = World::new();
+        let id = world.send(IAGO, VERONA, "lunch", "x");
+        world.set_policy(IAGO, "lunch", before);
+        world.change(VERONA, &rename(IAGO, id, "dinner", mode));
+        assert_eq!(world.policy(IAGO, VERONA, "dinner"), after, "{mode:?} {before:?}");
+    }
+}
+
+#[test]
+fn policy_facts_precede_move_fact() {
+    let world = World::new();
+    let id = world.send(IAGO, VERONA, "lunch", "x");
+    world.set_policy(HAMLET, "lunch", VisibilityPolicy::Followed);
+    let facts = world.change(VERONA, &rename(IAGO, id, "dinner", PropagateMode::All));
+    let at = |wanted: fn(&Fact) -> bool| facts.iter().position(wanted).expect("such a fact");
+    let policy = at(|fact| matches!(fact, Fact::Subscription(SubscriptionFact::TopicPolicySet { .. })));
+    assert!(policy < at(|fact| matches!(fact, Fact::Message(MessageFact::Updated(_)))), "{facts:?}");
+}
+
+#[test]
+fn move_to_same_channel_changes_nothing() {
+    let world = World::new();
+    let id = world.send(IAGO, VERONA, "lunch", "x");
+    let decided = world.decide(VERONA, &carry(IAGO, id, VERONA, PropagateMode::All));
+    assert!(matches!(decided, Ok(Decision::Decided(_, facts)) if facts.is_empty()));
+}
+
+#[test]
+fn move_to_inaccessible_channel_removes_messages() {
     let world = World::new();
     let id = world.send(HAMLET, VERONA, "lunch", "x");
     world.set_policy(HAMLET, "lunch", VisibilityPolicy::Followed);
@@ -63,7 +100,7 @@ fn whoever_cannot_follow_has_nothing_left() {
 }
 
 #[test]
-fn protected_history_gives_everybody_there_what_comes() {
+fn move_to_protected_history_delivers_to_subscribers() {
     let world = World::new();
     world.change_channel(CORE, |channel| channel.history_public_to_subscribers = false);
     world.subscribe(POLONIUS, CORE);
@@ -87,7 +124,7 @@ fn protected_history_gives_everybody_there_what_comes() {
 }
 
 #[test]
-fn what_cannot_be_seen_in_protected_history_does_not_move() {
+fn hidden_messages_of_protected_history_do_not_move() {
     let world = World::new();
     let early = world.send(HAMLET, CORE, "lunch", "x");
     world.change_channel(CORE, |channel| channel.history_public_to_subscribers = false);
@@ -99,7 +136,7 @@ fn what_cannot_be_seen_in_protected_history_does_not_move() {
 }
 
 #[test]
-fn only_young_topics_move_as_a_whole() {
+fn topic_move_time_limit_is_checked() {
     let world = World::new();
     world.set("move_messages_within_stream_limit_seconds", model::SettingValue::Int(100));
     let first = world.send(IAGO, VERONA, "lunch", "0");
@@ -121,33 +158,33 @@ fn only_young_topics_move_as_a_whole() {
 }
 
 #[test]
-fn what_moved_away_is_another_actors() {
+fn change_of_moved_message_is_retried_elsewhere() {
     let world = World::new();
     let id = world.send(IAGO, VERONA, "lunch", "x");
     world.change(VERONA, &carry(IAGO, id, CORE, PropagateMode::One));
     let command = content(IAGO, id, "y");
-    assert!(matches!(world.decide(VERONA, &command), Ok(Verdict::Elsewhere)));
-    assert!(matches!(world.decide(CORE, &command), Ok(Verdict::Decided(..))));
+    assert!(matches!(world.decide(VERONA, &command), Ok(Decision::Retry)));
+    assert!(matches!(world.decide(CORE, &command), Ok(Decision::Decided(..))));
     let delete = DeleteMessage { user: IAGO, message: id };
-    assert!(matches!(world.decide(VERONA, &delete), Ok(Verdict::Elsewhere)));
+    assert!(matches!(world.decide(VERONA, &delete), Ok(Decision::Retry)));
     world.change(CORE, &delete);
     assert_eq!(world.refused(CORE, &delete), "Message already deleted");
     assert_eq!(world.refused(CORE, &command), "Invalid message(s)");
 }
 
 #[test]
-fn a_move_waits_for_what_becomes_of_its_destination() {
+fn move_waits_for_pending_destination_change() {
     let world = World::new();
     let id = world.send(IAGO, VERONA, "lunch", "x");
     world.changing.set(Some(CORE));
     let command = carry(IAGO, id, CORE, PropagateMode::One);
-    assert!(matches!(world.decide(VERONA, &command), Ok(Verdict::Elsewhere)));
+    assert!(matches!(world.decide(VERONA, &command), Ok(Decision::Retry)));
     world.changing.set(None);
-    assert!(matches!(world.decide(VERONA, &command), Ok(Verdict::Decided(..))));
+    assert!(matches!(world.decide(VERONA, &command), Ok(Decision::Decided(..))));
 }
 
 #[test]
-fn moving_ten_thousand_messages_is_one_fact() {
+fn large_move_is_one_fact() {
     let world = World::new();
     let first = world.send(IAGO, VERONA, "lunch", "x");
     for _ in 1..10_000 {

@@ -4,8 +4,9 @@ use crate::fixture::{self, CORE, HAMLET, IAGO, POLONIUS, START, VERONA};
 use model::fact::DeletedFrom;
 use model::message::MessageTraits;
 use model::{
-    ChannelId, DirectConversation, Fact, Flag, FlagOp, Flags, Frame, Message, MessageId, MessageRanges,
-    Place, RecipientId, Sequence, Subscription, TopicKey, UserId, VisibilityPolicy,
+    ChannelFact, ChannelId, DirectConversation, Fact, Flag, FlagOp, Flags, Frame, Message, MessageFact,
+    MessageId, MessageRanges, Place, RecipientId, Sequence, Subscription, SubscriptionFact, TopicKey, UserId,
+    VisibilityPolicy,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -17,11 +18,11 @@ use storage::View;
 const VAULT: ChannelId = ChannelId(3);
 const CHANNELS: [(ChannelId, &str); 3] = [(VERONA, "verona"), (CORE, "core team"), (VAULT, "vault")];
 const TOPICS: [&str; 4] = ["pens", "PENS", "✔ ink", ""];
-/// Everybody in each direct conversation.
+/// Everyone in each direct conversation.
 const CONVERSATIONS: [&[UserId]; 4] =
     [&[HAMLET], &[IAGO, HAMLET], &[IAGO, HAMLET, POLONIUS], &[HAMLET, POLONIUS]];
 
-/// Something that somebody does; numbers are taken modulo what there is.
+/// Something that a user does; numbers are taken modulo what there is.
 #[derive(Clone, Debug)]
 pub enum Step {
     Send { sender: usize, channel: usize, topic: usize, traits: u8 },
@@ -92,10 +93,10 @@ impl Table {
         let mut vault = model::Channel::clone(table.view.directory.channel(CORE).unwrap());
         (vault.id, vault.recipient, vault.name) = (VAULT, RecipientId(VAULT.0), "vault".into());
         vault.history_public_to_subscribers = false;
-        let mut facts = vec![Fact::ChannelCreated(Box::new(vault))];
+        let mut facts = vec![Fact::Channel(ChannelFact::Created(Box::new(vault)))];
         for (index, users) in CONVERSATIONS.iter().enumerate() {
             let direct = DirectConversation { recipient: recipient(index), users: users.to_vec() };
-            facts.push(Fact::DirectConversationCreated(direct));
+            facts.push(Fact::Message(MessageFact::ConversationCreated(direct)));
         }
         table.apply(facts);
         table
@@ -130,7 +131,12 @@ impl Table {
                 let (user, channel, topic) = (person(user), CHANNELS[channel].0, TOPICS[topic]);
                 let policy = [Inherit, Muted, Unmuted, Followed][policy];
                 self.policies.insert((user, channel, topic.to_lowercase()), policy);
-                self.apply(vec![Fact::TopicPolicySet { user, channel, topic: topic.to_owned(), policy }]);
+                self.apply(vec![Fact::Subscription(SubscriptionFact::TopicPolicySet {
+                    users: vec![user],
+                    channel,
+                    topic: topic.to_owned(),
+                    policy,
+                })]);
             }
             Step::SetFlag { user, message, is_star, is_add } => {
                 self.flag(person(user), message, is_star, is_add);
@@ -161,26 +167,14 @@ impl Table {
             .filter(|user| (bits >> 5) as u32 % 3 == user.0 % 3)
             .map(|user| (*user, flag))
             .collect();
+        let stored_place = match place {
+            Some((channel, topic)) => Place::Channel { channel, topic: topic.to_owned() },
+            None => Place::Direct,
+        };
         let message = Message {
-            id: MessageId(self.last),
-            sender,
-            recipient,
-            place: match place {
-                Some((channel, topic)) => Place::Channel { channel, topic: topic.to_owned() },
-                None => Place::Direct,
-            },
-            sent: START,
-            content: String::new(),
-            rendered: String::new(),
-            client: String::new(),
             traits,
             user_flags: flagged.iter().map(|(user, flag)| (*user, Flags::only(*flag))).collect(),
-            topic_links: Vec::new(),
-            edits: Vec::new(),
-            last_edited: None,
-            last_moved: None,
-            reactions: Vec::new(),
-            submessages: Vec::new(),
+            ..Message::new(MessageId(self.last), sender, recipient, stored_place, START)
         };
         let read = BTreeSet::from_iter(traits.read_by_sender.then_some(sender));
         self.entries.push(Entry {
@@ -195,7 +189,7 @@ impl Table {
             read,
             starred: BTreeSet::new(),
         });
-        self.apply(vec![Fact::MessageSent { message: Arc::new(message), echo: None }]);
+        self.apply(vec![Fact::Message(MessageFact::Sent { message: Arc::new(message), echo: None })]);
     }
 
     fn toggle(&mut self, user: UserId, channel: ChannelId) {
@@ -203,12 +197,21 @@ impl Table {
         let before =
             self.view.directory.subscription(channel, user).map(|record| Subscription::clone(record));
         if self.subscribed.remove(&(user, channel)) {
-            return self.apply(vec![Fact::Unsubscribed { channel, last, users: vec![user], by }]);
+            return self.apply(vec![Fact::Subscription(SubscriptionFact::Removed {
+                channel,
+                last,
+                users: vec![user],
+                by,
+            })]);
         }
         self.subscribed.insert((user, channel));
         let mut record = before.unwrap_or_else(|| Subscription::start("#76ce90".into(), last));
         record.resume(last);
-        self.apply(vec![Fact::Subscribed { channel, subscribers: vec![(user, record)], by }]);
+        self.apply(vec![Fact::Subscription(SubscriptionFact::Added {
+            channel,
+            subscribers: vec![(user, record)],
+            by,
+        })]);
     }
 
     fn mute(&mut self, user: UserId, channel: ChannelId, is_muted: bool) {
@@ -219,7 +222,7 @@ impl Table {
         } else {
             self.muted.remove(&(user, channel));
         }
-        self.apply(vec![Fact::SubscriptionChanged { user, channel, subscription }]);
+        self.apply(vec![Fact::Subscription(SubscriptionFact::Changed { user, channel, subscription })]);
     }
 
     fn flag(&mut self, user: UserId, message: usize, is_star: bool, is_add: bool) {
@@ -241,7 +244,7 @@ impl Table {
             if is_add { FlagOp::Add } else { FlagOp::Remove },
         );
         let messages = MessageRanges::from_sorted([MessageId(entry.id)]);
-        self.apply(vec![Fact::FlagsChanged { user, flag, op, messages }]);
+        self.apply(vec![Fact::Message(MessageFact::FlagsChanged { user, flag, op, messages })]);
     }
 
     fn delete(&mut self, message: usize) {
@@ -256,14 +259,14 @@ impl Table {
             }
         };
         let messages = MessageRanges::from_sorted([MessageId(gone.id)]);
-        self.apply(vec![Fact::MessagesDeleted { from, messages, by: None }]);
+        self.apply(vec![Fact::Message(MessageFact::Deleted { from, messages, by: None })]);
     }
 
     fn is_subscribed(&self, user: UserId, channel: ChannelId) -> bool {
         self.subscribed.contains(&(user, channel))
     }
 
-    /// Somebody was given a message, or flagged it.
+    /// A user was given a message, or flagged it.
     fn has(&self, user: UserId, entry: &Entry) -> bool {
         entry.given.contains(&user) || entry.historical.contains(&user)
     }
@@ -305,13 +308,13 @@ impl Table {
         }
     }
 
-    /// What a narrow finds for somebody.
+    /// What a narrow finds for a user.
     pub fn found(&self, user: UserId, narrow: &[Value]) -> Vec<u32> {
         let terms: Vec<Term> = narrow.iter().map(Term::of).collect();
         let is_about_flags =
-            |term: &Term| term.operator == "is" && !["resolved", "followed"].contains(&term.word());
+            |term: &Term| term.operator == "is" && !["resolved", "followed"].contains(&term.as_str());
         let whole = |term: &Term| {
-            let channel = CHANNELS.iter().find(|(_, name)| *name == term.word().to_lowercase());
+            let channel = CHANNELS.iter().find(|(_, name)| *name == term.as_str().to_lowercase());
             match term.operator {
                 "channel" => channel.is_some_and(|(channel, _)| self.reads_whole(user, *channel)),
                 "channels" => user != POLONIUS,
@@ -335,7 +338,7 @@ impl Table {
         let terms: Vec<Term> = narrow.iter().map(Term::of).collect();
         let asks = |wanted: &[&str]| {
             terms.iter().any(|term| {
-                let is_direct = term.operator == "is" && term.word() == "dm" && wanted.contains(&"is:dm");
+                let is_direct = term.operator == "is" && term.as_str() == "dm" && wanted.contains(&"is:dm");
                 !term.negated && (wanted.contains(&term.operator) || is_direct)
             })
         };
@@ -361,7 +364,7 @@ impl Table {
         let involves = |other: UserId| is_direct && entry.participants.contains(&other);
         let given = entry.given.contains(&user);
         let flagged = |flag| entry.flagged.contains(&(user, flag));
-        let holds = match (term.operator, term.word()) {
+        let holds = match (term.operator, term.as_str()) {
             ("channel", name) => {
                 let channel = CHANNELS.iter().find(|(_, known)| *known == name.to_lowercase()).unwrap().0;
                 entry.place.is_some_and(|(here, _)| here == channel)
@@ -417,7 +420,7 @@ impl<'n> Term<'n> {
         }
     }
 
-    fn word(&self) -> &'n str {
+    fn as_str(&self) -> &'n str {
         self.operand.as_str().unwrap_or_default()
     }
 

@@ -1,6 +1,7 @@
 use super::*;
 use crate::fixture::{self, HAMLET, IAGO, START, VERONA};
 use crate::shard::DurableSink;
+use model::MessageFact;
 use model::fact::MessageRanges;
 use model::{Flag, FlagOp, MessageId};
 use storage::Projection;
@@ -12,6 +13,7 @@ struct Shard {
     log: Arc<MemoryLog>,
     realm: Arc<RealmShared>,
     answers: Rc<RefCell<Vec<Result<(), String>>>>,
+    health: Arc<StorageHealth>,
     _projection: Projection,
     _folder: tempfile::TempDir,
 }
@@ -19,7 +21,7 @@ struct Shard {
 impl Shard {
     fn start() -> Self {
         let (realm, _, folder) = fixture::shared();
-        let durability = Arc::new(Durability::default());
+        let (durability, health) = (Arc::new(Durability::default()), Arc::new(StorageHealth::default()));
         let log = Arc::new(MemoryLog::new(Box::new(DurableSink(durability.clone()))));
         let projection = Projection::start(realm.trees.clone()).unwrap();
         let epoch = log.open(1, 0).unwrap().epoch;
@@ -27,10 +29,23 @@ impl Shard {
         for sequence in 1..=2 {
             log.append(FrameBytes { realm: 1, sequence, payload: Default::default() }, epoch).unwrap();
         }
-        let committer = Committer::new(log.clone(), durability, projection.sender());
+        let committer = Committer::new(log.clone(), durability, projection.sender(), (0, health.clone()));
         let sequencer = Sequencer::after(&realm.view.read());
-        committer.add_realm(realm.id, sequencer, epoch, Rc::new(Fanout::new(realm.clone())));
-        Self { committer, log, realm, answers: Rc::default(), _projection: projection, _folder: folder }
+        committer.add_realm(
+            realm.clone(),
+            sequencer,
+            epoch,
+            Rc::new(Fanout::new(realm.clone(), Default::default())),
+        );
+        Self {
+            committer,
+            log,
+            realm,
+            answers: Rc::default(),
+            health,
+            _projection: projection,
+            _folder: folder,
+        }
     }
 
     fn send(&self) -> bool {
@@ -45,7 +60,7 @@ impl Shard {
         };
         let message = draft.draft.into_message(id, START, destination, Default::default());
         drop(view);
-        let fact = Fact::MessageSent { message: Arc::new(message), echo: None };
+        let fact = Fact::Message(MessageFact::Sent { message: Arc::new(message), echo: None });
         let answers = self.answers.clone();
         let done: Done = Box::new(move |result| answers.borrow_mut().push(result.map_err(|e| e.to_string())));
         self.committer.commit(&self.realm, ids, vec![fact], done)
@@ -57,7 +72,7 @@ impl Shard {
 }
 
 #[actix::test]
-async fn nothing_is_true_or_answered_before_it_is_durable() {
+async fn commit_is_published_and_answered_after_durable() {
     let shard = Shard::start();
     shard.log.hold();
     assert!(shard.send() && shard.send() && shard.send());
@@ -75,7 +90,7 @@ async fn nothing_is_true_or_answered_before_it_is_durable() {
 }
 
 #[actix::test]
-async fn a_failed_write_answers_everybody_and_ends_accepting() {
+async fn failed_write_fails_pending_commits_and_pauses() {
     let shard = Shard::start();
     assert!(shard.send());
     shard.committer.publish_durable();
@@ -87,12 +102,38 @@ async fn a_failed_write_answers_everybody_and_ends_accepting() {
     let answers = shard.answers.borrow();
     assert_eq!(answers.len(), 3);
     assert!(answers[0].is_ok() && answers[1].is_err() && answers[2].is_err(), "{answers:?}");
-    assert!(matches!(shard.committer.ids(shard.realm.id), Err(DomainError::Storage(_))));
+    assert!(matches!(shard.committer.ids(shard.realm.id), Err(DomainError::Paused(Pause::JournalFailed))));
     assert_eq!(shard.newest(), MessageId(1));
+    drop(answers);
+    // What was decided and lost takes its ids along, and the shard goes on.
+    shard.log.recover().unwrap();
+    shard.committer.resume(None).unwrap();
+    assert_eq!(shard.committer.generation(), 1);
+    assert!(shard.send());
+    shard.committer.publish_durable();
+    assert_eq!(shard.newest(), MessageId(2));
+    assert!(shard.answers.borrow().last().unwrap().is_ok());
+    // An event that is not kept waits for nothing that failed.
+    shard.committer.publish_ephemeral(&shard.realm, EventBody::Heartbeat, Audience::Everyone).unwrap();
+    shard.committer.publish_durable();
+    assert!(shard.committer.is_idle());
 }
 
 #[actix::test]
-async fn a_refused_command_takes_no_ids() {
+async fn low_space_refuses_changes_but_takes_upkeep() {
+    let shard = Shard::start();
+    let space = |free_bytes| Some(storage::disk::Space { free_bytes, total_bytes: 1 << 40 });
+    let reserve = crate::health::Reserve { warn_bytes: 0, min_bytes: 0 };
+    shard.health.note_space(space(1 << 20), reserve);
+    let refused = shard.committer.ids(shard.realm.id);
+    assert!(matches!(refused, Err(DomainError::Paused(Pause::LowSpace))));
+    assert!(shard.committer.upkeep_ids(shard.realm.id).is_ok());
+    shard.health.note_space(space(1 << 30), reserve);
+    assert!(shard.committer.ids(shard.realm.id).is_ok());
+}
+
+#[actix::test]
+async fn refused_commit_uses_no_ids() {
     let shard = Shard::start();
     let before = shard.committer.ids(shard.realm.id).unwrap();
     let stranger = fixture::shared().0;
@@ -100,12 +141,12 @@ async fn a_refused_command_takes_no_ids() {
     ids.take_message().unwrap();
     // A sequence that the log does not expect.
     ids.sequence = model::Sequence(99);
-    let fact = Fact::FlagsChanged {
+    let fact = Fact::Message(MessageFact::FlagsChanged {
         user: IAGO,
         flag: Flag::Read,
         op: FlagOp::Add,
         messages: MessageRanges(Vec::new()),
-    };
+    });
     let answers = shard.answers.clone();
     let done: Done = Box::new(move |result| answers.borrow_mut().push(result.map_err(|e| e.to_string())));
     assert!(!shard.committer.commit(&stranger, ids, vec![fact], done));
@@ -115,11 +156,11 @@ async fn a_refused_command_takes_no_ids() {
 }
 
 #[actix::test]
-async fn passing_events_wait_for_what_was_decided_before_them() {
+async fn ephemeral_events_wait_for_earlier_commits() {
     let shard = Shard::start();
     shard.log.hold();
     assert!(shard.send());
-    shard.committer.pass(&shard.realm, EventBody::Heartbeat, Audience::Everyone).unwrap();
+    shard.committer.publish_ephemeral(&shard.realm, EventBody::Heartbeat, Audience::Everyone).unwrap();
     shard.committer.publish_durable();
     assert!(!shard.committer.is_idle(), "the heartbeat has a greater number than the message");
     shard.log.resume();
@@ -131,18 +172,18 @@ async fn passing_events_wait_for_what_was_decided_before_them() {
 }
 
 #[actix::test]
-async fn a_turn_comes_when_everything_before_it_is_published() {
+async fn barrier_runs_after_earlier_commits_are_published() {
     let shard = Shard::start();
     let turns = Rc::new(Cell::new(0));
     let take = |turns: &Rc<Cell<u32>>| -> Done {
         let turns = turns.clone();
         Box::new(move |result| turns.set(turns.get() + u32::from(result.is_ok())))
     };
-    shard.committer.when_settled(&shard.realm, take(&turns));
+    shard.committer.after_pending_commits(&shard.realm, take(&turns));
     assert_eq!(turns.get(), 1, "nothing was on its way");
     shard.log.hold();
     assert!(shard.send());
-    shard.committer.when_settled(&shard.realm, take(&turns));
+    shard.committer.after_pending_commits(&shard.realm, take(&turns));
     assert!(shard.send());
     shard.committer.publish_durable();
     assert_eq!(turns.get(), 1);

@@ -1,25 +1,33 @@
 //! Channels and subscriptions of a registration.
 
-use super::state::State;
-use crate::api::subscriptions::subscribers::{OwnedLists, SubscriberSource};
-use crate::api::wire::channel::{channel, listed_channel, subscription};
+use super::request::State;
+use crate::api::shared::ChannelSource;
+use crate::api::subscriptions::subscribers::SubscriberSource;
+use crate::api::wire::channel::own_subscription;
 use crate::api::wire::folder::folder;
 use crate::api::wire::json::push_value;
 use crate::api::wire::list::push_list;
+use crate::http::reply::push_fields;
 use crate::http::{ApiError, Envelope};
 use model::event::ChannelSummary;
-use model::{Channel, ChannelFolder, ChannelId, Subscription, User};
+use model::{Channel, ChannelFolder, ChannelId, Subscription};
 use rules::permissions::channel::sees_channel;
 use rules::settings::realm_bool;
 
 /// Adds what was asked for of `subscription`, `stream`, `default_streams` and `channel_folders`.
 pub fn channel_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envelope, ApiError> {
+    let channels = state.request.shared.channels(state.directory());
     if state.wants("subscription") {
-        list_subscriptions(&mut envelope, state);
+        list_subscriptions(&mut envelope, state, &channels)?;
     }
     if state.wants("stream") {
-        let channels = visible(state).map(|summary| channel(state.directory(), summary));
-        push_list(envelope.open_field("streams"), channels);
+        envelope.open_field("streams").push(b'[');
+        for (index, summary) in visible(state).enumerate() {
+            push_comma(&mut envelope, index);
+            envelope.splice(channels.channel(summary));
+            envelope.buffer().push(b'}');
+        }
+        envelope.buffer().push(b']');
     }
     if state.wants("default_streams") {
         let is_shown = state.me.is_none_or(|me| !me.is_guest());
@@ -54,37 +62,59 @@ fn visible<'a>(state: &'a State<'_>) -> impl Iterator<Item = &'a ChannelSummary>
         .filter(move |summary| (with_archived || !summary.channel.is_archived) && may_know(&summary.channel))
 }
 
-/// A channel, the caller's record for it, and who subscribes.
-type Listed<'a> = (&'a ChannelSummary, &'a Subscription, OwnedLists);
+/// A channel, and the caller's record for it.
+type Entry<'a> = (&'a ChannelSummary, Option<&'a Subscription>);
 
 /// Channels that the caller subscribes to, used to, and never did.
-fn list_subscriptions(envelope: &mut Envelope, state: &State<'_>) {
+fn list_subscriptions(
+    envelope: &mut Envelope,
+    state: &State<'_>,
+    channels: &ChannelSource,
+) -> Result<(), ApiError> {
     let directory = state.directory();
     let include = state.request.include_subscribers;
-    let source = SubscriberSource::new(&state.request.realm, directory, state.me, include);
-    let (mut subscribed, mut unsubscribed, mut never): (Vec<Listed>, Vec<Listed>, Vec<_>) =
-        Default::default();
+    let subscribers = SubscriberSource::new(&state.request.realm, directory, state.me, include);
+    let [mut subscribed, mut unsubscribed, mut never]: [Vec<Entry>; 3] = Default::default();
     for summary in visible(state) {
-        let lists = source.of(&summary.channel);
         let own = state.me.and_then(|me| directory.subscription(summary.channel.id, me.id));
-        match own {
-            Some(own) if own.is_active => subscribed.push((summary, own, lists)),
-            Some(own) => unsubscribed.push((summary, own, lists)),
-            None => never.push((summary, lists)),
-        }
+        let list = match own {
+            Some(own) if own.is_active => &mut subscribed,
+            Some(_) => &mut unsubscribed,
+            None => &mut never,
+        };
+        list.push((summary, own.map(|own| &**own)));
     }
-    push_subscriptions(envelope.open_field("subscriptions"), state, state.me, &subscribed);
-    push_subscriptions(envelope.open_field("unsubscribed"), state, state.me, &unsubscribed);
-    let never = never.iter().map(|(summary, lists)| listed_channel(directory, summary, lists.borrowed()));
-    push_list(envelope.open_field("never_subscribed"), never);
+    let lists = [("subscriptions", subscribed), ("unsubscribed", unsubscribed), ("never_subscribed", never)];
+    for (name, entries) in lists {
+        envelope.open_field(name).push(b'[');
+        for (index, entry) in entries.into_iter().enumerate() {
+            push_comma(envelope, index);
+            push_entry(envelope, state, channels, &subscribers, entry)?;
+        }
+        envelope.buffer().push(b']');
+    }
+    Ok(())
 }
 
-fn push_subscriptions(out: &mut Vec<u8>, state: &State<'_>, me: Option<&User>, listed: &[Listed<'_>]) {
-    let null_notifications = state.request.capabilities.notification_settings_null;
-    let items = me.into_iter().flat_map(|me| {
-        listed.iter().map(move |(summary, own, lists)| {
-            subscription(state.directory(), me, summary, own, null_notifications, lists.borrowed())
-        })
-    });
-    push_list(out, items);
+fn push_entry(
+    envelope: &mut Envelope,
+    state: &State<'_>,
+    channels: &ChannelSource,
+    subscribers: &SubscriberSource<'_>,
+    (summary, own): Entry<'_>,
+) -> Result<(), ApiError> {
+    envelope.splice(channels.channel(summary));
+    if let (Some(me), Some(own)) = (state.me, own) {
+        let null_notifications = state.request.capabilities.notification_settings_null;
+        push_fields(envelope.buffer(), &own_subscription(me, own, null_notifications))?;
+    }
+    subscribers.add_to(envelope, &summary.channel, channels);
+    envelope.buffer().push(b'}');
+    Ok(())
+}
+
+fn push_comma(envelope: &mut Envelope, index: usize) {
+    if index > 0 {
+        envelope.buffer().push(b',');
+    }
 }

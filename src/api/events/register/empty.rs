@@ -1,4 +1,4 @@
-//! Parts of the state that nothing here can fill yet, with the value that says so (companions.md 2).
+//! Parts of the state that are not implemented, with their empty values (docs/api/events.md#state).
 
 use super::fetch::Fetch;
 use crate::api::wire::realm::PROFILE_FIELD_TYPES;

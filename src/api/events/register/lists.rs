@@ -1,6 +1,6 @@
 //! What administrators list: domains, linkifiers, playgrounds.
 
-use super::state::State;
+use super::request::State;
 use crate::api::wire::list::push_list;
 use crate::api::wire::lists::{domain, linkifier, playground};
 use crate::http::Envelope;

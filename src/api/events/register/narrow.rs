@@ -1,4 +1,4 @@
-//! `narrow` of a registration: which messages the queue delivers (endpoints.md 3, last paragraph).
+//! `narrow` of a registration: which messages the queue delivers (docs/api/narrow.md#narrows-of-event-queues).
 
 use crate::http::{ApiError, Fields};
 use rules::narrow::EventNarrow;

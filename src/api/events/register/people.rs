@@ -1,13 +1,14 @@
 //! People, bots and groups of a registration.
 
-use super::state::State;
+use super::request::State;
+use crate::api::shared::Listed;
 use crate::api::wire::bot::bot as bot_json;
 use crate::api::wire::group::group;
 use crate::api::wire::list::push_list;
 use crate::api::wire::user::{UserForm, unknown_user, user};
 use crate::http::{ApiError, Envelope};
 use model::{BotConfig, Directory, Role, User, UserId};
-use rules::avatar::{AvatarSize, avatar_source, whole_avatar_url};
+use rules::avatar::{AvatarSize, avatar_source, shown_avatar_url};
 use rules::permissions::group_setting::holds_realm;
 use rules::permissions::users::{UserScope, api_email, user_scope};
 use rules::settings::RealmPermission;
@@ -52,9 +53,17 @@ fn list_people(envelope: &mut Envelope, state: &State<'_>) {
             false => (is_active && shows_unknown).then(|| unknown_user(directory, listed, form)),
         })
     };
-    push_list(envelope.open_field("realm_users"), people(true));
-    push_list(envelope.open_field("realm_non_active_users"), people(false));
+    for (name, listed, is_active) in
+        [("realm_users", Listed::Active, true), ("realm_non_active_users", Listed::Inactive, false)]
+    {
+        match state.request.shared.people(directory, state.me, form, listed) {
+            Some(list) => list.add_to(envelope, name, state.me),
+            None => push_list(envelope.open_field(name), people(is_active)),
+        }
+    }
     let system_bots = directory.users().filter(|user| user.is_system_bot());
+    // No list says of them whether they are in use.
+    let form = UserForm { is_active: true, ..form };
     let system_bots = system_bots.map(|bot| user(directory, state.me, bot, form));
     push_list(envelope.open_field("cross_realm_bots"), system_bots);
 }
@@ -88,8 +97,8 @@ fn own_fields<'a>(directory: &Directory, me: &'a User) -> OwnFields<'a> {
     let web_public = is_open && may(RealmPermission::CreateWebPublicChannel);
     OwnFields {
         avatar_source: avatar_source(directory, me),
-        avatar_url_medium: whole_avatar_url(directory, me, AvatarSize::Medium),
-        avatar_url: whole_avatar_url(directory, me, AvatarSize::Small),
+        avatar_url_medium: shown_avatar_url(directory, me, me, AvatarSize::Medium),
+        avatar_url: shown_avatar_url(directory, me, me, AvatarSize::Small),
         can_create_private_streams: private,
         can_create_public_streams: public,
         can_create_web_public_streams: web_public,
@@ -106,17 +115,15 @@ fn own_fields<'a>(directory: &Directory, me: &'a User) -> OwnFields<'a> {
     }
 }
 
-/// The caller's own bots; for administrators all of them.
+/// The caller's own bots with their keys; for administrators all of them.
 fn list_bots(envelope: &mut Envelope, state: &State<'_>) {
     let directory = state.directory();
-    let looks_after = |bot: &User| {
-        let owner = bot.bot.as_ref().and_then(|bot| bot.owner);
-        state.me.is_some_and(|me| me.is_administrator() || owner == Some(me.id))
-    };
-    let bots = directory.users().filter(|user| user.is_bot() && !user.is_system_bot() && looks_after(user));
+    let is_own = |bot: &User| state.me.is_some_and(|me| bot.owner() == Some(me.id));
+    let manages = |bot: &User| is_own(bot) || state.me.is_some_and(User::is_administrator);
+    let bots = directory.users().filter(|user| user.is_bot() && !user.is_system_bot() && manages(user));
     let realm = &state.request.realm;
     let default = BotConfig::default();
     let config = |bot: &User| directory.bot_config(bot.id).map_or(&default, |config| &**config);
-    let items = bots.map(|bot| bot_json(realm, directory, bot, config(bot)));
+    let items = bots.map(|bot| bot_json(realm, directory, bot, config(bot), is_own(bot)));
     push_list(envelope.open_field("realm_bots"), items);
 }

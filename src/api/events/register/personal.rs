@@ -2,10 +2,10 @@
 
 use super::lists;
 use super::profiles;
-use super::state::State;
+use super::request::State;
 use crate::api::users::presence::{HISTORY_DAYS, visible};
 use crate::api::wire::json::push_value;
-use crate::api::wire::list::{push_list, push_object};
+use crate::api::wire::list::{Object, push_list};
 use crate::api::wire::presence::{legacy, modern};
 use crate::api::wire::settings::{push_default_settings, push_emoji_sets, push_user_settings, setting};
 use crate::api::wire::unread::unread;
@@ -147,10 +147,10 @@ fn presence_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envelope
     let listed = state.me.map(|me| visible(directory, me, all, now, days)).unwrap_or_default();
     let out = envelope.open_field("presences");
     if state.request.slim_presence {
-        push_object(out, listed.into_iter().map(|(user, seen)| (user.id.to_string(), modern(seen))));
+        push_value(out, &Object(listed.iter().map(|(user, seen)| (user.id.to_string(), modern(*seen)))));
     } else {
-        let member = |(user, seen)| (api_email(directory, user).into_owned(), legacy(seen));
-        push_object(out, listed.into_iter().map(member));
+        let members = listed.iter().map(|(user, seen)| (api_email(directory, user), legacy(*seen)));
+        push_value(out, &Object(members));
     }
     let server_timestamp = now.0 as f64 / 1000.0;
     envelope.fields(&PresenceFields { presence_last_update_id, server_timestamp })

@@ -1,15 +1,18 @@
 //! What people say about themselves, whom the caller mutes, the views of the sidebar, and custom profile fields.
 
-use super::state::State;
-use crate::api::wire::emoji::push_realm_emoji;
-use crate::api::wire::list::{push_list, push_object};
+use super::request::State;
+use crate::api::wire::emoji::realm_emoji;
+use crate::api::wire::json::push_value;
+use crate::api::wire::list::{Object, push_list};
 use crate::api::wire::navigation::view;
 use crate::api::wire::profile::field;
 use crate::api::wire::push::device;
 use crate::api::wire::status::statuses;
 use crate::api::wire::user::muted;
 use crate::http::Envelope;
+use model::UserId;
 use rules::permissions::users::user_scope;
+use std::collections::BTreeMap;
 
 /// Adds what was asked for of `user_status`, `muted_users`, `navigation_views` and `custom_profile_fields`.
 pub fn profile_fields(envelope: &mut Envelope, state: &State<'_>) {
@@ -18,10 +21,8 @@ pub fn profile_fields(envelope: &mut Envelope, state: &State<'_>) {
         let scope = me.map(|me| user_scope(directory, me));
         let shown = statuses(directory)
             .filter(|(user, _)| scope.as_ref().is_some_and(|scope| scope.contains(user.id)));
-        push_object(
-            envelope.open_field("user_status"),
-            shown.map(|(user, status)| (user.id.to_string(), status)),
-        );
+        let by_id: BTreeMap<UserId, _> = shown.map(|(user, status)| (user.id, status)).collect();
+        push_value(envelope.open_field("user_status"), &by_id);
     }
     if state.wants("muted_users") {
         let users = me.into_iter().flat_map(|me| directory.muted_by(me.id));
@@ -30,7 +31,7 @@ pub fn profile_fields(envelope: &mut Envelope, state: &State<'_>) {
     if state.wants("push_device") {
         let devices = me.map(|me| directory.push_devices(me.id)).unwrap_or_default();
         let members = devices.iter().map(|record| (record.account.to_string(), device(record)));
-        push_object(envelope.open_field("push_devices"), members);
+        push_value(envelope.open_field("push_devices"), &Object(members));
     }
     if state.wants("navigation_views") {
         let views = me.into_iter().flat_map(|me| directory.navigation_views(me.id));
@@ -41,7 +42,7 @@ pub fn profile_fields(envelope: &mut Envelope, state: &State<'_>) {
     }
     if state.wants("realm_emoji") {
         let all = directory.realm_emoji().map(|emoji| &**emoji);
-        push_realm_emoji(envelope.open_field("realm_emoji"), directory.realm().id, all);
+        push_value(envelope.open_field("realm_emoji"), &realm_emoji(directory.realm().id, all));
     }
     if state.wants("custom_profile_fields") {
         let fields = directory.profile_fields().list.iter().map(field);

@@ -2,64 +2,25 @@
 
 use super::channels::channel_fields;
 use super::empty::empty_fields;
-use super::fetch::Fetch;
 use super::people::people_fields;
 use super::personal::personal_fields;
-use crate::api::subscriptions::subscribers::IncludeSubscribers;
-use crate::api::wire::realm::{ServerFacts, realm_fields};
-use crate::http::{Answer, ApiError, Envelope};
+use super::request::{State, StateRequest};
+use crate::api::wire::realm::realm_fields;
+use crate::http::{ApiError, Envelope, HandlerResult};
 use crate::version::{ZULIP_FEATURE_LEVEL, ZULIP_MERGE_BASE, ZULIP_VERSION};
 use actors::queries::{Include, StateSnapshot, state_snapshot};
-use actors::{RealmHandle, RegisteredQueue};
-use model::{ClientCapabilities, Directory, QueueId, User, UserId};
+use model::{QueueId, User};
+use rules::permissions::users::is_restricted;
 use serde::Serialize;
 
-/// Who asks for what.
-#[derive(Clone)]
-pub struct StateRequest {
-    /// The organization.
-    pub realm: RealmHandle,
-    /// What the server says of itself.
-    pub server: ServerFacts,
-    /// Who asks; none without an account.
-    pub caller: Option<UserId>,
-    /// The queue that was made; none without an account.
-    pub queue: Option<RegisteredQueue>,
-    /// The client computes avatars.
-    pub client_gravatar: bool,
-    /// Presences by user id.
-    pub slim_presence: bool,
-    /// Only presences of so many days.
-    pub presence_days_max: Option<u32>,
-    /// Lists of subscribers inside channels.
-    pub include_subscribers: IncludeSubscribers,
-    /// What the client can handle.
-    pub capabilities: ClientCapabilities,
-    /// What is wanted.
-    pub fetch: Fetch,
-}
-
-/// A request and the snapshot that answers it.
-pub struct State<'a> {
-    /// What was asked.
-    pub request: &'a StateRequest,
-    /// What is true.
-    pub snapshot: &'a StateSnapshot,
-    /// The caller, as in the snapshot.
-    pub me: Option<&'a User>,
-}
-
-impl State<'_> {
-    /// Everybody and everything but the messages.
-    pub fn directory(&self) -> &Directory {
-        &self.snapshot.directory
-    }
-
-    /// Whether a part was asked for.
-    pub fn wants(&self, word: &str) -> bool {
-        self.request.fetch.wants(word)
-    }
-}
+/// What a registration takes in any case, in bytes, with what is unread.
+const BASE_BYTES: usize = 32 << 10;
+/// What an entry takes: a user in a list of the caller's own, somebody's presence, a subscription and a channel whose
+/// shared parts are spliced.
+const USER_BYTES: usize = 450;
+const PRESENCE_BYTES: usize = 16;
+const SUBSCRIPTION_BYTES: usize = 400;
+const SPLICED_BYTES: usize = 100;
 
 #[derive(Serialize)]
 struct Always<'a> {
@@ -71,8 +32,23 @@ struct Always<'a> {
 }
 
 impl StateRequest {
+    /// About how many bytes the answer takes beside what it shares with others.
+    pub fn estimate(&self, caller: &User) -> u64 {
+        let directory = self.realm.directory();
+        let (users, channels) = (directory.user_count(), directory.channel_count());
+        let has_own_list = caller.is_bot() || is_restricted(&directory, caller);
+        let parts = [
+            ("realm_user", if has_own_list { users * USER_BYTES } else { 0 }),
+            ("presence", users * PRESENCE_BYTES),
+            ("subscription", channels * SUBSCRIPTION_BYTES),
+            ("stream", channels * SPLICED_BYTES),
+        ];
+        let wanted = parts.iter().filter(|(word, _)| self.fetch.wants(word));
+        (BASE_BYTES + wanted.map(|(_, bytes)| bytes).sum::<usize>()) as u64
+    }
+
     /// Takes the snapshot and writes it. Takes long in large organizations.
-    pub fn answer(&self) -> Answer {
+    pub fn answer(&self) -> HandlerResult {
         let directory = self.realm.directory();
         let caller = self.caller.and_then(|id| directory.user(id));
         let snapshot = state_snapshot(&self.realm, caller.map(|user| &**user), self.include());
@@ -87,11 +63,6 @@ impl StateRequest {
             starred: fetch.wants("starred_messages"),
             recent_conversations: fetch.wants("recent_private_conversations"),
         }
-    }
-
-    /// Unread messages are of use only to clients that follow both.
-    pub fn wants_unreads(&self) -> bool {
-        self.fetch.wants("message") && self.fetch.wants("update_message_flags")
     }
 
     /// Writes a snapshot.

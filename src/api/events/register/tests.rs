@@ -12,9 +12,9 @@ impl Sample {
         let capabilities = ClientCapabilities { user_list_incomplete: true, ..Default::default() };
         StateRequest {
             realm: self.realm.clone(),
+            shared: Default::default(),
             server: ServerFacts {
                 realm_url: "http://chat.example".into(),
-                upload_bytes_max: 25 * 1024 * 1024,
                 login: crate::config::LoginMethods { password: true, ldap: false },
                 is_development: true,
                 has_push: false,
@@ -51,7 +51,7 @@ const MOBILE: &str = "alert_words:l cross_realm_bots:l custom_profile_fields:l e
 const TERMINAL: &str = "muted_topics:l realm_message_retention_days:i realm_allow_edit_history:b \
     realm_message_content_edit_limit_seconds:i max_message_id:i realm_user_groups:l email:s user_id:i is_admin:b";
 
-/// The rest of companions.md 2.
+/// The other keys (docs/api/events.md#state).
 const REST: &str = "custom_profile_field_types:o onboarding_steps:l saved_snippets:l navigation_views:l drafts:l \
     scheduled_messages:l reminders:l presence_last_update_id:i realm_user_settings_defaults:o realm_domains:l \
     realm_linkifiers:l realm_filters:l realm_playgrounds:l realm_billing:o avatar_source:s avatar_url:s \
@@ -203,7 +203,8 @@ async fn unread_messages_go_with_the_event_they_are_as_of() {
         echo: None,
     };
     let channel = directory.channel_by_name("Verona").map(|channel| channel.id).unwrap();
-    let sent = ChannelDraft { draft, channel, topic: String::new(), topic_links: Vec::new() };
+    let sent =
+        ChannelDraft { draft, channel, topic: String::new(), topic_links: Vec::new(), owner_notice: None };
     let sent = sample.realm.send_to_channel(sent).await.unwrap();
     let after = state(sample.request(Some(hamlet), Some(words))).await;
     assert!(after["last_event_id"].as_u64() > before["last_event_id"].as_u64());

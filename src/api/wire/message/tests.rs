@@ -1,7 +1,7 @@
 use super::*;
 use crate::api::wire::fixture;
 use model::message::{Reaction, Submessage, TopicLink};
-use model::{ChannelId, MessageId, SettingValue, Timestamp};
+use model::{ChannelId, MessageId, Realm, SettingValue, Timestamp};
 use serde_json::{Value, json};
 
 const WEB: MessageForm =
@@ -12,7 +12,7 @@ fn write(directory: &Directory, reader: Option<UserId>, form: MessageForm, messa
     let mut writer = MessageWriter::new(directory, reader.as_deref(), form);
     let mut once = Vec::new();
     writer.push(&mut once, message, Some(Flags::only(Flag::Read)));
-    // What is remembered from the first time must come out the same.
+    // The cached parts must be written identically.
     let mut twice = Vec::new();
     writer.push(&mut twice, message, Some(Flags::only(Flag::Read)));
     assert_eq!(once, twice);
@@ -25,7 +25,7 @@ fn keys(value: &Value) -> Vec<&str> {
     keys
 }
 
-/// The keys that a message of the reference server has, but for those that depend on its kind.
+/// The documented fields of a channel message without edits.
 const KEYS: [&str; 20] = [
     "avatar_url",
     "client",
@@ -50,7 +50,7 @@ const KEYS: [&str; 20] = [
 ];
 
 #[test]
-fn a_channel_message_has_exactly_its_fields() {
+fn channel_message_has_exactly_the_documented_fields() {
     let directory = fixture::directory();
     let message = fixture::in_topic(7, "red \"pens\"");
     let written = write(&directory, Some(fixture::CORDELIA), WEB, &message);
@@ -58,7 +58,7 @@ fn a_channel_message_has_exactly_its_fields() {
     let expected = json!({
         "id": 7, "sender_id": 1, "sender_full_name": "Iago", "sender_email": "iago@zulip.com",
         "sender_realm_str": "zulip",
-        "avatar_url": "https://secure.gravatar.com/avatar/af4f06322c177ef4e1e9b2c424986b54?d=identicon&version=1",
+        "avatar_url": "/user_avatars/1/default/1.png",
         "recipient_id": 40, "type": "stream", "stream_id": 3, "display_recipient": "Verona",
         "subject": "red \"pens\"", "topic_links": [], "timestamp": 1_795_239_548, "client": "test",
         "content": "<p>hi</p>", "content_type": "text/html", "is_me_message": false,
@@ -68,7 +68,7 @@ fn a_channel_message_has_exactly_its_fields() {
 }
 
 #[test]
-fn a_direct_message_lists_its_people() {
+fn direct_message_lists_participants() {
     let directory = fixture::directory();
     let written = write(&directory, Some(fixture::CORDELIA), WEB, &fixture::direct(8));
     let without_channel: Vec<&str> = KEYS.into_iter().filter(|key| *key != "stream_id").collect();
@@ -82,25 +82,29 @@ fn a_direct_message_lists_its_people() {
 }
 
 #[test]
-fn forms() {
-    let directory = fixture::directory();
+fn message_in_each_form() {
+    let mut directory = fixture::directory();
     let mut message = fixture::in_topic(7, "");
     let form = MessageForm { apply_markdown: false, client_gravatar: true, allow_empty_topic: false };
     let written = write(&directory, Some(fixture::CORDELIA), form, &message);
     assert_eq!(written["content"], "*hi*");
     assert_eq!(written["content_type"], "text/x-markdown");
-    assert_eq!(written["avatar_url"], Value::Null);
+    assert_eq!(written["avatar_url"], "/user_avatars/1/default/1.png");
     assert_eq!(written["subject"], "general chat");
     assert_eq!(write(&directory, None, WEB, &message)["subject"], "");
-    // A hidden address is nothing to compute a picture from.
+    // Clients compute pictures where the organization says so, but not from a hidden address.
+    let mut realm = Realm::clone(directory.realm());
+    realm.settings.insert("default_avatar_source".into(), SettingValue::Text("G".into()));
+    directory.put_realm(realm);
+    assert_eq!(write(&directory, Some(fixture::CORDELIA), form, &message)["avatar_url"], Value::Null);
     message.sender = fixture::CORDELIA;
     let written = write(&directory, None, form, &message);
-    assert!(written["avatar_url"].as_str().unwrap().starts_with("https://secure.gravatar.com/avatar/"));
+    assert_eq!(written["avatar_url"], "/user_avatars/1/default/2.png");
     assert_eq!(written["sender_email"], "user2@zulip.test");
 }
 
 #[test]
-fn lists_inside_messages() {
+fn topic_links_reactions_and_submessages() {
     let directory = fixture::directory();
     let mut message = fixture::in_topic(7, "see example.com");
     let link = TopicLink { text: "example.com".into(), url: "https://example.com".into() };
@@ -128,7 +132,7 @@ fn lists_inside_messages() {
 }
 
 #[test]
-fn history_is_shown_as_the_organization_wants() {
+fn edit_history_follows_visibility_policy() {
     let mut message = fixture::in_topic(7, "new");
     let entry = EditEntry {
         user: fixture::IAGO,
@@ -149,6 +153,7 @@ fn history_is_shown_as_the_organization_wants() {
         ..entry
     };
     message.edits = vec![edited, moved];
+    message.version = 1;
     message.last_edited = Some(Timestamp(9000));
     message.last_moved = Some(Timestamp(8000));
     let shown_edit =
@@ -173,7 +178,7 @@ fn history_is_shown_as_the_organization_wants() {
 }
 
 #[test]
-fn wildcard_mentions_have_an_older_word_too() {
+fn wildcard_mentions_have_older_flag_name() {
     let words = |flags: Flags| {
         let mut out = b"{\"a\":1".to_vec();
         push_flags(&mut out, flags);
@@ -195,7 +200,7 @@ fn wildcard_mentions_have_an_older_word_too() {
 }
 
 #[test]
-fn a_guest_reads_unknown_names_of_people_never_met() {
+fn hidden_sender_is_unknown_user() {
     let mut directory = fixture::directory();
     fixture::restrict_guests(&mut directory);
     let mut message = fixture::in_topic(7, "t");
@@ -203,6 +208,6 @@ fn a_guest_reads_unknown_names_of_people_never_met() {
     let written = write(&directory, Some(fixture::GUEST), WEB, &message);
     assert_eq!(written["sender_full_name"], "Unknown user");
     assert_eq!(written["sender_email"], "user1@zulip.test");
-    assert_eq!(written["avatar_url"], UNKNOWN_AVATAR);
+    assert_eq!(written["avatar_url"], "/user_avatars/1/default/unknown.png");
     assert_eq!(write(&directory, Some(fixture::CORDELIA), WEB, &message)["sender_full_name"], "Iago");
 }

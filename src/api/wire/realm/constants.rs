@@ -1,10 +1,11 @@
-//! What is the same for every organization of every server of this version (conventions.md 5; companions.md 2).
+//! Values that are the same for every organization and server of this version (docs/api/conventions.md#limits,
+//! docs/api/events.md#state).
 
 use rules::names::{CHANNEL_NAME_LENGTH_MAX, DESCRIPTION_LENGTH_MAX};
 use rules::topics::TOPIC_LENGTH_MAX;
 use serde::Serialize;
 
-/// Numeric limits that clients hold themselves to.
+/// Numeric limits that clients observe.
 #[derive(Serialize)]
 pub struct Limits {
     max_avatar_file_size_mib: usize,
@@ -32,7 +33,7 @@ pub const LIMITS: Limits = Limits {
     max_stream_description_length: DESCRIPTION_LENGTH_MAX,
     max_topic_length: TOPIC_LENGTH_MAX,
     max_message_length: rules::content::CONTENT_LENGTH_MAX,
-    max_bulk_new_subscription_messages: crate::api::channels::notices::PEOPLE_TOLD_MAX,
+    max_bulk_new_subscription_messages: actors::BULK_NOTICE_RECIPIENTS_MAX,
     max_channel_folder_name_length: 60,
     max_channel_folder_description_length: 1024,
     max_reminder_note_length: 1000,
@@ -41,7 +42,7 @@ pub const LIMITS: Limits = Limits {
     password_min_guesses: 10_000,
 };
 
-/// How the server works, as far as clients follow it.
+/// Properties of the server that clients adapt to.
 #[derive(Serialize)]
 pub struct Server {
     event_queue_longpoll_timeout_seconds: u32,
@@ -60,12 +61,14 @@ pub struct Server {
     server_jitsi_server_url: &'static str,
     jitsi_server_url: &'static str,
     server_can_summarize_topics: bool,
+    /// Until level 426; the web app does not start without it.
+    realm_is_zephyr_mirror_realm: bool,
     settings_send_digest_emails: bool,
     zulip_plan_is_not_limited: bool,
     upgrade_text_for_wide_organization_logo: &'static str,
 }
 
-/// How this version works.
+/// The properties of this version.
 pub const SERVER: Server = Server {
     event_queue_longpoll_timeout_seconds: 90,
     server_presence_ping_interval_seconds: 60,
@@ -74,7 +77,7 @@ pub const SERVER: Server = Server {
     server_typing_stopped_wait_period_milliseconds: 12_000,
     server_typing_started_wait_period_milliseconds: 30_000,
     server_inline_image_preview: true,
-    // Nothing is fetched from elsewhere.
+    // The server does not fetch linked pages.
     server_inline_url_embed_preview: false,
     server_thumbnail_formats: [],
     server_avatar_changes_disabled: false,
@@ -84,26 +87,27 @@ pub const SERVER: Server = Server {
     server_jitsi_server_url: "https://meet.jit.si",
     jitsi_server_url: "https://meet.jit.si",
     server_can_summarize_topics: false,
+    realm_is_zephyr_mirror_realm: false,
     settings_send_digest_emails: false,
     zulip_plan_is_not_limited: true,
     upgrade_text_for_wide_organization_logo: "",
 };
 
-/// Days that a deactivated organization is kept at least.
+/// Minimum number of days for which a deactivated organization is kept.
 pub const DELETION_DAYS_MIN: u32 = 14;
 
-/// `realm_default_external_accounts`
+/// The JSON of `realm_default_external_accounts`.
 pub const EXTERNAL_ACCOUNTS: &[u8] = br#"{"twitter":{"text":"Twitter","url_pattern":"https://twitter.com/%(username)s","name":"Twitter username","hint":""},"github":{"text":"GitHub","url_pattern":"https://github.com/%(username)s","name":"GitHub username","hint":""}}"#;
 
-/// `realm_available_video_chat_providers`
+/// The JSON of `realm_available_video_chat_providers`.
 pub const VIDEO_CHAT_PROVIDERS: &[u8] =
     br#"{"disabled":{"name":"None","id":0},"jitsi_meet":{"name":"Jitsi Meet","id":1}}"#;
 
-/// `server_report_message_types`
+/// The JSON of `server_report_message_types`.
 pub const REPORT_TYPES: &[u8] = br#"[{"key":"spam","name":"Spam"},{"key":"harassment","name":"Harassment"},{"key":"inappropriate","name":"Inappropriate content"},{"key":"norms","name":"Violates community norms"},{"key":"other","name":"Other reason"}]"#;
 
-/// `giphy_rating_options`
+/// The JSON of `giphy_rating_options`.
 pub const GIF_RATINGS: &[u8] = br#"{"disabled":{"name":"GIPHY integration disabled","id":0},"y":{"name":"Allow GIFs rated Y (Very young audience)","id":1},"g":{"name":"Allow GIFs rated G (General audience)","id":2},"pg":{"name":"Allow GIFs rated PG (Parental guidance)","id":3},"pg-13":{"name":"Allow GIFs rated PG-13 (Parental guidance - under 13)","id":4},"r":{"name":"Allow GIFs rated R (Restricted)","id":5}}"#;
 
-/// `custom_profile_field_types`
+/// The JSON of `custom_profile_field_types`.
 pub const PROFILE_FIELD_TYPES: &[u8] = br#"{"SHORT_TEXT":{"id":1,"name":"Text (short)"},"LONG_TEXT":{"id":2,"name":"Text (long)"},"SELECT":{"id":3,"name":"List of options"},"DATE":{"id":4,"name":"Date"},"URL":{"id":5,"name":"Link"},"USER":{"id":6,"name":"Users"},"EXTERNAL_ACCOUNT":{"id":7,"name":"External account"},"PRONOUNS":{"id":8,"name":"Pronouns"}}"#;

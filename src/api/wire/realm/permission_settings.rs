@@ -1,4 +1,5 @@
-//! `server_supported_permission_settings`: which groups a setting may name (companions.md 2).
+//! `server_supported_permission_settings`: the groups that each permission setting allows
+//! (docs/api/permissions.md#group-setting-values).
 
 use rules::settings::{CHANNEL_PERMISSIONS, GROUP_PERMISSIONS, PermissionRule, REALM_PERMISSIONS};
 use serde::Serialize;
@@ -36,7 +37,7 @@ fn rules(table: &[PermissionRule]) -> BTreeMap<&'static str, Rule> {
     table.iter().map(|row| (row.name, rule(row))).collect()
 }
 
-/// The tables of rules, encoded once.
+/// The encoded JSON of the permission tables.
 pub static SUPPORTED_PERMISSION_SETTINGS: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let supported = Supported {
         realm: rules(&REALM_PERMISSIONS),

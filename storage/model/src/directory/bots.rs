@@ -1,4 +1,4 @@
-//! What is set for bots.
+//! Configuration and ownership of bots.
 
 use super::Directory;
 use crate::bot::BotConfig;
@@ -7,17 +7,22 @@ use crate::user::User;
 use std::sync::Arc;
 
 impl Directory {
-    /// What is set for a bot; none for bots that were never configured, and for people.
+    /// A bot's configuration; none for bots that were never configured, and for people.
     pub fn bot_config(&self, bot: UserId) -> Option<&Arc<BotConfig>> {
         self.bot_configs.get(&bot)
     }
 
-    /// Sets what is set for a bot.
+    /// Replaces a bot's configuration.
     pub fn put_bot_config(&mut self, bot: UserId, config: BotConfig) {
         self.bot_configs.insert(bot, Arc::new(config));
     }
 
-    /// Bots that somebody answers for, deactivated ones included, by id.
+    /// The owner of a bot; none for people and system bots.
+    pub fn bot_owner(&self, bot: UserId) -> Option<UserId> {
+        self.user(bot).and_then(|bot| bot.owner())
+    }
+
+    /// The bots of an owner, deactivated ones included, by id.
     pub fn bots_of(&self, owner: UserId) -> impl Iterator<Item = &Arc<User>> {
         let is_own = move |user: &&Arc<User>| user.bot.as_ref().is_some_and(|bot| bot.owner == Some(owner));
         self.users().filter(is_own)

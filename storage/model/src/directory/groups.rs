@@ -1,7 +1,7 @@
-//! Groups of a directory, kept resolved: who is in a group directly or through the groups inside it.
+//! Groups of a directory with their resolved memberships, direct and through subgroups.
 //!
-//! A change works on the difference alone, from the changed group upwards, so that ten thousand members or deep
-//! nesting cost nothing where one person comes or goes. Groups never contain themselves (`rules::groups`).
+//! A change propagates only the difference, from the changed group upwards, so that its cost does not depend on the
+//! number of members. Groups never contain themselves (`rules::groups`).
 
 use super::Directory;
 use crate::group::{GroupSetting, UserGroup};
@@ -16,7 +16,7 @@ impl Directory {
         self.groups.get(&id)
     }
 
-    /// A group by name, without regard to case.
+    /// A group by name, ignoring case.
     pub fn group_by_name(&self, name: &str) -> Option<&Arc<UserGroup>> {
         let id = self.groups_by_name.get(&name.to_lowercase())?;
         self.groups.get(id)
@@ -49,8 +49,14 @@ impl Directory {
         found
     }
 
-    /// Whether a user holds a permission.
+    /// Whether a user holds a permission. A bot also needs its owner to hold it: otherwise a user who loses a
+    /// permission would keep it through a bot.
     pub fn holds(&self, setting: &GroupSetting, user: UserId) -> bool {
+        self.is_named(setting, user) && self.bot_owner(user).is_none_or(|owner| self.is_named(setting, owner))
+    }
+
+    /// Whether a user is in the value of a group setting, regardless of a bot's owner.
+    pub fn is_named(&self, setting: &GroupSetting, user: UserId) -> bool {
         match setting {
             GroupSetting::Group(group) => self.is_in_group(*group, user),
             GroupSetting::Anonymous { members, subgroups } => {
@@ -60,7 +66,7 @@ impl Directory {
         }
     }
 
-    /// Sets a group's record; its members, and those of the groups above it, follow.
+    /// Replaces a group's record and updates the members of the groups that contain it.
     pub fn put_group(&mut self, group: UserGroup) {
         let id = group.id;
         let before = self.groups.get(&id).cloned();
@@ -98,7 +104,7 @@ impl Directory {
         self.resolve_above(group, &added.collect(), &removed.iter().copied().collect());
     }
 
-    /// Carries a difference from a group up to every group that contains it.
+    /// Propagates a difference from a group to every group that contains it.
     fn resolve_above(&mut self, changed: GroupId, came: &OrdSet<UserId>, gone: &OrdSet<UserId>) {
         for group in self.upwards(changed) {
             let mut members = self.group_members.remove(&group).unwrap_or_default().union(came.clone());
@@ -115,7 +121,7 @@ impl Directory {
         }
     }
 
-    /// A group and all that contain it, directly or not, each behind those of them that are inside it.
+    /// A group and all groups that contain it directly or indirectly, in topological order.
     fn upwards(&self, group: GroupId) -> Vec<GroupId> {
         let mut above: HashMap<GroupId, Vec<GroupId>> = HashMap::new();
         for record in self.groups.values() {
@@ -124,7 +130,7 @@ impl Directory {
             }
         }
         let above = |id: GroupId| above.get(&id).map(Vec::as_slice).unwrap_or_default().iter().copied();
-        // How many of the groups below each have still to come before it.
+        // For each group, the number of its subgroups that must precede it.
         let mut open_below = HashMap::from([(group, 0_usize)]);
         let mut open = vec![group];
         while let Some(id) = open.pop() {
@@ -150,7 +156,7 @@ impl Directory {
                 }
             }
         }
-        // Only groups that contain themselves are left; there are none.
+        // Only cycles would be left; there are none.
         order.extend(open_below.into_keys());
         order
     }

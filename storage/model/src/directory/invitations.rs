@@ -1,4 +1,4 @@
-//! Who is invited.
+//! Invitations of a directory.
 
 use super::Directory;
 use crate::ids::InvitationId;
@@ -6,12 +6,12 @@ use crate::invitation::Invitation;
 use std::sync::Arc;
 
 impl Directory {
-    /// An invitation by id, whatever has become of it.
+    /// An invitation by id, in any state.
     pub fn invitation(&self, id: InvitationId) -> Option<&Arc<Invitation>> {
         self.invitations.get(&id)
     }
 
-    /// All invitations there ever were, by id.
+    /// All invitations in any state, by id.
     pub fn invitations(&self) -> impl DoubleEndedIterator<Item = &Arc<Invitation>> {
         self.invitations.values()
     }

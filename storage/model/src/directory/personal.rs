@@ -1,4 +1,4 @@
-//! What people say about themselves, whom they mute, their views of the sidebar, and what profiles ask for.
+//! Personal records: alert words, statuses, muted users, navigation views. And the custom profile fields.
 
 use super::Directory;
 use crate::ids::UserId;
@@ -8,85 +8,105 @@ use crate::time::Timestamp;
 use std::sync::Arc;
 
 impl Directory {
-    /// What a user says about themselves.
+    /// A user's alert words, as typed.
+    pub fn alert_words(&self, user: UserId) -> &[String] {
+        self.personal.alert_words.get(&user).map(|words| &**words).unwrap_or_default()
+    }
+
+    /// All users with alert words.
+    pub fn all_alert_words(&self) -> impl Iterator<Item = (UserId, &Arc<[String]>)> {
+        self.personal.alert_words.iter().map(|(user, words)| (*user, words))
+    }
+
+    /// Sets a user's alert words; an empty list removes the record.
+    pub fn put_alert_words(&mut self, user: UserId, words: Vec<String>) {
+        if words.is_empty() {
+            self.personal.alert_words.remove(&user);
+        } else {
+            self.personal.alert_words.insert(user, words.into());
+        }
+    }
+
+    /// A user's status.
     pub fn status(&self, user: UserId) -> Option<&Arc<UserStatus>> {
-        self.statuses.get(&user)
+        self.personal.statuses.get(&user)
     }
 
-    /// Everybody who says something, by id.
+    /// All statuses, by user.
     pub fn statuses(&self) -> impl Iterator<Item = (UserId, &Arc<UserStatus>)> {
-        self.statuses.iter().map(|(user, status)| (*user, status))
+        self.personal.statuses.iter().map(|(user, status)| (*user, status))
     }
 
-    /// Sets what a user says; none removes the record.
+    /// Sets a user's status; `None` removes the record.
     pub fn put_status(&mut self, user: UserId, status: Option<UserStatus>) {
         match status {
-            Some(status) => self.statuses.insert(user, Arc::new(status)),
-            None => self.statuses.remove(&user),
+            Some(status) => self.personal.statuses.insert(user, Arc::new(status)),
+            None => self.personal.statuses.remove(&user),
         };
     }
 
-    /// Since when a user mutes somebody.
+    /// Since when a user mutes another one.
     pub fn muted_since(&self, user: UserId, muted: UserId) -> Option<Timestamp> {
-        self.muted_users.get(&(user, muted)).copied()
+        self.personal.muted_users.get(&(user, muted)).copied()
     }
 
-    /// Whom a user mutes, by id, and since when.
+    /// The users whom a user mutes, by id, and since when.
     pub fn muted_by(&self, user: UserId) -> impl Iterator<Item = (UserId, Timestamp)> {
         let from = (user, UserId(0));
-        let rows = self.muted_users.range(from..).take_while(move |((muter, _), _)| *muter == user);
+        let rows = self.personal.muted_users.range(from..).take_while(move |((muter, _), _)| *muter == user);
         rows.map(|((_, muted), since)| (*muted, *since))
     }
 
-    /// Who mutes somebody, by id.
+    /// The users who mute a user, by id.
     pub fn muters_of(&self, muted: UserId) -> impl Iterator<Item = UserId> {
-        self.muters.get(&muted).into_iter().flatten().copied()
+        self.personal.muters.get(&muted).into_iter().flatten().copied()
     }
 
-    /// Mutes somebody, or no longer.
+    /// Mutes a user since a time, or unmutes them.
     pub fn put_muted(&mut self, user: UserId, muted: UserId, since: Option<Timestamp>) {
         if let Some(since) = since {
-            self.muted_users.insert((user, muted), since);
-            self.muters.entry(muted).or_default().insert(user);
+            self.personal.muted_users.insert((user, muted), since);
+            self.personal.muters.entry(muted).or_default().insert(user);
             return;
         }
-        self.muted_users.remove(&(user, muted));
-        if let Some(muters) = self.muters.get_mut(&muted) {
+        self.personal.muted_users.remove(&(user, muted));
+        if let Some(muters) = self.personal.muters.get_mut(&muted) {
             muters.remove(&user);
-            // Nobody left: a directory read back from its rows does not know of it either.
+            // No empty set, as in a directory that was loaded.
             if muters.is_empty() {
-                self.muters.remove(&muted);
+                self.personal.muters.remove(&muted);
             }
         }
     }
 
-    /// A view in a user's sidebar.
+    /// A user's navigation view by its URL fragment.
     pub fn navigation_view(&self, user: UserId, fragment: &str) -> Option<&Arc<NavigationView>> {
-        self.navigation_views.get(&(user, fragment.to_owned()))
+        self.personal.navigation_views.get(&(user, fragment.to_owned()))
     }
 
-    /// All views of a user, by fragment.
+    /// All navigation views of a user, by fragment.
     pub fn navigation_views(&self, user: UserId) -> impl Iterator<Item = (&str, &Arc<NavigationView>)> {
         let from = (user, String::new());
-        let rows = self.navigation_views.range(from..).take_while(move |((owner, _), _)| *owner == user);
+        let rows =
+            self.personal.navigation_views.range(from..).take_while(move |((owner, _), _)| *owner == user);
         rows.map(|((_, fragment), view)| (fragment.as_str(), view))
     }
 
-    /// Sets a view in a user's sidebar; none removes it.
+    /// Sets a user's navigation view; `None` removes it.
     pub fn put_navigation_view(&mut self, user: UserId, fragment: &str, view: Option<NavigationView>) {
         let key = (user, fragment.to_owned());
         match view {
-            Some(view) => self.navigation_views.insert(key, Arc::new(view)),
-            None => self.navigation_views.remove(&key),
+            Some(view) => self.personal.navigation_views.insert(key, Arc::new(view)),
+            None => self.personal.navigation_views.remove(&key),
         };
     }
 
-    /// What profiles ask for.
+    /// The custom profile fields.
     pub fn profile_fields(&self) -> &Arc<ProfileFields> {
         &self.profile_fields
     }
 
-    /// Sets what profiles ask for.
+    /// Sets the custom profile fields.
     pub fn put_profile_fields(&mut self, fields: ProfileFields) {
         self.profile_fields = Arc::new(fields);
     }

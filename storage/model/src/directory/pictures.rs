@@ -1,29 +1,26 @@
-//! Whose pictures are which, and the organization's own emoji.
+//! Pictures and custom emoji of a directory.
 
 use super::Directory;
+use super::records::PictureRecords;
 use crate::ids::UserId;
 use crate::picture::{PictureFact, RealmEmoji, RealmPictures};
 use crate::user::User;
-use imbl::{HashMap, OrdMap};
 use std::sync::Arc;
 
-/// Everything about pictures in one organization.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct PictureRecords {
-    avatars: OrdMap<UserId, Arc<str>>,
-    realm: Arc<RealmPictures>,
-    emoji: OrdMap<u32, Arc<RealmEmoji>>,
-    /// Those in use: asked for by each `:name:` in a text.
-    emoji_by_name: HashMap<String, u32>,
+impl PictureRecords {
+    /// Whether both share the same map of avatars; equal but separate maps count as different.
+    pub(super) fn has_same_avatars_as(&self, other: &Self) -> bool {
+        self.avatars.ptr_eq(&other.avatars)
+    }
 }
 
 impl Directory {
-    /// The file of the picture that a user uploaded.
+    /// The blob of a user's uploaded avatar.
     pub fn avatar_file(&self, user: UserId) -> Option<&Arc<str>> {
         self.pictures.avatars.get(&user)
     }
 
-    /// All files of users' pictures.
+    /// The blobs of all avatars.
     pub fn avatar_files(&self) -> impl Iterator<Item = &Arc<str>> {
         self.pictures.avatars.values()
     }
@@ -33,27 +30,27 @@ impl Directory {
         &self.pictures.realm
     }
 
-    /// The organization's own emoji, oldest first, with those no longer offered.
+    /// All custom emoji, oldest first, deactivated ones included.
     pub fn realm_emoji(&self) -> impl Iterator<Item = &Arc<RealmEmoji>> {
         self.pictures.emoji.values()
     }
 
-    /// How many emoji the organization ever had.
+    /// Number of custom emoji, deactivated ones included.
     pub fn realm_emoji_count(&self) -> usize {
         self.pictures.emoji.len()
     }
 
-    /// The newest id of an emoji; 0 before the first one.
+    /// The highest id of an emoji; 0 if there is none.
     pub fn last_realm_emoji(&self) -> u32 {
         self.pictures.emoji.get_max().map_or(0, |(id, _)| *id)
     }
 
-    /// The emoji that is offered by this name.
+    /// The active emoji of this name.
     pub fn realm_emoji_by_name(&self, name: &str) -> Option<&Arc<RealmEmoji>> {
         self.pictures.emoji.get(self.pictures.emoji_by_name.get(name)?)
     }
 
-    /// Sets the file of a user's picture; none takes it away.
+    /// Replaces the blob of a user's avatar; none removes it.
     pub fn put_avatar_file(&mut self, user: UserId, file: Option<&str>) {
         match file {
             Some(file) => self.pictures.avatars.insert(user, file.into()),
@@ -61,7 +58,7 @@ impl Directory {
         };
     }
 
-    /// Sets the organization's icon and logos.
+    /// Replaces the organization's icon and logos.
     pub fn put_realm_pictures(&mut self, pictures: RealmPictures) {
         self.pictures.realm = Arc::new(pictures);
     }
@@ -76,7 +73,7 @@ impl Directory {
         self.pictures.emoji.insert(emoji.id, Arc::new(emoji));
     }
 
-    /// Makes the records what a fact says.
+    /// Applies a fact.
     pub fn put_picture(&mut self, fact: &PictureFact) {
         match fact {
             PictureFact::AvatarSet { user, file, version } => {
@@ -95,7 +92,7 @@ impl Directory {
         }
     }
 
-    /// Makes the emoji what they were before a fact; everything else that facts about pictures say is about themselves.
+    /// Reverts a fact's effect on emoji; other facts about pictures need no reverting.
     pub fn undo_picture(&mut self, fact: &PictureFact) {
         match fact {
             PictureFact::EmojiSet(emoji) if emoji.is_deactivated => {
@@ -129,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_belongs_to_the_emoji_that_is_in_use() {
+    fn emoji_name_resolves_to_active_emoji() {
         let mut directory = directory();
         let found = |directory: &Directory| directory.realm_emoji_by_name("blob").map(|emoji| emoji.id);
         let steps = [(emoji(1, false), Some(1)), (emoji(1, true), None), (emoji(2, false), Some(2))];

@@ -1,45 +1,32 @@
-//! Whose phones get notifications, and of what they were told.
+//! Push devices, shown notifications and pending e-mails of a directory.
 
 use super::Directory;
+use super::records::PushRecords;
 use crate::ids::{ChannelId, MessageId, UserId};
-use crate::push::{PushDevice, PushFact, PushToken};
+use crate::push::{MISSED_MESSAGES_MAX, PendingMail, PushDevice, PushFact, PushToken};
 use crate::subscription::Subscription;
+use crate::time::Timestamp;
 use crate::topic::{TopicKey, VisibilityPolicy};
 use crate::user::User;
-use imbl::{HashMap, OrdMap, OrdSet};
+use imbl::{HashMap, OrdSet};
 use std::hash::Hash;
 use std::sync::Arc;
 
-/// Messages that are remembered for one user; phones may go on showing older ones.
+/// Maximum number of shown messages that are stored for one user; devices may show older ones.
 const SHOWN_MAX: usize = 200;
 
-/// Everything about notifications in one organization.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct PushRecords {
-    tokens: OrdMap<UserId, Arc<[PushToken]>>,
-    devices: OrdMap<UserId, Arc<[PushDevice]>>,
-    shown: OrdMap<UserId, Arc<[MessageId]>>,
-    noticed: Option<MessageId>,
-    /// Topic → who follows it: asked for each message, and nobody else is looked at.
-    followers: HashMap<(ChannelId, TopicKey), OrdSet<UserId>>,
-    /// Channel → who wants to hear of everything in it.
-    hearers: HashMap<ChannelId, OrdSet<UserId>>,
-    /// Who wants to hear of everything in all of their channels.
-    hearers_everywhere: OrdSet<UserId>,
-}
-
 impl PushRecords {
-    /// Follows a user's record.
+    /// Updates the indexes from a user's record.
     pub(super) fn note_user(&mut self, user: &User) {
         let hears = user.bool_setting("enable_stream_push_notifications", false)
             || user.bool_setting("enable_stream_email_notifications", false);
         match hears {
-            true => self.hearers_everywhere.insert(user.id),
-            false => self.hearers_everywhere.remove(&user.id),
+            true => self.candidates_everywhere.insert(user.id),
+            false => self.candidates_everywhere.remove(&user.id),
         };
     }
 
-    /// Follows a subscription.
+    /// Updates the indexes from a subscription.
     pub(super) fn note_subscription(
         &mut self,
         channel: ChannelId,
@@ -48,10 +35,10 @@ impl PushRecords {
     ) {
         let hears =
             subscription.push_notifications == Some(true) || subscription.email_notifications == Some(true);
-        set_member(&mut self.hearers, channel, user, hears && subscription.is_active);
+        set_member(&mut self.notification_candidates, channel, user, hears && subscription.is_active);
     }
 
-    /// Follows a policy for a topic.
+    /// Updates the indexes from a topic policy.
     pub(super) fn note_policy(
         &mut self,
         user: UserId,
@@ -62,7 +49,7 @@ impl PushRecords {
     }
 }
 
-/// Puts a user into a set, or takes them out. A set without anybody is none: that is what reading from the rows gives.
+/// Adds a user to a set or removes them. Empty sets are removed, as in a directory loaded from storage.
 fn set_member<K: Hash + Eq + Clone>(
     sets: &mut HashMap<K, OrdSet<UserId>>,
     key: K,
@@ -80,50 +67,38 @@ fn set_member<K: Hash + Eq + Clone>(
 }
 
 impl Directory {
-    /// A user's phones of the older way, oldest first.
+    /// A user's legacy push tokens, oldest first.
     pub fn push_tokens(&self, user: UserId) -> &[PushToken] {
         self.push.tokens.get(&user).map(|tokens| &**tokens).unwrap_or_default()
     }
 
-    /// A user's phones, oldest first.
+    /// A user's devices, oldest first.
     pub fn push_devices(&self, user: UserId) -> &[PushDevice] {
         self.push.devices.get(&user).map(|devices| &**devices).unwrap_or_default()
     }
 
-    /// Whether a user has a phone that the push service knows.
+    /// Whether a user has a device that is registered with the push service.
     pub fn has_phone(&self, user: UserId) -> bool {
         !self.push_tokens(user).is_empty()
             || self.push_devices(user).iter().any(|device| device.service_id().is_some())
     }
 
-    /// Everybody who ever registered a phone that is still there.
-    pub fn phone_owners(&self) -> impl Iterator<Item = UserId> {
-        let (tokens, devices) = (&self.push.tokens, &self.push.devices);
-        let only = devices.keys().filter(|user| !tokens.contains_key(*user));
-        tokens.keys().chain(only).copied()
-    }
-
-    /// Whether anybody has registered a phone.
-    pub fn has_phones(&self) -> bool {
-        !self.push.tokens.is_empty() || !self.push.devices.is_empty()
-    }
-
-    /// Messages that a user's phones show, ascending.
+    /// Ids of the messages that a user's devices show, ascending.
     pub fn push_shown(&self, user: UserId) -> &[MessageId] {
         self.push.shown.get(&user).map(|messages| &**messages).unwrap_or_default()
     }
 
-    /// Everybody whose phones show something.
+    /// All users whose devices show a notification.
     pub fn push_shown_to(&self) -> impl Iterator<Item = UserId> {
         self.push.shown.keys().copied()
     }
 
-    /// Up to which message it has been decided who is notified; none if it never was.
-    pub fn noticed_up_to(&self) -> Option<MessageId> {
-        self.push.noticed
+    /// The last message for which notifications have been decided; none initially.
+    pub fn notification_cursor(&self) -> Option<MessageId> {
+        self.push.notification_cursor
     }
 
-    /// Sets which messages a user's phones show, ascending.
+    /// Replaces the ids of the messages that a user's devices show, ascending.
     pub fn put_push_shown(&mut self, user: UserId, messages: Vec<MessageId>) {
         if messages.is_empty() {
             self.push.shown.remove(&user);
@@ -132,18 +107,54 @@ impl Directory {
         }
     }
 
-    /// Who follows a topic.
+    /// The e-mail about missed messages that is pending for a user.
+    pub fn pending_mail(&self, user: UserId) -> Option<&Arc<PendingMail>> {
+        self.push.missed.get(&user)
+    }
+
+    /// Users with a pending e-mail, by due time.
+    pub fn pending_mails(&self) -> impl Iterator<Item = (Timestamp, UserId)> {
+        self.push.missed_by_due.iter().copied()
+    }
+
+    /// Replaces a user's pending e-mail; none removes it.
+    pub fn put_pending_mail(&mut self, user: UserId, mail: Option<PendingMail>) {
+        let added = mail.as_ref().map(|mail| (mail.due, user));
+        let before = match mail {
+            Some(mail) => self.push.missed.insert(user, Arc::new(mail)),
+            None => self.push.missed.remove(&user),
+        };
+        if let Some(before) = before {
+            self.push.missed_by_due.remove(&(before.due, user));
+        }
+        if let Some(added) = added {
+            self.push.missed_by_due.insert(added);
+        }
+    }
+
+    fn note_missed(&mut self, user: UserId, message: MessageId, due: Timestamp) {
+        let known = self.pending_mail(user).map(|mail| PendingMail::clone(mail));
+        let mut mail = known.unwrap_or(PendingMail { due, messages: Vec::new() });
+        if let Err(position) = mail.messages.binary_search(&message)
+            && mail.messages.len() < MISSED_MESSAGES_MAX
+        {
+            mail.messages.insert(position, message);
+        }
+        self.put_pending_mail(user, Some(mail));
+    }
+
+    /// The followers of a topic.
     pub fn followers(&self, channel: ChannelId, topic: &TopicKey) -> impl Iterator<Item = UserId> {
         self.push.followers.get(&(channel, topic.clone())).into_iter().flatten().copied()
     }
 
-    /// Who wants to hear of everything: in this channel, or wherever they are.
-    pub fn hearers(&self, channel: ChannelId) -> impl Iterator<Item = UserId> {
-        let here = self.push.hearers.get(&channel).into_iter().flatten();
-        here.chain(&self.push.hearers_everywhere).copied()
+    /// The users who are notified of every message in this channel or in all channels.
+    pub fn notification_candidates(&self, channel: ChannelId) -> impl Iterator<Item = UserId> {
+        let here = self.push.notification_candidates.get(&channel).into_iter().flatten();
+        here.chain(&self.push.candidates_everywhere).copied()
     }
 
-    /// Makes the records what a fact says.
+    /// Applies a fact.
     pub fn put_push(&mut self, fact: PushFact) {
         match fact {
             PushFact::TokensSet { user, tokens } if tokens.is_empty() => {
@@ -173,7 +184,13 @@ impl Directory {
                 let rest = shown.copied().filter(|id| !messages.contains(id)).collect();
                 self.put_push_shown(user, rest);
             }
-            PushFact::NoticedUpTo(message) => self.push.noticed = Some(message),
+            PushFact::NotificationCursorMoved(message) => self.push.notification_cursor = Some(message),
+            PushFact::MissedNoted { message, users, due } => {
+                users.into_iter().for_each(|user| self.note_missed(user, message, due));
+            }
+            PushFact::MissedDecided { users } => {
+                users.into_iter().for_each(|user| self.put_pending_mail(user, None));
+            }
         }
     }
 }

@@ -1,8 +1,8 @@
-//! What events say about things that changed: one value for each property, with nothing left to look up.
+//! Changes as events report them: one value for each property, fully resolved.
 
-use super::EventKind;
 use crate::bot::WebhookService;
 use crate::channel::TopicsPolicy;
+use crate::event_kind::EventKind;
 use crate::group::GroupSetting;
 use crate::ids::{ChannelId, FolderId, MessageId, ProfileFieldId, UserId};
 use crate::message::{PropagateMode, TopicLink};
@@ -13,50 +13,40 @@ use crate::time::Timestamp;
 use crate::user::Role;
 use std::sync::Arc;
 
-/// What one request did to a message and, by moving, perhaps to others (events.md 4).
+/// What one request changed about a message and, if it moved messages, about others
+/// (docs/api/events.md#update_message).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageChange {
-    /// Who did it.
     pub by: UserId,
-    /// When.
     pub at: Timestamp,
-    /// The message that the request was about.
     pub target: MessageId,
     /// All that changed, ascending.
     pub messages: Vec<MessageId>,
-    /// Where they were, for channel messages: id and name.
+    /// Channel before the change with its name; none for direct messages.
     pub channel: Option<(ChannelId, String)>,
-    /// How they were moved.
     pub movement: Option<MovedMessages>,
-    /// What the target says now.
     pub content: Option<ChangedContent>,
 }
 
-/// Where messages went.
+/// A move of messages to another topic or channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MovedMessages {
-    /// What was asked for.
     pub mode: PropagateMode,
-    /// The topic before.
     pub topic: String,
-    /// Another channel.
     pub new_channel: Option<ChannelId>,
-    /// Another topic, with the links in its name.
+    /// The new topic with the links in its name, if it changed.
     pub new_topic: Option<(String, Vec<TopicLink>)>,
 }
 
 /// A message's content before and after an edit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedContent {
-    /// Markdown before.
+    /// Markdown source before the edit.
     pub orig_content: String,
-    /// HTML before.
     pub orig_rendered: String,
-    /// Markdown.
     pub content: String,
-    /// HTML.
     pub rendered: String,
-    /// Starts with `/me `.
+    /// The new content starts with `/me `.
     pub is_me: bool,
 }
 
@@ -66,21 +56,9 @@ pub enum ChannelChange {
     /// `name`
     Name(String),
     /// `description`
-    Description {
-        /// Markdown.
-        text: String,
-        /// HTML.
-        rendered: String,
-    },
-    /// `invite_only`, with what belongs to it.
-    Privacy {
-        /// Private.
-        invite_only: bool,
-        /// Readable without an account.
-        is_web_public: bool,
-        /// New subscribers see what was sent before.
-        history_public_to_subscribers: bool,
-    },
+    Description { text: String, rendered: String },
+    /// `invite_only`, with the properties that change together with it.
+    Privacy { invite_only: bool, is_web_public: bool, history_public_to_subscribers: bool },
     /// `message_retention_days`
     Retention(Option<i32>),
     /// `topics_policy`
@@ -108,46 +86,52 @@ pub enum SubscriptionChange {
     Color(String),
     /// `is_muted`
     IsMuted(bool),
-    /// `in_home_view`, the older name of the opposite.
+    /// `in_home_view`, the older property with the opposite value.
     InHomeView(bool),
     /// `pin_to_top`
     PinToTop(bool),
     /// A notification by its wire name; none inherits.
     Notification {
-        /// Wire name of the property.
         name: &'static str,
         /// Wire name of the personal setting that it inherits from.
         inherits: &'static str,
-        /// The value.
         value: Option<bool>,
     },
 }
 
-/// What changed about a folder of channels; absent is unchanged.
+impl SubscriptionChange {
+    /// Wire name of the property; `is_muted` also for `in_home_view`.
+    pub fn property(&self) -> &'static str {
+        match self {
+            Self::Color(_) => "color",
+            Self::IsMuted(_) | Self::InHomeView(_) => "is_muted",
+            Self::PinToTop(_) => "pin_to_top",
+            Self::Notification { name, .. } => name,
+        }
+    }
+}
+
+/// Changed properties of a folder of channels; none is unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FolderChange {
-    /// Its name.
     pub name: Option<String>,
-    /// Its description: Markdown and HTML.
+    /// The new description as Markdown source and HTML.
     pub description: Option<(String, String)>,
-    /// In use or not.
     pub is_archived: Option<bool>,
 }
 
-/// What changed about a group but for its members; absent is unchanged.
+/// Changed properties of a group other than its members; none is unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupChange {
-    /// Its name.
     pub name: Option<String>,
-    /// Its description.
+    /// The new description, plain text.
     pub description: Option<String>,
-    /// Usable or not.
     pub is_deactivated: Option<bool>,
     /// Permissions by wire name.
     pub permissions: Vec<(&'static str, GroupSetting)>,
 }
 
-/// What changed about a person or bot.
+/// One changed property of a person or bot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UserChange {
     /// `full_name`
@@ -156,30 +140,27 @@ pub enum UserChange {
     Role(Role),
     /// `is_active`
     IsActive(bool),
-    /// `delivery_email`; none is hidden from the reader.
+    /// `delivery_email`; none if it is hidden from the recipient of the event.
     DeliveryEmail(Option<String>),
-    /// `new_email`: the address by which the API knows the user.
+    /// `new_email`: the e-mail address that the API shows for the user.
     Email(String),
-    /// `timezone`, with that address.
+    /// `timezone`; the event also has the e-mail address that the API shows.
     Timezone(String),
     /// `bot_owner_id`
     BotOwner(Option<UserId>),
-    /// `avatar_url` and what belongs to it.
+    /// `avatar_url` and the properties that change together with it.
     Avatar {
-        /// Where the small picture is.
         url: String,
-        /// Where the larger one is.
         medium_url: String,
-        /// Wire word for where it comes from.
+        /// Wire code of the picture's source.
         source: &'static str,
-        /// Counts changes.
         version: u32,
     },
-    /// `custom_profile_field`; none was taken away.
+    /// `custom_profile_field`; none if the value was removed.
     ProfileValue(ProfileFieldId, Option<ProfileValue>),
 }
 
-/// What changed about a bot, for those who look after it.
+/// One changed property of a bot, for the users who manage it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BotChange {
     /// `full_name`
@@ -188,8 +169,8 @@ pub enum BotChange {
     Email(String),
     /// `is_active`
     IsActive(bool),
-    /// `api_key`: another one. The key itself is derived where the event is written.
-    ApiKey,
+    /// `api_key` of this rotation, for the bot's owner only. The key itself is derived when the event is encoded.
+    ApiKey(u32),
     /// `avatar_url`
     Avatar,
     /// `owner_id`
@@ -201,21 +182,25 @@ pub enum BotChange {
     /// `default_all_public_streams`
     AllPublicChannels(bool),
     /// `services`
-    Service(Option<WebhookService>),
+    Service {
+        service: Option<WebhookService>,
+        /// Include the token: the recipient is the bot's owner.
+        with_secrets: bool,
+    },
 }
 
-/// What changed of what somebody says about themselves; absent is unchanged.
+/// Changed parts of a user's status; none is unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StatusChange {
-    /// Whether they hide their presence.
+    /// Whether the user hides their presence.
     pub away: Option<bool>,
-    /// The text, empty for none.
+    /// The text; empty if it was removed.
     pub text: Option<String>,
-    /// The emoji; a none within for none.
+    /// The emoji; an inner none if it was removed.
     pub emoji: Option<Option<StatusEmoji>>,
 }
 
-/// In which form a client is told of its user's settings.
+/// The event type by which a client learns of its user's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingForm {
     /// `user_settings`
@@ -227,7 +212,7 @@ pub enum SettingForm {
 }
 
 impl SettingForm {
-    /// The type of its events.
+    /// The type of events in this form.
     pub fn kind(self) -> EventKind {
         match self {
             Self::Modern => EventKind::UserSettings,
@@ -240,13 +225,11 @@ impl SettingForm {
 /// A personal setting that changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedSetting {
-    /// Wire name.
+    /// Wire name of the setting.
     pub name: &'static str,
-    /// The new value.
     pub value: SettingValue,
-    /// How it is told.
     pub form: SettingForm,
 }
 
-/// Names and new values of an organization's settings, without `realm_`.
+/// Names without `realm_` and new values of an organization's settings.
 pub type RealmChange = Arc<[(&'static str, SettingValue)]>;

@@ -1,32 +1,29 @@
-//! Which clients are told of what, where that depends on what they can handle.
+//! Selects the clients of an event by their capabilities.
 
 use crate::queue::ClientCapabilities;
 
-/// Which clients an event is for, where what they can handle decides between two ways of telling the same
-/// (events.md 2).
+/// The clients that an event is for, where capabilities decide between two events about the same change
+/// (docs/api/events.md#client-capabilities).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clients {
-    /// All.
+    /// All clients, whatever their capabilities.
     #[default]
     All,
-    /// Those that know archived channels.
     KnowArchived,
-    /// Those for which an archived channel is gone.
+    /// Clients that treat an archived channel as deleted.
     IgnoreArchived,
-    /// Those that know deactivated groups.
     KnowDeactivated,
-    /// Those for which a deactivated group is gone.
+    /// Clients that treat a deactivated group as deleted.
     IgnoreDeactivated,
-    /// Those that know linkifiers with URL templates.
     KnowLinkifiers,
-    /// Those that read settings where they were before they had an object of their own.
+    /// Clients without the `user_settings` object.
     LegacySettings,
-    /// Those that need a record of everybody, also of whom they must not know.
+    /// Clients that need a record of every user, including users they may not see.
     ListEverybody,
 }
 
 impl Clients {
-    /// Whether a client with these capabilities is among them.
+    /// Whether a client with these capabilities is included.
     pub fn include(self, capabilities: &ClientCapabilities) -> bool {
         match self {
             Self::All => true,

@@ -1,87 +1,55 @@
-//! E-mails that the server sends, by what they are about.
+//! E-mails that the server sends.
 
-use crate::ids::{InvitationId, MessageId, RecipientId, UserId};
-use crate::message::Place;
+use crate::ids::{InvitationId, MessageId, UserId};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// An e-mail. Stored for ever: variants and fields are only added at the end.
+/// An e-mail. Stored permanently: variants and fields are only added at the end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MailTask {
-    /// Ask the owner of an address whether it shall be a user's new one.
+    /// Ask the owner of an address to confirm it as a user's new address.
     ConfirmAddress {
-        /// Whose account.
         user: UserId,
-        /// The address that was asked for.
         address: String,
-        /// When: the link is good for a time from here on.
+        /// The time of the request, from which the link is valid for a limited time.
         asked: Timestamp,
     },
-    /// Tell a user's old address that it is no longer in use.
-    AddressChanged {
-        /// Whose account.
-        user: UserId,
-        /// The old address.
-        old: String,
-    },
-    /// Tell somebody that their account was logged in to.
+    /// Inform a user's old address that it was replaced.
+    AddressChanged { user: UserId, old: String },
+    /// Inform a user of a login to their account.
     NewLogin {
-        /// Whose account.
         user: UserId,
-        /// When.
         at: Timestamp,
-        /// What the client calls itself.
+        /// The client's own name.
         client: String,
-        /// From where.
         ip: String,
     },
-    /// Invite somebody, with the link that only they get.
+    /// Send an invitation with its personal link.
     Invitation(InvitationId),
-    /// Tell people of messages that they have not read for a while. What it says is decided when it is due.
+    /// Notify a user of messages in one conversation that have been unread for a while.
     Missed {
-        /// Whom; where there are several, each gets a mail of their own if anything is left to tell them.
-        users: Vec<UserId>,
-        /// The first message that it may be about.
-        from: MessageId,
-        /// Messages until then belong to it.
-        until: Timestamp,
-    },
-    /// Tell one of them of one conversation.
-    MissedIn {
-        /// Whom.
         user: UserId,
-        /// Where the messages are; of a topic, as spelled on the first.
-        place: Place,
-        /// Whom they went to.
-        recipient: RecipientId,
-        /// The first message that it may be about.
-        from: MessageId,
-        /// Messages until then belong to it.
-        until: Timestamp,
+        /// Candidate messages, ascending. Which of them to include is decided when the e-mail is sent.
+        messages: Vec<MessageId>,
     },
-    /// Tell somebody that their account was deactivated.
+    /// Inform a user that their account was deactivated.
     Deactivated {
-        /// Whose account.
         user: UserId,
-        /// What whoever did it says; empty for nothing.
+        /// Comment of the requester; may be empty.
         comment: String,
     },
 }
 
 impl MailTask {
-    /// What it is about, in words for those who run the server.
-    pub fn words(&self) -> String {
+    /// A description for the server's operators.
+    pub fn description(&self) -> String {
         match self {
             Self::ConfirmAddress { user, .. } => format!("mail to confirm a new address of user {user}"),
             Self::AddressChanged { user, .. } => format!("mail about a changed address of user {user}"),
             Self::NewLogin { user, .. } => format!("mail about a login of user {user}"),
             Self::Invitation(invitation) => format!("mail with invitation {invitation}"),
             Self::Deactivated { user, .. } => format!("mail about the deactivation of user {user}"),
-            Self::MissedIn { user, .. } => format!("mail about missed messages to user {user}"),
-            Self::Missed { users, .. } => match users.as_slice() {
-                [user] => format!("mail about missed messages to user {user}"),
-                users => format!("mails about missed messages to {} people", users.len()),
-            },
+            Self::Missed { user, .. } => format!("mail about missed messages to user {user}"),
         }
     }
 }

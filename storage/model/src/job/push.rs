@@ -1,58 +1,53 @@
-//! What the push service is asked for, by what it is about.
+//! Requests to the push service.
 
 use crate::ids::{MessageId, UserId};
 use crate::push::PushTokenKind;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Something to ask of the push service. Stored for ever: variants and fields are only added at the end.
+/// A request to the push service. Stored permanently: variants and fields are only added at the end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PushTask {
-    /// Take a phone in.
+    /// Register a device.
     RegisterDevice {
-        /// Whose.
         user: UserId,
-        /// The number that it gave to the account.
+        /// The id that the device chose for the account.
         account: i64,
     },
-    /// Take a phone of the older way in.
+    /// Register a legacy push token.
     RegisterToken {
-        /// Whose.
         user: UserId,
-        /// Who delivers.
         kind: PushTokenKind,
-        /// When it was registered, which tells it from the others.
+        /// The time of registration, which identifies the token.
         added: Timestamp,
     },
-    /// Show a message.
+    /// Show a notification of a message.
     Show {
-        /// Which.
         message: MessageId,
-        /// To whom, sorted; each has a phone.
+        /// Recipients, sorted; each has a registered device.
         users: Vec<UserId>,
     },
-    /// Show messages no longer.
+    /// Remove notifications of messages.
     Remove {
-        /// To whom.
         user: UserId,
-        /// Which, ascending.
+        /// Ids of the messages, ascending.
         messages: Vec<MessageId>,
     },
 }
 
 impl PushTask {
-    /// What it is about, in words for those who run the server.
-    pub fn words(&self) -> String {
+    /// A description for the server's operators.
+    pub fn description(&self) -> String {
         match self {
-            Self::RegisterDevice { user, .. } => format!("registration of a phone of user {user}"),
+            Self::RegisterDevice { user, .. } => format!("registration of a device of user {user}"),
             Self::RegisterToken { user, .. } => {
-                format!("registration of a phone of the older way of user {user}")
+                format!("registration of a legacy push token of user {user}")
             }
             Self::Show { message, users } => {
                 format!("notification of {} about message {message}", people(users.len()))
             }
             Self::Remove { user, messages } => {
-                format!("removal of {} notifications from phones of user {user}", messages.len())
+                format!("removal of {} notifications from devices of user {user}", messages.len())
             }
         }
     }

@@ -4,8 +4,9 @@ use super::plain::{Plain, TOPICS};
 use super::{Shift, Step};
 use model::fact::{ArrivalFact, DeletedFrom, Delivery, MessageUpdate, Movement, NewTopic};
 use model::{
-    ChannelId, EditEntry, Fact, Flag, Flags, Message, MessageId, MessageRanges, Place, PropagateMode,
-    Reaction, RecipientId, Submessage, Timestamp, TopicKey, TopicLink, UserId,
+    ChannelId, EditEntry, Fact, Flag, Flags, Message, MessageFact, MessageId, MessageRanges, MessageVersion,
+    Place, PropagateMode, Reaction, ReactionsLeft, RecipientId, Spot, Submessage, Timestamp, TopicKey,
+    TopicLink, UserId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -41,9 +42,9 @@ impl Plain {
         match step {
             Step::Edit { message, flagged, traits } => {
                 let target = self.message(*message)?;
-                let edited = self.edit(target, *flagged, *traits);
+                let (edited, spot) = (self.edit(target, *flagged, *traits), self.spot(target));
                 self.set_content_flags(target);
-                Some(self.update(target, Some(edited), None))
+                Some(self.update((target, spot), Some(edited), None))
             }
             Step::Move(shift) => self.shift(shift),
             Step::Delete { message, count } => self.delete(self.message(*message)?, usize::from(*count)),
@@ -56,8 +57,12 @@ impl Plain {
                     content: "{}".into(),
                     sender: UserId(1),
                 };
-                let message = self.both(id, |message| message.submessages.push(submessage.clone()));
-                Some(Fact::SubmessageAdded { message: Arc::new(message), submessage })
+                self.both(id, |message| message.submessages.push(submessage.clone()));
+                Some(Fact::Message(MessageFact::SubmessageAdded {
+                    message: MessageId(id),
+                    spot: self.spot(id),
+                    submessage,
+                }))
             }
             _ => None,
         }
@@ -70,17 +75,27 @@ impl Plain {
         self.own[&id].clone()
     }
 
-    fn update(&self, target: u32, edited: Option<Message>, movement: Option<Movement>) -> Fact {
-        Fact::MessageUpdated(Box::new(MessageUpdate {
+    fn spot(&self, id: u32) -> Spot {
+        Spot::of(&self.messages[&id])
+    }
+
+    fn update(
+        &self,
+        (target, spot): (u32, Spot),
+        edited: Option<MessageVersion>,
+        movement: Option<Movement>,
+    ) -> Fact {
+        Fact::Message(MessageFact::Updated(Box::new(MessageUpdate {
             target: MessageId(target),
             by: UserId(1),
             at: Timestamp(self.now),
+            spot,
             edited: edited.map(Arc::new),
             movement,
-        }))
+        })))
     }
 
-    fn edit(&mut self, id: u32, flagged: u8, traits: u8) -> Message {
+    fn edit(&mut self, id: u32, flagged: u8, traits: u8) -> MessageVersion {
         let now = self.now;
         let flag = CONTENT_FLAGS[usize::from(traits) % 3];
         let user_flags: Vec<_> = self
@@ -88,20 +103,22 @@ impl Plain {
             .into_iter()
             .map(|user| (UserId(user), Flags::only(flag).with(Flag::Read)))
             .collect();
-        self.both(id, |message| {
+        let own = self.both(id, |message| {
             let content = Some(std::mem::replace(&mut message.content, format!("tea again {now}")));
             let rendered = Some(std::mem::replace(&mut message.rendered, format!("<p>tea again {now}</p>")));
             // One request, one entry: the move may have made it already.
             if message.edits.first().is_none_or(|newest| newest.at.0 != now) {
                 message.edits.insert(0, entry(now));
             }
-            message.edits[0].prev_content = content;
-            message.edits[0].prev_rendered = rendered;
+            message.edits[0].prev_content = content.map(Into::into);
+            message.edits[0].prev_rendered = rendered.map(Into::into);
+            message.version += 1;
             message.last_edited = Some(Timestamp(now));
             message.traits.has_link = traits & 8 != 0;
             message.traits.channel_wildcard = traits & 16 != 0;
             message.user_flags.clone_from(&user_flags);
-        })
+        });
+        MessageVersion::of(&own)
     }
 
     fn set_content_flags(&mut self, id: u32) {
@@ -119,25 +136,27 @@ impl Plain {
     fn react(&mut self, id: u32, user: u32) -> Option<Fact> {
         let reaction = Reaction {
             emoji_name: "tea".into(),
-            emoji_code: "1f375".into(),
+            emoji_code: ["1f375", "2615"][self.now as usize / 2 % 2].into(),
             reaction_type: "unicode_emoji".into(),
             user: UserId(user),
         };
         let is_there = self.own[&id].reactions.contains(&reaction);
-        let message = Arc::new(self.both(id, |message| {
+        let left = ReactionsLeft::without(&self.own[&id], &reaction);
+        let (message, spot) = (MessageId(id), self.spot(id));
+        self.both(id, |message| {
             message.reactions.retain(|other| *other != reaction);
             if !is_there {
                 message.reactions.push(reaction.clone());
             }
-        }));
+        });
         let is_delivered = self.delivered.contains(&(user, id));
         let flags = self.flags.entry((user, id)).or_default();
         if !is_there && !is_delivered && !flags.contains(Flag::Historical) {
             *flags = flags.with(Flag::Historical).with(Flag::Read);
         }
         Some(match is_there {
-            true => Fact::ReactionRemoved { message, reaction },
-            false => Fact::ReactionAdded { message, reaction },
+            true => Fact::Message(MessageFact::ReactionRemoved { message, spot, reaction, left }),
+            false => Fact::Message(MessageFact::ReactionAdded { message, spot, reaction }),
         })
     }
 
@@ -162,7 +181,7 @@ impl Plain {
             Place::Channel { channel, topic } => DeletedFrom::Topic { channel, topic },
             Place::Direct => DeletedFrom::Direct(recipient),
         };
-        Some(Fact::MessagesDeleted { from, messages: ranges(&ids), by: None })
+        Some(Fact::Message(MessageFact::Deleted { from, messages: ranges(&ids), by: None }))
     }
 
     fn shift(&mut self, shift: &Shift) -> Option<Fact> {
@@ -184,6 +203,7 @@ impl Plain {
             name: TOPICS[usize::from(number) % TOPICS.len()].into(),
             links: vec![TopicLink { text: number.to_string(), url: "https://tea.example".into() }],
         });
+        let spot = self.spot(target);
         let new_channel = to.map(|to| self.arrive(to, &ids, shift));
         for id in &ids {
             self.shift_one(*id, to, new_topic.as_ref(), shift.is_resolve);
@@ -203,7 +223,7 @@ impl Plain {
             edited = Some(self.edit(target, shift.newcomers, shift.keepers));
             self.set_content_flags(target);
         }
-        Some(self.update(target, edited, Some(movement)))
+        Some(self.update((target, spot), edited, Some(movement)))
     }
 
     fn shift_one(&mut self, id: u32, to: Option<u32>, topic: Option<&NewTopic>, is_resolve: bool) {
@@ -263,7 +283,7 @@ impl Plain {
                 *flags = flags.with(Flag::Read);
                 self.delivered.insert((user, id));
             }
-            // Whoever starred it from outside loses that, too, without being in the new channel.
+            // Users who starred it without receiving it lose that, too, unless they are in the new channel.
             (_, false) if !is_new || is_outside => {
                 let own = [Flag::Starred, Flag::Collapsed, Flag::Historical];
                 for flag in own.into_iter().chain(CONTENT_FLAGS) {

@@ -1,15 +1,15 @@
-//! The same things once more, as plainly as possible: a table of messages, and a row for each recipient.
+//! A simple model of the same state: a table of messages, and a row for each recipient.
 
 use super::Step;
 use crate::fixture::*;
 use model::picture::{PictureFact, PictureRecord, RealmEmoji, RealmPicture};
 use model::{
-    ChannelId, EventNumber, Fact, Flag, FlagOp, Flags, JobId, Message, MessageId, QueueId, Subscription,
-    Timestamp, UserId, VisibilityPolicy,
+    ChannelFact, ChannelId, EventNumber, Fact, Flag, FlagOp, Flags, GroupFact, JobId, Message, MessageId,
+    QueueFact, QueueId, Subscription, SubscriptionFact, Timestamp, UserFact, UserId, VisibilityPolicy,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is decided from: the same things once more, as plainly as possible.
+/// The state of the model, from which steps derive facts.
 #[derive(Default)]
 pub(super) struct Plain {
     pub users: u32,
@@ -18,13 +18,13 @@ pub(super) struct Plain {
     pub queues: Vec<String>,
     pub directs: BTreeMap<Vec<u32>, u32>,
     pub subscriptions: BTreeMap<(u32, u32), Subscription>,
-    /// As readers see them.
+    /// Messages with moves applied.
     pub messages: BTreeMap<u32, Message>,
-    /// As sent, with what was done to each alone.
+    /// Messages with their own changes, without moves.
     pub own: BTreeMap<u32, Message>,
-    /// Messages that are gone.
+    /// Deleted messages.
     pub deleted: BTreeSet<u32>,
-    /// Newest first message of each day.
+    /// Day since 1970 → its first message.
     pub days: BTreeMap<u64, u32>,
     /// The time of the last change.
     pub now: u64,
@@ -33,11 +33,11 @@ pub(super) struct Plain {
     pub delivered: BTreeSet<(u32, u32)>,
     /// (user, message) → what was set since, historical included.
     pub flags: BTreeMap<(u32, u32), Flags>,
-    /// Accounts that are deactivated: nothing is delivered to them in channels.
+    /// Deactivated accounts: no channel message is delivered to them.
     pub inactive: BTreeSet<u32>,
-    /// Ids up to this one are given out.
+    /// The newest assigned id of an invitation.
     pub invitations: u32,
-    /// Jobs that wait, and the newest that ended.
+    /// Pending and failed jobs.
     pub jobs: Vec<JobId>,
 }
 
@@ -88,24 +88,28 @@ impl Plain {
                 let flag = Flag::EDITABLE[usize::from(*flag) % 3];
                 self.change_flags(self.user(*user), flag, op, *from, from.saturating_add(*ids))
             }
-            Step::Policy { user, channel, topic, policy } => vec![Fact::TopicPolicySet {
-                user: UserId(self.user(*user)),
-                channel: ChannelId(self.channel(*channel)),
-                topic: TOPICS[usize::from(*topic) % TOPICS.len()].into(),
-                policy: [VisibilityPolicy::Inherit, VisibilityPolicy::Muted, VisibilityPolicy::Followed]
-                    [usize::from(*policy) % 3],
-            }],
+            Step::Policy { user, channel, topic, policy } => {
+                vec![Fact::Subscription(SubscriptionFact::TopicPolicySet {
+                    users: vec![UserId(self.user(*user))],
+                    channel: ChannelId(self.channel(*channel)),
+                    topic: TOPICS[usize::from(*topic) % TOPICS.len()].into(),
+                    policy: [VisibilityPolicy::Inherit, VisibilityPolicy::Muted, VisibilityPolicy::Followed]
+                        [usize::from(*policy) % 3],
+                })]
+            }
             Step::Queue { user, is_ended } => self.queue(*user, *is_ended),
-            Step::Reserve => vec![Fact::EventNumbersReserved(EventNumber(u64::from(self.newest) + 1_000))],
+            Step::Reserve => vec![Fact::Queue(QueueFact::EventNumbersReserved(EventNumber(
+                u64::from(self.newest) + 1_000,
+            )))],
             Step::Picture { number, kind } => vec![Fact::Picture(Box::new(self.picture(*number, *kind)))],
             Step::Record { kind, number, bits } => self.record(*kind, *number, *bits).into_iter().collect(),
             Step::Realm { channel } => {
-                vec![Fact::DefaultChannelsChanged(vec![ChannelId(self.channel(*channel))])]
+                vec![Fact::Channel(ChannelFact::DefaultsChanged(vec![ChannelId(self.channel(*channel))]))]
             }
-            Step::Activity { channel, is_active } => vec![Fact::ChannelActivityChanged {
+            Step::Activity { channel, is_active } => vec![Fact::Channel(ChannelFact::ActivityChanged {
                 channel: ChannelId(self.channel(*channel)),
                 is_recently_active: *is_active,
-            }],
+            })],
             Step::Edit { .. }
             | Step::Move(_)
             | Step::Delete { .. }
@@ -145,23 +149,27 @@ impl Plain {
                 let mut record = user(self.users);
                 record.full_name = format!("Renamed {}", self.newest);
                 record.is_active = !self.inactive.contains(&self.users);
-                vec![Fact::UserChanged(Box::new(record))]
+                vec![Fact::User(UserFact::Changed(Box::new(record)))]
             }
             Step::User { renamed: false } => {
                 self.users += 1;
-                vec![Fact::UserCreated(Box::new(user(self.users)))]
+                vec![Fact::User(UserFact::Created(Box::new(user(self.users))))]
             }
             Step::Group { below, members } => {
                 let below: Vec<u32> =
                     (1..=self.groups).filter(|group| below & (1 << (group % 8)) != 0).collect();
                 self.groups += 1;
-                vec![Fact::GroupCreated(Box::new(group(self.groups, &self.users_of(*members), &below)))]
+                vec![Fact::Group(GroupFact::Created(Box::new(group(
+                    self.groups,
+                    &self.users_of(*members),
+                    &below,
+                ))))]
             }
             Step::Members { group, user, is_added } => {
                 let group = model::GroupId(1 + u32::from(*group) % (self.groups + 1));
                 let user = vec![UserId(self.user(*user))];
                 let (added, removed) = if *is_added { (user, vec![]) } else { (vec![], user) };
-                vec![Fact::GroupMembersChanged { group, added, removed }]
+                vec![Fact::Group(GroupFact::MembersChanged { group, added, removed })]
             }
             Step::Channel { privacy } => {
                 self.channels += 1;
@@ -169,7 +177,7 @@ impl Plain {
                 record.invite_only = privacy % 3 > 0;
                 record.history_public_to_subscribers = privacy % 3 < 2;
                 record.is_web_public = privacy % 12 == 0;
-                vec![Fact::ChannelCreated(Box::new(record))]
+                vec![Fact::Channel(ChannelFact::Created(Box::new(record)))]
             }
             _ => vec![],
         }
@@ -189,7 +197,11 @@ impl Plain {
             record.resume(after);
             subscribers.push((UserId(user), record.clone()));
         }
-        vec![Fact::Subscribed { channel: ChannelId(channel), subscribers, by: UserId(1) }]
+        vec![Fact::Subscription(SubscriptionFact::Added {
+            channel: ChannelId(channel),
+            subscribers,
+            by: UserId(1),
+        })]
     }
 
     fn send_direct(&mut self, users: u8, sender: u8) -> Vec<Fact> {
@@ -254,10 +266,15 @@ impl Plain {
 
     fn queue(&mut self, user: u8, is_ended: bool) -> Vec<Fact> {
         if is_ended {
-            return self.queues.pop().map(|id| Fact::QueueEnded(QueueId(id.into()))).into_iter().collect();
+            return self
+                .queues
+                .pop()
+                .map(|id| Fact::Queue(QueueFact::Ended(QueueId(id.into()))))
+                .into_iter()
+                .collect();
         }
         let id = format!("{}:{}", self.newest, self.queues.len());
         self.queues.push(id.clone());
-        vec![Fact::QueueRegistered(Box::new(queue(&id, self.user(user), 1)))]
+        vec![Fact::Queue(QueueFact::Registered(Box::new(queue(&id, self.user(user), 1))))]
     }
 }

@@ -1,5 +1,5 @@
-//! What the table of messages knows little of: records of people, channels and the organization, phones, jobs. Memory,
-//! trees and log have to say the same of them, too. Names in lists follow from ids, as no two of one name are there at once.
+//! Facts that hardly affect the model: records of users, channels and the organization, push devices, jobs. Memory, trees
+//! and log have to agree on them, too. Names in lists follow from ids, because no two entries may have the same name.
 
 use super::plain::{Plain, TOPICS};
 use crate::fixture::*;
@@ -7,20 +7,21 @@ use model::bot::{WebhookInterface, WebhookService};
 use model::job::{JobOutcome, MailTask, PushTask, Task, WebhookTask, WebhookTrigger};
 use model::push::{Hidden, PushDevice, PushFact, PushStatus, PushToken, PushTokenKind};
 use model::{
-    BotConfig, ChannelFolder, ChannelId, DomainOp, Fact, FieldKind, FolderId, Invitation, InvitationFact,
-    InvitationId, InvitationState, LinkifierRecord, Listed, MessageId, NamedStatus, NavigationView,
-    Playground, ProfileField, ProfileFieldId, ProfileFields, ProfileValue, RealmDomain, Role, StatusEmoji,
-    Subscription, Timestamp, UserId, UserStatus, VisibilityPolicy,
+    BotConfig, ChannelFact, ChannelFolder, ChannelId, DomainOp, Fact, FieldKind, FolderId, GroupFact,
+    Invitation, InvitationFact, InvitationId, InvitationState, JobFact, LinkifierRecord, Listed, MessageId,
+    NamedStatus, NavigationView, PersonalFact, Playground, ProfileField, ProfileFieldId, ProfileFields,
+    ProfileValue, RealmDomain, RealmFact, Role, StatusEmoji, Subscription, SubscriptionFact, Timestamp,
+    UserFact, UserId, UserStatus, VisibilityPolicy,
 };
 
-/// How many kinds of such facts there are.
-pub(super) const KINDS: u8 = 31;
+/// The number of kinds of such facts.
+pub(super) const KINDS: u8 = 34;
 
-/// So many folders, invitations, entries of a list are named at most.
+/// At most this many different folders, invitations and list entries are used.
 const NAMED_MAX: u32 = 4;
 
 impl Plain {
-    /// The fact of a kind, about whatever the numbers say.
+    /// The fact of a kind; the numbers choose its values.
     pub fn record(&mut self, kind: u8, number: u8, bits: u8) -> Option<Fact> {
         let is_set = bits & 1 == 0;
         match kind {
@@ -31,15 +32,27 @@ impl Plain {
             13..=15 => Some(list(kind, number, bits)),
             16..=19 => Some(Fact::Invitation(Box::new(self.invitation(kind - 16, number)))),
             20..=24 => Some(Fact::Push(Box::new(self.push(kind - 20, number, bits)))),
-            25 | 26 => Some(Fact::JobAdded { due: self.at(bits), task: Box::new(self.task(number)) }),
+            25 | 26 => {
+                Some(Fact::Job(JobFact::Added { due: self.at(bits), task: Box::new(self.task(number)) }))
+            }
             27 => self.end_job(number, bits),
-            28 => Some(Fact::BotConfigured {
+            28 => Some(Fact::User(UserFact::BotConfigured {
                 bot: self.person(number),
                 before: None,
                 config: Box::new(self.bot_config(number, is_set)),
-            }),
-            29 => Some(Fact::KnownPeopleChanged { events: u32::from(number) }),
-            _ => Some(Fact::Before(vec![Fact::RealmChanged(Box::new(realm()))])),
+            })),
+            29 => Some(Fact::User(UserFact::VisibilityChanged { events: u32::from(number) })),
+            30 => Some(Fact::Invitation(Box::new(self.invitation(4, number)))),
+            31 => {
+                let settings = vec!["enter_sends".to_owned()];
+                Some(Fact::User(UserFact::SettingsRestated { user: self.person(number), settings }))
+            }
+            32 => Some(Fact::Subscription(SubscriptionFact::Restated {
+                user: self.person(number),
+                channel: ChannelId(self.channel(bits)),
+                property: "is_muted".to_owned(),
+            })),
+            _ => Some(Fact::PreImages(vec![Fact::Realm(RealmFact::Changed(Box::new(realm())))])),
         }
     }
 
@@ -55,7 +68,7 @@ impl Plain {
         Timestamp(20_000 + u64::from(bits))
     }
 
-    /// An account is deactivated, or in use again, perhaps for the second time.
+    /// Deactivates or reactivates an account, perhaps repeatedly.
     fn set_active(&mut self, number: u8, is_active: bool) -> Fact {
         let (user, last) = (self.user(number), MessageId(self.newest));
         if is_active {
@@ -70,7 +83,7 @@ impl Plain {
                 record.pause(last);
             }
         }
-        Fact::UserActiveSet { user: UserId(user), is_active, last, events: 3 }
+        Fact::User(UserFact::ActiveSet { user: UserId(user), is_active, last, events: 3 })
     }
 
     fn change_subscription(&mut self, number: u8, bits: u8) -> Option<Fact> {
@@ -81,7 +94,11 @@ impl Plain {
         record.wildcard_mentions_notify = (bits & 16 != 0).then_some(true);
         record.push_notifications = (bits & 32 != 0).then_some(true);
         let subscription = Box::new(Subscription::clone(record));
-        Some(Fact::SubscriptionChanged { user: UserId(*user), channel: ChannelId(*channel), subscription })
+        Some(Fact::Subscription(SubscriptionFact::Changed {
+            user: UserId(*user),
+            channel: ChannelId(*channel),
+            subscription,
+        }))
     }
 
     fn organization(&self, kind: u8, number: u8, bits: u8) -> Fact {
@@ -90,14 +107,14 @@ impl Plain {
                 let mut record = realm();
                 record.name = format!("Tea {number}");
                 record.default_channels = vec![ChannelId(self.channel(bits))];
-                Fact::RealmChanged(Box::new(record))
+                Fact::Realm(RealmFact::Changed(Box::new(record)))
             }
             3 => {
                 let mut record = channel(self.channel(number));
                 (record.description, record.is_archived) = (format!("for {bits}"), bits & 1 != 0);
                 record.folder = (bits & 2 != 0).then_some(FolderId(1));
                 (record.invite_only, record.is_recently_active) = (bits & 4 != 0, bits & 8 != 0);
-                Fact::ChannelChanged(Box::new(record))
+                Fact::Channel(ChannelFact::Changed(Box::new(record)))
             }
             4 => {
                 // Only smaller ones are below a group, so that it is never below itself.
@@ -105,11 +122,11 @@ impl Plain {
                 let below: Vec<u32> = (1..id).filter(|below| bits & (1 << (below % 8)) != 0).collect();
                 let mut record = group(id, &self.users_of(bits), &below);
                 record.is_deactivated = bits & 64 != 0;
-                Fact::GroupChanged(Box::new(record))
+                Fact::Group(GroupFact::Changed(Box::new(record)))
             }
             5 => {
                 let id = 1 + u32::from(number) % NAMED_MAX;
-                Fact::FolderChanged(Box::new(ChannelFolder {
+                Fact::Channel(ChannelFact::FolderChanged(Box::new(ChannelFolder {
                     id: FolderId(id),
                     name: format!("folder {id}"),
                     description: format!("for {bits}"),
@@ -118,12 +135,12 @@ impl Plain {
                     created: Timestamp(5),
                     creator: UserId(1),
                     is_archived: bits & 1 != 0,
-                }))
+                })))
             }
             _ => {
                 let mut ids: Vec<FolderId> = (1..=NAMED_MAX).map(FolderId).collect();
                 ids.rotate_left(usize::from(number % 4));
-                Fact::FoldersReordered(ids)
+                Fact::Channel(ChannelFact::FoldersReordered(ids))
             }
         }
     }
@@ -132,31 +149,47 @@ impl Plain {
         let (user, is_set) = (self.person(number), bits & 1 == 0);
         let text = format!("tea {bits}");
         match kind {
-            7 => Fact::AlertWordsSet { user, words: is_set.then_some(text).into_iter().collect() },
+            7 => Fact::Personal(PersonalFact::AlertWordsSet {
+                user,
+                words: is_set.then_some(text).into_iter().collect(),
+            }),
             8 => {
                 let emoji =
                     StatusEmoji { name: "tea".into(), code: "1f375".into(), kind: "unicode_emoji".into() };
                 let status = UserStatus { text, emoji: (bits & 2 == 0).then_some(emoji) };
-                Fact::UserStatusSet { user, status: is_set.then_some(status), named: NamedStatus::default() }
+                Fact::Personal(PersonalFact::StatusSet {
+                    user,
+                    status: is_set.then_some(status),
+                    named: NamedStatus::default(),
+                })
             }
-            9 => Fact::UserMuted { user, muted: self.person(bits), since: is_set.then_some(self.at(bits)) },
+            9 => Fact::Personal(PersonalFact::Muted {
+                user,
+                muted: self.person(bits),
+                since: is_set.then_some(self.at(bits)),
+            }),
             10 => {
                 let view = NavigationView { is_pinned: bits & 2 == 0, name: Some(text) };
                 let fragment = format!("narrow/{}", number % 3);
-                Fact::NavigationViewSet { user, fragment, before: None, view: is_set.then_some(view) }
+                Fact::Personal(PersonalFact::NavigationViewSet {
+                    user,
+                    fragment,
+                    before: None,
+                    view: is_set.then_some(view),
+                })
             }
             11 => {
                 let id = ProfileFieldId(1 + u32::from(number) % NAMED_MAX);
                 let value = ProfileValue { text, html: (bits & 2 == 0).then(|| "<p>tea</p>".into()) };
-                Fact::ProfileValuesSet { user, values: vec![(id, is_set.then_some(value))] }
+                Fact::User(UserFact::ProfileValuesSet { user, values: vec![(id, is_set.then_some(value))] })
             }
-            _ => Fact::TopicPoliciesSet {
+            _ => Fact::Subscription(SubscriptionFact::TopicPolicySet {
                 channel: ChannelId(self.channel(number)),
                 topic: TOPICS[usize::from(number) % TOPICS.len()].into(),
                 policy: [VisibilityPolicy::Inherit, VisibilityPolicy::Muted, VisibilityPolicy::Followed]
                     [usize::from(bits) % 3],
                 users: self.people(bits),
-            },
+            }),
         }
     }
 
@@ -181,12 +214,14 @@ impl Plain {
                     sent: Timestamp(5),
                     expires: None,
                     state: InvitationState::Pending,
+                    has_expired: false,
                 };
                 let others = (1..=others).map(|next| format!("person{}@milk.example", id + next)).collect();
                 InvitationFact::Created { first, others }
             }
             1 => InvitationFact::Accepted { invitation, user: self.person(number) },
             2 => InvitationFact::Revoked(vec![invitation, InvitationId(1)]),
+            3 => InvitationFact::Expired(vec![invitation]),
             _ => InvitationFact::Resent { invitation, expires: is_link.then(|| self.at(number)) },
         }
     }
@@ -221,7 +256,9 @@ impl Plain {
             }
             2 => PushFact::Shown { message, users: self.people(bits) },
             3 => PushFact::Unshown { user, messages: vec![message, MessageId(1)] },
-            _ => PushFact::NoticedUpTo(MessageId(self.newest)),
+            _ if bits & 4 == 0 => PushFact::NotificationCursorMoved(MessageId(self.newest)),
+            _ if is_set => PushFact::MissedNoted { message, users: self.people(bits), due: self.at(bits) },
+            _ => PushFact::MissedDecided { users: self.people(bits) },
         }
     }
 
@@ -243,7 +280,7 @@ impl Plain {
             1 => JobOutcome::Dropped { why },
             _ => JobOutcome::GaveUp { why },
         };
-        Some(Fact::JobEnded { job, outcome })
+        Some(Fact::Job(JobFact::Ended { job, outcome }))
     }
 
     fn bot_config(&self, number: u8, has_service: bool) -> BotConfig {
@@ -268,17 +305,20 @@ fn list(kind: u8, number: u8, bits: u8) -> Fact {
         13 => {
             let op = [DomainOp::Added, DomainOp::Changed, DomainOp::Removed][usize::from(bits) % 3];
             let name = format!("domain{id}.example");
-            Fact::DomainSet { domain: RealmDomain { id, name, allows_subdomains: bits & 4 != 0 }, op }
+            Fact::Realm(RealmFact::DomainSet {
+                domain: RealmDomain { id, name, allows_subdomains: bits & 4 != 0 },
+                op,
+            })
         }
-        14 if bits & 1 == 0 => Fact::LinkifiersChanged(Box::new(Listed {
+        14 if bits & 1 == 0 => Fact::Realm(RealmFact::LinkifiersChanged(Box::new(Listed {
             items: vec![LinkifierRecord {
                 id,
                 pattern: format!("#T{bits}"),
                 url_template: "https://tea.example".into(),
             }],
             last_id: id,
-        })),
-        14 => Fact::PlaygroundsChanged(Box::new(Listed {
+        }))),
+        14 => Fact::Realm(RealmFact::PlaygroundsChanged(Box::new(Listed {
             items: vec![Playground {
                 id,
                 name: format!("play {bits}"),
@@ -286,8 +326,8 @@ fn list(kind: u8, number: u8, bits: u8) -> Fact {
                 url_template: "https://tea.example/{code}".into(),
             }],
             last_id: id,
-        })),
-        _ => Fact::ProfileFieldsChanged(Box::new(ProfileFields {
+        }))),
+        _ => Fact::Realm(RealmFact::ProfileFieldsChanged(Box::new(ProfileFields {
             list: vec![ProfileField {
                 id: ProfileFieldId(id),
                 name: format!("Tea {bits}"),
@@ -300,6 +340,6 @@ fn list(kind: u8, number: u8, bits: u8) -> Fact {
                 is_editable_by_user: true,
             }],
             last: ProfileFieldId(id),
-        })),
+        }))),
     }
 }

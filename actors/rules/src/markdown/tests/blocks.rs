@@ -12,6 +12,9 @@ fn paragraphs_and_line_breaks() {
         ("one\n\ntwo", "<p>one</p>\n<p>two</p>"),
         ("one\n \n\n\ntwo", "<p>one</p>\n<p>two</p>"),
         ("   one", "<p>one</p>"),
+        ("one\n   **two**", "<p>one<br>\n<strong>two</strong></p>"),
+        ("one\n   two", "<p>one<br>\n   two</p>"),
+        ("a\tb\n\u{e9}bcd\te", "<p>a   b<br>\n\u{e9}bcd    e</p>"),
         ("a < b & c > \"d\" 'e'", "<p>a &lt; b &amp; c &gt; \"d\" 'e'</p>"),
         ("<script>alert(1)</script>", "<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>"),
         ("a \\*b\\_ _c_ * d", "<p>a \\*b\\_ _c_ * d</p>"),
@@ -50,7 +53,12 @@ fn tight_lists() {
         ("1.a", "<p>1.a</p>"),
         ("99999999999999999999999. a", "<p>99999999999999999999999. a</p>"),
         ("- a\n  - b", "<ul>\n<li>a<ul>\n<li>b</li>\n</ul>\n</li>\n</ul>"),
-        ("- a\n    - b", "<ul>\n<li>a<ul>\n<li>b</li>\n</ul>\n</li>\n</ul>"),
+        ("- a\n   - b", "<ul>\n<li>a<ul>\n<li>b</li>\n</ul>\n</li>\n</ul>"),
+        ("- a\n    - b", "<ul>\n<li>a<br>\n    - b</li>\n</ul>"),
+        ("- a\n - b", "<ul>\n<li>a</li>\n<li>b</li>\n</ul>"),
+        ("- # a\nb", "<ul>\n<li>\n<h1>a</h1>\n<br>\nb</li>\n</ul>"),
+        ("- a\n  ```\n  b\n  ```", "<ul>\n<li>a<br>\n<code>\n  b\n  </code></li>\n</ul>"),
+        ("- ```\n  b\n  ```", "<ul>\n<li><code>\n  b\n  </code></li>\n</ul>"),
         (
             "- a\n  - b\n    - c\n- d",
             "<ul>\n<li>a<ul>\n<li>b<ul>\n<li>c</li>\n</ul>\n</li>\n</ul>\n</li>\n<li>d</li>\n</ul>",
@@ -81,8 +89,14 @@ fn loose_lists() {
         ("- a\n\ntext\n\n- b", "<ul>\n<li>a</li>\n</ul>\n<p>text</p>\n<ul>\n<li>b</li>\n</ul>"),
         (
             "- a\n\n      code",
-            "<ul>\n<li>\n<p>a</p>\n<div class=\"codehilite\"><pre><span></span><code>code\n</code></pre></div>\n</li>\n</ul>",
+            "<ul>\n<li>a<div class=\"codehilite\"><pre><span></span><code>code\n</code></pre></div>\n</li>\n</ul>",
         ),
+        ("- a\n\n    - b", "<ul>\n<li>a<p>- b</p>\n</li>\n</ul>"),
+        (
+            "1. a\n\n   ```\n   b\n   ```\n\n2. c",
+            "<ol>\n<li>\n<p>a</p>\n<p><code>\n b\n </code></p>\n</li>\n<li>\n<p>c</p>\n</li>\n</ol>",
+        ),
+        ("- a\n\n\n- b\nc", "<ul>\n<li>\n<p>a</p>\n</li>\n<li>\n<p>b<br>\nc</p>\n</li>\n</ul>"),
     ]);
 }
 
@@ -94,7 +108,7 @@ fn quotes() {
         ("> q\nlazy", "<blockquote>\n<p>q<br>\nlazy</p>\n</blockquote>"),
         ("> q\n\nout", "<blockquote>\n<p>q</p>\n</blockquote>\n<p>out</p>"),
         ("> a\n>\n> b", "<blockquote>\n<p>a</p>\n<p>b</p>\n</blockquote>"),
-        ("> a\n\n> b", "<blockquote>\n<p>a</p>\n<p>b</p>\n</blockquote>"),
+        ("> a\n\n> b", "<blockquote>\n<p>a</p>\n</blockquote>\n<blockquote>\n<p>b</p>\n</blockquote>"),
         ("x\n> q", "<p>x</p>\n<blockquote>\n<p>q</p>\n</blockquote>"),
         ("> > q", "<blockquote>\n<blockquote>\n<p>q</p>\n</blockquote>\n</blockquote>"),
         ("> - a", "<blockquote>\n<ul>\n<li>a</li>\n</ul>\n</blockquote>"),
@@ -121,6 +135,7 @@ fn tables() {
              </tr>\n</tbody>\n</table>",
         ),
         ("a\n|b|", "<p>a<br>\n|b|</p>"),
+        ("- a | b\n|-|-|", "<ul>\n<li>a | b<br>\n|-|-|</li>\n</ul>"),
     ]);
 }
 

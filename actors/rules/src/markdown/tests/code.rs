@@ -25,6 +25,15 @@ fn code_blocks() {
         ("```\n- a\ntext\n- b\n```", format!("{PLAIN}- a\ntext\n- b\n{END}")),
         ("    a\n    b", format!("{PLAIN}a\nb\n{END}")),
         ("\ta\n\n\tb", format!("{PLAIN}a\n\nb\n{END}")),
+        ("    a\n\n\n    b\n\n\nc", format!("{PLAIN}a\n\n\nb\n{END}\n<p>c</p>")),
+        ("# a\n    b", format!("<h1>a</h1>\n{PLAIN}b\n{END}")),
+        ("```\n```", String::new()),
+        ("```python\n\n \n```", String::new()),
+        ("a\n```\n```\nb", "<p>a</p>\n<p>b</p>".to_owned()),
+        ("```tex\n\\frac\n```", format!("{}\\frac\n{END}", plain_with_language("TeX"))),
+        ("```latex\nx\n```", format!("{}x\n{END}", plain_with_language("TeX"))),
+        ("```css+php\nx\n```", format!("{}x\n{END}", plain_with_language("CSS+PHP"))),
+        ("``` (a)\nb", "<p>``` (a)<br>\nb</p>".to_owned()),
         ("- a\n\n```\nb\n```", format!("<ul>\n<li>a</li>\n</ul>\n{PLAIN}b\n{END}")),
     ];
     for (text, expected) in rows {
@@ -84,9 +93,10 @@ fn spoilers() {
 #[test]
 fn formulas_stay_text() {
     check(&[
+        ("```math\n\n```", ""),
         ("```math\nx<2\n```", "<p><span class=\"tex-error\">x&lt;2</span></p>"),
         (
-            "```tex\na\n\nb\n```",
+            "```math\na\n\nb\n```",
             "<p><span class=\"tex-error\">a</span>\n\n<span class=\"tex-error\">b</span></p>",
         ),
     ]);

@@ -95,9 +95,11 @@ fn channels_topics_and_messages() {
     let message = "<a class=\"message-link\" href=\"/#narrow/channel/9-design/topic";
     check_inline(&[
         ("#**design**", design),
-        ("(#**Design**)", &format!("({design})")),
+        ("(#**design**)", &format!("({design})")),
+        ("#**Design**", "#<strong>Design</strong>"),
+        ("#**Design>red pens**", "#<strong>Design&gt;red pens</strong>"),
         (
-            "#**r&d / x**",
+            "#**R&D / x**",
             "<a class=\"stream\" data-stream-id=\"12\" href=\"/#narrow/channel/12-R.26D-.2F-x\">#R&amp;D / x</a>",
         ),
         ("#**design>red pens**", &format!("{topic}/red.20pens/with/214\">#design &gt; red pens</a>")),

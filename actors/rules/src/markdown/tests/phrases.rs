@@ -86,9 +86,22 @@ fn emoji_as_characters() {
 #[test]
 fn emoticons_are_translated_on_request() {
     let realm = Realm { emoticons: true, ..Realm::new() };
-    let smile =
-        "<span aria-label=\"smile\" class=\"emoji emoji-1f642\" role=\"img\" title=\"smile\">:smile:</span>";
-    assert_eq!(render_in(&realm, "hi :) x:)").html, format!("<p>hi {smile} x:)</p>"));
+    let emoji = |code: &str, title: &str, name: &str| {
+        format!(
+            "<span aria-label=\"{title}\" class=\"emoji emoji-{code}\" role=\"img\" title=\"{title}\">:{name}:</span>"
+        )
+    };
+    let slight = emoji("1f642", "slight smile", "slight_smile");
+    let rows = [
+        ("hi :) x:)", format!("hi {slight} x:)")),
+        ("(:D) :D,", format!("({0}) {0},", emoji("1f604", "smile", "smile"))),
+        ("\":)\" [:)] :)! ':)'", format!("\"{slight}\" [{slight}] {slight}! '{slight}'")),
+        (":):) :)x -:)", format!(":){slight} :)x -:)")),
+        ("`:)` (:", format!("<code>:)</code> {slight}")),
+    ];
+    for (text, expected) in rows {
+        assert_eq!(render_in(&realm, text).html, format!("<p>{expected}</p>"), "for {text:?}");
+    }
     assert!(render_in(&realm, "<3").html.contains("title=\"heart\""));
     check_inline(&[("hi :)", "hi :)")]);
 }
@@ -101,6 +114,13 @@ fn moments() {
             "<time datetime=\"2031-05-01T10:00:00Z\">2031-05-01T12:00:00+02:00</time>",
         ),
         ("<time:1935396000>", "<time datetime=\"2031-05-01T10:00:00Z\">1935396000</time>"),
+        ("<time:May 1 2031 5pm>", "<time datetime=\"2031-05-01T17:00:00Z\">May 1 2031 5pm</time>"),
+        (
+            "<time:2031-05-01 5:30 PM PDT>",
+            "<time datetime=\"2031-05-02T00:30:00Z\">2031-05-01 5:30 PM PDT</time>",
+        ),
+        ("<time:0.25>", "<time datetime=\"1970-01-01T00:00:00.250000Z\">0.25</time>"),
+        ("<time:5pm>", "<time datetime=\"2031-05-01T17:00:00Z\">5pm</time>"),
         ("<time:foo>", "<span class=\"timestamp-error\">Invalid time format: foo</span>"),
         ("<time:<b>", "<span class=\"timestamp-error\">Invalid time format: &lt;b</span>"),
         ("<time:x", "&lt;time:x"),
@@ -123,7 +143,7 @@ fn known_messages() {
         (
             "Hello **world** @**King Hamlet|10** :smile: #**design** `code`",
             "<p>Hello <strong>world</strong> <span class=\"user-mention\" data-user-id=\"10\">@King Hamlet</span> \
-             <span aria-label=\"smile\" class=\"emoji emoji-1f642\" role=\"img\" title=\"smile\">:smile:</span> \
+             <span aria-label=\"smile\" class=\"emoji emoji-1f604\" role=\"img\" title=\"smile\">:smile:</span> \
              <a class=\"stream\" data-stream-id=\"9\" href=\"/#narrow/channel/9-design\">#design</a> \
              <code>code</code></p>",
         ),

@@ -175,7 +175,6 @@ fn whole_channels_are_searched_only_where_their_history_is_open() {
         (MEMBER, json!([["channel", "secret"]]), Some(vec![SECRET])),
         (MEMBER, json!([["channel", "protected"]]), None),
         (OWNER, json!([["channel", "secret"]]), None),
-        (GUEST, json!([["channel", "Verona"]]), None),
         (GUEST, json!([["channel", "web"]]), Some(vec![WEB])),
         (MEMBER, json!([["channels", "public"]]), Some(vec![VERONA, WEB])),
         (MEMBER, json!([["channels", "public"], ["is", "mentioned"]]), None),
@@ -185,6 +184,27 @@ fn whole_channels_are_searched_only_where_their_history_is_open() {
     ] {
         let plan = plan_as(&dir, Some(asker), narrow.clone()).unwrap();
         assert_eq!(plan.scope, expected.map_or(Scope::OwnHistory, Scope::Channels), "{asker} {narrow}");
+    }
+}
+
+/// A channel that one must not know of is none; one that was left is.
+#[test]
+fn channels_are_known_to_those_who_may_know_of_them() {
+    let mut dir = directory();
+    fixture::unsubscribe(&mut dir, 2, MEMBER, 5);
+    for (asker, operand, is_known) in [
+        (OTHER_MEMBER, json!("secret"), false),
+        (OTHER_MEMBER, json!(2), false),
+        (GUEST, json!("Verona"), false),
+        (OTHER_MEMBER, json!("Verona"), true),
+        (MEMBER, json!("secret"), true),
+        (OWNER, json!(2), true),
+    ] {
+        let narrow = json!([{"operator": "channel", "operand": operand}]);
+        let shown = operand.as_str().map_or_else(|| operand.to_string(), str::to_owned);
+        let found = plan_as(&dir, Some(asker), narrow).map(|_| ());
+        let unknown = bad(format!("unknown channel {shown}"));
+        assert_eq!(found, if is_known { Ok(()) } else { Err(unknown) }, "{asker} {operand}");
     }
 }
 
@@ -228,8 +248,8 @@ fn without_an_account_only_the_web_public_is_searched() {
     assert_eq!(plan_as(&closed, None, asked.clone()), Err(RuleError::LoginRequired));
     let plan = plan_as(&open, None, asked).unwrap();
     assert_eq!(plan.scope, Scope::Channels(vec![WEB]));
-    let hidden = plan_as(&open, None, json!([["streams", "web-public"], ["channel", "secret"]])).unwrap();
-    assert_eq!(hidden.scope, Scope::Channels(vec![WEB]));
+    let hidden = plan_as(&open, None, json!([["streams", "web-public"], ["channel", "secret"]]));
+    assert_eq!(hidden, Err(bad("unknown channel secret")));
     for narrow in [
         json!([]),
         json!([["channel", "web"]]),
@@ -288,7 +308,7 @@ fn any_term() -> impl Strategy<Value = Term> {
         (-2i64..60).prop_map(Operand::Id),
         prop::collection::vec(-2i64..12, 0..4).prop_map(Operand::Ids),
     ];
-    let operator = prop::sample::select(WORDS).prop_map(Operator::from_word);
+    let operator = prop::sample::select(WORDS).prop_map(Operator::from_name);
     (operator, operand, any::<bool>()).prop_map(|(operator, operand, negated)| Term {
         operator,
         operand,

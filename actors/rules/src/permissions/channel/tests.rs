@@ -2,7 +2,7 @@ use super::*;
 use crate::fixture::{
     self, ADMINISTRATOR, BOT, EVERYBODY, GUEST, MEMBER, MODERATOR, OTHER_MEMBER, OWNER, SYSTEM_BOT,
 };
-use model::{GroupSetting, SettingValue, UserId};
+use model::{GroupSetting, UserId};
 use proptest::prelude::*;
 
 const VERONA: u32 = 1;
@@ -35,14 +35,11 @@ fn public_channels_are_for_all_but_guests() {
 
 #[test]
 fn web_public_channels_are_for_everybody() {
-    let (mut dir, channel) = with(|channel| channel.is_web_public = true);
+    let (dir, channel) = with(|channel| channel.is_web_public = true);
     assert_eq!(those(&dir, |user| sees_content(&dir, user, &channel)), EVERYBODY);
     assert_eq!(those(&dir, |user| sees_subscribers(&dir, user, &channel)), EVERYBODY);
     let guest = dir.user(GUEST).unwrap();
     assert_eq!(check_may_list_subscribers(&dir, guest, &channel), Err(RuleError::InvalidChannelId));
-    assert!(access_web_public_channel(&dir, ChannelRef::Id(1)).is_err());
-    fixture::set_realm(&mut dir, "enable_spectator_access", SettingValue::Bool(true));
-    assert!(access_web_public_channel(&dir, ChannelRef::Name("verona")).is_ok());
 }
 
 #[test]

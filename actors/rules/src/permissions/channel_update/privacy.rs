@@ -1,7 +1,8 @@
-//! Opening and closing a channel (endpoints.md 6, steps 2 to 4).
+//! Changes of a channel's privacy (docs/api/channels.md#update-a-channel).
 
-use super::{ChannelUpdate, sees_content};
+use super::request::ChannelUpdate;
 use crate::error::RuleError;
+use crate::permissions::channel::sees_content;
 use crate::permissions::create::ChannelPrivacy;
 use crate::permissions::group_setting::check_holds_realm;
 use crate::settings::{RealmPermission, realm_bool, realm_int};
@@ -11,7 +12,7 @@ use model::{Channel, Directory, User};
 /// `ModerationChannelPublic`, `ContentAccessRequired`, `WebPublicDisabled`, `InsufficientPermission`.
 pub(super) fn check_privacy(
     dir: &Directory,
-    actor: &User,
+    requester: &User,
     channel: &Channel,
     update: &ChannelUpdate,
 ) -> Result<Option<ChannelPrivacy>, RuleError> {
@@ -26,7 +27,7 @@ pub(super) fn check_privacy(
         return Err(RuleError::ModerationChannelPublic);
     }
     let is_opened = before.invite_only && after != before;
-    if (update.is_private.is_some() || is_opened) && !sees_content(dir, actor, channel) {
+    if (update.is_private.is_some() || is_opened) && !sees_content(dir, requester, channel) {
         return Err(RuleError::ContentAccessRequired);
     }
     if after.invite_only != before.invite_only {
@@ -34,13 +35,13 @@ pub(super) fn check_privacy(
             true => RealmPermission::CreatePrivateChannel,
             false => RealmPermission::CreatePublicChannel,
         };
-        check_holds_realm(dir, kind, actor.id)?;
+        check_holds_realm(dir, kind, requester.id)?;
     }
     if after.is_web_public && !before.is_web_public {
         if !realm_bool(dir.realm(), "enable_spectator_access") {
             return Err(RuleError::WebPublicDisabled);
         }
-        check_holds_realm(dir, RealmPermission::CreateWebPublicChannel, actor.id)?;
+        check_holds_realm(dir, RealmPermission::CreateWebPublicChannel, requester.id)?;
     }
     Ok((after != before).then_some(after))
 }

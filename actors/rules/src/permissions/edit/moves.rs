@@ -1,6 +1,6 @@
-//! Who may move messages to another topic or channel, and how old they may be (endpoints.md 2, steps 6, 7, 9, 10).
+//! Who may move messages to another topic or channel, and the time limits (docs/api/messages.md#edit-or-move-messages).
 
-use super::{PropagateMode, Wanted, oldest_allowed};
+use super::request::{Wanted, oldest_allowed};
 use crate::error::{EditError, RuleError};
 use crate::permissions::channel::{
     Archived, ChannelRef, access_channel_content, administers_channel, check_may_post,
@@ -8,7 +8,7 @@ use crate::permissions::channel::{
 use crate::permissions::group_setting::holds_realm;
 use crate::settings::{ChannelPermission, RealmPermission};
 use crate::topics::{ResolveChange, check_topics_policy, resolve_change};
-use model::{Channel, Directory, Message, MessageId, Place, Timestamp, TopicKey, User};
+use model::{Channel, Directory, Message, MessageId, Place, PropagateMode, Timestamp, TopicKey, User};
 use std::sync::Arc;
 
 const TOPIC_LIMIT: &str = "move_messages_within_stream_limit_seconds";
@@ -54,8 +54,8 @@ impl MovePlan {
         self.resolve.is_some() && !self.changes_channel()
     }
 
-    /// Step 10: whether the messages of the topic that the actor can read are young enough, in any order.
-    /// Needed only where `oldest_allowed` is set; otherwise nothing is refused.
+    /// Whether the messages of the topic that the requester can read are young enough, in any order. Needed only where
+    /// `oldest_allowed` is set; otherwise nothing is refused.
     pub fn check_ages(
         &self,
         messages: impl IntoIterator<Item = (MessageId, Timestamp)>,
@@ -93,7 +93,7 @@ impl MovePlan {
 /// The move that is wanted, if any, with everything checked but the ages of a whole topic.
 pub(super) fn plan_move(
     dir: &Directory,
-    actor: &User,
+    requester: &User,
     message: &Message,
     wanted: &Wanted,
     now: Timestamp,
@@ -105,7 +105,7 @@ pub(super) fn plan_move(
     let origin = dir.channel(*channel).ok_or(RuleError::InvalidMessage)?;
     let destination = match wanted.channel {
         None => origin,
-        Some(id) => access_channel_content(dir, actor, ChannelRef::Id(id), Archived::Refused)?.channel(),
+        Some(id) => access_channel_content(dir, requester, ChannelRef::Id(id), Archived::Refused)?.channel(),
     };
     let topic = wanted.topic.as_ref().unwrap_or(old_topic).clone();
     check_topics_policy(dir.realm(), destination, &topic)?;
@@ -118,18 +118,18 @@ pub(super) fn plan_move(
         mode: wanted.mode,
         oldest_allowed: None,
     };
-    check_topic_change(dir, actor, message, &plan, now)?;
-    check_channel_change(dir, actor, message, &plan, now)?;
-    if plan.mode == PropagateMode::All && !actor.is_moderator() {
+    check_topic_change(dir, requester, message, &plan, now)?;
+    check_channel_change(dir, requester, message, &plan, now)?;
+    if plan.mode == PropagateMode::All && !requester.is_moderator() {
         plan.oldest_allowed = oldest_movable(dir, &plan, now);
     }
     Ok(Some(plan))
 }
 
-/// Step 7.
+/// Whether the requester may change the topic, and whether the message is young enough for it.
 fn check_topic_change(
     dir: &Directory,
-    actor: &User,
+    requester: &User,
     message: &Message,
     plan: &MovePlan,
     now: Timestamp,
@@ -139,29 +139,29 @@ fn check_topic_change(
     }
     let channels = [&plan.origin, &plan.destination];
     let in_either = |permission: ChannelPermission| {
-        channels.iter().any(|channel| dir.holds(permission.of(channel), actor.id))
+        channels.iter().any(|channel| dir.holds(permission.of(channel), requester.id))
     };
     if plan.resolve.is_some() {
-        let may = holds_realm(dir, RealmPermission::ResolveTopics, actor.id)
+        let may = holds_realm(dir, RealmPermission::ResolveTopics, requester.id)
             || in_either(ChannelPermission::ResolveTopics);
         return if may { Ok(()) } else { Err(EditError::ResolveNotPermitted.into()) };
     }
-    let may = holds_realm(dir, RealmPermission::MoveMessagesBetweenTopics, actor.id)
-        || channels.iter().any(|channel| administers_channel(dir, actor, channel))
+    let may = holds_realm(dir, RealmPermission::MoveMessagesBetweenTopics, requester.id)
+        || channels.iter().any(|channel| administers_channel(dir, requester, channel))
         || in_either(ChannelPermission::MoveMessagesWithinChannel);
     if !may {
         return Err(EditError::NotPermitted.into());
     }
-    if is_single_too_old(dir, actor, message, plan, TOPIC_LIMIT, now) {
+    if is_single_too_old(dir, requester, message, plan, TOPIC_LIMIT, now) {
         return Err(EditError::TopicTimeOver.into());
     }
     Ok(())
 }
 
-/// Step 9.
+/// Whether the requester may move the message to another channel, and whether it is young enough for it.
 fn check_channel_change(
     dir: &Directory,
-    actor: &User,
+    requester: &User,
     message: &Message,
     plan: &MovePlan,
     now: Timestamp,
@@ -170,14 +170,14 @@ fn check_channel_change(
         return Ok(());
     }
     let out_of = ChannelPermission::MoveMessagesOutOfChannel.of(&plan.origin);
-    let may = holds_realm(dir, RealmPermission::MoveMessagesBetweenChannels, actor.id)
-        || administers_channel(dir, actor, &plan.origin)
-        || dir.holds(out_of, actor.id);
+    let may = holds_realm(dir, RealmPermission::MoveMessagesBetweenChannels, requester.id)
+        || administers_channel(dir, requester, &plan.origin)
+        || dir.holds(out_of, requester.id);
     if !may {
         return Err(EditError::MoveNotPermitted.into());
     }
-    check_may_post(dir, actor, &plan.destination)?;
-    if is_single_too_old(dir, actor, message, plan, CHANNEL_LIMIT, now) {
+    check_may_post(dir, requester, &plan.destination)?;
+    if is_single_too_old(dir, requester, message, plan, CHANNEL_LIMIT, now) {
         return Err(EditError::ChannelTimeOver.into());
     }
     Ok(())
@@ -186,14 +186,14 @@ fn check_channel_change(
 /// Unless a whole topic moves, only the age of the message itself counts. Moderators have all the time.
 fn is_single_too_old(
     dir: &Directory,
-    actor: &User,
+    requester: &User,
     message: &Message,
     plan: &MovePlan,
     limit: &str,
     now: Timestamp,
 ) -> bool {
     plan.mode != PropagateMode::All
-        && !actor.is_moderator()
+        && !requester.is_moderator()
         && oldest_allowed(dir.realm(), limit, now).is_some_and(|oldest| message.sent < oldest)
 }
 

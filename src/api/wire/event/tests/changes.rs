@@ -1,4 +1,4 @@
-//! What changed, in the forms for clients that know everything and for those that know nothing new.
+//! Events about changes, for clients with and without all capabilities.
 
 use super::*;
 use model::event::{
@@ -7,7 +7,7 @@ use model::event::{
 use model::{GroupSetting, PropagateMode, SettingValue, TopicLink};
 
 #[test]
-fn deletions_are_one_event_or_one_for_each_message() {
+fn delete_message_in_bulk_or_one_by_one() {
     let body = EventBody::MessagesDeleted {
         place: Some((ChannelId(7), String::new())),
         messages: [3, 5, 8].map(MessageId).to_vec(),
@@ -37,7 +37,7 @@ fn deletions_are_one_event_or_one_for_each_message() {
 }
 
 #[test]
-fn moves_name_what_changed_and_nothing_else() {
+fn update_message_names_only_changed_fields() {
     let link = TopicLink { text: "#1".into(), url: "https://bugs.example/1".into() };
     let change = |new_channel, new_topic| MessageChange {
         by: fixture::IAGO,
@@ -70,7 +70,7 @@ fn moves_name_what_changed_and_nothing_else() {
 }
 
 #[test]
-fn properties_come_with_what_belongs_to_them() {
+fn updates_include_related_properties() {
     let changed =
         |change| both(EventBody::ChannelChanged { channel: ChannelId(7), name: "Verona".into(), change }).0;
     let privacy = changed(ChannelChange::Privacy {
@@ -101,8 +101,8 @@ fn properties_come_with_what_belongs_to_them() {
 }
 
 #[test]
-fn settings_are_told_in_the_form_of_the_client() {
-    let told = |form| {
+fn settings_in_modern_and_legacy_form() {
+    let written = |form| {
         let value = SettingValue::Text("de".into());
         both(EventBody::SettingChanged(ChangedSetting { name: "default_language", value, form })).0
     };
@@ -110,12 +110,12 @@ fn settings_are_told_in_the_form_of_the_client() {
         "type": "user_settings", "op": "update", "property": "default_language", "value": "de",
         "language_name": "Deutsch", "id": 7,
     });
-    assert_eq!(told(SettingForm::Modern), expected);
-    let old = told(SettingForm::Display);
+    assert_eq!(written(SettingForm::Modern), expected);
+    let old = written(SettingForm::Display);
     assert_eq!(
         (&old["type"], &old["setting_name"]),
         (&json!("update_display_settings"), &json!("default_language"))
     );
     assert_eq!((&old["setting"], &old["language_name"]), (&json!("de"), &json!("Deutsch")));
-    assert_eq!(told(SettingForm::Notifications)["notification_name"], "default_language");
+    assert_eq!(written(SettingForm::Notifications)["notification_name"], "default_language");
 }

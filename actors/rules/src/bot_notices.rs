@@ -1,0 +1,154 @@
+//! Texts of the notification bot, as Markdown (docs/api/channels.md#channel-notices,
+//! docs/api/messages.md#notices-of-moves).
+//!
+//! Only texts and where they belong. Whether a notice is sent at all, and by whom it is read from the start, is
+//! said beside each; rendering and sending is for others.
+
+mod channels;
+mod moves;
+mod people;
+
+pub use channels::{
+    CHANNEL_EVENTS_TOPIC, NEW_CHANNELS_TOPIC, announced_text, archived_text, channel_change_text,
+    channel_events_topic, created_text, description_changed_text, holders_text, posting_changed_text,
+    privacy_changed_text, renamed_text, retention_changed_text, sends_channel_events, unarchived_text,
+};
+pub use moves::{
+    MoveNotices, MoveOutcome, MovedPart, RESOLVE_UNDO_GRACE_SECS, is_resolve_undone, moved_away_text,
+    moved_here_text, plan_move_notices, reads_resolve_notice, resolve_text,
+};
+pub use people::{
+    SIGNUPS_TOPIC, bot_channel_empty_text, bot_channel_id_missing_text, bot_channel_missing_text,
+    invitation_accepted_text, signed_up_text, subscribed_text, welcome_text,
+};
+
+use crate::markdown::{ChannelRef, channel_url, topic_url};
+use crate::topics::EMPTY_TOPIC_DISPLAY_NAME;
+use model::{Channel, User};
+
+/// A mention that notifies nobody.
+pub fn silent_mention(user: &User) -> String {
+    format!("@_**{}|{}**", user.full_name, user.id)
+}
+
+/// A mention that counts.
+pub(crate) fn loud_mention(user: &User) -> String {
+    format!("@**{}|{}**", user.full_name, user.id)
+}
+
+/// A link to a channel: `#**name**`, or a plain link where the name would break that.
+pub fn channel_link(channel: &Channel) -> String {
+    if !breaks_links(&channel.name) {
+        return format!("#**{}**", channel.name);
+    }
+    plain_link(&format!("#{}", escaped(&channel.name)), &channel_url(&channel_ref(channel)))
+}
+
+/// A link to a topic: `#**name>topic**`, or a plain link where a name would break that.
+pub fn topic_link(channel: &Channel, topic: &str) -> String {
+    if !breaks_links(&channel.name) && !breaks_links(topic) {
+        return format!("#**{}>{topic}**", channel.name);
+    }
+    let shown = match topic {
+        "" => format!("*{EMPTY_TOPIC_DISPLAY_NAME}*"),
+        topic => escaped(topic),
+    };
+    let text = format!("#{} &gt; {shown}", escaped(&channel.name));
+    plain_link(&text, &topic_url(&channel_ref(channel), topic))
+}
+
+fn plain_link(text: &str, url: &str) -> String {
+    format!("[{text}]({})", url.trim_start_matches('/'))
+}
+
+fn channel_ref(channel: &Channel) -> ChannelRef {
+    ChannelRef { id: channel.id.0.into(), name: channel.name.clone() }
+}
+
+/// Characters that mean something inside a link, and what stands for them.
+const BREAKING: [(&str, &str); 7] = [
+    ("&", "&amp;"),
+    ("`", "&#96;"),
+    (">", "&gt;"),
+    ("*", "&#42;"),
+    ("[", "&#91;"),
+    ("]", "&#93;"),
+    ("$$", "&#36;&#36;"),
+];
+
+fn breaks_links(name: &str) -> bool {
+    BREAKING.iter().any(|(breaking, _)| name.contains(breaking))
+}
+
+fn escaped(name: &str) -> String {
+    // `&` comes first: what stands for the others begins with it.
+    BREAKING.iter().fold(name.to_owned(), |name, (breaking, entity)| name.replace(breaking, entity))
+}
+
+/// Text in a quote of its own, with a fence that a message of one line cannot close.
+fn quoted(text: &str) -> String {
+    format!("```` quote\n{text}\n````")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use crate::markdown::{EmojiRef, GroupRef, MarkdownContext, UserRef, render};
+
+    /// Knows every channel by any name.
+    struct Anything;
+
+    impl MarkdownContext for Anything {
+        fn user_by_name(&self, _: &str) -> Option<UserRef> {
+            None
+        }
+        fn user_by_id(&self, id: u64) -> Option<UserRef> {
+            Some(UserRef { id, full_name: "member".into(), is_active: true })
+        }
+        fn group_by_name(&self, _: &str) -> Option<GroupRef> {
+            None
+        }
+        fn channel_by_name(&self, name: &str) -> Option<ChannelRef> {
+            Some(ChannelRef { id: 1, name: name.to_owned() })
+        }
+        fn newest_message_in_topic(&self, _: u64, _: &str) -> Option<u64> {
+            None
+        }
+        fn custom_emoji(&self, _: &str) -> Option<EmojiRef> {
+            None
+        }
+    }
+
+    #[test]
+    fn links_are_links_whatever_the_names() {
+        for (name, topic, markdown) in [
+            ("design", "red pens", "#**design>red pens**"),
+            ("design", "", "#**design>**"),
+            ("a*b", "red", "[#a&#42;b &gt; red](#narrow/channel/1-a.2Ab/topic/red)"),
+            ("a*b", "", "[#a&#42;b &gt; *general chat*](#narrow/channel/1-a.2Ab/topic/)"),
+            ("a", "b > [c]", "[#a &gt; b &gt; &#91;c&#93;](#narrow/channel/1-a/topic/b.20.3E.20.5Bc.5D)"),
+            (
+                "a",
+                "$$x$$ & `y`",
+                "[#a &gt; &#36;&#36;x&#36;&#36; &amp; &#96;y&#96;](#narrow/channel/1-a/topic/.24.24x.24.24.20.26.20.60y.60)",
+            ),
+            ("a", "$5", "#**a>$5**"),
+        ] {
+            let link = topic_link(&fixture::channel(1, name), topic);
+            assert_eq!(link, markdown);
+            let html = render(&link, &Anything).unwrap().html;
+            assert_eq!(html.matches("<a ").count(), 1, "{html}");
+            assert!(html.starts_with("<p><a ") && html.ends_with("</a></p>"), "{html}");
+        }
+        assert_eq!(channel_link(&fixture::channel(1, "design")), "#**design**");
+        assert_eq!(channel_link(&fixture::channel(1, "a>b")), "[#a&gt;b](#narrow/channel/1-a.3Eb)");
+    }
+
+    #[test]
+    fn silent_mentions_mention_nobody() {
+        let text = silent_mention(&fixture::member());
+        assert_eq!(text, "@_**member|4**");
+        assert_eq!(render(&text, &Anything).unwrap().mentions, Default::default());
+    }
+}

@@ -1,0 +1,110 @@
+//! Direct messages of the notification bot to single users (docs/api/subscriptions.md#subscribe,
+//! docs/api/invitations.md#after-joining).
+
+use super::{channel_link, loud_mention, silent_mention};
+use model::{Channel, User};
+
+/// To somebody whom another one subscribed; none without channels. Not sent to bots, to oneself, or for channels
+/// that were created on the way.
+pub fn subscribed_text(requester: &User, channels: &[&Channel]) -> Option<String> {
+    let requester = loud_mention(requester);
+    if let [channel] = channels {
+        return Some(format!("{requester} subscribed you to {}.", channel_link(channel)));
+    }
+    if channels.is_empty() {
+        return None;
+    }
+    let mut sorted = channels.to_vec();
+    sorted.sort_by(|a, b| a.name.cmp(&b.name));
+    let lines: Vec<String> = sorted.iter().map(|channel| format!("* {}", channel_link(channel))).collect();
+    Some(format!("{requester} subscribed you to the following channels:\n\n{}", lines.join("\n")))
+}
+
+/// Topic in which the organization is told of new people.
+pub const SIGNUPS_TOPIC: &str = "signups";
+
+/// To the organization: somebody came in.
+pub fn signed_up_text(user: &User) -> String {
+    format!("{} joined this organization.", silent_mention(user))
+}
+
+/// To whoever invited somebody who came.
+pub fn invitation_accepted_text(user: &User) -> String {
+    format!("{} accepted your invitation to join Zulip!", silent_mention(user))
+}
+
+/// To somebody who has just come in, before what the organization itself has to say.
+pub fn welcome_text(organization: &str) -> String {
+    format!(
+        "Hello, and welcome to **{organization}**! :wave:\n\n\
+         Messages here are in channels, and within a channel each conversation is a topic of its own. Read on where \
+         something interests you, reply, or begin a topic. You can also write to people directly, as I do to you."
+    )
+}
+
+/// To the owner of a bot that wrote to a channel that is not there.
+pub fn bot_channel_id_missing_text(bot_email: &str, channel: i64) -> String {
+    format!(
+        "Your bot `{bot_email}` tried to send a message to channel ID {channel}, but there is no channel \
+         with that ID."
+    )
+}
+
+/// The same, by name.
+pub fn bot_channel_missing_text(bot_email: &str, name: &str) -> String {
+    format!(
+        "Your bot `{bot_email}` tried to send a message to channel #**{name}**, but that channel does not \
+         exist. Click [here](#channels/new) to create it."
+    )
+}
+
+/// To the owner of a bot that wrote where nobody reads.
+pub fn bot_channel_empty_text(bot_email: &str, channel: &Channel) -> String {
+    format!(
+        "Your bot `{bot_email}` tried to send a message to channel {}. The channel exists but does not have \
+         any subscribers.",
+        channel_link(channel)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn people_are_told_who_subscribed_them() {
+        let (a, b) = (fixture::channel(1, "a"), fixture::channel(2, "b"));
+        for (channels, expected) in [
+            (vec![], None),
+            (vec![&a], Some("@**member|4** subscribed you to #**a**.")),
+            (
+                vec![&b, &a],
+                Some("@**member|4** subscribed you to the following channels:\n\n* #**a**\n* #**b**"),
+            ),
+        ] {
+            assert_eq!(subscribed_text(&fixture::member(), &channels).as_deref(), expected);
+        }
+    }
+
+    #[test]
+    fn owners_hear_of_lost_words() {
+        let channel = fixture::channel(1, "a");
+        for (text, expected) in [
+            (
+                bot_channel_id_missing_text("x-bot@y", 7),
+                "Your bot `x-bot@y` tried to send a message to channel ID 7, but there is no channel with that ID.",
+            ),
+            (
+                bot_channel_missing_text("x-bot@y", "b"),
+                "Your bot `x-bot@y` tried to send a message to channel #**b**, but that channel does not exist. Click [here](#channels/new) to create it.",
+            ),
+            (
+                bot_channel_empty_text("x-bot@y", &channel),
+                "Your bot `x-bot@y` tried to send a message to channel #**a**. The channel exists but does not have any subscribers.",
+            ),
+        ] {
+            assert_eq!(text, expected);
+        }
+    }
+}

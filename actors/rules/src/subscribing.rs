@@ -1,0 +1,95 @@
+//! Which of the channels in a request to subscribe users exist, may be subscribed to, or may be created.
+
+use crate::error::RuleError;
+use crate::names::parse_channel_name;
+use crate::new_channels::{ChannelOptions, ChannelPlan};
+use crate::permissions::channel::sees_channel;
+use crate::permissions::create::{check_may_add_subscribers, check_may_subscribe};
+use crate::permissions::roles::check_not_guest;
+use crate::text::strip;
+use model::{Channel, ChannelId, Directory, User};
+use std::collections::HashSet;
+
+/// A channel to subscribe to.
+#[derive(Clone, Debug)]
+pub struct WantedChannel {
+    /// Name, as sent.
+    pub name: String,
+    /// Markdown, if the channel has to be created.
+    pub description: String,
+    /// Color for all subscribers; without one each gets an unused color.
+    pub color: Option<String>,
+}
+
+/// A request to subscribe users.
+#[derive(Clone, Debug)]
+pub struct SubscribeRequest {
+    /// The channels.
+    pub wanted: Vec<WantedChannel>,
+    /// How missing channels are created.
+    pub options: ChannelOptions,
+    /// Whether one inaccessible channel refuses the whole request.
+    pub authorization_errors_fatal: bool,
+}
+
+/// What of a request is permitted.
+#[derive(Debug)]
+pub struct PermittedSubscriptions<'r> {
+    /// Channels that exist.
+    pub existing: Vec<(ChannelId, &'r WantedChannel)>,
+    /// Channels to create, by their checked names.
+    pub missing: Vec<(&'r str, &'r WantedChannel)>,
+    /// How to create them; present where there are any.
+    pub plan: Option<ChannelPlan>,
+    /// Names of channels that the requester has no access to.
+    pub unauthorized: Vec<String>,
+}
+
+/// Checks a request. `for_others`: it subscribes others than the requester.
+///
+/// # Errors
+/// Guests, names, permission to create, access to existing channels, in this order.
+pub fn check_subscribe<'r>(
+    directory: &Directory,
+    requester: &User,
+    request: &'r SubscribeRequest,
+    for_others: bool,
+) -> Result<PermittedSubscriptions<'r>, RuleError> {
+    check_not_guest(requester)?;
+    let (mut existing, mut missing, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
+    let is_hidden = |channel: &Channel| !sees_channel(directory, requester, channel);
+    for wanted in &request.wanted {
+        let name = parse_channel_name(&wanted.name)?;
+        if !seen.insert(name.to_lowercase()) {
+            continue;
+        }
+        match directory.channel_by_name(name) {
+            Some(channel) => existing.push((channel, wanted)),
+            None => missing.push((name, wanted)),
+        }
+    }
+    // A requester who may not create channels gets the same error for a hidden channel as for a missing one.
+    let plan = match missing.is_empty() && !existing.iter().any(|(channel, _)| is_hidden(channel)) {
+        true => None,
+        false => Some(request.options.plan(directory, requester)?),
+    };
+    let (mut open, mut unauthorized) = (Vec::new(), Vec::new());
+    for (channel, wanted) in existing {
+        // Archived channels are subscribed to like others.
+        let check = if for_others { check_may_add_subscribers } else { check_may_subscribe };
+        match check(directory, requester, channel) {
+            Ok(()) => open.push((channel.id, wanted)),
+            Err(RuleError::ChannelsInaccessible { .. }) => {
+                // The name of a hidden channel is repeated as the requester spelled it.
+                let name = if is_hidden(channel) { strip(&wanted.name) } else { channel.name.as_str() };
+                if request.authorization_errors_fatal {
+                    return Err(RuleError::ChannelsInaccessible { names: vec![name.to_owned()] });
+                }
+                unauthorized.push(name.to_owned());
+            }
+            // Not tolerated: the requester can read the channel but may not add others to it.
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(PermittedSubscriptions { existing: open, missing, plan, unauthorized })
+}

@@ -1,0 +1,128 @@
+//! What events are made from, and where they are collected.
+
+use super::pre_images::PreImages;
+use model::event::{ChannelSummary, Clients, SubscribedChannel};
+use model::{Audience, Channel, ChannelFact, Directory, Event, EventBody, EventNumber, Fact, Frame, UserId};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use storage::View;
+
+/// A frame that was applied, with what was before and what is now.
+pub(crate) struct EventContext<'a> {
+    /// Everything as it is now.
+    pub(super) view: &'a View,
+    /// What was noted before.
+    pub(super) before: &'a PreImages,
+    /// Everything but the messages as the frame left it; in a replay, other frames may have come after it.
+    pub(super) after: &'a Directory,
+    pub(super) frame: &'a Frame,
+}
+
+impl EventContext<'_> {
+    /// Everything but the messages as it was before the frame.
+    pub(super) fn before(&self) -> &Directory {
+        self.before.directory.as_ref().unwrap_or(self.after)
+    }
+
+    /// Whether the frame made a channel.
+    pub(super) fn is_new(&self, id: model::ChannelId) -> bool {
+        self.frame
+            .facts
+            .iter()
+            .any(|fact| matches!(fact, Fact::Channel(ChannelFact::Created(channel)) if channel.id == id))
+    }
+}
+
+/// Collects events and numbers them.
+pub(super) struct Announcements {
+    pub(super) next: EventNumber,
+    pub(super) events: Vec<(Event, Audience)>,
+    /// Channels whose gain or loss was announced to a user.
+    pub(super) seen: BTreeSet<(UserId, model::ChannelId)>,
+}
+
+impl Announcements {
+    pub(super) fn add(&mut self, body: EventBody, audience: Audience) {
+        self.push(self.next, Clients::All, body, audience);
+    }
+
+    /// Adds an event whose numbers begin at `first`.
+    pub(super) fn push(&mut self, first: EventNumber, clients: Clients, body: EventBody, audience: Audience) {
+        let last = EventNumber(first.0 + body.numbers() - 1);
+        let mut event = Event::new(last, body);
+        event.clients = clients;
+        self.events.push((event, audience));
+        self.next = self.next.max(last.next());
+    }
+
+    pub(super) fn to(&mut self, users: impl IntoIterator<Item = UserId>, body: EventBody) {
+        self.for_clients(Clients::All, users, body);
+    }
+
+    pub(super) fn for_clients(
+        &mut self,
+        clients: Clients,
+        users: impl IntoIterator<Item = UserId>,
+        body: EventBody,
+    ) {
+        let users: Arc<[UserId]> = users.into_iter().collect();
+        if !users.is_empty() {
+            self.push(self.next, clients, body, Audience::Users(users));
+        }
+    }
+
+    /// Events for different people: nobody is in two of them, so they have the same number.
+    pub(super) fn each(&mut self, bodies: impl IntoIterator<Item = (Vec<UserId>, EventBody)>) {
+        self.each_for(Clients::All, bodies);
+    }
+
+    pub(super) fn each_for(
+        &mut self,
+        clients: Clients,
+        bodies: impl IntoIterator<Item = (Vec<UserId>, EventBody)>,
+    ) {
+        let first = self.next;
+        for (users, body) in bodies {
+            if !users.is_empty() {
+                self.push(first, clients, body, Audience::Users(users.into()));
+            }
+        }
+    }
+}
+
+/// A channel with its counts.
+pub fn summary(view: &View, channel: &Arc<Channel>, weekly_traffic: Option<u32>) -> ChannelSummary {
+    ChannelSummary {
+        channel: channel.clone(),
+        first_message: view.messages.first_in_channel(channel.id),
+        subscriber_count: view.directory.subscriber_count(channel.id),
+        weekly_traffic,
+    }
+}
+
+/// A channel as events show it. They carry no traffic.
+pub(super) fn new_summary(context: &EventContext<'_>, channel: &Arc<Channel>) -> ChannelSummary {
+    let subscriber_count = context.after.subscriber_count(channel.id);
+    ChannelSummary { subscriber_count, ..summary(context.view, channel, None) }
+}
+
+/// A channel for recipients of a separate event about its subscribers, from which they count them.
+pub(super) fn uncounted(context: &EventContext<'_>, channel: &Arc<Channel>) -> ChannelSummary {
+    ChannelSummary { subscriber_count: 0, ..new_summary(context, channel) }
+}
+
+/// The `subscription add` event of each of some subscribers.
+pub(super) fn subscribed_channels(
+    context: &EventContext<'_>,
+    channel: &Arc<Channel>,
+    users: impl Iterator<Item = UserId>,
+) -> Vec<(Vec<UserId>, EventBody)> {
+    let everyone: Arc<[UserId]> = context.after.subscriber_ids(channel.id).collect();
+    let summary = new_summary(context, channel);
+    let own = |user: UserId| {
+        let subscription = context.after.subscription(channel.id, user)?.clone();
+        let own = SubscribedChannel { summary: summary.clone(), subscription, subscribers: everyone.clone() };
+        Some((vec![user], EventBody::SubscriptionsAdded(vec![own])))
+    };
+    users.filter_map(own).collect()
+}

@@ -1,0 +1,50 @@
+//! Deciding a change of messages in the actor of their channel or conversation, when everything decided before is durable.
+
+use super::{Change, ChangeCommand, ConversationKey, Decision, DecisionContext, Routed};
+use crate::ReplySender;
+use crate::shard::SerialActor;
+use actix::prelude::*;
+use std::cell::RefCell;
+
+/// An actor that decides changes of messages.
+pub(crate) trait DecidesChanges: SerialActor {
+    /// The channel or conversation that it decides for.
+    fn conversation_key(&self) -> ConversationKey<'_>;
+
+    /// Queues a change and decides it when everything before it is durable.
+    fn change<C: ChangeCommand>(&mut self, ctx: &mut Context<Self>, change: Change<C>) {
+        let Change { command, answer } = change;
+        self.in_order(ctx, true, answer, move |actor, ctx, answer| {
+            actor.decide_change(ctx, &*command, answer);
+        });
+    }
+
+    /// Decides a change now.
+    fn decide_change<C: ChangeCommand>(
+        &mut self,
+        ctx: &Context<Self>,
+        command: &C,
+        answer: ReplySender<Routed<C::Outcome>>,
+    ) {
+        let realm = self.realm().clone();
+        let decided = self.committer().ids(realm.id).and_then(|ids| {
+            let view = realm.view.read();
+            let now = realm.clock.now();
+            let is_changing = |channel| self.committer().uncommitted_channel(realm.id, channel).is_some();
+            let (conversation, is_changing) = (self.conversation_key(), &is_changing);
+            let target = RefCell::default();
+            let mut context =
+                DecisionContext { realm: &realm, view: &view, conversation, now, ids, target, is_changing };
+            let (outcome, facts) = match command.decide(&mut context)? {
+                Decision::Decided(outcome, facts) => (Routed::Done(outcome), facts),
+                Decision::Retry => (Routed::Retry, Vec::new()),
+            };
+            let is_changed = facts.iter().any(|fact| fact.changed_message().is_some());
+            if let Some(target) = context.target.take().filter(|_| is_changed) {
+                self.committer().keep_target(realm.id, target);
+            }
+            Ok((context.ids, outcome, facts))
+        });
+        self.conclude(ctx, decided, answer);
+    }
+}

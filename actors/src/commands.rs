@@ -1,0 +1,17 @@
+//! The commands of an organization: what [`RealmHandle::execute`](crate::RealmHandle::execute) and, for those about one
+//! message, [`RealmHandle::change`](crate::RealmHandle::change) take. Each is a struct with its parameters; who may
+//! execute it is checked when it is decided.
+
+pub use crate::changes::{AddSubmessage, ChangeReaction, DeleteMessage, EditCommand};
+pub use crate::realm::{
+    AcceptInvitation, AddEmoji, AddPushToken, AddSubscriptions, ChangeAlertWords, ChangeDomains,
+    ChangeGroupMembers, ChangeLinkifiers, ChangePlaygrounds, ChangeProfileFields, ChangeSubgroups,
+    ConfirmAddress, CreateBot, CreateChannel, CreateFolder, CreateGroup, CreateProfileField,
+    CreateReusableInvitation, CreateUser, CreateView, DeactivateAccount, DeactivateBot, DeactivateGroup,
+    DeleteView, FieldsChange, ForgetPushTokens, LinkifiersChange, NoteLogin, PlaygroundsChange,
+    ReactivateAccount, RegenerateKey, RegisterPushDevice, RemoveEmoji, RemoveProfileValues, RemovePushToken,
+    RenewBotKey, ReorderFolders, ResendInvitation, RevokeInvitation, SendInvitations, SetAvatar,
+    SetDefaultChannel, SetProfileValues, SetRealmActive, SetRealmPicture, SetStatus, SettlePushDevices,
+    UnmuteUser, UpdateAccount, UpdateBot, UpdateChannel, UpdateFolder, UpdateGroup, UpdateOwnUser,
+    UpdateRealm, UpdateUserDefaults, UpdateView,
+};

@@ -1,0 +1,152 @@
+//! What the edge reads: each query sees one moment, under the view's lock, and gives no part of the view away.
+
+use super::RealmHandle;
+use crate::bot_notices::draft_notice;
+use crate::draft::Draft;
+use crate::error::DomainError;
+use crate::markdown::RealmMarkdown;
+use crate::notifications;
+use crate::queries::{
+    self, FlagSelection, HistorySnapshot, MessageSnapshot, Narrowed, ReadScope, select_flags, select_unread,
+};
+use model::job::Job;
+use model::{Directory, Flag, FlagOp, JobId, Message, MessageId, QueueRecord, User, UserId};
+use rules::RuleError;
+use rules::narrow::Term;
+use rules::notifications::Trigger;
+use std::sync::Arc;
+
+impl RealmHandle {
+    /// Whether people can use the organization: it is not deactivated.
+    pub fn is_active(&self) -> bool {
+        self.read(|view| view.directory.realm().is_active)
+    }
+
+    /// What stands before the server's name in its host name; empty at the root.
+    pub fn subdomain(&self) -> String {
+        self.read(|view| view.directory.realm().subdomain.clone())
+    }
+
+    /// The account with an e-mail address.
+    pub fn user_by_email(&self, email: &str) -> Option<Arc<User>> {
+        self.read(|view| view.directory.user_by_email(email).cloned())
+    }
+
+    /// All registered event queues.
+    pub fn queues(&self) -> Vec<Arc<QueueRecord>> {
+        self.read(|view| view.queues.values().cloned().collect())
+    }
+
+    /// Waiting jobs of the outbox, then those that were given up last.
+    pub fn jobs(&self) -> Vec<Arc<Job>> {
+        self.read(|view| view.jobs.after(JobId(0)).chain(view.jobs.failed()).cloned().collect())
+    }
+
+    /// Whether there is such a message.
+    pub fn has_message(&self, id: MessageId) -> bool {
+        self.read(|view| view.messages.all.contains(id.0))
+    }
+
+    /// Whether a user was given a message, or has flagged it.
+    pub fn is_message_of(&self, user: UserId, message: &Message) -> bool {
+        self.read(|view| view.has(user, message))
+    }
+
+    /// The newest message that was delivered to a user.
+    pub fn newest_received(&self, user: UserId) -> Option<MessageId> {
+        self.read(|view| queries::newest_received(view, user))
+    }
+
+    /// Users who have read a message, without its sender; sorted. None where `asker` may not read it.
+    pub fn readers(&self, asker: &User, id: MessageId) -> Option<Vec<UserId>> {
+        self.read(|view| {
+            queries::locate(view, Some(asker), id)?;
+            Some(queries::readers(view, asker.id, id))
+        })
+    }
+
+    /// A message before its body is read. None where `asker` (none: without an account) may not read it.
+    pub fn message_snapshot(&self, asker: Option<&User>, id: MessageId) -> Option<MessageSnapshot> {
+        self.read(|view| {
+            queries::locate(view, asker, id)?;
+            Some(MessageSnapshot::take(view, asker, &[id]))
+        })
+    }
+
+    /// A message before its history is read. None where `asker` may not read it.
+    pub fn history_snapshot(&self, asker: &User, id: MessageId) -> Option<HistorySnapshot> {
+        self.read(|view| HistorySnapshot::take(view, asker, id))
+    }
+
+    /// The messages that a narrow means for `asker` (none: without an account). `check` runs after `with` has been
+    /// resolved and before the other terms are; `select` runs under the view's lock.
+    ///
+    /// # Errors
+    /// Those of the terms, of `check` and of `select`.
+    pub fn narrow<T, E: From<RuleError>>(
+        &self,
+        asker: Option<&User>,
+        terms: &[Term],
+        check: impl FnOnce() -> Result<(), E>,
+        select: impl FnOnce(&Narrowed<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.read(|view| select(&Narrowed::new(view, asker, terms, check)?))
+    }
+
+    /// Those of some messages on which a change of a flag makes a difference.
+    ///
+    /// # Errors
+    /// `InvalidMessage`.
+    pub fn select_flags(
+        &self,
+        user: &User,
+        change: (Flag, FlagOp),
+        ids: &[MessageId],
+    ) -> Result<FlagSelection, RuleError> {
+        self.read(|view| select_flags(view, user, change, ids))
+    }
+
+    /// A user's unread messages. None where the topic asked for has no message of theirs.
+    pub fn select_unread(&self, user: &User, scope: ReadScope<'_>) -> Option<FlagSelection> {
+        self.read(|view| select_unread(view, user, scope))
+    }
+
+    /// Those of some users who have a message, can read it and have not.
+    pub fn not_read_by(&self, id: MessageId, users: &[UserId]) -> Vec<UserId> {
+        self.read(|view| {
+            users.iter().copied().filter(|user| notifications::is_still_unread(view, *user, id)).collect()
+        })
+    }
+
+    /// Those of some messages that an e-mail should still tell a user of, with the reason: unread, accessible, and wanted.
+    /// Only those that are in one conversation, the first one's: others were moved since the e-mail was decided.
+    ///
+    /// # Errors
+    /// `Storage` when a body cannot be read. Blocks: call it from a blocking thread.
+    pub fn missed_messages(
+        &self,
+        user: UserId,
+        messages: &[MessageId],
+    ) -> Result<Vec<(Arc<Message>, Trigger)>, DomainError> {
+        notifications::missed_messages(&self.shared, user, messages)
+    }
+
+    /// The organization for the Markdown of a writer's message: pictures may be shown below the text.
+    pub fn message_markdown<'a>(&'a self, directory: &'a Directory, writer: &'a User) -> RealmMarkdown<'a> {
+        RealmMarkdown::of_message(&self.shared, directory, writer)
+    }
+
+    /// The organization for the Markdown of a description: text alone.
+    pub fn description_markdown<'a>(
+        &'a self,
+        directory: &'a Directory,
+        writer: &'a User,
+    ) -> RealmMarkdown<'a> {
+        RealmMarkdown::of_description(&self.shared, directory, writer)
+    }
+
+    /// A message of the notification bot. Names in it mean what they mean to `author`; none where it cannot be rendered.
+    pub fn draft_notice(&self, directory: &Directory, author: &User, content: String) -> Option<Draft> {
+        draft_notice(&self.shared, directory, author, content)
+    }
+}

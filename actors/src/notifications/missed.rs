@@ -1,0 +1,172 @@
+//! E-mails about missed messages: which messages one includes when it is due, by conversation.
+//!
+//! The messages of a pending e-mail were recorded when they were sent; no others are checked, however much
+//! is unread. A decision costs a lookup for each of these messages and a body for each that is still unread.
+
+use super::receipt::{is_still_unread, receipt_of};
+use crate::error::DomainError;
+use crate::outbox::job;
+use crate::shared::RealmShared;
+use model::job::{MailTask, Task, TaskKind};
+use model::push::PushFact;
+use model::{Fact, Message, MessageId, Place, RecipientId, Timestamp, TopicKey, UserId};
+use rules::notifications::Trigger;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use storage::view::JOBS_WAITING_MAX;
+
+/// Users whose e-mails are decided in one frame.
+const USERS_PER_FRAME: usize = 100;
+/// Conversations that a user gets an e-mail about at one time; the client shows the others.
+const CONVERSATIONS_MAX: usize = 20;
+/// E-mails that may wait to be sent while further ones are decided: the rest of the outbox is for those that a user asked
+/// for. Until there is room, pending ones stay pending.
+const MAILS_WAITING_MAX: usize = JOBS_WAITING_MAX / 2;
+
+/// Whether any pending e-mail is due.
+pub(super) fn is_any_due(realm: &RealmShared) -> bool {
+    let now = realm.clock.now();
+    let view = realm.view.read();
+    let next = view.directory.pending_mails().next();
+    next.is_some_and(|(due, _)| due <= now) && view.jobs.waiting_count(TaskKind::Mail) < MAILS_WAITING_MAX
+}
+
+/// The end of pending e-mails that are due, with the jobs that come of them; nothing when none is due, or nothing more
+/// can be sent for now.
+///
+/// # Errors
+/// `Storage`; `Stopping` when the server is.
+pub(super) fn decide_due(realm: &RealmShared) -> Result<Vec<Fact>, DomainError> {
+    let now = realm.clock.now();
+    let users = due_users(realm, now);
+    let mut facts = Vec::new();
+    for user in &users {
+        if realm.notifications.is_stopping() {
+            return Err(DomainError::Stopping);
+        }
+        let pending = realm.view.read().directory.pending_mail(*user).cloned();
+        let Some(pending) = pending else { continue };
+        let missed = missed_among(realm, *user, &pending.messages)?;
+        let included = missed.iter().map(|(message, why)| (message.id, Conversation::of(message), *why));
+        let conversations = conversations(included);
+        metrics::counter!("millstream_missed_mails_total").increment(conversations.len() as u64);
+        for messages in conversations {
+            facts.push(job(now, Task::Mail(MailTask::Missed { user: *user, messages })));
+        }
+    }
+    if !users.is_empty() {
+        facts.push(Fact::Push(Box::new(PushFact::MissedDecided { users })));
+    }
+    Ok(facts)
+}
+
+fn due_users(realm: &RealmShared, now: Timestamp) -> Vec<UserId> {
+    let view = realm.view.read();
+    let room = MAILS_WAITING_MAX.saturating_sub(view.jobs.waiting_count(TaskKind::Mail));
+    let users_max = room.div_ceil(CONVERSATIONS_MAX).min(USERS_PER_FRAME);
+    let due = view.directory.pending_mails().take_while(|(due, _)| *due <= now);
+    due.take(users_max).map(|(_, user)| user).collect()
+}
+
+/// The messages of each conversation: those first that were written to the user or mention them, where not all have room.
+fn conversations(messages: impl Iterator<Item = (MessageId, Conversation, Trigger)>) -> Vec<Vec<MessageId>> {
+    let mut positions: BTreeMap<Conversation, usize> = BTreeMap::new();
+    let mut found: Vec<(Trigger, Vec<MessageId>)> = Vec::new();
+    for (id, conversation, why) in messages {
+        let next = positions.len();
+        let position = *positions.entry(conversation).or_insert(next);
+        if position == found.len() {
+            found.push((why, Vec::new()));
+        }
+        let (most, ids) = &mut found[position];
+        *most = why.min(*most);
+        ids.push(id);
+    }
+    found.sort_by_key(|(why, _)| *why);
+    found.truncate(CONVERSATIONS_MAX);
+    found.into_iter().map(|(_, ids)| ids).collect()
+}
+
+/// What one e-mail is about: a topic, or a set of people.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Conversation {
+    Topic(model::ChannelId, TopicKey),
+    Direct(RecipientId),
+}
+
+impl Conversation {
+    fn of(message: &Message) -> Self {
+        match &message.place {
+            Place::Direct => Self::Direct(message.recipient),
+            Place::Channel { channel, topic } => Self::Topic(*channel, TopicKey::new(topic)),
+        }
+    }
+}
+
+/// Those of some messages that an e-mail should still tell a user of, with why: unread, in reach, and wanted. Only those that
+/// are in one conversation, the first one's: others were moved since it was decided what the e-mail is about.
+///
+/// # Errors
+/// `Storage` when a body cannot be read. Blocks: call it from a blocking thread.
+pub fn missed_messages(
+    realm: &RealmShared,
+    user: UserId,
+    messages: &[MessageId],
+) -> Result<Vec<(Arc<Message>, Trigger)>, DomainError> {
+    let mut missed = missed_among(realm, user, messages)?;
+    if let Some((first, _)) = missed.first() {
+        let about = Conversation::of(first);
+        missed.retain(|(message, _)| Conversation::of(message) == about);
+    }
+    Ok(missed)
+}
+
+fn missed_among(
+    realm: &RealmShared,
+    user: UserId,
+    messages: &[MessageId],
+) -> Result<Vec<(Arc<Message>, Trigger)>, DomainError> {
+    let mut missed = Vec::new();
+    for id in messages {
+        // What was read meanwhile, as most is, costs no body.
+        if !is_still_unread(&realm.view.read(), user, *id) {
+            continue;
+        }
+        let Some(message) = realm.message(*id)? else { continue };
+        let view = realm.view.read();
+        let receipt = || {
+            let (user, sender) = (view.directory.user(user)?, view.directory.user(message.sender)?);
+            receipt_of(&view, user, sender, &message)?.mail()
+        };
+        if let Some(trigger) = receipt() {
+            drop(view);
+            missed.push((message, trigger));
+        }
+    }
+    Ok(missed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missed_messages_of_a_conversation_are_one_email() {
+        let topic = |id, name: &str, why| {
+            (MessageId(id), Conversation::Topic(model::ChannelId(1), TopicKey::new(name)), why)
+        };
+        let direct = (MessageId(4), Conversation::Direct(RecipientId(9)), Trigger::Direct);
+        let messages = [
+            topic(1, "tea", Trigger::FollowedTopic),
+            topic(2, "milk", Trigger::FollowedTopic),
+            topic(3, "Tea", Trigger::Mention),
+            direct.clone(),
+        ];
+        let found = conversations(messages.into_iter());
+        let ids: Vec<Vec<u32>> = found.iter().map(|ids| ids.iter().map(|id| id.0).collect()).collect();
+        assert_eq!(ids, [vec![4], vec![1, 3], vec![2]]);
+        let many = (100..150).map(|id| topic(id, &id.to_string(), Trigger::FollowedTopic));
+        let found = conversations(many.chain([direct]));
+        assert_eq!((found.len(), &found[0]), (CONVERSATIONS_MAX, &vec![MessageId(4)]));
+    }
+}

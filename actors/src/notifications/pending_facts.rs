@@ -1,0 +1,140 @@
+//! What the reader must know of published frames in addition to the view.
+
+use model::fact::Movement;
+use model::push::PushFact;
+use model::{Fact, Flag, FlagOp, MessageFact, MessageId, SubscriptionFact, UserId};
+use parking_lot::Mutex;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::Notify;
+
+/// At most this many users or messages are recorded; beyond it everything is checked.
+const PENDING_MAX: usize = 10_000;
+
+/// What happened since the reader last ran, as far as the view does not show it.
+#[derive(Default)]
+pub(super) struct PendingFacts {
+    /// Users who read messages that their phones may show.
+    pub readers: BTreeSet<UserId>,
+    /// Any user may have lost access to a message that their phones show.
+    pub is_anybody: bool,
+    /// Messages whose content changed.
+    pub edited: BTreeSet<MessageId>,
+}
+
+/// The state that threads share.
+#[derive(Default)]
+pub(crate) struct Notifications {
+    is_running: AtomicBool,
+    is_stopping: AtomicBool,
+    pending_facts: Mutex<PendingFacts>,
+    pub(super) woken: Notify,
+}
+
+impl Notifications {
+    /// Records what a published frame means for notifications.
+    pub fn note(&self, facts: &[Fact]) {
+        if !self.is_running.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut has_work = false;
+        for fact in facts {
+            has_work |= match fact {
+                Fact::Message(fact) => self.note_message(fact),
+                Fact::Subscription(SubscriptionFact::Removed { .. }) => {
+                    self.add(|pending_facts| pending_facts.is_anybody = true)
+                }
+                // Messages that were read while the notification was being delivered.
+                Fact::Push(fact) => match &**fact {
+                    PushFact::Shown { users, .. } => {
+                        self.add(|pending_facts| pending_facts.readers.extend(users))
+                    }
+                    PushFact::TokensSet { .. }
+                    | PushFact::DevicesSet { .. }
+                    | PushFact::Unshown { .. }
+                    | PushFact::NotificationCursorMoved(_)
+                    | PushFact::MissedNoted { .. }
+                    | PushFact::MissedDecided { .. } => false,
+                },
+                Fact::Subscription(
+                    SubscriptionFact::Added { .. }
+                    | SubscriptionFact::Changed { .. }
+                    | SubscriptionFact::Restated { .. }
+                    | SubscriptionFact::TopicPolicySet { .. },
+                )
+                | Fact::Realm(_)
+                | Fact::User(_)
+                | Fact::Group(_)
+                | Fact::Channel(_)
+                | Fact::Personal(_)
+                | Fact::Queue(_)
+                | Fact::Job(_)
+                | Fact::Invitation(_)
+                | Fact::Picture(_)
+                | Fact::PreImages(_) => false,
+            };
+        }
+        if has_work {
+            self.woken.notify_one();
+        }
+    }
+
+    fn note_message(&self, fact: &MessageFact) -> bool {
+        match fact {
+            MessageFact::Sent { .. } => true,
+            MessageFact::FlagsChanged { user, flag: Flag::Read, op: FlagOp::Add, .. } => {
+                self.add(|pending_facts| {
+                    pending_facts.readers.insert(*user);
+                })
+            }
+            MessageFact::Deleted { .. } => self.add(|pending_facts| pending_facts.is_anybody = true),
+            MessageFact::Updated(update) => self.add(|pending_facts| {
+                let leaves = |movement: &Movement| movement.new_channel.is_some();
+                pending_facts.is_anybody |= update.movement.as_ref().is_some_and(leaves);
+                if update.edited.is_some() && pending_facts.edited.len() < PENDING_MAX {
+                    pending_facts.edited.insert(update.target);
+                }
+            }),
+            MessageFact::FlagsChanged { .. }
+            | MessageFact::ReactionAdded { .. }
+            | MessageFact::ReactionRemoved { .. }
+            | MessageFact::SubmessageAdded { .. }
+            | MessageFact::ConversationCreated(_) => false,
+        }
+    }
+
+    fn add(&self, note: impl FnOnce(&mut PendingFacts)) -> bool {
+        let mut pending_facts = self.pending_facts.lock();
+        note(&mut pending_facts);
+        if pending_facts.readers.len() > PENDING_MAX {
+            pending_facts.readers.clear();
+            pending_facts.is_anybody = true;
+        }
+        true
+    }
+
+    /// Stops; what is in progress ends first.
+    pub fn stop(&self) {
+        self.is_stopping.store(true, Ordering::SeqCst);
+        self.woken.notify_one();
+    }
+
+    pub(super) fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::SeqCst)
+    }
+    /// Starts recording. At first everything that phones show is checked.
+    pub(super) fn begin(&self) {
+        self.is_running.store(true, Ordering::Relaxed);
+        self.look_at_everything();
+    }
+
+    /// Lets the reader check everything that phones show.
+    pub(super) fn look_at_everything(&self) {
+        self.pending_facts.lock().is_anybody = true;
+    }
+
+    /// What was recorded since the last call.
+    pub(super) fn take(&self) -> PendingFacts {
+        std::mem::take(&mut *self.pending_facts.lock())
+    }
+}

@@ -1,0 +1,278 @@
+//! The notifications for the next messages: decided from the view, committed by the reader.
+
+use super::candidates::candidates;
+use super::mentions::mention_of;
+use super::missed;
+use super::pending_facts::PendingFacts;
+use super::receipt::{is_still_unread, receipt_of};
+use crate::error::DomainError;
+use crate::outbox::job;
+use crate::shared::RealmShared;
+use model::job::{PushTask, Task};
+use model::push::{MISSED_MESSAGES_MAX, PushFact};
+use model::{Directory, Fact, Flag, Message, MessageId, Timestamp, User, UserId};
+use rules::notifications::{AWAY_SECS, Receipt, Trigger};
+use rules::settings::{user_setting, user_value};
+use std::collections::{BTreeMap, BTreeSet};
+use storage::View;
+
+/// Messages that are looked at before anything is written.
+const MESSAGES_MAX: usize = 200;
+/// Names in jobs before anything is written: a frame is bounded.
+const NAMES_MAX: usize = 20_000;
+/// People in one job for phones.
+const PHONES_PER_JOB: usize = 100;
+/// Messages of a pending e-mail that only those can take that were written to its reader, or mention them.
+const KEPT_FOR_DIRECT: usize = 100;
+/// Seconds after which a message is too old to be notified.
+const NEWS_SECS_MAX: u64 = 24 * 3600;
+
+/// What can be done at all.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    pub push: bool,
+    pub mail: bool,
+}
+
+/// With how many edits messages were processed: earlier edits are not notified again.
+#[derive(Debug, Default)]
+pub(super) struct SeenEdits(BTreeMap<MessageId, u32>);
+
+/// Edited messages that are remembered; past it the oldest goes.
+const EDITS_MAX: usize = 1000;
+
+impl SeenEdits {
+    /// Records that a message was processed; false when it was processed with the same edits before.
+    fn note(&mut self, message: &Message) -> bool {
+        let count = message.version;
+        if self.0.len() >= EDITS_MAX {
+            self.0.pop_first();
+        }
+        self.0.insert(message.id, count) != Some(count)
+    }
+}
+
+/// What is to be written.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    pub facts: Vec<Fact>,
+    /// The newest message that was processed.
+    pub upto: MessageId,
+    /// There is nothing more to look at.
+    pub is_done: bool,
+    names: usize,
+    /// Users for whom this plan notes something that they may miss, and how many messages.
+    noted: BTreeMap<UserId, usize>,
+}
+
+impl Plan {
+    /// Looks at the messages behind `upto`.
+    ///
+    /// # Errors
+    /// `Storage`.
+    pub fn make(
+        realm: &RealmShared,
+        wanted: Wanted,
+        upto: MessageId,
+        pending_facts: &PendingFacts,
+        edits: &mut SeenEdits,
+    ) -> Result<Self, DomainError> {
+        let mut plan = Self { upto, ..Self::default() };
+        let ids: Vec<u32> = {
+            let view = realm.view.read();
+            view.messages.all.range(upto.0.saturating_add(1)..).take(MESSAGES_MAX).collect()
+        };
+        plan.is_done = ids.len() < MESSAGES_MAX;
+        let now = realm.clock.now();
+        for id in ids.into_iter().map(MessageId) {
+            if plan.names >= NAMES_MAX {
+                plan.is_done = false;
+                break;
+            }
+            if let Some(message) = realm.message(id)? {
+                plan.add_message(realm, wanted, &message, now, edits);
+            }
+            plan.upto = id;
+        }
+        for id in &pending_facts.edited {
+            if let Some(message) = realm.message(*id)?.filter(|message| message.id <= plan.upto) {
+                plan.add_edit(realm, wanted, &message, now, edits);
+            }
+        }
+        plan.remove_shown(realm, pending_facts);
+        if wanted.mail {
+            let decided = missed::decide_due(realm)?;
+            plan.is_done &= decided.is_empty();
+            plan.facts.extend(decided);
+        }
+        Ok(plan)
+    }
+
+    fn add_message(
+        &mut self,
+        realm: &RealmShared,
+        wanted: Wanted,
+        message: &Message,
+        now: Timestamp,
+        edits: &mut SeenEdits,
+    ) {
+        if now.millis_since(message.sent) > NEWS_SECS_MAX * 1000 {
+            return;
+        }
+        if message.version > 0 {
+            edits.note(message);
+        }
+        let view = realm.view.read();
+        let people = candidates(&view.directory, message);
+        let recipients = PlanContext { realm, view: &view, wanted, now, noted: &self.noted }.recipients(
+            message,
+            people,
+            |_| true,
+        );
+        drop(view);
+        self.add(message, recipients, now);
+    }
+
+    /// Those whom an edit mentions by name or through a group, and nothing did before.
+    fn add_edit(
+        &mut self,
+        realm: &RealmShared,
+        wanted: Wanted,
+        message: &Message,
+        now: Timestamp,
+        edits: &mut SeenEdits,
+    ) {
+        if !edits.note(message) {
+            return;
+        }
+        let before = message.edits.iter().find_map(|edit| edit.prev_rendered.as_deref()).unwrap_or_default();
+        let view = realm.view.read();
+        let mentioned = message.user_flags.iter().filter(|(_, flags)| flags.contains(Flag::Mentioned));
+        let new = mentioned.map(|(user, _)| *user);
+        let new = new.filter(|user| mention_of(&view.directory, before, *user).is_none()).collect();
+        let look = PlanContext { realm, view: &view, wanted, now, noted: &self.noted };
+        let recipients = look.recipients(message, new, |trigger| trigger == Trigger::Mention);
+        drop(view);
+        self.add(message, recipients, now);
+    }
+
+    fn add(&mut self, message: &Message, recipients: Recipients, now: Timestamp) {
+        self.names += recipients.phones.len() + recipients.mails.len();
+        for users in recipients.phones.chunks(PHONES_PER_JOB) {
+            let task = PushTask::Show { message: message.id, users: users.to_vec() };
+            self.facts.push(job(now, Task::Push(task)));
+        }
+        let mut by_period: BTreeMap<u64, Vec<UserId>> = BTreeMap::new();
+        for (user, period_secs) in recipients.mails {
+            *self.noted.entry(user).or_default() += 1;
+            by_period.entry(period_secs).or_default().push(user);
+        }
+        for (period_secs, users) in by_period {
+            let due = now.plus_secs(period_secs);
+            let noted = PushFact::MissedNoted { message: message.id, users, due };
+            self.facts.push(Fact::Push(Box::new(noted)));
+        }
+    }
+
+    /// Removes notifications of read or deleted messages from phones.
+    fn remove_shown(&mut self, realm: &RealmShared, pending_facts: &PendingFacts) {
+        let view = realm.view.read();
+        let directory = &view.directory;
+        let users: BTreeSet<UserId> = match pending_facts.is_anybody {
+            true => directory.push_shown_to().collect(),
+            false => pending_facts.readers.clone(),
+        };
+        for user in users {
+            let shown = directory.push_shown(user).iter();
+            let gone: Vec<MessageId> =
+                shown.copied().filter(|id| !is_still_unread(&view, user, *id)).collect();
+            if gone.is_empty() {
+                continue;
+            }
+            let unshown = PushFact::Unshown { user, messages: gone.clone() };
+            self.facts.push(Fact::Push(Box::new(unshown)));
+            if directory.has_phone(user) {
+                let task = PushTask::Remove { user, messages: gone };
+                self.facts.push(job(realm.clock.now(), Task::Push(task)));
+            }
+        }
+    }
+}
+
+/// The recipients of notifications about a message.
+#[derive(Debug, Default)]
+struct Recipients {
+    /// On their phones.
+    phones: Vec<UserId>,
+    /// By mail, and after how many seconds.
+    mails: Vec<(UserId, u64)>,
+}
+
+/// The state in which a message is processed.
+struct PlanContext<'a> {
+    realm: &'a RealmShared,
+    view: &'a View,
+    wanted: Wanted,
+    now: Timestamp,
+    /// Users for whom the same plan notes earlier messages, and how many.
+    noted: &'a BTreeMap<UserId, usize>,
+}
+
+impl PlanContext<'_> {
+    fn recipients(
+        &self,
+        message: &Message,
+        people: BTreeSet<UserId>,
+        counts: impl Fn(Trigger) -> bool,
+    ) -> Recipients {
+        let mut recipients = Recipients::default();
+        let directory = &self.view.directory;
+        let Some(sender) = directory.user(message.sender) else { return recipients };
+        for id in people {
+            let has_phone = self.wanted.push && directory.has_phone(id);
+            let pending = directory.pending_mail(id);
+            let noted = self.noted.get(&id).copied().unwrap_or_default();
+            let held = pending.map_or(0, |mail| mail.messages.len()) + noted;
+            let room = MISSED_MESSAGES_MAX.saturating_sub(held);
+            let gets_mail = self.wanted.mail && room > 0;
+            let Some(user) = directory.user(id).filter(|_| has_phone || gets_mail) else { continue };
+            let Some(receipt) = receipt_of(self.view, user, sender, message) else { continue };
+            let is_present = is_present(self.realm, id, self.now);
+            if has_phone && (Receipt { is_present, ..receipt }).push().is_some_and(&counts) {
+                recipients.phones.push(id);
+            }
+            // A mail that is pending anyway also tells of what came while its reader was here.
+            let is_present = is_present && held == 0;
+            // Busy topics leave room for direct messages and mentions.
+            let has_room = |why: &Trigger| *why <= Trigger::Mention || room > KEPT_FOR_DIRECT;
+            let why = (Receipt { is_present, ..receipt }).mail().filter(has_room);
+            if gets_mail && why.is_some_and(&counts) {
+                recipients.mails.push((id, batching_period_secs(user)));
+            }
+        }
+        recipients
+    }
+}
+
+fn is_present(realm: &RealmShared, user: UserId, now: Timestamp) -> bool {
+    let presence = realm.presence.lock().get(user);
+    let active = presence.and_then(|presence| presence.active);
+    active.is_some_and(|at| now.millis_since(at) < AWAY_SECS * 1000)
+}
+
+fn batching_period_secs(user: &User) -> u64 {
+    let row = user_setting("email_notifications_batching_period_seconds");
+    match row.map(|row| user_value(user, row)) {
+        Some(model::SettingValue::Int(secs)) => u64::try_from(secs).unwrap_or_default(),
+        _ => 120,
+    }
+}
+
+/// What has to be decided when phones have shown a message.
+pub fn shown(directory: &Directory, message: MessageId, users: &[UserId]) -> Vec<Fact> {
+    let users: Vec<UserId> = users.iter().copied().filter(|user| directory.has_phone(*user)).collect();
+    if users.is_empty() {
+        return Vec::new();
+    }
+    vec![Fact::Push(Box::new(PushFact::Shown { message, users }))]
+}

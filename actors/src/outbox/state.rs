@@ -1,0 +1,71 @@
+//! The state of an organization's outbox that threads share.
+
+use model::job::TaskKind;
+use model::{Fact, JobFact, JobId};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use tokio::sync::Notify;
+
+/// The outbox of one organization, as all threads see it.
+#[derive(Default)]
+pub(crate) struct Outbox {
+    /// Kinds of tasks that can be delivered, as the server is configured.
+    supported: Vec<TaskKind>,
+    pub(super) woken: Notify,
+    is_stopping: AtomicBool,
+    under_way: AtomicUsize,
+}
+
+impl Outbox {
+    /// An outbox for which tasks of some kinds can be delivered.
+    pub fn new(supports: impl Fn(TaskKind) -> bool) -> Self {
+        let supported = TaskKind::ALL.into_iter().filter(|kind| supports(*kind)).collect();
+        Self { supported, ..Self::default() }
+    }
+
+    /// Whether tasks of a kind can be delivered.
+    pub fn supports(&self, kind: TaskKind) -> bool {
+        self.supported.contains(&kind)
+    }
+
+    /// How many deliveries are in progress; every other job waits as a row.
+    pub fn under_way(&self) -> usize {
+        self.under_way.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn set_under_way(&self, count: usize) {
+        self.under_way.store(count, Ordering::SeqCst);
+    }
+
+    /// Lets the worker look at what there is.
+    pub fn wake(&self) {
+        self.woken.notify_one();
+    }
+
+    /// Stops; what is in progress ends first.
+    pub(super) fn begin_stop(&self) {
+        self.is_stopping.store(true, Ordering::SeqCst);
+        self.wake();
+    }
+
+    pub(super) fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::SeqCst)
+    }
+
+    /// Wakes the worker if a frame added jobs, and logs those for which there was no room.
+    pub fn note(&self, jobs: &storage::view::Jobs, sequence: model::Sequence, facts: &[Fact]) {
+        let mut has_new = false;
+        for (position, fact) in (0..).zip(facts) {
+            let Fact::Job(JobFact::Added { task, .. }) = fact else { continue };
+            has_new = true;
+            if jobs.get(JobId::of(sequence, position)).is_none() {
+                let kind = task.kind().name();
+                tracing::warn!(kind, "too many jobs are pending; a new job was dropped");
+                metrics::counter!("millstream_outbox_total", "kind" => kind, "outcome" => "no_room")
+                    .increment(1);
+            }
+        }
+        if has_new {
+            self.wake();
+        }
+    }
+}

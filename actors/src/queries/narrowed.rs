@@ -1,0 +1,69 @@
+//! The messages that match a narrow, for one account.
+
+use super::fetch::{Range, Window, chosen, ids_among, window};
+use super::flags::{FlagSelection, select_flags};
+use super::{MessageParts, MessageSnapshot, locate};
+use model::{Flag, FlagOp, MessageId, User};
+use rules::RuleError;
+use rules::narrow::{Plan, Term, locate_narrow};
+use storage::View;
+
+/// A narrow at one point in time, for the account that asks (none: without an account).
+pub struct Narrowed<'v> {
+    view: &'v View,
+    asker: Option<&'v User>,
+    plan: Plan,
+}
+
+impl<'v> Narrowed<'v> {
+    pub(crate) fn new<E: From<RuleError>>(
+        view: &'v View,
+        asker: Option<&'v User>,
+        terms: &[Term],
+        check: impl FnOnce() -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let located = locate_narrow(&view.directory, asker, terms, |id| locate(view, asker, id))?;
+        check()?;
+        let plan = located.plan(&view.directory, asker)?;
+        Ok(Self { view, asker, plan })
+    }
+
+    /// The ids of a window.
+    pub fn window(&self, range: &Range) -> Window {
+        window(self.view, self.asker, &self.plan, range)
+    }
+
+    /// Those of some ids that match, ascending, each once.
+    pub fn matching(&self, ids: &[MessageId]) -> Vec<MessageId> {
+        ids_among(self.view, self.asker, &self.plan, ids)
+    }
+
+    /// Those of some ids that the asker may read and that match, ascending, each once. Unlike in a window, they need not
+    /// be in the asker's own history.
+    pub fn readable(&self, ids: &[MessageId]) -> Vec<MessageId> {
+        chosen(self.view, self.asker, &self.plan, ids)
+    }
+
+    /// Some of these messages (ascending) before their bodies are read.
+    pub fn snapshot(&self, ids: &[MessageId]) -> MessageSnapshot {
+        MessageSnapshot::take(self.view, self.asker, ids)
+    }
+
+    /// Some of these messages (ascending), to be read part by part.
+    pub fn parts(&self, ids: Vec<MessageId>) -> MessageParts {
+        MessageParts::new(self.view, ids)
+    }
+
+    /// Those of some messages on which a change of a flag by `user` makes a difference.
+    ///
+    /// # Errors
+    /// `InvalidMessage`.
+    pub fn select_flags(
+        &self,
+        user: &User,
+        change: (Flag, FlagOp),
+        ids: &[MessageId],
+    ) -> Result<FlagSelection, RuleError> {
+        select_flags(self.view, user, change, ids)
+    }
+}

@@ -1,0 +1,80 @@
+//! Expiry as a fact: what has expired stays expired, however the wall clock changes afterwards.
+//!
+//! Once a minute, and at once when the wall clock changed, expired invitations are recorded as such. Confirmation links
+//! have no record; when the wall clock is set back, those that had expired by then are recorded with the organization.
+
+use super::actor::RealmActor;
+use super::serialized::{DecisionContext, Serialized, SerializedCommand};
+use crate::error::DomainError;
+use actix::prelude::*;
+use model::{Directory, Fact, InvitationFact, InvitationId, Realm, RealmFact, Timestamp};
+use tokio::sync::oneshot;
+
+impl RealmActor {
+    /// Notices that the wall clock was set, and what has expired.
+    pub(super) fn tick_expiry(&mut self, ctx: &mut Context<Self>) {
+        let read = self.wall.read(&*self.realm.clock);
+        if let Some(expected) = read.instead_of {
+            let secs = i128::from(read.now.0) - i128::from(expected.0);
+            tracing::warn!(seconds = secs as i64 / 1000, "the system clock was changed");
+        }
+        if read.instead_of.is_none() && !read.is_due {
+            return;
+        }
+        let command = Expire { until: read.instead_of.map_or(read.now, |expected| expected.max(read.now)) };
+        let directory = self.realm.directory();
+        let has_work =
+            command.links(&directory, read.now).is_some() || !command.invitations(&directory).is_empty();
+        if !has_work {
+            return;
+        }
+        let (answer, answered) = oneshot::channel();
+        ctx.notify(Serialized { command, answer });
+        actix::spawn(async move {
+            if let Ok(Err(error)) = answered.await {
+                tracing::warn!(%error, "expired invitations were not recorded");
+            }
+        });
+    }
+}
+
+/// Record what has expired by a point in time, which the wall clock showed even if it shows another one now.
+struct Expire {
+    until: Timestamp,
+}
+
+impl Expire {
+    /// Open invitations that have expired and are not recorded as such.
+    fn invitations(&self, directory: &Directory) -> Vec<InvitationId> {
+        let is_new = |invitation: &model::Invitation| {
+            invitation.is_pending() && !invitation.has_expired && invitation.is_expired(self.until)
+        };
+        directory
+            .invitations()
+            .filter(|invitation| is_new(invitation))
+            .map(|invitation| invitation.id)
+            .collect()
+    }
+
+    /// The organization with the confirmation links that had expired before the wall clock was set back.
+    fn links(&self, directory: &Directory, now: Timestamp) -> Option<Realm> {
+        (self.until > now).then(|| directory.realm().after_clock_was_set_back(self.until, now))
+    }
+}
+
+impl SerializedCommand for Expire {
+    type Outcome = ();
+
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        let mut facts = Vec::new();
+        let invitations = self.invitations(&context.directory);
+        if !invitations.is_empty() {
+            facts.push(Fact::Invitation(Box::new(InvitationFact::Expired(invitations))));
+        }
+        facts.extend(
+            self.links(&context.directory, context.now)
+                .map(|realm| Fact::Realm(RealmFact::Changed(Box::new(realm)))),
+        );
+        Ok(((), facts))
+    }
+}

@@ -1,0 +1,105 @@
+//! Queues from before a restart: their sessions start when clients return, and missed events are read from the log on a
+//! blocking thread.
+
+use super::actor::RealmActor;
+use super::commands::ResumeQueue;
+use super::sessions::start_session;
+use crate::error::DomainError;
+use crate::resume::{Pass, QUEUES_MAX, Returning};
+use crate::session::{Queue, Resumed, SessionActor};
+use actix::prelude::*;
+use std::collections::HashMap;
+
+/// A pass over the log is over.
+#[derive(Message)]
+#[rtype(result = "()")]
+struct PassEnded;
+
+impl RealmActor {
+    /// The session of a queue that was registered before a restart. It listens from now on; the events that the log
+    /// has led to until now come to it later.
+    fn resume(
+        &mut self,
+        request: &ResumeQueue,
+        ctx: &Context<Self>,
+    ) -> Result<Addr<SessionActor>, DomainError> {
+        if let Some(running) = self.registry.queues.read().get(&request.queue) {
+            return Ok(running.session.clone());
+        }
+        let unknown = || DomainError::BadEventQueue(request.queue.clone());
+        if self.state.has_ended(&request.queue) {
+            return Err(unknown());
+        }
+        let (record, upto) = {
+            let view = self.realm.view.read();
+            (view.queues.get(&request.queue).cloned().ok_or_else(unknown)?, view.progress.sequence)
+        };
+        if record.user != request.user {
+            return Err(unknown());
+        }
+        let after = request.last_event_id.max(record.after.0 as i64) as u64;
+        if after >= self.committer.next_ids(self.realm.id)?.event.0 {
+            return Err(DomainError::EventUnknown(request.last_event_id));
+        }
+        // A client without any event may never have polled, and gets everything since the registration.
+        let events_max = self.realm.queue_limits.events_max;
+        let queue = match request.last_event_id {
+            -1 => Queue::new(after, events_max),
+            _ => Queue::resumed(after, events_max),
+        };
+        let session = start_session(
+            &self.realm,
+            &self.fanout,
+            &self.registry.queues,
+            ctx.address(),
+            (record.clone(), queue),
+            true,
+        );
+        self.returning.waiting.push(Returning { record, after, upto, session: session.clone() });
+        self.read_for_waiting(ctx);
+        Ok(session)
+    }
+
+    /// Begins a pass for all that wait, unless one runs.
+    fn read_for_waiting(&mut self, ctx: &Context<Self>) {
+        if self.returning.is_reading || self.returning.waiting.is_empty() {
+            return;
+        }
+        self.returning.is_reading = true;
+        let count = self.returning.waiting.len().min(QUEUES_MAX);
+        let queues: Vec<Returning> = self.returning.waiting.drain(..count).collect();
+        let pass = Pass::new(&self.realm, self.committer.log(), &queues);
+        let (turns, own) = (self.realm.resumes.turns.clone(), ctx.address());
+        actix::spawn(async move {
+            let turn = turns.acquire_owned().await;
+            let outcomes = tokio::task::spawn_blocking(move || pass.run()).await.unwrap_or_default();
+            drop(turn);
+            let mut outcomes: HashMap<_, _> =
+                outcomes.into_iter().map(|(record, outcome)| (record.id.clone(), outcome)).collect();
+            for queue in queues {
+                let outcome = outcomes.remove(&queue.record.id);
+                let failed = || Err(DomainError::Storage("reading the log back was given up".to_owned()));
+                queue.session.do_send(Resumed(outcome.unwrap_or_else(failed)));
+            }
+            own.do_send(PassEnded);
+        });
+    }
+}
+
+impl Handler<ResumeQueue> for RealmActor {
+    type Result = ();
+
+    fn handle(&mut self, request: ResumeQueue, ctx: &mut Self::Context) {
+        let outcome = self.resume(&request, ctx);
+        let _ = request.answer.send(outcome);
+    }
+}
+
+impl Handler<PassEnded> for RealmActor {
+    type Result = ();
+
+    fn handle(&mut self, _: PassEnded, ctx: &mut Self::Context) {
+        self.returning.is_reading = false;
+        self.read_for_waiting(ctx);
+    }
+}

@@ -1,0 +1,404 @@
+//! Creating channels and subscribing users. The organization's actor decides it, because it alone serializes the names of
+//! channels: a request creates the channels that do not exist and subscribes to the others in one decision, together with
+//! the messages that tell the subscribers and the organization.
+
+use super::channels::{Notice, default_channels, notice_fact};
+use super::frame_draft::{FrameDraft, requester};
+use super::serialized::{DecisionContext, SerializedCommand};
+use crate::error::DomainError;
+use crate::markdown::RealmMarkdown;
+use crate::shared::SUBSCRIBERS_MAX;
+use model::fact::MessageRanges;
+use model::{
+    Channel, ChannelFact, ChannelId, Directory, Fact, Flag, FlagOp, MessageFact, MessageId, Subscription,
+    SubscriptionFact, User, UserId,
+};
+use rules::RuleError;
+use rules::bot_notices::{
+    NEW_CHANNELS_TOPIC, announced_text, created_text, sends_channel_events, subscribed_text,
+};
+use rules::colors::pick_color;
+use rules::error::AccountError;
+use rules::markdown::render;
+use rules::names::check_new_channel_name;
+use rules::new_channels::{ChannelOptions, ChannelPlan};
+use rules::settings::realm_int;
+use rules::subscribing::{PermittedSubscriptions, SubscribeRequest, check_subscribe};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+/// With more users than this in a request, none of them gets a message (`max_bulk_new_subscription_messages`).
+pub const BULK_NOTICE_RECIPIENTS_MAX: usize = 100;
+
+/// What creating a channel counts among the subscriptions of one frame.
+const CREATION_WEIGHT: usize = 20;
+
+/// Create one channel.
+pub struct CreateChannel {
+    /// The requester, who is subscribed only if listed.
+    pub by: UserId,
+    /// Name, as sent.
+    pub name: String,
+    /// Markdown.
+    pub description: String,
+    /// Its first subscribers.
+    pub subscribers: Vec<UserId>,
+    /// Everything else.
+    pub options: ChannelOptions,
+}
+
+/// Subscribe users to channels, creating those that do not exist.
+pub struct AddSubscriptions {
+    /// The requester.
+    pub by: UserId,
+    /// The channels.
+    pub request: SubscribeRequest,
+    /// The users, sorted.
+    pub users: Vec<UserId>,
+    /// Whether the request names users at all, and others than the requester.
+    pub for_others: bool,
+    /// Whether users get a message about channels that somebody else subscribed them to.
+    pub sends_messages: bool,
+}
+
+/// The result of subscribing. Names of channels by user.
+#[derive(Clone, Debug, Default)]
+pub struct Added {
+    /// New subscriptions.
+    pub subscribed: BTreeMap<UserId, Vec<String>>,
+    /// Subscriptions that existed.
+    pub already_subscribed: BTreeMap<UserId, Vec<String>>,
+    /// Channels that the requester has no access to.
+    pub unauthorized: Vec<String>,
+    /// Whether users got messages; none where that was not requested.
+    pub messages_sent: Option<bool>,
+    /// Channels that were created.
+    pub created: Vec<ChannelId>,
+}
+
+/// How far a request is decided.
+pub enum Progress {
+    /// Completely.
+    Done(Added),
+    /// A frame is bounded: this is the rest.
+    More(Box<PendingSubscriptions>),
+}
+
+/// A permitted request, as far as it is not decided yet.
+pub struct PendingSubscriptions {
+    by: UserId,
+    steps: VecDeque<Step>,
+    announces: bool,
+    sends_messages: bool,
+    added: Added,
+}
+
+/// Users to subscribe to one channel, each with a color; as many as one frame may hold.
+struct Step {
+    channel: Target,
+    users: Vec<(UserId, String)>,
+}
+
+enum Target {
+    Existing(ChannelId),
+    New(Box<NewChannel>),
+    /// The channel that the step before created.
+    LastCreated,
+}
+
+struct NewChannel {
+    name: String,
+    description: String,
+    plan: ChannelPlan,
+}
+
+impl SerializedCommand for CreateChannel {
+    type Outcome = Progress;
+
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<(Progress, Vec<Fact>), DomainError> {
+        let directory = &context.directory;
+        let creator = requester(directory, self.by)?;
+        let name = check_new_channel_name(directory, &self.name)?.to_owned();
+        let plan = self.options.plan(directory, &creator)?;
+        let users = first_subscribers(directory, self.subscribers)?;
+        let mut pending = PendingSubscriptions::new(self.by, self.options.announce, false);
+        let channel = NewChannel { name, description: self.description, plan };
+        pending.add_steps(Target::New(Box::new(channel)), users);
+        pending.decide(context)
+    }
+}
+
+impl SerializedCommand for AddSubscriptions {
+    type Outcome = Progress;
+
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<(Progress, Vec<Fact>), DomainError> {
+        let directory = &context.directory;
+        let by = requester(directory, self.by)?;
+        let permitted = check_subscribe(directory, &by, &self.request, self.for_others)?;
+        let PermittedSubscriptions { existing, missing, plan, unauthorized } = permitted;
+        let mut colors = Colors { directory, users: &self.users, given: BTreeMap::new() };
+        let announces = self.request.options.announce;
+        let mut pending = PendingSubscriptions::new(self.by, announces, self.sends_messages);
+        pending.added.unauthorized = unauthorized;
+        for (channel, wanted) in existing {
+            pending.add_steps(Target::Existing(channel), colors.next(wanted.color.as_deref()));
+        }
+        for (name, wanted) in missing {
+            let Some(plan) = plan.clone() else { break };
+            let description = wanted.description.clone();
+            let channel = NewChannel { name: name.to_owned(), description, plan };
+            pending.add_steps(Target::New(Box::new(channel)), colors.next(wanted.color.as_deref()));
+        }
+        pending.decide(context)
+    }
+}
+
+impl PendingSubscriptions {
+    fn new(by: UserId, announces: bool, sends_messages: bool) -> Self {
+        Self { by, steps: VecDeque::new(), announces, sends_messages, added: Added::default() }
+    }
+
+    fn add_steps(&mut self, channel: Target, mut users: Vec<(UserId, String)>) {
+        let mut rest = users.split_off(users.len().min(SUBSCRIBERS_MAX));
+        let next = match &channel {
+            Target::Existing(id) => Some(*id),
+            Target::New(_) | Target::LastCreated => None,
+        };
+        self.steps.push_back(Step { channel, users });
+        while !rest.is_empty() {
+            let users = rest.drain(..rest.len().min(SUBSCRIBERS_MAX)).collect();
+            let channel = next.map_or(Target::LastCreated, Target::Existing);
+            self.steps.push_back(Step { channel, users });
+        }
+    }
+}
+
+impl SerializedCommand for PendingSubscriptions {
+    type Outcome = Progress;
+
+    /// The messages about a request are in the last of its frames; most have one.
+    fn decide(mut self, context: &mut DecisionContext<'_>) -> Result<(Progress, Vec<Fact>), DomainError> {
+        let by = requester(&context.directory, self.by)?;
+        let mut frame = FrameDraft::new(context);
+        let mut weight = 0;
+        while let Some(step) = self.steps.pop_front() {
+            let is_new = matches!(step.channel, Target::New(_));
+            let needed = step.users.len() + if is_new { CREATION_WEIGHT } else { 0 };
+            if weight > 0 && weight + needed > SUBSCRIBERS_MAX {
+                self.steps.push_front(step);
+                return Ok((Progress::More(Box::new(self)), frame.facts));
+            }
+            weight += needed;
+            match step.channel {
+                Target::New(new) => self.create(&mut frame, &by, *new, step.users)?,
+                Target::Existing(id) => self.subscribe(&mut frame, id, step.users),
+                Target::LastCreated => {
+                    let id = self.added.created.last().copied().unwrap_or_default();
+                    self.subscribe(&mut frame, id, step.users);
+                }
+            }
+        }
+        frame.record_user_visibility();
+        if self.announces {
+            announce_channels(&mut frame, &by, &self.added.created);
+        }
+        if self.sends_messages {
+            self.added.messages_sent = Some(self.notify_subscribers(&mut frame, &by));
+        }
+        Ok((Progress::Done(self.added), frame.facts))
+    }
+}
+
+impl PendingSubscriptions {
+    fn subscribe(&mut self, frame: &mut FrameDraft<'_, '_>, id: ChannelId, users: Vec<(UserId, String)>) {
+        let Some(name) = frame.directory.channel(id).map(|channel| channel.name.clone()) else { return };
+        let last = frame.context.ids.last_message();
+        let mut subscribers = Vec::new();
+        for (user, color) in users {
+            let list = match subscription(&frame.directory, id, user, color, last) {
+                Some(new) => {
+                    subscribers.push((user, new));
+                    &mut self.added.subscribed
+                }
+                None => &mut self.added.already_subscribed,
+            };
+            list.entry(user).or_default().push(name.clone());
+        }
+        if !subscribers.is_empty() {
+            frame.push(Fact::Subscription(SubscriptionFact::Added { channel: id, subscribers, by: self.by }));
+        }
+    }
+
+    fn create(
+        &mut self,
+        frame: &mut FrameDraft<'_, '_>,
+        creator: &Arc<User>,
+        new: NewChannel,
+        users: Vec<(UserId, String)>,
+    ) -> Result<(), DomainError> {
+        let NewChannel { name, description, plan } = new;
+        if frame.directory.channel_by_name(&name).is_some() {
+            return Err(RuleError::ChannelAlreadyExists { name }.into());
+        }
+        let text = created_text(creator, plan.privacy, &description);
+        let html = description_html(frame, creator, &description)?;
+        let ids = (frame.context.ids.take_channel(), frame.context.ids.take_recipient());
+        let channel = plan.channel(ids, creator, &name, (description, html), frame.context.now);
+        let (id, has_readers) = (channel.id, !users.is_empty());
+        frame.push(Fact::Channel(ChannelFact::Created(Box::new(channel.clone()))));
+        self.added.created.push(id);
+        self.subscribe(frame, id, users);
+        if plan.is_default {
+            let fact = default_channels(&frame.directory, id, true);
+            frame.push(fact);
+        }
+        if has_readers && sends_channel_events(frame.directory.realm()) {
+            add_creation_notice(frame, creator, &channel, text)?;
+        }
+        Ok(())
+    }
+
+    /// Tells users which channels somebody else subscribed them to, except those that the request created. Bots get no
+    /// message. False when there are too many users.
+    fn notify_subscribers(&self, frame: &mut FrameDraft<'_, '_>, by: &User) -> bool {
+        if self.added.subscribed.len() > BULK_NOTICE_RECIPIENTS_MAX {
+            return false;
+        }
+        let mut drafts = BTreeMap::new();
+        for (user, names) in &self.added.subscribed {
+            let is_notified = |user: &&Arc<User>| user.id != by.id && user.is_active && !user.is_bot();
+            if frame.directory.user(*user).filter(is_notified).is_none() {
+                continue;
+            }
+            let channels = names.iter().filter_map(|name| frame.directory.channel_by_name(name));
+            let channels: Vec<&Channel> = channels
+                .map(|channel| &**channel)
+                .filter(|channel| !self.added.created.contains(&channel.id))
+                .collect();
+            let key: Vec<ChannelId> = channels.iter().map(|channel| channel.id).collect();
+            let draft = drafts
+                .entry(key)
+                .or_insert_with(|| subscribed_text(by, &channels).and_then(|text| frame.notice(by, text)));
+            if let Some(draft) = draft.clone() {
+                frame.send_direct(draft, *user);
+            }
+        }
+        true
+    }
+}
+
+/// Colors for the next subscription of each user, besides those that the request already used.
+struct Colors<'d> {
+    directory: &'d Directory,
+    users: &'d [UserId],
+    given: BTreeMap<UserId, Vec<String>>,
+}
+
+impl Colors<'_> {
+    fn next(&mut self, wanted: Option<&str>) -> Vec<(UserId, String)> {
+        let mut colors = Vec::with_capacity(self.users.len());
+        for user in self.users {
+            let given = self.given.entry(*user).or_default();
+            let color =
+                wanted.map_or_else(|| unused_color(self.directory, *user, given), |color| color.to_owned());
+            given.push(color.clone());
+            colors.push((*user, color));
+        }
+        colors
+    }
+}
+
+fn unused_color(directory: &Directory, user: UserId, also_used: &[String]) -> String {
+    let subscriptions = directory.subscriptions_of_user(user).filter(|(_, own)| own.is_active);
+    let used = subscriptions.map(|(_, own)| own.color.as_str());
+    pick_color(used.chain(also_used.iter().map(String::as_str))).to_owned()
+}
+
+/// A new subscription, or an ended one continued; none where the user is subscribed. `last` is the newest message.
+fn subscription(
+    directory: &Directory,
+    channel: ChannelId,
+    user: UserId,
+    color: String,
+    last: MessageId,
+) -> Option<Subscription> {
+    let subscriptions = directory.subscriptions_of(channel);
+    match subscriptions.get(&user) {
+        Some(known) if known.is_active => None,
+        Some(ended) => {
+            let mut subscription = Subscription::clone(ended);
+            subscription.resume(last);
+            Some(subscription)
+        }
+        None => Some(Subscription::start(color, last)),
+    }
+}
+
+fn first_subscribers(
+    directory: &Directory,
+    mut ids: Vec<UserId>,
+) -> Result<Vec<(UserId, String)>, RuleError> {
+    ids.sort_unstable();
+    ids.dedup();
+    let mut subscribers = Vec::with_capacity(ids.len());
+    for id in ids {
+        let user = directory.user(id).filter(|user| !user.is_system_bot());
+        let user = user.ok_or(RuleError::InvalidMember { id: id.0.into() })?;
+        if !user.is_active {
+            return Err(AccountError::Deactivated.into());
+        }
+        subscribers.push((id, unused_color(directory, id, &[])));
+    }
+    Ok(subscribers)
+}
+
+fn description_html(
+    frame: &FrameDraft<'_, '_>,
+    creator: &User,
+    description: &str,
+) -> Result<String, DomainError> {
+    let context = RealmMarkdown::of_description(frame.context.realm, &frame.directory, creator);
+    let rendered = render(description, &context).map_err(|_| RuleError::Unrenderable)?;
+    Ok(rendered.html)
+}
+
+/// Adds the first message of a channel, which its creator has read.
+fn add_creation_notice(
+    frame: &mut FrameDraft<'_, '_>,
+    creator: &User,
+    channel: &Channel,
+    text: String,
+) -> Result<(), DomainError> {
+    let Some(draft) = frame.notice(creator, text) else { return Ok(()) };
+    let notice = Notice { draft, read_by: vec![creator.id] };
+    let FrameDraft { context, directory, .. } = frame;
+    let receives = |user: UserId| directory.is_subscribed(channel.id, user);
+    let fact = notice_fact(directory, channel, notice, receives, &mut context.ids, context.now)?;
+    frame.push(fact);
+    Ok(())
+}
+
+/// Adds the message about new channels, where the organization has a channel for that. The creator has read it.
+fn announce_channels(frame: &mut FrameDraft<'_, '_>, creator: &User, created: &[ChannelId]) {
+    let id = realm_int(frame.directory.realm(), "new_stream_announcements_stream_id");
+    let id = id.and_then(|id| u32::try_from(id).ok()).map(ChannelId);
+    let channel = id.and_then(|id| frame.directory.channel(id)).filter(|found| !found.is_archived);
+    let Some(channel) = channel.map(|channel| channel.id) else { return };
+    let channels = created.iter().filter_map(|id| frame.directory.channel(*id));
+    let channels: Vec<&Channel> = channels.map(|channel| &**channel).collect();
+    let Some(text) = announced_text(creator, &channels) else { return };
+    let Some(draft) = frame.notice(creator, text) else { return };
+    let sent = frame.send_to_channel(draft, channel, NEW_CHANNELS_TOPIC);
+    if let Some(id) = sent.filter(|_| frame.directory.is_subscribed(channel, creator.id)) {
+        let messages = MessageRanges::from_sorted([id]);
+        frame.push(Fact::Message(MessageFact::FlagsChanged {
+            user: creator.id,
+            flag: Flag::Read,
+            op: FlagOp::Add,
+            messages,
+        }));
+    }
+}
+
+#[cfg(test)]
+mod tests;

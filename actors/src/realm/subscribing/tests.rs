@@ -1,0 +1,153 @@
+//! Requests decided on the organization of the fixture.
+
+use super::*;
+use crate::fixture::{self, CORE, HAMLET, IAGO, POLONIUS, VERONA};
+use crate::realm::testing::decide;
+use crate::shared::RealmShared;
+use model::{EventNumber, Frame, MessageFact, Place, Realm, RealmFact, SettingValue, SubscriptionFact};
+use rules::subscribing::WantedChannel;
+
+fn apply(realm: &RealmShared, facts: Vec<Fact>) {
+    let mut view = realm.view.write();
+    let (sequence, first) = (view.progress.sequence.next(), view.progress.last_event.next());
+    let frame = Frame { at: realm.clock.now(), first_event: EventNumber(first.0), facts };
+    view.apply(sequence, &frame).unwrap();
+}
+
+fn request(by: UserId, names: &[&str], users: Vec<UserId>) -> AddSubscriptions {
+    let wanted =
+        |name: &&str| WantedChannel { name: (*name).into(), description: String::new(), color: None };
+    let request = SubscribeRequest {
+        wanted: names.iter().map(wanted).collect(),
+        options: ChannelOptions { announce: true, ..ChannelOptions::default() },
+        authorization_errors_fatal: true,
+    };
+    AddSubscriptions { by, request, users, for_others: true, sends_messages: true }
+}
+
+fn done(progress: Progress) -> Added {
+    match progress {
+        Progress::Done(added) => added,
+        Progress::More(_) => panic!("one frame is enough"),
+    }
+}
+
+/// Messages of a frame: where each goes, and its content.
+fn messages(facts: &[Fact]) -> Vec<(String, String)> {
+    let sent = facts.iter().filter_map(|fact| match fact {
+        Fact::Message(MessageFact::Sent { message, .. }) => Some(message),
+        _ => None,
+    });
+    sent.map(|message| {
+        let place = match &message.place {
+            Place::Channel { channel, topic } => format!("{channel} {topic}"),
+            Place::Direct => format!("direct {}", message.recipient),
+        };
+        (place, message.content.clone())
+    })
+    .collect()
+}
+
+#[test]
+fn notices_are_in_the_frame_of_the_subscriptions() {
+    let (realm, ..) = fixture::shared();
+    let mut settings = Realm::clone(realm.directory().realm());
+    let announcements = SettingValue::Int(VERONA.0.into());
+    settings.settings.insert("new_stream_announcements_stream_id".into(), announcements);
+    apply(&realm, vec![Fact::Realm(RealmFact::Changed(Box::new(settings)))]);
+    let (progress, facts) = decide(&realm, request(IAGO, &["core team", "new one"], vec![HAMLET])).unwrap();
+    let added = done(progress);
+    assert_eq!(added.subscribed[&HAMLET], ["core team", "new one"]);
+    assert_eq!(added.messages_sent, Some(true));
+    let sent = messages(&facts);
+    let places: Vec<&str> = sent.iter().map(|(place, _)| place.as_str()).collect();
+    let created = added.created[0];
+    let direct = facts.iter().find_map(|fact| match fact {
+        Fact::Message(MessageFact::ConversationCreated(direct)) => Some(direct),
+        _ => None,
+    });
+    let direct = direct.expect("a conversation of the notification bot");
+    assert!(direct.users.contains(&HAMLET));
+    let expected = [
+        format!("{created} channel events"),
+        format!("{VERONA} new channels"),
+        format!("direct {}", direct.recipient),
+    ];
+    assert_eq!(places, expected);
+    assert!(sent[1].1.contains("created a new channel #**new one**"), "{}", sent[1].1);
+    // The channel that the request created is not mentioned to its subscribers.
+    assert_eq!(sent[2].1, "@**iago|4** subscribed you to #**core team**.");
+    // The frame can be applied as it is: its ids are in order.
+    apply(&realm, facts);
+    assert!(realm.directory().is_subscribed(CORE, HAMLET));
+}
+
+#[test]
+fn a_conversation_that_is_not_durable_is_used() {
+    let (realm, ..) = fixture::shared();
+    let pending = model::RecipientId(77);
+    let command = request(IAGO, &["core team"], vec![HAMLET]);
+    let decided = crate::realm::testing::decide_with(&realm, command, &|_| Some(pending)).unwrap();
+    let facts = decided.1;
+    assert!(!facts.iter().any(|fact| matches!(fact, Fact::Message(MessageFact::ConversationCreated(_)))));
+    assert_eq!(messages(&facts)[0].0, "direct 77");
+}
+
+#[test]
+fn a_name_is_created_once_whatever_its_case() {
+    let (realm, ..) = fixture::shared();
+    let (progress, facts) = decide(&realm, request(IAGO, &["Race"], vec![IAGO])).unwrap();
+    assert_eq!(done(progress).created.len(), 1);
+    apply(&realm, facts);
+    let (progress, _) = decide(&realm, request(HAMLET, &["race"], vec![HAMLET])).unwrap();
+    let added = done(progress);
+    assert_eq!((added.created.len(), &added.subscribed[&HAMLET][..]), (0, &["Race".to_owned()][..]));
+}
+
+#[test]
+fn access_is_checked_in_the_decision() {
+    let (realm, ..) = fixture::shared();
+    for (by, names) in [(HAMLET, ["core team"]), (POLONIUS, ["Verona"])] {
+        assert!(decide(&realm, request(by, &names, vec![HAMLET])).is_err(), "{by} {names:?}");
+    }
+}
+
+#[test]
+fn a_request_for_many_users_takes_several_frames() {
+    let (realm, ..) = fixture::shared();
+    let users = (10..1510).map(|id| (UserId(id), String::new())).collect();
+    let mut pending = PendingSubscriptions::new(IAGO, false, true);
+    pending.add_steps(Target::Existing(CORE), users);
+    let (progress, facts) = decide(&realm, pending).unwrap();
+    let Progress::More(rest) = progress else { panic!("a frame is bounded") };
+    assert!(
+        matches!(&facts[..], [Fact::Subscription(SubscriptionFact::Added { subscribers, .. })] if subscribers.len() == SUBSCRIBERS_MAX)
+    );
+    let (progress, facts) = decide(&realm, *rest).unwrap();
+    assert!(
+        matches!(&facts[..], [Fact::Subscription(SubscriptionFact::Added { subscribers, .. })] if subscribers.len() == 500)
+    );
+    let added = done(progress);
+    assert_eq!((added.subscribed.len(), added.messages_sent), (1500, Some(false)));
+}
+
+#[test]
+fn an_ended_subscription_continues() {
+    let (realm, ..) = fixture::shared();
+    let directory = realm.directory();
+    let color = || "#aabbcc".to_owned();
+    assert_eq!(subscription(&directory, VERONA, HAMLET, color(), MessageId(10)), None);
+    let mut first = subscription(&directory, VERONA, POLONIUS, color(), MessageId(10)).unwrap();
+    first.end(MessageId(20));
+    apply(
+        &realm,
+        vec![Fact::Subscription(SubscriptionFact::Added {
+            channel: VERONA,
+            subscribers: vec![(POLONIUS, first)],
+            by: IAGO,
+        })],
+    );
+    let again = subscription(&realm.directory(), VERONA, POLONIUS, color(), MessageId(30)).unwrap();
+    let received = [10, 11, 20, 21, 30, 31].into_iter().filter(|id| again.received(MessageId(*id)));
+    assert_eq!(received.collect::<Vec<u32>>(), [11, 20, 31]);
+}

@@ -1,0 +1,79 @@
+//! Detects changes of the wall clock.
+
+use crate::clock::Clock;
+use model::Timestamp;
+use std::time::Duration;
+
+/// The wall clock was set if it differs by more than this from what it would show, in milliseconds.
+const STEP_MILLIS: u64 = 60 * 1000;
+
+/// How often expired invitations are searched for.
+const INTERVAL: Duration = Duration::from_secs(60);
+
+/// What the wall clock showed last, and when in monotonic time.
+#[derive(Debug)]
+pub(super) struct WallWatch {
+    wall: Timestamp,
+    at: Duration,
+    /// When expired invitations are searched for next, in monotonic time.
+    due: Duration,
+}
+
+/// What reading the wall clock shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ClockReading {
+    /// The time of the decision, by the server's clock.
+    pub now: Timestamp,
+    /// What the wall clock would show if it had not been set; none if it was not.
+    pub instead_of: Option<Timestamp>,
+    /// Whether it is time to look for what has expired.
+    pub is_due: bool,
+}
+
+impl WallWatch {
+    /// The first look for what has expired is due at once.
+    pub fn new(clock: &dyn Clock) -> Self {
+        Self { wall: clock.now(), at: clock.monotonic(), due: clock.monotonic() }
+    }
+
+    /// ClockReadings at the clock.
+    pub fn read(&mut self, clock: &dyn Clock) -> ClockReading {
+        let (now, at) = (clock.now(), clock.monotonic());
+        let passed = u64::try_from(at.saturating_sub(self.at).as_millis()).unwrap_or(u64::MAX);
+        let expected = Timestamp(self.wall.0.saturating_add(passed));
+        let is_due = at >= self.due;
+        if is_due {
+            self.due = at + INTERVAL;
+        }
+        (self.wall, self.at) = (now, at);
+        let is_set = now.0.abs_diff(expected.0) > STEP_MILLIS;
+        ClockReading { now, instead_of: is_set.then_some(expected), is_due }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ManualClock;
+
+    #[test]
+    fn wall_clock_step_is_detected() {
+        let clock = ManualClock::new(Timestamp(1_000_000_000));
+        let mut watch = WallWatch::new(&clock);
+        assert!(watch.read(&clock).is_due);
+        clock.advance_secs(30);
+        let calm = ClockReading { now: clock.now(), instead_of: None, is_due: false };
+        assert_eq!(watch.read(&clock), calm);
+        clock.advance_secs(31);
+        assert_eq!(watch.read(&clock), ClockReading { now: clock.now(), is_due: true, ..calm });
+        let expected = Some(clock.now());
+        clock.shift_wall_secs(-3600);
+        assert_eq!(watch.read(&clock), ClockReading { now: clock.now(), instead_of: expected, ..calm });
+        let expected = Some(clock.now());
+        clock.shift_wall_secs(7200);
+        assert_eq!(watch.read(&clock), ClockReading { now: clock.now(), instead_of: expected, ..calm });
+        // A correction by seconds is none.
+        clock.shift_wall_secs(-20);
+        assert_eq!(watch.read(&clock), ClockReading { now: clock.now(), ..calm });
+    }
+}

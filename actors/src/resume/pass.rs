@@ -1,0 +1,369 @@
+//! One pass over the log: the frames behind the clients' last events, as events for the returning queues.
+//!
+//! No event shows what its owner may not see now, and none is left out that a client would wait for: where it
+//! is no longer known who had a deleted message, the queue ends and the client registers again.
+//!
+//! Names of users in the events are the current ones. Recipients of a message follow from the subscription spans, so they are
+//! those of then; other events go to the recipients of then who may still see them.
+//!
+//! The view is locked for one frame at a time, so that writers wait for no more than that.
+
+use crate::announce::{self, Replay};
+use crate::error::DomainError;
+use crate::fanout;
+use crate::session::{Delivered, SessionActor};
+use crate::shared::RealmShared;
+use actix::Addr;
+use model::event::BotChange;
+use model::fact::DeletedFrom;
+use model::{
+    Audience, ChannelId, Directory, Event, EventBody, EventNumber, Fact, Flags, Frame, MessageFact,
+    MessageRanges, QueueRecord, Sequence, User, UserId,
+};
+use rules::narrow::EventNarrow;
+use rules::permissions::channel::sees_channel;
+use std::collections::HashMap;
+use std::sync::Arc;
+use storage::View;
+use storage::log::RealmLog;
+
+/// Most of the log that is read for one queue, bytes of frames.
+const LOG_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// A queue that a client returned to.
+pub(crate) struct Returning {
+    /// What was registered.
+    pub record: Arc<QueueRecord>,
+    /// Its client has everything up to this number.
+    pub after: u64,
+    /// Frames up to this one are read; later events were delivered to the session directly.
+    pub upto: Sequence,
+    /// Gets the events.
+    pub session: Addr<SessionActor>,
+}
+
+/// Queues that wait for the next pass over the log.
+#[derive(Default)]
+pub(crate) struct ReturningQueues {
+    pub waiting: Vec<Returning>,
+    pub is_reading: bool,
+}
+
+/// What one queue gets out of a pass.
+pub(crate) type Outcome = Result<Vec<Delivered>, DomainError>;
+
+struct Collected {
+    record: Arc<QueueRecord>,
+    after: u64,
+    upto: Sequence,
+    narrow: Option<EventNarrow>,
+    /// Bytes of the log before the first frame with an event for it; none as long as that was not reached.
+    starts_at: Option<u64>,
+    bytes: usize,
+    outcome: Outcome,
+}
+
+impl Collected {
+    fn new(queue: &Returning) -> Self {
+        let narrow = EventNarrow::parse(&queue.record.options.narrow).ok();
+        Self {
+            record: queue.record.clone(),
+            after: queue.after,
+            upto: queue.upto,
+            narrow: narrow.filter(|narrow| !narrow.is_empty()),
+            starts_at: None,
+            bytes: 0,
+            outcome: Ok(Vec::new()),
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        self.outcome.is_ok()
+    }
+
+    fn has_begun(&self) -> bool {
+        self.is_open() && self.starts_at.is_some()
+    }
+
+    fn end(&mut self) {
+        self.outcome = Err(DomainError::BadEventQueue(self.record.id.clone()));
+    }
+
+    fn wants(&self, sequence: Sequence, number: EventNumber) -> bool {
+        self.is_open() && number.0 > self.after && sequence <= self.upto
+    }
+}
+
+/// One pass over the log.
+pub(crate) struct Pass {
+    realm: Arc<RealmShared>,
+    log: Arc<dyn RealmLog>,
+    /// Everything but the messages, as of frame `upto`.
+    directory: Directory,
+    upto: Sequence,
+    queues: Vec<Collected>,
+}
+
+/// A frame that was read.
+struct Stored {
+    sequence: Sequence,
+    bytes: u64,
+    frame: Frame,
+}
+
+impl Pass {
+    /// For these queues; must be made where frames are published, so that the directory is exactly that of the newest.
+    pub fn new(realm: &Arc<RealmShared>, log: Arc<dyn RealmLog>, queues: &[Returning]) -> Self {
+        let (directory, upto) = {
+            let view = realm.view.read();
+            (view.directory.clone(), view.progress.sequence)
+        };
+        let mut queues: Vec<Collected> = queues.iter().map(Collected::new).collect();
+        // Queues of one account behind one another: what it may know is asked once for each event.
+        queues.sort_by_key(|queue| queue.record.user);
+        Self { realm: realm.clone(), log, directory, upto, queues }
+    }
+
+    /// Reads. Blocks: about 30 µs for each frame. The outcomes are in no particular order, each with its queue's record.
+    pub fn run(mut self) -> Vec<(Arc<QueueRecord>, Outcome)> {
+        if let Err(error) = self.read() {
+            let why = || match &error {
+                DomainError::Stopping => DomainError::Stopping,
+                other => DomainError::Storage(other.to_string()),
+            };
+            for queue in self.queues.iter_mut().filter(|queue| queue.is_open()) {
+                queue.outcome = Err(why());
+            }
+        }
+        self.queues.into_iter().map(|queue| (queue.record, queue.outcome)).collect()
+    }
+
+    fn read(&mut self) -> Result<(), DomainError> {
+        let changes = self.survey()?;
+        let Some(after) = self.lowest(|queue| queue.is_open()) else { return Ok(()) };
+        let from = self.realm.trees.frame_before_event(self.realm.id, EventNumber(after))?;
+        let kept = changes.iter().filter(|(sequence, _)| *sequence >= from).map(|(_, fact)| fact);
+        let mut replay = Replay::start(self.directory.clone(), kept);
+        for stored in self.frames(from)? {
+            let Stored { sequence, frame, .. } = stored?;
+            let realm = self.realm.clone();
+            let view = realm.view.read();
+            let mut texts = HashMap::new();
+            for (position, id, number) in announce::edits(&frame) {
+                texts.extend(realm.texts_in(&view, id, number)?.map(|texts| (position, texts)));
+            }
+            for (event, audience) in replay.events(&view, texts, &frame) {
+                self.give(&view, sequence, event, &audience);
+            }
+        }
+        Ok(())
+    }
+
+    /// Collects what changed in the directory, and ends the queues that are too far behind, or of which it cannot be
+    /// known any more what they had.
+    fn survey(&mut self) -> Result<Vec<(Sequence, Fact)>, DomainError> {
+        let mut read = 0;
+        while let Some(after) = self.lowest(|queue| queue.is_open() && queue.starts_at.is_none()) {
+            let mut changes = Vec::new();
+            let mut is_complete = true;
+            let from = self.realm.trees.frame_before_event(self.realm.id, EventNumber(after))?;
+            for stored in self.frames(from)? {
+                let Stored { sequence, bytes, frame } = stored?;
+                self.note_frame(sequence, &frame, read);
+                read += bytes;
+                if self.end_lagging_queues(read) && !self.queues.iter().any(Collected::has_begun) {
+                    // None of the remaining queues needs the frames before the next one's.
+                    is_complete = false;
+                    break;
+                }
+                changes.extend(frame.facts.into_iter().filter(Replay::keeps).map(|fact| (sequence, fact)));
+            }
+            if is_complete {
+                return Ok(changes);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    fn note_frame(&mut self, sequence: Sequence, frame: &Frame, read: u64) {
+        let end = EventNumber(frame.first_event.0 + frame.facts.iter().map(Fact::events_max).sum::<u64>());
+        let is_risky = frame.facts.iter().any(|fact| lost_messages(fact).is_some());
+        let view = is_risky.then(|| self.realm.view.read());
+        for queue in self.queues.iter_mut().filter(|queue| queue.wants(sequence, end)) {
+            queue.starts_at.get_or_insert(read);
+            if let Some(view) = &view
+                && frame.facts.iter().any(|fact| is_uncertain(view, queue.record.user, fact))
+            {
+                queue.end();
+            }
+        }
+    }
+
+    /// Whether there was any such queue.
+    fn end_lagging_queues(&mut self, read: u64) -> bool {
+        let mut is_any = false;
+        for queue in self.queues.iter_mut().filter(|queue| queue.is_open()) {
+            if queue.starts_at.is_some_and(|start| read - start > LOG_BYTES_MAX) {
+                is_any = true;
+                metrics::counter!("millstream_queues_not_resumed_total").increment(1);
+                tracing::info!(queue = %queue.record.id, "client is too far behind; event queue not resumed");
+                queue.end();
+            }
+        }
+        is_any
+    }
+
+    fn lowest(&self, counts: impl Fn(&Collected) -> bool) -> Option<u64> {
+        self.queues.iter().filter(|queue| counts(queue)).map(|queue| queue.after).min()
+    }
+
+    /// The frames from one on, up to the newest that was published when the pass was made.
+    fn frames(
+        &self,
+        from: Sequence,
+    ) -> Result<impl Iterator<Item = Result<Stored, DomainError>> + use<>, DomainError> {
+        let storage = |error: storage::log::LogError| DomainError::Storage(error.to_string());
+        let frames = self.log.read(self.realm.id.0, from.0).map_err(storage)?;
+        let (realm, upto) = (self.realm.clone(), self.upto.0);
+        let frames = frames.map(move |stored| {
+            if realm.resumes.is_stopping() {
+                return Err(DomainError::Stopping);
+            }
+            let stored = stored.map_err(storage)?;
+            let frame = storage::decode_frame(&stored.payload)?;
+            Ok(Stored { sequence: Sequence(stored.sequence), bytes: stored.payload.len() as u64, frame })
+        });
+        // What was not published then is delivered directly.
+        Ok(frames.take_while(move |stored| stored.as_ref().map_or(true, |stored| stored.sequence.0 <= upto)))
+    }
+
+    /// Hands an event to every queue that it is for. It is made shared once there is one.
+    fn give(&mut self, view: &View, sequence: Sequence, mut event: Event, audience: &Audience) {
+        let limits = self.realm.queue_limits;
+        withhold_secrets(view, &mut event.body, audience);
+        let event = Arc::new(event);
+        let mut shared: Option<Arc<Event>> = None;
+        let mut known: Option<(UserId, bool)> = None;
+        for queue in &mut self.queues {
+            let number = event.number;
+            if !queue.wants(sequence, number) || !queue.record.options.kinds.contains(event.body.kind()) {
+                continue;
+            }
+            let Some(user) = view.directory.user(queue.record.user) else { continue };
+            let Some(flags) = flags_for(view, &queue.record, user, audience) else { continue };
+            let may = match known {
+                Some((id, may)) if id == user.id => may,
+                _ => may_know(view, user, &event.body),
+            };
+            known = Some((user.id, may));
+            if !may || !passes(view, queue, &event, flags) {
+                continue;
+            }
+            let held = shared.get_or_insert_with(|| self.realm.resumes.shared(event.clone()));
+            let delivered = Delivered { event: held.clone(), flags, local_id: None };
+            queue.bytes += delivered.bytes();
+            match &mut queue.outcome {
+                Ok(found) if found.len() < limits.events_max && queue.bytes <= limits.bytes_per_user_max => {
+                    found.push(delivered);
+                }
+                _ => queue.end(),
+            }
+        }
+    }
+}
+
+fn flags_for(view: &View, record: &QueueRecord, user: &User, audience: &Audience) -> Option<Flags> {
+    match audience {
+        Audience::Everyone => Some(Flags::NONE),
+        Audience::NonGuests => (!user.is_guest()).then_some(Flags::NONE),
+        Audience::Users(users) => users.contains(&user.id).then_some(Flags::NONE),
+        Audience::Flagged(users) => users.iter().find(|(id, _)| *id == user.id).map(|(_, flags)| *flags),
+        Audience::Readers(message) => readers_flags(view, record, user.id, message),
+        Audience::Queue(_) => None,
+    }
+}
+
+/// Whether a queue takes an event that its owner may know.
+fn passes(view: &View, queue: &Collected, event: &Event, flags: Flags) -> bool {
+    let wants = |narrow: &EventNarrow| {
+        crate::session::wants(narrow, &view.directory, queue.record.user, event, flags)
+    };
+    crate::session::accepts(&queue.record.options, event) && queue.narrow.as_ref().is_none_or(wants)
+}
+
+fn readers_flags(view: &View, record: &QueueRecord, user: UserId, message: &model::Message) -> Option<Flags> {
+    if view.is_delivered(user, message) {
+        return Some(fanout::flags_at_send(user, message));
+    }
+    let channel = view.directory.channel(message.place.channel()?)?;
+    let is_public = !channel.invite_only && !view.directory.user(user)?.is_guest();
+    (crate::session::hears_all_public_channels(&record.options) && is_public).then_some(Flags::NONE)
+}
+
+/// Leaves out the key and tokens of a bot that has another owner by now; with them the event is for the owner of then.
+fn withhold_secrets(view: &View, body: &mut EventBody, audience: &Audience) {
+    let is_owners = |bot: UserId| match audience {
+        Audience::Users(users) => view.directory.bot_owner(bot).is_some_and(|owner| users[..] == [owner]),
+        _ => false,
+    };
+    match body {
+        EventBody::BotAdded { bot, with_secrets, .. } => *with_secrets &= is_owners(bot.id),
+        EventBody::BotChanged { bot, change: BotChange::Service { with_secrets, .. } } => {
+            *with_secrets &= is_owners(*bot);
+        }
+        _ => {}
+    }
+}
+
+/// Whether a reader may still see what an event shows. Removals may always be shown.
+fn may_know(view: &View, user: &User, body: &EventBody) -> bool {
+    let sees = |id: &ChannelId| {
+        view.directory.channel(*id).is_some_and(|channel| sees_channel(&view.directory, user, channel))
+    };
+    let keeps = |bot: UserId| view.directory.user(bot).is_some_and(|bot| announce::manages_bot(user, bot));
+    match body {
+        EventBody::Message { message, .. } => announce::can_read_now(view, user, message),
+        EventBody::ChannelsCreated(created) => created.iter().all(|one| sees(&one.channel.id)),
+        EventBody::SubscriptionsAdded(added) => added.iter().all(|one| sees(&one.summary.channel.id)),
+        EventBody::ChannelChanged { channel, .. }
+        | EventBody::PeersAdded { channel, .. }
+        | EventBody::PeersRemoved { channel, .. } => sees(channel),
+        EventBody::BotAdded { bot, .. } => keeps(bot.id),
+        EventBody::BotChanged { bot, change: BotChange::ApiKey(_) } => {
+            view.directory.bot_owner(*bot) == Some(user.id)
+        }
+        EventBody::BotChanged { bot, .. } => keeps(*bot),
+        _ => true,
+    }
+}
+
+/// The messages that a fact took out of a channel.
+fn lost_messages(fact: &Fact) -> Option<(ChannelId, &MessageRanges)> {
+    let Fact::Message(fact) = fact else { return None };
+    match fact {
+        MessageFact::Deleted { from: DeletedFrom::Topic { channel, .. }, messages, .. } => {
+            Some((*channel, messages))
+        }
+        MessageFact::Updated(update) => {
+            let movement = update.movement.as_ref().filter(|movement| movement.new_channel.is_some())?;
+            Some((movement.channel, &movement.messages))
+        }
+        MessageFact::Sent { .. }
+        | MessageFact::Deleted { .. }
+        | MessageFact::FlagsChanged { .. }
+        | MessageFact::ReactionAdded { .. }
+        | MessageFact::ReactionRemoved { .. }
+        | MessageFact::SubmessageAdded { .. }
+        | MessageFact::ConversationCreated(_) => None,
+    }
+}
+
+/// Whether a fact took messages from a user for whom it is no longer known which of them they had: in protected
+/// history, those that had been moved there.
+fn is_uncertain(view: &View, user: UserId, fact: &Fact) -> bool {
+    let Some((channel, messages)) = lost_messages(fact) else { return false };
+    let Some(record) = view.directory.channel(channel) else { return false };
+    let is_protected = record.invite_only && !record.history_public_to_subscribers;
+    let own = view.directory.subscription(channel, user).filter(|own| is_protected && own.is_active);
+    own.is_some_and(|own| messages.iter().any(|id| !own.received(id)))
+}

@@ -1,0 +1,23 @@
+//! Where the sessions of an organization are found.
+
+use super::actor::SessionActor;
+use super::status::QueueStatus;
+use actix::Addr;
+use model::{QueueId, UserId};
+use parking_lot::RwLock;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The session of a running queue.
+#[derive(Clone, Debug)]
+pub struct RunningQueue {
+    /// The queue's owner.
+    pub user: UserId,
+    /// The actor that owns the queue.
+    pub session: Addr<SessionActor>,
+    /// What can be read without asking the actor.
+    pub status: Arc<QueueStatus>,
+}
+
+/// All running queues of an organization.
+pub type Queues = Arc<RwLock<HashMap<QueueId, RunningQueue>>>;

@@ -1,0 +1,122 @@
+//! The status of a queue outside its actor: when its client polled last, and how many bytes it holds.
+
+use super::commands::Delivered;
+use model::Event;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// What the entry of an event takes in a queue.
+const ENTRY_BYTES: usize = size_of::<Delivered>();
+
+/// State of one running queue that other actors and threads can read. Written by its session alone.
+#[derive(Debug, Default)]
+pub struct QueueStatus {
+    last_seen_millis: AtomicU64,
+    is_polled: AtomicBool,
+    bytes: AtomicUsize,
+}
+
+impl QueueStatus {
+    /// The monotonic time at which a poll last began or ended.
+    pub fn last_seen(&self) -> Duration {
+        Duration::from_millis(self.last_seen_millis.load(Ordering::Relaxed))
+    }
+
+    pub(super) fn set_last_seen(&self, at: Duration) {
+        let millis = u64::try_from(at.as_millis()).unwrap_or(u64::MAX);
+        self.last_seen_millis.store(millis, Ordering::Relaxed);
+    }
+
+    /// Whether a poll waits now.
+    pub fn is_polled(&self) -> bool {
+        self.is_polled.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_polled(&self, is_polled: bool) {
+        self.is_polled.store(is_polled, Ordering::Relaxed);
+    }
+
+    /// Bytes that the queue is charged with.
+    pub fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_bytes(&self, bytes: usize) {
+        self.bytes.store(bytes, Ordering::Relaxed);
+    }
+}
+
+/// Bytes that all queues of one account are charged with. An event that several of them hold is charged once, their entries
+/// each. Lives on the organization's thread.
+#[derive(Debug, Default)]
+pub struct AccountBytes {
+    held: Cell<usize>,
+    /// In how many of the queues each event is, by its address: a queue keeps it where it is.
+    events: RefCell<HashMap<*const Event, u32>>,
+    is_limiting: Cell<bool>,
+}
+
+impl AccountBytes {
+    /// The bytes that all queues of the account hold together.
+    pub fn get(&self) -> usize {
+        self.held.get()
+    }
+
+    /// Whether the caller must request that the queues shrink: true once, until [`Self::end_limiting`].
+    pub(super) fn begin_limiting(&self) -> bool {
+        !self.is_limiting.replace(true)
+    }
+
+    /// The queues were checked against the bound.
+    pub fn end_limiting(&self) {
+        self.is_limiting.set(false);
+    }
+
+    /// One of the queues holds an event.
+    pub(super) fn add(&self, event: &Arc<Event>) {
+        let mut events = self.events.borrow_mut();
+        let count = events.entry(Arc::as_ptr(event)).or_insert(0);
+        *count += 1;
+        let bytes = if *count == 1 { ENTRY_BYTES + event.bytes() } else { ENTRY_BYTES };
+        self.held.set(self.held.get().saturating_add(bytes));
+    }
+
+    /// One of the queues holds an event no longer.
+    pub(super) fn remove(&self, event: &Arc<Event>) {
+        let mut events = self.events.borrow_mut();
+        let Some(count) = events.get_mut(&Arc::as_ptr(event)) else { return };
+        *count -= 1;
+        let mut bytes = ENTRY_BYTES;
+        if *count == 0 {
+            bytes += event.bytes();
+            events.remove(&Arc::as_ptr(event));
+        }
+        self.held.set(self.held.get().saturating_sub(bytes));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{EventBody, EventNumber};
+
+    #[test]
+    fn event_in_several_queues_is_charged_once() {
+        let account = AccountBytes::default();
+        let event = |number| Arc::new(Event::new(EventNumber(number), EventBody::Heartbeat));
+        let (one, other) = (event(1), event(2));
+        account.add(&one);
+        let alone = account.get();
+        account.add(&one);
+        assert_eq!(account.get(), alone + ENTRY_BYTES);
+        account.add(&other);
+        account.remove(&one);
+        assert_eq!(account.get(), 2 * alone);
+        account.remove(&one);
+        account.remove(&other);
+        assert_eq!((account.get(), account.events.borrow().len()), (0, 0));
+    }
+}

@@ -1,0 +1,129 @@
+//! `crowd`: many concurrent requests for large responses, read or left unread, while another client makes small
+//! requests: the server's memory, and the other client's latency.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+
+use super::get::{is_success, repeat};
+use super::{ClientTasks, megabytes};
+use crate::client::{Account, failure_name};
+use crate::error::LoadError;
+use crate::http::{Connection, Target, Template, bodiless_request, encode_form};
+use crate::outcome::PhaseResult;
+use crate::process::{raise_open_files, resident_bytes};
+use crate::recorder::{Pace, Recorder, Window};
+use crate::scenario::{Asked, CrowdStep, Phase};
+use crate::setup::Stage;
+
+/// Requests of the other client per second.
+const OTHER_RATE: f64 = 50.0;
+/// Interval at which the server's memory is read.
+const SAMPLE_EVERY: Duration = Duration::from_millis(20);
+/// Open files besides those of the crowd.
+const OTHER_FILES: u64 = 64;
+
+/// Runs a `crowd` phase.
+pub async fn run(
+    stage: &mut Stage,
+    phase: &Phase,
+    step: &CrowdStep,
+    server_pid: Option<u32>,
+) -> Result<PhaseResult, LoadError> {
+    raise_open_files(u64::from(step.connections) + OTHER_FILES)?;
+    let everyone = stage.everyone();
+    let (other, crowd) = everyone.split_at(1.min(everyone.len()));
+    let other = stage.accounts(other, 1).await?;
+    let members: Vec<usize> = crowd.iter().copied().take(step.accounts as usize).collect();
+    let crowd = stage.accounts(&members, step.connections as usize).await?;
+    let target = stage.target.clone();
+    let connection = open(&target).await?;
+
+    let window = Window::starting_now(phase.warmup_secs, phase.secs);
+    let (get, asked) = (Arc::new(Recorder::new("get", window)), Arc::new(Recorder::new("crowd", window)));
+    let mut tasks = ClientTasks::new(&phase.name, window, vec![get.clone(), asked.clone()], server_pid);
+    let request = bodiless_request("GET", &target.host, "/api/v1/users/me", Some(&other[0].authorization));
+    tasks.add(repeat(connection, request, Pace::new(&window, Some(OTHER_RATE), 0, 1), get));
+    for account in crowd {
+        let request = request_for(step.ask, &target, &account);
+        let (target, asked) = (target.clone(), asked.clone());
+        match step.reads {
+            true => tasks.add(ask_and_read(target, request, asked)),
+            false => tasks.add(ask_only(target, request, asked, window)),
+        }
+    }
+    let peak = Arc::new(AtomicU64::new(0));
+    let watch = tokio::spawn(watch_memory(server_pid, peak.clone()));
+    tasks.wait().await;
+    watch.abort();
+    let mut result = tasks.into_result(Instant::now());
+    if let Some(server) = &mut result.server {
+        server.rss_mb_peak = megabytes(peak.load(Ordering::Relaxed)).max(server.rss_mb_after);
+    }
+    Ok(result)
+}
+
+async fn open(target: &Target) -> Result<Connection, LoadError> {
+    let opened = Connection::open(target.address).await;
+    opened.map_err(|source| LoadError::Http { call: "connect".to_owned(), source })
+}
+
+fn request_for(asked: Asked, target: &Target, account: &Account) -> Vec<u8> {
+    match asked {
+        Asked::Messages => {
+            let path = "/api/v1/messages?anchor=newest&num_before=5000&num_after=0";
+            bodiless_request("GET", &target.host, path, Some(&account.authorization))
+        }
+        Asked::Register => {
+            let template =
+                Template::new("POST", &target.host, "/api/v1/register", Some(&account.authorization));
+            let mut request = Vec::new();
+            template.fill(&mut request, encode_form(&[("client_gravatar", "true")]).as_bytes());
+            request
+        }
+    }
+}
+
+/// A connection that reads its response.
+async fn ask_and_read(target: Arc<Target>, request: Vec<u8>, asked: Arc<Recorder>) {
+    let started = Instant::now();
+    let outcome = match Connection::open(target.address).await {
+        Ok(mut connection) => match connection.exchange(&request).await {
+            Ok(reply) if reply.status == 200 && is_success(reply.body) => Ok(reply.body.len()),
+            Ok(reply) => Err(failure_name(reply.status, reply.body)),
+            Err(error) => Err(error.code()),
+        },
+        Err(error) => Err(error.code()),
+    };
+    match outcome {
+        Ok(bytes) => asked.record_success(started, bytes),
+        Err(reason) => asked.record_failure(&reason),
+    }
+}
+
+/// A connection that sends its request and reads nothing until the phase ends.
+async fn ask_only(target: Arc<Target>, request: Vec<u8>, asked: Arc<Recorder>, window: Window) {
+    let sent = async {
+        let mut stream = TcpStream::connect(target.address).await?;
+        stream.write_all(&request).await?;
+        Ok::<_, std::io::Error>(stream)
+    };
+    match sent.await {
+        Ok(stream) => {
+            tokio::time::sleep_until(window.stop_at.into()).await;
+            drop(stream);
+        }
+        Err(error) => asked.record_failure(&format!("io {:?}", error.kind())),
+    }
+}
+
+async fn watch_memory(server_pid: Option<u32>, peak: Arc<AtomicU64>) {
+    let Some(pid) = server_pid else { return };
+    loop {
+        peak.fetch_max(resident_bytes(pid).unwrap_or_default(), Ordering::Relaxed);
+        tokio::time::sleep(SAMPLE_EVERY).await;
+    }
+}

@@ -1,0 +1,139 @@
+//! Encoded parts of large lists that read the same for many readers: made once for each state of the directory, and
+//! spliced into every answer that needs them.
+//!
+//! What is shared is decided narrowly. Users: one list for all unrestricted people of one role (and one for readers
+//! without an account), in which the reader's own entry is always replaced, because people see more of themselves;
+//! restricted guests and bots get lists of their own. Channels: the fields that say nothing about the reader, channel by
+//! channel; which channels a reader may see is decided for each answer. A list is used again only while everything that
+//! it was made from is the same.
+
+mod channels;
+mod people;
+
+pub use channels::ChannelSource;
+pub use people::{Listed, SharedPeople};
+
+use channels::ChannelParts;
+use metrics::{Counter, Gauge, counter, gauge};
+use model::{Directory, RealmId, User};
+use parking_lot::Mutex;
+use people::PeopleKey;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::wire::user::UserForm;
+
+/// Most bytes that shared lists of users take; past it, those that were unused for longest go.
+const PEOPLE_BYTES_MAX: usize = 48 << 20;
+/// What nobody asked for in this time is forgotten.
+const UNUSED_MAX: Duration = Duration::from_secs(60);
+
+/// The shared parts of all organizations.
+pub struct SharedJson {
+    state: Mutex<State>,
+    bytes: Gauge,
+    made: Counter,
+    used: Counter,
+}
+
+#[derive(Default)]
+struct State {
+    people: HashMap<(RealmId, PeopleKey), Used<SharedPeople>>,
+    channels: HashMap<RealmId, Used<Mutex<ChannelParts>>>,
+}
+
+/// Something shared, and when it was last asked for.
+struct Used<T> {
+    shared: Arc<T>,
+    at: Instant,
+}
+
+impl<T> Used<T> {
+    fn now(shared: Arc<T>) -> Self {
+        Self { shared, at: Instant::now() }
+    }
+
+    fn again(&mut self) -> Arc<T> {
+        self.at = Instant::now();
+        self.shared.clone()
+    }
+}
+
+impl Default for SharedJson {
+    fn default() -> Self {
+        Self {
+            state: Mutex::default(),
+            bytes: gauge!("millstream_shared_answer_bytes"),
+            made: counter!("millstream_shared_lists_total", "how" => "made"),
+            used: counter!("millstream_shared_lists_total", "how" => "reused"),
+        }
+    }
+}
+
+impl SharedJson {
+    /// The list of users that a reader (none: without an account) shares with others of its kind; none for readers who
+    /// see a list of their own. Encodes all users where the directory has changed: not for HTTP threads.
+    pub fn people(
+        &self,
+        directory: &Directory,
+        reader: Option<&User>,
+        form: UserForm,
+        listed: Listed,
+    ) -> Option<Arc<SharedPeople>> {
+        let key = PeopleKey::of(directory, reader, form, listed)?;
+        let key = (directory.realm().id, key);
+        let known = self.state.lock().people.get_mut(&key).map(Used::again);
+        if let Some(known) = known.filter(|known| known.is_of(directory)) {
+            self.used.increment(1);
+            return Some(known);
+        }
+        let made = Arc::new(SharedPeople::new(directory, reader, form, listed));
+        self.made.increment(1);
+        let mut state = self.state.lock();
+        state.people.insert(key, Used::now(made.clone()));
+        state.make_room();
+        self.bytes.set(state.bytes() as f64);
+        Some(made)
+    }
+
+    /// The channels of an organization, to be encoded as they are asked for.
+    pub fn channels(&self, directory: &Directory) -> ChannelSource {
+        let parts = {
+            let mut state = self.state.lock();
+            let parts = state.channels.entry(directory.realm().id);
+            parts.or_insert_with(|| Used::now(Arc::default())).again()
+        };
+        ChannelSource::new(parts, directory)
+    }
+
+    /// Frees what has not been asked for lately. Call it every few seconds.
+    pub fn forget_unused(&self) {
+        let mut state = self.state.lock();
+        state.people.retain(|_, used| used.at.elapsed() < UNUSED_MAX);
+        state.channels.retain(|_, used| used.at.elapsed() < UNUSED_MAX);
+        self.bytes.set(state.bytes() as f64);
+    }
+}
+
+impl State {
+    fn people_bytes(&self) -> usize {
+        self.people.values().map(|used| used.shared.bytes()).sum()
+    }
+
+    fn bytes(&self) -> usize {
+        let channels = self.channels.values().map(|used| used.shared.lock().bytes()).sum::<usize>();
+        self.people_bytes() + channels
+    }
+
+    fn make_room(&mut self) {
+        while self.people_bytes() > PEOPLE_BYTES_MAX {
+            let oldest = self.people.iter().min_by_key(|(_, used)| used.at).map(|(key, _)| *key);
+            let Some(oldest) = oldest else { break };
+            self.people.remove(&oldest);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! That a shared list is, for every reader, what a list of the reader's own would be.
+
+use super::*;
+use crate::api::wire::channel::channel;
+use crate::api::wire::fixture::{self, VERONA};
+use crate::api::wire::user::user;
+use crate::http::Envelope;
+use actix_web::body::to_bytes;
+use model::event::ChannelSummary;
+use model::{Bot, BotKind, MessageId, Role, SettingValue, Subscription, Timestamp, UserId};
+use serde_json::{Value, json};
+
+/// People of every role with every visibility of their address, and a bot.
+fn directory() -> Directory {
+    let mut directory = fixture::directory();
+    let everyone = directory.group_by_name("role:everyone").map(|group| group.id).unwrap();
+    let roles = [Role::Owner, Role::Administrator, Role::Moderator, Role::Member, Role::Guest];
+    for (role, id) in roles.into_iter().zip(1u32..) {
+        for visibility in 1u32..=5 {
+            let id = UserId(id * 10 + visibility);
+            let mut user = User::new(id, format!("u{id}@x.org"), format!("U{id}"), role, Timestamp(0));
+            user.settings.insert("email_address_visibility".into(), SettingValue::Int(i64::from(visibility)));
+            user.is_active = visibility != 3;
+            directory.put_user(user);
+            directory.change_members(everyone, &[id], &[]);
+        }
+    }
+    let mut bot = User::new(UserId(90), "bot@x.org".to_owned(), "Bot", Role::Member, Timestamp(0));
+    bot.bot = Some(Bot { kind: BotKind::Generic, owner: Some(UserId(11)), is_system: false });
+    directory.put_user(bot);
+    directory
+}
+
+async fn body(envelope: Envelope) -> Value {
+    let response = envelope.reply().unwrap().into_response(&[]);
+    serde_json::from_slice(&to_bytes(response.into_body()).await.unwrap()).unwrap()
+}
+
+/// Compares the shared list of every reader with one of the reader's own; says how many readers share.
+async fn check(shared: &SharedJson, directory: &Directory) -> usize {
+    let mut sharing = 0;
+    let readers = directory.users().map(|user| Some(&**user)).chain([None]);
+    for reader in readers {
+        for (client_gravatar, listed) in
+            [(true, Listed::Active), (false, Listed::Inactive), (true, Listed::All)]
+        {
+            let form = UserForm { client_gravatar, profile_data: true, is_active: listed == Listed::All };
+            let Some(list) = shared.people(directory, reader, form, listed) else { continue };
+            sharing += 1;
+            let mut envelope = Envelope::with_capacity(0);
+            list.add_to(&mut envelope, "list", reader);
+            let users = directory.users().filter(|user| match listed {
+                Listed::Active => user.is_active,
+                Listed::Inactive => !user.is_active,
+                Listed::All => true,
+            });
+            let own: Vec<_> = users.map(|listed| user(directory, reader, listed, form)).collect();
+            assert_eq!(body(envelope).await["list"], serde_json::to_value(own).unwrap(), "{reader:?}");
+        }
+    }
+    sharing
+}
+
+#[actix_web::test]
+async fn every_reader_sees_what_a_list_of_its_own_would_show() {
+    let (shared, mut directory) = (SharedJson::default(), directory());
+    // All but the bot, and one reader without an account.
+    let readers = directory.users().count();
+    assert_eq!(check(&shared, &directory).await, readers * 3);
+    assert_eq!(shared.state.lock().people.len(), 6 * 3, "one list for each kind of reader");
+
+    // Whatever changes is in the next list.
+    let mut hidden = User::clone(directory.user(UserId(41)).unwrap());
+    hidden.settings.insert("email_address_visibility".into(), SettingValue::Int(4));
+    directory.put_user(hidden);
+    directory.put_avatar_file(UserId(42), Some("picture.png"));
+    check(&shared, &directory).await;
+
+    // Guests who know only of some people share nothing.
+    fixture::restrict_guests(&mut directory);
+    assert_eq!(check(&shared, &directory).await, (readers - 6) * 3);
+}
+
+#[actix_web::test]
+async fn people_of_one_kind_get_the_same_bytes() {
+    let (shared, directory) = (SharedJson::default(), directory());
+    let form = UserForm { client_gravatar: true, profile_data: true, is_active: false };
+    let list = |id| {
+        let reader = directory.user(UserId(id)).map(|user| &**user);
+        shared.people(&directory, reader, form, Listed::Active).unwrap()
+    };
+    assert!(Arc::ptr_eq(&list(41), &list(42)));
+    assert!(!Arc::ptr_eq(&list(41), &list(51)), "a guest sees fewer addresses");
+}
+
+#[test]
+fn channels_are_encoded_again_when_they_read_otherwise() {
+    let (shared, mut directory) = (SharedJson::default(), directory());
+    let summary = |directory: &Directory, first| ChannelSummary {
+        channel: directory.channel(VERONA).unwrap().clone(),
+        first_message: first,
+        subscriber_count: directory.subscriber_count(VERONA),
+        weekly_traffic: None,
+    };
+    let shown = |directory: &Directory, first| {
+        let summary = summary(directory, first);
+        let bytes = shared.channels(directory).channel(&summary);
+        let mut whole = bytes.to_vec();
+        whole.push(b'}');
+        let expected = serde_json::to_value(channel(directory, &summary)).unwrap();
+        assert_eq!(serde_json::from_slice::<Value>(&whole).unwrap(), expected);
+        bytes
+    };
+    let first = shown(&directory, None);
+    assert_eq!(shown(&directory, None).as_ptr(), first.as_ptr(), "the same bytes");
+    shown(&directory, Some(MessageId(7)));
+    let mut renamed = model::Channel::clone(directory.channel(VERONA).unwrap());
+    renamed.name = "Padua".into();
+    directory.put_channel(renamed);
+    shown(&directory, Some(MessageId(7)));
+
+    let subscribers = |directory: &Directory| {
+        let list = shared.channels(directory).subscribers(VERONA);
+        serde_json::from_slice::<Value>(&list).unwrap()
+    };
+    assert_eq!(subscribers(&directory), json!([]));
+    directory.put_subscription(VERONA, UserId(41), Subscription::start("#76ce90".into(), MessageId(0)));
+    assert_eq!(subscribers(&directory), json!([41]));
+    let mut gone = User::clone(directory.user(UserId(41)).unwrap());
+    gone.is_active = false;
+    directory.put_user(gone);
+    assert_eq!(subscribers(&directory), json!([]));
+}

@@ -1,0 +1,111 @@
+//! `update_message_flags`: flags of the user's own messages, and how several changes are merged into one event.
+
+use super::writer::{EventWriter, finish, open};
+use crate::api::wire::list::Object;
+use actors::Delivered;
+use model::event::UnreadDetail;
+use model::{ChannelId, EventBody, Flag, FlagOp, MessageId, UserId};
+use rules::topics::shown_topic;
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct UpdateMessageFlags<'e, D> {
+    op: &'static str,
+    /// The older name of `op`.
+    operation: &'static str,
+    flag: &'static str,
+    messages: &'e [MessageId],
+    all: bool,
+    /// By message id, for messages that became unread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message_details: Option<D>,
+}
+
+pub(super) fn changed(
+    writer: &EventWriter<'_>,
+    flag: Flag,
+    op: FlagOp,
+    messages: &[MessageId],
+    details: &[UnreadDetail],
+) -> impl Serialize {
+    let knows_empty_topic = writer.options.capabilities.empty_topic_name;
+    let details = details.iter().map(move |detail| (detail.id, DetailJson::of(detail, knows_empty_topic)));
+    UpdateMessageFlags {
+        op: op.as_str(),
+        operation: op.as_str(),
+        flag: flag.as_str(),
+        messages,
+        all: false,
+        message_details: ((flag, op) == (Flag::Read, FlagOp::Remove)).then_some(Object(details)),
+    }
+}
+
+/// Number of events at the front that make the same change to different messages, so that one event can replace
+/// them. Messages that become unread have details and are not merged.
+pub(super) fn mergeable(events: &[Delivered]) -> usize {
+    let Some(first) = events.first().and_then(change) else { return 0 };
+    events.iter().take_while(|delivered| change(delivered) == Some(first)).count()
+}
+
+fn change(delivered: &Delivered) -> Option<(Flag, FlagOp)> {
+    match &delivered.event.body {
+        EventBody::Flags { flag, op, .. } if (*flag, *op) != (Flag::Read, FlagOp::Remove) => {
+            Some((*flag, *op))
+        }
+        _ => None,
+    }
+}
+
+/// Writes one event for several of the same change, with the number of the newest.
+pub(super) fn push_merged(writer: &EventWriter<'_>, out: &mut Vec<u8>, events: &[Delivered]) {
+    let mut all: Vec<MessageId> = Vec::new();
+    for delivered in events {
+        if let EventBody::Flags { messages, .. } = &delivered.event.body {
+            all.extend(messages);
+        }
+    }
+    if let Some((last, (flag, op))) = events.last().and_then(|last| Some((last, change(last)?))) {
+        open(out, last.event.body.kind(), &changed(writer, flag, op, &all, &[]));
+        finish(out, last.event.number.0);
+    }
+}
+
+#[derive(Serialize)]
+struct DetailJson<'e> {
+    r#type: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user_ids: Option<&'e [UserId]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_id: Option<ChannelId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    topic: Option<&'e str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unmuted_stream_msg: Option<bool>,
+    /// Given only where it is true.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    mentioned: bool,
+}
+
+impl<'e> DetailJson<'e> {
+    fn of(detail: &'e UnreadDetail, knows_empty_topic: bool) -> Self {
+        let mentioned = detail.is_mentioned;
+        match &detail.channel {
+            Some((channel, topic, is_unmuted)) => Self {
+                r#type: "stream",
+                user_ids: None,
+                stream_id: Some(*channel),
+                topic: Some(shown_topic(topic, knows_empty_topic)),
+                unmuted_stream_msg: Some(*is_unmuted),
+                mentioned,
+            },
+            None => Self {
+                r#type: "private",
+                user_ids: Some(&detail.users),
+                stream_id: None,
+                topic: None,
+                unmuted_stream_msg: None,
+                mentioned,
+            },
+        }
+    }
+}

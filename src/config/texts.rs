@@ -1,0 +1,141 @@
+//! Validation of text options: addresses, host names, filters. Each check says what the text must be, to be read
+//! after the option's name.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+use url::Url;
+
+/// Stands for the user name in an LDAP filter.
+pub const USER_PLACEHOLDER: &str = "{user}";
+
+/// Parses an address to listen on: an IP address or a host name, and a port.
+///
+/// # Errors
+/// If it has no port, or the name has no address on this machine.
+pub fn parse_listen(text: &str) -> Result<SocketAddr, String> {
+    let refused = || {
+        Err("must be an address and a port, such as 127.0.0.1:9991, [::1]:9991 or localhost:9991".to_owned())
+    };
+    if let Ok(address) = text.parse() {
+        return Ok(address);
+    }
+    let Some((host, port)) = text.rsplit_once(':') else { return refused() };
+    if host.is_empty() || host.contains(':') || port.parse::<u16>().is_err() {
+        return refused();
+    }
+    let found = text.to_socket_addrs().map_err(|reason| {
+        format!("must be an address of this machine; the name before the port is unknown: {reason}")
+    })?;
+    // If a name has both, clients more often use the IPv4 address.
+    let found: Vec<SocketAddr> = found.collect();
+    let first = found.iter().find(|address| address.is_ipv4()).or(found.first());
+    first.copied().map_or_else(refused, Ok)
+}
+
+pub(super) fn check_listen(text: &str) -> Result<(), String> {
+    parse_listen(text).map(drop)
+}
+
+pub(super) fn check_not_empty(text: &str) -> Result<(), String> {
+    if text.trim().is_empty() { Err("must not be empty".to_owned()) } else { Ok(()) }
+}
+
+/// The base of links: an http or https URL without a path.
+pub(super) fn check_external_url(text: &str) -> Result<(), String> {
+    let is_base = |url: &Url| is_web(url) && url.path() == "/" && url.query().is_none();
+    check_url(text, is_base, "must be an address such as https://chat.example.com, without a path")
+}
+
+/// The URL of an HTTP service.
+pub(super) fn check_service_url(text: &str) -> Result<(), String> {
+    let is_service = |url: &Url| is_web(url) && url.query().is_none() && url.fragment().is_none();
+    check_url(text, is_service, "must be an address such as https://service.example.com")
+}
+
+pub(super) fn check_ldap_url(text: &str) -> Result<(), String> {
+    let is_ldap = |url: &Url| matches!(url.scheme(), "ldap" | "ldaps") && url.has_host();
+    check_url(text, is_ldap, "must be an address such as ldap://ldap.example.com")
+}
+
+fn check_url(text: &str, is_right: impl Fn(&Url) -> bool, problem: &str) -> Result<(), String> {
+    if text.is_empty() || Url::parse(text).is_ok_and(|url| is_right(&url)) {
+        return Ok(());
+    }
+    Err(problem.to_owned())
+}
+
+fn is_web(url: &Url) -> bool {
+    matches!(url.scheme(), "http" | "https") && url.has_host()
+}
+
+pub(super) fn check_ldap_filter(text: &str) -> Result<(), String> {
+    if text.contains(USER_PLACEHOLDER) && ldap3::parse_filter(text.replace(USER_PLACEHOLDER, "x")).is_ok() {
+        return Ok(());
+    }
+    Err("must be a filter with {user} in it, such as (uid={user})".to_owned())
+}
+
+/// A host name or an IP address, without a port.
+pub(super) fn check_host_name(text: &str) -> Result<(), String> {
+    if text.is_empty() || rustls::pki_types::ServerName::try_from(text).is_ok() {
+        return Ok(());
+    }
+    Err("must be a host name such as mail.example.com, without a port".to_owned())
+}
+
+/// A From address.
+pub(super) fn check_mailbox(text: &str) -> Result<(), String> {
+    if text.is_empty() || text.parse::<lettre::message::Mailbox>().is_ok() {
+        return Ok(());
+    }
+    Err("must be an address such as \"Acme <chat@acme.example>\"".to_owned())
+}
+
+pub(super) fn check_log_filter(text: &str) -> Result<(), String> {
+    let parsed = tracing_subscriber::EnvFilter::try_new(text);
+    parsed
+        .map(drop)
+        .map_err(|reason| format!("must be a list of directives such as \"info,access=off\": {reason}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn listen_takes_addresses_and_names() {
+        for (text, expected) in [
+            ("127.0.0.1:9991", "127.0.0.1:9991"),
+            ("[::1]:0", "[::1]:0"),
+            ("localhost:9991", "127.0.0.1:9991"),
+            ("0.0.0.0:80", "0.0.0.0:80"),
+        ] {
+            assert_eq!(parse_listen(text).map(|address| address.to_string()), Ok(expected.to_owned()));
+        }
+        for text in ["", "9991", ":9991", "localhost", "localhost:http", "::1:9991", "127.0.0.1:70000"] {
+            assert!(parse_listen(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn ldap_filter_needs_the_placeholder() {
+        let is_filter = |text| check_ldap_filter(text).is_ok();
+        assert!(is_filter("(uid={user})") && is_filter("(&(objectClass=person)(uid={user}))"));
+        assert!(!is_filter("(uid=x)") && !is_filter("(uid={user}") && !is_filter(""));
+    }
+
+    #[test]
+    fn mail_senders_and_hosts_are_checked() {
+        for text in ["", "chat@acme.example", "Acme chat <chat@acme.example>"] {
+            assert!(check_mailbox(text).is_ok(), "{text}");
+        }
+        for text in ["Acme", "chat@", "<>", "a@b@c"] {
+            assert!(check_mailbox(text).is_err(), "{text}");
+        }
+        for text in ["", "mail.acme.example", "127.0.0.1", "::1"] {
+            assert!(check_host_name(text).is_ok(), "{text}");
+        }
+        for text in ["mail.acme.example:25", "a b", "https://mail.example"] {
+            assert!(check_host_name(text).is_err(), "{text}");
+        }
+    }
+}

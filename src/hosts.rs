@@ -1,0 +1,209 @@
+//! The names of the server: which organization a `Host` header is for, and the URLs of organizations.
+//!
+//! The server's own name is the organization without a subdomain; `acme.` before it is the one with the subdomain
+//! `acme`.
+
+use crate::config::Config;
+use actors::{RealmHandle, Server};
+use model::InvitationId;
+use parking_lot::RwLock;
+use std::borrow::Cow;
+use std::net::{IpAddr, SocketAddr};
+
+/// Names of this machine for local clients.
+const LOCAL_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// The names of the server.
+pub struct Hosts {
+    external: Option<url::Url>,
+    /// The listening address, for URLs without a public one.
+    listening: RwLock<SocketAddr>,
+    names: Vec<String>,
+    /// Whether unknown host names (another address of this machine, a name in a test network) belong to the
+    /// organization if there is only one.
+    is_lenient: bool,
+}
+
+impl Hosts {
+    /// The names of a configuration. A server without a public URL, or for development, cannot know all of its names,
+    /// and accepts others.
+    pub fn new(config: &Config, is_development: bool) -> Self {
+        let mut names: Vec<String> = LOCAL_NAMES.map(str::to_owned).into();
+        let external = url::Url::parse(&config.external_url).ok();
+        // URLs without a host have no subdomains.
+        let external = external.filter(|url| url.has_host());
+        names.extend(external.as_ref().and_then(|url| url.host_str()).map(str::to_lowercase));
+        let listening = config.listen.ip();
+        if !listening.is_unspecified() {
+            names.push(match listening {
+                IpAddr::V4(address) => address.to_string(),
+                IpAddr::V6(address) => format!("[{address}]"),
+            });
+        }
+        let is_lenient = is_development || external.is_none();
+        Self { external, listening: RwLock::new(config.listen), names, is_lenient }
+    }
+
+    /// Sets the address that the server listens on, when the system chose the port.
+    pub fn listens_on(&self, address: SocketAddr) {
+        *self.listening.write() = address;
+    }
+
+    /// The URL of an organization, without a slash at its end.
+    ///
+    /// Based on the configured public URL; without one on the `Host` header of the request, if there is one, and
+    /// otherwise on the listening address.
+    pub fn url(&self, realm: &RealmHandle, host: Option<&str>) -> String {
+        if self.external.is_none()
+            && let Some(host) = host.filter(|host| is_plain(host))
+        {
+            return ["http://", host].concat();
+        }
+        let subdomain = realm.directory().realm().subdomain.clone();
+        let dot = if subdomain.is_empty() { "" } else { "." };
+        if let Some(url) = &self.external {
+            let name = url.host_str().unwrap_or_default();
+            let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+            return format!("{}://{subdomain}{dot}{name}{port}", url.scheme());
+        }
+        let listening = *self.listening.read();
+        match subdomain.as_str() {
+            "" => format!("http://{listening}"),
+            _ => format!("http://{subdomain}.localhost:{}", listening.port()),
+        }
+    }
+
+    /// The subdomain of a host name; empty for the server's own name, `None` for unknown names.
+    fn subdomain<'h>(&self, host: &'h str) -> Option<&'h str> {
+        self.names.iter().find_map(|name| match host.strip_suffix(name.as_str())? {
+            "" => Some(""),
+            before => before.strip_suffix('.'),
+        })
+    }
+
+    /// Whether a `Host` header names this machine in a way that an attacker cannot control: a name of ours, an
+    /// address of a private network, or the listening address. If the server listens on all interfaces, also any
+    /// address and any name without a dot.
+    pub fn is_ours(&self, host: &str) -> bool {
+        let host = lower_case(without_port(host));
+        if self.subdomain(&host).is_some() {
+            return true;
+        }
+        let listening = self.listening.read().ip().to_canonical();
+        let literal = host.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(&host);
+        match literal.parse::<IpAddr>().map(|address| address.to_canonical()) {
+            Ok(address) => listening.is_unspecified() || address == listening || is_internal(address),
+            Err(_) => {
+                let is_word_byte = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+                !listening.is_loopback() && !host.is_empty() && host.bytes().all(is_word_byte)
+            }
+        }
+    }
+
+    /// Whether an `Origin` header is the configured public URL.
+    pub fn is_external_origin(&self, origin: &str) -> bool {
+        let external = self.external.as_ref().map(|url| url.origin().ascii_serialization());
+        external.is_some_and(|external| external.eq_ignore_ascii_case(origin))
+    }
+
+    /// The organization of a `Host` header; without one, the organization at the root.
+    pub fn realm(&self, server: &Server, host: Option<&str>) -> Option<RealmHandle> {
+        let host = lower_case(without_port(host.unwrap_or(LOCAL_NAMES[0])));
+        if let Some(subdomain) = self.subdomain(&host) {
+            return server.realm_by_subdomain(subdomain);
+        }
+        if self.is_lenient { server.only_realm() } else { None }
+    }
+}
+
+/// Whether an address belongs to this machine or to a private network.
+fn is_internal(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => address.is_loopback() || address.is_private() || address.is_link_local(),
+        IpAddr::V6(address) => {
+            address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local()
+        }
+    }
+}
+
+/// Whether a `Host` header is only a name and a port, so that it can be part of a URL.
+fn is_plain(host: &str) -> bool {
+    let is_plain_byte =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b':' | b'[' | b']' | b'_');
+    !host.is_empty() && host.bytes().all(is_plain_byte)
+}
+
+/// A name in lower case, which nearly every client sends already.
+fn lower_case(host: &str) -> Cow<'_, str> {
+    if host.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
+        return Cow::Borrowed(host);
+    }
+    Cow::Owned(host.to_lowercase())
+}
+
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    }
+}
+
+/// The URL for accepting an invitation; `url` is the organization's, without a slash at its end.
+pub fn invitation_link(realm: &RealmHandle, url: &str, invitation: InvitationId) -> String {
+    format!("{url}/join/{}/", realm.invitation_key(invitation))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Overrides;
+
+    fn hosts(external_url: &str, listen: &str) -> Hosts {
+        let flags = Overrides::default().set("external_url", "test", Some(external_url)).set(
+            "listen",
+            "test",
+            Some(listen),
+        );
+        Hosts::new(&Config::load(None, [], flags).unwrap(), false)
+    }
+
+    #[test]
+    fn names_and_subdomains() {
+        let hosts = hosts("https://Chat.Example.org:8443/", "10.0.0.7:80");
+        let cases = [
+            ("chat.example.org", Some("")),
+            ("acme.chat.example.org", Some("acme")),
+            ("a.b.chat.example.org", Some("a.b")),
+            ("10.0.0.7", Some("")),
+            ("localhost", Some("")),
+            ("acme.localhost", Some("acme")),
+            ("[::1]", Some("")),
+            ("127.0.0.1", Some("")),
+            ("evilchat.example.org", None),
+            ("example.org", None),
+            ("", None),
+        ];
+        for (host, subdomain) in cases {
+            assert_eq!(hosts.subdomain(host), subdomain, "{host}");
+        }
+        assert!(!hosts.is_lenient);
+    }
+
+    #[test]
+    fn ports_are_no_part_of_a_name() {
+        let cases = [
+            ("localhost:9991", "localhost"),
+            ("[::1]:9991", "[::1]"),
+            ("[::1]", "[::1]"),
+            ("localhost", "localhost"),
+        ];
+        for (host, name) in cases {
+            assert_eq!(without_port(host), name);
+        }
+    }
+
+    #[test]
+    fn a_server_that_does_not_know_its_name_is_lenient() {
+        assert!(hosts("", "0.0.0.0:80").is_lenient);
+    }
+}

@@ -1,0 +1,189 @@
+//! The listener, and a limit on how long a client may leave a response unread.
+//!
+//! The HTTP library waits indefinitely for a client that does not read, with the response in memory. A [`Connection`]
+//! fails a write that has made no progress for `http.write_secs_max` seconds; the connection is closed, and
+//! everything that was held for it is freed.
+
+use super::app::App;
+use super::dispatch::{Dispatcher, dispatch};
+use super::route::Route;
+use actix_http::error::DispatchError;
+use actix_http::{HttpService, Protocol};
+use actix_rt::net::{ActixStream, Ready, TcpStream};
+use actix_server::{GracefulShutdownSignal, Server};
+use actix_service::{ServiceFactory, ServiceFactoryExt, fn_service, map_config};
+use actix_web::dev::AppConfig;
+use actix_web::{App as Service, web};
+use std::future::{Future, ready};
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep};
+
+/// How long a connection that is being closed waits for its client to close it.
+const DISCONNECT_MAX: Duration = Duration::from_secs(2);
+
+/// Serves on a listener, with the threads and timeouts of the configuration.
+///
+/// # Errors
+/// If the listener cannot be used.
+pub fn listen(app: &App, routes: Vec<Route>, listener: TcpListener) -> io::Result<Server> {
+    let settings = &app.config.http;
+    let address = listener.local_addr()?;
+    let builder = Server::build()
+        .workers(app.config.http_workers())
+        .max_concurrent_connections(settings.connections_max.get())
+        .shutdown_timeout(settings.stop_secs_max)
+        .disable_signals();
+    let (app, stopping) = (app.clone(), builder.graceful_shutdown_signal());
+    let dispatcher = web::Data::new(Dispatcher::new(app.clone(), routes));
+    let builder =
+        builder.listen("http", listener, move || service(&app, dispatcher.clone(), address, &stopping))?;
+    Ok(builder.run())
+}
+
+fn service(
+    app: &App,
+    dispatcher: web::Data<Dispatcher>,
+    address: SocketAddr,
+    stopping: &GracefulShutdownSignal,
+) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = DispatchError, InitError = ()> + use<>
+{
+    let settings = &app.config.http;
+    let stopping = stopping.clone();
+    let unread_max = Duration::from_secs(settings.write_secs_max.get());
+    let routes = Service::new().app_data(dispatcher).default_service(web::to(dispatch));
+    let http = HttpService::build()
+        .graceful_shutdown_signal(move || {
+            let stopping = stopping.clone();
+            async move { stopping.notified().await }
+        })
+        .keep_alive(Duration::from_secs(settings.keep_alive_secs))
+        .client_request_timeout(Duration::from_secs(settings.head_secs_max))
+        .client_disconnect_timeout(DISCONNECT_MAX)
+        // A client that closes its side has disconnected: its waiting poll ends then, not at the next event.
+        .h1_allow_half_closed(false)
+        .local_addr(address)
+        .finish(map_config(routes, |()| AppConfig::default()));
+    fn_service(move |stream: TcpStream| {
+        let peer = stream.peer_addr().ok();
+        let connection = Connection::new(stream, unread_max);
+        ready(Ok::<_, DispatchError>((connection, Protocol::Http1, peer)))
+    })
+    .and_then(http)
+}
+
+/// A TCP connection whose writes fail once the client has read nothing for too long.
+pub struct Connection {
+    stream: TcpStream,
+    unread_max: Duration,
+    /// Runs while a write waits for the client; created by the first that does.
+    deadline: Option<Pin<Box<Sleep>>>,
+    is_waiting: bool,
+}
+
+impl Connection {
+    fn new(stream: TcpStream, unread_max: Duration) -> Self {
+        // Responses are written completely; Nagle's algorithm would only delay them.
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "TCP_NODELAY could not be set");
+        }
+        Self { stream, unread_max, deadline: None, is_waiting: false }
+    }
+
+    /// Waits for the client, up to the deadline.
+    fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
+        let until = Instant::now() + self.unread_max;
+        let deadline = self.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(until)));
+        if !self.is_waiting {
+            self.is_waiting = true;
+            deadline.as_mut().reset(until);
+        }
+        deadline.as_mut().poll(cx).map(|()| {
+            metrics::counter!("millstream_http_connections_unread_total").increment(1);
+            // Data in the socket's buffer is discarded with the connection.
+            if let Err(error) = self.stream.set_zero_linger() {
+                tracing::debug!(%error, "a connection could not be reset");
+            }
+            io::Error::new(io::ErrorKind::TimedOut, "the client does not read the response")
+        })
+    }
+}
+
+impl AsyncRead for Connection {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, buf)
+    }
+}
+
+impl AsyncWrite for Connection {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        match Pin::new(&mut self.stream).poll_write(cx, buf) {
+            Poll::Ready(written) => {
+                self.is_waiting = false;
+                Poll::Ready(written)
+            }
+            Poll::Pending => self.poll_deadline(cx).map(Err),
+        }
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+impl ActixStream for Connection {
+    fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<Ready>> {
+        ActixStream::poll_read_ready(&self.stream, cx)
+    }
+
+    fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<Ready>> {
+        ActixStream::poll_write_ready(&self.stream, cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    /// Both ends of a connection.
+    async fn pair(unread_max: Duration) -> (Connection, TcpStream) {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        (Connection::new(listener.accept().await.unwrap().0, unread_max), client)
+    }
+
+    #[actix_web::test]
+    async fn a_client_that_does_not_read_is_given_up() {
+        let (mut server, client) = pair(Duration::from_millis(50)).await;
+        let answer = vec![0; 64 << 20];
+        let error = server.write_all(&answer).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        drop(client);
+    }
+
+    #[actix_web::test]
+    async fn a_client_that_reads_gets_everything() {
+        let (mut server, mut client) = pair(Duration::from_secs(600)).await;
+        let answer = vec![7; 16 << 20];
+        let sent = async {
+            server.write_all(&answer).await.unwrap();
+            drop(server);
+        };
+        let mut read = Vec::new();
+        let ((), received) = futures_util::join!(sent, client.read_to_end(&mut read));
+        assert_eq!((received.unwrap(), read == answer), (16 << 20, true));
+    }
+}

@@ -1,0 +1,108 @@
+//! Bodies of responses that are larger than one write: parts, some of them shared between responses, handed out in
+//! bounded pieces, so that a connection never holds a second copy of the whole.
+
+use actix_web::body::{BodySize, MessageBody};
+use actors::budget::Reservation;
+use bytes::{Bytes, BytesMut};
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// Maximum size of a piece: what the HTTP library buffers before it writes.
+const PIECE_BYTES: usize = 32 << 10;
+/// Smaller parts are combined into pieces.
+const SMALL_BYTES: usize = 16 << 10;
+/// Bytes after which a body yields to other connections of its thread.
+const BYTES_PER_POLL: usize = 64 << 10;
+
+/// A body of known length, made of parts.
+pub(super) struct Pieces {
+    parts: VecDeque<Bytes>,
+    size: u64,
+    given_in_poll: usize,
+    /// Released when the last piece has been taken or the connection ends.
+    _held: Option<Reservation>,
+}
+
+impl Pieces {
+    pub fn new(parts: impl IntoIterator<Item = Bytes>, held: Option<Reservation>) -> Self {
+        let parts: VecDeque<Bytes> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        let size = parts.iter().map(|part| part.len() as u64).sum();
+        Self { parts, size, given_in_poll: 0, _held: held }
+    }
+
+    fn next(&mut self) -> Option<Bytes> {
+        let first = self.parts.front_mut()?;
+        if first.len() > PIECE_BYTES {
+            return Some(first.split_to(PIECE_BYTES));
+        }
+        if first.len() >= SMALL_BYTES || self.parts.len() == 1 {
+            return self.parts.pop_front();
+        }
+        let mut piece = BytesMut::with_capacity(PIECE_BYTES);
+        while let Some(part) = self.parts.front_mut() {
+            let room = PIECE_BYTES - piece.len();
+            if room == 0 {
+                break;
+            }
+            piece.extend_from_slice(&part.split_to(room.min(part.len())));
+            if part.is_empty() {
+                self.parts.pop_front();
+            }
+        }
+        Some(piece.freeze())
+    }
+}
+
+impl MessageBody for Pieces {
+    type Error = Infallible;
+
+    fn size(&self) -> BodySize {
+        BodySize::Sized(self.size)
+    }
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
+        if self.given_in_poll >= BYTES_PER_POLL {
+            self.given_in_poll = 0;
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let piece = self.next();
+        self.given_in_poll += piece.as_ref().map_or(0, Bytes::len);
+        Poll::Ready(piece.map(Ok))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::body::to_bytes;
+    use actors::budget::{ByteBudget, Holder, Purpose};
+    use proptest::prelude::*;
+
+    #[actix_web::test]
+    async fn pieces_are_bounded_and_the_reservation_ends_with_them() {
+        let budget = ByteBudget::new(1 << 20, 1 << 20);
+        let held = budget.reserve(Holder::Server, Purpose::Answer, 1 << 20).unwrap();
+        let mut body = Pieces::new([Bytes::from(vec![1; 1 << 20]), Bytes::from_static(b"end")], Some(held));
+        assert_eq!(body.size(), BodySize::Sized((1 << 20) + 3));
+        let largest = std::iter::from_fn(|| body.next()).map(|piece| piece.len()).max();
+        assert_eq!(largest, Some(PIECE_BYTES));
+        assert_eq!(budget.used_bytes(), 1 << 20);
+        drop(body);
+        assert_eq!(budget.used_bytes(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_between_pieces(lengths in prop::collection::vec(0usize..50_000, 0..20)) {
+            let parts = lengths.iter().enumerate().map(|(n, length)| Bytes::from(vec![n as u8; *length]));
+            let parts: Vec<Bytes> = parts.collect();
+            let whole = parts.concat();
+            let body = Pieces::new(parts, None);
+            let read = actix_rt::System::new().block_on(to_bytes(body)).unwrap();
+            prop_assert!(read == whole);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! One row of the table of routes: method, path, who may call it, its rate limit, and the handler.
+//!
+//! Placeholders in a path are `{name:int}`, `{name:text}` and, at the end only, `{name:rest}`.
+
+use super::call::{Call, Handler, Working};
+use super::caller::Login;
+use super::error::ApiError;
+use super::origins::Origins;
+use actix_web::http::Method;
+use std::fmt;
+
+/// The rate limit of a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// None: for monitoring.
+    Free,
+    /// API calls of the account, or of the IP address without one.
+    Api,
+    Events,
+    /// Login attempts of the IP address.
+    Login,
+    /// Web pages fetched by the IP address.
+    Page,
+    /// Images fetched by the IP address without credentials.
+    Picture,
+}
+
+/// How the body is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// Into memory, as parameters, up to `http.body_bytes_max`.
+    Fields,
+    /// By the handler, through `BodyStream`. The query still has parameters.
+    Stream,
+}
+
+/// Extracts a handler's arguments and starts it.
+type Start = dyn Fn(&mut Call) -> Result<Working, ApiError> + Send + Sync;
+
+/// One row of the table.
+pub struct Route {
+    /// The method. HEAD is implied by GET, OPTIONS by every path.
+    pub method: Method,
+    /// The complete path, with its placeholders.
+    pub path: &'static str,
+    pub login: Login,
+    pub limit: Limit,
+    pub body: Body,
+    /// The origins whose pages may read the response.
+    pub origins: Origins,
+    start: Box<Start>,
+}
+
+impl Route {
+    /// A row whose handler is an async function.
+    pub fn new<A: 'static>(
+        method: Method,
+        path: &'static str,
+        login: Login,
+        limit: Limit,
+        handler: impl Handler<A>,
+    ) -> Self {
+        let start = Box::new(move |call: &mut Call| handler.start(call));
+        Self { method, path, login, limit, body: Body::Fields, origins: Origins::Any, start }
+    }
+
+    /// The same row, with the body read by the handler.
+    pub fn streaming(mut self) -> Self {
+        self.body = Body::Stream;
+        self
+    }
+
+    /// The same row for the server's own origin only: web pages for people, and endpoints for operators.
+    pub fn own_origin(mut self) -> Self {
+        self.origins = Origins::Own;
+        self
+    }
+
+    /// The same row, restricted to the local machine on a development server, which gives out keys and e-mails.
+    pub fn for_developers(mut self) -> Self {
+        self.origins = Origins::Developers;
+        self
+    }
+
+    /// Extracts the handler's arguments and starts it.
+    pub fn start(&self, call: &mut Call) -> Result<Working, ApiError> {
+        (self.start)(call)
+    }
+}
+
+impl fmt::Debug for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.method, self.path)
+    }
+}

@@ -1,0 +1,232 @@
+//! The storage of uploaded files: a folder in the data folder, or S3. Actors and journal know only their names.
+//!
+//! Bytes are written once under a random name, and never changed. A fact that names a file is committed after the
+//! file is durable, so that no fact names a missing file.
+
+pub mod pictures;
+pub mod sweep;
+
+use super::http_client::use_ring;
+use crate::config::{BlobKind, BlobSettings};
+use bytes::Bytes;
+use futures_util::stream::BoxStream;
+use futures_util::{StreamExt, TryStreamExt};
+use model::Timestamp;
+use object_store::aws::AmazonS3Builder;
+use object_store::local::LocalFileSystem;
+use object_store::path::Path as StorePath;
+use object_store::{BackoffConfig, ClientOptions, ObjectStore, ObjectStoreExt, RetryConfig};
+use std::fmt;
+use std::fs::Permissions;
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Random bytes in a name.
+const NAME_BYTES: usize = 16;
+
+/// Why a file could not be stored or read.
+#[derive(Debug, thiserror::Error)]
+pub enum BlobError {
+    /// There is no file of this name.
+    #[error("there is no such file")]
+    Missing,
+    /// The folder or service failed. Contains no keys.
+    #[error("files cannot be stored or read: {0}")]
+    Store(String),
+    /// The disk with the folder is full.
+    #[error("the disk for files is full: {0}")]
+    Full(String),
+}
+
+impl From<object_store::Error> for BlobError {
+    fn from(error: object_store::Error) -> Self {
+        match error {
+            object_store::Error::NotFound { source, .. } if !is_missing_bucket(&*source) => Self::Missing,
+            other if is_full(&other) => Self::Full(other.to_string()),
+            other => Self::Store(other.to_string()),
+        }
+    }
+}
+
+impl BlobError {
+    /// The error of a write. If a write misses something, it is the folder or bucket itself.
+    fn of_write(error: object_store::Error) -> Self {
+        match error {
+            missing @ object_store::Error::NotFound { .. } => Self::Store(missing.to_string()),
+            other => other.into(),
+        }
+    }
+}
+
+/// S3 responds with 404 for a missing bucket as for a missing object; only the body distinguishes them.
+fn is_missing_bucket(source: &(dyn std::error::Error + 'static)) -> bool {
+    causes(source).any(|cause| cause.to_string().contains("NoSuchBucket"))
+}
+
+fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
+    let kinds =
+        causes(error).filter_map(|cause| cause.downcast_ref::<std::io::Error>()).map(std::io::Error::kind);
+    kinds.into_iter().any(|kind| matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded))
+}
+
+/// An error and its causes, the outermost first.
+fn causes<'e>(
+    error: &'e (dyn std::error::Error + 'static),
+) -> impl Iterator<Item = &'e (dyn std::error::Error + 'static)> {
+    std::iter::successors(Some(error), |error| error.source())
+}
+
+/// The name of a file: folders and a last part, of letters, digits, `-`, `_` and dots, without `..`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct BlobName(String);
+
+impl BlobName {
+    /// Parses a name; none if it is invalid.
+    pub fn parse(text: &str) -> Option<Self> {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        let is_part = |part: &str| !part.is_empty() && !part.starts_with('.') && part.bytes().all(is_plain);
+        (text.len() <= 512 && text.split('/').all(is_part)).then(|| Self(text.to_owned()))
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn path(&self) -> StorePath {
+        StorePath::from(self.0.as_str())
+    }
+}
+
+/// A random name for a new file.
+pub fn random_name() -> Result<String, BlobError> {
+    let mut bytes = [0; NAME_BYTES];
+    getrandom::fill(&mut bytes).map_err(|error| BlobError::Store(error.to_string()))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// A file that is being read.
+pub struct Blob {
+    /// Size of the complete file, in bytes.
+    pub size: u64,
+    /// The bytes, as a stream.
+    pub bytes: BoxStream<'static, Result<Bytes, BlobError>>,
+}
+
+/// A stored file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownBlob {
+    pub name: BlobName,
+    /// When it was written, by the clock of the store.
+    pub written: Timestamp,
+}
+
+/// The files of a server. Cheap to clone.
+#[derive(Clone)]
+pub struct Blobs {
+    store: Arc<dyn ObjectStore>,
+    /// The folder, if files are in one.
+    folder: Option<PathBuf>,
+}
+
+impl fmt::Debug for Blobs {
+    // The store's own debug output may contain keys.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Blobs")
+    }
+}
+
+impl Blobs {
+    /// Opens the configured store. `is_durable` is false only for temporary data.
+    ///
+    /// # Errors
+    /// If the folder cannot be created, or the options for S3 are inconsistent. S3 is not contacted: a server starts
+    /// without it.
+    pub fn open(settings: &BlobSettings, data: &Path, is_durable: bool) -> Result<Self, BlobError> {
+        match settings.kind {
+            BlobKind::Local => Self::in_folder(data.join("blobs"), is_durable),
+            BlobKind::S3 => Ok(Self { store: Arc::new(open_s3(settings)?), folder: None }),
+        }
+    }
+
+    fn in_folder(folder: PathBuf, is_durable: bool) -> Result<Self, BlobError> {
+        Ok(Self { store: Arc::new(open_folder(&folder, is_durable)?), folder: Some(folder) })
+    }
+
+    /// Stores a file. It is durable when this returns.
+    pub async fn put(&self, name: &BlobName, bytes: Bytes) -> Result<(), BlobError> {
+        self.store.put(&name.path(), bytes.into()).await.map_err(BlobError::of_write)?;
+        self.make_private(name)
+    }
+
+    /// Makes a new file private, whatever the umask of the process.
+    fn make_private(&self, name: &BlobName) -> Result<(), BlobError> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        let path = folder.join(name.as_str());
+        let changed = std::fs::set_permissions(&path, Permissions::from_mode(0o600));
+        changed.map_err(|error| BlobError::Store(format!("cannot make {} private: {error}", path.display())))
+    }
+
+    /// Reads a file.
+    pub async fn get(&self, name: &BlobName) -> Result<Blob, BlobError> {
+        let found = self.store.get(&name.path()).await?;
+        Ok(Blob { size: found.meta.size, bytes: found.into_stream().map_err(BlobError::from).boxed() })
+    }
+
+    /// Deletes a file; a missing one is not an error.
+    pub async fn delete(&self, name: &BlobName) -> Result<(), BlobError> {
+        match self.store.delete(&name.path()).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Every file in a folder and those below it, in no order.
+    pub fn list(&self, folder: &BlobName) -> BoxStream<'static, Result<KnownBlob, BlobError>> {
+        let listed = self.store.list(Some(&folder.path())).map_err(BlobError::from);
+        let known = listed.try_filter_map(|meta| async move {
+            let written = Timestamp(u64::try_from(meta.last_modified.timestamp_millis()).unwrap_or_default());
+            Ok(BlobName::parse(meta.location.as_ref()).map(|name| KnownBlob { name, written }))
+        });
+        known.boxed()
+    }
+}
+
+fn open_folder(folder: &Path, is_durable: bool) -> Result<LocalFileSystem, BlobError> {
+    let created = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    created.map_err(|error| BlobError::Store(format!("cannot create {}: {error}", folder.display())))?;
+    Ok(LocalFileSystem::new_with_prefix(folder)?.with_fsync(is_durable))
+}
+
+fn open_s3(settings: &BlobSettings) -> Result<object_store::aws::AmazonS3, BlobError> {
+    use_ring();
+    let time_max = Duration::from_secs(settings.request_secs_max.get());
+    let client = ClientOptions::new()
+        .with_timeout(time_max)
+        .with_connect_timeout(time_max.min(Duration::from_secs(5)))
+        .with_allow_http(true);
+    // The uploader is waiting: an early error is better than a late response.
+    let retry = RetryConfig { max_retries: 2, retry_timeout: time_max, backoff: BackoffConfig::default() };
+    let mut builder = AmazonS3Builder::new()
+        .with_bucket_name(&settings.bucket)
+        .with_region(&settings.region)
+        .with_virtual_hosted_style_request(!settings.path_style)
+        .with_client_options(client)
+        .with_retry(retry);
+    if !settings.endpoint.is_empty() {
+        builder = builder.with_endpoint(&settings.endpoint);
+    }
+    // Without keys, the instance's own credentials are used.
+    if !settings.access_key_id.is_empty() {
+        builder = builder
+            .with_access_key_id(&settings.access_key_id)
+            .with_secret_access_key(&settings.secret_access_key.0);
+    }
+    Ok(builder.build()?)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,73 @@
+//! Files in a folder. The same with S3 is in `tests/compat`.
+
+use super::*;
+use std::os::unix::fs::PermissionsExt;
+
+fn blobs(folder: &Path) -> Blobs {
+    Blobs::in_folder(folder.join("blobs"), true).unwrap()
+}
+
+fn name(text: &str) -> BlobName {
+    BlobName::parse(text).unwrap()
+}
+
+async fn read(blobs: &Blobs, name: &BlobName) -> Vec<u8> {
+    let blob = blobs.get(name).await.unwrap();
+    blob.bytes
+        .try_fold(Vec::new(), |mut all, chunk| async move {
+            all.extend(chunk);
+            Ok(all)
+        })
+        .await
+        .unwrap()
+}
+
+#[test]
+fn names_outside_of_the_store_are_refused() {
+    for good in ["a", "1/ab.png", "avatars/2/emoji/images/still/x-1_2.png"] {
+        assert_eq!(BlobName::parse(good).unwrap().as_str(), good);
+    }
+    let long = "a".repeat(513);
+    for bad in ["", "/", "a/", "/a", "a//b", "..", "a/../b", ".x", "a b", "a\\b", "a%2e", "é", &long] {
+        assert_eq!(BlobName::parse(bad), None, "{bad}");
+    }
+    assert_ne!(random_name().unwrap(), random_name().unwrap());
+}
+
+#[actix_rt::test]
+async fn stored_file_is_private_and_exists_until_deleted() {
+    let folder = tempfile::tempdir().unwrap();
+    let blobs = blobs(folder.path());
+    let name = name("avatars/1/a.png");
+    blobs.put(&name, Bytes::from_static(b"0123456789")).await.unwrap();
+    assert_eq!(read(&blobs, &name).await, b"0123456789");
+    let listed: Vec<KnownBlob> = blobs.list(&self::name("avatars/1")).try_collect().await.unwrap();
+    assert_eq!(
+        listed.iter().map(|known| known.name.clone()).collect::<Vec<_>>(),
+        std::slice::from_ref(&name)
+    );
+    let file = folder.path().join("blobs").join(name.as_str());
+    assert_eq!(std::fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+    blobs.delete(&name).await.unwrap();
+    blobs.delete(&name).await.unwrap();
+    assert!(matches!(blobs.get(&name).await, Err(BlobError::Missing)));
+    let mode = std::fs::metadata(folder.path().join("blobs")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+}
+
+#[test]
+fn missing_bucket_is_not_a_missing_file() {
+    let not_found = |text: &str| object_store::Error::NotFound { path: "a".into(), source: text.into() };
+    let bucket = || not_found("<Error><Code>NoSuchBucket</Code></Error>");
+    assert!(matches!(bucket().into(), BlobError::Store(_)));
+    assert!(matches!(not_found("<Error><Code>NoSuchKey</Code></Error>").into(), BlobError::Missing));
+    // The answer to a HEAD has no body; a write cannot miss a file.
+    assert!(matches!(BlobError::of_write(not_found("404")), BlobError::Store(_)));
+}
+
+#[test]
+fn full_disk_is_distinguished() {
+    let source = Box::new(std::io::Error::from(ErrorKind::StorageFull));
+    let full = object_store::Error::Generic { store: "LocalFileSystem", source };
+    assert!(matches!(full.into(), BlobError::Full(_)));
+}

@@ -1,0 +1,48 @@
+//! The common parts of HTTP requests to other servers.
+
+use reqwest::{Client, ClientBuilder, redirect};
+use std::time::Duration;
+
+/// A client that follows no redirects, stores no cookies and has a timeout. It trusts the certificates of the system.
+///
+/// # Errors
+/// If the system's certificates cannot be read.
+pub fn client(secs_max: u64) -> Result<Client, reqwest::Error> {
+    builder(secs_max).build()
+}
+
+/// The builder of [`client`], for further options.
+pub fn builder(secs_max: u64) -> ClientBuilder {
+    use_ring();
+    let timeout = Duration::from_secs(secs_max);
+    Client::builder()
+        .user_agent(concat!("Millstream/", env!("CARGO_PKG_VERSION")))
+        .redirect(redirect::Policy::none())
+        .connect_timeout(timeout.min(Duration::from_secs(10)))
+        .timeout(timeout)
+        // Few idle connections, to save memory.
+        .pool_max_idle_per_host(4)
+}
+
+/// Installs ring as the TLS provider of the process. May be called more than once.
+pub fn use_ring() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
+/// Reads a response of at most `bytes_max` bytes; none if it is longer.
+///
+/// # Errors
+/// If the connection breaks.
+pub async fn read_at_most(
+    mut response: reqwest::Response,
+    bytes_max: usize,
+) -> Result<Option<Vec<u8>>, reqwest::Error> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        if body.len() + chunk.len() > bytes_max {
+            return Ok(None);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(Some(body))
+}

@@ -1,0 +1,238 @@
+//! Uploaded images: validated, resized and re-encoded, so that the uploaded bytes are never served.
+//!
+//! Decoding is slow and a small file can expand to a huge image: dimensions are checked before decoding, memory is
+//! bounded, and a few at a time are decoded in the background.
+
+use crate::background::Background;
+use image::codecs::gif::{GifDecoder, GifEncoder, Repeat};
+use image::codecs::png::PngDecoder;
+use image::codecs::webp::WebPDecoder;
+use image::imageops::FilterType;
+use image::{
+    AnimationDecoder, DynamicImage, Frame, Frames, ImageDecoder, ImageError, ImageFormat, ImageReader,
+    Limits, RgbaImage, imageops,
+};
+use std::io::Cursor;
+
+/// Maximum number of pixels of an image, all frames of an animation together. The largest cameras stay below.
+const PIXELS_MAX: u64 = 50_000_000;
+/// Memory for decoding one image, in bytes.
+const BYTES_MAX: u64 = 256 << 20;
+/// Maximum number of frames of an animation.
+const FRAMES_MAX: usize = 1000;
+/// Images that are decoded at a time.
+const PERMITS_MAX: usize = 2;
+/// Maximum number of waiting requests. Beyond it: 503.
+const WAITING_MAX: usize = 64;
+/// Side of an emoji, in pixels.
+const EMOJI_SIDE: u32 = 64;
+/// Side of a small avatar or an icon, in pixels.
+const SMALL_SIDE: u32 = 100;
+/// Side of a medium avatar, in pixels.
+const MEDIUM_SIDE: u32 = 500;
+/// Maximum width of a logo, in pixels; its maximum height is that of an icon.
+const LOGO_WIDTH_MAX: u32 = 800;
+
+/// Why an image is refused. The display text is exactly what a client reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ImageRefusal {
+    #[error("Invalid image format")]
+    Format,
+    #[error("Could not decode image; did you upload an image file?")]
+    Undecodable,
+    #[error("Image size exceeds limit.")]
+    TooLarge,
+}
+
+impl From<ImageError> for ImageRefusal {
+    fn from(error: ImageError) -> Self {
+        match error {
+            ImageError::Limits(_) => Self::TooLarge,
+            _ => Self::Undecodable,
+        }
+    }
+}
+
+/// Where pictures are decoded: a few at a time.
+pub fn decoding_threads() -> Background {
+    Background::new(PERMITS_MAX, WAITING_MAX)
+}
+
+/// An avatar in two sizes, both PNG.
+pub struct AvatarImages {
+    pub small: Vec<u8>,
+    pub medium: Vec<u8>,
+}
+
+/// A custom emoji.
+pub struct EmojiImage {
+    /// PNG, or GIF if it is animated.
+    pub bytes: Vec<u8>,
+    /// PNG of the first frame of an animation.
+    pub still: Option<Vec<u8>>,
+}
+
+/// An avatar: the center square, in two sizes.
+pub fn avatar(bytes: &[u8], declared: Option<&str>) -> Result<AvatarImages, ImageRefusal> {
+    let image = decode(bytes, declared)?;
+    Ok(AvatarImages { small: png(&square(&image, SMALL_SIDE))?, medium: png(&square(&image, MEDIUM_SIDE))? })
+}
+
+/// An organization's icon: the center square.
+pub fn icon(bytes: &[u8], declared: Option<&str>) -> Result<Vec<u8>, ImageRefusal> {
+    png(&square(&decode(bytes, declared)?, SMALL_SIDE))
+}
+
+/// An organization's logo: the complete image, reduced if necessary.
+pub fn logo(bytes: &[u8], declared: Option<&str>) -> Result<Vec<u8>, ImageRefusal> {
+    let image = decode(bytes, declared)?;
+    let fits = image.width() <= LOGO_WIDTH_MAX && image.height() <= SMALL_SIDE;
+    let image = if fits { image } else { image.resize(LOGO_WIDTH_MAX, SMALL_SIDE, FilterType::Lanczos3) };
+    png(&image.into_rgba8())
+}
+
+/// A custom emoji: the center square, or an animation, complete and padded.
+pub fn emoji(bytes: &[u8], declared: Option<&str>) -> Result<EmojiImage, ImageRefusal> {
+    let format = format_of(bytes, declared)?;
+    check_size(bytes, format)?;
+    if let Some((frames, pixels)) = frames(bytes, format)? {
+        let moving = animation(frames, pixels)?;
+        if let Some((bytes, first)) = moving {
+            return Ok(EmojiImage { bytes, still: Some(png(&first)?) });
+        }
+    }
+    let still = png(&square(&decode(bytes, declared)?, EMOJI_SIDE))?;
+    Ok(EmojiImage { bytes: still, still: None })
+}
+
+/// Detected by the first bytes; the declared type only selects the error.
+fn format_of(bytes: &[u8], declared: Option<&str>) -> Result<ImageFormat, ImageRefusal> {
+    let known = [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Gif, ImageFormat::WebP];
+    match image::guess_format(bytes) {
+        Ok(format) if known.contains(&format) => Ok(format),
+        Ok(_) => Err(ImageRefusal::Format),
+        Err(_) => {
+            let declared = declared.and_then(ImageFormat::from_mime_type);
+            let is_known = declared.is_some_and(|format| known.contains(&format));
+            Err(if is_known { ImageRefusal::Undecodable } else { ImageRefusal::Format })
+        }
+    }
+}
+
+fn limits() -> Limits {
+    let mut limits = Limits::default();
+    limits.max_alloc = Some(BYTES_MAX);
+    limits
+}
+
+fn reader(bytes: &[u8], format: ImageFormat) -> ImageReader<Cursor<&[u8]>> {
+    let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
+    reader.limits(limits());
+    reader
+}
+
+/// Checks the dimensions, reading only the header.
+fn check_size(bytes: &[u8], format: ImageFormat) -> Result<(), ImageRefusal> {
+    let decoder = reader(bytes, format).into_decoder()?;
+    let (width, height) = decoder.dimensions();
+    let pixels = u64::from(width) * u64::from(height);
+    if pixels == 0 {
+        return Err(ImageRefusal::Undecodable);
+    }
+    if pixels > PIXELS_MAX || decoder.total_bytes() > BYTES_MAX {
+        return Err(ImageRefusal::TooLarge);
+    }
+    Ok(())
+}
+
+/// A complete image, rotated as its metadata say.
+fn decode(bytes: &[u8], declared: Option<&str>) -> Result<DynamicImage, ImageRefusal> {
+    let format = format_of(bytes, declared)?;
+    check_size(bytes, format)?;
+    let mut decoder = reader(bytes, format).into_decoder()?;
+    let orientation = decoder.orientation()?;
+    let mut image = DynamicImage::from_decoder(decoder)?;
+    image.apply_orientation(orientation);
+    Ok(image)
+}
+
+/// The center square, `side` pixels wide, enlarged if necessary.
+fn square(image: &DynamicImage, side: u32) -> RgbaImage {
+    let shorter = image.width().min(image.height());
+    let (left, top) = ((image.width() - shorter) / 2, (image.height() - shorter) / 2);
+    let cut = image.crop_imm(left, top, shorter, shorter);
+    // Much larger images are reduced quickly first, then well: otherwise a camera's picture would take seconds.
+    let cut = if shorter > side * 4 { cut.thumbnail_exact(side * 2, side * 2) } else { cut };
+    cut.resize_exact(side, side, FilterType::Lanczos3).into_rgba8()
+}
+
+fn png(image: &RgbaImage) -> Result<Vec<u8>, ImageRefusal> {
+    let mut out = Cursor::new(Vec::new());
+    image.write_to(&mut out, ImageFormat::Png)?;
+    Ok(out.into_inner())
+}
+
+/// The frames of a possibly animated image, and the pixels of each.
+fn frames(bytes: &[u8], format: ImageFormat) -> Result<Option<(Frames<'_>, u64)>, ImageRefusal> {
+    let source = Cursor::new(bytes);
+    let pixels = |(width, height): (u32, u32)| u64::from(width) * u64::from(height);
+    Ok(match format {
+        ImageFormat::Gif => {
+            let mut decoder = GifDecoder::new(source)?;
+            decoder.set_limits(limits())?;
+            let pixels = pixels(decoder.dimensions());
+            Some((decoder.into_frames(), pixels))
+        }
+        ImageFormat::WebP => {
+            let decoder = WebPDecoder::new(source)?;
+            let pixels = pixels(decoder.dimensions());
+            decoder.has_animation().then(|| (decoder.into_frames(), pixels))
+        }
+        ImageFormat::Png => {
+            let decoder = PngDecoder::with_limits(source, limits())?;
+            let pixels = pixels(decoder.dimensions());
+            match decoder.is_apng()? {
+                true => Some((decoder.apng()?.into_frames(), pixels)),
+                false => None,
+            }
+        }
+        _ => None,
+    })
+}
+
+/// A GIF of the frames, and the first frame; none if there is only one. One frame at a time is in memory.
+fn animation(frames: Frames<'_>, pixels: u64) -> Result<Option<(Vec<u8>, RgbaImage)>, ImageRefusal> {
+    let mut out = Vec::new();
+    let mut first: Option<RgbaImage> = None;
+    let mut count = 0;
+    {
+        let mut encoder = GifEncoder::new(&mut out);
+        encoder.set_repeat(Repeat::Infinite)?;
+        for frame in frames {
+            let frame = frame?;
+            count += 1;
+            if count > FRAMES_MAX || count as u64 * pixels > PIXELS_MAX {
+                return Err(ImageRefusal::TooLarge);
+            }
+            let delay = frame.delay();
+            let image = DynamicImage::ImageRgba8(frame.into_buffer());
+            if first.is_none() {
+                first = Some(square(&image, EMOJI_SIDE));
+            }
+            encoder.encode_frame(Frame::from_parts(padded(&image), 0, 0, delay))?;
+        }
+    }
+    Ok(first.filter(|_| count > 1).map(|first| (out, first)))
+}
+
+/// The complete image, padded to a square.
+fn padded(image: &DynamicImage) -> RgbaImage {
+    let small = image.resize(EMOJI_SIDE, EMOJI_SIDE, FilterType::Triangle).into_rgba8();
+    let mut square = RgbaImage::new(EMOJI_SIDE, EMOJI_SIDE);
+    let (left, top) = ((EMOJI_SIDE - small.width()) / 2, (EMOJI_SIDE - small.height()) / 2);
+    imageops::replace(&mut square, &small, left.into(), top.into());
+    square
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+//! The text of each e-mail, and its recipient: one function for each kind, from the state at delivery.
+
+use super::Email;
+use crate::hosts::Hosts;
+use actors::RealmHandle;
+use actors::outbox::DeliveryAttempt;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use model::job::MailTask;
+use model::{Directory, Timestamp, User, UserId};
+use std::sync::Arc;
+
+/// Context for deriving keys of this kind.
+const CONFIRM_PURPOSE: &str = "new address";
+
+/// Recipient and e-mail, or why there is nothing to send any more.
+pub(super) fn compose(
+    attempt: &DeliveryAttempt,
+    task: &MailTask,
+    hosts: &Hosts,
+) -> Result<(String, Email), String> {
+    let realm = &attempt.realm;
+    let directory = realm.directory();
+    if !directory.realm().is_active {
+        return Err("the organization is deactivated".into());
+    }
+    let about = About { realm, url: hosts.url(realm, None), directory };
+    match task {
+        MailTask::ConfirmAddress { user, address, asked } => about.confirm_address(*user, address, *asked),
+        MailTask::AddressChanged { user, old } => about.address_changed(*user, old),
+        MailTask::NewLogin { user, at, client, ip } => about.new_login(*user, *at, client, ip),
+        MailTask::Invitation(invitation) => about.invitation(*invitation, realm.now()),
+        MailTask::Deactivated { user, comment } => about.deactivated(*user, comment),
+        MailTask::Missed { user, messages } => about.missed(*user, messages),
+    }
+}
+
+/// What every e-mail needs.
+pub(super) struct About<'p> {
+    pub(super) realm: &'p RealmHandle,
+    /// URL of the organization, without a slash at its end.
+    pub(super) url: String,
+    pub(super) directory: Directory,
+}
+
+impl About<'_> {
+    pub(super) fn user(&self, id: UserId) -> Result<&Arc<User>, String> {
+        self.directory
+            .user(id)
+            .filter(|user| user.is_active)
+            .ok_or_else(|| "the account is not in use".into())
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.directory.realm().name
+    }
+
+    fn confirm_address(
+        &self,
+        user: UserId,
+        address: &str,
+        asked: Timestamp,
+    ) -> Result<(String, Email), String> {
+        let user = self.user(user)?;
+        if user.delivery_email == address {
+            return Err("the address is the user's already".into());
+        }
+        let url = format!("{}{}", self.url, confirm_path(self.realm, user, address, asked));
+        let email = Email::new("Verify your new email address")
+            .paragraph(format!("Hi {},", user.full_name))
+            .paragraph(format!(
+                "We received a request to change the email address of your account in {} ({}) from {} to {address}. \
+                 To confirm this change, please open this link:",
+                self.name(),
+                self.url,
+                user.delivery_email
+            ))
+            .link("Confirm the email change", url)
+            .paragraph(
+                "The link expires in one day. If you did not request this change, you can ignore this email: \
+                 your address stays as it is.",
+            );
+        Ok((address.to_owned(), email))
+    }
+
+    fn address_changed(&self, user: UserId, old: &str) -> Result<(String, Email), String> {
+        let user = self.directory.user(user).ok_or("there is no such account")?;
+        let email = Email::new(format!("Your email address in {} has been changed", self.name()))
+            .paragraph(format!("Hi {},", user.full_name))
+            .paragraph(format!(
+                "The email address of your account in {} ({}) was changed to {}. Emails are no longer sent to this address.",
+                self.name(),
+                self.url,
+                user.delivery_email
+            ))
+            .paragraph("If you did not do this, please contact an administrator of your organization immediately.");
+        Ok((old.to_owned(), email))
+    }
+
+    fn deactivated(&self, user: UserId, comment: &str) -> Result<(String, Email), String> {
+        let user = self.directory.user(user).ok_or("there is no such account")?;
+        if user.is_active {
+            return Err("the account is in use again".into());
+        }
+        let mut email = Email::new(format!("Your account in {} was deactivated", self.name()))
+            .paragraph(format!("Hi {},", user.full_name))
+            .paragraph(format!(
+                "Your account in {} ({}) was deactivated. You can no longer log in.",
+                self.name(),
+                self.url
+            ));
+        if !comment.is_empty() {
+            email = email.paragraph("Comment of the administrators:").paragraph(comment);
+        }
+        Ok((user.delivery_email.clone(), email))
+    }
+
+    fn new_login(
+        &self,
+        user: UserId,
+        at: Timestamp,
+        client: &str,
+        ip: &str,
+    ) -> Result<(String, Email), String> {
+        let user = self.user(user)?;
+        let client = if client.is_empty() { "an unknown client" } else { client };
+        let email = Email::new(format!("New login from {client}"))
+            .paragraph(format!("Hi {},", user.full_name))
+            .paragraph(format!("There was a new login to your account in {} ({}):", self.name(), self.url))
+            .paragraph(format!(
+                "Email: {}\nTime: {}\nClient: {client}\nIP address: {ip}",
+                user.delivery_email,
+                format_time(at, &user.timezone)
+            ))
+            .paragraph(
+                "If this was you, there is nothing to do. If it was not, please change your password and \
+                 contact an administrator of your organization.",
+            )
+            .paragraph("You can turn these emails off in your notification settings.");
+        Ok((user.delivery_email.clone(), email))
+    }
+}
+
+/// A time in the time zone of a user, or in UTC.
+fn format_time(at: Timestamp, timezone: &str) -> String {
+    let Ok(moment) = jiff::Timestamp::from_millisecond(i64::try_from(at.0).unwrap_or_default()) else {
+        return String::new();
+    };
+    let zone = jiff::tz::TimeZone::get(timezone).unwrap_or(jiff::tz::TimeZone::UTC);
+    moment.to_zoned(zone).strftime("%a, %d %b %Y, %H:%M %Z").to_string()
+}
+
+/// The path of the link that confirms a new e-mail address. It contains the request, and a MAC over that and the
+/// current address: nothing is stored, and the link becomes invalid once the address has changed.
+pub fn confirm_path(realm: &RealmHandle, user: &User, address: &str, asked: Timestamp) -> String {
+    let key = confirm_key(realm, user, address, asked);
+    let address = URL_SAFE_NO_PAD.encode(address);
+    format!("/confirm_email/{}.{}.{address}.{key}", user.id, asked.0)
+}
+
+fn confirm_key(realm: &RealmHandle, user: &User, address: &str, asked: Timestamp) -> String {
+    let (id, asked) = (user.id.to_string(), asked.0.to_string());
+    realm.link_key(CONFIRM_PURPOSE, &[&id, &user.delivery_email, address, &asked])
+}
+
+/// The user, new address and time in the last segment of a valid link; none for any other, and for one that was used.
+pub fn parse_confirm_key(realm: &RealmHandle, text: &str) -> Option<(Arc<User>, String, Timestamp)> {
+    let mut pieces = text.split('.');
+    let (user, asked) = (pieces.next()?.parse().ok()?, pieces.next()?.parse().ok()?);
+    let (address, key) = (pieces.next()?, pieces.next()?);
+    let address = String::from_utf8(URL_SAFE_NO_PAD.decode(address).ok()?).ok()?;
+    let user = realm.directory().user(UserId(user)).cloned()?;
+    let (id, asked_text) = (user.id.to_string(), u64::to_string(&asked));
+    let is_ours =
+        realm.is_link_key(key, CONFIRM_PURPOSE, &[&id, &user.delivery_email, &address, &asked_text]);
+    (is_ours && pieces.next().is_none()).then_some((user, address, Timestamp(asked)))
+}

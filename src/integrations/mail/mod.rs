@@ -1,0 +1,83 @@
+//! E-mail: turns jobs of the outbox into e-mails, which are sent to the configured SMTP server or, in development,
+//! added to a list.
+
+mod email;
+mod emails;
+mod invitation;
+mod list;
+mod missed;
+mod smtp;
+
+pub use email::Email;
+pub use emails::{confirm_path, parse_confirm_key};
+pub use list::{KeptMail, MAILS_KEPT_MAX, MailList};
+
+use crate::config::{ConfigError, Mail};
+use crate::hosts::Hosts;
+use actors::outbox::{Delivery, DeliveryAttempt};
+use model::job::MailTask;
+use smtp::Smtp;
+use std::sync::Arc;
+
+/// Sends e-mails.
+pub struct Mailer {
+    smtp: Option<Smtp>,
+    list: Option<MailList>,
+    hosts: Arc<Hosts>,
+}
+
+impl Mailer {
+    /// The mailer of a configuration.
+    ///
+    /// # Errors
+    /// If the From address is invalid.
+    pub fn new(
+        config: &Mail,
+        secs_max: u64,
+        hosts: Arc<Hosts>,
+        is_development: bool,
+    ) -> Result<Self, ConfigError> {
+        let smtp = Smtp::new(config, secs_max)?;
+        if smtp.is_none() && !is_development {
+            tracing::warn!(
+                "no mail server is configured (mail.host): invitations, confirmations and notifications by e-mail are disabled"
+            );
+        }
+        Ok(Self { smtp, list: is_development.then(MailList::default), hosts })
+    }
+
+    /// Whether e-mails can be sent at all.
+    pub fn sends(&self) -> bool {
+        self.smtp.is_some() || self.list.is_some()
+    }
+
+    /// The e-mails sent by a development server.
+    pub fn list(&self) -> Option<&MailList> {
+        self.list.as_ref()
+    }
+
+    /// One attempt to deliver an e-mail.
+    pub async fn deliver(&self, attempt: &DeliveryAttempt, task: &MailTask) -> Delivery {
+        // Messages may have to be read from the disk.
+        let (composed, task, hosts) = (attempt.clone(), task.clone(), self.hosts.clone());
+        let composed = tokio::task::spawn_blocking(move || emails::compose(&composed, &task, &hosts)).await;
+        let (to, email) = match composed {
+            Ok(Ok(composed)) => composed,
+            Ok(Err(why)) => return Delivery::dropped(why),
+            Err(_) => return Delivery::failed("the e-mail could not be composed"),
+        };
+        if let Some(smtp) = &self.smtp {
+            let delivery = smtp.send(attempt, &to, &email).await;
+            if !matches!(delivery, Delivery::Done(_)) {
+                return delivery;
+            }
+        }
+        match (&self.smtp, &self.list) {
+            // The configuration has changed since the job was added: it waits for the server to be configured again.
+            (None, None) => return Delivery::failed("no mail server is configured"),
+            (_, Some(list)) => list.add(attempt, to, &email),
+            (_, None) => {}
+        }
+        Delivery::done()
+    }
+}

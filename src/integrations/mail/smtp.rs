@@ -1,0 +1,156 @@
+//! Sending by SMTP, with a connection for each e-mail.
+
+use super::Email;
+use crate::config::{ConfigError, Mail, MailSecurity};
+use actors::outbox::{Delivery, DeliveryAttempt};
+use lettre::address::Address;
+use lettre::message::header::{HeaderName, HeaderValue};
+use lettre::message::{Mailbox, MultiPart};
+use lettre::transport::smtp::Error;
+use lettre::transport::smtp::authentication::Credentials;
+use lettre::transport::smtp::client::{Certificate, Tls, TlsParameters};
+use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use std::time::Duration;
+
+/// SMTP codes that concern this server's account, not the e-mail: the configuration must be corrected, and until then
+/// e-mails wait.
+const ACCOUNT_CODES: [u16; 5] = [454, 530, 534, 535, 538];
+
+/// The SMTP server and the From address.
+pub struct Smtp {
+    transport: AsyncSmtpTransport<Tokio1Executor>,
+    from: Mailbox,
+}
+
+impl Smtp {
+    /// The configured server; none without a host.
+    ///
+    /// # Errors
+    /// If the From address, the host name or the file of certificates is invalid.
+    pub fn new(config: &Mail, secs_max: u64) -> Result<Option<Self>, ConfigError> {
+        if config.host.is_empty() {
+            return Ok(None);
+        }
+        let from = config.from.parse::<Mailbox>();
+        let from = from.map_err(|_| {
+            let problem = "must be an address such as Acme <chat@acme.example>, because mail.host is set";
+            ConfigError::unusable("mail.from", problem.into())
+        })?;
+        let tls = match config.security {
+            MailSecurity::None => Tls::None,
+            MailSecurity::Starttls => Tls::Required(tls_parameters(config)?),
+            MailSecurity::Tls => Tls::Wrapper(tls_parameters(config)?),
+        };
+        let mut builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(&config.host)
+            .port(config.port)
+            .tls(tls)
+            .timeout(Some(Duration::from_secs(secs_max)));
+        if !config.user.is_empty() {
+            builder = builder.credentials(Credentials::new(config.user.clone(), config.password.0.clone()));
+        }
+        Ok(Some(Self { transport: builder.build(), from }))
+    }
+
+    /// One delivery attempt.
+    pub async fn send(&self, attempt: &DeliveryAttempt, to: &str, email: &Email) -> Delivery {
+        let message = match self.message(attempt, to, email) {
+            Ok(message) => message,
+            Err(why) => return Delivery::refused(why),
+        };
+        match self.transport.send(message).await {
+            Ok(_) => Delivery::done(),
+            Err(error) => judge(&error),
+        }
+    }
+
+    fn message(&self, attempt: &DeliveryAttempt, to: &str, email: &Email) -> Result<Message, String> {
+        let to = to.parse::<Address>().map_err(|_| "the address is none".to_owned())?;
+        // The same for each attempt, so that duplicates can be recognized.
+        let name = format!("<{}-{}@{}>", attempt.key(), attempt.job.added.0, self.from.email.domain());
+        let automatic = HeaderName::new_from_ascii_str("Auto-Submitted");
+        Message::builder()
+            .from(self.from.clone())
+            .to(Mailbox::new(None, to))
+            .subject(&email.subject)
+            .message_id(Some(name))
+            .raw_header(HeaderValue::new(automatic, "auto-generated".to_owned()))
+            .multipart(MultiPart::alternative_plain_html(email.text(), email.document()))
+            .map_err(|error| error.to_string())
+    }
+}
+
+/// The certificates that are trusted for the server.
+fn tls_parameters(config: &Mail) -> Result<TlsParameters, ConfigError> {
+    let builder = TlsParameters::builder(config.host.clone());
+    if config.ca_file.as_os_str().is_empty() {
+        return builder.build_rustls().map_err(|error| ConfigError::unusable("mail.host", error.to_string()));
+    }
+    let refused = |problem: String| ConfigError::unusable("mail.ca_file", problem);
+    let pem = std::fs::read(&config.ca_file).map_err(|error| refused(format!("cannot be read: {error}")))?;
+    if CertificateDer::pem_slice_iter(&pem).next().is_none() {
+        return Err(refused("must be a file with certificates in PEM form".into()));
+    }
+    let certificates =
+        Certificate::from_pem(&pem).map_err(|error| refused(format!("cannot be used: {}", why(&error))))?;
+    let parameters = builder.add_root_certificate(certificates).build_rustls();
+    parameters.map_err(|error| refused(format!("cannot be used: {}", why(&error))))
+}
+
+/// Whether an error is permanent. The text may be logged: servers echo what they receive, but never receive a
+/// password in clear text.
+fn judge(error: &Error) -> Delivery {
+    let code = error.status().map(u16::from);
+    let why = why(error);
+    match code {
+        Some(code) if error.is_permanent() && !ACCOUNT_CODES.contains(&code) => Delivery::refused(why),
+        _ => Delivery::failed(why),
+    }
+}
+
+/// An error with its causes: "connection error" alone is not helpful.
+fn why(error: &Error) -> String {
+    let mut words = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(inner) = source {
+        let inner_words = inner.to_string();
+        if !words.contains(&inner_words) {
+            words.push_str(&format!(": {inner_words}"));
+        }
+        source = inner.source();
+    }
+    words.chars().filter(|c| !c.is_control()).take(500).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use std::io::Write;
+
+    #[test]
+    fn files_without_certificates_are_refused_by_name() {
+        let mut config = Config::load(None, [], Default::default()).expect("the defaults").mail;
+        (config.host, config.from) = ("mail.acme.example".into(), "chat@acme.example".into());
+        assert!(matches!(Smtp::new(&config, 5), Ok(Some(_))));
+        let with = |text: &str| {
+            let mut file = tempfile::NamedTempFile::new().expect("a file");
+            file.write_all(text.as_bytes()).expect("room");
+            let config = Mail { ca_file: file.path().to_owned(), ..config.clone() };
+            Smtp::new(&config, 5).err().map(|error| error.to_string()).unwrap_or_default()
+        };
+        for text in ["", "tea", "-----BEGIN PRIVATE KEY-----\ndGVh\n-----END PRIVATE KEY-----\n"] {
+            let said = with(text);
+            assert!(said.contains("`mail.ca_file` must be a file with certificates"), "{text}: {said}");
+        }
+        let said = with("-----BEGIN CERTIFICATE-----\ndGVh\n-----END CERTIFICATE-----\n");
+        assert!(said.contains("`mail.ca_file` cannot be used"), "{said}");
+        let gone = Mail { ca_file: "/nowhere/tea.pem".into(), ..config.clone() };
+        let said = Smtp::new(&gone, 5).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(said.contains("`mail.ca_file` cannot be read"), "{said}");
+        // Without encryption there is no certificate to check.
+        let clear = Mail { security: MailSecurity::None, ..gone };
+        assert!(matches!(Smtp::new(&clear, 5), Ok(Some(_))));
+    }
+}

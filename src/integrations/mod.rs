@@ -1,0 +1,13 @@
+//! Integrations: the other servers that this server uses, one file for each.
+
+pub mod blobs;
+pub mod delivery;
+pub mod http_client;
+pub mod images;
+pub mod ldap;
+pub mod mail;
+pub mod payload;
+pub mod push;
+pub mod push_service;
+pub mod seal;
+pub mod webhook;

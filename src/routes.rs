@@ -1,0 +1,225 @@
+//! The table of routes. A new endpoint is one row here; the order of rows is the order of methods in `Allow`.
+
+use crate::api::account::dev_fetch_api_key::dev_fetch_api_key;
+use crate::api::account::dev_list_users::dev_list_users;
+use crate::api::account::fetch_api_key::fetch_api_key;
+use crate::api::account::jwt_fetch_api_key::jwt_fetch_api_key;
+use crate::api::account::server_settings::server_settings;
+use crate::api::account::{push_devices, push_tokens, test_push};
+use crate::api::emoji::{EMOJI_PATH, emoji_json};
+use crate::api::users::create::create_user;
+use crate::api::{
+    bots, channels, events, folders, groups, invites, messages, pictures, realm, subscriptions, topics, users,
+};
+use crate::http::Login;
+use crate::http::operations;
+use crate::http::route::{Limit, Route};
+use crate::pages::emails::{emails_html, emails_json};
+use crate::pages::{confirm_email, join};
+use actix_web::http::Method;
+
+/// All rows, grouped by family.
+#[expect(clippy::too_many_lines, reason = "a table has a row for each endpoint, and nothing else")]
+#[rustfmt::skip]
+pub fn table() -> Vec<Route> {
+    vec![
+        Route::new(Method::GET, "/health",  Login::None, Limit::Free, operations::health).own_origin(),
+        Route::new(Method::GET, "/metrics", Login::None, Limit::Free, operations::metrics).own_origin(),
+        Route::new(Method::GET, "/user_avatars/{path:rest}", Login::None, Limit::Picture, pictures::serve::serve),
+        Route::new(Method::GET, "/avatar/{user_id:int}",        Login::Spectator, Limit::Picture, pictures::redirect::small_by_id),
+        Route::new(Method::GET, "/avatar/{user_id:int}/medium", Login::Spectator, Limit::Picture, pictures::redirect::medium_by_id),
+        Route::new(Method::GET, "/avatar/{email:text}",         Login::Spectator, Limit::Picture, pictures::redirect::small_by_address),
+        Route::new(Method::GET, "/avatar/{email:text}/medium",  Login::Spectator, Limit::Picture, pictures::redirect::medium_by_address),
+        Route::new(Method::GET, EMOJI_PATH, Login::None, Limit::Picture, emoji_json),
+
+        Route::new(Method::GET,  "/api/v1/server_settings",   Login::None, Limit::Api, server_settings),
+        Route::new(Method::POST, "/api/v1/fetch_api_key",     Login::None, Limit::Login, fetch_api_key).for_developers(),
+        Route::new(Method::POST, "/api/v1/jwt/fetch_api_key", Login::None, Limit::Login, jwt_fetch_api_key).for_developers(),
+        Route::new(Method::POST, "/api/v1/dev_fetch_api_key", Login::None, Limit::Login, dev_fetch_api_key).for_developers(),
+        Route::new(Method::GET,  "/api/v1/dev_list_users",    Login::None, Limit::Api, dev_list_users).for_developers(),
+
+        Route::new(Method::POST, "/api/v1/users", Login::Administrator, Limit::Api, create_user),
+
+        Route::new(Method::GET,  "/api/v1/messages",                  Login::Account, Limit::Api, messages::fetch::fetch),
+        Route::new(Method::POST, "/api/v1/messages",                  Login::Account,   Limit::Api, messages::send::send),
+        Route::new(Method::POST, "/api/v1/messages/render",           Login::Account,   Limit::Api, messages::render::render),
+        Route::new(Method::POST, "/api/v1/messages/flags",            Login::Account,   Limit::Api, messages::flags::change),
+        Route::new(Method::POST, "/api/v1/messages/flags/narrow",     Login::Account,   Limit::Api, messages::flags_narrow::change_in_narrow),
+        Route::new(Method::GET,  "/api/v1/messages/matches_narrow",   Login::Account,   Limit::Api, messages::matches_narrow::matches_narrow),
+        Route::new(Method::GET,  "/api/v1/messages/{message_id:int}", Login::Account, Limit::Api, messages::fetch_one::fetch_one),
+        Route::new(Method::PATCH,  "/api/v1/messages/{message_id:int}", Login::Account, Limit::Api, messages::edit::edit),
+        Route::new(Method::DELETE, "/api/v1/messages/{message_id:int}", Login::Account, Limit::Api, messages::delete::delete),
+        Route::new(Method::GET,    "/api/v1/messages/{message_id:int}/history",   Login::Account, Limit::Api, messages::history::history),
+        Route::new(Method::GET,    "/api/v1/messages/{message_id:int}/read_receipts", Login::Account, Limit::Api, messages::read_receipts::read_receipts),
+        Route::new(Method::POST,   "/api/v1/messages/{message_id:int}/reactions", Login::Account, Limit::Api, messages::reactions::add),
+        Route::new(Method::DELETE, "/api/v1/messages/{message_id:int}/reactions", Login::Account, Limit::Api, messages::reactions::remove),
+        Route::new(Method::POST,   "/api/v1/submessage",              Login::Account,   Limit::Api, messages::submessage::add_submessage),
+        Route::new(Method::POST, "/api/v1/mark_all_as_read",          Login::Account,   Limit::Api, messages::mark_read::mark_all),
+        Route::new(Method::POST, "/api/v1/mark_stream_as_read",       Login::Account,   Limit::Api, messages::mark_read::mark_channel),
+        Route::new(Method::POST, "/api/v1/mark_topic_as_read",        Login::Account,   Limit::Api, messages::mark_read::mark_topic),
+
+        Route::new(Method::GET,    "/api/v1/events", Login::Account, Limit::Events, events::poll::poll),
+        Route::new(Method::DELETE, "/api/v1/events", Login::Account, Limit::Events, events::close::close),
+
+        Route::new(Method::POST, "/api/v1/typing",                      Login::Account, Limit::Api, users::typing::report),
+        Route::new(Method::POST, "/api/v1/users/me/presence",           Login::Human,   Limit::Api, users::presence::report),
+        Route::new(Method::GET,  "/api/v1/users/{user_id:int}/presence", Login::Account, Limit::Api, users::presence::one_by_id),
+        Route::new(Method::GET,  "/api/v1/users/{email:text}/presence",  Login::Account, Limit::Api, users::presence::one_by_email),
+        Route::new(Method::GET,  "/api/v1/realm/presence",              Login::Account, Limit::Api, users::presence::all),
+        Route::new(Method::POST, "/api/v1/users/me/status",             Login::Human,   Limit::Api, users::status::set_own),
+        Route::new(Method::GET,  "/api/v1/users/{user_id:int}/status",  Login::Account, Limit::Api, users::status::show),
+        Route::new(Method::POST, "/api/v1/users/{user_id:int}/status",  Login::Account, Limit::Api, users::status::set),
+        Route::new(Method::POST,   "/api/v1/users/me/muted_users/{user_id:int}", Login::Account, Limit::Api, users::muted::mute),
+        Route::new(Method::DELETE, "/api/v1/users/me/muted_users/{user_id:int}", Login::Account, Limit::Api, users::muted::unmute),
+        Route::new(Method::PATCH,  "/api/v1/users/me/profile_data",     Login::Human,   Limit::Api, users::profile_data::set_values),
+        Route::new(Method::DELETE, "/api/v1/users/me/profile_data",     Login::Human,   Limit::Api, users::profile_data::remove_values),
+        Route::new(Method::GET,    "/api/v1/navigation_views",                 Login::Account, Limit::Api, users::navigation_views::list),
+        Route::new(Method::POST,   "/api/v1/navigation_views",                 Login::Account, Limit::Api, users::navigation_views::create),
+        Route::new(Method::PATCH,  "/api/v1/navigation_views/{fragment:rest}", Login::Account, Limit::Api, users::navigation_views::update),
+        Route::new(Method::DELETE, "/api/v1/navigation_views/{fragment:rest}", Login::Account, Limit::Api, users::navigation_views::delete),
+
+        Route::new(Method::POST,   "/api/v1/users/me/apns_device_token",          Login::Human, Limit::Api, push_tokens::add_apple),
+        Route::new(Method::DELETE, "/api/v1/users/me/apns_device_token",          Login::Human, Limit::Api, push_tokens::remove_apple),
+        Route::new(Method::POST,   "/api/v1/users/me/android_gcm_reg_id",         Login::Human, Limit::Api, push_tokens::add_google),
+        Route::new(Method::DELETE, "/api/v1/users/me/android_gcm_reg_id",         Login::Human, Limit::Api, push_tokens::remove_google),
+        Route::new(Method::POST,   "/api/v1/mobile_push/register",                Login::Human, Limit::Api, push_devices::register),
+        Route::new(Method::POST,   "/api/v1/mobile_push/test_notification",       Login::Human, Limit::Api, test_push::test_tokens),
+        Route::new(Method::POST,   "/api/v1/mobile_push/e2ee/test_notification",  Login::Human, Limit::Api, test_push::test_devices),
+
+        Route::new(Method::POST, "/api/v1/register", Login::Account, Limit::Api, events::register::register),
+
+        Route::new(Method::GET,    "/api/v1/users/me/alert_words", Login::Account, Limit::Api, users::alert_words::list),
+        Route::new(Method::POST,   "/api/v1/users/me/alert_words", Login::Account, Limit::Api, users::alert_words::add),
+        Route::new(Method::DELETE, "/api/v1/users/me/alert_words", Login::Account, Limit::Api, users::alert_words::remove),
+
+        Route::new(Method::GET, "/api/v1/users",                Login::Spectator, Limit::Api, users::list::list_users),
+        Route::new(Method::GET, "/api/v1/users/me",             Login::Account,   Limit::Api, users::me::own_user),
+        Route::new(Method::DELETE, "/api/v1/users/me",          Login::Human,     Limit::Api, users::deactivate::deactivate_self),
+        Route::new(Method::POST, "/api/v1/users/me/api_key/regenerate", Login::Account, Limit::Api, users::api_key::regenerate_own),
+        Route::new(Method::GET, "/api/v1/users/{user_id:int}",  Login::Account,   Limit::Api, users::get::user_by_id),
+        Route::new(Method::PATCH,  "/api/v1/users/{user_id:int}", Login::Account, Limit::Api, users::update::update_by_id),
+        Route::new(Method::DELETE, "/api/v1/users/{user_id:int}", Login::Account, Limit::Api, users::deactivate::deactivate_user),
+        Route::new(Method::POST, "/api/v1/users/{user_id:int}/reactivate", Login::Account, Limit::Api, users::reactivate::reactivate_user),
+        Route::new(Method::PATCH, "/api/v1/users/{email:text}", Login::Account,   Limit::Api, users::update::update_by_email),
+        Route::new(Method::GET, "/api/v1/users/{email:text}",   Login::Account,   Limit::Api, users::get::user_by_email),
+
+        Route::new(Method::GET,    "/api/v1/bots",                             Login::HumanNotGuest, Limit::Api, bots::list::list_bots),
+        Route::new(Method::POST,   "/api/v1/bots",                             Login::HumanNotGuest, Limit::Api, bots::create::create_bot).streaming(),
+        Route::new(Method::PATCH,  "/api/v1/bots/{bot_id:int}",                Login::HumanNotGuest, Limit::Api, bots::update::update_bot).streaming(),
+        Route::new(Method::DELETE, "/api/v1/bots/{bot_id:int}",                Login::HumanNotGuest, Limit::Api, bots::delete::delete_bot),
+        Route::new(Method::GET,    "/api/v1/bots/{bot_id:int}/api_key",            Login::HumanNotGuest, Limit::Api, bots::api_key::show),
+        Route::new(Method::POST,   "/api/v1/bots/{bot_id:int}/api_key/regenerate", Login::HumanNotGuest, Limit::Api, bots::api_key::regenerate),
+
+        Route::new(Method::GET,  "/api/v1/streams",                        Login::Account,   Limit::Api, channels::list::list_channels),
+        Route::new(Method::GET,  "/api/v1/get_stream_id",                  Login::Account,   Limit::Api, channels::get_id::channel_id_by_name),
+        Route::new(Method::GET,  "/api/v1/streams/{stream_id:int}",        Login::Account,   Limit::Api, channels::get::channel_by_id),
+        Route::new(Method::GET,  "/api/v1/streams/{stream_id:int}/members", Login::Account,  Limit::Api, channels::members::list_members),
+        Route::new(Method::POST, "/api/v1/streams/{stream_id:int}/delete_topic", Login::Administrator, Limit::Api, messages::delete_topic::delete_topic),
+        Route::new(Method::PATCH, "/api/v1/streams/{stream_id:int}",       Login::Account,   Limit::Api, channels::update::update_channel),
+        Route::new(Method::DELETE, "/api/v1/streams/{stream_id:int}",      Login::Account,   Limit::Api, channels::archive::archive_channel),
+        Route::new(Method::POST, "/api/v1/default_streams",                Login::Administrator, Limit::Api, channels::defaults::add_default_channel),
+        Route::new(Method::DELETE, "/api/v1/default_streams",              Login::Administrator, Limit::Api, channels::defaults::remove_default_channel),
+        Route::new(Method::GET,  "/api/v1/channel_folders",                Login::Account,   Limit::Api, folders::list::list_folders),
+        Route::new(Method::PATCH, "/api/v1/channel_folders",               Login::Administrator, Limit::Api, folders::reorder::reorder_folders),
+        Route::new(Method::POST, "/api/v1/channel_folders/create",         Login::Administrator, Limit::Api, folders::create::create_folder),
+        Route::new(Method::PATCH, "/api/v1/channel_folders/{channel_folder_id:int}", Login::Administrator, Limit::Api, folders::update::update_folder),
+        Route::new(Method::POST, "/api/v1/channels/create",                Login::NotGuest,  Limit::Api, channels::create::create_channel),
+        Route::new(Method::GET,  "/api/v1/users/me/{stream_id:int}/topics", Login::Account, Limit::Api, topics::list::list_topics),
+
+        Route::new(Method::GET,    "/api/v1/users/me/subscriptions", Login::Account,  Limit::Api, subscriptions::list::list_subscriptions),
+        Route::new(Method::POST,   "/api/v1/users/me/subscriptions", Login::NotGuest, Limit::Api, subscriptions::add::subscribe),
+        Route::new(Method::PATCH,  "/api/v1/users/me/subscriptions", Login::Account,  Limit::Api, subscriptions::update::update_subscriptions),
+        Route::new(Method::DELETE, "/api/v1/users/me/subscriptions", Login::Account,  Limit::Api, subscriptions::remove::unsubscribe),
+        Route::new(Method::POST,   "/api/v1/users/me/subscriptions/properties",   Login::Account, Limit::Api, subscriptions::properties::set_properties),
+        Route::new(Method::PATCH,  "/api/v1/users/me/subscriptions/muted_topics", Login::Account, Limit::Api, topics::muted::change_muted),
+        Route::new(Method::POST,   "/api/v1/user_topics",                         Login::Account, Limit::Api, topics::policy::set_policy),
+        Route::new(Method::GET, "/api/v1/users/{user_id:int}/subscriptions/{stream_id:int}", Login::Account, Limit::Api, subscriptions::status::subscription_status),
+
+        Route::new(Method::GET,   "/api/v1/user_groups",                                     Login::HumanNotGuest, Limit::Api, groups::list::list_groups),
+        Route::new(Method::POST,  "/api/v1/user_groups/create",                              Login::NotGuest,      Limit::Api, groups::create::create_group),
+        Route::new(Method::PATCH, "/api/v1/user_groups/{user_group_id:int}",                 Login::NotGuest,      Limit::Api, groups::update::update_group),
+        Route::new(Method::POST,  "/api/v1/user_groups/{user_group_id:int}/deactivate",      Login::NotGuest,      Limit::Api, groups::deactivate::deactivate_group),
+        Route::new(Method::GET,   "/api/v1/user_groups/{user_group_id:int}/members",         Login::HumanNotGuest, Limit::Api, groups::members::list_members),
+        // Guests may leave a group.
+        Route::new(Method::POST,  "/api/v1/user_groups/{user_group_id:int}/members",         Login::Account,       Limit::Api, groups::members::change_members),
+        Route::new(Method::GET,   "/api/v1/user_groups/{user_group_id:int}/members/{user_id:int}", Login::HumanNotGuest, Limit::Api, groups::members::is_member),
+        Route::new(Method::GET,   "/api/v1/user_groups/{user_group_id:int}/subgroups",       Login::HumanNotGuest, Limit::Api, groups::subgroups::list_subgroups),
+        Route::new(Method::POST,  "/api/v1/user_groups/{user_group_id:int}/subgroups",       Login::NotGuest,      Limit::Api, groups::subgroups::change_subgroups),
+
+        Route::new(Method::PATCH, "/api/v1/realm/user_settings_defaults", Login::Administrator, Limit::Api, realm::user_defaults::update_user_defaults),
+        Route::new(Method::GET,    "/api/v1/invites",                             Login::HumanNotGuest, Limit::Api, invites::list::list),
+        Route::new(Method::POST,   "/api/v1/invites",                             Login::HumanNotGuest, Limit::Api, invites::send::send),
+        Route::new(Method::POST,   "/api/v1/invites/multiuse",                    Login::HumanNotGuest, Limit::Api, invites::multiuse::create),
+        Route::new(Method::DELETE, "/api/v1/invites/multiuse/{invite_id:int}",    Login::HumanNotGuest, Limit::Api, invites::multiuse::revoke),
+        Route::new(Method::DELETE, "/api/v1/invites/{invite_id:int}",             Login::HumanNotGuest, Limit::Api, invites::revoke::revoke),
+        Route::new(Method::POST,   "/api/v1/invites/{invite_id:int}/resend",      Login::HumanNotGuest, Limit::Api, invites::resend::resend),
+        // A link ends in a slash.
+        Route::new(Method::GET,    "/join/{key:rest}",                            Login::None,          Limit::Page, join::show).own_origin(),
+        Route::new(Method::GET,    "/confirm_email/{key:rest}",                   Login::None,          Limit::Page, confirm_email::confirm).own_origin(),
+        Route::new(Method::GET,    "/emails",                                     Login::None,          Limit::Free, emails_html).for_developers(),
+        Route::new(Method::GET,    "/emails.json",                                Login::None,          Limit::Free, emails_json).for_developers(),
+        Route::new(Method::POST,   "/join/{key:rest}",                            Login::None,          Limit::Page, join::join).own_origin(),
+
+        Route::new(Method::PATCH, "/api/v1/realm",                  Login::Administrator, Limit::Api, realm::update::update_realm),
+        Route::new(Method::POST,   "/api/v1/realm/deactivate",            Login::Owner,   Limit::Api, realm::deactivate::deactivate),
+        Route::new(Method::POST,   "/api/v1/realm/test_welcome_bot_custom_message", Login::Administrator, Limit::Api, realm::test_welcome::test_welcome),
+        Route::new(Method::GET,    "/api/v1/realm/domains",               Login::Account, Limit::Api, realm::domains::list),
+        Route::new(Method::POST,   "/api/v1/realm/domains",               Login::Owner,   Limit::Api, realm::domains::create),
+        Route::new(Method::PATCH,  "/api/v1/realm/domains/{domain:text}", Login::Owner,   Limit::Api, realm::domains::update),
+        Route::new(Method::DELETE, "/api/v1/realm/domains/{domain:text}", Login::Owner,   Limit::Api, realm::domains::delete),
+        Route::new(Method::GET,    "/api/v1/realm/linkifiers",            Login::Account,       Limit::Api, realm::linkifiers::list),
+        Route::new(Method::PATCH,  "/api/v1/realm/linkifiers",            Login::Administrator, Limit::Api, realm::linkifiers::reorder),
+        Route::new(Method::POST,   "/api/v1/realm/filters",               Login::Administrator, Limit::Api, realm::linkifiers::create),
+        Route::new(Method::PATCH,  "/api/v1/realm/filters/{filter_id:int}",  Login::Administrator, Limit::Api, realm::linkifiers::update),
+        Route::new(Method::DELETE, "/api/v1/realm/filters/{filter_id:int}",  Login::Administrator, Limit::Api, realm::linkifiers::delete),
+        Route::new(Method::POST,   "/api/v1/realm/playgrounds",              Login::Administrator, Limit::Api, realm::playgrounds::create),
+        Route::new(Method::DELETE, "/api/v1/realm/playgrounds/{playground_id:int}", Login::Administrator, Limit::Api, realm::playgrounds::delete),
+        Route::new(Method::POST,   "/api/v1/users/me/avatar",     Login::Human,         Limit::Api, pictures::avatar::upload).streaming(),
+        Route::new(Method::DELETE, "/api/v1/users/me/avatar",     Login::Human,         Limit::Api, pictures::avatar::remove),
+        Route::new(Method::GET,    "/api/v1/realm/icon",          Login::Account,       Limit::Api, pictures::realm::show_icon),
+        Route::new(Method::POST,   "/api/v1/realm/icon",          Login::Administrator, Limit::Api, pictures::realm::upload_icon).streaming(),
+        Route::new(Method::DELETE, "/api/v1/realm/icon",          Login::Administrator, Limit::Api, pictures::realm::remove_icon),
+        Route::new(Method::GET,    "/api/v1/realm/logo",          Login::Account,       Limit::Api, pictures::realm::show_logo),
+        Route::new(Method::POST,   "/api/v1/realm/logo",          Login::Administrator, Limit::Api, pictures::realm::upload_logo).streaming(),
+        Route::new(Method::DELETE, "/api/v1/realm/logo",          Login::Administrator, Limit::Api, pictures::realm::remove_logo),
+        Route::new(Method::GET,    "/api/v1/realm/emoji",                   Login::Account,  Limit::Api, pictures::emoji::list),
+        Route::new(Method::POST,   "/api/v1/realm/emoji/{emoji_name:rest}", Login::NotGuest, Limit::Api, pictures::emoji::add).streaming(),
+        Route::new(Method::DELETE, "/api/v1/realm/emoji/{emoji_name:rest}", Login::Account,  Limit::Api, pictures::emoji::remove),
+        Route::new(Method::GET,    "/api/v1/realm/profile_fields",                Login::Account,       Limit::Api, realm::profile_fields::list),
+        Route::new(Method::POST,   "/api/v1/realm/profile_fields",                Login::Administrator, Limit::Api, realm::profile_fields::create),
+        Route::new(Method::PATCH,  "/api/v1/realm/profile_fields",                Login::Administrator, Limit::Api, realm::profile_fields::reorder),
+        Route::new(Method::PATCH,  "/api/v1/realm/profile_fields/{field_id:int}", Login::Administrator, Limit::Api, realm::profile_fields::update),
+        Route::new(Method::DELETE, "/api/v1/realm/profile_fields/{field_id:int}", Login::Administrator, Limit::Api, realm::profile_fields::delete),
+        Route::new(Method::PATCH, "/api/v1/settings",               Login::Human,         Limit::Api, users::settings::update_settings),
+        // Older paths of the same endpoint.
+        Route::new(Method::PATCH, "/api/v1/settings/display",       Login::Human,         Limit::Api, users::settings::update_settings),
+        Route::new(Method::PATCH, "/api/v1/settings/notifications", Login::Human,         Limit::Api, users::settings::update_settings),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::router::Router;
+
+    /// A path with something in place of each placeholder.
+    fn example(pattern: &str) -> String {
+        let fill = |piece| match piece {
+            word if !str::starts_with(word, "{") => word,
+            number if number.ends_with(":int}") => "12",
+            text if text.ends_with(":text}") => "a@example.com",
+            _ => "some/where",
+        };
+        pattern.split('/').map(fill).collect::<Vec<_>>().join("/")
+    }
+
+    #[test]
+    fn every_row_of_the_table_is_reachable() {
+        let router = Router::new(table());
+        for (row, route) in router.routes().iter().enumerate() {
+            let found =
+                router.find(&example(route.path)).unwrap_or_else(|| panic!("{route:?} is never found"));
+            assert_eq!(found.route(&route.method).map(|(row, _)| row), Some(row), "{route:?} is hidden");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Records of the directory by family, with the indexes over them.
+
+use crate::ids::{ChannelId, MessageId, UserId};
+use crate::personal::{NavigationView, UserStatus};
+use crate::picture::{RealmEmoji, RealmPictures};
+use crate::push::{PendingMail, PushDevice, PushToken};
+use crate::time::Timestamp;
+use crate::topic::TopicKey;
+use imbl::{HashMap, OrdMap, OrdSet};
+use std::sync::Arc;
+
+/// Personal records of users besides their accounts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct PersonalRecords {
+    pub(super) alert_words: OrdMap<UserId, Arc<[String]>>,
+    pub(super) statuses: OrdMap<UserId, Arc<UserStatus>>,
+    /// Time of muting by (muting user, muted user).
+    pub(super) muted_users: OrdMap<(UserId, UserId), Timestamp>,
+    /// Muting users by muted user: looked up for each message.
+    pub(super) muters: OrdMap<UserId, OrdSet<UserId>>,
+    pub(super) navigation_views: OrdMap<(UserId, String), Arc<NavigationView>>,
+}
+
+/// Pictures and custom emoji of the organization.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct PictureRecords {
+    pub(super) avatars: OrdMap<UserId, Arc<str>>,
+    pub(super) realm: Arc<RealmPictures>,
+    pub(super) emoji: OrdMap<u32, Arc<RealmEmoji>>,
+    /// Active emoji: looked up for each `:name:` in a text.
+    pub(super) emoji_by_name: HashMap<String, u32>,
+}
+
+/// The state of notifications in the organization.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct PushRecords {
+    pub(super) tokens: OrdMap<UserId, Arc<[PushToken]>>,
+    pub(super) devices: OrdMap<UserId, Arc<[PushDevice]>>,
+    pub(super) shown: OrdMap<UserId, Arc<[MessageId]>>,
+    pub(super) notification_cursor: Option<MessageId>,
+    /// Pending e-mails about missed messages; `missed_by_due` indexes them by due time.
+    pub(super) missed: OrdMap<UserId, Arc<PendingMail>>,
+    pub(super) missed_by_due: OrdSet<(Timestamp, UserId)>,
+    /// Followers by topic: looked up for each message.
+    pub(super) followers: HashMap<(ChannelId, TopicKey), OrdSet<UserId>>,
+    /// Users who are notified of every message, by channel.
+    pub(super) notification_candidates: HashMap<ChannelId, OrdSet<UserId>>,
+    /// Users who are notified of every message in all of their channels.
+    pub(super) candidates_everywhere: OrdSet<UserId>,
+}

@@ -1,0 +1,22 @@
+//! Cheap comparison of two snapshots by identity of their parts.
+
+use super::Directory;
+use std::sync::Arc;
+
+impl Directory {
+    /// Whether both share the organization's record and groups. False for equal but separate copies.
+    pub fn has_same_groups_as(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.realm, &other.realm)
+            && self.groups.ptr_eq(&other.groups)
+            && self.group_members.ptr_eq(&other.group_members)
+    }
+
+    /// Whether both share users, avatars, profile fields, groups and the organization's record. False for equal but
+    /// separate copies.
+    pub fn has_same_people_as(&self, other: &Self) -> bool {
+        self.has_same_groups_as(other)
+            && self.users.ptr_eq(&other.users)
+            && self.pictures.has_same_avatars_as(&other.pictures)
+            && Arc::ptr_eq(&self.profile_fields, &other.profile_fields)
+    }
+}

@@ -1,0 +1,39 @@
+//! Facts about channels, their folders, and the channels that new users are subscribed to.
+
+use super::bounds::EVENTS_OF_RECORD;
+use crate::channel::{Channel, ChannelFolder};
+use crate::ids::{ChannelId, FolderId};
+use serde::{Deserialize, Serialize};
+
+/// A change of a channel or of a folder of channels.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ChannelFact {
+    /// A channel was created.
+    Created(Box<Channel>),
+    /// A channel's record is now this, archiving and unarchiving included. Only `is_recently_active` stays as it is:
+    /// that is [`ChannelFact::ActivityChanged`].
+    Changed(Box<Channel>),
+    /// A message was sent to a channel that was inactive, or none for long.
+    ActivityChanged { channel: ChannelId, is_recently_active: bool },
+    /// The channels that new users are subscribed to are now these.
+    DefaultsChanged(Vec<ChannelId>),
+    /// A folder of channels was created, or its record is now this.
+    FolderChanged(Box<ChannelFolder>),
+    /// All folders, in their new order.
+    FoldersReordered(Vec<FolderId>),
+}
+
+impl ChannelFact {
+    /// An upper bound of how many events this fact leads to.
+    pub fn events_max(&self) -> u64 {
+        match self {
+            // One for each property, and those for users who gain or lose it with its privacy.
+            Self::Changed(_) => EVENTS_OF_RECORD,
+            Self::Created(_)
+            | Self::ActivityChanged { .. }
+            | Self::DefaultsChanged(_)
+            | Self::FolderChanged(_)
+            | Self::FoldersReordered(_) => 1,
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Facts about personal records: what users keep for themselves or show to others, besides their accounts.
+
+use crate::ids::UserId;
+use crate::personal::{NamedStatus, NavigationView, UserStatus};
+use crate::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// A change of a personal record. Each leads to one event at most.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PersonalFact {
+    /// A user's status is now this.
+    StatusSet {
+        user: UserId,
+        status: Option<UserStatus>,
+        /// The parts that the request named.
+        named: NamedStatus,
+    },
+    /// A user muted or unmuted another.
+    Muted {
+        user: UserId,
+        muted: UserId,
+        /// Since when; none: unmuted.
+        since: Option<Timestamp>,
+    },
+    /// A user's alert words are now these.
+    AlertWordsSet {
+        user: UserId,
+        /// All of them, as typed.
+        words: Vec<String>,
+    },
+    /// A navigation view in a user's sidebar is now this.
+    NavigationViewSet {
+        user: UserId,
+        /// The view's URL fragment, its key.
+        fragment: String,
+        /// The record before; none: it is new.
+        before: Option<NavigationView>,
+        /// None: removed.
+        view: Option<NavigationView>,
+    },
+}

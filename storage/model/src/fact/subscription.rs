@@ -1,0 +1,57 @@
+//! Facts about subscriptions, and about what users set for channels and topics.
+
+use super::bounds::EVENTS_OF_RECORD;
+use crate::ids::{ChannelId, MessageId, UserId};
+use crate::subscription::Subscription;
+use crate::topic::VisibilityPolicy;
+use serde::{Deserialize, Serialize};
+
+/// A change of what users have in channels.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SubscriptionFact {
+    /// Users were subscribed. Their subscription records are now these.
+    Added { channel: ChannelId, subscribers: Vec<(UserId, Subscription)>, by: UserId },
+    /// Users were unsubscribed.
+    Removed {
+        channel: ChannelId,
+        /// The newest message that they still received.
+        last: MessageId,
+        users: Vec<UserId>,
+        by: UserId,
+    },
+    /// What a user has set for a channel is now this; subscribing and unsubscribing have facts of their own.
+    Changed { user: UserId, channel: ChannelId, subscription: Box<Subscription> },
+    /// A property was set to the value that it had. Changes nothing; clients receive it again.
+    Restated {
+        user: UserId,
+        channel: ChannelId,
+        /// Wire name of the property.
+        property: String,
+    },
+    /// Users' policies for a topic are now this.
+    TopicPolicySet {
+        channel: ChannelId,
+        /// The topic as spelled.
+        topic: String,
+        /// The policy; `Inherit` removes the records.
+        policy: VisibilityPolicy,
+        /// The users whose policies they are, sorted.
+        users: Vec<UserId>,
+    },
+}
+
+impl SubscriptionFact {
+    /// An upper bound of how many events this fact leads to.
+    pub fn events_max(&self) -> u64 {
+        match self {
+            // One for each subscriber (own record inside), one for the others.
+            Self::Added { subscribers, .. } => subscribers.len() as u64 + 2,
+            Self::Removed { .. } => 4,
+            Self::Changed { .. } => EVENTS_OF_RECORD,
+            // Muting is sent under two names.
+            Self::Restated { .. } => 2,
+            // One for all of them, and all muted topics of each for legacy clients.
+            Self::TopicPolicySet { users, .. } => users.len() as u64 + 1,
+        }
+    }
+}

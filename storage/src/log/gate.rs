@@ -1,0 +1,91 @@
+//! The state that appenders, readers and the writer of a journal share: the owners of realms, the queue, and the index of
+//! durable frames.
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicUsize;
+
+use crossbeam_channel::{Sender, TrySendError};
+use parking_lot::{Condvar, Mutex};
+
+use super::codec::RecordKind;
+use super::error::LogError;
+use super::index::Index;
+use super::{FrameBytes, Ticket};
+
+/// A queued frame or trim.
+pub(crate) struct Job {
+    pub ticket: Ticket,
+    pub epoch: u64,
+    pub kind: RecordKind,
+    /// For a trim: the realm, the first sequence to keep, and no payload.
+    pub frame: FrameBytes,
+}
+
+/// The shared state of a journal.
+pub(crate) struct Shared {
+    pub gate: Mutex<Gate>,
+    pub queued_bytes: AtomicUsize,
+    pub durable: Mutex<DurableState>,
+    pub durable_changed: Condvar,
+}
+
+/// Checks appends and queues them.
+pub(crate) struct Gate {
+    /// `None` once the journal accepts no more.
+    pub queue: Option<Sender<Job>>,
+    /// Why the journal accepts no more.
+    pub stopped: Option<LogError>,
+    pub owners: HashMap<u32, Owner>,
+    pub last_ticket: Ticket,
+}
+
+#[derive(Default)]
+pub(crate) struct Owner {
+    pub epoch: u64,
+    /// Whether the realm was opened since the journal was opened.
+    pub is_open: bool,
+    /// The last sequence that was queued.
+    pub last: u64,
+}
+
+/// What has been committed.
+#[derive(Default)]
+pub(crate) struct DurableState {
+    pub index: Index,
+    pub waiters: usize,
+    /// Nothing more will become durable.
+    pub is_stopped: bool,
+    /// A trim was committed and segments may be removable.
+    pub is_trimmed: bool,
+}
+
+impl Shared {
+    /// Accepts no more appends. The first reason is kept.
+    pub(crate) fn stop(&self, reason: &LogError) {
+        let mut gate = self.gate.lock();
+        gate.queue = None;
+        gate.stopped.get_or_insert_with(|| reason.clone());
+        drop(gate);
+        self.durable.lock().is_stopped = true;
+        self.durable_changed.notify_all();
+    }
+}
+
+impl Gate {
+    pub(crate) fn unavailable(&self) -> LogError {
+        self.stopped.clone().unwrap_or_else(|| LogError::Unavailable("the journal is closed".into()))
+    }
+
+    pub(crate) fn queue(&mut self, job: Job) -> Result<Ticket, LogError> {
+        let Some(queue) = &self.queue else { return Err(self.unavailable()) };
+        let ticket = job.ticket;
+        match queue.try_send(job) {
+            Ok(()) => {
+                self.last_ticket = ticket;
+                Ok(ticket)
+            }
+            Err(TrySendError::Full(_)) => Err(LogError::Behind),
+            Err(TrySendError::Disconnected(_)) => Err(self.unavailable()),
+        }
+    }
+}

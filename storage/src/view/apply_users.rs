@@ -1,0 +1,64 @@
+//! Applies facts about users and their personal records to the directory and its rows.
+
+use super::{Rows, View, records};
+use crate::error::StoreError;
+use model::{BotConfig, PersonalFact, ProfileFieldId, ProfileValue, User, UserFact, UserId};
+
+impl View {
+    /// Accounts, profile values and configuration of bots.
+    pub(super) fn apply_user_fact(&mut self, fact: &UserFact, rows: &mut Rows) -> Result<(), StoreError> {
+        match fact {
+            UserFact::Created(user) | UserFact::Changed(user) => {
+                self.put::<records::Users>(rows, user.id, User::clone(user))
+            }
+            UserFact::ActiveSet { user, is_active, last, .. } => {
+                self.apply_user_active(*user, *is_active, *last, rows)
+            }
+            UserFact::ProfileValuesSet { user, values } => self.apply_profile_values(*user, values, rows),
+            UserFact::BotConfigured { bot, config, .. } => {
+                self.put::<records::BotConfigs>(rows, *bot, BotConfig::clone(config))
+            }
+            UserFact::VisibilityChanged { .. } | UserFact::SettingsRestated { .. } => Ok(()),
+        }
+    }
+
+    /// Personal records.
+    pub(super) fn apply_personal_fact(
+        &mut self,
+        fact: &PersonalFact,
+        rows: &mut Rows,
+    ) -> Result<(), StoreError> {
+        match fact {
+            PersonalFact::StatusSet { user, status, .. } => {
+                self.put_or_remove::<records::UserStatuses>(rows, *user, status.clone())
+            }
+            PersonalFact::Muted { user, muted, since } => {
+                self.put_or_remove::<records::MutedUsers>(rows, (*user, *muted), *since)
+            }
+            PersonalFact::AlertWordsSet { user, words } => {
+                let words = Some(words.clone()).filter(|words| !words.is_empty());
+                self.put_or_remove::<records::AlertWords>(rows, *user, words)
+            }
+            PersonalFact::NavigationViewSet { user, fragment, view, .. } => {
+                self.put_or_remove::<records::NavigationViews>(rows, (*user, fragment.clone()), view.clone())
+            }
+        }
+    }
+
+    fn apply_profile_values(
+        &mut self,
+        user: UserId,
+        values: &[(ProfileFieldId, Option<ProfileValue>)],
+        rows: &mut Rows,
+    ) -> Result<(), StoreError> {
+        let Some(before) = self.directory.user(user) else { return Ok(()) };
+        let mut record = User::clone(before);
+        for (field, value) in values {
+            match value {
+                Some(value) => record.profile_data.insert(*field, value.clone()),
+                None => record.profile_data.remove(field),
+            };
+        }
+        self.put::<records::Users>(rows, user, record)
+    }
+}

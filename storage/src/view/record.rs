@@ -1,0 +1,117 @@
+//! What a stored record declares, and what is done with every table by its declaration: reading it on open, checking its
+//! rows, naming them in reports. The declarations are in `records`.
+
+use super::View;
+use super::chunk::{self, Chunk};
+use super::key::{KeyField, References, fields_of};
+use crate::codec;
+use crate::error::StoreError;
+use serde::de::DeserializeOwned;
+
+/// Takes a decoded row into memory.
+type LoadRecord<K, V> = fn(&mut View, K, V);
+
+/// Says what a decoded row contradicts.
+type CheckRecord<K, V> = fn(&References, &K, &V) -> Result<(), String>;
+
+/// Decodes a key and a value and takes the row into memory.
+type LoadRow = fn(&mut View, &[u8], &[u8]) -> Result<(), StoreError>;
+
+/// Decodes a key and a value and says what the row contradicts.
+type CheckRow = fn(&References, &[u8], &[u8]) -> Result<(), String>;
+
+/// A table: the record in each of its rows.
+pub trait Record {
+    /// The table's byte in keys. Stored, so it is never reused.
+    const ID: u8;
+    /// What one row is called in reports and errors.
+    const NAME: &'static str;
+    /// The fields of a row's key.
+    type Key: KeyField;
+    /// What a row holds.
+    type Value: StoredValue;
+    /// Takes a row into memory; `None` for tables that are read from disk when they are needed.
+    const LOAD: Option<LoadRecord<Self::Key, Self::Value>>;
+    /// What a row contradicts, besides a key that refers to what does not exist.
+    const CHECK: CheckRecord<Self::Key, Self::Value>;
+}
+
+/// A record that may be removed.
+pub trait Removable: Record {
+    /// Removes a row from memory.
+    fn unload(view: &mut View, key: &Self::Key);
+}
+
+/// The value of a row.
+pub trait StoredValue: Sized {
+    fn decode(bytes: &[u8], what: &'static str) -> Result<Self, StoreError>;
+}
+
+impl<T: DeserializeOwned> StoredValue for T {
+    fn decode(bytes: &[u8], what: &'static str) -> Result<Self, StoreError> {
+        codec::decode(bytes, what)
+    }
+}
+
+impl<T: DeserializeOwned> StoredValue for Chunk<T> {
+    fn decode(bytes: &[u8], what: &'static str) -> Result<Self, StoreError> {
+        let entry = |entry: Result<_, StoreError>| {
+            let (id, record) = entry?;
+            Ok((id, codec::decode(record, what)?))
+        };
+        chunk::entries(bytes).map(entry).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+/// What is done with the rows of a table, whatever its record is.
+#[derive(Clone, Copy, Debug)]
+pub struct Table {
+    pub id: u8,
+    pub name: &'static str,
+    /// Takes the row with this key and value into memory; `None` for tables that are not read on open.
+    pub load: Option<LoadRow>,
+    /// Whether the row can be read, belongs under its key and refers to what exists; if not, why not.
+    pub check: CheckRow,
+    /// The fields of a key, such as `channel 3, user 8`.
+    pub describe: fn(&[u8]) -> Option<String>,
+}
+
+impl Table {
+    pub(super) const fn of<R: Record>() -> Self {
+        Self {
+            id: R::ID,
+            name: R::NAME,
+            load: match R::LOAD {
+                Some(_) => Some(load_row::<R>),
+                None => None,
+            },
+            check: check_row::<R>,
+            describe: |key| fields_of::<R::Key>(key).map(|fields| fields.describe()),
+        }
+    }
+}
+
+/// The fields of a row's key.
+pub fn decode_key<R: Record>(key: &[u8]) -> Result<R::Key, StoreError> {
+    fields_of(key)
+        .ok_or_else(|| StoreError::Decode { what: R::NAME, why: "its key has the wrong form".into() })
+}
+
+fn load_row<R: Record>(view: &mut View, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
+    let key = decode_key::<R>(key)?;
+    let value = R::Value::decode(value, R::NAME)?;
+    if let Some(load) = R::LOAD {
+        load(view, key, value);
+    }
+    Ok(())
+}
+
+fn check_row<R: Record>(known: &References, key: &[u8], value: &[u8]) -> Result<(), String> {
+    let key: R::Key = fields_of(key).ok_or("its key has the wrong form")?;
+    key.check(known)?;
+    let value = R::Value::decode(value, R::NAME).map_err(|error| match error {
+        StoreError::Decode { why, .. } => format!("cannot be read: {why}"),
+        error => error.to_string(),
+    })?;
+    (R::CHECK)(known, &key, &value)
+}

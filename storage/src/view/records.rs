@@ -1,0 +1,423 @@
+//! Every table of the one tree `state`: a new stored record is one more entry here.
+//!
+//! An entry says which byte the table has in keys, what a row is called, its key and value, how it gets into memory, and
+//! what contradicts it. Tables are read on open in this order. Everything here can be rebuilt from the journal
+//! (`millstream check` compares the two).
+
+use super::chunk::Chunk;
+use super::key::{self, Block, Day, Number, Position};
+use super::record::{Record, Removable, Table};
+use super::{FlagBlock, MessageIndexRow, MoveRecord};
+use model::message::MessageTraits;
+use model::push::PushFact;
+use model::{
+    ChannelId, EventNumber, Flag, FolderId, GroupId, InvitationId, JobId, MessageId, QueueId, Reaction,
+    RecipientId, Sequence, TopicKey, UserId,
+};
+use serde::{Deserialize, Serialize};
+use std::fmt::Display;
+use std::sync::Arc;
+
+macro_rules! records {
+    ($($(#[$doc:meta])* $table:ident = $id:literal {
+        name: $name:literal,
+        row: $key:ty => $value:ty,
+        load: $load:expr,
+        $(remove: $remove:expr,)?
+        $(check: $check:expr,)?
+    })*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Debug)]
+            pub struct $table;
+
+            impl Record for $table {
+                const ID: u8 = $id;
+                const NAME: &'static str = $name;
+                type Key = $key;
+                type Value = $value;
+                const LOAD: Option<fn(&mut super::View, $key, $value)> = $load;
+                const CHECK: fn(&key::References, &$key, &$value) -> Result<(), String> =
+                    records!(@check $($check)?);
+            }
+
+            $(impl Removable for $table {
+                fn unload(view: &mut super::View, key: &$key) {
+                    let remove: fn(&mut super::View, &$key) = $remove;
+                    remove(view, key);
+                }
+            })?
+        )*
+
+        /// All tables.
+        pub const TABLES: &[Table] = &[$(Table::of::<$table>()),*];
+    };
+    (@check $check:expr) => { $check };
+    (@check) => { |_, _, _| Ok(()) };
+}
+
+records! {
+    /// Which frame the other rows reflect. Written with every batch.
+    Progress = 1 {
+        name: "progress of the trees",
+        row: () => super::Progress,
+        load: Some(|view, (), progress| {
+            view.progress = progress;
+            view.messages.last = progress.last_message;
+        }),
+    }
+    /// The organization's own record.
+    Realm = 2 {
+        name: "organization",
+        row: () => model::Realm,
+        load: Some(|view, (), realm| view.directory.put_realm(realm)),
+    }
+    /// People and bots, deactivated ones included. Before everything that counts them.
+    Users = 3 {
+        name: "account",
+        row: UserId => model::User,
+        load: Some(|view, _, user| view.directory.put_user(user)),
+        check: |_, id, user| same(*id, user.id),
+    }
+    /// System groups and deactivated ones included.
+    UserGroups = 4 {
+        name: "user group",
+        row: GroupId => model::UserGroup,
+        load: Some(|view, _, group| view.directory.put_group(group)),
+        check: |_, id, group| same(*id, group.id),
+    }
+    /// Archived ones included.
+    Channels = 5 {
+        name: "channel",
+        row: ChannelId => model::Channel,
+        load: Some(|view, _, channel| view.directory.put_channel(channel)),
+        check: |_, id, channel| same(*id, channel.id),
+    }
+    /// Archived ones included.
+    ChannelFolders = 6 {
+        name: "channel folder",
+        row: FolderId => model::ChannelFolder,
+        load: Some(|view, _, folder| view.directory.put_folder(folder)),
+        check: |_, id, folder| same(*id, folder.id),
+    }
+    /// Ended ones included: they say which messages the user received.
+    Subscriptions = 7 {
+        name: "subscription",
+        row: (ChannelId, UserId) => model::Subscription,
+        load: Some(|view, (channel, user), own| view.directory.put_subscription(channel, user, own)),
+    }
+    /// The sets of users that ever exchanged direct messages.
+    DirectConversations = 8 {
+        name: "direct conversation",
+        row: RecipientId => model::DirectConversation,
+        load: Some(|view, _, direct| view.directory.put_direct(direct)),
+        check: |known, id, direct| {
+            direct.users.iter().try_for_each(|user| known.user(*user))?;
+            same(*id, direct.recipient)
+        },
+    }
+    /// Users' policies for topics; no row for `Inherit`.
+    UserTopics = 9 {
+        name: "topic policy",
+        row: (UserId, ChannelId, TopicKey) => model::UserTopic,
+        load: Some(|view, (user, channel, _), topic| view.directory.put_topic(user, channel, topic)),
+        check: |_, (_, _, key), topic| match TopicKey::new(&topic.name) == *key {
+            true => Ok(()),
+            false => Err(format!("holds the policy for {:?}", topic.name)),
+        },
+    }
+    /// Used, revoked and expired ones included.
+    Invitations = 10 {
+        name: "invitation",
+        row: InvitationId => model::Invitation,
+        load: Some(|view, _, invitation| view.directory.put_invitation(invitation)),
+        check: |known, id, invitation| {
+            known.user(invitation.inviter)?;
+            same(*id, invitation.id)
+        },
+    }
+    /// Configuration and services of bots.
+    BotConfigs = 11 {
+        name: "bot configuration",
+        row: UserId => model::BotConfig,
+        load: Some(|view, bot, config| view.directory.put_bot_config(bot, config)),
+    }
+    /// The custom profile fields. Their values are in the accounts.
+    ProfileFields = 12 {
+        name: "custom profile fields",
+        row: () => model::ProfileFields,
+        load: Some(|view, (), fields| view.directory.put_profile_fields(fields)),
+    }
+    /// Lists that administrators edit.
+    RealmLists = 13 {
+        name: "domains, linkifiers and playgrounds",
+        row: () => model::RealmLists,
+        load: Some(|view, (), lists| view.directory.put_lists(lists)),
+    }
+    /// Files of the organization's icon and logos.
+    RealmPictures = 14 {
+        name: "icon and logos",
+        row: () => model::picture::RealmPictures,
+        load: Some(|view, (), pictures| view.directory.put_realm_pictures(pictures)),
+    }
+    /// Custom emoji, deactivated ones included.
+    RealmEmoji = 15 {
+        name: "custom emoji",
+        row: Number => model::picture::RealmEmoji,
+        load: Some(|view, _, emoji| view.directory.put_realm_emoji(emoji)),
+        check: |_, id, emoji| same(id.0, emoji.id),
+    }
+    /// The file of an uploaded profile picture.
+    Avatars = 16 {
+        name: "profile picture",
+        row: UserId => String,
+        load: Some(|view, user, file| view.directory.put_avatar_file(user, Some(&file))),
+    }
+    /// Alert words as typed; no row without any.
+    AlertWords = 17 {
+        name: "alert words",
+        row: UserId => Vec<String>,
+        load: Some(|view, user, words| view.directory.put_alert_words(user, words)),
+        remove: |view, user| view.directory.put_alert_words(*user, Vec::new()),
+    }
+    /// No row for users who set no status.
+    UserStatuses = 18 {
+        name: "user status",
+        row: UserId => model::UserStatus,
+        load: Some(|view, user, status| view.directory.put_status(user, Some(status))),
+        remove: |view, user| view.directory.put_status(*user, None),
+    }
+    /// The muting and the muted user → since when.
+    MutedUsers = 19 {
+        name: "muted user",
+        row: (UserId, UserId) => model::Timestamp,
+        load: Some(|view, (user, muted), since| view.directory.put_muted(user, muted, Some(since))),
+        remove: |view, (user, muted)| view.directory.put_muted(*user, *muted, None),
+    }
+    /// By the view's URL fragment.
+    NavigationViews = 20 {
+        name: "navigation view",
+        row: (UserId, String) => model::NavigationView,
+        load: Some(|view, (user, fragment), own| view.directory.put_navigation_view(user, &fragment, Some(own))),
+        remove: |view, (user, fragment)| view.directory.put_navigation_view(*user, fragment, None),
+    }
+    /// Push tokens of clients without end-to-end encryption, oldest first; no row without any.
+    LegacyPushTokens = 21 {
+        name: "legacy push tokens",
+        row: UserId => Vec<model::push::PushToken>,
+        load: Some(|view, user, tokens| view.directory.put_push(PushFact::TokensSet { user, tokens })),
+    }
+    /// Devices with end-to-end encrypted notifications, oldest first; no row without any.
+    PushDevices = 22 {
+        name: "push devices",
+        row: UserId => Vec<model::push::PushDevice>,
+        load: Some(|view, user, devices| {
+            view.directory.put_push(PushFact::DevicesSet { user, devices, changed: Vec::new() });
+        }),
+    }
+    /// Messages that the user's devices show a notification of; no row without any.
+    PushShown = 23 {
+        name: "shown notifications",
+        row: UserId => Vec<MessageId>,
+        load: Some(|view, user, messages| view.directory.put_push_shown(user, messages)),
+    }
+    /// A pending e-mail about missed messages.
+    PendingMails = 24 {
+        name: "pending missed-message e-mail",
+        row: UserId => model::push::PendingMail,
+        load: Some(|view, user, mail| view.directory.put_pending_mail(user, Some(mail))),
+    }
+    /// The newest message for which it has been decided who is notified.
+    NotificationCursor = 25 {
+        name: "notification cursor",
+        row: () => MessageId,
+        load: Some(|view, (), message| view.directory.put_push(PushFact::NotificationCursorMoved(message))),
+    }
+    /// Registered event queues.
+    Queues = 26 {
+        name: "event queue",
+        row: QueueId => model::QueueRecord,
+        load: Some(|view, id, queue| _ = view.queues.insert(id, Arc::new(queue))),
+        remove: |view, id| _ = view.queues.remove(id),
+        check: |known, id, queue| {
+            known.user(queue.user)?;
+            same(id, &queue.id)
+        },
+    }
+    /// Pending jobs, and the newest of those that failed for good.
+    Jobs = 27 {
+        name: "job",
+        row: JobId => model::job::Job,
+        load: Some(|view, _, job| view.jobs.put(job)),
+        check: |_, id, job| same(*id, job.id),
+    }
+    /// The first event number of every 64th frame → the frame: where to begin reading the events after one.
+    EventPositions = 28 {
+        name: "event position",
+        row: EventNumber => Sequence,
+        load: None,
+    }
+    /// Messages as they were sent, by the first message of each chunk.
+    Messages = 29 {
+        name: "chunk of messages",
+        row: MessageId => Chunk<model::Message>,
+        load: None,
+        check: |_, first, chunk| {
+            ascend(*first, chunk)?;
+            chunk.0.iter().try_for_each(|(id, message)| same(*id, message.id))
+        },
+    }
+    /// What the in-memory index needs of messages, small enough to read all of it on open.
+    MessageIndex = 30 {
+        name: "chunk of index entries",
+        row: MessageId => Chunk<MessageIndexRow>,
+        load: Some(|view, _, chunk| chunk.0.iter().for_each(|(id, row)| view.messages.add(*id, row))),
+        check: |known, first, chunk| {
+            ascend(*first, chunk)?;
+            chunk.0.iter().try_for_each(|(_, row)| {
+                known.user(row.sender)?;
+                row.place.channel().map_or(Ok(()), |channel| known.channel(channel))
+            })
+        },
+    }
+    /// The first message that was sent on a day.
+    Days = 31 {
+        name: "first message of a day",
+        row: Day => MessageId,
+        load: Some(|view, day, first| _ = view.messages.note_day(first, day.0)),
+    }
+    /// The content of a message since each of its edits, by the version's number. The newest one replaces the content in
+    /// `Messages`.
+    MessageVersions = 32 {
+        name: "message version",
+        row: (MessageId, Number) => model::MessageVersion,
+        load: None,
+        check: |known, (_, number), version| {
+            known.user(version.by)?;
+            same(number.0, version.number)
+        },
+    }
+    /// What the in-memory index needs of a message's newest version.
+    EditedMessages = 33 {
+        name: "index entry of an edited message",
+        row: MessageId => EditedRow,
+        load: Some(|view, id, row| {
+            view.edited.insert(id.0);
+            view.messages.change_traits(id, &row.traits);
+        }),
+    }
+    /// By the message, the user, and `type:code` of the emoji.
+    Reactions = 34 {
+        name: "reaction",
+        row: (MessageId, UserId, String) => ReactionRow,
+        load: Some(|view, (message, user, _), _| view.messages.add_reactor(message, user)),
+        check: |_, key, row| match reaction_key(key.0, &row.reaction) == *key {
+            true => Ok(()),
+            false => Err(format!("holds the reaction {} of user {}", row.reaction.emoji_code, row.reaction.user)),
+        },
+    }
+    /// Except the first one of each widget, which is in `Messages`.
+    Submessages = 35 {
+        name: "submessage",
+        row: (MessageId, Number) => model::Submessage,
+        load: Some(|view, (message, _), _| _ = view.with_submessage.insert(message.0)),
+        check: |known, (_, number), submessage| {
+            known.user(submessage.sender)?;
+            same(number.0, submessage.id)
+        },
+    }
+    /// Which messages of a block were deleted: other tables may still mention them.
+    DeletedMessages = 36 {
+        name: "deleted messages",
+        row: Block => FlagBlock,
+        load: Some(|view, block, deleted| deleted.restore(&mut view.deleted, block.0)),
+    }
+    /// Moves, in the order in which they happened; they change no message's own record. Deleted messages are in no topic
+    /// and move no more.
+    Moves = 37 {
+        name: "move",
+        row: (Sequence, Position) => MoveRecord,
+        load: Some(|view, _, record| _ = view.restore_movement(&record)),
+        check: |known, _, record| {
+            known.user(record.by)?;
+            known.channel(record.movement.channel)?;
+            record.movement.new_channel.as_ref().map_or(Ok(()), |arrival| known.channel(arrival.channel))
+        },
+    }
+    /// A user's flag on the messages of a block. After the index: a block overrides what follows from the messages.
+    Flags = 38 {
+        name: "flags",
+        row: (UserId, Flag, Block) => FlagBlock,
+        load: Some(|view, (user, flag, block), own| {
+            if let Some(set) = view.messages.users.entry(user).or_default().set_mut(flag) {
+                own.restore(set, block.0);
+            }
+        }),
+    }
+}
+
+/// What the in-memory index needs of a message's newest version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EditedRow {
+    /// The number of the version: there is one for each number from 1 up to it.
+    pub version: u32,
+    /// What narrows ask for.
+    pub traits: MessageTraits,
+}
+
+/// A reaction as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReactionRow {
+    /// The frame that added it, and the position of the fact in that frame: reactions are shown in this order.
+    pub added: (Sequence, u16),
+    /// The reaction.
+    pub reaction: Reaction,
+}
+
+/// The key of a reaction to a message in [`Reactions`].
+pub fn reaction_key(message: MessageId, reaction: &Reaction) -> (MessageId, UserId, String) {
+    (message, reaction.user, format!("{}:{}", reaction.reaction_type, reaction.emoji_code))
+}
+
+/// The row with a key, for people who read what a check found: `subscription (channel 3, user 8)`.
+pub fn describe(key: &[u8]) -> String {
+    let Some(table) = table_with(key) else { return format!("row {key:02x?} of no known table") };
+    match (table.describe)(key) {
+        Some(fields) if fields.is_empty() => table.name.to_owned(),
+        Some(fields) => format!("{} ({fields})", table.name),
+        None => format!("{} with the key {key:02x?}", table.name),
+    }
+}
+
+/// The table that a key belongs to.
+pub fn table_with(key: &[u8]) -> Option<&'static Table> {
+    let id = key::table_of(key)?;
+    TABLES.iter().find(|table| table.id == id)
+}
+
+fn same<T: PartialEq + Display>(key: T, found: T) -> Result<(), String> {
+    if found == key { Ok(()) } else { Err(format!("holds the record with id {found}")) }
+}
+
+/// The messages of a chunk ascend from the id in its key. The first ones may have been deleted.
+fn ascend<T>(first: MessageId, chunk: &Chunk<T>) -> Result<(), String> {
+    let ids = chunk.0.iter().map(|(id, _)| *id);
+    let before = std::iter::once(None).chain(ids.clone().map(Some));
+    match ids.zip(before).find(|(id, before)| *id < first || before.is_some_and(|before| before >= *id)) {
+        Some((id, _)) => Err(format!("has message {id} where it does not belong")),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_tables_are_unique() {
+        let mut ids: Vec<u8> = TABLES.iter().map(|table| table.id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), TABLES.len());
+    }
+}

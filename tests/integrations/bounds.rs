@@ -1,0 +1,102 @@
+//! Hundreds of requests to services that accept connections and never reply: only a bounded number is in flight, the
+//! rest waits in the outbox, and users can go on sending messages.
+
+use super::mail::jobs;
+use crate::api::bots::make;
+use crate::support::phone::{Phone, service_url};
+use crate::support::smtp::{SmtpBehavior, SmtpServer};
+use crate::support::{HttpStub, Params, StubReply, TestServer, TestUser};
+use model::job::TaskKind;
+use serde_json::json;
+
+/// The limits of `actors::outbox::schedule`.
+const KIND_UNDER_WAY_MAX: usize = 16;
+const LANE_UNDER_WAY_MAX: usize = 4;
+
+fn waiting(t: &TestServer, kind: TaskKind) -> usize {
+    t.waiting_jobs(kind)
+}
+
+/// One user sends, and another receives it.
+async fn chat(sender: &TestUser, reader: &TestUser) {
+    let channel = sender.create_channel("chat").with(reader).await;
+    let mut queue = reader.register().events(&["message"]).await;
+    for number in 0..50 {
+        sender.send(&channel, "still here", &format!("number {number}")).await;
+    }
+    for number in 0..50 {
+        assert_eq!(queue.next().await["message"]["content"], format!("number {number}"));
+    }
+}
+
+#[tokio::test]
+async fn hanging_mail_server_gets_at_most_four_connections() {
+    let smtp = SmtpServer::on(0, SmtpBehavior::Hang).await;
+    let t = TestServer::builder().mail(smtp.port()).start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let addresses: Vec<String> = (0..300).map(|number| format!("new{number}@x.example")).collect();
+    let none = json!([]);
+    let params: Params<'_> = &[("invitee_emails", &addresses.join(",")), ("stream_ids", &none)];
+    iago.post("/invites", params).ok().await;
+    smtp.wait_for_connections(LANE_UNDER_WAY_MAX).await;
+    chat(&iago, &hamlet).await;
+    assert_eq!(t.realm().under_way(), LANE_UNDER_WAY_MAX);
+    assert_eq!(smtp.connections(), LANE_UNDER_WAY_MAX);
+    let (count, failed) = jobs(&t);
+    assert!(count >= 300 && failed.is_empty(), "{count} {failed:?}");
+}
+
+#[tokio::test]
+async fn hanging_webhooks_get_at_most_sixteen_requests() {
+    let t = TestServer::builder()
+        .set("webhooks.private_addresses", true)
+        .set("webhooks.request_secs_max", 25)
+        .start()
+        .await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let mut service = HttpStub::start().await;
+    service.reply_always(StubReply::Hang);
+    let mut bots = Vec::new();
+    for number in 0..8 {
+        let (name, url) = (format!("asker{number}"), json!(service.url()));
+        let params: Params<'_> = &[("bot_type", &3), ("payload_url", &url), ("interface_type", &1)];
+        bots.push(make(&hamlet, &name, params).await.0);
+    }
+    for number in 0..30 {
+        for bot in &bots {
+            hamlet.send_direct(&[bot], &format!("question {number}")).await;
+        }
+    }
+    for _ in 0..KIND_UNDER_WAY_MAX {
+        service.next_request().await;
+    }
+    chat(&iago, &hamlet).await;
+    assert_eq!(t.realm().under_way(), KIND_UNDER_WAY_MAX);
+    assert_eq!(service.take_received().len(), 0, "no further request was sent");
+    assert_eq!(waiting(&t, TaskKind::Webhook), 240, "and nothing is lost");
+}
+
+#[tokio::test]
+async fn hanging_push_service_gets_at_most_four_requests() {
+    let mut service = HttpStub::start().await;
+    let t = TestServer::builder()
+        .set("push.service_url", service_url(&service))
+        .set("push.request_secs_max", 25)
+        .start()
+        .await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    Phone::new(1, "fcm").register(&hamlet, &mut service).await;
+    t.wait_for_empty_push_outbox().await;
+    service.reply_always(StubReply::Hang);
+    for number in 0..300 {
+        iago.send_direct(&[&hamlet], &format!("number {number}")).await;
+    }
+    for _ in 0..LANE_UNDER_WAY_MAX {
+        service.next_request().await;
+    }
+    chat(&iago, &hamlet).await;
+    assert_eq!(t.realm().under_way(), LANE_UNDER_WAY_MAX);
+    assert_eq!(service.take_received().len(), 0, "no further request was sent");
+    let waiting = waiting(&t, TaskKind::Push);
+    assert!((LANE_UNDER_WAY_MAX..=350).contains(&waiting), "{waiting}");
+}
