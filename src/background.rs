@@ -38,10 +38,7 @@ impl Background {
         Self { turns: Arc::new(Semaphore::new(turns)), waiting: Semaphore::new(waiting_max) }
     }
 
-    /// Waits for a permit.
-    ///
-    /// # Errors
-    /// `Overloaded` if too many requests are waiting.
+    /// Waits for a permit. Fails with `Overloaded` if too many requests are waiting.
     pub async fn acquire_permit(&self) -> Result<Permit, WorkError> {
         // A request that is cancelled while it waits gives its place back, too.
         let _place = self.waiting.try_acquire().map_err(|_| WorkError::Overloaded)?;
@@ -51,10 +48,8 @@ impl Background {
 }
 
 impl Permit {
-    /// Runs the work. The permit is released at its end, also if the caller has stopped waiting.
-    ///
-    /// # Errors
-    /// `Overloaded` when no thread can be started, `Failed` when the work panicked.
+    /// Runs the work. The permit is released at its end, also if the caller has stopped waiting. Fails with
+    /// `Overloaded` when no thread can be started, with `Failed` when the work panicked.
     pub async fn run<T: Send + 'static>(
         self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -96,7 +91,7 @@ mod tests {
     use futures_util::FutureExt;
 
     #[actix_web::test]
-    async fn the_line_has_an_end() {
+    async fn queue_is_bounded() {
         let background = Background::new(1, 8);
         let first = background.acquire_permit().await.ok().unwrap();
         let mut line: Vec<_> = (0..8).map(|_| Box::pin(background.acquire_permit())).collect();
@@ -110,7 +105,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn a_turn_ends_with_its_work() {
+    async fn permit_is_released_after_the_work() {
         let background = Background::new(1, 8);
         let (end, ended) = std::sync::mpsc::channel::<()>();
         let permit = background.acquire_permit().await.ok().unwrap();
@@ -125,7 +120,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[actix_web::test]
-    async fn it_gives_way_alone() {
+    async fn background_thread_has_idle_priority() {
         let policy = || thread_priority::thread_schedule_policy().ok();
         let permit = Background::new(1, 8).acquire_permit().await.ok().unwrap();
         let idle = Some(ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Idle));

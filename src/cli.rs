@@ -32,10 +32,10 @@ pub struct Cli {
 enum Command {
     Dev(dev::DevArgs),
     Serve(serve::ServeArgs),
-    /// Manage organizations
+    /// Create, list, deactivate and reactivate organizations
     #[command(subcommand)]
     Realm(realm::RealmCommand),
-    /// Manage accounts
+    /// Create accounts and print API keys
     #[command(subcommand)]
     User(user::UserCommand),
     Outbox(outbox::OutboxArgs),
@@ -82,7 +82,7 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn the_definition_is_sound() {
+    fn command_line_definition_is_valid() {
         Cli::command().debug_assert();
     }
 }

@@ -20,9 +20,6 @@ use std::net::SocketAddr;
 pub const SAMPLE_NAME: &str = "Zulip Dev";
 
 /// The organization at the root; creates the sample organization if there is none.
-///
-/// # Errors
-/// `Storage` if it cannot be stored.
 pub async fn ensure_sample(server: &Server) -> Result<RealmHandle, DomainError> {
     if let Some(realm) = server.realm_by_subdomain("") {
         return Ok(realm);

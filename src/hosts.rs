@@ -7,7 +7,6 @@ use crate::config::Config;
 use actors::{RealmHandle, Server};
 use model::InvitationId;
 use parking_lot::RwLock;
-use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
 /// Names of this machine for local clients.
@@ -85,15 +84,14 @@ impl Hosts {
     /// address of a private network, or the listening address. If the server listens on all interfaces, also any
     /// address and any name without a dot.
     pub fn is_ours(&self, host: &str) -> bool {
-        let host = lower_case(without_port(host));
+        let host = without_port(host).to_lowercase();
         if self.subdomain(&host).is_some() {
             return true;
         }
         let listening = self.listening.read().ip().to_canonical();
-        let literal = host.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(&host);
-        match literal.parse::<IpAddr>().map(|address| address.to_canonical()) {
-            Ok(address) => listening.is_unspecified() || address == listening || is_internal(address),
-            Err(_) => {
+        match parse_address(&host) {
+            Some(address) => listening.is_unspecified() || address == listening || is_internal(address),
+            None => {
                 let is_word_byte = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
                 !listening.is_loopback() && !host.is_empty() && host.bytes().all(is_word_byte)
             }
@@ -108,7 +106,7 @@ impl Hosts {
 
     /// The organization of a `Host` header; without one, the organization at the root.
     pub fn realm(&self, server: &Server, host: Option<&str>) -> Option<RealmHandle> {
-        let host = lower_case(without_port(host.unwrap_or(LOCAL_NAMES[0])));
+        let host = without_port(host.unwrap_or(LOCAL_NAMES[0])).to_lowercase();
         if let Some(subdomain) = self.subdomain(&host) {
             return server.realm_by_subdomain(subdomain);
         }
@@ -133,12 +131,18 @@ fn is_plain(host: &str) -> bool {
     !host.is_empty() && host.bytes().all(is_plain_byte)
 }
 
-/// A name in lower case, which nearly every client sends already.
-fn lower_case(host: &str) -> Cow<'_, str> {
-    if host.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
-        return Cow::Borrowed(host);
-    }
-    Cow::Owned(host.to_lowercase())
+/// The IP address that a host name is, IPv6 in brackets.
+fn parse_address(host: &str) -> Option<IpAddr> {
+    let literal = host.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(host);
+    literal.parse::<IpAddr>().ok().map(|address| address.to_canonical())
+}
+
+/// Whether a host, with or without a port, is the loopback interface.
+pub fn is_loopback(host: &str) -> bool {
+    let name = without_port(host).to_ascii_lowercase();
+    name == "localhost"
+        || name.ends_with(".localhost")
+        || parse_address(&name).is_some_and(|address| address.is_loopback())
 }
 
 fn without_port(host: &str) -> &str {
@@ -190,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn ports_are_no_part_of_a_name() {
+    fn ports_are_ignored() {
         let cases = [
             ("localhost:9991", "localhost"),
             ("[::1]:9991", "[::1]"),
@@ -203,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_does_not_know_its_name_is_lenient() {
+    fn server_without_external_url_accepts_unknown_names() {
         assert!(hosts("", "0.0.0.0:80").is_lenient);
     }
 }

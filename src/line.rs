@@ -35,10 +35,7 @@ impl Line {
         }
     }
 
-    /// Takes a place.
-    ///
-    /// # Errors
-    /// [`BudgetFull::Total`] when all places are taken.
+    /// Takes a place. Fails when all places are taken.
     pub fn enter(&self) -> Result<Place, BudgetFull> {
         let Ok(place) = self.places.clone().try_acquire_owned() else {
             self.refused.increment(1);
@@ -51,10 +48,7 @@ impl Line {
 
 impl Place {
     /// Waits for a permit and runs the work on a thread for blocking work. The permit is released when the work ends,
-    /// also if the caller has stopped waiting.
-    ///
-    /// # Errors
-    /// `Failed` when the work panicked.
+    /// also if the caller has stopped waiting. Fails with `Failed` when the work panicked.
     pub async fn work<T: Send + 'static>(
         self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -84,7 +78,7 @@ mod tests {
     use futures_util::FutureExt;
 
     #[actix_web::test]
-    async fn the_line_is_bounded_and_moves_on() {
+    async fn queue_is_bounded_and_advances() {
         let line = Line::new("test", 1, 2);
         let (end, ended) = std::sync::mpsc::channel::<()>();
         let first = line.enter().unwrap();
@@ -99,7 +93,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn those_who_hang_up_make_room() {
+    async fn cancelled_requests_release_their_place() {
         let line = Line::new("test", 1, 1);
         drop(line.enter().unwrap());
         assert!(line.enter().is_ok());

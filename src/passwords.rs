@@ -41,10 +41,7 @@ impl Passwords {
         Self { background: Background::new(turns, WAITING_MAX), idle: Arc::default() }
     }
 
-    /// Waits for a permit.
-    ///
-    /// # Errors
-    /// `Overloaded` if too many requests are waiting.
+    /// Waits for a permit. Fails with `Overloaded` if too many requests are waiting.
     pub async fn acquire_permit(&self) -> Result<Permit, WorkError> {
         Ok(Permit { permit: self.background.acquire_permit().await?, idle: self.idle.clone() })
     }
@@ -72,7 +69,7 @@ mod tests {
     use super::*;
 
     #[actix_web::test]
-    async fn memory_is_used_again() {
+    async fn hashers_are_reused() {
         let passwords = Passwords::with_permits(2);
         for _ in 0..5 {
             let turns = [

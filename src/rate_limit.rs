@@ -15,7 +15,6 @@ use std::time::Duration;
 
 /// Number of parts of the table, each with its own lock.
 const SHARDS: usize = 16;
-/// Maximum number of rules of a bucket.
 pub const RULES_MAX: usize = 4;
 /// Largest count in a rule of an exact bucket: that many times of 8 bytes are stored for each key.
 pub const EXACT_COUNT_MAX: u32 = 1000;
@@ -24,7 +23,6 @@ pub const EXACT_COUNT_MAX: u32 = 1000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bucket {
     ApiByUser,
-    /// API calls without credentials, by IP address.
     ApiByIp,
     EventsByUser,
     LoginsByIp,
@@ -34,7 +32,6 @@ pub enum Bucket {
     UnauthorizedByIp,
     /// Calls of paths that do not exist, by IP address.
     UnknownPathsByIp,
-    /// Images fetched without credentials, by IP address.
     PicturesByIp,
     /// Failed logins of an account from one IP address; a success clears them.
     AuthenticateByUsername,
@@ -119,8 +116,7 @@ pub struct RateLimitStatus {
 }
 
 impl RateLimitStatus {
-    /// # Errors
-    /// [`RateLimited`], when the call was refused.
+    /// Fails when the call was refused.
     pub fn check(&self) -> Result<(), RateLimited> {
         self.retry_after_secs.map_or(Ok(()), |retry_after_secs| Err(RateLimited { retry_after_secs }))
     }
@@ -353,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_holds_its_count_and_then_refuses() {
+    fn window_refuses_beyond_its_count() {
         let limits = limits(&[(60, 3)], 100);
         for remaining in [2, 1, 0] {
             let status = limits.acquire(Bucket::ApiByUser, 7, NOW).unwrap();
@@ -392,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn no_half_hour_holds_more_than_five_failures() {
+    fn exact_window_is_never_exceeded() {
         let limits = failures(&[(1800, 5)]);
         let fail = |secs| limits.acquire(Bucket::AuthenticateByUsername, "iago", after(secs)).unwrap();
         for secs in [0, 1, 2, 3, 4] {
@@ -409,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_taken_back_and_cleared() {
+    fn refund_and_clear() {
         let limits = failures(&[(1800, 2)]);
         let fail = || limits.acquire(Bucket::AuthenticateByUsername, "iago", NOW).unwrap();
         for _ in 0..5 {
@@ -437,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_stays_bounded_and_strangers_stay_limited() {
+    fn table_is_bounded_and_overflow_is_limited() {
         let limits = limits(&[(60, 2)], 160);
         let mut refused = 0;
         for key in 0..10_000 {
@@ -452,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn other_rules_apply_at_once() {
+    fn changed_rules_apply_at_once() {
         let limits = limits(&[(60, 1)], 10);
         let is_free =
             || limits.acquire(Bucket::ApiByUser, 1, NOW).is_none_or(|status| status.check().is_ok());

@@ -5,7 +5,7 @@ use crate::config::{Config, ConfigError};
 use crate::dev::{ensure_sample, is_marked, mark};
 use crate::hosts::Hosts;
 use crate::http::app::App;
-use crate::http::connection::listen;
+use crate::http::connection::listen_on;
 use crate::http::observe::{fold_metrics, install_metrics};
 use crate::http::route::Route;
 use crate::integrations::blobs::sweep::sweep_regularly;
@@ -37,11 +37,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 pub enum ServeError {
     /// The address is in use, or not an address of this machine.
     #[error("cannot listen on {address}: {reason}; --listen chooses another address or port")]
-    Bind {
-        address: SocketAddr,
-        /// The error of the operating system.
-        reason: std::io::Error,
-    },
+    Bind { address: SocketAddr, reason: std::io::Error },
     /// The data folder cannot be opened, read or written.
     #[error("{}", describe_error(.0))]
     Data(#[from] DomainError),
@@ -54,11 +50,7 @@ pub enum ServeError {
     NotForDevelopment(PathBuf),
     /// The data folder of a development server cannot be marked as one.
     #[error("cannot write to the data folder {}: {reason}", path.display())]
-    Mark {
-        path: PathBuf,
-        /// The error of the operating system.
-        reason: std::io::Error,
-    },
+    Mark { path: PathBuf, reason: std::io::Error },
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The folder of files cannot be created, or the options for S3 are inconsistent.
@@ -79,25 +71,15 @@ pub fn describe_error(error: &DomainError) -> String {
 }
 
 /// A running server. Dropping it without [`Running::stop`] leaves it running.
-#[derive(Debug)]
 pub struct Running {
     address: SocketAddr,
-    app: AppHandle,
+    app: App,
     handle: ServerHandle,
     done: oneshot::Receiver<Result<(), DomainError>>,
     thread: JoinHandle<()>,
 }
 
-struct AppHandle(App);
-
-impl std::fmt::Debug for AppHandle {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("App")
-    }
-}
-
 /// How to run a server.
-#[derive(Debug)]
 pub struct Setup {
     pub config: Config,
     pub routes: Vec<Route>,
@@ -130,7 +112,7 @@ pub async fn serve_with_clock(setup: Setup, clock: Arc<dyn Clock>) -> Result<Run
                 Ok(parts) => parts,
                 Err(reason) => return drop(started_tx.send(Err(reason))),
             };
-            // The caller may be gone.
+            // The caller may have stopped waiting.
             let (blobs, shared) = (started.app.blobs.clone(), started.app.shared.clone());
             let _ = started_tx.send(Ok(started));
             actix_rt::spawn(run_housekeeping(shared));
@@ -144,7 +126,7 @@ pub async fn serve_with_clock(setup: Setup, clock: Arc<dyn Clock>) -> Result<Run
     })?;
     let ended = |_| ServeError::Start(std::io::Error::other("the server thread ended at once"));
     let Started { app, handle, address } = started.await.map_err(ended)??;
-    Ok(Running { address, app: AppHandle(app), handle, done, thread })
+    Ok(Running { address, app, handle, done, thread })
 }
 
 async fn start(
@@ -155,7 +137,7 @@ async fn start(
     let listen = setup.config.listen;
     let hosts = Arc::new(Hosts::new(&setup.config, setup.is_development));
     // Before pending jobs are delivered, which may contain links. If the port is in use and there is a data folder,
-    // the folder is opened all the same: the error that another server uses it is more helpful. No folder is created
+    // the folder is opened nevertheless: the error that another server uses it is more helpful. No folder is created
     // for nothing.
     let bound = match bind(listen) {
         Err(reason) if !Server::has_data(&setup.config.data) => {
@@ -170,15 +152,25 @@ async fn start(
     check_purpose(&setup.config.data, setup.is_development)?;
     let delivery_workers = DeliveryWorkers::new(&setup.config, hosts.clone(), setup.is_development)?;
     let mail = delivery_workers.mail.clone();
-    let options = with_outbox(&setup.config, options(&setup.config, setup.is_durable), delivery_workers);
-    let actors = Server::start(actors::Options { clock: clock.clone(), ..options }).await?;
+    let outbox = OutboxOptions {
+        worker: Arc::new(delivery_workers),
+        delivery_secs_max: setup.config.outbox.delivery_secs_max,
+        give_up_secs: setup.config.outbox.give_up_secs,
+    };
+    let options = options(&setup.config, setup.is_durable);
+    let options = actors::Options { outbox: Some(outbox), clock: clock.clone(), ..options };
+    let actors = Server::start(options).await?;
     if setup.is_development {
         mark_folder(&setup.config.data, true)?;
         ensure_sample(&actors).await?;
     }
     let blobs = Blobs::open(&setup.config.blobs, &setup.config.data, setup.is_durable)?;
     let app = App::new(setup.config, (actors.clone(), hosts, mail, blobs), clock, setup.is_development);
-    match bound.and_then(|(socket, address)| Ok((build(&app, setup.routes, socket)?, address))) {
+    let served = bound.and_then(|(socket, address)| {
+        let listener = socket.listen(app.config.http.backlog)?.into_std()?;
+        Ok((listen_on(&app, setup.routes, listener)?, address))
+    });
+    match served {
         Ok((server, address)) => {
             let handle = server.handle();
             Ok((server, Started { app, handle, address }, actors))
@@ -210,7 +202,7 @@ fn mark_folder(data: &Path, is_data_folder: bool) -> Result<(), ServeError> {
     mark(data, is_data_folder).map_err(|reason| ServeError::Mark { path: data.to_owned(), reason })
 }
 
-/// Binds the port, which the system may choose; connections are refused until [`build`].
+/// Binds the port, which the system may choose; connections are refused until the server listens.
 fn bind(address: SocketAddr) -> std::io::Result<(TcpSocket, SocketAddr)> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     // Connections of a server that used the port before may linger.
@@ -218,20 +210,6 @@ fn bind(address: SocketAddr) -> std::io::Result<(TcpSocket, SocketAddr)> {
     socket.bind(address)?;
     let address = socket.local_addr()?;
     Ok((socket, address))
-}
-
-/// Adds the delivery of e-mails, webhook calls and push notifications.
-fn with_outbox(
-    config: &Config,
-    options: actors::Options,
-    delivery_workers: DeliveryWorkers,
-) -> actors::Options {
-    let outbox = OutboxOptions {
-        worker: Arc::new(delivery_workers),
-        delivery_secs_max: config.outbox.delivery_secs_max,
-        give_up_secs: config.outbox.give_up_secs,
-    };
-    actors::Options { outbox: Some(outbox), ..options }
 }
 
 /// The options of the actors for a configuration, without deliveries.
@@ -261,10 +239,6 @@ pub fn options(config: &Config, is_durable: bool) -> actors::Options {
     }
 }
 
-fn build(app: &App, routes: Vec<Route>, socket: TcpSocket) -> std::io::Result<actix_web::dev::Server> {
-    listen(app, routes, socket.listen(app.config.http.backlog)?.into_std()?)
-}
-
 /// Folds timings and evicts unused entries, every few seconds.
 async fn run_housekeeping(shared: Arc<SharedJson>) {
     let mut tick = tokio::time::interval(FOLD_EVERY);
@@ -288,17 +262,14 @@ impl Running {
 
     /// The state shared by all requests.
     pub fn app(&self) -> &App {
-        &self.app.0
+        &self.app
     }
 
     /// Stops gracefully: waiting polls are answered, accepted requests finished, idle connections closed; then the
     /// journal and the database are closed and the data folder is released. Requests are waited for up to
-    /// `http.stop_secs_max`.
-    ///
-    /// # Errors
-    /// If the database could not be written; the journal is complete even then.
+    /// `http.stop_secs_max`. Fails if the database could not be written; the journal is complete even then.
     pub async fn stop(self) -> Result<(), DomainError> {
-        let app = self.app.0;
+        let app = self.app;
         app.stopping().begin();
         self.handle.pause().await;
         tokio::time::sleep(DRAIN_WINDOW).await;

@@ -15,5 +15,5 @@ fn main() {
     for note in notes {
         print!("  {}", fs::read_to_string(note.path()).unwrap_or_default());
     }
-    println!("README.md (Run it) says what to install.\n");
+    println!("See README.md (Run it) for what to install.\n");
 }

@@ -21,7 +21,7 @@ fn sources() -> Vec<(String, String)> {
     let mut sources: Vec<(String, String)> =
         found.iter().map(|path| (name(path), fs::read_to_string(path).expect("a source"))).collect();
     sources.sort();
-    assert!(sources.len() > 100, "the sources are where they are looked for");
+    assert!(sources.len() > 100, "the sources were not found");
     sources
 }
 
@@ -202,7 +202,7 @@ fn is_path_of(literal: &str, route: &str) -> bool {
 #[test]
 fn every_route_is_called_by_a_test() {
     let is_of_calls = |path: &str| {
-        // The tables of callers and of invalid input have a row for each route, which says little about what it does.
+        // The tables of callers and of invalid input have a row for each route, which is no test of its behavior.
         path.starts_with("tests/") && !path.contains("/robustness/") && !path.contains("/authorization/")
     };
     let tests: Vec<(String, Vec<String>)> = sources()

@@ -18,12 +18,12 @@ thread_local! {
     static CURRENT: Cell<Option<UserId>> = const { Cell::new(None) };
 }
 
-/// The account for which this thread works just now.
+/// The account on whose behalf the current thread works.
 pub(crate) fn current() -> Option<UserId> {
     CURRENT.get()
 }
 
-/// Works for an account, and then again for whichever it was before.
+/// Runs `work` on behalf of an account, and restores the previous account afterwards.
 pub(crate) fn work_for<T>(account: Option<UserId>, work: impl FnOnce() -> T) -> T {
     struct Restore(Option<UserId>);
     impl Drop for Restore {
@@ -35,12 +35,12 @@ pub(crate) fn work_for<T>(account: Option<UserId>, work: impl FnOnce() -> T) -> 
     work()
 }
 
-/// Lets a request run on behalf of an account: what it asks actors for is charged to it.
+/// Runs a request on behalf of an account, which is charged for its commands.
 pub fn on_behalf_of<F: Future + Unpin>(account: Option<UserId>, request: F) -> OnBehalfOf<F> {
     OnBehalfOf { account, request }
 }
 
-/// See [`on_behalf_of`].
+/// The future of [`on_behalf_of`].
 #[derive(Debug)]
 pub struct OnBehalfOf<F> {
     account: Option<UserId>,
@@ -67,12 +67,12 @@ impl<M: Message<Result = ()>> Message for Charged<M> {
 }
 
 impl<M> Charged<M> {
-    /// On behalf of whom this thread works for.
+    /// A message on behalf of the current account.
     pub fn new(message: M) -> Self {
         Self { account: current(), message }
     }
 
-    /// Lets an actor handle it.
+    /// Handles the message in an actor, on behalf of its account.
     pub fn handle<A>(self, actor: &mut A, context: &mut A::Context)
     where
         A: Actor + Handler<M>,
@@ -85,10 +85,9 @@ impl<M> Charged<M> {
     }
 }
 
-/// Sends a request to an actor and waits for its answer. A full mailbox refuses at once: the caller
-/// learns that it must slow down, instead of waiting in memory.
+/// Sends a request to an actor and waits for its answer. A full mailbox refuses at once, instead of queueing in memory.
 ///
-/// The request is sent before there is anything to wait for, so that what waits holds no copy of it.
+/// The request is sent before the future is created, so that the future holds no copy of it.
 pub(crate) fn ask<A, M, T>(
     to: &Addr<A>,
     request: impl FnOnce(ReplySender<T>) -> M,
@@ -109,7 +108,7 @@ where
     }
 }
 
-/// Why a request did not reach its actor.
+/// The error of a request that did not reach its actor.
 pub(crate) fn mailbox(error: MailboxError) -> DomainError {
     match error {
         MailboxError::Closed => DomainError::Stopping,

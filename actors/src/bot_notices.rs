@@ -1,7 +1,6 @@
 //! Rendered drafts of the notification bot's messages. The texts are in `rules::bot_notices`;
 //! the caller decides where they are sent.
 
-use crate::bootstrap::SYSTEM_BOTS;
 use crate::draft::Draft;
 use crate::markdown::RealmMarkdown;
 use crate::shared::RealmShared;
@@ -9,15 +8,22 @@ use model::{Directory, User};
 use rules::markdown::render;
 use std::sync::Arc;
 
-/// Name of the client that notices come from.
+/// The client name of notices.
 const CLIENT: &str = "Internal";
 
-/// The bot that tells people what happened.
+/// The system bots: address before the `@`, and name.
+pub const SYSTEM_BOTS: [(&str, &str); 3] = [
+    ("notification-bot", "Notification Bot"),
+    ("welcome-bot", "Welcome Bot"),
+    ("emailgateway", "Email Gateway"),
+];
+
+/// The bot that sends notices.
 pub fn notification_bot(directory: &Directory) -> Option<&Arc<User>> {
     system_bot(directory, SYSTEM_BOTS[0])
 }
 
-/// The bot that greets people.
+/// The bot that sends welcome messages.
 pub fn welcome_bot(directory: &Directory) -> Option<&Arc<User>> {
     system_bot(directory, SYSTEM_BOTS[1])
 }
@@ -26,7 +32,7 @@ fn system_bot<'d>(directory: &'d Directory, (address, _): (&str, &str)) -> Optio
     directory.user_by_email(&format!("{address}@{}", directory.realm().email_domain))
 }
 
-/// A notice in which names mean what they mean to `author`, who caused it; none where it cannot be rendered.
+/// A notice, rendered with the permissions of `author`, who caused it; none if it cannot be rendered.
 pub(crate) fn draft_notice(
     realm: &RealmShared,
     directory: &Directory,
@@ -36,7 +42,7 @@ pub(crate) fn draft_notice(
     draft_notice_with(&RealmMarkdown::of_message(realm, directory, author), directory, content)
 }
 
-/// The same in a context of one's own.
+/// The same with a given Markdown context.
 pub(crate) fn draft_notice_with(
     context: &RealmMarkdown<'_>,
     directory: &Directory,

@@ -1,5 +1,5 @@
-//! A message of a bot that nobody reads: its channel does not exist or has no subscribers. The notification bot tells the
-//! owner, at most every five minutes for each bot.
+//! Notices about messages of bots without readers: the channel does not exist or has no subscribers. The notification bot
+//! notifies the owner, at most every five minutes for each bot.
 
 use crate::bot_notices::notification_bot;
 use crate::draft::DirectDraft;
@@ -30,7 +30,7 @@ pub fn owner_notice(
 
 fn notice_text(directory: &Directory, bot: &User, wanted: ChannelRef<'_>) -> Option<String> {
     let email = &bot.delivery_email;
-    // A channel that the bot may not know of counts as missing.
+    // A channel that the bot may not see counts as missing.
     let is_known = |channel: &&std::sync::Arc<model::Channel>| may_address(directory, bot, channel);
     let found = match wanted {
         ChannelRef::Id(id) => {
@@ -38,7 +38,7 @@ fn notice_text(directory: &Directory, bot: &User, wanted: ChannelRef<'_>) -> Opt
             found.filter(is_known).ok_or_else(|| bot_channel_id_missing_text(email, id))
         }
         ChannelRef::Name(raw) => {
-            // Sending refuses a name that no channel can have.
+            // Sending refuses an invalid name.
             let name = parse_channel_name(raw).ok()?;
             directory
                 .channel_by_name(name)

@@ -1,9 +1,9 @@
-//! A bound on the bytes that the server holds for its clients at the same time: bodies on their way in, answers on
-//! their way out, events that wait in queues.
+//! A limit for the bytes that the server holds for its clients at the same time: request bodies, answers that are being
+//! sent, events that wait in queues.
 //!
 //! One [`ByteBudget`] for the process; clones are the same budget. Code that is about to hold more than a few kilobytes
-//! for a client reserves them *first*, by an estimate, and keeps the [`Reservation`] beside the bytes: dropping it gives
-//! them back. There are two bounds: the total, and a share for each [`Holder`], so that one account or address that
+//! for a client reserves them *first*, by an estimate, and keeps the [`Reservation`] beside the bytes: dropping it
+//! releases them. There are two bounds: the total, and a share for each [`Holder`], so that one account or address that
 //! does not read what it asked for runs into its own bound and leaves room for all others.
 //!
 //! ```
@@ -11,14 +11,14 @@
 //! let budget = ByteBudget::new(256 << 20, 24 << 20);
 //! let holder = Holder::address(Some([127, 0, 0, 1].into()));
 //! let mut held = budget.reserve(holder, Purpose::Body, 64 << 10)?;
-//! held.grow(64 << 10)?; // More came than expected; after an error it still has what it had.
-//! held.shrink_to(1000); // Less is held from here on.
+//! held.grow(64 << 10)?; // More bytes than expected; an error leaves the reservation unchanged.
+//! held.shrink_to(1000); // Releases the rest.
 //! drop(held);
 //! assert_eq!(budget.used_bytes(), 0);
 //! # Ok::<(), actors::budget::BudgetFull>(())
 //! ```
 //!
-//! A refusal is a [`BudgetFull`], which says which bound was met. As a `DomainError` it is answered with 429
+//! A refusal is a [`BudgetFull`], which names the limit that was reached. As a `DomainError` it is answered with 429
 //! RATE_LIMIT_HIT for the share and with 503 SERVER_OVERLOADED for the total, both with `Retry-After`.
 //!
 //! Metrics: `millstream_memory_reserved_bytes{purpose}` (gauge), `millstream_memory_refused_total{purpose,bound}`
@@ -39,14 +39,14 @@ use tokio::time::{Instant, timeout_at};
 /// Parts of the table of holders, each behind its own lock.
 const PARTS: usize = 16;
 
-/// Whose share bytes count against.
+/// The owner of a share of the budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Holder {
     /// An account: a person or a bot.
     Account(RealmId, UserId),
     /// A client without an account, by IP address: made by [`Holder::address`].
     Network(u128),
-    /// The server itself: it has no share, only the total bounds it.
+    /// The server itself: it has no share, only the total limits it.
     Server,
 }
 
@@ -62,10 +62,10 @@ impl Holder {
     }
 }
 
-/// What bytes are held for; a label of the metrics.
+/// The purpose of held bytes; a label of the metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// An answer that its client has not read yet.
+    /// An answer that its client has not read completely.
     Answer,
     /// A request's body.
     Body,
@@ -85,18 +85,18 @@ impl Purpose {
     }
 }
 
-/// Which bound refused a reservation. Nothing has been reserved then.
+/// The limit that refused a reservation. Nothing was reserved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BudgetFull {
-    /// All holders together have as much as the server may hold.
+    /// The limit of all holders together.
     #[error("the memory budget of the server is exhausted")]
     Total,
-    /// This holder has as much as one may have.
+    /// The limit of one holder.
     #[error("the memory budget of this client is exhausted")]
     Share,
 }
 
-/// The budget. Cheap to clone: clones share one account of what is held.
+/// The budget. Cheap to clone: clones share one state.
 #[derive(Clone)]
 pub struct ByteBudget(Arc<Inner>);
 
@@ -171,7 +171,7 @@ impl ByteBudget {
         Ok(Reservation { budget: self.0.clone(), holder, purpose, bytes })
     }
 
-    /// As [`ByteBudget::reserve`], but waits up to `wait_max` for room. What waits must itself be bounded.
+    /// As [`ByteBudget::reserve`], but waits up to `wait_max` for room. The caller must limit what waits.
     ///
     /// # Errors
     /// [`BudgetFull`]: there was no room in that time.
@@ -184,7 +184,7 @@ impl ByteBudget {
     ) -> Result<Reservation, BudgetFull> {
         let deadline = Instant::now() + wait_max;
         loop {
-            // Before the try: what is given back after it is not missed.
+            // Before the attempt, so that no release after it is missed.
             let freed = self.0.freed.notified();
             let full = match self.try_reserve(holder, purpose, bytes) {
                 Ok(reservation) => return Ok(reservation),
@@ -277,12 +277,12 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// How many bytes it is for.
+    /// The number of reserved bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Reserves so many bytes more.
+    /// Reserves `bytes` more.
     ///
     /// # Errors
     /// [`BudgetFull`]: it keeps what it had.
@@ -293,7 +293,7 @@ impl Reservation {
         Ok(())
     }
 
-    /// Gives back what is more than so many bytes.
+    /// Releases all but `bytes`.
     pub fn shrink_to(&mut self, bytes: u64) {
         let surplus = self.bytes.saturating_sub(bytes);
         self.bytes -= surplus;

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Tells the time.
+/// A source of wall-clock and monotonic time.
 pub trait Clock: Send + Sync {
-    /// The wall clock: for dates that are stored or shown. It can be set forward or back at any time.
+    /// The wall clock: for dates that are stored or shown. It can be set at any time.
     fn now(&self) -> Timestamp;
 
-    /// Time since an arbitrary origin in this process, which never runs backwards and which no change of the wall clock
-    /// moves: for time-outs, rate limits and every other duration. Means nothing in another process.
+    /// Time since an arbitrary origin in this process, which never runs backwards and does not depend on the wall clock: for
+    /// time-outs, rate limits and other durations.
     fn monotonic(&self) -> Duration;
 }
 
@@ -33,19 +33,19 @@ impl Clock for SystemClock {
     }
 }
 
-/// A wall clock that is set back by at most this much stands still until it has caught up, in milliseconds.
+/// A wall clock that is set back by at most this much stops until it has caught up, in milliseconds.
 const HELD_MILLIS_MAX: u64 = 60 * 1000;
 
 /// A clock whose wall time does not run backwards when it is corrected by seconds, as time services do: later messages
-/// have no earlier times. When it is set back by more than a minute it is believed, because standing still for long would
-/// be wrong for longer; ids alone tell the order then.
+/// have no earlier times. If it is set back by more than a minute, the new time is used, because stopping for long would be
+/// worse; then only ids give the order.
 pub struct SteadyClock {
     clock: Arc<dyn Clock>,
     latest_millis: AtomicU64,
 }
 
 impl SteadyClock {
-    /// Over another clock.
+    /// Wraps another clock.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self { clock, latest_millis: AtomicU64::new(0) }
     }
@@ -67,7 +67,7 @@ impl Clock for SteadyClock {
     }
 }
 
-/// A clock that stands still until it is moved.
+/// A clock that changes only when it is set.
 #[derive(Clone, Debug)]
 pub struct ManualClock(Arc<Hands>);
 

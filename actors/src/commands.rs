@@ -10,8 +10,8 @@ pub use crate::realm::{
     CreateReusableInvitation, CreateUser, CreateView, DeactivateAccount, DeactivateBot, DeactivateGroup,
     DeleteView, FieldsChange, ForgetPushTokens, LinkifiersChange, NoteLogin, PlaygroundsChange,
     ReactivateAccount, RegenerateKey, RegisterPushDevice, RemoveEmoji, RemoveProfileValues, RemovePushToken,
-    RenewBotKey, ReorderFolders, ResendInvitation, RevokeInvitation, SendInvitations, SetAvatar,
-    SetDefaultChannel, SetProfileValues, SetRealmActive, SetRealmPicture, SetStatus, SettlePushDevices,
-    UnmuteUser, UpdateAccount, UpdateBot, UpdateChannel, UpdateFolder, UpdateGroup, UpdateOwnUser,
-    UpdateRealm, UpdateUserDefaults, UpdateView,
+    RenewBotKey, ReorderFolders, ResendInvitation, RevokeInvitation, SendInvitations, SerializedCommand,
+    SetAvatar, SetDefaultChannel, SetProfileValues, SetRealmActive, SetRealmPicture, SetStatus,
+    SettlePushDevices, UnmuteUser, UpdateAccount, UpdateBot, UpdateChannel, UpdateFolder, UpdateGroup,
+    UpdateOwnUser, UpdateRealm, UpdateUserDefaults, UpdateView,
 };

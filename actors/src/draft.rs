@@ -12,57 +12,48 @@ use rules::permissions::message::check_group_mention;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// What every message has, wherever it goes.
+/// The parts of a message that do not depend on its destination.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// The account that sends.
     pub sender: Arc<User>,
     /// The Markdown source, normalized.
     pub content: String,
-    /// HTML and what was mentioned.
     pub rendered: Rendered,
-    /// Name of the client.
     pub client: String,
-    /// Whether the sender has read it by having written it.
+    /// Whether it counts as read for the sender.
     pub read_by_sender: bool,
-    /// Whose client waits for it.
     pub echo: Option<LocalEcho>,
 }
 
 /// A message to a topic.
 #[derive(Clone, Debug)]
 pub struct ChannelDraft {
-    /// The message.
     pub draft: Draft,
-    /// To which channel.
     pub channel: ChannelId,
-    /// To which topic, normalized.
+    /// The normalized topic name.
     pub topic: String,
-    /// Links in the topic.
     pub topic_links: Vec<TopicLink>,
-    /// Tells the owner of a bot that nobody reads the message.
+    /// The notice to the owner of a bot that the message has no readers.
     pub owner_notice: Option<Box<DirectDraft>>,
 }
 
-/// A message to people.
+/// A direct message.
 #[derive(Clone, Debug)]
 pub struct DirectDraft {
-    /// The message.
     pub draft: Draft,
     /// All users in the conversation, the sender included, sorted.
     pub users: Vec<UserId>,
 }
 
-/// A message that is durable.
+/// A durable message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// The id that it was given.
     pub id: MessageId,
     /// The sender's new policy for the topic, if sending changed it.
     pub new_policy: Option<VisibilityPolicy>,
 }
 
-/// The set of people a message goes to, and where in it.
+/// The destination of a message.
 pub(crate) struct Destination {
     pub recipient: RecipientId,
     pub place: Place,
@@ -70,7 +61,7 @@ pub(crate) struct Destination {
 }
 
 impl Draft {
-    /// The message, with flags for those who are mentioned among those it is delivered to.
+    /// The message, with the flags of its recipients.
     pub(crate) fn into_message(
         self,
         id: MessageId,
@@ -84,7 +75,7 @@ impl Draft {
                 is_me: rendered.is_me_message,
                 has_link: rendered.has_link,
                 has_image: rendered.has_image,
-                // Uploads, and with them who may claim one, come with their own endpoints.
+                // Uploads are not implemented.
                 has_attachment: false,
                 channel_wildcard: rendered.mentions.channel_wildcard,
                 read_by_sender: self.read_by_sender,
@@ -99,12 +90,12 @@ impl Draft {
     }
 }
 
-/// Refuses a message that mentions a group aloud which its sender may not mention.
+/// Refuses a message that mentions a group, not silently, which its sender may not mention.
 pub(crate) fn check_group_mentions(draft: &Draft, directory: &Directory) -> Result<(), DomainError> {
     check_mentioned_groups(&draft.rendered, &draft.sender, directory)
 }
 
-/// The same for a text that is no new message.
+/// The same for the text of an edit.
 pub(crate) fn check_mentioned_groups(
     rendered: &Rendered,
     sender: &User,
@@ -118,42 +109,36 @@ pub(crate) fn check_mentioned_groups(
     Ok(())
 }
 
-/// What a message says, as far as it flags people.
+/// The content of a message, for the flags of its recipients.
 pub(crate) struct ContentFlags<'c> {
-    /// The Markdown source.
     pub content: &'c str,
-    /// HTML and mentions.
     pub rendered: &'c Rendered,
-    /// Who is meant by a mention of the whole topic; matters only where there is one.
+    /// The participants of the topic; used only if the text mentions the topic.
     pub participants: &'c [UserId],
 }
 
 impl ContentFlags<'_> {
-    /// The flags of single users, where `receives` says that they get the message: mentions by name, through a group
-    /// or as part of the topic, and alert words. Mentions of the whole channel are the message's own.
+    /// The flags of users for whom `receives` is true: mentions by name, through a group or as participants of the topic, and
+    /// alert words. A mention of the whole channel is stored with the message instead.
     pub fn of_readers(
         &self,
         directory: &Directory,
         receives: impl Fn(UserId) -> bool,
     ) -> BTreeMap<UserId, Flags> {
         let mut flags = mention_flags(self.rendered, directory, &receives);
-        let mut add = |user: UserId, flag| {
-            let entry = flags.entry(user).or_default();
-            *entry = entry.with(flag);
-        };
         if self.rendered.mentions.topic_wildcard {
             for user in self.participants.iter().filter(|user| receives(**user)) {
-                add(*user, Flag::TopicWildcardMentioned);
+                add_flag(&mut flags, *user, Flag::TopicWildcardMentioned);
             }
         }
         for user in alerted(self.content, directory, &receives) {
-            add(user, Flag::HasAlertWord);
+            add_flag(&mut flags, user, Flag::HasAlertWord);
         }
         flags
     }
 }
 
-/// Recipients who mute the sender get the message as read (docs/api/message-flags.md#unread-rules).
+/// Marks the message as read for recipients who mute the sender (docs/api/message-flags.md#unread-rules).
 pub(crate) fn read_by_muters(
     flags: &mut BTreeMap<UserId, Flags>,
     directory: &Directory,
@@ -161,12 +146,11 @@ pub(crate) fn read_by_muters(
     receives: impl Fn(UserId) -> bool,
 ) {
     for user in directory.muters_of(sender).filter(|user| receives(*user)) {
-        let entry = flags.entry(user).or_default();
-        *entry = entry.with(Flag::Read);
+        add_flag(flags, user, Flag::Read);
     }
 }
 
-/// Recipients of a text with an alert word in it; the writer's own alert words count, too.
+/// Recipients whose alert words are in a text, including the writer.
 fn alerted(content: &str, directory: &Directory, receives: impl Fn(UserId) -> bool) -> Vec<UserId> {
     let mut text = None;
     // Many users have the same alert words.
@@ -182,26 +166,24 @@ fn alerted(content: &str, directory: &Directory, receives: impl Fn(UserId) -> bo
     found
 }
 
-/// Flags for people who are mentioned, by name or through a group, where `receives` says they get the message.
+/// Adds a flag of a user to the flags of a message.
+pub(crate) fn add_flag(flags: &mut BTreeMap<UserId, Flags>, user: UserId, flag: Flag) {
+    let entry = flags.entry(user).or_default();
+    *entry = entry.with(flag);
+}
+
+/// Flags of users who are mentioned, by name or through a group, and for whom `receives` is true.
 pub(crate) fn mention_flags(
     rendered: &Rendered,
     directory: &Directory,
     receives: impl Fn(UserId) -> bool,
 ) -> BTreeMap<UserId, Flags> {
-    let mut flags: BTreeMap<UserId, Flags> = BTreeMap::new();
-    let mut add = |user: UserId| {
-        if receives(user) {
-            let entry = flags.entry(user).or_default();
-            *entry = entry.with(Flag::Mentioned);
-        }
-    };
-    for user in &rendered.mentions.users {
-        add(UserId(*user as u32));
-    }
-    for group in &rendered.mentions.groups {
-        for user in directory.members_of(GroupId(*group as u32)) {
-            add(user);
-        }
+    let mut flags = BTreeMap::new();
+    let users = rendered.mentions.users.iter().map(|user| UserId(*user as u32));
+    let groups = rendered.mentions.groups.iter();
+    let members = groups.flat_map(|group| directory.members_of(GroupId(*group as u32)));
+    for user in users.chain(members).filter(|user| receives(*user)) {
+        add_flag(&mut flags, user, Flag::Mentioned);
     }
     flags
 }

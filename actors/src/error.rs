@@ -12,26 +12,26 @@ pub enum DomainError {
     /// A rule rejected it.
     #[error(transparent)]
     Rule(#[from] RuleError),
-    /// Too much is waiting for this organization; trying again later helps.
+    /// Too many requests wait for this organization; retrying later helps.
     #[error("the server is busy; try again in a moment")]
     Overloaded,
-    /// A bound of the memory budget; asking again helps once clients have read what is held for them.
+    /// A limit of the memory budget; retrying helps once clients have read pending answers.
     #[error(transparent)]
     Memory(#[from] BudgetFull),
-    /// What would change does not fit into one frame of the journal; asking for less helps.
+    /// The change does not fit into one frame of the journal; a smaller one may.
     #[error("the change is too large")]
     TooLarge,
     /// Stored data cannot be read, or could not be opened.
     #[error("the server cannot store or read its data: {0}")]
     Storage(String),
-    /// Changes are refused until the disk has room or works again. Nothing was stored, unless the write was under way
-    /// when it failed and the server was killed before it could go on.
+    /// Changes are refused until the disk has room or works again. Nothing was stored, unless the write was in progress when it
+    /// failed and the server was killed before it recovered.
     #[error("{0}")]
     Paused(Pause),
-    /// The account has had as much written within a day as one account may.
+    /// The account has used its write budget of a day.
     #[error("the account has written too much within a day; {} seconds to wait", .wait.as_secs())]
     WriteBudgetSpent {
-        /// Until it may write again.
+        /// The time until it may write again.
         wait: std::time::Duration,
     },
     /// The server is stopping.
@@ -40,25 +40,22 @@ pub enum DomainError {
     /// No such queue, or not the caller's.
     #[error("bad event queue id: {0}")]
     BadEventQueue(QueueId),
-    /// The client acknowledged more before.
+    /// The client has acknowledged newer events before.
     #[error("an event newer than {0} has already been pruned")]
     EventsPruned(i64),
     /// The client acknowledged an event that was never in its queue.
     #[error("event {0} was not in this queue")]
     EventUnknown(i64),
-    /// The user has as many queues as one user may have.
+    /// The user has the maximum number of queues.
     #[error("too many event queues")]
     TooManyQueues,
     /// The message does not exist, or the user may not read it.
     #[error("invalid messages")]
     InvalidMessages,
-    /// A channel with this name exists by now.
-    #[error("the channel {0} exists already")]
-    ChannelExists(String),
     /// An account with this address exists.
     #[error("the address {0} is in use")]
     EmailInUse(String),
-    /// A link was used already, or what it was for has become something else.
+    /// A link was used already, or the record that it is for has changed.
     #[error("the link is no longer valid")]
     LinkUsed,
     /// The account that was logged in does not exist or is deactivated.

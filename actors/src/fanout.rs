@@ -1,7 +1,7 @@
-//! The queues of an organization, and which of them an event goes to. One for each organization, on its shard's
-//! thread, so that an event crosses threads once however many clients wait for it.
+//! The event queues of an organization, and the delivery of events to them. One for each organization, on its shard's
+//! thread, so that an event crosses threads once for any number of clients.
 
-use crate::session::{AccountBytes, Deliver, Queues, SessionActor};
+use crate::session::{AccountBytes, Delivered, Queues, SessionActor};
 use crate::shared::RealmShared;
 use actix::Addr;
 use model::fact::LocalEcho;
@@ -14,16 +14,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What the fan-out must know of a queue to skip it when an event is not for it.
+/// A queue, with the filters of the fan-out.
 #[derive(Clone, Debug)]
 pub struct Listener {
-    /// The id of the queue.
     pub queue: QueueId,
-    /// The actor that owns the queue.
     pub session: Addr<SessionActor>,
-    /// Types of events it wants.
+    /// The requested types of events.
     pub kinds: EventKinds,
-    /// Also messages of public channels that the user does not subscribe to.
+    /// Whether it receives messages of all public channels, also without a subscription.
     pub all_public_channels: bool,
 }
 
@@ -35,7 +33,7 @@ pub struct Fanout {
     /// Those that asked for all public channels, indexed separately so that a message need not check all queues.
     public_listeners: RefCell<BTreeMap<QueueId, (UserId, Listener)>>,
     echoes: RefCell<HashMap<model::MessageId, LocalEcho>>,
-    /// What the queues of each account hold; only of accounts that have queues.
+    /// The bytes in the queues of each account that has queues.
     accounts: RefCell<HashMap<UserId, Rc<AccountBytes>>>,
 }
 
@@ -52,7 +50,7 @@ impl Fanout {
         }
     }
 
-    /// What the queues of an account hold together.
+    /// The bytes in the queues of an account.
     pub fn account(&self, user: UserId) -> Rc<AccountBytes> {
         self.accounts.borrow_mut().entry(user).or_default().clone()
     }
@@ -78,7 +76,7 @@ impl Fanout {
         }
     }
 
-    /// The client that waits for this message will get its own name for it.
+    /// Remembers the `local_id` of a message for the client that sent it.
     pub fn expect_echo(&self, message: model::MessageId, echo: LocalEcho) {
         self.echoes.borrow_mut().insert(message, echo);
     }
@@ -88,7 +86,7 @@ impl Fanout {
         self.echoes.borrow_mut().clear();
     }
 
-    /// Hands an event to every queue it is for.
+    /// Delivers an event to the queues of its audience.
     pub fn publish(&self, event: Event, audience: &Audience) {
         let event = Arc::new(event);
         self.realm.resumes.note(&event);
@@ -148,8 +146,8 @@ impl Fanout {
         }
     }
 
-    /// Walks over whichever is shorter: those who listen, or those who subscribe. Frames that were published together
-    /// with the message's may have changed since who subscribes; who got it does not change.
+    /// Iterates over the smaller set: listeners or subscribers. Frames that were published together with the message's may
+    /// have changed subscriptions since, but not the recipients of the message.
     fn to_channel(
         &self,
         event: &Arc<Event>,
@@ -178,7 +176,7 @@ impl Fanout {
         self.to_public_listeners(event, &directory, channel, message);
     }
 
-    /// Clients that asked for all public channels and do not subscribe to this one.
+    /// Clients that asked for all public channels and are not subscribed to this one.
     fn to_public_listeners(
         &self,
         event: &Arc<Event>,
@@ -201,7 +199,7 @@ impl Fanout {
     }
 }
 
-/// What a message that was just sent is to one of those it was delivered to.
+/// A recipient's flags of a new message.
 pub(crate) fn flags_at_send(user: UserId, message: &Message) -> Flags {
     message
         .own_flags(user)
@@ -223,9 +221,9 @@ fn deliver_message(listeners: &[Listener], event: &Arc<Event>, flags: Flags, ech
     }
 }
 
-/// `do_send`, because a full mailbox must not drop an event: one publication is bounded by the group of
-/// frames it came from, the session's own bound decides whether the client is too far behind, and both
-/// run on this thread, so the mailbox is empty again before the next publication.
+/// `do_send`, because a full mailbox must not drop an event: one publication is bounded by its group of frames, the limit
+/// of the session's queue handles slow clients, and both run on this thread, so the mailbox is empty again before the next
+/// publication.
 fn send(session: &Addr<SessionActor>, event: &Arc<Event>, flags: Flags, local_id: Option<Arc<str>>) {
-    session.do_send(Deliver { event: event.clone(), flags, local_id });
+    session.do_send(Delivered { event: event.clone(), flags, local_id });
 }

@@ -18,11 +18,9 @@ use rules::permissions::group_setting::default_channel_permissions;
 use std::sync::Arc;
 use storage::{Trees, View};
 
-/// An administrator.
+/// The users: an administrator, a member and a guest.
 pub const IAGO: UserId = UserId(4);
-/// A member.
 pub const HAMLET: UserId = UserId(5);
-/// A guest.
 pub const POLONIUS: UserId = UserId(6);
 /// Public; Iago and Hamlet subscribe.
 pub const VERONA: ChannelId = ChannelId(1);
@@ -49,15 +47,7 @@ fn people() -> impl Iterator<Item = Fact> {
         (POLONIUS, "polonius", Role::Guest, 7),
     ];
     people.into_iter().flat_map(|(id, name, role, group)| {
-        let new = NewUser {
-            email: format!("{name}@test.example"),
-            full_name: name.to_owned(),
-            role,
-            bot: None,
-            password_hash: None,
-            timezone: String::new(),
-            channels: Vec::new(),
-        };
+        let new = NewUser::new(format!("{name}@test.example"), name, role);
         let group = model::GroupId(group);
         [
             Fact::User(UserFact::Created(Box::new(new_user(id, &new, START)))),
@@ -83,7 +73,7 @@ fn channels(view: &View) -> impl Iterator<Item = Fact> {
     })
 }
 
-/// The organization as threads share it, with trees in a folder that goes with the returned guard.
+/// The shared state of the organization, with trees in a temporary folder that the returned guard removes.
 pub fn shared() -> (Arc<RealmShared>, ManualClock, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let trees = Trees::open(&folder.path().join("state"), 8 * 1024 * 1024).unwrap();

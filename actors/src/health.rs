@@ -1,5 +1,5 @@
-//! Whether changes can be stored, and why not: written by the commit pipelines and by storage recovery, read by every
-//! command and by monitoring.
+//! The state of the storage: written by the commit pipelines and by storage recovery, read by every command and by
+//! monitoring.
 
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ pub enum Pause {
 }
 
 impl Pause {
-    /// Whether more room on the disk ends it.
+    /// Whether more free space ends it.
     pub fn is_about_space(self) -> bool {
         match self {
             Self::LowSpace | Self::DiskFull => true,
@@ -59,29 +59,28 @@ impl fmt::Display for Pause {
 /// The free space and the state of the storage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StorageStatus {
-    /// Bytes that are free; none where the system does not say.
+    /// None if the system does not report it.
     pub free_bytes: Option<u64>,
-    /// Whether that is little enough to warn.
+    /// Whether free space is below the warning level.
     pub is_low: bool,
-    /// Why changes are refused, if they are.
+    /// The reason why changes are refused, if they are.
     pub paused: Option<Pause>,
 }
 
-/// From when on free space is little, and too little, in bytes.
+/// Levels of free space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reserve {
-    /// Below it the server warns; 0 for eight times the other.
+    /// Below it the server warns; 0 for eight times `min_bytes`.
     pub warn_bytes: u64,
     /// Below it changes are refused; 0 for 64 MiB, or a sixteenth of the disk where that is less.
     pub min_bytes: u64,
 }
 
-/// What is kept in reserve on a large disk.
+/// The reserve on a large disk.
 const MIN_BYTES: u64 = 64 * 1024 * 1024;
-/// On a small one, this share of it, as a divisor.
+/// The reserve on a small disk, as a divisor of its size.
 const MIN_SHARE: u64 = 16;
-/// Changes are accepted again once this much more than the reserve is free, as a divisor of the reserve: a few bytes up
-/// and down must not switch back and forth.
+/// Hysteresis: changes are accepted again once this much more than the reserve is free, as a divisor of the reserve.
 const RESUME_SHARE: u64 = 8;
 
 impl Reserve {

@@ -41,7 +41,8 @@ mod storage_recovery;
 mod webhooks;
 
 pub use account::{OnBehalfOf, on_behalf_of};
-pub use bootstrap::{NewRealm, SYSTEM_BOTS};
+pub use bootstrap::NewRealm;
+pub use bot_notices::SYSTEM_BOTS;
 pub use bot_notices::{notification_bot, welcome_bot};
 pub use bot_owner::owner_notice;
 pub use changes::{Edited, NamedEmoji, ReactionChange, RequestedEdit, TopicDeletion};

@@ -6,7 +6,7 @@ use rules::linkifiers::compile_linkifiers;
 use rules::markdown::Linkifier;
 use std::sync::Arc;
 
-/// Those of one organization.
+/// The compiled linkifiers of one organization.
 #[derive(Default)]
 pub struct LinkifierCache(Mutex<Option<Compiled>>);
 

@@ -20,17 +20,17 @@ const LINK_KEY_BYTES: usize = 24;
 
 const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/// Sets the tokens of webhooks apart from API keys, which are made from one number less.
+/// Separates tokens of webhooks from API keys, which are derived from one number less.
 const WEBHOOK_TOKENS: u32 = 1;
 
-/// Whose key it is, and the rotation that it was derived with: an older one is no longer valid.
+/// The owner of a key, and the rotation with which it was derived: keys of older rotations are invalid.
 #[derive(Clone, Copy)]
 struct KeyOwner {
     user: UserId,
     rotation: u32,
 }
 
-/// What keys are looked up by.
+/// The hash by which keys are looked up.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyHash([u8; 32]);
 
@@ -41,13 +41,13 @@ impl KeyHash {
     }
 }
 
-/// The API keys of one organization, by their hash: a look-up says nothing about how close a guess was.
+/// The API keys of one organization, by their hash, so that the time of a look-up reveals nothing about keys.
 pub struct Credentials {
     secret: [u8; 32],
     keys: RwLock<Keys>,
 }
 
-/// One hash for each account: that of the key that is valid.
+/// One hash for each account: that of the valid key.
 #[derive(Default)]
 struct Keys {
     owners: HashMap<KeyHash, KeyOwner>,
@@ -64,7 +64,7 @@ impl Credentials {
         credentials
     }
 
-    /// Makes a user's current key valid, and forgets the one before.
+    /// Makes a user's current key valid, and the previous one invalid.
     pub fn add(&self, realm: RealmId, user: &User) {
         let hash = KeyHash::of(&self.api_key(realm, user));
         let owner = KeyOwner { user: user.id, rotation: user.api_key_rotation };
@@ -80,13 +80,12 @@ impl Credentials {
         self.keys.read().owners.contains_key(hash)
     }
 
-    /// A user's API key: derived from the server's secret and a counter, so that it is nowhere stored.
+    /// A user's API key: derived from the server's secret and a counter, so that it is not stored.
     pub fn api_key(&self, realm: RealmId, user: &User) -> String {
         self.derive(&[realm.0, user.id.0, user.api_key_rotation])
     }
 
-    /// What an outgoing webhook shows the service it asks, so that the service knows who asks: the same as long as
-    /// there is the bot.
+    /// The token with which an outgoing webhook authenticates to its service. It never changes.
     pub fn webhook_token(&self, realm: RealmId, bot: UserId) -> String {
         self.derive(&[realm.0, bot.0, WEBHOOK_TOKENS, WEBHOOK_TOKENS])
     }
@@ -112,7 +111,7 @@ impl Credentials {
         key
     }
 
-    /// A key for a link: derived from the secret, the organization, what the link is for and what makes it the only one.
+    /// A key for a link: derived from the secret, the organization, the purpose and `parts`, which identify the link.
     pub fn link_key(&self, realm: RealmId, purpose: &str, parts: &[&str]) -> String {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.secret).expect("HMAC takes keys of any length");
         // With its length before each part, no other parts are the same bytes; API keys are made of 16 bytes.
@@ -142,7 +141,6 @@ impl Credentials {
         address: &str,
         key: &str,
     ) -> Result<Arc<User>, DomainError> {
-        // The look-up is by hash: how long it takes says nothing about how close a guess was.
         let hash = KeyHash::of(key);
         let owner = self.keys.read().owners.get(&hash).copied().ok_or(DomainError::InvalidApiKey)?;
         let user = directory.user(owner.user).ok_or(DomainError::InvalidApiKey)?;
@@ -162,8 +160,8 @@ impl Credentials {
     }
 }
 
-/// Computes passwords one after the other, in the same memory: 19 MB, taken at the first one and kept. An
-/// allocator that is asked for so much again and again, on one thread after another, gives little back.
+/// Computes password hashes one after the other, in the same 19 MB of memory: allocators release little of such blocks when
+/// they are allocated again and again on several threads.
 #[derive(Default)]
 pub struct PasswordHasher {
     memory: Vec<Block>,
@@ -192,14 +190,14 @@ impl PasswordHasher {
         Ok(hash.to_string())
     }
 
-    /// Whether a password is the one that was stored. Takes as long when nothing was stored, so that the
-    /// time says nothing about who has an account. Never on an async thread.
+    /// Whether a password matches the stored hash. Takes the same time without a hash, so that it does not reveal which
+    /// accounts exist. Never on an async thread.
     pub fn check(&mut self, stored: Option<&str>, password: &str) -> bool {
-        let matches = self.matches(stored.unwrap_or(NOBODY), password);
+        let matches = self.matches(stored.unwrap_or(UNKNOWN_PASSWORD), password);
         matches.unwrap_or(false) && stored.is_some()
     }
 
-    /// None for a hash that is not one of ours.
+    /// None for a hash of another kind.
     fn matches(&mut self, stored: &str, password: &str) -> Option<bool> {
         let stored = PasswordHash::new(stored).ok().filter(|stored| stored.algorithm == ARGON2ID_IDENT)?;
         let params = Params::try_from(&stored).ok()?;
@@ -224,8 +222,8 @@ impl PasswordHasher {
     }
 }
 
-/// The hash of a password that no one knows.
-const NOBODY: &str =
+/// The hash of an unknown password.
+const UNKNOWN_PASSWORD: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGhhcyB0aGlz$eYQsGn5xXW6yCbsyfd5yXyVQbBqhRQ5S9q1Ffl2g0WI";
 
 fn storage_error(error: impl std::fmt::Display) -> DomainError {
@@ -251,7 +249,7 @@ pub fn check_password(stored: Option<&str>, password: &str) -> bool {
 /// `Storage` when the system has no randomness.
 pub fn random_name() -> Result<String, DomainError> {
     let mut bytes = [0u8; 16];
-    getrandom::fill(&mut bytes).map_err(|error| DomainError::Storage(error.to_string()))?;
+    getrandom::fill(&mut bytes).map_err(storage_error)?;
     Ok(base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes))
 }
 
@@ -269,7 +267,7 @@ mod tests {
         let mut before = None;
         for rotation in 0..100 {
             user.api_key_rotation = rotation;
-            // Every change of the account says its key again.
+            // Every change of an account adds its key again.
             credentials.add(RealmId(1), &user);
             credentials.add(RealmId(1), &user);
             let hash = KeyHash::of(&credentials.api_key(RealmId(1), &user));
@@ -298,6 +296,6 @@ mod tests {
     #[test]
     fn unknown_account_takes_same_time_as_known() {
         // The computation is really done: what is compared against is a hash of the same kind.
-        assert_eq!(PasswordHasher::default().matches(NOBODY, "x"), Some(false));
+        assert_eq!(PasswordHasher::default().matches(UNKNOWN_PASSWORD, "x"), Some(false));
     }
 }

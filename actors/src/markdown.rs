@@ -45,12 +45,12 @@ impl<'a> RealmMarkdown<'a> {
         Self { shows_previews: false, ..Self::of_message(realm, directory, writer) }
     }
 
-    /// With the organization's own address, so that links to it stay inside it.
+    /// Sets the organization's own URL, so that links to it become relative.
     pub fn with_url(self, url: &'a str) -> Self {
         Self { url, ..self }
     }
 
-    /// With what the newest message of a topic will be once what is being decided is true.
+    /// Sets the newest message of a topic as it will be after the current decision.
     pub(crate) fn with_newest(mut self, channel: ChannelId, topic: TopicKey, id: Option<MessageId>) -> Self {
         self.newest.push((channel, topic, id));
         self
@@ -66,7 +66,7 @@ impl<'a> RealmMarkdown<'a> {
 }
 
 impl MarkdownContext for RealmMarkdown<'_> {
-    /// Of several people with the name, one with an active account, and of those the oldest.
+    /// Of several users with the name, the oldest active one.
     fn user_by_name(&self, name: &str) -> Option<UserRef> {
         let named = self.directory.users_by_name(name).filter_map(|user| self.user_ref(user));
         named.min_by_key(|user| (!user.is_active, user.id))

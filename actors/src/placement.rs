@@ -9,7 +9,7 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// A placement over so many shards of this process.
+    /// A placement over `shards` shards of this process.
     pub fn new(shards: usize) -> Self {
         Self { shards: shards.max(1) }
     }

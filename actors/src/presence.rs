@@ -6,11 +6,9 @@ use std::collections::BTreeMap;
 /// When a user was last seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Presence {
-    /// Last report of being active.
     pub active: Option<Timestamp>,
-    /// Last report of being connected.
     pub idle: Option<Timestamp>,
-    /// Number of the change that set this; clients ask for newer ones.
+    /// Number of the last change; clients ask for newer ones.
     pub update: u64,
 }
 
@@ -25,16 +23,16 @@ pub enum Report {
     Hidden,
 }
 
-/// Reports within so many seconds of one that says the same are not announced again.
+/// Seconds within which the same report is not announced again.
 const QUIET_SECS: u64 = 50;
 
-/// How many seconds ago a user was last seen who just hid their presence: longer than clients show anyone as present.
+/// A user who hides their presence was last seen so many seconds ago: longer than clients show users as present.
 const HIDDEN_SECS: u64 = 320;
 
 /// The presence of all users of one organization.
 ///
 /// Changes are numbered by the milliseconds at which they happened, so that a number from before a restart is smaller
-/// than every later one: a client that asks for what is newer misses nothing.
+/// than every later one: a client that asks for newer changes misses nothing.
 #[derive(Clone, Debug)]
 pub struct PresenceTable {
     users: BTreeMap<UserId, Presence>,
@@ -47,7 +45,7 @@ impl PresenceTable {
         Self { users: BTreeMap::new(), last_update: now.0 }
     }
 
-    /// Records a report; true when it should be broadcast: a user came online, became active, or had not been reported for long.
+    /// Records a report; true if it should be broadcast: the user came online, became active, or was not reported for long.
     pub fn report(&mut self, user: UserId, report: Report, now: Timestamp) -> bool {
         let before = self.users.get(&user).copied().unwrap_or_default();
         let heard = |at: Option<Timestamp>| at.is_some_and(|at| now.millis_since(at) < QUIET_SECS * 1000);
@@ -125,9 +123,9 @@ mod tests {
         assert!(!table.report(ada, Report::Hidden, start), "she was never reported");
         table.report(ada, Report::Active, start);
         assert!(table.report(ada, Report::Hidden, start.plus_secs(1)));
-        let gone = Some(Timestamp(681_000));
+        let hidden = Some(Timestamp(681_000));
         let seen = table.get(ada).unwrap();
-        assert_eq!((seen.active, seen.idle), (gone, gone));
+        assert_eq!((seen.active, seen.idle), (hidden, hidden));
         assert!(table.report(ada, Report::Active, start.plus_secs(2)));
     }
 }

@@ -7,10 +7,8 @@ use crate::session::Queues;
 /// Addresses of actors, for every thread. They start on request, and stop after a while without one.
 #[derive(Default)]
 pub struct Registry {
-    /// Running channel actors, by channel.
     pub channels: Channels,
     /// Actors of direct conversations, by everyone in them (sorted).
     pub directs: Directs,
-    /// Sessions of event queues.
     pub queues: Queues,
 }

@@ -1,8 +1,7 @@
-//! Organizations that have content from their first frames on: their owner, or the people, channels and messages of a
-//! sample.
+//! Organizations with initial content: an owner, or the users, channels and messages of a sample.
 //!
-//! The directory of the seed includes facts that are not stored yet: texts are rendered, and recipients found, as by a server on
-//! which all of it happened.
+//! The directory of the seed includes facts that are not stored yet: texts are rendered and recipients computed as by a
+//! server on which all of it happened.
 
 use crate::bootstrap::{NewRealm, first_user};
 use crate::error::DomainError;
@@ -12,7 +11,7 @@ use crate::server::Server;
 use model::fact::MessageRanges;
 use model::message::MessageTraits;
 use model::{
-    Bot, BotKind, Channel, ChannelFact, ChannelId, DirectConversation, Directory, Fact, Flag, FlagOp, Flags,
+    Bot, BotKind, Channel, ChannelFact, ChannelId, DirectConversation, Directory, Fact, Flag, Flags,
     GroupFact, GroupId, Message, MessageFact, MessageId, Place, RealmFact, RecipientId, Role, SettingValue,
     Subscription, SubscriptionFact, Timestamp, User, UserFact, UserGroup, UserId,
 };
@@ -22,28 +21,26 @@ use rules::permissions::roles::system_groups_of;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// How long ago everybody joined.
+/// How long ago all users joined.
 const JOINED_BEFORE_MILLIS: u64 = 30 * 24 * 3600 * 1000;
 /// How long ago the first message was sent; the last one is a few minutes old.
 const FIRST_MESSAGE_BEFORE_MILLIS: u64 = 4 * 24 * 3600 * 1000;
 /// Messages in one frame, to stay well below its largest size.
 const FRAME_MESSAGES_MAX: usize = 128;
-/// The client that the messages came from: one that people type into.
+/// The client that the messages came from.
 const CLIENT: &str = "website";
 
 /// The content of a sample organization. People are named by their e-mail addresses.
 pub struct Seed {
-    /// Of the organization.
     pub description: &'static str,
     /// Settings of the organization that differ from the defaults.
     pub settings: Vec<(&'static str, SettingValue)>,
     /// The id of the first user; the others follow.
     pub first_id: UserId,
-    /// Owners of bots stand before them.
+    /// Owners come before their bots.
     pub users: Vec<SeedUser>,
     /// Creates the groups and channels.
     pub creator: &'static str,
-    /// User groups.
     pub groups: Vec<SeedGroup>,
     /// Channels; their ids count from 1.
     pub channels: Vec<SeedChannel>,
@@ -53,11 +50,8 @@ pub struct Seed {
 
 /// A person or bot.
 pub struct SeedUser {
-    /// The e-mail address.
     pub email: &'static str,
-    /// Display name.
     pub full_name: &'static str,
-    /// Role.
     pub role: Role,
     /// IANA identifier, or empty.
     pub timezone: &'static str,
@@ -71,25 +65,20 @@ pub struct SeedUser {
 
 /// A user group.
 pub struct SeedGroup {
-    /// The name.
     pub name: &'static str,
-    /// The description.
     pub description: &'static str,
-    /// Who is in it.
     pub members: Vec<&'static str>,
 }
 
-/// A channel.
+/// A channel of a seed.
 pub struct SeedChannel {
-    /// The name.
     pub name: &'static str,
-    /// Markdown.
+    /// The Markdown source.
     pub description: &'static str,
     /// Whether only subscribers know of it.
     pub is_private: bool,
     /// Whether new members are subscribed.
     pub is_default: bool,
-    /// Which people are subscribed.
     pub subscribes: fn(&User) -> bool,
 }
 
@@ -97,9 +86,9 @@ pub struct SeedChannel {
 pub struct SeedThread {
     /// Channel and topic; none for a direct conversation of its writers.
     pub topic: Option<(&'static str, &'static str)>,
-    /// Who writes, turn by turn.
+    /// E-mail addresses, in turns.
     pub writers: Vec<String>,
-    /// Markdown.
+    /// The Markdown source of each message.
     pub texts: Vec<&'static str>,
 }
 
@@ -127,26 +116,26 @@ impl Server {
 
 /// The facts of a seed, frame by frame. `directory` has the system groups and the server's own bots already.
 fn frames(directory: &Directory, seed: &Seed) -> Vec<Vec<Fact>> {
-    let mut sowing = Sowing {
+    let mut seeding = Seeding {
         seed,
         now: directory.realm().created,
         directory: directory.clone(),
         newest: HashMap::new(),
         received: BTreeMap::new(),
     };
-    let mut first = sowing.users();
-    first.extend(sowing.groups());
-    first.extend(sowing.channels());
-    first.push(sowing.realm());
+    let mut first = seeding.users();
+    first.extend(seeding.groups());
+    first.extend(seeding.channels());
+    first.push(seeding.realm());
     let mut frames = vec![first];
-    let messages = sowing.messages();
+    let messages = seeding.messages();
     frames.extend(messages.chunks(FRAME_MESSAGES_MAX).map(<[Fact]>::to_vec));
-    frames.push(sowing.reads());
+    frames.push(seeding.reads());
     frames
 }
 
-/// A seed, as far as it has become facts.
-struct Sowing<'s> {
+/// The facts of a seed, and the directory with them.
+struct Seeding<'s> {
     seed: &'s Seed,
     now: Timestamp,
     directory: Directory,
@@ -165,7 +154,7 @@ struct Unsent {
     text: &'static str,
 }
 
-impl Sowing<'_> {
+impl Seeding<'_> {
     fn joined(&self) -> Timestamp {
         Timestamp(self.now.0.saturating_sub(JOINED_BEFORE_MILLIS))
     }
@@ -279,7 +268,7 @@ impl Sowing<'_> {
     }
 
     fn render(&self, text: &str) -> Rendered {
-        // The texts are ours and far from the only limit.
+        // The texts are our own and far below the length limit.
         rules::markdown::render(text, self).unwrap_or_default()
     }
 
@@ -372,24 +361,18 @@ impl Sowing<'_> {
         }
     }
 
-    /// Everybody has read everything: what is unread in a test is what the test sent.
+    /// All messages are read: unread messages of a test are those that the test sent.
     fn reads(&self) -> Vec<Fact> {
-        let mut facts = Vec::new();
-        for (user, messages) in &self.received {
+        let read = self.received.iter().map(|(user, messages)| {
             let messages = MessageRanges::from_sorted(messages.iter().copied());
-            facts.push(Fact::Message(MessageFact::FlagsChanged {
-                user: *user,
-                flag: Flag::Read,
-                op: FlagOp::Add,
-                messages,
-            }));
-        }
-        facts
+            Fact::Message(MessageFact::read(*user, messages))
+        });
+        read.collect()
     }
 }
 
-/// Everybody who writes here may see everything that is linked to.
-impl MarkdownContext for Sowing<'_> {
+/// All writers of a seed may see everything that is linked to.
+impl MarkdownContext for Seeding<'_> {
     fn user_by_name(&self, name: &str) -> Option<UserRef> {
         self.directory.users_by_name(name).next().map(|user| user_ref(user))
     }

@@ -29,40 +29,38 @@ use storage::disk;
 use storage::log::{FrameBytes, Journal, JournalOptions, RealmLog, SyncPolicy};
 use storage::open::MEMORY_REPLAY_BYTES_MAX;
 use storage::{Applied, DataFolder, Projection, ProjectionSender, StoreError, Trees, View};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::Semaphore;
 
 /// Options of a server.
 #[derive(Clone)]
 pub struct Options {
     /// The data folder; created when it does not exist.
     pub data: PathBuf,
-    /// Threads that organizations are spread over. Kept from the folder's creation on.
+    /// Threads for organizations. Fixed when the folder is created.
     pub shards: usize,
-    /// False for data that may be lost: nothing waits for the disk.
+    /// False: commits do not wait for the disk, and can be lost.
     pub is_durable: bool,
     /// Memory for pages of the trees.
     pub tree_cache_bytes: u64,
     /// Size of one file of the journal.
     pub journal_segment_bytes: u64,
-    /// Free bytes below which changes are refused; 0 chooses.
+    /// Free bytes below which changes are refused; 0: automatic.
     pub free_bytes_min: u64,
-    /// Free bytes below which the server warns; 0 chooses.
+    /// Free bytes below which the server warns; 0: automatic.
     pub free_bytes_warn: u64,
-    /// Bounds of event queues.
     pub queues: QueueLimits,
     /// Bytes that one account, with its bots, may have written to the journal within a day. 0 does not limit.
     pub write_bytes_daily_max: u64,
     /// Interval of the sweep (message retention, inactive channels), in seconds.
     pub sweep_secs: u64,
-    /// How jobs of the outbox are delivered; none where a tool only reads the data folder: then they stay pending.
+    /// How jobs of the outbox are delivered; none for tools: then jobs stay pending.
     pub outbox: Option<OutboxOptions>,
-    /// The source of wall-clock and monotonic time.
     pub clock: Arc<dyn Clock>,
     /// Bytes that may be held for clients.
     pub budget: ByteBudget,
 }
 
-/// A shard while it runs.
+/// A running shard.
 pub(crate) struct Shard {
     pub arbiter: Arbiter,
     pub log: Arc<dyn RealmLog>,
@@ -73,7 +71,7 @@ pub(crate) struct Shard {
 pub struct Server {
     pub(crate) folder: DataFolder,
     pub(crate) options: Options,
-    outside: Option<Arc<DeliveryThreads>>,
+    delivery: Option<Arc<DeliveryThreads>>,
     pub(crate) trees: Trees,
     pub(crate) projection: Mutex<Option<Projection>>,
     /// The trees lack frames that memory has, and the writer of the trees was not given them.
@@ -93,7 +91,6 @@ pub struct Server {
 #[derive(Default)]
 struct Realms {
     by_id: BTreeMap<RealmId, RealmHandle>,
-    /// Asked on every request.
     by_subdomain: HashMap<String, RealmHandle>,
 }
 
@@ -122,9 +119,9 @@ impl Server {
             .enumerate()
             .map(|(index, log)| start_shard(&options, log, projection.sender(), (index, health.clone())))
             .collect();
-        let outside = options.outbox.clone().map(DeliveryThreads::start).transpose()?.map(Arc::new);
+        let delivery = options.outbox.clone().map(DeliveryThreads::start).transpose()?.map(Arc::new);
         let server = Arc::new(Self {
-            outside,
+            delivery,
             placement: Placement::new(shards.len()),
             folder,
             options,
@@ -176,7 +173,7 @@ impl Server {
         &self.shards[self.placement.shard(realm)]
     }
 
-    /// Lets an organization's actors run on their shard.
+    /// Starts an organization's actors on their shard.
     async fn start_realm(&self, view: View, epoch: u64) -> Result<RealmHandle, DomainError> {
         let id = view.realm();
         let sequencer = Sequencer::after(&view);
@@ -192,30 +189,25 @@ impl Server {
             queue_limits: self.options.queues,
             sweep_secs: self.options.sweep_secs,
             outbox: Outbox::new(|kind| {
-                self.outside.as_ref().is_some_and(|outside| outside.options.worker.supports(kind))
+                self.delivery.as_ref().is_some_and(|delivery| delivery.options.worker.supports(kind))
             }),
             notifications: Notifications::default(),
             resumes: Resumes::new(self.resume_turns.clone()),
         });
-        let (started, is_started) = oneshot::channel();
-        let outside = self.outside.clone();
-        self.shard_of(id).arbiter.spawn_fn(move || {
-            COMMITTER.with(|committer| {
-                let Some(committer) = committer.get() else { return };
-                let registry = Arc::new(Registry::default());
-                let fanout = Rc::new(Fanout::new(shared.clone(), registry.queues.clone()));
-                committer.add_realm(shared.clone(), sequencer, epoch, fanout.clone());
-                Reader::start(&shared, committer);
-                let actor =
-                    RealmActor::new(shared.clone(), committer.clone(), fanout, registry.clone()).start();
-                let handle = RealmHandle { shared, actor, registry };
-                if let Some(outside) = outside {
-                    Worker::start(&handle, committer, outside);
-                }
-                let _ = started.send(handle);
-            });
-        });
-        let handle = is_started.await.map_err(|_| DomainError::Stopping)?;
+        let delivery = self.delivery.clone();
+        let start = move |committer: &Rc<Committer>| {
+            let registry = Arc::new(Registry::default());
+            let fanout = Rc::new(Fanout::new(shared.clone(), registry.queues.clone()));
+            committer.add_realm(shared.clone(), sequencer, epoch, fanout.clone());
+            Reader::start(&shared, committer);
+            let actor = RealmActor::new(shared.clone(), committer.clone(), fanout, registry.clone()).start();
+            let handle = RealmHandle { shared, actor, registry };
+            if let Some(delivery) = delivery {
+                Worker::start(&handle, committer, delivery);
+            }
+            handle
+        };
+        let handle = self.on_shard(self.placement.shard(id), start).await?;
         let subdomain = handle.subdomain();
         let mut realms = self.realms.write();
         realms.by_subdomain.insert(subdomain, handle.clone());
@@ -223,8 +215,8 @@ impl Server {
         Ok(handle)
     }
 
-    /// Creates an organization. It is durable when this returns. `more` gives further facts of its
-    /// first frames, with what is there already; they are committed before anyone can use it.
+    /// Creates an organization. It is durable when this returns. `more` returns the facts of further frames for a directory;
+    /// they are committed before the organization can be used.
     ///
     /// # Errors
     /// `Rule` for a bad subdomain or one in use, `Storage`.
@@ -237,7 +229,7 @@ impl Server {
         if let Some(pause) = self.health.status().paused {
             return Err(DomainError::Paused(pause));
         }
-        // One at a time: the id is the next free one.
+        // One at a time: it takes the next free id.
         let _guard = self.creating.lock().await;
         if self.realm_by_subdomain(&new.subdomain).is_some() {
             return Err(rules::RuleError::SettingInvalid { name: "subdomain".into() }.into());
@@ -281,7 +273,7 @@ impl Server {
         realms.by_id.values().next().filter(|_| realms.by_id.len() == 1).cloned()
     }
 
-    /// The account of an address and an API key, in whichever organization it is.
+    /// The account of an address and an API key, with its organization.
     ///
     /// # Errors
     /// `RealmDeactivated`, `UserDeactivated`. An unknown key gives none.
@@ -304,7 +296,7 @@ impl Server {
         Ok(None)
     }
 
-    /// Answers every waiting poll with what there is, so that their connections can end.
+    /// Answers all waiting polls, so that their connections can end.
     pub fn release_polls(&self) {
         for realm in self.realms() {
             for queue in realm.registry.queues.read().values() {
@@ -313,8 +305,8 @@ impl Server {
         }
     }
 
-    /// Stops: what was accepted is stored, journal and trees are closed, the folder is free. What the trees lack, the
-    /// next start writes from the journal.
+    /// Stops: accepted commands are stored, journal and trees are closed, the folder is unlocked. The next start adds to the
+    /// trees what they lack from the journal.
     ///
     /// # Errors
     /// `Storage` when no thread can be started.
@@ -325,29 +317,23 @@ impl Server {
             realm.shared.resumes.stop();
         }
         crate::outbox::stop(&self.realms()).await;
-        if let Some(outside) = &self.outside {
-            outside.close();
+        if let Some(delivery) = &self.delivery {
+            delivery.close();
         }
         self.stop_recovery().await;
-        for shard in &self.shards {
+        for (index, shard) in self.shards.iter().enumerate() {
             let log = shard.log.clone();
-            // Drains what is queued; the shard publishes it when woken.
+            // Writes queued frames; the shard publishes them when woken.
             let _ = actix::clock::timeout(std::time::Duration::from_secs(30), async {
                 let _ = tokio::task::spawn_blocking(move || log.close()).await;
             })
             .await;
             shard.durability.wake();
-            let (closed, is_closed) = oneshot::channel();
-            shard.arbiter.spawn_fn(move || {
-                COMMITTER.with(|committer| {
-                    if let Some(committer) = committer.get() {
-                        committer.publish_durable();
-                        committer.close();
-                    }
-                });
-                let _ = closed.send(());
-            });
-            let _ = is_closed.await;
+            let close = |committer: &Rc<Committer>| {
+                committer.publish_durable();
+                committer.close();
+            };
+            let _ = self.on_shard(index, close).await;
             shard.arbiter.stop();
         }
         let projection = self.projection.lock().take();
@@ -363,7 +349,7 @@ impl Server {
     }
 }
 
-/// Writes the first frames of an organization that no one can reach yet.
+/// Writes the first frames of an organization before it can be used.
 struct FirstFrames<'s> {
     server: &'s Server,
     id: RealmId,
@@ -404,10 +390,10 @@ impl FirstFrames<'_> {
     }
 }
 
-/// The journals and the trees. The trees are closed where the disk has no room to open them: then the journals alone
-/// have to do for a while.
+/// Opens the journals and the trees. The trees stay closed if the disk has no room to open them: then the server uses the
+/// journals only.
 fn open_data(folder: &DataFolder, options: &Options) -> Result<(Vec<OpenLog>, Trees), StoreError> {
-    // Before the trees, so that trees without a journal are never the trace of a start that was cut short.
+    // Before the trees, so that an interrupted start never leaves trees without a journal.
     let logs = open_logs(folder, options, false)?;
     let (state, cache_bytes) = (folder.state(), options.tree_cache_bytes);
     let error = match Trees::open(&state, cache_bytes) {
@@ -420,7 +406,7 @@ fn open_data(folder: &DataFolder, options: &Options) -> Result<(Vec<OpenLog>, Tr
     if journal_bytes <= MEMORY_REPLAY_BYTES_MAX as u64 {
         return Ok((logs, Trees::closed(&state, cache_bytes)));
     }
-    // Too long to be held in memory: releasing the journals' spare segments may give enough room.
+    // Too large for memory: releasing the journals' spare segments may give enough room.
     drop(logs);
     let logs = open_logs(folder, options, true)?;
     match Trees::open(&state, cache_bytes) {
@@ -429,7 +415,7 @@ fn open_data(folder: &DataFolder, options: &Options) -> Result<(Vec<OpenLog>, Tr
     }
 }
 
-/// The journal of a shard, and where it reports.
+/// The journal of a shard, and the durable position that it reports.
 type OpenLog = (Arc<dyn RealmLog>, Arc<Durability>);
 
 fn open_logs(

@@ -1,5 +1,5 @@
-//! What the threads of the server share of one organization: the view that reads go to, and what its actors use
-//! in common. It does not know the actors.
+//! The state of one organization that threads share: the view for queries, and what its actors use in common. It does not
+//! know the actors.
 
 use crate::announce::Texts;
 use crate::clock::Clock;
@@ -19,19 +19,19 @@ use std::time::Duration;
 use storage::view::Changes;
 use storage::{StoreError, Trees, View};
 
-/// Ranges of messages whose flags one frame changes.
+/// Maximum number of message ranges whose flags one frame changes.
 pub(crate) const FLAG_RANGES_MAX: usize = 16_384;
-/// Users whose subscriptions, or flags in a channel, one frame changes.
+/// Maximum number of users whose subscriptions, or flags in a channel, one frame changes.
 pub(crate) const SUBSCRIBERS_MAX: usize = 1000;
 
 /// Bounds of event queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueLimits {
-    /// Events that a client may leave unacknowledged. Past it the queue ends.
+    /// Unacknowledged events of a queue. Beyond it the queue ends.
     pub events_max: usize,
     /// Queues that one user may have at once, running or registered before a restart.
     pub queues_per_user_max: usize,
-    /// Bytes that all queues of one user may hold. Past it the largest end.
+    /// Bytes in all queues of one user. Beyond it the largest end.
     pub bytes_per_user_max: usize,
     /// Seconds without a poll after which a queue ends, unless it asked for more.
     pub idle_secs: u32,
@@ -64,44 +64,32 @@ impl QueueLimits {
 
 /// One organization, as all threads see it.
 pub struct RealmShared {
-    /// The id of the organization.
     pub id: RealmId,
     /// Everything durable, for reading. Written by the shard's thread alone, in log order.
     pub view: RwLock<View>,
-    /// Bodies of older messages.
     pub trees: Trees,
-    /// The source of wall-clock and monotonic time.
     pub clock: Arc<dyn Clock>,
-    /// Who may log in with which key.
     pub credentials: Credentials,
-    /// Patterns that become links.
     pub linkifiers: LinkifierCache,
-    /// The presence of users.
     pub presence: Mutex<PresenceTable>,
     /// When bot owners were last notified that their bot's messages reach no one.
     pub owner_alerts: Mutex<HashMap<UserId, Duration>>,
-    /// Bounds of event queues.
     pub queue_limits: QueueLimits,
     /// Interval of the sweep (message retention, inactive channels), in seconds.
     pub sweep_secs: u64,
-    /// The state of the outbox that threads share.
     pub outbox: Outbox,
-    /// The state of notifications that threads share.
     pub notifications: Notifications,
     /// Event queues registered before a restart whose clients return.
     pub resumes: Resumes,
 }
 
 impl RealmShared {
-    /// A snapshot of everything but the messages.
+    /// A snapshot of the directory.
     pub fn directory(&self) -> Directory {
         self.view.read().directory.clone()
     }
 
-    /// A message as it is now, moves and changes included; none where there is no such message.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the trees cannot be read.
+    /// A message as it is now, moves and changes included; none if it does not exist.
     pub fn message(&self, id: MessageId) -> Result<Option<Arc<Message>>, StoreError> {
         let (own, relocation) = {
             let view = self.view.read();
@@ -111,28 +99,18 @@ impl RealmShared {
         Ok(Some(relocation.map_or(own.clone(), |relocation| Arc::new(relocation.apply(&own)))))
     }
 
-    /// A message's own record: as sent, with what was done to this message alone (content edits, reactions,
-    /// submessages). Where moves have brought the message is not in it.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the trees cannot be read.
+    /// A message's own record: as sent, with content edits, reactions and submessages, but without moves.
     pub fn own_record(&self, id: MessageId) -> Result<Option<Arc<Message>>, StoreError> {
         let own = StoredRecord::find(&self.view.read(), id);
         self.read_record(id, own)
     }
 
-    /// The same for those who hold the view already.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the trees cannot be read.
+    /// The same for callers that have locked the view.
     pub fn own_record_in(&self, view: &View, id: MessageId) -> Result<Option<Arc<Message>>, StoreError> {
         self.read_record(id, StoredRecord::find(view, id))
     }
 
-    /// The content of a message after one of its edits (0: as sent); none when the message was deleted.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the trees cannot be read.
+    /// The content of a message after one of its edits (0: as sent); none if the message is deleted.
     pub fn texts_in(&self, view: &View, id: MessageId, number: u32) -> Result<Option<Texts>, StoreError> {
         if !view.messages.all.contains(id.0) {
             return Ok(None);
@@ -170,13 +148,11 @@ impl RealmShared {
     }
 }
 
-/// Where a message's own record is.
+/// The location of a message's own record.
 enum StoredRecord {
-    /// There is no such message.
     None,
-    /// The record is in memory.
     InMemory(Arc<Message>),
-    /// In the trees, with these rows besides what was sent.
+    /// With the rows besides the message as sent.
     InTrees(Changes),
 }
 

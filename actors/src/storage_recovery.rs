@@ -1,8 +1,8 @@
 //! Watches free disk space, and recovers after failed writes.
 //!
 //! A shard whose journal failed takes no changes (`Committer::fail`) and continues once the journal has been rolled back
-//! to what is durable (`RealmLog::recover`). Where the trees failed, all shards stop: the trees are opened again, and
-//! every organization is reloaded from them and the journal. Failed attempts are retried with increasing delays.
+//! to what is durable (`RealmLog::recover`). If the trees failed, all shards stop: the trees are reopened, and every
+//! organization is reloaded from them and the journal. Failed attempts are retried with increasing delays.
 
 use crate::error::DomainError;
 use crate::health::{Pause, Reserve};
@@ -19,14 +19,14 @@ use tokio::sync::oneshot;
 /// How often free space is checked.
 const SPACE_TICK: Duration = Duration::from_secs(1);
 
-/// How long to wait after the first failed try to go on; each further wait is twice as long.
+/// Delay after the first failed attempt; each further one is twice as long.
 const RETRY_MIN: Duration = Duration::from_millis(200);
 
-/// The longest wait between two tries.
+/// Longest delay between two attempts.
 const RETRY_MAX: Duration = Duration::from_secs(5);
 
 impl Server {
-    /// Looks after the disk until the server stops.
+    /// Monitors the disk until the server stops.
     pub(crate) async fn watch_storage(server: Weak<Self>) {
         let mut wait = SPACE_TICK;
         let mut retry = RETRY_MIN;
@@ -53,15 +53,15 @@ impl Server {
         }
     }
 
-    /// Takes in how much is free.
+    /// Updates the free space of the storage status.
     pub(crate) fn update_free_space(&self) {
         let reserve =
             Reserve { warn_bytes: self.options.free_bytes_warn, min_bytes: self.options.free_bytes_min };
         self.health.note_space(self.space(), reserve);
     }
 
-    /// Before changes are taken again: sled writes in the background and reports a write that failed on the full disk only
-    /// at the next flush, which would refuse changes once more right after they were accepted.
+    /// Runs before changes are accepted again: sled writes in the background and reports a write that failed on the full disk
+    /// only at the next flush, which would refuse changes right after they were accepted.
     async fn find_late_failures(&self) {
         let has_room = self.space().is_none_or(|space| space.has_room(0));
         if !self.health.is_read_only() || !has_room || self.has_trees_failure() {
@@ -74,7 +74,7 @@ impl Server {
         }
     }
 
-    /// The room for data, where it is least: its parts may be on several disks.
+    /// The least free space of the data folder, whose parts may be on several disks.
     fn space(&self) -> Option<Space> {
         let places = [self.folder.path().to_path_buf(), self.folder.state(), self.folder.journal(0)];
         places
@@ -83,15 +83,12 @@ impl Server {
             .min_by_key(|space| space.free_bytes)
     }
 
-    /// Lets every shard that stopped go on, if it can.
-    ///
-    /// # Errors
-    /// What still keeps one from it; `Stopping`.
+    /// Resumes stopped shards, if possible.
     async fn recover_storage(&self) -> Result<(), DomainError> {
         if self.health.paused().is_empty() && !self.has_trees_failure() {
             return Ok(());
         }
-        // A stop waits for a try that is under way, and lets no other one begin.
+        // Stopping waits for the current attempt, and prevents further ones.
         let is_stopping = self.recovering.lock().await;
         if *is_stopping {
             return Err(DomainError::Stopping);
@@ -106,7 +103,7 @@ impl Server {
         }
         let projection = if self.has_trees_failure() { Some(self.reload().await?) } else { None };
         if self.resume(projection.clone()).await.is_err() {
-            // Memory is not what the log says: it is made anew.
+            // Memory differs from the log: reload it.
             self.stop_shards(Pause::JournalFailed, false).await?;
             let projection = self.reload().await?;
             self.resume(Some(projection)).await?;
@@ -115,7 +112,7 @@ impl Server {
         Ok(())
     }
 
-    /// Whether the trees do not follow the journal.
+    /// Whether writing the trees has failed.
     fn has_trees_failure(&self) -> bool {
         let projection = self.projection.lock();
         self.is_behind.load(Ordering::SeqCst)
@@ -148,7 +145,7 @@ impl Server {
     }
 
     /// Runs something with the commit pipeline of a shard, on its thread.
-    async fn on_shard<T: Send + 'static>(
+    pub(crate) async fn on_shard<T: Send + 'static>(
         &self,
         shard: usize,
         run: impl FnOnce(&Rc<Committer>) -> T + Send + 'static,
@@ -171,14 +168,14 @@ impl Server {
         }
         let stopped = self.projection.lock().take();
         if let Some(projection) = stopped {
-            // What made it stop is known.
+            // The reason of its end is known.
             let _ = blocking(move || Ok(projection.close())).await?;
         }
-        // After an error sled does nothing more until it is opened again.
+        // After an error sled must be reopened.
         self.is_behind.store(true, Ordering::SeqCst);
         let trees = self.trees.clone();
         blocking(move || trees.reopen()).await?;
-        // From here on memory is exchanged: nothing may be decided, not even for upkeep.
+        // Memory is replaced from here on: no decisions, not even for upkeep.
         self.stop_shards(Pause::TreesFailed, false).await?;
         let loaded = self.load_all().await;
         if loaded.is_err() {
@@ -197,7 +194,7 @@ impl Server {
             let (log, trees) =
                 (self.shards[self.placement.shard(realm.id())].log.clone(), self.trees.clone());
             blocking(move || {
-                // Everything that is queued becomes durable before this answers.
+                // All queued frames become durable before this returns.
                 let opened = storage::open_realm(&*log, &trees, realm.id())?;
                 if let Some(view) = opened.view {
                     *realm.shared.view.write() = view;
@@ -206,12 +203,12 @@ impl Server {
             })
             .await?;
         }
-        // Only what reached the disk is a sign that it works.
+        // Only a successful flush shows that the disk works.
         let trees = self.trees.clone();
         blocking(move || trees.flush()).await
     }
 
-    /// Ends the looking after: no try is under way when this returns, and none begins.
+    /// Ends the monitoring: when this returns, no attempt is running and none will start.
     pub(crate) async fn stop_recovery(&self) {
         *self.recovering.lock().await = true;
         self.health.failed.notify_one();

@@ -11,7 +11,7 @@ use rules::permissions::channel::sees_content;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// A message that was just decided.
+/// A decided message.
 #[derive(Clone, Copy)]
 pub(crate) struct NewMessage<'m> {
     pub realm: &'m RealmShared,
@@ -40,7 +40,7 @@ impl NewMessage<'_> {
         self.jobs(bots, WebhookTrigger::DirectMessage)
     }
 
-    /// Those of them that have a service to be asked.
+    /// The active outgoing webhook bots among users; none if the sender is a bot.
     fn bots(&self, among: impl Iterator<Item = UserId>) -> impl Iterator<Item = &Arc<User>> {
         let is_bot = |user: &&Arc<User>| {
             user.is_active && user.bot.as_ref().is_some_and(|bot| bot.kind == BotKind::OutgoingWebhook)

@@ -12,7 +12,6 @@ use crate::http::{Connection, Target, Template, basic_authorization, bodiless_re
 /// Credentials of a user.
 #[derive(Debug, Clone)]
 pub struct Account {
-    /// The id of the user.
     pub user_id: u64,
     /// Value of the `Authorization` header.
     pub authorization: String,
@@ -21,7 +20,6 @@ pub struct Account {
 /// An event queue as registered.
 #[derive(Debug, Deserialize)]
 pub struct Registered {
-    /// The queue's id.
     pub queue_id: String,
     /// The event id after which polling starts.
     pub last_event_id: i64,

@@ -8,32 +8,13 @@ pub enum LoadError {
     /// The command line or a scenario asks for something impossible.
     #[error("{0}")]
     Usage(String),
-    /// A file could not be read or written.
     #[error("{path}: {source}")]
-    File {
-        /// The file or folder.
-        path: String,
-        /// The underlying error.
-        source: std::io::Error,
-    },
-    /// A request got no reply.
+    File { path: String, source: std::io::Error },
     #[error("{call}: {source}")]
-    Http {
-        /// Method and path.
-        call: String,
-        /// The underlying error.
-        source: HttpError,
-    },
+    Http { call: String, source: HttpError },
     /// A reply other than success during the preparation.
     #[error("{call}: the server answered {status}: {body}")]
-    Refused {
-        /// Method and path.
-        call: String,
-        /// HTTP status of the reply.
-        status: u16,
-        /// The start of the body.
-        body: String,
-    },
+    Refused { call: String, status: u16, body: String },
     /// The server under test or the bare server did not start or stop as required.
     #[error("{0}")]
     Server(String),

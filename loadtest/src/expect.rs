@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_judged_on_their_side() {
+    fn minimum_and_maximum_limits() {
         let expect = Expect {
             requests_per_sec_min: Some(100.0),
             p99_ms_max: Some(10.0),
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_measured_is_missed() {
+    fn missing_measurements_fail() {
         let expect = Expect { bytes_per_poll_max: Some(6000.0), rss_mb_max: Some(40.0), ..Expect::default() };
         let verdicts = expect.judge(&[phase(1.0, 1.0)], &Baselines::default());
         assert!(!verdict(&verdicts, "bytes_per_poll_max").met);
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happens_beside_the_sending_is_judged_against_the_phase_before() {
+    fn background_phase_is_compared_with_previous_phase() {
         let mut background = phase(100.0, 2.0);
         let latency = Latency { max_ms: 900.0, ..Latency::default() };
         background.operations.push(Operation {

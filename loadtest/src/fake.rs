@@ -19,7 +19,6 @@ pub struct Faults {
     pub lose_every: u64,
     /// Adds an event to every queue twice.
     pub double_every: u64,
-    /// Refuses the message.
     pub refuse_every: u64,
 }
 

@@ -11,32 +11,24 @@ pub const FORMAT: u32 = 1;
 /// The results of a run.
 #[derive(Debug, Clone, Serialize)]
 pub struct RunResult {
-    /// The schema version, [`FORMAT`].
     pub format: u32,
     /// Start of the run, in UNIX seconds.
     pub started_at: u64,
-    /// The machine it ran on.
     pub machine: Machine,
     /// The results of the scenarios, in the order they ran.
     pub scenarios: Vec<ScenarioResult>,
-    /// Whether all expectations were met.
     pub met: bool,
 }
 
 /// The machine of a run.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Machine {
-    /// CPU model name.
     pub cpu: String,
-    /// Number of cores this process may use.
     pub cores: usize,
-    /// Memory, in MB.
     pub memory_mb: u64,
-    /// Linux kernel release.
     pub kernel: String,
     /// One-minute load average at the start of the run.
     pub load_average: f64,
-    /// Version of this program.
     pub loadtest_version: String,
     /// Version that the server reports, or empty.
     pub server_version: String,
@@ -45,13 +37,9 @@ pub struct Machine {
 /// The result of a scenario.
 #[derive(Debug, Clone, Serialize)]
 pub struct ScenarioResult {
-    /// Name of the scenario.
     pub name: String,
-    /// Description of the scenario.
     pub about: String,
-    /// Its phases, in order.
     pub phases: Vec<PhaseResult>,
-    /// The baselines measured in the same run.
     pub baselines: Baselines,
     /// The expectations, and whether they were met.
     pub verdicts: Vec<Verdict>,
@@ -60,19 +48,14 @@ pub struct ScenarioResult {
 /// The result of a phase.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct PhaseResult {
-    /// Name of the phase.
     pub name: String,
-    /// Kind of the step.
     pub kind: String,
-    /// Measured time, in seconds.
     pub secs: f64,
     /// The timed operations. The expectations are about the first.
     pub operations: Vec<Operation>,
     /// What the event receivers checked.
     pub delivery: Option<Delivery>,
-    /// Results of held polls.
     pub idle: Option<Idle>,
-    /// Results of starts of the server.
     pub start: Option<Start>,
     /// Changes of the server's counters, by name.
     pub counters: BTreeMap<String, CounterChange>,
@@ -89,11 +72,8 @@ pub struct Operation {
     pub name: String,
     /// Successful replies in the measured time.
     pub completed: u64,
-    /// All other replies.
     pub failed: u64,
-    /// Number of failures by name.
     pub failures: BTreeMap<String, u64>,
-    /// Successful replies per second.
     pub requests_per_sec: f64,
     /// Mean size of a successful reply's body, in bytes.
     pub reply_bytes_mean: f64,
@@ -119,11 +99,9 @@ pub struct Latency {
 /// The checks of event receivers.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct Delivery {
-    /// Event queues that were polled.
     pub receivers: u64,
     /// Messages acknowledged to their senders.
     pub messages: u64,
-    /// Message events received.
     pub deliveries: u64,
     /// Acknowledged messages that some receiver did not get.
     pub lost_events: u64,
@@ -131,7 +109,6 @@ pub struct Delivery {
     pub doubled_events: u64,
     /// Messages received after a newer one of the same channel.
     pub disordered_events: u64,
-    /// Receivers that ended early.
     pub ended_receivers: u64,
 }
 
@@ -157,7 +134,6 @@ pub struct Idle {
 pub struct Start {
     /// From exec to the first 200 of `GET /api/v1/server_settings`, per round.
     pub rounds_ms: Vec<f64>,
-    /// Median of `rounds_ms`.
     pub start_ms: f64,
     /// Resident memory at that time, median, in MB (1,000,000 bytes).
     pub rss_mb: f64,
@@ -166,7 +142,6 @@ pub struct Start {
 /// A counter of the server before and after a phase.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct CounterChange {
-    /// Value before the phase.
     pub before: f64,
     /// Value after the phase, once it stopped changing.
     pub after: f64,
@@ -177,7 +152,6 @@ pub struct CounterChange {
 /// Resource usage of the server's process.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct ServerUse {
-    /// CPU time per request, in µs.
     pub cpu_us_per_request: f64,
     /// Resident memory before the phase, in MB.
     pub rss_mb_before: f64,
@@ -201,11 +175,8 @@ pub struct Baselines {
 /// A bare actix-web server, driven by the same client.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct WebBaseline {
-    /// Number of concurrent clients.
     pub clients: u32,
-    /// Requests per second of each round.
     pub rounds_per_sec: Vec<f64>,
-    /// Median of `rounds_per_sec`.
     pub requests_per_sec: f64,
     /// Median over the rounds of each round's median.
     pub p50_ms: f64,
@@ -218,11 +189,8 @@ pub struct WebBaseline {
 /// The disk under the data folder.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct DiskBaseline {
-    /// Folder that was written to.
     pub folder: String,
-    /// Operations per second of each round.
     pub rounds_per_sec: Vec<f64>,
-    /// Median of `rounds_per_sec`.
     pub syncs_per_sec: f64,
     /// Median over the rounds of each round's median.
     pub p50_ms: f64,
@@ -235,13 +203,10 @@ pub struct DiskBaseline {
 pub struct Verdict {
     /// The phase, or empty for the whole scenario.
     pub phase: String,
-    /// The expectation's name in the scenario.
     pub expectation: String,
-    /// The limit of the expectation.
     pub limit: f64,
     /// The measured value; absent if it could not be measured.
     pub measured: Option<f64>,
-    /// Whether the limit was met.
     pub met: bool,
 }
 

@@ -67,7 +67,6 @@ pub fn raise_open_files(wanted: u64) -> Result<(), LoadError> {
 pub struct Spawned {
     child: Child,
     pid: u32,
-    /// The time of its start.
     pub started: Instant,
 }
 

@@ -20,7 +20,6 @@ const SAMPLES_MAX: usize = 20_000;
 /// The measured window of a phase. Copied into every client.
 #[derive(Debug, Clone, Copy)]
 pub struct Window {
-    /// Start of the load.
     pub begins: Instant,
     /// Requests that start before this are warm-up.
     pub measure_from: Instant,
@@ -62,11 +61,8 @@ struct Inner {
 pub struct Progress {
     /// Successful replies so far, warm-up included.
     pub total: u64,
-    /// Number of failures so far.
     pub failed: u64,
-    /// Median so far.
     pub p50_ms: f64,
-    /// 99th percentile so far.
     pub p99_ms: f64,
 }
 
@@ -273,7 +269,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_stalled_client_times_from_when_requests_were_due() {
+    async fn stalled_client_measures_from_due_time() {
         let window = Window::starting_now(0.0, 0.2);
         let mut pace = Pace::new(&window, Some(100.0), 0, 1);
         assert_eq!(pace.wait().await, Some(window.begins));

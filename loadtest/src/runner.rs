@@ -239,8 +239,8 @@ async fn run_counted(
 
 /// The folder to measure the disk in: as configured, or beside the data folder of the server's command, or the
 /// temporary one.
-fn disk_dir(told: Option<PathBuf>, spawn: Option<&str>) -> PathBuf {
-    if let Some(folder) = told {
+fn disk_dir(configured: Option<PathBuf>, spawn: Option<&str>) -> PathBuf {
+    if let Some(folder) = configured {
         return folder;
     }
     let mut words = spawn.unwrap_or_default().split_whitespace();
@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_disk_is_that_of_the_data_folder() {
+    fn disk_baseline_uses_the_data_folder() {
         assert_eq!(disk_dir(Some("/x".into()), Some("s --data /tmp/y")), Path::new("/x"));
         assert_eq!(disk_dir(None, Some("s dev --data /tmp/y --z")), Path::new("/tmp"));
         assert_eq!(disk_dir(None, Some("s dev")), std::env::temp_dir());

@@ -131,7 +131,7 @@ pub enum Step {
     Start(StartStep),
 }
 
-/// See [`Step::Send`].
+/// The parameters of [`Step::Send`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SendStep {
@@ -154,7 +154,7 @@ pub struct SendStep {
     pub background: Option<BackgroundPlan>,
 }
 
-/// See [`Step::Fanout`].
+/// The parameters of [`Step::Fanout`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FanoutStep {
@@ -172,7 +172,7 @@ pub struct FanoutStep {
     pub rate_per_sec: f64,
 }
 
-/// See [`Step::Fetch`].
+/// The parameters of [`Step::Fetch`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FetchStep {
@@ -196,7 +196,7 @@ pub enum Anchor {
     Anywhere,
 }
 
-/// See [`Step::Get`].
+/// The parameters of [`Step::Get`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GetStep {
@@ -206,7 +206,7 @@ pub struct GetStep {
     pub path: String,
 }
 
-/// See [`Step::Idle`].
+/// The parameters of [`Step::Idle`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IdleStep {
@@ -218,7 +218,7 @@ pub struct IdleStep {
     pub hold_secs: f64,
 }
 
-/// See [`Step::Mixed`].
+/// The parameters of [`Step::Mixed`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MixedStep {
@@ -250,7 +250,7 @@ pub enum Activity {
     },
 }
 
-/// See [`Step::Crowd`].
+/// The parameters of [`Step::Crowd`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CrowdStep {
@@ -274,7 +274,7 @@ pub enum Asked {
     Register,
 }
 
-/// See [`Step::Start`].
+/// The parameters of [`Step::Start`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StartStep {
@@ -346,7 +346,7 @@ impl Scenario {
         }
         let mixed_kinds = self.starts_servers() && self.phases.len() > 1;
         if mixed_kinds {
-            return Err("a start phase stands alone in its scenario".to_owned());
+            return Err("a start phase must be the only phase of its scenario".to_owned());
         }
         self.phases.iter().try_for_each(|phase| {
             self.check_phase(phase).map_err(|reason| format!("phase {}: {reason}", phase.name))

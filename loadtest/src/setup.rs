@@ -24,22 +24,18 @@ const PRINCIPALS_MAX: usize = 500;
 /// The prepared server.
 #[derive(Debug)]
 pub struct Stage {
-    /// The server's address.
     pub target: Arc<Target>,
     /// Ids of the load users, by number.
     user_ids: Vec<u64>,
     /// Accounts with a fetched key, by number.
     accounts: HashMap<usize, Arc<Account>>,
-    /// Channels by name.
     channels: BTreeMap<String, Channel>,
 }
 
 /// A channel of the scenario on the server.
 #[derive(Debug, Clone)]
 pub struct Channel {
-    /// Name of the channel.
     pub name: String,
-    /// Id of the channel.
     pub id: u64,
     /// Numbers of the subscribed load users.
     pub members: Vec<usize>,
@@ -208,14 +204,12 @@ fn take_in_turn(next: &mut u32, count: u32, users: u32) -> Vec<usize> {
     taken
 }
 
-/// A request of the preparation.
 #[derive(Debug, Clone, Copy)]
 enum Job {
     CreateUser { number: usize },
     FetchKey { number: usize },
 }
 
-/// The result of a job.
 #[derive(Debug)]
 enum Done {
     User(u64),

@@ -1,14 +1,14 @@
-//! Descriptions of channels and folders, and texts in profiles: Markdown without previews of images.
+//! Markdown of descriptions and profiles: without image previews.
 
 use crate::http::{ApiError, Caller};
 use model::Directory;
 use rules::RuleError;
 use rules::markdown::render;
 
-/// The HTML of a description, in which names mean what they mean to the caller.
+/// The HTML of a description; mentions and links resolve as for the caller.
 ///
 /// # Errors
-/// A description that has no reasonable HTML.
+/// A description whose HTML is too long.
 pub fn description_html(
     caller: &Caller,
     directory: &Directory,

@@ -2,7 +2,7 @@
 
 use crate::http::{HandlerResult, Reply};
 
-/// Where it is.
+/// The path of the emoji data.
 pub const EMOJI_PATH: &str = "/static/generated/emoji/emoji_api.json";
 
 /// `{"code_to_names": {code: [name, …]}}`. The table changes with the server's version only.

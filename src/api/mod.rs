@@ -1,7 +1,7 @@
 //! The endpoints: one folder per family, one file per endpoint.
 //!
-//! Each reads its parameters, asks `actors` or a snapshot, and answers; `wire` turns model values into the JSON that
-//! clients know. Rules and order of work are not here.
+//! An endpoint reads its parameters, calls `actors` or reads a snapshot, and responds; `wire` encodes model values as
+//! JSON. Rules and ordering are in `actors`.
 
 pub mod account;
 pub mod bots;

@@ -1,4 +1,4 @@
-//! The sample organization, running, for tests of endpoints.
+//! A running server with the sample organization, for tests of endpoints.
 
 use crate::config::{Config, Overrides};
 use crate::dev::ensure_sample;
@@ -8,16 +8,15 @@ use model::UserId;
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// A server with nothing but the sample organization.
+/// A server whose only organization is the sample.
 pub struct Sample {
-    /// The organization.
     pub realm: RealmHandle,
     server: Arc<Server>,
     _data: TempDir,
 }
 
 impl Sample {
-    /// Starts it, in a folder that goes away with it.
+    /// Starts it with a temporary data folder.
     pub async fn start() -> Self {
         let data = tempfile::tempdir().unwrap();
         let flags = Overrides::default().set("data", "test", Some(data.path().display()));
@@ -27,18 +26,18 @@ impl Sample {
         Self { realm, server, _data: data }
     }
 
-    /// The id of somebody.
+    /// The id of the user with this address.
     pub fn id(&self, address: &str) -> UserId {
         self.caller(address).user.id
     }
 
-    /// Somebody, logged in.
+    /// The user with this address as a caller.
     pub fn caller(&self, address: &str) -> Caller {
         let user = self.realm.directory().user_by_email(address).unwrap().clone();
         Caller { realm: self.realm.clone(), user }
     }
 
-    /// Stops it; everything that was accepted has happened then.
+    /// Stops it, after all accepted commands are done.
     pub async fn stop(self) {
         self.server.stop().await.unwrap();
     }

@@ -1,11 +1,10 @@
-//! Encoded parts of large lists that read the same for many readers: made once for each state of the directory, and
-//! spliced into every answer that needs them.
+//! Encoded parts of large lists that are the same for many readers: encoded once for each state of the directory, and
+//! spliced into the responses that need them.
 //!
-//! What is shared is decided narrowly. Users: one list for all unrestricted people of one role (and one for readers
-//! without an account), in which the reader's own entry is always replaced, because people see more of themselves;
-//! restricted guests and bots get lists of their own. Channels: the fields that say nothing about the reader, channel by
-//! channel; which channels a reader may see is decided for each answer. A list is used again only while everything that
-//! it was made from is the same.
+//! Users: one list for all unrestricted users of a role (and one for readers without an account), in which the reader's
+//! own entry is replaced, because users see more of themselves; restricted guests and bots get lists of their own.
+//! Channels: the fields that do not depend on the reader, channel by channel; which channels a reader may see is
+//! decided for each response. A list is reused only while everything that it was made from is unchanged.
 
 mod channels;
 mod people;
@@ -24,9 +23,9 @@ use std::time::{Duration, Instant};
 
 use super::wire::user::UserForm;
 
-/// Most bytes that shared lists of users take; past it, those that were unused for longest go.
+/// Maximum bytes of shared lists of users; beyond it, the least recently used are dropped.
 const PEOPLE_BYTES_MAX: usize = 48 << 20;
-/// What nobody asked for in this time is forgotten.
+/// Time after which unused lists are dropped.
 const UNUSED_MAX: Duration = Duration::from_secs(60);
 
 /// The shared parts of all organizations.
@@ -43,7 +42,7 @@ struct State {
     channels: HashMap<RealmId, Used<Mutex<ChannelParts>>>,
 }
 
-/// Something shared, and when it was last asked for.
+/// A shared list, and the time of its last use.
 struct Used<T> {
     shared: Arc<T>,
     at: Instant,
@@ -72,8 +71,8 @@ impl Default for SharedJson {
 }
 
 impl SharedJson {
-    /// The list of users that a reader (none: without an account) shares with others of its kind; none for readers who
-    /// see a list of their own. Encodes all users where the directory has changed: not for HTTP threads.
+    /// The list of users that a reader (none: without an account) shares with others; none for readers who need a list
+    /// of their own. Encodes all users if the directory has changed: not for HTTP threads.
     pub fn people(
         &self,
         directory: &Directory,
@@ -97,7 +96,7 @@ impl SharedJson {
         Some(made)
     }
 
-    /// The channels of an organization, to be encoded as they are asked for.
+    /// The channels of an organization, encoded on demand.
     pub fn channels(&self, directory: &Directory) -> ChannelSource {
         let parts = {
             let mut state = self.state.lock();
@@ -107,7 +106,7 @@ impl SharedJson {
         ChannelSource::new(parts, directory)
     }
 
-    /// Frees what has not been asked for lately. Call it every few seconds.
+    /// Drops unused lists. Call it every few seconds.
     pub fn forget_unused(&self) {
         let mut state = self.state.lock();
         state.people.retain(|_, used| used.at.elapsed() < UNUSED_MAX);

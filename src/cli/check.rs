@@ -21,9 +21,15 @@ pub struct CheckArgs {
 /// Checks, and prints a report. Fails if there is damage that was not repaired.
 pub fn run(args: &CheckArgs) -> Result<(), CliError> {
     let data = args.data.load()?.data;
-    let mut progress = ProgressLine::new();
-    let report = actors::check(&data, args.rebuild, |at| progress.show(&at));
-    progress.clear();
+    let is_watched = std::io::stderr().is_terminal();
+    let report = actors::check(&data, args.rebuild, |at| {
+        if is_watched {
+            show(&at);
+        }
+    });
+    if is_watched {
+        eprint!("\r\x1b[K");
+    }
     let report = report?;
     println!("{report}");
     if report.is_clean() || report.is_repaired() {
@@ -32,34 +38,15 @@ pub fn run(args: &CheckArgs) -> Result<(), CliError> {
     Err(CliError::Refused(format!("{} is damaged", data.display())))
 }
 
-/// A progress line on standard error that overwrites itself; nothing if it is not a terminal.
-struct ProgressLine {
-    is_watched: bool,
-}
-
-impl ProgressLine {
-    fn new() -> Self {
-        Self { is_watched: std::io::stderr().is_terminal() }
-    }
-
-    fn show(&mut self, at: &CheckProgress) {
-        if !self.is_watched {
-            return;
-        }
-        match at {
-            CheckProgress::Journal { shard, progress } => eprint!(
-                "\r\x1b[Kjournal {shard}: segment {} of {}, {} frames",
-                progress.segments_done, progress.segments_total, progress.frames
-            ),
-            CheckProgress::Realm { realm, done, total } => {
-                eprint!("\r\x1b[Korganization {realm}, {} of {total}", done + 1);
-            }
-        }
-    }
-
-    fn clear(&self) {
-        if self.is_watched {
-            eprint!("\r\x1b[K");
+/// Overwrites the progress line on standard error.
+fn show(at: &CheckProgress) {
+    match at {
+        CheckProgress::Journal { shard, progress } => eprint!(
+            "\r\x1b[Kjournal {shard}: segment {} of {}, {} frames",
+            progress.segments_done, progress.segments_total, progress.frames
+        ),
+        CheckProgress::Realm { realm, done, total } => {
+            eprint!("\r\x1b[Korganization {realm}, {} of {total}", done + 1);
         }
     }
 }

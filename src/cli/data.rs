@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_configuration_file_names_the_folder_and_the_flag_wins() {
+    fn flag_overrides_folder_of_configuration() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("millstream.toml");
         std::fs::write(&file, "data = \"/srv/chat\"").unwrap();

@@ -2,12 +2,11 @@
 
 use super::config::environment;
 use super::error::CliError;
-use super::run::run_until_stopped;
+use super::run::{print_greeting, run_until_stopped};
 use crate::config::{Config, ConfigError, Overrides, Sources};
 use crate::dev::{SAMPLE_NAME, TemporaryFolder, exposure_warning};
 use crate::routes::table;
 use crate::server::{Running, Setup};
-use std::io::Write;
 use std::path::PathBuf;
 
 /// The user of the example call, in the sample organization.
@@ -71,7 +70,7 @@ pub fn run(args: &DevArgs) -> Result<(), CliError> {
     run_until_stopped(setup, load, |running| greet(running, is_durable))
 }
 
-/// Prints the URL and an example call. A closed standard output is not an error.
+/// Prints the URL and an example call.
 fn greet(running: &Running, is_durable: bool) {
     let app = running.app();
     let until = if is_durable { "kept" } else { "deleted on exit, writes are not synced to disk" };
@@ -96,8 +95,7 @@ fn greet(running: &Running, is_durable: bool) {
         ));
         text.push_str(&format!("  curl -u {EXAMPLE_CALLER}:{key} {url}/api/v1/users/me\n"));
     }
-    let mut out = std::io::stdout().lock();
-    let _ = writeln!(out, "{text}").and_then(|()| out.flush());
+    print_greeting(&text);
 }
 
 #[cfg(test)]
@@ -106,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn development_has_no_limits() {
+    fn development_servers_have_no_rate_limits() {
         let args: DevArgs = parse(&[]).unwrap();
         let config = args.load().unwrap();
         assert!(!config.limits.enabled && args.data.is_none());

@@ -10,13 +10,10 @@ use thiserror::Error;
 /// A command that failed. The display text is what is printed.
 #[derive(Debug, Error)]
 pub enum CliError {
-    /// The configuration has problems.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The log filter is invalid.
     #[error("log.filter: {0}")]
     LogFilter(#[from] tracing_subscriber::filter::ParseError),
-    /// The server cannot run.
     #[error(transparent)]
     Serve(#[from] ServeError),
     /// The storage failed, or refused the command.
@@ -24,16 +21,10 @@ pub enum CliError {
     Data(#[from] DomainError),
     /// The operating system refused something.
     #[error("{what}: {reason}")]
-    System {
-        /// The failed operation.
-        what: &'static str,
-        /// The error of the operating system.
-        reason: std::io::Error,
-    },
+    System { what: &'static str, reason: std::io::Error },
     /// A signal ended the command before it was done.
     #[error("stopped by {}", .0.name())]
     Interrupted(StopSignal),
-    /// The command was refused.
     #[error("{0}")]
     Refused(String),
 }

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bad_filter_is_an_error() {
+    fn invalid_filter_is_an_error() {
         let log = |filter: &str| Log { format: LogFormat::Json, filter: filter.to_owned() };
         assert!(start_logging(&log("info,access=nonsense")).is_err());
         let control = start_logging(&log("off,access=off")).unwrap();

@@ -41,9 +41,7 @@ pub fn find_realm(server: &Server, subdomain: &str) -> Result<RealmHandle, CliEr
 
 /// A password for a new account.
 pub enum Password {
-    /// Given on standard input.
     Given(String),
-    /// Generated, to be printed.
     Generated(String),
 }
 

@@ -14,7 +14,7 @@ pub enum RealmCommand {
     /// Create an organization and its first owner
     Create(RealmCreateArgs),
     /// List the organizations, one per line: subdomain (or -), name, number of active people, `open` or `deactivated`
-    List(RealmListArgs),
+    List(DataArgs),
     /// Deactivate an organization: its users can no longer log in; its data is kept
     Deactivate(RealmActiveArgs),
     /// Reactivate a deactivated organization with all of its data
@@ -45,13 +45,6 @@ pub struct RealmCreateArgs {
     password_stdin: bool,
 }
 
-/// The arguments of `realm list`.
-#[derive(Debug, clap::Args)]
-pub struct RealmListArgs {
-    #[command(flatten)]
-    data: DataArgs,
-}
-
 /// The arguments of `realm deactivate` and `realm reactivate`.
 #[derive(Debug, clap::Args)]
 pub struct RealmActiveArgs {
@@ -66,7 +59,7 @@ pub struct RealmActiveArgs {
 pub fn run(command: RealmCommand) -> Result<(), CliError> {
     match command {
         RealmCommand::Create(args) => create(args),
-        RealmCommand::List(args) => list(&args),
+        RealmCommand::List(data) => list(&data),
         RealmCommand::Deactivate(args) => set_active(&args, false),
         RealmCommand::Reactivate(args) => set_active(&args, true),
     }
@@ -109,8 +102,8 @@ fn create(args: RealmCreateArgs) -> Result<(), CliError> {
     })
 }
 
-fn list(args: &RealmListArgs) -> Result<(), CliError> {
-    with_data(&args.data, false, async |server| {
+fn list(data: &DataArgs) -> Result<(), CliError> {
+    with_data(data, false, async |server| {
         for realm in server.realms() {
             let directory = realm.directory();
             let people = directory.users().filter(|user| user.is_active && !user.is_bot()).count();
@@ -153,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_owner_is_needed() {
+    fn owner_is_required() {
         let words = ["Acme", "--owner-email", "o@acme.example", "--owner-name", "Olga"];
         let args: RealmCreateArgs = parse(&words).unwrap();
         assert_eq!((args.name.as_str(), args.subdomain.as_str(), args.password_stdin), ("Acme", "", false));

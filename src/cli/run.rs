@@ -5,6 +5,7 @@ use super::logging::{LogControl, start_logging};
 use super::signal::{Request, Signals, StopSignal};
 use crate::config::{Config, ConfigError, unknown_variables};
 use crate::server::{Running, Setup, serve};
+use std::io::Write;
 
 /// Starts a server, prints the greeting once it accepts connections, and stops it at SIGTERM or SIGINT. A second
 /// signal during shutdown ends the process at once, as a kill would: nothing acknowledged is lost. At SIGHUP the
@@ -39,6 +40,12 @@ pub fn run_until_stopped(
         tracing::info!("stopped");
         Ok(())
     })
+}
+
+/// Prints a greeting. A closed standard output is not an error.
+pub fn print_greeting(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{text}").and_then(|()| out.flush());
 }
 
 async fn wait_for_stop(

@@ -2,11 +2,10 @@
 
 use super::config::environment;
 use super::error::CliError;
-use super::run::run_until_stopped;
+use super::run::{print_greeting, run_until_stopped};
 use crate::config::{Config, ConfigError, DEFAULT_TOML, Overrides};
 use crate::routes::table;
 use crate::server::{Running, Setup};
-use std::io::Write;
 use std::path::PathBuf;
 
 /// Run the server; the first start creates the data folder
@@ -46,7 +45,7 @@ pub fn run(args: &ServeArgs) -> Result<(), CliError> {
     run_until_stopped(setup, || args.load(), greet)
 }
 
-/// Prints the URL. A closed standard output is not an error.
+/// Prints the URL.
 fn greet(running: &Running) {
     let app = running.app();
     let mut text = format!("Millstream {}\n\n", env!("CARGO_PKG_VERSION"));
@@ -56,8 +55,7 @@ fn greet(running: &Running) {
             "\nThere is no organization yet. Stop the server and run `millstream realm create --help`.\n",
         );
     }
-    let mut out = std::io::stdout().lock();
-    let _ = writeln!(out, "{text}").and_then(|()| out.flush());
+    print_greeting(&text);
 }
 
 #[cfg(test)]

@@ -18,7 +18,6 @@ pub fn run(_: &SettingsArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// One table for each kind of setting.
 fn markdown() -> String {
     let mut text = String::from(
         "# Settings\n\nValues as clients send them. In responses, `unlimited` seconds and `default` are null, and `unlimited` days are -1.\n",

@@ -14,9 +14,7 @@ pub enum Request {
 /// A signal that stops the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopSignal {
-    /// SIGTERM.
     Terminate,
-    /// SIGINT, which Ctrl-C sends.
     Interrupt,
 }
 
@@ -100,7 +98,7 @@ mod tests {
     use std::time::Duration;
 
     #[actix_web::test]
-    async fn a_signal_before_the_wait_counts() {
+    async fn signal_before_wait_is_not_lost() {
         let mut signals = Signals::new().unwrap();
         let process = std::process::id().to_string();
         for (name, expected) in [

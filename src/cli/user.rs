@@ -14,12 +14,12 @@ pub enum UserCommand {
     /// Create an account
     Create(UserCreateArgs),
     /// Print an account's API key
-    ApiKey(UserApiKeyArgs),
+    ApiKey(AccountArgs),
 }
 
-/// The arguments of `user create`.
+/// An account in a data folder; the arguments of `user api-key`.
 #[derive(Debug, clap::Args)]
-pub struct UserCreateArgs {
+pub struct AccountArgs {
     #[command(flatten)]
     data: DataArgs,
     /// Subdomain of the organization (default: none)
@@ -28,6 +28,13 @@ pub struct UserCreateArgs {
     /// E-mail address of the account
     #[arg(long, value_name = "ADDRESS")]
     email: String,
+}
+
+/// The arguments of `user create`.
+#[derive(Debug, clap::Args)]
+pub struct UserCreateArgs {
+    #[command(flatten)]
+    account: AccountArgs,
     /// Full name of the user
     #[arg(long, value_name = "NAME")]
     name: String,
@@ -39,19 +46,6 @@ pub struct UserCreateArgs {
     password_stdin: bool,
 }
 
-/// The arguments of `user api-key`.
-#[derive(Debug, clap::Args)]
-pub struct UserApiKeyArgs {
-    #[command(flatten)]
-    data: DataArgs,
-    /// Subdomain of the organization (default: none)
-    #[arg(long, value_name = "SUBDOMAIN", default_value = "", hide_default_value = true)]
-    realm: String,
-    /// E-mail address of the account
-    #[arg(long, value_name = "ADDRESS")]
-    email: String,
-}
-
 /// The value of `--role`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RoleName {
@@ -59,9 +53,9 @@ pub enum RoleName {
     Owner,
     /// Manages users and settings
     Administrator,
-    /// Moderates conversations
+    /// Moderates messages and channels
     Moderator,
-    /// Ordinary member
+    /// An ordinary member
     Member,
     /// Sees only the channels that they were added to
     Guest,
@@ -88,13 +82,14 @@ pub fn run(command: UserCommand) -> Result<(), CliError> {
 }
 
 fn create(args: UserCreateArgs) -> Result<(), CliError> {
-    let password = Password::get(args.password_stdin, &[&args.email, &args.name])?;
+    let AccountArgs { data, realm, email } = args.account;
+    let password = Password::get(args.password_stdin, &[&email, &args.name])?;
     let password_hash = Some(password.hash()?);
-    with_data(&args.data, false, async |server| {
-        let realm = find_realm(&server, &args.realm)?;
-        let full_name = check_new_account(Some(&realm.directory()), &args.email, &args.name)?.to_owned();
+    with_data(&data, false, async |server| {
+        let realm = find_realm(&server, &realm)?;
+        let full_name = check_new_account(Some(&realm.directory()), &email, &args.name)?.to_owned();
         let user = NewUser {
-            email: args.email,
+            email,
             full_name,
             role: args.role.into(),
             bot: None,
@@ -109,7 +104,7 @@ fn create(args: UserCreateArgs) -> Result<(), CliError> {
     })
 }
 
-fn api_key(args: &UserApiKeyArgs) -> Result<(), CliError> {
+fn api_key(args: &AccountArgs) -> Result<(), CliError> {
     with_data(&args.data, false, async |server| {
         let realm = find_realm(&server, &args.realm)?;
         let directory = realm.directory();
@@ -126,13 +121,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn roles_are_words() {
+    fn role_names_are_parsed() {
         let words = ["--email", "a@b.example", "--name", "A", "--role", "guest"];
         let args: UserCreateArgs = parse(&words).unwrap();
         assert_eq!(Role::from(args.role), Role::Guest);
         assert_eq!(parse::<UserCreateArgs>(&words[..4]).unwrap().role, RoleName::Member);
         assert!(parse::<UserCreateArgs>(&["--email", "a", "--name", "A", "--role", "600"]).is_err());
-        let args: UserApiKeyArgs = parse(&["--email", "a@b.example"]).unwrap();
+        let args: AccountArgs = parse(&["--email", "a@b.example"]).unwrap();
         assert!(args.realm.is_empty());
     }
 }

@@ -12,7 +12,6 @@ use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
-/// Prefix of environment variables for options.
 const VARIABLE_PREFIX: &str = "MILLSTREAM_";
 /// Prefixes of variables that container platforms set for a service of this name.
 const PLATFORM_PREFIXES: [&str; 2] = ["MILLSTREAM_SERVICE_", "MILLSTREAM_PORT"];
@@ -41,9 +40,6 @@ pub struct Sources<'a> {
 
 impl Config {
     /// Loads the configuration of a process from a file, the environment and flags.
-    ///
-    /// # Errors
-    /// All problems.
     pub fn load(
         file: Option<&Path>,
         environment: impl IntoIterator<Item = (String, String)>,
@@ -55,9 +51,6 @@ impl Config {
     }
 
     /// As [`Config::load`], with presets.
-    ///
-    /// # Errors
-    /// All problems.
     pub fn from_sources(sources: &Sources<'_>) -> Result<Self, ConfigError> {
         Options::load(sources).and_then(Options::finish)
     }
@@ -76,7 +69,6 @@ pub fn unknown_variables(environment: &[(String, String)]) -> Vec<&str> {
     unknown.collect()
 }
 
-/// The environment variable of an option.
 fn variable(option: &str) -> String {
     format!("{VARIABLE_PREFIX}{}", option.replace('.', "_").to_uppercase())
 }

@@ -11,17 +11,13 @@ const GIB: i64 = 1 << 30;
 const DAY_SECS: i64 = 24 * 60 * 60;
 const YEAR_SECS: i64 = 366 * DAY_SECS;
 
-/// Maximum number of entries in a list of networks.
 const NETWORKS_MAX: usize = 1_000;
-/// Maximum length of a text, in bytes.
 const TEXT_BYTES_MAX: usize = 4096;
-/// Maximum number of calls in a rate limit rule.
 const CALLS_MAX: i64 = 1_000_000_000;
 
 /// The kind of values that an option accepts.
 #[derive(Clone, Copy)]
 pub enum Kind {
-    /// `true` or `false`.
     Flag,
     /// An integer in a range, both ends included.
     Whole(i64, i64),
@@ -31,9 +27,8 @@ pub enum Kind {
     Checked(fn(&str) -> Result<(), String>),
     /// Rate limit rules: a list of `[seconds, calls]`.
     Rules,
-    /// The same with few calls, each of which is stored.
+    /// Rate limit rules with few calls, because each of them is stored.
     ExactRules,
-    /// A list of IP addresses and networks.
     Networks,
 }
 
@@ -55,17 +50,7 @@ impl Kind {
             (Self::Rules, Value::Array(rules)) => check_rules(rules, CALLS_MAX),
             (Self::ExactRules, Value::Array(rules)) => check_rules(rules, i64::from(EXACT_COUNT_MAX)),
             (Self::Networks, Value::Array(networks)) => check_networks(networks),
-            (
-                Self::Flag
-                | Self::Whole(..)
-                | Self::Choice(_)
-                | Self::Text
-                | Self::Checked(_)
-                | Self::Rules
-                | Self::ExactRules
-                | Self::Networks,
-                _,
-            ) => Err(self.expectation()),
+            _ => Err(self.expectation()),
         }
     }
 
@@ -132,7 +117,6 @@ pub fn kind_of(option: &str) -> Option<Kind> {
     OPTIONS.iter().find(|(name, _)| *name == option).map(|(_, kind)| *kind)
 }
 
-/// Every option with its kind.
 pub const OPTIONS: &[(&str, Kind)] = &[
     ("listen", Kind::Checked(super::texts::check_listen)),
     ("data", Kind::Checked(super::texts::check_not_empty)),

@@ -24,7 +24,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// One problem.
+/// One problem of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The place; none for a problem of the file as a whole.

@@ -30,18 +30,15 @@ pub struct Config {
     pub storage: Storage,
     pub memory: Memory,
     pub queues: Queues,
-    /// Rate limits by account and IP address.
     pub limits: LimitSettings,
     pub login: Login,
     pub ldap: Ldap,
     pub push: Push,
     pub invitations: Invitations,
-    /// Delivery of e-mails, webhook calls and push notifications.
     pub outbox: Outbox,
     pub mail: Mail,
     pub webhooks: Webhooks,
     pub blobs: BlobSettings,
-    /// Format and filter of the log.
     pub log: Log,
     /// Every option as it was set, to compare configurations.
     #[serde(skip)]
@@ -58,11 +55,10 @@ impl fmt::Debug for OptionValues {
     }
 }
 
-/// `[blobs]`.
+/// The section `[blobs]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BlobSettings {
-    /// Folder or S3.
     pub kind: BlobKind,
     pub bucket: String,
     /// URL of the S3 service; empty for Amazon S3.
@@ -72,7 +68,6 @@ pub struct BlobSettings {
     /// Access key ID; empty for the instance's own credentials.
     pub access_key_id: String,
     pub secret_access_key: model::push::Hidden<String>,
-    /// Timeout of a request including its retries, in seconds.
     pub request_secs_max: NonZeroU64,
 }
 
@@ -80,60 +75,44 @@ pub struct BlobSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BlobKind {
-    /// The folder `blobs` in the data folder.
     Local,
-    /// A service with an S3-compatible API.
     S3,
 }
 
-/// `[http]`.
+/// The section `[http]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Http {
     /// HTTP threads; 0 for a default.
     pub workers: usize,
-    /// Maximum number of connections per thread.
     pub connections_max: NonZeroUsize,
     pub backlog: u32,
-    /// Keep-alive timeout, in seconds.
     pub keep_alive_secs: u64,
-    /// Timeout for a request's head, in seconds.
     pub head_secs_max: u64,
-    /// Timeout for a request's body, in seconds.
     pub body_secs_max: u64,
-    /// Timeout for a client that does not read a response, in seconds.
     pub write_secs_max: NonZeroU64,
-    /// Maximum number of running or waiting registrations.
     pub registers_waiting_max: NonZeroUsize,
-    /// Maximum size of an ordinary body, in bytes.
     pub body_bytes_max: usize,
-    /// Maximum size of a body without credentials, in bytes.
     pub anonymous_body_bytes_max: usize,
-    /// Proxies whose forwarding headers are trusted.
     pub trusted_proxies: Vec<ProxyNetwork>,
-    /// Seconds after which one request to delete a topic returns.
     pub topic_deletion_secs_max: u64,
-    /// Shutdown timeout, in seconds.
     pub stop_secs_max: u64,
 }
 
-/// `[actors]`.
+/// The section `[actors]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Actors {
     /// Number of shards; 0 for a default.
     pub shards: usize,
-    /// Interval of the message-retention job, in seconds.
     pub sweep_secs: NonZeroU64,
 }
 
-/// `[storage]`.
+/// The section `[storage]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Storage {
-    /// Size of a journal segment, in bytes.
     pub segment_bytes: u64,
-    /// Database cache, in bytes.
     pub cache_bytes: u64,
     /// Free disk space below which changes are refused, in bytes; 0 for a default.
     pub free_bytes_min: u64,
@@ -141,29 +120,22 @@ pub struct Storage {
     pub free_bytes_warn: u64,
 }
 
-/// `[memory]`.
+/// The section `[memory]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Memory {
-    /// Memory for all clients together, in bytes.
     pub in_flight_bytes_max: NonZeroU64,
-    /// Memory for one account or IP address, in bytes.
     pub share_bytes_max: NonZeroU64,
-    /// Seconds that a large response waits for memory.
     pub wait_secs_max: u64,
 }
 
-/// `[queues]`.
+/// The section `[queues]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Queues {
-    /// Maximum number of events in a queue.
     pub events_max: usize,
-    /// Maximum number of queues of a user.
     pub per_user_max: usize,
-    /// Maximum size of all queues of a user, in bytes.
     pub per_user_bytes_max: usize,
-    /// Seconds without a client after which a queue expires.
     pub idle_secs: u64,
     /// Maximum of that number that a client may ask for.
     pub lifespan_secs_max: u64,
@@ -174,38 +146,30 @@ pub struct Queues {
 #[serde(deny_unknown_fields)]
 pub struct LimitSettings {
     pub enabled: bool,
-    /// Number of keys that are counted separately.
     pub keys_max: usize,
     pub api_by_user: Vec<[u32; 2]>,
-    /// API calls without credentials, by IP address.
     pub api_by_ip: Vec<[u32; 2]>,
     pub events_by_user: Vec<[u32; 2]>,
     pub logins_by_ip: Vec<[u32; 2]>,
     pub joins_by_ip: Vec<[u32; 2]>,
-    /// Calls with missing or wrong credentials, by IP address.
     pub unauthorized_by_ip: Vec<[u32; 2]>,
-    /// Calls of unknown paths, by IP address.
     pub unknown_paths_by_ip: Vec<[u32; 2]>,
-    /// Images without credentials, by IP address.
     pub pictures_by_ip: Vec<[u32; 2]>,
-    /// Failed logins of an account from one IP address.
     pub authenticate_by_username: Vec<[u32; 2]>,
-    /// Failed logins of an account from all IP addresses that it is not used from.
     pub authenticate_from_anywhere: Vec<[u32; 2]>,
-    /// Changes of the e-mail address of an account.
     pub email_change_by_user: Vec<[u32; 2]>,
     /// Bytes that an account may add to the journal in 24 hours; 0 for no limit.
     pub write_bytes_by_user_daily: u64,
 }
 
-/// `[login]`.
+/// The section `[login]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Login {
     pub password: bool,
 }
 
-/// `[ldap]`.
+/// The section `[ldap]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ldap {
@@ -214,14 +178,12 @@ pub struct Ldap {
     pub starttls: bool,
     /// DN to bind with for searches; empty for anonymous search.
     pub bind_dn: String,
-    /// Password of `bind_dn`.
     pub bind_password: Hidden<String>,
     pub search_base: String,
     /// Search filter with `{user}` for the user name.
     pub search_filter: String,
     pub full_name_attribute: String,
     pub email_attribute: String,
-    /// Timeout for one login, in seconds.
     pub secs_max: NonZeroU64,
 }
 
@@ -239,55 +201,45 @@ pub struct LoginMethods {
     pub ldap: bool,
 }
 
-/// `[push]`.
+/// The section `[push]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Push {
     /// URL of the push service; empty for none.
     pub service_url: String,
-    /// ID of this server at the push service.
     pub org_id: String,
-    /// Key of this server at the push service.
     pub org_key: model::push::Hidden<String>,
-    /// Timeout for one request, in seconds.
     pub request_secs_max: u64,
 }
 
-/// `[invitations]`.
+/// The section `[invitations]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Invitations {
-    /// Default validity of an invitation, in minutes.
     pub valid_minutes: NonZeroU64,
     /// Maximum number of invitations by e-mail per organization and day; 0 for no limit.
     pub daily_max: usize,
 }
 
-/// `[outbox]`.
+/// The section `[outbox]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outbox {
-    /// Timeout for one delivery attempt, in seconds.
     pub delivery_secs_max: u64,
-    /// Seconds after which a failing delivery is dropped.
     pub give_up_secs: u64,
 }
 
-/// `[webhooks]`.
+/// The section `[webhooks]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Webhooks {
-    /// Timeout for one request including its response, in seconds.
     pub request_secs_max: u64,
-    /// Maximum number of attempts per message.
     pub tries_max: u32,
-    /// Maximum size of a response, in bytes.
     pub answer_bytes_max: usize,
-    /// Whether services may have private addresses.
     pub private_addresses: bool,
 }
 
-/// `[mail]`.
+/// The section `[mail]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mail {
@@ -314,7 +266,7 @@ pub enum MailSecurity {
     None,
 }
 
-/// `[log]`.
+/// The section `[log]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Log {
@@ -382,7 +334,6 @@ impl Config {
 }
 
 impl LimitSettings {
-    /// Every list with its bucket and option.
     pub(crate) fn lists(&self) -> [(Bucket, &'static str, &[[u32; 2]]); 11] {
         use Bucket::*;
         [

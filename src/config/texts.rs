@@ -1,16 +1,12 @@
-//! Validation of text options: addresses, host names, filters. Each check says what the text must be, to be read
-//! after the option's name.
+//! Validation of text options: addresses, host names, filters. The errors are read after the option's name.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use url::Url;
 
-/// Stands for the user name in an LDAP filter.
+/// The placeholder of the user name in an LDAP filter.
 pub const USER_PLACEHOLDER: &str = "{user}";
 
 /// Parses an address to listen on: an IP address or a host name, and a port.
-///
-/// # Errors
-/// If it has no port, or the name has no address on this machine.
 pub fn parse_listen(text: &str) -> Result<SocketAddr, String> {
     let refused = || {
         Err("must be an address and a port, such as 127.0.0.1:9991, [::1]:9991 or localhost:9991".to_owned())

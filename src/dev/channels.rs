@@ -9,11 +9,11 @@ pub fn channels() -> Vec<SeedChannel> {
     vec![
         members("general", "For team-wide conversations"),
         members("sandbox", "Experiment with Zulip here. :test_tube:"),
-        everybody("Verona", "A city in Italy"),
-        everybody("Denmark", "A Scandinavian country"),
-        everybody("Rome", "Yet another Italian city"),
-        everybody("Scotland", "Located in the United Kingdom"),
-        everybody("Venice", "A northeastern Italian city"),
+        all_users("Verona", "A city in Italy"),
+        all_users("Denmark", "A Scandinavian country"),
+        all_users("Rome", "Yet another Italian city"),
+        all_users("Scotland", "Located in the United Kingdom"),
+        all_users("Venice", "A northeastern Italian city"),
         SeedChannel {
             name: "core team",
             description: "A private channel for core team members",
@@ -36,6 +36,6 @@ fn members(name: &'static str, description: &'static str) -> SeedChannel {
 }
 
 /// A channel to which all people are subscribed, guests included.
-fn everybody(name: &'static str, description: &'static str) -> SeedChannel {
+fn all_users(name: &'static str, description: &'static str) -> SeedChannel {
     SeedChannel { name, description, is_private: false, is_default: false, subscribes: |_| true }
 }

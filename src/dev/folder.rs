@@ -24,9 +24,6 @@ pub fn is_marked(data: &Path) -> bool {
 
 /// Marks a folder that is about to become the data folder of a development server, or has just become it. A folder
 /// with other content is not marked before.
-///
-/// # Errors
-/// The error of the operating system.
 pub fn mark(data: &Path, is_data_folder: bool) -> io::Result<()> {
     if !is_data_folder {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(data)?;
@@ -58,9 +55,6 @@ impl Drop for TemporaryFolder {
 
 impl TemporaryFolder {
     /// Creates a folder for temporary files, after deleting those that no process uses any more.
-    ///
-    /// # Errors
-    /// The error of the operating system.
     pub fn create() -> io::Result<Self> {
         // Nothing is synced, so it is as fast as memory, without the size limit of a memory disk.
         let parent = std::env::temp_dir();
@@ -99,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_folders_without_a_holder_are_cleared() {
+    fn only_unlocked_folders_are_cleared() {
         let parent = tempfile::tempdir().unwrap();
         let make = |name: &str, has_lock: bool| {
             let folder = parent.path().join(name);
@@ -133,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_else_can_read_it_and_it_goes_away() {
+    fn temporary_folder_is_private_and_deleted() {
         let folder = TemporaryFolder::create().unwrap();
         let path = folder.0.path().to_owned();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);

@@ -25,7 +25,6 @@ pub struct Conversation {
     pub more: usize,
 }
 
-/// All topics.
 pub const TOPICS: &[Topic] = &[
     Topic {
         channel: "Denmark",
@@ -33,9 +32,9 @@ pub const TOPICS: &[Topic] = &[
         writers: &["hamlet", "cordelia", "othello"],
         texts: &[
             "The **north tower** is leaking again. I counted *seven* buckets.",
-            "Here is what we need:\n\n1. slates\n2. a long ladder\n3. somebody who is not afraid of ghosts",
+            "Here is what we need:\n\n1. slates\n2. a long ladder\n3. someone who is not afraid of ghosts",
             "@**King Hamlet** I can bring the ladder on Thursday, the rest is ~~easy~~ impossible.",
-            "> somebody who is not afraid of ghosts\n\nThat rules out the whole night watch :ghost:",
+            "> someone who is not afraid of ghosts\n\nThat rules out the whole night watch :ghost:",
             "See #**Scotland>building stone** for the price of slates.",
         ],
         more: 17,
@@ -47,7 +46,7 @@ pub const TOPICS: &[Topic] = &[
         texts: &[
             "Who's there?",
             "Nay, answer me: stand, and unfold yourself.",
-            "| hour | on the wall | in the hall |\n|---|---|---|\n| ten | aaron | Iago |\n| midnight | *nobody* | Polonius |",
+            "| hour | on the wall | in the hall |\n|---|---|---|\n| ten | aaron | Iago |\n| midnight | *no one* | Polonius |",
             "/me holds the torch a little higher",
             "@*hamletcharacters* please swap your watches here, not in the corridor.",
         ],
@@ -162,7 +161,7 @@ pub const TOPICS: &[Topic] = &[
         texts: &[
             "The letter to Mantua came back: *address unknown, house sealed*.",
             "Was it marked urgent? See #**Verona>ball on saturday** for what depends on it.",
-            "Somebody should ride. @**Shiva|15** can you?",
+            "Someone should ride. @**Shiva|15** can you?",
         ],
         more: 14,
     },
@@ -190,7 +189,7 @@ pub const TOPICS: &[Topic] = &[
         writers: &["desdemona", "iago", "hamlet"],
         texts: &[
             "Welcome! This organization is a sample: write what you like, nothing of it is real.",
-            "A few things to try:\n\n* send a message to #**sandbox**\n* mention somebody: @_**King Hamlet**\n* react with :tada:",
+            "A few things to try:\n\n* send a message to #**sandbox**\n* mention someone: @_**King Hamlet**\n* react with :tada:",
             "Words, words, words.",
         ],
         more: 6,
@@ -208,13 +207,12 @@ pub const TOPICS: &[Topic] = &[
     },
 ];
 
-/// All direct conversations.
 pub const CONVERSATIONS: &[Conversation] = &[
     Conversation {
         writers: &["hamlet", "cordelia"],
         texts: &[
             "Do you have the key to the **armoury**?",
-            "No, ask @**Iago**. Nobody should, in my opinion.",
+            "No, ask @**Iago**. No one should, in my opinion.",
         ],
         more: 9,
     },
@@ -258,13 +256,13 @@ pub const CONVERSATIONS: &[Conversation] = &[
     },
 ];
 
-/// Filler messages.
+/// Messages that fill topics and conversations.
 pub const SMALL_TALK: &[&str] = &[
     "That it should come to this!",
     "I will think about it.",
     "Agreed :+1:",
     "Brevity is the soul of wit.",
-    "Could somebody write that down?",
+    "Could someone write that down?",
     "There are more things in heaven and earth than are dreamt of in your philosophy.",
     "Thanks, that helps.",
     "What's done is done.",

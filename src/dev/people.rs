@@ -4,7 +4,6 @@ use actors::SeedUser;
 use model::{BotKind, Role, SettingValue, UserId};
 use rules::accounts::{CAN_CHANGE_USER_EMAILS, CAN_CREATE_USERS};
 
-/// The domain of all e-mail addresses.
 pub const EMAIL_DOMAIN: &str = "zulip.com";
 
 /// A person. The password is the e-mail address.
@@ -17,16 +16,6 @@ pub struct Person {
     pub timezone: &'static str,
     /// argon2id hash of the e-mail address. Computed beforehand, because ten of them take 130 ms.
     pub password_hash: &'static str,
-}
-
-/// A bot.
-#[derive(Clone, Copy, Debug)]
-pub struct SampleBot {
-    pub email: &'static str,
-    pub full_name: &'static str,
-    pub kind: BotKind,
-    /// The e-mail address of its owner.
-    pub owner: &'static str,
 }
 
 /// The id of the first of [`PEOPLE`]. With it all users have the ids that documentation and test data of clients use:
@@ -58,12 +47,12 @@ pub const PEOPLE: [Person; 10] = [
         password_hash: "$argon2id$v=19$m=19456,t=2,p=1$xN6dCJnsQjiE+UfG0JyvHA$MfQ38i/WbK/tE42l7VjHCi7A8r36vr+3IswkQk8RodY" },
 ];
 
-/// The bots; their ids follow those of the people.
+/// The bots (e-mail address, name, kind, owner); their ids follow those of the people.
 #[rustfmt::skip]
-pub const BOTS: [SampleBot; 3] = [
-    SampleBot { email: "default-bot@zulip.com", full_name: "Zulip Default Bot", kind: BotKind::Generic, owner: "AARON@zulip.com" },
-    SampleBot { email: "webhook-bot@zulip.com", full_name: "Zulip Webhook Bot", kind: BotKind::IncomingWebhook, owner: "ZOE@zulip.com" },
-    SampleBot { email: "outgoing-webhook@zulip.com", full_name: "Outgoing Webhook", kind: BotKind::OutgoingWebhook, owner: "AARON@zulip.com" },
+const BOTS: [(&str, &str, BotKind, &str); 3] = [
+    ("default-bot@zulip.com", "Zulip Default Bot", BotKind::Generic, "AARON@zulip.com"),
+    ("webhook-bot@zulip.com", "Zulip Webhook Bot", BotKind::IncomingWebhook, "ZOE@zulip.com"),
+    ("outgoing-webhook@zulip.com", "Outgoing Webhook", BotKind::OutgoingWebhook, "AARON@zulip.com"),
 ];
 
 /// The members of the group `hamletcharacters`, by e-mail address.
@@ -90,14 +79,14 @@ pub fn users() -> Vec<SeedUser> {
         },
         bot: None,
     });
-    let bots = BOTS.iter().map(|bot| SeedUser {
-        email: bot.email,
-        full_name: bot.full_name,
+    let bots = BOTS.into_iter().map(|(email, full_name, kind, owner)| SeedUser {
+        email,
+        full_name,
         role: Role::Member,
         timezone: "",
         password_hash: None,
         settings: Vec::new(),
-        bot: Some((bot.kind, bot.owner)),
+        bot: Some((kind, owner)),
     });
     people.chain(bots).collect()
 }
@@ -107,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_password_is_the_address() {
+    fn passwords_are_email_addresses() {
         for person in PEOPLE {
             assert!(
                 actors::login::check_password(Some(person.password_hash), person.email),

@@ -63,7 +63,7 @@ async fn team_channel_is_private_and_guests_read_only_the_cities() {
 }
 
 #[test]
-fn listening_for_other_machines_is_warned_of() {
+fn exposure_warning_for_other_addresses() {
     for local in ["127.0.0.1:9991", "127.8.8.8:1", "[::1]:9991", "[::ffff:127.0.0.1]:9991"] {
         assert_eq!(exposure_warning(local.parse().unwrap()), None, "{local}");
     }

@@ -17,9 +17,7 @@ const HOPS_MAX: usize = 64;
 /// The key of rate limits by IP address: an IPv4 address, or the /64 network of an IPv6 address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Network {
-    /// The connection has no IP address.
     Unknown,
-    /// An IPv4 address.
     V4(Ipv4Addr),
     /// The first 64 bits of an IPv6 address.
     V6(u64),
@@ -131,13 +129,13 @@ fn parse_forwarded(line: &str) -> Option<Vec<Option<IpAddr>>> {
     let mut hops = Vec::new();
     let mut rest = line.trim_start();
     while !rest.is_empty() {
-        if let Some(behind) = rest.strip_prefix(',') {
-            rest = behind.trim_start();
+        if let Some(tail) = rest.strip_prefix(',') {
+            rest = tail.trim_start();
             continue;
         }
-        let (hop, behind) = parse_element(rest)?;
+        let (hop, tail) = parse_element(rest)?;
         hops.push(hop);
-        rest = behind;
+        rest = tail;
     }
     hops.reverse();
     Some(hops)
@@ -147,15 +145,15 @@ fn parse_forwarded(line: &str) -> Option<Vec<Option<IpAddr>>> {
 fn parse_element(mut rest: &str) -> Option<(Option<IpAddr>, &str)> {
     let mut seen = None;
     loop {
-        let (name, behind) = rest.split_once('=')?;
+        let (name, tail) = rest.split_once('=')?;
         if name.is_empty() || !name.bytes().all(is_token_byte) {
             return None;
         }
-        let (value, behind) = parse_value(behind)?;
+        let (value, tail) = parse_value(tail)?;
         if name.eq_ignore_ascii_case("for") && seen.replace(parse_node(&value)).is_some() {
             return None;
         }
-        rest = behind.trim_start();
+        rest = tail.trim_start();
         match rest.as_bytes().first() {
             Some(b';') => rest = rest[1..].trim_start(),
             Some(b',') | None => return Some((seen.flatten(), rest)),

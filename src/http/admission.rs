@@ -10,7 +10,6 @@ use std::time::Duration;
 /// The memory budget and the work queues, for the requests of one caller.
 #[derive(Clone)]
 pub struct Admission {
-    /// The state shared by all requests.
     pub app: App,
     holder: Holder,
 }
@@ -22,30 +21,21 @@ impl FromCall for Admission {
 }
 
 impl Admission {
-    /// Reserves memory for a response of about `bytes` bytes; waits up to `memory.wait_secs_max` for other responses
-    /// to be read.
-    ///
-    /// # Errors
-    /// RATE_LIMIT_HIT if this caller's responses hold too much memory, SERVER_OVERLOADED if all responses together
-    /// do.
+    /// Reserves memory for a response of about `bytes` bytes; waits up to `memory.wait_secs_max` for other responses to
+    /// be read. RATE_LIMIT_HIT if this caller's responses hold too much memory, SERVER_OVERLOADED if all responses
+    /// together do.
     pub async fn reserve(&self, bytes: u64) -> Result<Reservation, ApiError> {
         let budget = self.app.server.budget();
         let wait_max = Duration::from_secs(self.app.config.memory.wait_secs_max);
         Ok(budget.reserve_within(self.holder, Purpose::Answer, bytes, wait_max).await?)
     }
 
-    /// A place in the queue of registrations.
-    ///
-    /// # Errors
-    /// SERVER_OVERLOADED if the queue is full.
+    /// A place in the queue of registrations. SERVER_OVERLOADED if the queue is full.
     pub fn enter_registers(&self) -> Result<Place, ApiError> {
         Ok(self.app.registers.enter()?)
     }
 
-    /// A place in the queue of lists and pages.
-    ///
-    /// # Errors
-    /// SERVER_OVERLOADED if the queue is full.
+    /// A place in the queue of lists and pages. SERVER_OVERLOADED if the queue is full.
     pub fn enter_pages(&self) -> Result<Place, ApiError> {
         Ok(self.app.pages.enter()?)
     }

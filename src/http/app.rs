@@ -35,11 +35,8 @@ pub struct Parts {
     /// The IP addresses that accounts were used from.
     pub known: KnownAddresses,
     pub server: Arc<Server>,
-    /// The queue for hashing and checking passwords.
     pub passwords: Passwords,
-    /// The push service, if one is configured.
     pub push: Option<PushService>,
-    /// The LDAP directory, if one is configured.
     pub ldap: Option<LdapDirectory>,
     pub blobs: Blobs,
     pub images: Background,
@@ -50,10 +47,8 @@ pub struct Parts {
     /// The logins of the last day.
     pub logins: RecentLogins,
     pub mail: Arc<Mailer>,
-    /// Encoded lists that many responses share.
     pub shared: Arc<SharedJson>,
     pub registers: Line,
-    /// The queue for encoding lists and pages of messages.
     pub pages: Line,
     stopping: Stopping,
 }
@@ -66,36 +61,30 @@ impl App {
         clock: Arc<dyn Clock>,
         is_development: bool,
     ) -> Self {
-        let limits = Limits::new(config.rate_limit_rules(), config.limits.keys_max);
-        let stopping = Stopping(watch::Sender::new(false));
-        let passwords = Passwords::default();
-        let ldap = LdapDirectory::of(&config.ldap);
         let push = PushService::new(&config.push).unwrap_or_else(|error| {
             tracing::error!(%error, "push notifications are disabled");
             None
         });
-        let registers =
-            Line::new("register", config.registers_at_once(), config.http.registers_waiting_max.get());
-        let pages = Line::new("page", config.pages_at_once(), PAGES_WAITING_MAX);
+        let registers_max = config.http.registers_waiting_max.get();
         let parts = Parts {
-            shared: Arc::default(),
-            registers,
-            pages,
-            blobs,
-            images: decoding_threads(),
-            config,
-            limits,
+            limits: Limits::new(config.rate_limit_rules(), config.limits.keys_max),
             clock,
             known: KnownAddresses::default(),
             server,
-            passwords,
-            ldap,
+            passwords: Passwords::default(),
             push,
+            ldap: LdapDirectory::of(&config.ldap),
+            blobs,
+            images: decoding_threads(),
             is_development,
             hosts,
-            mail,
             logins: RecentLogins::default(),
-            stopping,
+            mail,
+            shared: Arc::default(),
+            registers: Line::new("register", config.registers_at_once(), registers_max),
+            pages: Line::new("page", config.pages_at_once(), PAGES_WAITING_MAX),
+            stopping: Stopping(watch::Sender::new(false)),
+            config,
         };
         Self(Arc::new(parts))
     }

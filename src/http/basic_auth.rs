@@ -24,7 +24,7 @@ pub struct Credentials {
 }
 
 impl fmt::Debug for Credentials {
-    /// Keeps the key out of logs and panics.
+    /// Omits the key, which must not appear in logs and panics.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Credentials").field("address", &self.address).finish_non_exhaustive()
     }
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_good_header_gives_both_parts() {
+    fn valid_header_is_parsed() {
         let spellings =
             [header(&format!("iago@zulip.com:{KEY}")), header(&format!("iago@zulip.com: {KEY} \n"))];
         for spelling in spellings {
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn every_refusal_has_its_row() {
+    fn invalid_headers_are_refused() {
         let invalid = "Invalid authorization header for basic auth";
         let scheme = "This endpoint requires HTTP basic authentication.";
         let long = header(&format!("a@b:{KEY}0"));

@@ -51,10 +51,8 @@ impl BodyShare {
         Self { budget: app.server.budget().clone(), holder, share_bytes_max, held: None }
     }
 
-    /// Makes sure that `bytes` bytes are reserved. Must be called before they are kept.
-    ///
-    /// # Errors
-    /// [`BudgetFull`] if the caller or all callers together hold too much.
+    /// Makes sure that `bytes` bytes are reserved. Must be called before they are kept. Fails if the caller or all
+    /// callers together hold too much.
     pub fn hold(&mut self, bytes: usize) -> Result<(), BudgetFull> {
         let held = self.held.as_ref().map_or(0, Reservation::bytes);
         if bytes <= UNRESERVED_BYTES_MAX || bytes as u64 <= held {
@@ -84,15 +82,14 @@ enum Cut {
 /// The body of a request, as a stream.
 pub struct RequestBody {
     payload: Payload,
-    /// The value of `Content-Length`.
     declared: Option<u64>,
-    /// Bytes until the end, if the connection does not say.
+    /// Bytes until the end, if the connection does not determine it.
     left: Option<u64>,
 }
 
 impl RequestBody {
     /// The body of a request. A request to upgrade the connection is treated as an ordinary request, because upgrades
-    /// are not supported: its body is as long as `Content-Length` says, although the connection would continue.
+    /// are not supported: `Content-Length` is the length of its body, although the connection would continue.
     pub fn new(request: &HttpRequest, payload: Payload) -> Self {
         let headers = request.headers();
         let declared = content_length(headers);
@@ -102,11 +99,8 @@ impl RequestBody {
         Self { payload, declared, left }
     }
 
-    /// The complete body.
-    ///
-    /// # Errors
-    /// 413 beyond `bytes_max`, 408 after `time_max`, 400 if it is incomplete, 429 or 503 if there is no memory for
-    /// it.
+    /// The complete body. Status 413 beyond `bytes_max`, 408 after `time_max`, 400 if it is incomplete, 429 or 503 if
+    /// there is no memory for it.
     pub async fn read(
         mut self,
         bytes_max: usize,

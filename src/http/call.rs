@@ -1,6 +1,6 @@
 //! One request on its way to a handler, and how a handler's arguments are extracted from it.
 //!
-//! A handler is an async function; the types of its arguments say what it needs.
+//! A handler is an async function; the types of its arguments declare what it needs.
 
 use super::app::App;
 use super::body::RequestBody;
@@ -54,7 +54,6 @@ impl Call {
 /// A type that can be an argument of a handler. Arguments are extracted from left to right, and the first error is
 /// the response: `Caller` first, then `Path`, then `Params`.
 pub trait FromCall: Sized {
-    /// Extracts the argument.
     fn from_call(call: &mut Call) -> Result<Self, ApiError>;
 }
 
@@ -71,10 +70,10 @@ impl FromCall for Caller {
     }
 }
 
-/// For routes open to spectators.
-impl FromCall for Option<Caller> {
+/// For routes that respond differently without the argument, such as an account or an organization.
+impl<T: FromCall> FromCall for Option<T> {
     fn from_call(call: &mut Call) -> Result<Self, ApiError> {
-        Ok(call.caller.clone())
+        Ok(T::from_call(call).ok())
     }
 }
 
@@ -206,7 +205,6 @@ pub type Working = LocalBoxFuture<'static, HandlerResult>;
 
 /// An async function whose arguments can all be extracted from a [`Call`].
 pub trait Handler<Arguments>: Send + Sync + 'static {
-    /// Extracts the arguments and starts the handler.
     fn start(&self, call: &mut Call) -> Result<Working, ApiError>;
 }
 

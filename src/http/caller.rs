@@ -5,7 +5,9 @@
 use super::app::App;
 use super::basic_auth::Credentials;
 use super::error::{ApiError, Code};
+use super::reply::{HandlerResult, reply_ok};
 use actix_web::http::Method;
+use actors::commands::SerializedCommand;
 use actors::{DomainError, RealmHandle};
 use model::{BotKind, RealmId, Role, User, UserId};
 use std::sync::Arc;
@@ -14,7 +16,6 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Caller {
     pub realm: RealmHandle,
-    /// The account, as of the request.
     pub user: Arc<User>,
 }
 
@@ -22,6 +23,12 @@ impl Caller {
     /// The key of its rate limits.
     pub(super) fn key(&self) -> (RealmId, UserId) {
         (self.realm.id(), self.user.id)
+    }
+
+    /// Executes a command of the organization, and responds with the bare success.
+    pub async fn execute(&self, command: impl SerializedCommand) -> HandlerResult {
+        self.realm.execute(command).await?;
+        reply_ok()
     }
 }
 
@@ -93,7 +100,7 @@ mod tests {
     use model::{Bot, Timestamp};
 
     #[test]
-    fn gates_refuse_with_their_texts() {
+    fn login_checks_refuse_with_api_texts() {
         let user = |role, is_bot: bool| User {
             bot: is_bot.then_some(Bot { kind: BotKind::Generic, owner: None, is_system: false }),
             ..User::new(UserId(2), "hamlet@zulip.com", "King Hamlet", role, Timestamp(0))

@@ -27,10 +27,7 @@ use tokio::time::{Instant, Sleep};
 const DISCONNECT_MAX: Duration = Duration::from_secs(2);
 
 /// Serves on a listener, with the threads and timeouts of the configuration.
-///
-/// # Errors
-/// If the listener cannot be used.
-pub fn listen(app: &App, routes: Vec<Route>, listener: TcpListener) -> io::Result<Server> {
+pub fn listen_on(app: &App, routes: Vec<Route>, listener: TcpListener) -> io::Result<Server> {
     let settings = &app.config.http;
     let address = listener.local_addr()?;
     let builder = Server::build()
@@ -166,7 +163,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn a_client_that_does_not_read_is_given_up() {
+    async fn connection_of_client_that_does_not_read_is_closed() {
         let (mut server, client) = pair(Duration::from_millis(50)).await;
         let answer = vec![0; 64 << 20];
         let error = server.write_all(&answer).await.unwrap_err();
@@ -175,7 +172,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn a_client_that_reads_gets_everything() {
+    async fn slow_reader_gets_the_complete_response() {
         let (mut server, mut client) = pair(Duration::from_secs(600)).await;
         let answer = vec![7; 16 << 20];
         let sent = async {

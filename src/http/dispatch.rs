@@ -93,7 +93,6 @@ struct AccessLogFields {
 }
 
 impl AccessLogFields {
-    /// Counts a call of this IP address.
     fn acquire(&mut self, app: &App, bucket: Bucket) -> Result<(), ApiError> {
         self.rate_limit = app.limits.acquire(bucket, Network::from(self.address), app.moment());
         check(self.rate_limit)
@@ -157,7 +156,7 @@ fn charged_account(user: &model::User) -> model::UserId {
 /// The result of checking the head of a request.
 struct Head<'r> {
     found: RouteMatch<'r>,
-    /// None for a POST whose path has no POST, but whose body may name another method.
+    /// `None` for a POST to a path without POST, because its body may contain another method.
     route: Option<(usize, &'r Route)>,
     caller: Option<Caller>,
 }
@@ -193,7 +192,7 @@ fn admit_head<'r>(
     Err(ApiError::method_not_allowed(&found.methods()))
 }
 
-/// The row of the method that the body asks for, and its caller.
+/// The row of the requested method, which the body may change, and its caller.
 fn admit_call<'r>(
     app: &App,
     head: Head<'r>,

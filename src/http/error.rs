@@ -290,13 +290,13 @@ mod tests {
         STORAGE_UNAVAILABLE 503, FILES_UNAVAILABLE 503, LDAP_UNAVAILABLE 503";
 
     #[test]
-    fn the_table_is_frozen() {
+    fn error_codes_are_frozen() {
         let rows = Code::ALL.iter().map(|code| format!("{} {}", code.name(), code.status().as_u16()));
         assert_eq!(rows.collect::<Vec<_>>().join(", "), FROZEN);
     }
 
     #[test]
-    fn bodies_are_what_clients_know() {
+    fn error_bodies() {
         let cases = [
             (
                 ApiError::not_logged_in(),

@@ -21,13 +21,6 @@ impl FromCall for Realm {
     }
 }
 
-/// For responses that contain less without an organization.
-impl FromCall for Option<Realm> {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
-        Ok(Realm::from_call(call).ok())
-    }
-}
-
 /// The URL of the organization of [`Realm`], without a slash at its end.
 ///
 /// Error: as for [`Realm`].
@@ -38,11 +31,5 @@ impl FromCall for RealmUrl {
     fn from_call(call: &mut Call) -> Result<Self, ApiError> {
         let Realm(realm) = Realm::from_call(call)?;
         Ok(Self(call.app.hosts.url(&realm, call.header(HOST))))
-    }
-}
-
-impl FromCall for Option<RealmUrl> {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
-        Ok(RealmUrl::from_call(call).ok())
     }
 }

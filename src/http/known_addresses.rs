@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn the_addresses_used_last_are_known_for_a_month() {
+    fn addresses_are_known_for_30_days() {
         let known = KnownAddresses::default();
         let (account, other) = ((RealmId(1), UserId(7)), (RealmId(2), UserId(7)));
         let day = |days: u64| moment(days * 24 * 3600);
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn an_account_has_a_bounded_number_of_addresses() {
+    fn addresses_of_an_account_are_limited() {
         let known = KnownAddresses::default();
         let account = (RealmId(1), UserId(7));
         for number in 0..100 {

@@ -12,7 +12,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Maximum length of a request id accepted from a proxy, in bytes.
@@ -31,7 +31,6 @@ pub struct Observer {
 struct Meter {
     route: String,
     seconds: Histogram,
-    /// By the first digit of the status.
     answers: [Counter; 5],
 }
 
@@ -58,13 +57,13 @@ impl Observer {
         Observed { started: Instant::now(), id }
     }
 
-    /// Stops the timer: counts, logs, and adds the id to the response headers. `row` is the index in the table; `who`
-    /// is the caller and its IP address.
+    /// Stops the timer: counts, logs, and adds the id to the response headers. `row` is the index in the table; the user
+    /// and the IP address are the caller's.
     pub fn end(
         &self,
         observed: Observed,
         row: Option<usize>,
-        who: (Option<UserId>, Option<IpAddr>),
+        (user, address): (Option<UserId>, Option<IpAddr>),
         status: u16,
         headers: &mut HeaderMap,
     ) {
@@ -72,12 +71,21 @@ impl Observer {
         let meter = &self.meters[row.unwrap_or(self.meters.len() - 1)];
         meter.seconds.record(took.as_secs_f64());
         meter.answers[usize::from(status / 100).clamp(1, 5) - 1].increment(1);
-        log(&observed.id, &meter.route, who, status, took);
+        tracing::info!(
+            target: "access",
+            id = observed.id.to_str().unwrap_or("-"),
+            route = meter.route,
+            user = user.map(|user| user.0),
+            address = address.map(tracing::field::display),
+            status,
+            micros = took.as_micros() as u64,
+            "answered"
+        );
         headers.insert(REQUEST_ID, observed.id);
     }
 
     fn make_id(&self) -> HeaderValue {
-        // An odd step visits all numbers and makes successive ids look different.
+        // An odd step visits all numbers, and successive ids differ in many digits.
         let number = self.next_id.fetch_add(0x9E37_79B9_7F4A_7C15, Ordering::Relaxed);
         let mut digits = [0; 16];
         for (place, digit) in digits.iter_mut().enumerate() {
@@ -85,25 +93,6 @@ impl Observer {
         }
         HeaderValue::from_bytes(&digits).expect("hex digits are a header value")
     }
-}
-
-fn log(
-    id: &HeaderValue,
-    route: &str,
-    (user, address): (Option<UserId>, Option<IpAddr>),
-    status: u16,
-    took: Duration,
-) {
-    tracing::info!(
-        target: "access",
-        id = id.to_str().unwrap_or("-"),
-        route,
-        user = user.map(|user| user.0),
-        address = address.map(tracing::field::display),
-        status,
-        micros = took.as_micros() as u64,
-        "answered"
-    );
 }
 
 impl Meter {
@@ -166,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_differ_and_a_proxys_is_kept() {
+    fn request_ids_are_unique_and_proxy_ids_are_used() {
         let observer = Observer::new(&table());
         let mut headers = HeaderMap::new();
         let first = observer.begin(&headers).id;
@@ -181,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_counted_is_rendered() {
+    fn metrics_are_rendered() {
         let observer = Observer::new(&table());
         let mut headers = HeaderMap::new();
         let observed = observer.begin(&headers);
@@ -212,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_says_what_happened_and_no_more() {
+    fn access_log_line_has_no_secrets() {
         let lines = Lines::default();
         let (writer, observer) = (lines.clone(), Observer::new(&table()));
         let subscriber =

@@ -8,10 +8,9 @@
 
 use super::app::App;
 use super::error::ApiError;
-use crate::hosts::Hosts;
+use crate::hosts::{Hosts, is_loopback};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderMap, HeaderValue};
-use std::net::IpAddr;
 
 const ANY_ORIGIN: HeaderValue = HeaderValue::from_static("*");
 
@@ -49,10 +48,8 @@ impl Readers {
     }
 }
 
-/// The origins that may read the response to a request.
-///
-/// # Errors
-/// Status 403 on a development server for a page of another machine, and for a host name that is not this machine's.
+/// The origins that may read the response to a request. Status 403 on a development server for a page of another
+/// machine, and for a host name that is not this machine's.
 pub fn check_origin(app: &App, origins: Origins, headers: &HeaderMap) -> Result<Readers, ApiError> {
     match origins {
         Origins::Any => Ok(Readers::Any),
@@ -89,19 +86,6 @@ fn refusal(why: &str) -> ApiError {
     ApiError::bad_request(msg).status(StatusCode::FORBIDDEN)
 }
 
-/// Whether a host, with or without a port, is the loopback interface.
-fn is_loopback(authority: &str) -> bool {
-    let name = match authority.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
-        _ => authority,
-    };
-    let name = name.to_ascii_lowercase();
-    let address = name.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(&name);
-    name == "localhost"
-        || name.ends_with(".localhost")
-        || address.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_lead_here_without_being_ours_are_refused() {
+    fn unknown_host_names_are_refused() {
         let local = hosts("127.0.0.1:9991", "");
         for host in [
             "",

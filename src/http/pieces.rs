@@ -26,6 +26,7 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
+    /// A body of these parts, in order; `held` is released with it.
     pub fn new(parts: impl IntoIterator<Item = Bytes>, held: Option<Reservation>) -> Self {
         let parts: VecDeque<Bytes> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         let size = parts.iter().map(|part| part.len() as u64).sum();
@@ -82,7 +83,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[actix_web::test]
-    async fn pieces_are_bounded_and_the_reservation_ends_with_them() {
+    async fn pieces_are_bounded_and_release_their_reservation() {
         let budget = ByteBudget::new(1 << 20, 1 << 20);
         let held = budget.reserve(Holder::Server, Purpose::Answer, 1 << 20).unwrap();
         let mut body = Pieces::new([Bytes::from(vec![1; 1 << 20]), Bytes::from_static(b"end")], Some(held));

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_login_is_news_once_a_day_and_memory_is_bounded() {
+    fn repeated_login_is_new_once_a_day() {
         let recent = RecentLogins::default();
         let login = |user: u32, client: &str| (RealmId(1), UserId(user), client.to_owned(), None);
         let day = |days: u32| KNOWN_FOR * days;

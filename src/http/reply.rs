@@ -41,20 +41,18 @@ const COPIED_BYTES_MAX: usize = 256;
 const SPLICE_BYTES: usize = 96;
 
 /// A response: status 200, except for pages.
-#[derive(Debug)]
 pub struct Reply {
     body: Body,
     held: Option<Reservation>,
+    /// The unread parameters, if the handler read its body itself.
+    ignored: Option<Vec<String>>,
 }
 
-#[derive(Debug)]
 enum Body {
     /// An envelope that is not closed yet.
     Envelope(Envelope),
-    /// The same, with the names of parameters that the handler did not read.
-    Ignoring(Envelope, Vec<String>),
     /// An envelope of unknown length that is produced while it is sent, not closed yet.
-    Flow(Flow),
+    Flow(PartStream),
     Other(Other),
     Plain {
         content_type: &'static str,
@@ -72,26 +70,11 @@ pub type ByteStream = BoxStream<'static, Result<Bytes, Box<dyn std::error::Error
 /// Parts of a response that is produced while it is sent.
 pub type PartStream = BoxStream<'static, Result<Bytes, Box<dyn std::error::Error + Send + Sync>>>;
 
-/// The stream of an envelope that is not closed yet.
-struct Flow(PartStream);
-
-impl std::fmt::Debug for Flow {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Flow")
-    }
-}
-
 /// A response with arbitrary status and headers.
 struct Other {
     status: StatusCode,
     headers: Vec<(HeaderName, HeaderValue)>,
     body: Option<(u64, ByteStream)>,
-}
-
-impl std::fmt::Debug for Other {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {:?}", self.status, self.headers)
-    }
 }
 
 impl Other {
@@ -110,6 +93,11 @@ impl Other {
 /// Responds with the fields of a struct, in its order. A struct without fields is the bare success.
 pub fn reply(fields: &impl Serialize) -> HandlerResult {
     Envelope::with_capacity(256).fields(fields)?.reply()
+}
+
+/// Responds with one field.
+pub fn reply_field(name: &str, value: &impl Serialize) -> HandlerResult {
+    Envelope::with_capacity(256).field(name, value)?.reply()
 }
 
 /// Responds with the bare success: `{"result":"success","msg":""}`.
@@ -177,15 +165,13 @@ impl Envelope {
 
     /// The finished response.
     pub fn reply(self) -> HandlerResult {
-        Ok(Reply { body: Body::Envelope(self), held: None })
+        Ok(Body::Envelope(self).into())
     }
 
-    /// Bytes of the response without shared parts.
     fn own_bytes(&self) -> usize {
         self.own.len() + self.spliced.len() * SPLICE_BYTES
     }
 
-    /// The bytes in their order.
     fn into_parts(self) -> Vec<Bytes> {
         let own = Bytes::from(self.own);
         let mut parts = Vec::with_capacity(self.spliced.len() * 2 + 1);
@@ -225,13 +211,11 @@ impl Reply {
     /// brace. Its length is unknown; an error ends the connection in the middle of the body.
     pub fn flow(start: Envelope, more: PartStream) -> Self {
         let start = start.into_parts().into_iter().map(Ok);
-        Body::Flow(Flow(stream::iter(start).chain(more).boxed())).into()
+        Body::Flow(stream::iter(start).chain(more).boxed()).into()
     }
 
-    /// Holds memory of the budget until the client has read the response, as much as it really takes.
-    ///
-    /// # Errors
-    /// If it takes more than was reserved, and the budget is full.
+    /// Holds memory of the budget until the client has read the response, as much as it really takes. Fails if it takes
+    /// more than was reserved and the budget is full.
     pub fn holding(mut self, mut held: Reservation) -> Result<Self, BudgetFull> {
         let bytes = self.own_bytes() as u64;
         if !matches!(self.body, Body::Flow(_)) {
@@ -244,10 +228,7 @@ impl Reply {
         Ok(self)
     }
 
-    /// Counts a large response whose handler did not.
-    ///
-    /// # Errors
-    /// If the budget is full; the response is not sent then.
+    /// Counts a large response, unless its handler did. Fails if the budget is full; the response is not sent then.
     pub fn admitted(self, budget: &ByteBudget, holder: Holder) -> Result<Self, BudgetFull> {
         if self.held.is_some() || self.own_bytes() <= UNCOUNTED_BYTES_MAX {
             return Ok(self);
@@ -258,7 +239,7 @@ impl Reply {
 
     fn own_bytes(&self) -> usize {
         match &self.body {
-            Body::Envelope(envelope) | Body::Ignoring(envelope, _) => envelope.own_bytes(),
+            Body::Envelope(envelope) => envelope.own_bytes(),
             Body::Plain { bytes, .. } => bytes.len(),
             Body::Page { html, .. } => html.len(),
             Body::Flow(_) | Body::Other(_) => 0,
@@ -266,21 +247,21 @@ impl Reply {
     }
 
     /// Sets the unread parameters, for handlers that read their body themselves.
-    pub fn ignoring(self, names: Vec<String>) -> Self {
-        let body = match self.body {
-            Body::Envelope(envelope) => Body::Ignoring(envelope, names),
-            other => other,
-        };
-        Self { body, held: self.held }
+    pub fn ignoring(mut self, names: Vec<String>) -> Self {
+        self.ignored = Some(names);
+        self
     }
 
     /// Closes the envelope and builds the response. `ignored` are the sorted names of unread parameters.
     pub fn into_response(self, ignored: &[String]) -> HttpResponse {
         let mut response = HttpResponse::Ok();
         let held = self.held;
+        let ignored = self.ignored.as_deref().unwrap_or(ignored);
         match self.body {
-            Body::Envelope(envelope) => close_envelope(envelope, ignored, held),
-            Body::Ignoring(envelope, names) => close_envelope(envelope, &names, held),
+            Body::Envelope(mut envelope) => {
+                push_end(&mut envelope.own, ignored);
+                respond(json_response(), envelope.into_parts(), held)
+            }
             Body::Flow(flow) => close_flow(flow, ignored, held),
             Body::Other(other) => other.into_response(),
             Body::Plain { content_type, cache_control, bytes } => {
@@ -309,16 +290,11 @@ impl Reply {
 
 impl From<Body> for Reply {
     fn from(body: Body) -> Self {
-        Self { body, held: None }
+        Self { body, held: None, ignored: None }
     }
 }
 
-fn close_envelope(mut envelope: Envelope, ignored: &[String], held: Option<Reservation>) -> HttpResponse {
-    push_end(&mut envelope.own, ignored);
-    respond(json_response(), envelope.into_parts(), held)
-}
-
-fn close_flow(flow: Flow, ignored: &[String], held: Option<Reservation>) -> HttpResponse {
+fn close_flow(flow: PartStream, ignored: &[String], held: Option<Reservation>) -> HttpResponse {
     let mut end = Vec::new();
     push_end(&mut end, ignored);
     // The last chunk owns the reservation, which is released with the stream, also if that is dropped.
@@ -326,7 +302,7 @@ fn close_flow(flow: Flow, ignored: &[String], held: Option<Reservation>) -> Http
         drop(held);
         Ok(Bytes::from(end))
     });
-    let whole = flow.0.chain(end).map(|part| part.map_err(|error| -> Box<dyn std::error::Error> { error }));
+    let whole = flow.chain(end).map(|part| part.map_err(|error| -> Box<dyn std::error::Error> { error }));
     json_response().body(BodyStream::new(whole))
 }
 
@@ -359,10 +335,8 @@ fn push_end(body: &mut Vec<u8>, ignored: &[String]) {
     body.extend_from_slice(b"}\n");
 }
 
-/// Writes every field of a struct, each with a comma before it.
-///
-/// # Errors
-/// 500 if it is not a struct or map, or cannot be encoded.
+/// Writes every field of a struct, each with a comma before it. Status 500 if it is not a struct or map, or cannot be
+/// encoded.
 pub fn push_fields(out: &mut Vec<u8>, fields: &impl Serialize) -> Result<(), ApiError> {
     let start = out.len();
     serde_json::to_writer(&mut *out, fields).map_err(not_encoded)?;
@@ -372,13 +346,13 @@ pub fn push_fields(out: &mut Vec<u8>, fields: &impl Serialize) -> Result<(), Api
             out[start] = b',';
             out.pop();
         }
-        _ => return Err(not_encoded("the fields of an answer must be a struct or a map")),
+        _ => return Err(not_encoded("the fields of a response must be a struct or a map")),
     }
     Ok(())
 }
 
 fn not_encoded(reason: impl std::fmt::Display) -> ApiError {
-    error!(%reason, "an answer could not be encoded");
+    error!(%reason, "a response could not be encoded");
     ApiError::internal()
 }
 
@@ -426,7 +400,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn shared_parts_stand_where_they_were_put() {
+    async fn spliced_parts_are_in_place() {
         let shared = Bytes::from("7".repeat(COPIED_BYTES_MAX + 1));
         let mut envelope = Envelope::with_capacity(0);
         envelope.open_field("a");
@@ -445,7 +419,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn a_flow_is_closed_behind_its_last_part() {
+    async fn flow_is_closed_after_its_last_part() {
         let start = Envelope::with_capacity(0).raw_field("messages", b"[1");
         let more = stream::iter([Ok(Bytes::from_static(b",2")), Ok(Bytes::from_static(b"]"))]).boxed();
         assert_eq!(
@@ -456,7 +430,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn large_answers_are_counted_until_they_are_gone() {
+    async fn large_responses_are_counted_until_sent() {
         let budget = ByteBudget::new(200 << 10, 150 << 10);
         let holder = Holder::address(None);
         let answer =
@@ -465,7 +439,8 @@ mod tests {
         assert_eq!(budget.used_bytes(), 0);
         let large = answer(100 << 10).unwrap().admitted(&budget, holder).unwrap();
         assert!(budget.used_bytes() > 100 << 10);
-        assert_eq!(answer(100 << 10).unwrap().admitted(&budget, holder).unwrap_err(), BudgetFull::Share);
+        let refused = answer(100 << 10).unwrap().admitted(&budget, holder).err();
+        assert_eq!(refused, Some(BudgetFull::Share));
         let response = large.into_response(&[]);
         assert!(budget.used_bytes() > 100 << 10);
         drop((response, small));
@@ -473,8 +448,8 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_are_no_object_are_our_fault() {
-        assert_eq!(reply(&[1, 2]).unwrap_err(), ApiError::internal());
+    fn non_object_fields_are_an_internal_error() {
+        assert_eq!(reply(&[1, 2]).err(), Some(ApiError::internal()));
     }
 
     #[actix_web::test]

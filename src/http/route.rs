@@ -41,7 +41,6 @@ type Start = dyn Fn(&mut Call) -> Result<Working, ApiError> + Send + Sync;
 pub struct Route {
     /// The method. HEAD is implied by GET, OPTIONS by every path.
     pub method: Method,
-    /// The complete path, with its placeholders.
     pub path: &'static str,
     pub login: Login,
     pub limit: Limit,

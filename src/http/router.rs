@@ -26,7 +26,6 @@ struct Node {
 }
 
 /// A path that exists.
-#[derive(Debug)]
 pub struct RouteMatch<'r> {
     routes: &'r [Route],
     rows: &'r [usize],
@@ -222,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_not_found() {
+    fn unknown_paths_are_not_found() {
         let router = sample();
         let paths = [
             "",
@@ -261,7 +260,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "two rows for GET /a/{id:int}")]
-    fn a_row_that_is_there_twice_is_refused() {
+    fn duplicate_row_panics() {
         router(&[(Method::GET, "/a/{id:int}"), (Method::GET, "/a/{id:int}")]);
     }
 }

@@ -20,7 +20,6 @@ use std::time::Duration;
 const MEMORY_BYTES_MAX: usize = 256 << 10;
 /// Maximum size of the headers of a part.
 const HEADERS_BYTES_MAX: usize = 16 << 10;
-/// Maximum number of parts of a body.
 const PARTS_MAX: usize = 1000;
 
 /// A body that has not been read yet. For routes with `Body::Stream`.
@@ -67,11 +66,9 @@ pub struct UploadedFile {
 }
 
 impl Upload {
-    /// Reads the complete body. Of a file larger than `file_bytes_max` only the size is known afterwards.
-    ///
-    /// # Errors
-    /// 413 for parameters beyond `http.body_bytes_max` and for endless bodies, 408 after `http.body_secs_max`, 400
-    /// for malformed or incomplete bodies, 429 or 503 if there is no memory for it.
+    /// Reads the complete body. Of a file larger than `file_bytes_max` only the size is known afterwards. Status 413
+    /// for parameters beyond `http.body_bytes_max` and for endless bodies, 408 after `http.body_secs_max`, 400 for
+    /// malformed or incomplete bodies, 429 or 503 if there is no memory for it.
     pub async fn read(self, file_bytes_max: u64) -> Result<Form, ApiError> {
         let time_max = self.time_max;
         tokio::time::timeout(time_max, self.read_all(file_bytes_max))
@@ -125,7 +122,6 @@ impl Source {
     }
 }
 
-/// The part that is being read.
 enum Open {
     /// The preamble, or a file that is not wanted.
     Skipped,
@@ -133,7 +129,6 @@ enum Open {
     File(UploadedFile),
 }
 
-/// The parts received so far.
 struct Received {
     fields: Vec<(Vec<u8>, Vec<u8>)>,
     fields_bytes: usize,
@@ -217,8 +212,8 @@ impl Received {
 impl UploadedFile {
     /// Its type as declared, otherwise by the extension of its name.
     pub fn declared_type(&self) -> Option<&str> {
-        let said = self.content_type.as_deref().and_then(|said| said.split(';').next()).map(str::trim);
-        said.filter(|said| !said.is_empty() && *said != "application/octet-stream").or_else(|| {
+        let declared = self.content_type.as_deref().and_then(|kind| kind.split(';').next()).map(str::trim);
+        declared.filter(|kind| !kind.is_empty() && *kind != "application/octet-stream").or_else(|| {
             let (_, extension) = self.name.rsplit_once('.')?;
             image::ImageFormat::from_extension(extension).map(|format| format.to_mime_type())
         })

@@ -24,19 +24,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Random bytes in a name.
 const NAME_BYTES: usize = 16;
 
 /// Why a file could not be stored or read.
 #[derive(Debug, thiserror::Error)]
 pub enum BlobError {
-    /// There is no file of this name.
     #[error("there is no such file")]
     Missing,
     /// The folder or service failed. Contains no keys.
     #[error("files cannot be stored or read: {0}")]
     Store(String),
-    /// The disk with the folder is full.
     #[error("the disk for files is full: {0}")]
     Full(String),
 }
@@ -110,9 +107,7 @@ pub fn random_name() -> Result<String, BlobError> {
 
 /// A file that is being read.
 pub struct Blob {
-    /// Size of the complete file, in bytes.
     pub size: u64,
-    /// The bytes, as a stream.
     pub bytes: BoxStream<'static, Result<Bytes, BlobError>>,
 }
 
@@ -140,11 +135,8 @@ impl fmt::Debug for Blobs {
 }
 
 impl Blobs {
-    /// Opens the configured store. `is_durable` is false only for temporary data.
-    ///
-    /// # Errors
-    /// If the folder cannot be created, or the options for S3 are inconsistent. S3 is not contacted: a server starts
-    /// without it.
+    /// Opens the configured store. `is_durable` is false only for temporary data. Fails if the folder cannot be
+    /// created, or the options for S3 are inconsistent. S3 is not contacted: a server starts without it.
     pub fn open(settings: &BlobSettings, data: &Path, is_durable: bool) -> Result<Self, BlobError> {
         match settings.kind {
             BlobKind::Local => Self::in_folder(data.join("blobs"), is_durable),

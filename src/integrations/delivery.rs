@@ -19,10 +19,8 @@ pub struct DeliveryWorkers {
 }
 
 impl DeliveryWorkers {
-    /// The workers of a configuration. A development server without an SMTP server keeps its e-mails in a list.
-    ///
-    /// # Errors
-    /// If the From address is invalid.
+    /// The workers of a configuration. A development server without an SMTP server keeps its e-mails in a list. Fails
+    /// if the From address is invalid.
     pub fn new(config: &Config, hosts: Arc<Hosts>, is_development: bool) -> Result<Self, ConfigError> {
         let mail = Arc::new(Mailer::new(
             &config.mail,
@@ -30,11 +28,10 @@ impl DeliveryWorkers {
             hosts.clone(),
             is_development,
         )?);
-        let push_hosts = hosts.clone();
-        let webhooks = Webhooks::new(&config.webhooks, hosts, is_development);
+        let webhooks = Webhooks::new(&config.webhooks, hosts.clone(), is_development);
         let webhooks = Arc::new(webhooks.map_err(|error| unusable("webhooks", &error))?);
         let service = PushService::new(&config.push).map_err(|error| unusable("push.service_url", &error))?;
-        let push = Arc::new(PushDelivery::new(service, push_hosts));
+        let push = Arc::new(PushDelivery::new(service, hosts));
         Ok(Self { mail, webhooks, push })
     }
 }

@@ -3,15 +3,7 @@
 use reqwest::{Client, ClientBuilder, redirect};
 use std::time::Duration;
 
-/// A client that follows no redirects, stores no cookies and has a timeout. It trusts the certificates of the system.
-///
-/// # Errors
-/// If the system's certificates cannot be read.
-pub fn client(secs_max: u64) -> Result<Client, reqwest::Error> {
-    builder(secs_max).build()
-}
-
-/// The builder of [`client`], for further options.
+/// A builder of clients that follow no redirects, store no cookies, have a timeout, and trust the system's certificates.
 pub fn builder(secs_max: u64) -> ClientBuilder {
     use_ring();
     let timeout = Duration::from_secs(secs_max);
@@ -30,9 +22,6 @@ pub fn use_ring() {
 }
 
 /// Reads a response of at most `bytes_max` bytes; none if it is longer.
-///
-/// # Errors
-/// If the connection breaks.
 pub async fn read_at_most(
     mut response: reqwest::Response,
     bytes_max: usize,

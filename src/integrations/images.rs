@@ -18,17 +18,14 @@ use std::io::Cursor;
 const PIXELS_MAX: u64 = 50_000_000;
 /// Memory for decoding one image, in bytes.
 const BYTES_MAX: u64 = 256 << 20;
-/// Maximum number of frames of an animation.
 const FRAMES_MAX: usize = 1000;
 /// Images that are decoded at a time.
 const PERMITS_MAX: usize = 2;
 /// Maximum number of waiting requests. Beyond it: 503.
 const WAITING_MAX: usize = 64;
-/// Side of an emoji, in pixels.
 const EMOJI_SIDE: u32 = 64;
 /// Side of a small avatar or an icon, in pixels.
 const SMALL_SIDE: u32 = 100;
-/// Side of a medium avatar, in pixels.
 const MEDIUM_SIDE: u32 = 500;
 /// Maximum width of a logo, in pixels; its maximum height is that of an icon.
 const LOGO_WIDTH_MAX: u32 = 800;
@@ -145,7 +142,7 @@ fn check_size(bytes: &[u8], format: ImageFormat) -> Result<(), ImageRefusal> {
     Ok(())
 }
 
-/// A complete image, rotated as its metadata say.
+/// A complete image, rotated by its metadata.
 fn decode(bytes: &[u8], declared: Option<&str>) -> Result<DynamicImage, ImageRefusal> {
     let format = format_of(bytes, declared)?;
     check_size(bytes, format)?;

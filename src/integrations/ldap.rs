@@ -20,7 +20,6 @@ const PERMITS_MAX: usize = 8;
 const WAITING_MAX: usize = 256;
 /// Logins with one user name run one after the other; that many names do not wait for each other.
 const LANES: usize = 64;
-/// Longest user name, in bytes.
 const NAME_BYTES_MAX: usize = 320;
 
 // Result codes (RFC 4511, appendix A).
@@ -94,10 +93,8 @@ impl LdapDirectory {
         })
     }
 
-    /// Waits for a permit to query a user name, and for other queries of the same name.
-    ///
-    /// # Errors
-    /// `Busy`, also after the timeout of a query.
+    /// Waits for a permit to query a user name, and for other queries of the same name. Fails with `Busy`, also after
+    /// the timeout of a query.
     pub async fn acquire_permit(&self, name: &str) -> Result<LdapPermit, LdapFailure> {
         let _place = self.waiting.clone().try_acquire_owned().map_err(|_| LdapFailure::Busy)?;
         let mut hasher = DefaultHasher::new();
@@ -115,17 +112,11 @@ impl LdapDirectory {
 
 impl LdapPermit {
     /// The person with a user name and password. The permit is released when `self` is dropped.
-    ///
-    /// # Errors
-    /// `Unavailable`.
     pub async fn login(&self, name: &str, password: &str) -> Result<LdapAnswer, LdapFailure> {
         self.ask(name, Some(password)).await
     }
 
     /// The person with a user name.
-    ///
-    /// # Errors
-    /// `Unavailable`.
     pub async fn find(&self, name: &str) -> Result<LdapAnswer, LdapFailure> {
         self.ask(name, None).await
     }
@@ -220,7 +211,6 @@ fn find(
     Ok(Some((entry.dn.clone(), person)))
 }
 
-/// The filter for a user name, escaped.
 fn filter_of(template: &str, name: &str) -> String {
     template.replace(USER_PLACEHOLDER, &ldap_escape(name))
 }
@@ -237,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_text_in_filters() {
+    fn user_names_are_escaped_in_filters() {
         let filter = |name| filter_of("(|(uid={user})(mail={user}))", name);
         assert_eq!(filter("ada"), "(|(uid=ada)(mail=ada))");
         assert_eq!(filter("*)(uid=*"), "(|(uid=\\2a\\29\\28uid=\\2a)(mail=\\2a\\29\\28uid=\\2a))");

@@ -2,7 +2,7 @@
 //! page "Mobile notifications" of the API, feature level 421).
 
 use model::{Realm, Timestamp, UserId};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// The account that a notification is for.
 #[derive(Clone, Debug)]
@@ -20,39 +20,39 @@ impl Place {
         Self { realm_url, realm_name: realm.name.clone(), realm_id: realm.id.0, user }
     }
 
-    fn sealed(&self, kind: &str) -> Map<String, Value> {
-        let mut members = Map::new();
-        members.insert("type".into(), kind.into());
-        members.insert("realm_url".into(), self.realm_url.as_str().into());
-        members.insert("realm_name".into(), self.realm_name.as_str().into());
-        members.insert("user_id".into(), self.user.0.into());
-        members
+    fn sealed(&self, kind: &str) -> Value {
+        json!({
+            "type": kind,
+            "realm_url": self.realm_url,
+            "realm_name": self.realm_name,
+            "user_id": self.user.0,
+        })
     }
 
     /// The common fields of legacy notifications.
-    fn open(&self) -> Map<String, Value> {
+    fn open(&self) -> Value {
         let host = self.realm_url.split_once("://").map_or(self.realm_url.as_str(), |(_, host)| host);
-        let mut members = Map::new();
-        members.insert("server".into(), host.into());
-        members.insert("realm_id".into(), self.realm_id.into());
-        members.insert("realm_uri".into(), self.realm_url.as_str().into());
-        members.insert("realm_url".into(), self.realm_url.as_str().into());
-        members.insert("realm_name".into(), self.realm_name.as_str().into());
-        members.insert("user_id".into(), self.user.0.into());
-        members
+        json!({
+            "server": host,
+            "realm_id": self.realm_id,
+            "realm_uri": self.realm_url,
+            "realm_url": self.realm_url,
+            "realm_name": self.realm_name,
+            "user_id": self.user.0,
+        })
     }
 }
 
 /// A test notification, to be encrypted.
 pub fn test_push(place: &Place, now: Timestamp) -> Value {
     let mut members = place.sealed("test");
-    members.insert("time".into(), now.secs().into());
-    Value::Object(members)
+    members["time"] = now.secs().into();
+    members
 }
 
 /// A legacy test notification; the push service adds the rest.
 pub fn test_base(place: &Place) -> Value {
-    Value::Object(place.open())
+    place.open()
 }
 
 /// The conversation of a message.
@@ -89,102 +89,102 @@ pub struct Note {
 /// A message notification, to be encrypted.
 pub fn message_push(place: &Place, note: &Note) -> Value {
     let mut members = place.sealed("message");
-    members.insert("message_id".into(), note.message.into());
-    members.insert("content".into(), note.content.as_str().into());
-    members.insert("sender_id".into(), note.sender.into());
-    members.insert("sender_full_name".into(), note.sender_name.as_str().into());
-    members.insert("sender_avatar_url".into(), note.sender_avatar_url.as_str().into());
-    members.insert("time".into(), note.sent.secs().into());
-    match &note.conversation {
-        Conversation::Channel { id, name, topic } => {
-            members.insert("recipient_type".into(), "channel".into());
-            members.insert("channel_id".into(), (*id).into());
-            members.insert("channel_name".into(), name.as_str().into());
-            members.insert("topic".into(), topic.as_str().into());
-        }
-        Conversation::Direct(people) => {
-            members.insert("recipient_type".into(), "direct".into());
-            if let Some(people) = group_of(people) {
-                members.insert("pm_users".into(), people.into());
-            }
-        }
-    }
-    add_group(&mut members, note);
-    Value::Object(members)
+    let own = json!({
+        "message_id": note.message,
+        "content": note.content,
+        "sender_id": note.sender,
+        "sender_full_name": note.sender_name,
+        "sender_avatar_url": note.sender_avatar_url,
+        "time": note.sent.secs(),
+    });
+    let conversation = match &note.conversation {
+        Conversation::Channel { id, name, topic } => json!({
+            "recipient_type": "channel",
+            "channel_id": id,
+            "channel_name": name,
+            "topic": topic,
+        }),
+        Conversation::Direct(_) => json!({ "recipient_type": "direct" }),
+    };
+    add(&mut members, own);
+    add(&mut members, conversation);
+    add_optional(&mut members, note);
+    members
 }
 
 /// A removal of notifications, to be encrypted.
 pub fn removal_push(place: &Place, messages: &[u32]) -> Value {
     let mut members = place.sealed("remove");
-    members.insert("message_ids".into(), messages.into());
-    Value::Object(members)
+    members["message_ids"] = messages.into();
+    members
 }
 
 /// A legacy message notification for Google's and Apple's services. `badge` is the number on the app's icon.
 pub fn open_message(place: &Place, note: &Note) -> (Value, Value) {
     let mut members = place.open();
-    members.insert("sender_id".into(), note.sender.into());
-    members.insert("sender_email".into(), note.sender_email.as_str().into());
-    members.insert("time".into(), note.sent.secs().into());
-    let title = match &note.conversation {
-        Conversation::Channel { id, name, topic } => {
-            members.insert("recipient_type".into(), "stream".into());
-            members.insert("stream".into(), name.as_str().into());
-            members.insert("stream_id".into(), (*id).into());
-            members.insert("topic".into(), topic.as_str().into());
-            format!("#{name} > {topic}")
-        }
-        Conversation::Direct(people) => {
-            members.insert("recipient_type".into(), "private".into());
-            if let Some(people) = group_of(people) {
-                members.insert("pm_users".into(), people.into());
-            }
-            note.sender_name.clone()
+    let own =
+        json!({ "sender_id": note.sender, "sender_email": note.sender_email, "time": note.sent.secs() });
+    let (conversation, title, subtitle) = match &note.conversation {
+        Conversation::Channel { id, name, topic } => (
+            json!({ "recipient_type": "stream", "stream": name, "stream_id": id, "topic": topic }),
+            format!("#{name} > {topic}"),
+            format!("{}:", note.sender_name),
+        ),
+        Conversation::Direct(_) => {
+            (json!({ "recipient_type": "private" }), note.sender_name.clone(), String::new())
         }
     };
-    add_group(&mut members, note);
+    add(&mut members, own);
+    add(&mut members, conversation);
+    add_optional(&mut members, note);
     let mut google = members.clone();
-    google.insert("event".into(), "message".into());
-    google.insert("zulip_message_id".into(), note.message.into());
-    google.insert("content".into(), note.content.as_str().into());
-    google.insert("content_truncated".into(), note.is_cut.into());
-    google.insert("sender_full_name".into(), note.sender_name.as_str().into());
-    google.insert("sender_avatar_url".into(), note.sender_avatar_url.as_str().into());
-    members.insert("message_ids".into(), vec![note.message].into());
-    let subtitle = match note.conversation {
-        Conversation::Channel { .. } => format!("{}:", note.sender_name),
-        Conversation::Direct(_) => String::new(),
-    };
+    let message = json!({
+        "event": "message",
+        "zulip_message_id": note.message,
+        "content": note.content,
+        "content_truncated": note.is_cut,
+        "sender_full_name": note.sender_name,
+        "sender_avatar_url": note.sender_avatar_url,
+    });
+    add(&mut google, message);
+    members["message_ids"] = json!([note.message]);
     let apple = json!({
         "alert": { "title": title, "subtitle": subtitle, "body": note.content },
         "sound": "default",
         "badge": 0,
         "custom": { "zulip": members },
     });
-    (Value::Object(google), apple)
+    (google, apple)
 }
 
 /// A legacy removal of notifications.
 pub fn open_removal(place: &Place, messages: &[u32]) -> (Value, Value) {
-    let list = messages.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
-    let mut google = place.open();
-    google.insert("event".into(), "remove".into());
-    google.insert("zulip_message_ids".into(), list.as_str().into());
-    google.insert("zulip_message_id".into(), messages.first().copied().unwrap_or_default().into());
     let mut apple = place.open();
-    apple.insert("event".into(), "remove".into());
-    apple.insert("zulip_message_ids".into(), list.into());
-    (Value::Object(google), json!({ "badge": 0, "custom": { "zulip": apple } }))
+    add(&mut apple, json!({ "event": "remove", "zulip_message_ids": comma_separated(messages) }));
+    let mut google = apple.clone();
+    google["zulip_message_id"] = messages.first().copied().unwrap_or_default().into();
+    (google, json!({ "badge": 0, "custom": { "zulip": apple } }))
 }
 
-/// The users of a group conversation, as older clients expect them.
-fn group_of(people: &[u32]) -> Option<String> {
-    (people.len() > 2).then(|| people.iter().map(u32::to_string).collect::<Vec<_>>().join(","))
+fn comma_separated(ids: &[u32]) -> String {
+    ids.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
 }
 
-fn add_group(members: &mut Map<String, Value>, note: &Note) {
+/// Adds the members of another object.
+fn add(object: &mut Value, other: Value) {
+    if let (Value::Object(members), Value::Object(other)) = (object, other) {
+        members.extend(other);
+    }
+}
+
+/// Adds the users of a group conversation, as older clients expect them, and the mentioned group.
+fn add_optional(members: &mut Value, note: &Note) {
+    if let Conversation::Direct(people) = &note.conversation
+        && people.len() > 2
+    {
+        members["pm_users"] = comma_separated(people).into();
+    }
     if let Some((id, name)) = &note.group {
-        members.insert("mentioned_user_group_id".into(), (*id).into());
-        members.insert("mentioned_user_group_name".into(), name.as_str().into());
+        add(members, json!({ "mentioned_user_group_id": id, "mentioned_user_group_name": name }));
     }
 }

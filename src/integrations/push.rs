@@ -87,11 +87,11 @@ impl PushDelivery {
         }
         let directory = realm.directory();
         let url = self.hosts.url(realm, None);
-        let letters: Vec<PushMessage> = users
+        let messages: Vec<PushMessage> = users
             .iter()
-            .filter_map(|user| letter_about(&directory, &url, directory.user(*user)?, &message))
+            .filter_map(|user| push_message_about(&directory, &url, directory.user(*user)?, &message))
             .collect();
-        match send(service, realm, &directory, &letters, true).await {
+        match send(service, realm, &directory, &messages, true).await {
             Ok(0) => Delivery::dropped("no recipient has a registered device any more"),
             Ok(_) => {
                 let decide: Decide = Arc::new(move |directory: &Directory| shown(directory, id, &users));
@@ -142,7 +142,7 @@ async fn register(
     account: i64,
     tries: u32,
 ) -> Delivery {
-    /// Number of attempts before the owner is told that the service cannot be reached.
+    /// Number of attempts before the owner is notified that the service cannot be reached.
     const TRIES_MAX: u32 = 8;
     let directory = realm.directory();
     let device = directory.push_devices(user).iter().find(|device| device.account == account);
@@ -190,12 +190,12 @@ async fn send(
     service: &PushService,
     realm: &RealmHandle,
     directory: &Directory,
-    letters: &[PushMessage],
+    messages: &[PushMessage],
     is_urgent: bool,
 ) -> Result<usize, PushFailure> {
     let mut owners: Vec<(UserId, &PushDevice)> = Vec::new();
     let mut pushes = Vec::new();
-    for push_message in letters {
+    for push_message in messages {
         for device in directory.push_devices(push_message.user) {
             let sealed = device.service_id().zip(seal(&device.key, push_message.sealed.as_bytes()));
             let Some((service_id, encrypted_data)) = sealed else { continue };
@@ -208,7 +208,7 @@ async fn send(
         let sent = service.notify(&realm.push_uuid(None), &pushes).await?;
         forget_devices(realm, &owners, &sent).await;
     }
-    for push_message in letters {
+    for push_message in messages {
         let tokens = directory.push_tokens(push_message.user);
         if tokens.is_empty() {
             continue;
@@ -252,7 +252,12 @@ async fn forget_tokens(realm: &RealmHandle, user: UserId, tokens: &[model::push:
 }
 
 /// The notification of a message for one user's devices.
-fn letter_about(directory: &Directory, url: &str, user: &User, message: &Message) -> Option<PushMessage> {
+fn push_message_about(
+    directory: &Directory,
+    url: &str,
+    user: &User,
+    message: &Message,
+) -> Option<PushMessage> {
     let place = Place::of(directory.realm(), url.to_owned(), user.id);
     let note = note_about(directory, url, user, message)?;
     let mut open_note = note.clone();

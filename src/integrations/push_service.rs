@@ -3,7 +3,7 @@
 //! Paths and the content of encrypted notifications are those of the public documentation of the API; responses are
 //! parsed leniently.
 
-use super::http_client::{client, read_at_most};
+use super::http_client::{builder, read_at_most};
 use crate::config::Push;
 use actors::RealmHandle;
 use model::UserId;
@@ -12,7 +12,6 @@ use reqwest::{Client, RequestBuilder, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// Maximum size of a response, in bytes.
 const ANSWER_BYTES_MAX: usize = 256 * 1024;
 /// Maximum length of an error code that is passed on, in characters.
 const CODE_LENGTH_MAX: usize = 64;
@@ -28,11 +27,7 @@ pub enum PushFailure {
     Broken(String),
     /// It refused the request or this server.
     #[error("the push service refused ({status}{})", code.as_ref().map(|code| format!(", {code}")).unwrap_or_default())]
-    Refused {
-        status: u16,
-        /// The error code in its response.
-        code: Option<String>,
-    },
+    Refused { status: u16, code: Option<String> },
 }
 
 impl PushFailure {
@@ -87,7 +82,7 @@ pub struct SealedPush<'a> {
 /// The service's response to a notification.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Sent {
-    /// Devices that are gone, by their ids at the service.
+    /// Devices that no longer exist, by their ids at the service.
     #[serde(default)]
     pub delete_device_ids: Vec<i64>,
     #[serde(default)]
@@ -122,15 +117,12 @@ struct Refusal {
 
 impl PushService {
     /// The service; none if it is not configured.
-    ///
-    /// # Errors
-    /// As [`client`].
     pub fn new(settings: &Push) -> Result<Option<Self>, reqwest::Error> {
         if settings.service_url.is_empty() {
             return Ok(None);
         }
         Ok(Some(Self {
-            http: client(settings.request_secs_max)?,
+            http: builder(settings.request_secs_max).build()?,
             url: settings.service_url.trim_end_matches('/').to_owned(),
             org_id: settings.org_id.clone(),
             org_key: settings.org_key.0.clone(),
@@ -143,9 +135,6 @@ impl PushService {
     }
 
     /// Registers a device, and returns its id at the service.
-    ///
-    /// # Errors
-    /// See [`PushFailure`].
     pub async fn register(&self, realm_uuid: &str, device: &PushDevice) -> Result<i64, PushFailure> {
         let account = device.account.to_string();
         let form = [
@@ -159,9 +148,6 @@ impl PushService {
     }
 
     /// Sends encrypted notifications.
-    ///
-    /// # Errors
-    /// See [`PushFailure`].
     pub async fn notify(&self, realm_uuid: &str, pushes: &[SealedPush<'_>]) -> Result<Sent, PushFailure> {
         let requests: Vec<Value> = pushes.iter().map(SealedPush::request).collect();
         let body = json!({ "realm_uuid": realm_uuid, "push_requests": requests });
@@ -169,9 +155,6 @@ impl PushService {
     }
 
     /// Registers a legacy token.
-    ///
-    /// # Errors
-    /// See [`PushFailure`].
     pub async fn register_token(&self, account: &Account, token: &PushToken) -> Result<(), PushFailure> {
         let form = [
             ("realm_uuid", account.realm_uuid.as_str()),
@@ -185,9 +168,6 @@ impl PushService {
     }
 
     /// Sends to legacy tokens.
-    ///
-    /// # Errors
-    /// See [`PushFailure`].
     pub async fn notify_tokens(
         &self,
         account: &Account,
@@ -211,9 +191,6 @@ impl PushService {
     }
 
     /// Sends a test notification to a legacy token.
-    ///
-    /// # Errors
-    /// See [`PushFailure`].
     pub async fn test_token(
         &self,
         account: &Account,
@@ -296,7 +273,7 @@ async fn ask<T: for<'a> Deserialize<'a>>(request: RequestBuilder) -> Result<T, P
         .map_err(|error| PushFailure::Broken(format!("its answer cannot be read: {error}")))
 }
 
-/// Whether a code may be passed on: text of another server goes to clients and into the log.
+/// Whether a code may be passed on to clients and the log, although another server sent it.
 fn is_word(code: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
     !code.is_empty() && code.len() <= CODE_LENGTH_MAX && code.bytes().all(is_letter)
@@ -322,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn each_way_has_its_form() {
+    fn request_format_by_token_kind() {
         assert_eq!(
             push(PushTokenKind::Fcm, true),
             json!({
@@ -348,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_of_others_are_words_or_nothing() {
+    fn only_plain_error_codes_are_passed_on() {
         for code in ["REQUEST_EXPIRED", "A1"] {
             assert!(is_word(code), "{code}");
         }
@@ -358,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_are_told_a_code_for_every_failure() {
+    fn failures_have_client_error_codes() {
         let refused =
             |status, code: Option<&str>| PushFailure::Refused { status, code: code.map(str::to_owned) };
         let cases = [

@@ -6,7 +6,6 @@ use crypto_secretbox::aead::{Aead, KeyInit};
 use crypto_secretbox::{Key, Nonce, XSalsa20Poly1305};
 use model::push::Hidden;
 
-/// Bytes of a nonce.
 const NONCE_BYTES: usize = 24;
 
 /// Base64 of a nonce followed by the ciphertext. None if the system has no random bytes.
@@ -28,7 +27,7 @@ mod tests {
 
     /// The published example of NaCl's secretbox, as other implementations encrypt it.
     #[test]
-    fn it_is_the_secretbox_that_everybody_knows() {
+    fn secretbox_test_vector() {
         let hex = |text: &str| -> Vec<u8> {
             (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
         };
@@ -54,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_text_never_looks_the_same() {
+    fn ciphertext_differs_for_equal_texts() {
         let key = Hidden([7; 32]);
         assert_ne!(seal(&key, b"text"), seal(&key, b"text"));
     }

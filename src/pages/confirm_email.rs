@@ -39,7 +39,6 @@ pub async fn confirm(realm: Option<Realm>, Path(key): Path<String>) -> HandlerRe
     }
 }
 
-/// Whether a link has expired.
 fn is_over(realm: &RealmHandle, asked: Timestamp) -> bool {
     realm.directory().realm().has_link_expired(asked, realm.now())
 }

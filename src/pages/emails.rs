@@ -15,7 +15,6 @@ struct EmailsPage<'p> {
     kept_max: usize,
 }
 
-/// The response of `/emails.json`.
 #[derive(Serialize)]
 struct Emails {
     emails: Vec<KeptMail>,

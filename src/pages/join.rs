@@ -34,7 +34,6 @@ impl FromFields for JoinForm {
     }
 }
 
-/// The errors of the form, by field.
 #[derive(Default)]
 struct Problems {
     email: Option<String>,

@@ -19,7 +19,6 @@ struct MessagePage<'p> {
     text: &'p str,
 }
 
-/// Renders a page with a status.
 fn page(status: StatusCode, template: &impl Template) -> HandlerResult {
     let html = template.render().map_err(|error| {
         tracing::error!(%error, "a page could not be rendered");

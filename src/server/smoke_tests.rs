@@ -60,7 +60,7 @@ fn error(code: &str, msg: &str) -> Value {
 }
 
 #[actix_web::test]
-async fn strangers_learn_what_this_is() {
+async fn server_settings_without_credentials() {
     let started = start(true, &[]).await;
     let (status, body) = read(started.get("/server_settings")).await;
     assert_eq!(status, 200);
@@ -104,7 +104,7 @@ async fn strangers_learn_what_this_is() {
 }
 
 #[actix_web::test]
-async fn a_password_gives_a_key_that_works() {
+async fn password_login_returns_api_key() {
     let started = start(true, &[]).await;
     let (status, body) = started.log_in("HAMLET@zulip.com", "hamlet@zulip.com").await;
     assert_eq!((status, &body["email"], &body["user_id"]), (200, &json!("hamlet@zulip.com"), &json!(10)));
@@ -127,14 +127,14 @@ async fn a_password_gives_a_key_that_works() {
     );
     let (status, body) = read(started.post("/fetch_api_key", &[("password", "x")])).await;
     assert_eq!((status, &body["var_name"]), (400, &json!("username")));
-    let elsewhere = started.post("/fetch_api_key", &[("username", "x"), ("password", "x")]);
+    let other_host = started.post("/fetch_api_key", &[("username", "x"), ("password", "x")]);
     let nowhere = error("NONEXISTENT_SUBDOMAIN", "Invalid subdomain");
-    assert_eq!(read(elsewhere.header("Host", "acme.localhost")).await, (404, nowhere));
+    assert_eq!(read(other_host.header("Host", "acme.localhost")).await, (404, nowhere));
     started.server.stop().await.unwrap();
 }
 
 #[actix_web::test]
-async fn guessing_passwords_ends_soon() {
+async fn password_guessing_is_rate_limited() {
     let started = start(true, &[("limits.enabled", "true")]).await;
     for _ in 0..4 {
         assert_eq!(started.log_in("iago@zulip.com", "guess").await.0, 401);
@@ -153,7 +153,7 @@ async fn guessing_passwords_ends_soon() {
 }
 
 #[actix_web::test]
-async fn an_address_of_another_organization_is_told_only_to_its_owner() {
+async fn login_at_wrong_organization() {
     let started = start(true, &[]).await;
     let new = actors::NewRealm {
         subdomain: "acme".into(),
@@ -171,7 +171,7 @@ async fn an_address_of_another_organization_is_told_only_to_its_owner() {
 }
 
 #[actix_web::test]
-async fn development_servers_ask_for_no_password_and_others_do() {
+async fn dev_fetch_api_key_requires_development() {
     let started = start(true, &[]).await;
     for address in ["polonius@zulip.com", "webhook-bot@zulip.com"] {
         let (status, body) = read(started.post("/dev_fetch_api_key", &[("username", address)])).await;
@@ -198,7 +198,7 @@ async fn development_servers_ask_for_no_password_and_others_do() {
 }
 
 #[actix_web::test]
-async fn accounts_are_created_by_those_who_may() {
+async fn account_creation_requires_permission() {
     let started = start(true, &[]).await;
     let create = async |caller: &str, email: &str, full_name: &str| {
         let form = [("email", email), ("password", "correct horse"), ("full_name", full_name)];

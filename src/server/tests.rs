@@ -31,7 +31,7 @@ thread_local! {
     static STARTED: RefCell<Option<(TempDir, RealmHandle)>> = const { RefCell::new(None) };
 }
 
-/// The key of somebody of the sample organization.
+/// The API key of a user of the sample organization.
 fn key(address: &str) -> String {
     STARTED.with_borrow(|started| {
         let (_, realm) = started.as_ref().unwrap();
@@ -171,7 +171,7 @@ impl AsHamlet for RequestBuilder {
 }
 
 #[actix_web::test]
-async fn methods_paths_and_the_order_of_refusals() {
+async fn order_of_refusals() {
     let (server, client) = start(&[]).await;
     let url = |path: &str| format!("{}/api/v1{path}", server.url());
 
@@ -213,7 +213,7 @@ async fn methods_paths_and_the_order_of_refusals() {
     assert_eq!(response.headers()["X-Request-Id"].len(), 16);
     let (status, body) = read(client.get(url("/users/me")).bearer_auth("abc")).await;
     assert_eq!((status, &body["msg"]), (400, &json!("This endpoint requires HTTP basic authentication.")));
-    // With credentials they are looked at, also where none are needed.
+    // Credentials are checked if present, also where none are required.
     let (status, body) =
         read(client.get(url("/messages/7")).basic_auth("hamlet@zulip.com", Some("b".repeat(32)))).await;
     assert_eq!((status, &body["code"]), (401, &json!("UNAUTHORIZED")));
@@ -249,14 +249,14 @@ async fn parameters_of_every_form_and_method() {
     expected["ignored_parameters_unsupported"] = json!(["alpha", "zeta"]);
     assert_eq!(read(request).await, (200, expected));
 
-    // JSON is not read, so what it says is missing.
+    // JSON is not read, so its parameters are missing.
     let request = client.post(url("/messages")).hamlet().json(&json!({"content": "hi"}));
     let (status, body) = read(request).await;
     assert_eq!((status, &body["code"]), (400, &json!("REQUEST_VARIABLE_MISSING")));
     let msg = body["msg"].as_str().unwrap();
     assert!(msg.starts_with("Missing 'content' argument") && msg.contains("sent form-encoded"), "{msg}");
     let missing = json!({"result": "error", "msg": "Missing 'content' argument", "code": "REQUEST_VARIABLE_MISSING", "var_name": "content"});
-    // Who you are comes before what you say; ignored parameters are told on success only.
+    // Authentication precedes parameters; ignored parameters are reported on success only.
     assert_eq!(read(client.post(url("/messages")).form(&[("x", "y")])).await.0, 401);
     assert_eq!(read(client.post(url("/messages")).hamlet().form(&[("x", "y")])).await, (400, missing));
     let bad =
@@ -305,7 +305,7 @@ async fn post_with_method_parameter_is_that_method() {
 }
 
 #[actix_web::test]
-async fn bodies_have_bounds() {
+async fn body_size_limits() {
     let (server, client) = start(&[("http.body_secs_max", "1")]).await;
     let url = |path: &str| format!("{}/api/v1{path}", server.url());
     let content = format!("content={}", "x".repeat(10 << 20));
@@ -332,7 +332,7 @@ async fn bodies_have_bounds() {
 }
 
 #[actix_web::test]
-async fn limits_count_accounts_and_addresses() {
+async fn rate_limits_by_account_and_address() {
     let (server, client) = start(&[
         ("limits.enabled", "true"),
         ("limits.api_by_user", "[[60, 2]]"),
@@ -373,7 +373,7 @@ async fn limits_count_accounts_and_addresses() {
 }
 
 #[actix_web::test]
-async fn operations_answer() {
+async fn health_and_metrics() {
     let (server, client) = start(&[]).await;
     let (status, body) = read(client.get(format!("{}/health", server.url()))).await;
     assert_eq!((status, &body["result"], &body["storage"]["status"]), (200, &json!("success"), &json!("ok")));
@@ -387,9 +387,9 @@ async fn operations_answer() {
         let flags = flags.set("data", "test", Some(data.display()));
         serve(setup(Config::load(None, [], flags).unwrap()))
     };
-    let taken = second(data.path()).await.unwrap_err().to_string();
+    let taken = second(data.path()).await.err().unwrap().to_string();
     assert!(taken.starts_with(&format!("cannot listen on {}: ", server.address())), "{taken}");
-    let taken = second(&server.app().config.data).await.unwrap_err().to_string();
+    let taken = second(&server.app().config.data).await.err().unwrap().to_string();
     assert!(taken.contains("in use by another millstream process"), "{taken}");
     server.stop().await.unwrap();
 }

@@ -1,10 +1,9 @@
 //! Encoding of records: one version byte, then bincode 1, compressed where it is long.
 //!
-//! Long records hold HTML or lists, both full of repetitions: ten thousand emoji are 900 KB of HTML, and 4 to 230 KB
+//! Long records are HTML or lists with many repetitions: ten thousand emoji are 900 KB of HTML, and 4 to 230 KB
 //! compressed. So a message of any permitted content fits into a frame.
 //!
-//! bincode carries no field names, so the version byte is what lets a struct change: a new shape gets a
-//! new version, and the old shape stays readable here for ever.
+//! bincode has no field names, so a changed struct needs a new version byte, and old versions must stay readable.
 
 use crate::error::StoreError;
 use bincode::Options;
@@ -20,7 +19,7 @@ const COMPRESSED_VERSION: u8 = 2;
 /// Records longer than this many bytes are compressed.
 const PLAIN_BYTES_MAX: usize = 4 * 1024;
 
-/// A record never reads more than this, so that a damaged length cannot ask for all memory.
+/// Maximum bytes of a record, so that a damaged length cannot exhaust memory.
 const RECORD_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 fn options() -> impl Options {

@@ -1,8 +1,8 @@
-//! Errors of stored data. Their texts say what to do next.
+//! Errors of stored data. Their texts include instructions.
 
 use crate::log;
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// An error of the store. None is caused by a request of a client.
 #[derive(Debug, thiserror::Error)]
@@ -72,7 +72,7 @@ pub enum StoreError {
          journal (so does a start after the folder `state` was removed)"
     )]
     TreesDamaged(String),
-    /// The trees are ahead of the journal: part of the journal was lost.
+    /// The trees have newer frames than the journal: part of the journal was lost.
     #[error(
         "the trees of organization {realm} reflect frame {trees}, but the journal ends at {journal}: \
          the journal was cut or replaced. Restore a backup of the data folder; without one, \
@@ -103,6 +103,11 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Adds the operation and the path to a system error.
+    pub(crate) fn io(what: &'static str, path: &Path, source: std::io::Error) -> Self {
+        Self::Io { what, path: path.to_path_buf(), source }
+    }
+
     /// Whether the trees are damaged, which a rebuild from the journal repairs.
     pub fn is_tree_damage(&self) -> bool {
         match self {
@@ -125,7 +130,7 @@ impl StoreError {
             Self::Io { source, .. } => log::is_full(source),
             Self::Log(error) => error.is_full(),
             Self::Trees(sled::Error::Io(error)) => log::is_full(error),
-            // sled panics on I/O errors that it does not expect; only the text of the panic tells the cause.
+            // sled panics on unexpected I/O errors; only the text of the panic has the cause.
             Self::TreesDamaged(why) => why.contains("No space left on device") || why.contains("StorageFull"),
             _ => false,
         }

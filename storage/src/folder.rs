@@ -129,7 +129,7 @@ impl DataFolder {
 fn create_private(path: &Path) -> Result<(), StoreError> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true).mode(0o700);
-    builder.create(path).map_err(|source| io("cannot create", path, source))
+    builder.create(path).map_err(|source| StoreError::io("cannot create", path, source))
 }
 
 /// The lock file, unlocked on drop.
@@ -155,7 +155,7 @@ fn lock(folder: &Path) -> Result<FolderLock, StoreError> {
         .truncate(false)
         .mode(0o600)
         .open(&path)
-        .map_err(|source| io("cannot open", &path, source))?;
+        .map_err(|source| StoreError::io("cannot open", &path, source))?;
     match file.try_lock() {
         Ok(()) => {}
         Err(fs::TryLockError::WouldBlock) => {
@@ -167,7 +167,7 @@ fn lock(folder: &Path) -> Result<FolderLock, StoreError> {
                 .filter(|pid| !pid.is_empty());
             return Err(StoreError::Locked { path: folder.to_path_buf(), pid });
         }
-        Err(fs::TryLockError::Error(source)) => return Err(io("cannot lock", &path, source)),
+        Err(fs::TryLockError::Error(source)) => return Err(StoreError::io("cannot lock", &path, source)),
     }
     let note = |file: &mut File| {
         file.set_len(0)?;
@@ -183,9 +183,9 @@ fn lock(folder: &Path) -> Result<FolderLock, StoreError> {
 
 /// A folder without a `format` file may only contain files of an interrupted first start.
 fn check_empty(path: &Path) -> Result<(), StoreError> {
-    let entries = fs::read_dir(path).map_err(|source| io("cannot read", path, source))?;
+    let entries = fs::read_dir(path).map_err(|source| StoreError::io("cannot read", path, source))?;
     for entry in entries {
-        let name = entry.map_err(|source| io("cannot read", path, source))?.file_name();
+        let name = entry.map_err(|source| StoreError::io("cannot read", path, source))?.file_name();
         let name = name.to_string_lossy().into_owned();
         if !STARTED.contains(&name.as_str()) {
             let why = format!(
@@ -258,7 +258,7 @@ fn check_fingerprint(folder: &Path, secret: &[u8; SECRET_BYTES]) -> Result<(), S
             }
             Ok(())
         }
-        Err(source) => Err(io("cannot read", &path, source)),
+        Err(source) => Err(StoreError::io("cannot read", &path, source)),
     }
 }
 
@@ -278,7 +278,7 @@ fn unhex(text: &str) -> Option<[u8; SECRET_BYTES]> {
 }
 
 fn read(path: &Path) -> Result<String, StoreError> {
-    fs::read_to_string(path).map_err(|source| io("cannot read", path, source))
+    fs::read_to_string(path).map_err(|source| StoreError::io("cannot read", path, source))
 }
 
 fn write_private(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
@@ -291,15 +291,13 @@ fn write_private(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         file.sync_all()?;
         fs::rename(&new, path)
     };
-    write().map_err(|source| io("cannot write", path, source))
+    write().map_err(|source| StoreError::io("cannot write", path, source))
 }
 
 fn sync_folder(path: &Path) -> Result<(), StoreError> {
-    File::open(path).and_then(|folder| folder.sync_all()).map_err(|source| io("cannot sync", path, source))
-}
-
-fn io(what: &'static str, path: &Path, source: std::io::Error) -> StoreError {
-    StoreError::Io { what, path: path.to_path_buf(), source }
+    File::open(path)
+        .and_then(|folder| folder.sync_all())
+        .map_err(|source| StoreError::io("cannot sync", path, source))
 }
 
 #[cfg(test)]

@@ -102,7 +102,7 @@ pub fn replay(
     Ok(view)
 }
 
-/// Applies every frame after the ones that `view` reflects. The trees do not get them, so memory keeps every message.
+/// Applies every frame after the ones that `view` reflects, without writing to the trees, so every message stays in memory.
 fn replay_to_memory(
     log: &dyn RealmLog,
     realm: RealmId,
@@ -121,7 +121,7 @@ fn replay_to_memory(
     Ok(view)
 }
 
-/// Applies one frame to a view, which the first frame makes.
+/// Applies one frame to a view; the first frame creates it.
 fn apply(view: &mut Option<View>, stored: &FrameBytes) -> Result<Rows, StoreError> {
     let (sequence, frame) = (Sequence(stored.sequence), decode_frame(&stored.payload)?);
     match view {
@@ -134,7 +134,7 @@ fn apply(view: &mut Option<View>, stored: &FrameBytes) -> Result<Rows, StoreErro
     }
 }
 
-/// Everything that a view reflects is in the trees.
+/// Records that the trees have everything that a view reflects.
 fn mark_stored(view: Option<&View>) {
     if let Some(view) = view {
         view.recent.stored().store(view.progress.sequence.0, Ordering::Release);

@@ -1,4 +1,4 @@
-//! Opening an organization whose trees are behind the journal, beyond it, damaged or missing.
+//! Opening an organization whose trees have fewer or more frames than the journal, are damaged or missing.
 
 use crate::check::compare;
 use crate::fixture::*;
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 const MESSAGES: u32 = 50;
 const FRAMES: u64 = MESSAGES as u64 + 2;
 
-/// A journal and trees in folders of their own.
+/// A journal and trees in separate folders.
 struct Case {
     temp: TempDir,
 }
@@ -55,7 +55,7 @@ impl Case {
         trees(&self.state())
     }
 
-    /// Opens; afterwards memory and trees must be as if nothing had happened.
+    /// Opens the organization and checks that memory and trees are complete.
     fn open(&self) -> OpenedRealm {
         let (journal, trees) = (self.journal(), self.trees());
         let opened = open_realm(&journal, &trees, REALM).unwrap();
@@ -199,7 +199,7 @@ fn projection_queue_is_bounded_in_bytes() {
     let trees = trees(temp.path());
     let projection = Projection::start(trees.clone()).unwrap();
     let sender = projection.sender();
-    // Three times what may wait.
+    // Three times the limit of the queue.
     for sequence in 1..=3 * 64 {
         let progress = Progress { sequence: Sequence(sequence), ..Progress::default() };
         let key = Key::new(REALM, records::Messages::ID, &MessageId(sequence as u32)).into_bytes();

@@ -315,27 +315,25 @@ fn open_unlocked(config: &sled::Config) -> Result<sled::Db, StoreError> {
     }
 }
 
+/// The names of sled's snapshot files.
+fn snapshots(path: &Path) -> impl Iterator<Item = String> {
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.starts_with("snap."))
+}
+
 /// Removes incomplete snapshots that a crash or a full disk left: sled would take one for the newest.
 fn remove_unfinished_snapshots(path: &Path) {
-    let Ok(entries) = std::fs::read_dir(path) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name.starts_with("snap.") && name.ends_with(".generating") {
-            // If removing fails, it is moved aside with the others.
-            let _ = std::fs::remove_file(entry.path());
-        }
+    for name in snapshots(path).filter(|name| name.ends_with(".generating")) {
+        // If removing fails, it is moved aside with the others.
+        let _ = std::fs::remove_file(path.join(name));
     }
 }
 
 fn move_snapshots_aside(path: &Path) -> bool {
-    let Ok(entries) = std::fs::read_dir(path) else { return false };
     let mut moved = false;
-    for entry in entries.flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name.starts_with("snap.") {
-            let aside = path.join(format!("damaged-{name}"));
-            moved |= std::fs::rename(entry.path(), aside).is_ok();
-        }
+    for name in snapshots(path) {
+        moved |= std::fs::rename(path.join(&name), path.join(format!("damaged-{name}"))).is_ok();
     }
     moved
 }

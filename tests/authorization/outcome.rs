@@ -93,7 +93,7 @@ const WORDS: &[Expected] = &[
     bad("above", "The role of a bot cannot be above that of its owner."),
     bad("create", "User not authorized to create users"),
     bad("query", "User not authorized for this query"),
-    bad("nomail", "This server sends no e-mail, so it cannot invite by it. A reusable link invites without."),
+    bad("nomail", "This server cannot send email; use a reusable invitation link"),
     bad("inviter", "Must be an organization administrator"),
     bad("uninvited", "No such invitation"),
     // HTML pages.

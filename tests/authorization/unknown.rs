@@ -1,4 +1,4 @@
-//! An inaccessible channel and a missing one cannot be told apart: responses to the same requests are equal, byte for
+//! An inaccessible channel and a missing one are indistinguishable: responses to the same requests are equal, byte for
 //! byte, except for the requested id or name.
 
 use crate::support::{Param, TestServer, TestUser};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// All requests about a channel by id or name, which `{id}` and `{name}` stand for.
 #[allow(clippy::too_many_lines, reason = "a table")]
-fn questions(message: u64, me: u32) -> Vec<(Method, String, Value)> {
+fn requests(message: u64, me: u32) -> Vec<(Method, String, Value)> {
     let window =
         |narrow: &str| json!({"anchor": "newest", "num_before": 5, "num_after": 0, "narrow": narrow});
     let mut all = vec![
@@ -87,9 +87,9 @@ fn questions(message: u64, me: u32) -> Vec<(Method, String, Value)> {
 }
 
 /// Status and body, with the requested id and name removed.
-async fn ask(who: &TestUser, question: &(Method, String, Value), id: &str, name: &str) -> (u16, String) {
+async fn ask(who: &TestUser, request: &(Method, String, Value), id: &str, name: &str) -> (u16, String) {
     let fill = |text: &str| text.replace("{id}", id).replace("{name}", name);
-    let (method, path, params) = question;
+    let (method, path, params) = request;
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let pairs: Vec<(String, String)> =
         params.as_object().unwrap().iter().map(|(key, value)| (key.clone(), fill(&text(value)))).collect();
@@ -121,12 +121,12 @@ async fn inaccessible_channel_is_indistinguishable_from_missing() {
     for who in [&othello, &polonius, &bot] {
         let message = who.send(&open, "t", "mine").await;
         for hidden in [&secret, &empty] {
-            for question in questions(message, who.id) {
+            for request in requests(message, who.id) {
                 let id = hidden.id.to_string();
-                let is_there = ask(who, &question, &id, &hidden.name).await;
-                let nothing = ask(who, &question, &(7_000_000 + hidden.id).to_string(), "plugh").await;
+                let is_there = ask(who, &request, &id, &hidden.name).await;
+                let nothing = ask(who, &request, &(7_000_000 + hidden.id).to_string(), "plugh").await;
                 if is_there != nothing {
-                    let (method, path, params) = &question;
+                    let (method, path, params) = &request;
                     wrong.push(format!("{} {method} {path} {params}: {is_there:?} {nothing:?}", who.email));
                 }
             }

@@ -155,7 +155,7 @@ fn messages_by_events(events: &[Value]) -> BTreeMap<u64, (u64, String, String)> 
 }
 
 /// The messages of a client according to `GET /messages`.
-async fn messages_by_asking(
+async fn messages_by_fetching(
     person: &TestUser,
     channels: &[Channel],
     after: u64,
@@ -196,7 +196,7 @@ fn assert_one_order(seen: &Seen, names: [&str; 2]) {
     assert_eq!(story(names[0]), story(names[1]));
 }
 
-async fn everybody_at_once(is_private: bool) {
+async fn all_users_at_once(is_private: bool) {
     let t = TestServer::start().await;
     let [iago, hamlet, cordelia, shiva] = t.users(["iago", "hamlet", "cordelia", "shiva"]);
     let others = t.users(["othello", "polonius"]);
@@ -225,8 +225,8 @@ async fn everybody_at_once(is_private: bool) {
     })
     .await;
     for name in ["iago", "hamlet"] {
-        let asked = messages_by_asking(&t.user(name), &channels, before).await;
-        assert_eq!(messages_by_events(&seen[name]), asked, "{name}");
+        let fetched = messages_by_fetching(&t.user(name), &channels, before).await;
+        assert_eq!(messages_by_events(&seen[name]), fetched, "{name}");
     }
     assert_one_order(&seen, ["iago", "hamlet"]);
     let moves = seen["iago"].iter().filter(|event| event["new_stream_id"].is_number()).count();
@@ -236,10 +236,10 @@ async fn everybody_at_once(is_private: bool) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn concurrent_actions_in_public_channels_are_consistent() {
-    everybody_at_once(false).await;
+    all_users_at_once(false).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn concurrent_actions_in_private_channels_are_consistent() {
-    everybody_at_once(true).await;
+    all_users_at_once(true).await;
 }

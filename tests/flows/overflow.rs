@@ -1,4 +1,4 @@
-//! A client that falls too far behind loses its queue, and is told so; it never misses events without an error.
+//! A client that falls too far behind loses its queue with an error; it never misses events silently.
 
 use crate::support::TestServer;
 use serde_json::json;

@@ -24,19 +24,19 @@ async fn stage() -> Stage {
     Stage { t, channel, message }
 }
 
-/// Asserts that a response contains no secret; `asked` has the words that the request itself contained.
-fn assert_silent(what: &str, body: &Value, asked: &[&str]) {
+/// Asserts that a response contains no secret; `requested` has the words that the request itself contained.
+fn assert_silent(what: &str, body: &Value, requested: &[&str]) {
     let text = body.to_string();
-    for secret in SECRETS.iter().filter(|secret| !asked.contains(secret)) {
+    for secret in SECRETS.iter().filter(|secret| !requested.contains(secret)) {
         assert!(!text.contains(secret), "{what} tells {secret}: {text}");
     }
 }
 
 /// Method, path and parameters.
-type Question = (Method, String, Vec<(String, String)>);
+type Request = (Method, String, Vec<(String, String)>);
 
 /// All requests about a channel, a topic and a message.
-fn questions(s: &Stage) -> Vec<Question> {
+fn requests(s: &Stage) -> Vec<Request> {
     let (id, message) = (s.channel.id, s.message);
     let name = SECRETS[0];
     let get = |path: String, params: Value| ask(Method::GET, path, params);
@@ -86,19 +86,19 @@ fn questions(s: &Stage) -> Vec<Question> {
     all
 }
 
-fn ask(method: Method, path: String, params: Value) -> Question {
+fn ask(method: Method, path: String, params: Value) -> Request {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let pairs = params.as_object().expect("parameters").iter();
     (method, path, pairs.map(|(name, value)| (name.clone(), text(value))).collect())
 }
 
-async fn ask_everything(s: &Stage, who: &TestUser) {
-    for (method, path, params) in questions(s) {
+async fn make_all_requests(s: &Stage, who: &TestUser) {
+    for (method, path, params) in requests(s) {
         let params = as_params(&params);
         let call = who.call(method.clone(), &path, &params);
         let what = call.what.clone();
-        let asked: Vec<&str> = SECRETS.iter().copied().filter(|secret| what.contains(secret)).collect();
-        assert_silent(&what, &call.await.body, &asked);
+        let requested: Vec<&str> = SECRETS.iter().copied().filter(|secret| what.contains(secret)).collect();
+        assert_silent(&what, &call.await.body, &requested);
     }
 }
 
@@ -106,7 +106,7 @@ async fn ask_everything(s: &Stage, who: &TestUser) {
 async fn private_channel_hidden_from_outsiders_and_guests() {
     let s = stage().await;
     for name in ["othello", "polonius", "shiva", "default-bot"] {
-        ask_everything(&s, &s.t.user(name)).await;
+        make_all_requests(&s, &s.t.user(name)).await;
     }
     // The requests changed nothing.
     let cordelia = s.t.user("cordelia");
@@ -119,14 +119,14 @@ async fn private_channel_hidden_from_outsiders_and_guests() {
 async fn private_channel_metadata_only_for_administrators() {
     let s = stage().await;
     let iago = s.t.user("iago");
-    for (method, path, params) in questions(&s) {
+    for (method, path, params) in requests(&s) {
         let params = as_params(&params);
         let call = iago.call(method, &path, &params);
         let what = call.what.clone();
         // They may know its name and description, but no message.
-        let mut asked = vec![SECRETS[0], SECRETS[3]];
-        asked.extend(SECRETS.iter().filter(|secret| what.contains(**secret)));
-        assert_silent(&what, &call.await.body, &asked);
+        let mut requested = vec![SECRETS[0], SECRETS[3]];
+        requested.extend(SECRETS.iter().filter(|secret| what.contains(**secret)));
+        assert_silent(&what, &call.await.body, &requested);
     }
 }
 

@@ -24,13 +24,13 @@ async fn queue_lost_then_registered_again() {
 }
 
 /// Whether a queue exists; unlike a poll, this does not restart its idle time.
-fn is_there(t: &TestServer, queue: &Queue) -> bool {
+fn exists(t: &TestServer, queue: &Queue) -> bool {
     t.realm().queue_options(model::UserId(queue.person.id), &queue.key()).is_ok()
 }
 
 /// Waits for the expiry sweep, which runs once a second of real time, to delete a queue.
-async fn until_gone(t: &TestServer, queue: &Queue) {
-    wait_until("the idle queue has expired", || !is_there(t, queue)).await;
+async fn wait_until_expired(t: &TestServer, queue: &Queue) {
+    wait_until("the idle queue has expired", || !exists(t, queue)).await;
 }
 
 fn noon() -> ManualClock {
@@ -54,13 +54,13 @@ async fn idle_queue_expires_after_ten_minutes() {
     clock.advance_secs(599);
     let witness = hamlet.register().await;
     clock.advance_secs(2);
-    until_gone(&t, &idle).await;
+    wait_until_expired(&t, &idle).await;
     idle.poll(true).await.refused(400, bad(&idle.id));
-    assert!(is_there(&t, &long) && is_there(&t, &witness));
+    assert!(exists(&t, &long) && exists(&t, &witness));
     let id = iago.send_direct(&[&hamlet], "still there?").await;
     assert_eq!(reader.await.unwrap()["message"]["id"], id);
     clock.advance_secs(3600);
-    until_gone(&t, &long).await;
+    wait_until_expired(&t, &long).await;
 }
 
 #[tokio::test]
@@ -76,10 +76,10 @@ async fn idle_queue_expires_after_restart() {
     kept.person = t.user("iago");
     clock.advance_secs(599);
     assert_eq!(kept.poll(true).await.status, 200);
-    assert!(is_there(&t, &forgotten));
+    assert!(exists(&t, &forgotten));
     clock.advance_secs(2);
-    until_gone(&t, &forgotten).await;
-    assert!(is_there(&t, &kept));
+    wait_until_expired(&t, &forgotten).await;
+    assert!(exists(&t, &kept));
 }
 
 #[tokio::test]
@@ -192,11 +192,11 @@ async fn queue_expiry_ignores_wall_clock_changes() {
     let late = hamlet.register().await;
     clock.shift_wall_secs(7200);
     clock.advance_secs(301);
-    until_gone(&t, &early).await;
-    assert!(is_there(&t, &late), "five minutes have passed for it, whatever the clock shows");
+    wait_until_expired(&t, &early).await;
+    assert!(exists(&t, &late), "five minutes have passed for it, whatever the clock shows");
     clock.shift_wall_secs(-14_400);
     clock.advance_secs(300);
-    until_gone(&t, &late).await;
+    wait_until_expired(&t, &late).await;
 }
 
 #[tokio::test]
@@ -208,8 +208,8 @@ async fn queue_lifespan_is_capped() {
     clock.advance_secs(1199);
     let witness = hamlet.register().await;
     clock.advance_secs(2);
-    until_gone(&t, &long).await;
-    assert!(is_there(&t, &witness));
+    wait_until_expired(&t, &long).await;
+    assert!(exists(&t, &witness));
 }
 
 #[tokio::test]

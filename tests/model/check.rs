@@ -225,7 +225,7 @@ impl Pair {
         self.has_restarted[who] = false;
         for (action, effects) in waiting {
             if !effects.must.is_empty() {
-                return Err(format!("{name} was not told {:?} of {action}", effects.must));
+                return Err(format!("{name} did not receive {:?} of {action}", effects.must));
             }
         }
         Ok(())

@@ -44,7 +44,7 @@ pub fn match_event(
     match open {
         Some(open) => {
             let (action, effects) = &waiting[open];
-            Err(format!("{name} was not told {:?} of {action}, but {found:?}", effects.must))
+            Err(format!("{name} did not receive {:?} of {action}, but {found:?}", effects.must))
         }
         None => Err(format!("{name} got an event without a cause, {found:?}")),
     }

@@ -1,4 +1,4 @@
-//! Clients that send until the server is gone, clients that record the events they receive, and the comparison of both
+//! Clients that send until the server has ended, clients that record the events they receive, and the comparison of both
 //! with the stored messages.
 
 use crate::support::{ApiResponse, Params, ServerProcess, TestUser};

@@ -1,4 +1,4 @@
-//! Invalid input of every kind on every route: it gets an error, changes nothing, and the server goes on.
+//! Invalid input of every kind on every route: it gets an error, changes nothing, and the server keeps running.
 //!
 //! Driven by the table of routes: a new route without a row in `rows` fails the first test here.
 

@@ -1,4 +1,4 @@
-//! An HTTP server that stands in for an external service: records requests, and replies as the test scripted.
+//! An HTTP server that replaces an external service: records requests, and replies as configured.
 
 use super::TIMEOUT;
 use serde_json::Value;

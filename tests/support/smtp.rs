@@ -1,4 +1,4 @@
-//! An SMTP server for one test: accepts mails, or rejects them, hangs or disconnects as the test says.
+//! An SMTP server for one test: accepts mails, or rejects them, hangs or disconnects as configured.
 
 use super::TIMEOUT;
 use std::sync::{Arc, Mutex};

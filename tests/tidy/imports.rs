@@ -25,7 +25,7 @@ const DISPATCHERS: [&str; 3] = [
     "storage/src/log/journal.rs",
 ];
 
-/// Modules of a package, each with its file and what that says; by the path from the root.
+/// The modules of a package by their path from the root, each with its file and content.
 type Modules = BTreeMap<Vec<String>, (String, Syntax)>;
 
 /// For each file those that it depends on, with the names that it takes from them.

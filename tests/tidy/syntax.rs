@@ -29,7 +29,7 @@ pub struct Import {
     pub is_public: bool,
 }
 
-/// What the production code of one file says. Items behind `#[cfg(test)]` are left out.
+/// The production code of one file. Items after `#[cfg(test)]` are skipped.
 #[derive(Debug, Default)]
 pub struct Syntax {
     /// Modules that are files of their own.
@@ -81,7 +81,7 @@ impl Syntax {
 /// Keywords in front of the name of an item.
 const DEFINES: [&str; 8] = ["fn", "struct", "enum", "trait", "type", "const", "static", "mod"];
 
-/// The path that begins here, without generic arguments; goes on to behind it.
+/// The path that begins here, without generic arguments; advances past it.
 fn path(tokens: &[Token], at: &mut usize) -> Vec<String> {
     let mut path = Vec::new();
     while let Some(Token::Word(word)) = tokens.get(*at) {
@@ -97,7 +97,7 @@ fn path(tokens: &[Token], at: &mut usize) -> Vec<String> {
     path
 }
 
-/// Reads one tree of a `use` item, `a::{b, c::*}` for example; goes on to behind it.
+/// Reads one tree of a `use` item, `a::{b, c::*}` for example; advances past it.
 fn use_tree(tokens: &[Token], at: &mut usize, above: &[String], is_public: bool, found: &mut Vec<Import>) {
     let mut path = above.to_vec();
     while let Some(token) = tokens.get(*at) {
@@ -134,7 +134,7 @@ fn use_tree(tokens: &[Token], at: &mut usize, above: &[String], is_public: bool,
     found.push(Import { path, name, is_public });
 }
 
-/// The tokens without attributes, and without the items that `#[cfg(test)]` stands before.
+/// The tokens without attributes and without the items after `#[cfg(test)]`.
 fn without_attributes(tokens: &[Token]) -> Vec<Token> {
     let mut kept = Vec::new();
     let mut at = 0;
@@ -166,7 +166,7 @@ fn without_attributes(tokens: &[Token]) -> Vec<Token> {
     kept
 }
 
-/// The place behind the bracket that closes the one at `open`.
+/// The position after the bracket that closes the one at `open`.
 fn behind_group(tokens: &[Token], open: usize) -> usize {
     let mut depth = 0;
     for (at, token) in tokens.iter().enumerate().skip(open) {
@@ -233,7 +233,7 @@ fn literal(text: &str) -> Option<usize> {
     }
 }
 
-/// The place behind the first unescaped quote.
+/// The position after the first unescaped quote.
 fn closing(body: &str, quote: char) -> Option<usize> {
     let mut is_escaped = false;
     for (at, c) in body.char_indices() {

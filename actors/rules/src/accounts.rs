@@ -1,5 +1,5 @@
-//! Who may change, deactivate and reactivate accounts (docs/api/users.md#update-a-user). An organization always keeps
-//! an owner.
+//! Who may change, deactivate and reactivate accounts (docs/api/users.md#update-a-user). An organization always has an
+//! owner.
 
 use crate::address_list::is_address;
 use crate::bots::check_rank;
@@ -12,41 +12,31 @@ use crate::text::strip;
 use model::{Directory, Role, User, UserId};
 use std::sync::Arc;
 
-/// The mark of an account, among its settings, that may make accounts. Not a setting that anybody can change over the
-/// API: whoever has it can let anybody in.
+/// The flag in an account's settings that allows creating accounts. The API cannot set it: it gives access to anyone.
 pub const CAN_CREATE_USERS: &str = "can_create_users";
 
-/// The mark of an account that may give others another address; whoever has it can take over any account.
+/// The flag in an account's settings that allows changing the addresses of other users, and so taking over any account.
 pub const CAN_CHANGE_USER_EMAILS: &str = "can_change_user_emails";
 
-/// Longest text that somebody who deactivates an account has sent to its owner, in code points.
+/// Longest message to the owner of a deactivated account, in code points.
 pub const DEACTIVATION_COMMENT_LENGTH_MAX: usize = 2000;
 
-/// What is to change about somebody's account; absent is unchanged.
+/// The requested changes of an account; name and address as sent, absent is unchanged.
 #[derive(Clone, Debug, Default)]
 pub struct AccountUpdate {
-    /// Display name, as sent.
     pub full_name: Option<String>,
-    /// Role.
     pub role: Option<Role>,
-    /// Values of custom profile fields.
     pub profile_data: Vec<ProfileEntry>,
-    /// Address, as sent.
     pub new_email: Option<String>,
 }
 
-/// An account by id that `by` may know of; none of the server's own.
-///
-/// # Errors
-/// `NoSuchUser`.
+/// Finds an account that `by` may see, except for the server's own bots: `NoSuchUser`.
 pub fn find_account<'d>(dir: &'d Directory, by: &User, id: UserId) -> Result<&'d Arc<User>, RuleError> {
     let found = dir.user(id).filter(|user| !user.is_system_bot() && sees_user(dir, by, user));
     found.ok_or_else(|| AccountError::NoSuchUser.into())
 }
 
-/// Administrators may change every account, people those of their bots. Nobody may change a bot above the own role.
-///
-/// # Errors
+/// Administrators may change every account, users those of their bots. No one may change a bot above their own role.
 /// `InsufficientPermission`; as `check_rank`.
 pub fn check_may_administer(by: &User, about: &User) -> Result<(), RuleError> {
     if !by.is_administrator() && about.owner() != Some(by.id) {
@@ -55,17 +45,15 @@ pub fn check_may_administer(by: &User, about: &User) -> Result<(), RuleError> {
     if about.is_bot() { check_rank(by, about.role) } else { Ok(()) }
 }
 
-/// Whether somebody is the only person with an active account who owns the organization.
+/// Whether the user is the only active owner of the organization.
 pub fn is_only_owner(dir: &Directory, user: &User) -> bool {
     let is_owner = |user: &User| user.role == Role::Owner && user.is_active && !user.is_bot();
     is_owner(user) && !dir.users().any(|other| other.id != user.id && is_owner(other))
 }
 
-/// Decides what an account is after a change. The new address is kept as sent, stripped.
-///
-/// # Errors
-/// `NoSuchUser`, `InsufficientPermission`; for a new address `EmailChangeNotPermitted`, `NewEmailInvalid`,
-/// `NewEmailRefused`; for a new role `OwnerRequired`, `AdministratorRequired`, `OnlyOwnerRole`, `RoleAboveOwner`; for a name as
+/// The account after the requested changes. The new address is stored as sent, stripped. `NoSuchUser`,
+/// `InsufficientPermission`; for a new address `EmailChangeNotPermitted`, `NewEmailInvalid`, `NewEmailRefused`; for a
+/// new role `OwnerRequired`, `AdministratorRequired`, `OnlyOwnerRole`, `RoleAboveOwner`; for a name as
 /// `parse_full_name`; for profile data as `check_entries`.
 pub fn check_account_update(
     dir: &Directory,
@@ -116,7 +104,7 @@ fn check_new_email(dir: &Directory, by: &User, about: &User, email: &str) -> Res
     }
 }
 
-/// Only owners make and unmake owners, one is always left, and no bot is above its owner.
+/// Only owners change who is an owner, one owner remains, and no bot is above its owner.
 fn check_role(dir: &Directory, by: &User, about: &User, role: Role) -> Result<(), RuleError> {
     check_administrator(by)?;
     if Role::Owner == role || Role::Owner == about.role {
@@ -129,10 +117,8 @@ fn check_role(dir: &Directory, by: &User, about: &User, role: Role) -> Result<()
     if is_only_owner(dir, about) { Err(AccountError::OnlyOwnerRole.into()) } else { Ok(()) }
 }
 
-/// The person whose account somebody else may deactivate.
-///
-/// # Errors
-/// `NoSuchUser`, for bots too; `InsufficientPermission`; `Deactivated`; `OwnerRequired`; `OnlyOwner`.
+/// Finds a user whose account `by`, another user, may deactivate: `NoSuchUser`, also for bots; `InsufficientPermission`,
+/// `Deactivated`, `OwnerRequired`, `OnlyOwner`.
 pub fn check_deactivation<'d>(dir: &'d Directory, by: &User, id: UserId) -> Result<&'d Arc<User>, RuleError> {
     let about = find_account(dir, by, id)?;
     if about.is_bot() {
@@ -150,10 +136,7 @@ pub fn check_deactivation<'d>(dir: &'d Directory, by: &User, id: UserId) -> Resu
     if is_only_owner(dir, about) { Err(AccountError::OnlyOwner.into()) } else { Ok(about) }
 }
 
-/// Whether somebody may deactivate their own account: an organization keeps an owner, and somebody.
-///
-/// # Errors
-/// `LastUser`.
+/// Whether users may deactivate their own account. An owner and a user must remain: `LastUser`.
 pub fn check_own_deactivation(dir: &Directory, user: &User) -> Result<(), RuleError> {
     if is_only_owner(dir, user) {
         return Err(AccountError::LastUser { entity: "organization owner" }.into());
@@ -163,11 +146,8 @@ pub fn check_own_deactivation(dir: &Directory, user: &User) -> Result<(), RuleEr
     if is_last { Err(AccountError::LastUser { entity: "user" }.into()) } else { Ok(()) }
 }
 
-/// The account that somebody may take back into use; one that is in use stays as it is. Only owners may where that
-/// makes an owner.
-///
-/// # Errors
-/// `NoSuchUser`, `InsufficientPermission`, `OwnerRequired`; `NameTaken` where names are unique.
+/// Finds an account to reactivate, which may be active already; only owners reactivate owners. `NoSuchUser`,
+/// `InsufficientPermission`, `OwnerRequired`; `NameTaken` where names are unique.
 pub fn check_reactivation<'d>(dir: &'d Directory, by: &User, id: UserId) -> Result<&'d Arc<User>, RuleError> {
     let about = find_account(dir, by, id)?;
     if !by.is_administrator() {
@@ -186,7 +166,7 @@ pub fn check_reactivation<'d>(dir: &'d Directory, by: &User, id: UserId) -> Resu
     Ok(about)
 }
 
-/// An account, and before it the bots that go out of use with it: those that are in use and have it as their owner.
+/// An account, and before it its active bots, which are deactivated with it.
 pub fn accounts_to_deactivate(dir: &Directory, user: UserId) -> Vec<UserId> {
     let is_own = |other: &User| other.bot.as_ref().is_some_and(|bot| bot.owner == Some(user));
     let bots = dir.users().filter(|other| other.is_active && is_own(other)).map(|bot| bot.id);

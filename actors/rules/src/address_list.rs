@@ -5,7 +5,7 @@ const ADDRESS_BYTES_MAX: usize = 254;
 /// Longest part before the `@`, in bytes.
 const LOCAL_BYTES_MAX: usize = 64;
 
-/// Whether a text is an e-mail address as people have them: words with dots, `@`, a host name.
+/// Whether a text is an e-mail address of the common form: words with dots, `@`, a host name.
 pub fn is_address(text: &str) -> bool {
     let Some((local, domain)) = text.rsplit_once('@') else { return false };
     text.len() <= ADDRESS_BYTES_MAX
@@ -29,16 +29,15 @@ fn is_domain(domain: &str) -> bool {
     has_dot && domain.split('.').all(is_label)
 }
 
-/// The addresses in a list: on lines of their own or with commas between them, each alone or as
-/// `Name <address>`, where a name in quotes may have commas. Without empty ones and, in any case, doubles; what is
-/// no address is given as it stands.
+/// The addresses of a list, separated by commas or line ends, each alone or as `Name <address>`, where a quoted name
+/// may contain commas. Without empty entries and, ignoring case, duplicates; an invalid entry is returned as it is.
 pub fn parse_address_list(text: &str) -> Vec<String> {
     let mut seen = std::collections::HashSet::new();
     let entries = split_entries(text).into_iter().map(|entry| address_of(&entry).to_owned());
     entries.filter(|address| !address.is_empty() && seen.insert(address.to_lowercase())).collect()
 }
 
-/// Splits at commas and line ends outside of quotes. A line ends an open quote: nobody's name goes on there.
+/// Splits at commas outside of quotes, and at line ends, which also end an open quote.
 fn split_entries(text: &str) -> Vec<String> {
     let mut entries = vec![String::new()];
     let mut is_quoted = false;
@@ -63,7 +62,7 @@ fn split_entries(text: &str) -> Vec<String> {
     entries
 }
 
-/// What stands in the last pair of angle brackets, or the whole entry.
+/// The text in the last pair of angle brackets, or the whole entry.
 fn address_of(entry: &str) -> &str {
     let entry = entry.trim();
     let bracketed = entry.strip_suffix('>').and_then(|before| before.rsplit_once('<'));

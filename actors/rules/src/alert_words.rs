@@ -7,11 +7,11 @@ use std::collections::HashSet;
 /// Longest word, in code points.
 pub const ALERT_WORD_LENGTH_MAX: usize = 100;
 
-/// Words that one person may have: a bound for what each message is searched for.
+/// Words of one user; each message is searched for all of them.
 pub const ALERT_WORDS_MAX: usize = 1000;
 
-/// The words with some more at the end. Words are equal without regard to case and surrounding white space; the
-/// spelling that was there first stays. `TooManyAlertWords`.
+/// Appends words. Words are equal ignoring case and surrounding white space; the first spelling is stored.
+/// `TooManyAlertWords`.
 pub fn add_alert_words(words: &[String], more: &[String]) -> Result<Vec<String>, RuleError> {
     let mut known: HashSet<String> = words.iter().map(|word| word.to_lowercase()).collect();
     let mut all = words.to_vec();
@@ -26,10 +26,10 @@ pub fn add_alert_words(words: &[String], more: &[String]) -> Result<Vec<String>,
     Ok(all)
 }
 
-/// The words without some of them.
-pub fn remove_alert_words(words: &[String], fewer: &[String]) -> Vec<String> {
-    let gone: HashSet<String> = fewer.iter().map(|word| text::strip(word).to_lowercase()).collect();
-    words.iter().filter(|word| !gone.contains(&word.to_lowercase())).cloned().collect()
+/// The words except for `removed`.
+pub fn remove_alert_words(words: &[String], removed: &[String]) -> Vec<String> {
+    let removed: HashSet<String> = removed.iter().map(|word| text::strip(word).to_lowercase()).collect();
+    words.iter().filter(|word| !removed.contains(&word.to_lowercase())).cloned().collect()
 }
 
 #[cfg(test)]
@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_equal_without_regard_to_case() {
+    fn words_are_equal_ignoring_case() {
         let known = words(&["Deploy", "on call"]);
         let more = words(&[" deploy ", "", "  ", "Pizza", "PIZZA", "On Call!"]);
         assert_eq!(add_alert_words(&known, &more), Ok(words(&["Deploy", "on call", "Pizza", "On Call!"])));
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_a_bound() {
+    fn the_number_of_words_is_limited() {
         let many: Vec<String> = (0..ALERT_WORDS_MAX).map(|number| format!("w{number}")).collect();
         assert_eq!(add_alert_words(&[], &many).as_ref(), Ok(&many));
         assert_eq!(add_alert_words(&many, &words(&["W0"])).as_ref(), Ok(&many));

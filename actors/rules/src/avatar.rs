@@ -1,9 +1,8 @@
 //! URLs of avatars and of the organization's pictures (docs/api/users.md#avatars,
 //! docs/api/organization.md#icon-and-logos).
 //!
-//! Who uploaded none has one that this server draws from the id. Only where the organization says so it is the one that
-//! gravatar.com has for the address, and then only for those who may see the address: the hash in such a URL is as good
-//! as the address.
+//! The default avatar is drawn by this server from the user's id. Only if the organization chooses so it is the one of
+//! gravatar.com, and then only for viewers who may see the user's address, because its hash in the URL reveals it.
 
 use crate::error::{PictureError, RuleError};
 use crate::permissions::users::shown_delivery_email;
@@ -11,25 +10,23 @@ use crate::settings::{DEFAULT_AVATAR_SOURCE, realm_bool};
 use md5::{Digest, Md5};
 use model::picture::RealmPicture;
 use model::{Directory, RealmId, SettingValue, User};
-use std::fmt::Write;
 
-/// What the addresses of pictures that people uploaded begin with.
+/// Path prefix of uploaded and drawn pictures.
 pub const PICTURES_PATH: &str = "/user_avatars/";
 
-/// Between the name of a picture and its extension, for the larger one. Clients make the address of the one from that of
-/// the other.
+/// Suffix of the stem of a larger picture's file name. Clients compute the URL of one picture from the other.
 pub const MEDIUM_SUFFIX: &str = "-medium";
 
-/// What the names of pictures that the server draws begin with, below [`PICTURES_PATH`] and the organization.
+/// Folder of pictures that the server draws, below [`PICTURES_PATH`] and the organization.
 pub const DEFAULT_FOLDER: &str = "default/";
 
-/// The name of the picture of people who are not known, without its extension.
+/// File name of the avatar of unknown users, without its extension.
 pub const UNKNOWN_STEM: &str = "unknown";
 
-/// The name of the organization's default icon and logo, without its extension.
+/// File name of the organization's default icon and logo, without its extension.
 pub const REALM_STEM: &str = "realm";
 
-/// How large a picture is wanted.
+/// Sizes of an avatar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AvatarSize {
     /// For lists and messages.
@@ -38,9 +35,9 @@ pub enum AvatarSize {
     Medium,
 }
 
-/// `avatar_url` of a user for somebody (none: for everybody in the organization alike). Null, so that the client computes
-/// the one of gravatar.com, where the organization uses it, the client can (`client_gravatar`), and the viewer may see the
-/// address that it is computed from.
+/// `avatar_url` of a user as `viewer` sees it; without a viewer, a URL for everyone in the organization. It is null, so
+/// that the client computes the one of gravatar.com, if the organization uses gravatar.com, the client can compute it
+/// (`client_gravatar`), and the viewer may see the address.
 pub fn avatar_url(
     dir: &Directory,
     viewer: Option<&User>,
@@ -48,25 +45,27 @@ pub fn avatar_url(
     client_gravatar: bool,
     size: AvatarSize,
 ) -> Option<String> {
-    let is_computed = dir.avatar_file(user.id).is_none() && has_gravatar(dir, viewer, user);
-    match (is_computed, client_gravatar) {
+    let is_gravatar = dir.avatar_file(user.id).is_none()
+        && uses_gravatar(dir)
+        && shown_delivery_email(dir, viewer, user).is_some();
+    match (is_gravatar, client_gravatar) {
         (true, true) => None,
         (true, false) => Some(gravatar_url(user, size)),
         (false, _) => Some(public_avatar_url(dir, user, size)),
     }
 }
 
-/// The same as a URL in any case.
+/// The same, never null.
 pub fn shown_avatar_url(dir: &Directory, viewer: &User, user: &User, size: AvatarSize) -> String {
     avatar_url(dir, Some(viewer), user, false, size).unwrap_or_else(|| public_avatar_url(dir, user, size))
 }
 
-/// `avatar_url` of a user for everybody in the organization alike.
+/// `avatar_url` of a user for everyone in the organization.
 pub fn whole_avatar_url(dir: &Directory, user: &User, size: AvatarSize) -> String {
     avatar_url(dir, None, user, false, size).unwrap_or_else(|| public_avatar_url(dir, user, size))
 }
 
-/// The picture of a user for the whole world: the uploaded one, or one that this server draws.
+/// The avatar that anyone may see: the uploaded one, or one that this server draws.
 pub fn public_avatar_url(dir: &Directory, user: &User, size: AvatarSize) -> String {
     match dir.avatar_file(user.id) {
         Some(file) => uploaded_avatar_url(dir.realm().id, file, size, user.avatar_version),
@@ -74,17 +73,13 @@ pub fn public_avatar_url(dir: &Directory, user: &User, size: AvatarSize) -> Stri
     }
 }
 
-/// Whether the organization takes pictures of people who uploaded none from gravatar.com.
+/// Whether default avatars come from gravatar.com.
 pub fn uses_gravatar(dir: &Directory) -> bool {
     let source = dir.realm().settings.get(DEFAULT_AVATAR_SOURCE);
     matches!(source, Some(SettingValue::Text(source)) if source == "G")
 }
 
-fn has_gravatar(dir: &Directory, viewer: Option<&User>, user: &User) -> bool {
-    uses_gravatar(dir) && shown_delivery_email(dir, viewer, user).is_some()
-}
-
-/// A picture that says nothing, for people whom the viewer must not know and those who are not there.
+/// The avatar of users that the viewer may not see, or that do not exist.
 pub fn unknown_avatar_url(realm: RealmId, size: AvatarSize) -> String {
     drawn_url(realm, UNKNOWN_STEM, size)
 }
@@ -94,7 +89,7 @@ fn drawn_url(realm: RealmId, stem: impl std::fmt::Display, size: AvatarSize) -> 
     picture_url(realm, &format!("{DEFAULT_FOLDER}{stem}{suffix}.png"), None)
 }
 
-/// `avatar_source`: `U` for a picture of one's own, `G` for any other.
+/// `avatar_source`: `U` for an uploaded avatar, otherwise `G`.
 pub fn avatar_source(dir: &Directory, user: &User) -> &'static str {
     if dir.avatar_file(user.id).is_some() { "U" } else { "G" }
 }
@@ -106,7 +101,7 @@ fn uploaded_avatar_url(realm: RealmId, file: &str, size: AvatarSize, version: u3
     }
 }
 
-/// The file of the larger picture that belongs to a file.
+/// The file of the larger size of a picture.
 pub fn medium_file(file: &str) -> String {
     match file.rsplit_once('.') {
         Some((stem, extension)) => format!("{stem}{MEDIUM_SUFFIX}.{extension}"),
@@ -114,33 +109,32 @@ pub fn medium_file(file: &str) -> String {
     }
 }
 
-/// The address of a file of an organization's pictures.
+/// The URL of a picture file.
 pub fn picture_url(realm: RealmId, file: &str, version: Option<u32>) -> String {
-    let mut url = format!("{PICTURES_PATH}{realm}/{file}");
-    if let Some(version) = version {
-        write!(url, "?version={version}").expect("writing to a string cannot fail");
-    }
-    url
+    let version = version.map(|version| format!("?version={version}")).unwrap_or_default();
+    format!("{PICTURES_PATH}{realm}/{file}{version}")
 }
 
-/// The picture that the address of a user stands for.
 fn gravatar_url(user: &User, size: AvatarSize) -> String {
-    let mut url = identicon_url(&user.delivery_email.to_lowercase());
-    write!(url, "&version={}", user.avatar_version).expect("writing to a string cannot fail");
-    if size == AvatarSize::Medium {
-        url.push_str("&s=500");
-    }
-    url
+    let hash = Md5::digest(user.delivery_email.to_lowercase());
+    let hash = hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let size = if size == AvatarSize::Medium { "&s=500" } else { "" };
+    let version = user.avatar_version;
+    format!("https://secure.gravatar.com/avatar/{hash}?d=identicon&version={version}{size}")
 }
 
-/// The address of the organization's icon: the uploaded one, or one that this server draws.
+/// The URL of the organization's icon: the uploaded one, or one that this server draws.
 pub fn realm_icon_url(dir: &Directory) -> String {
-    uploaded_realm_picture(dir, RealmPicture::Icon).unwrap_or_else(|| default_realm_picture(dir.realm().id))
+    realm_logo_url(dir, RealmPicture::Icon)
 }
 
-/// The address of the organization's logo on light or dark ground.
+/// The URL of the organization's icon, or logo for the light or dark theme.
 pub fn realm_logo_url(dir: &Directory, which: RealmPicture) -> String {
-    uploaded_realm_picture(dir, which).unwrap_or_else(|| default_realm_picture(dir.realm().id))
+    let (realm, picture) = (dir.realm().id, dir.realm_pictures().get(which));
+    match &picture.file {
+        Some(file) => picture_url(realm, file, Some(picture.version)),
+        None => drawn_url(realm, REALM_STEM, AvatarSize::Small),
+    }
 }
 
 /// `realm_icon_source`, `realm_logo_source` or `realm_night_logo_source`.
@@ -152,34 +146,12 @@ pub fn realm_picture_source(dir: &Directory, which: RealmPicture) -> &'static st
     }
 }
 
-fn uploaded_realm_picture(dir: &Directory, which: RealmPicture) -> Option<String> {
-    let picture = dir.realm_pictures().get(which);
-    picture.file.as_ref().map(|file| picture_url(dir.realm().id, file, Some(picture.version)))
-}
-
-fn default_realm_picture(realm: RealmId) -> String {
-    drawn_url(realm, REALM_STEM, AvatarSize::Small)
-}
-
-/// Whether somebody may change the own picture.
-///
-/// # Errors
-/// [`PictureError::AvatarChangesDisabled`], but for administrators.
+/// Whether users may change their own avatar: `AvatarChangesDisabled`, except for administrators.
 pub fn check_avatar_change(dir: &Directory, user: &User) -> Result<(), RuleError> {
     if realm_bool(dir.realm(), "avatar_changes_disabled") && !user.is_administrator() {
         return Err(PictureError::AvatarChangesDisabled.into());
     }
     Ok(())
-}
-
-fn identicon_url(text: &str) -> String {
-    let mut url = String::with_capacity(100);
-    url.push_str("https://secure.gravatar.com/avatar/");
-    for byte in Md5::digest(text) {
-        write!(url, "{byte:02x}").expect("writing to a string cannot fail");
-    }
-    url.push_str("?d=identicon");
-    url
 }
 
 #[cfg(test)]
@@ -191,7 +163,7 @@ mod tests {
         "https://secure.gravatar.com/avatar/af4f06322c177ef4e1e9b2c424986b54?d=identicon&version=1";
 
     #[test]
-    fn the_address_stands_for_a_picture() {
+    fn gravatar_urls_have_the_hash_of_the_address() {
         let mut user = fixture::member();
         user.delivery_email = "Iago@zulip.com".into();
         assert_eq!(gravatar_url(&user, AvatarSize::Small), URL);
@@ -199,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn uploaded_pictures_are_shown_to_everybody_alike() {
+    fn uploaded_avatars_are_shown_to_everyone() {
         let mut dir = fixture::directory();
         dir.put_avatar_file(fixture::MEMBER, Some("ab12.png"));
         let user = User { avatar_version: 3, ..User::clone(dir.user(fixture::MEMBER).unwrap()) };
@@ -221,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_organization_has_pictures_of_its_own_or_default_ones() {
+    fn the_organization_has_uploaded_or_default_pictures() {
         use model::picture::{PictureRecord, RealmPictures};
         let mut dir = fixture::directory();
         let default = realm_icon_url(&dir);
@@ -236,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_can_be_left_to_administrators() {
+    fn avatar_changes_can_be_disabled_for_members() {
         let mut dir = fixture::directory();
         let check = |dir: &Directory, id| check_avatar_change(dir, dir.user(id).unwrap());
         assert_eq!(check(&dir, fixture::MEMBER), Ok(()));
@@ -246,9 +218,9 @@ mod tests {
         assert_eq!(check(&dir, fixture::OWNER), Ok(()));
     }
 
-    /// The hash of an address is for those who may see the address, and leaves the server only where that is wanted.
+    /// Only viewers who may see the address get its hash, and only if the organization uses gravatar.com.
     #[test]
-    fn addresses_stand_for_pictures_only_where_they_may_be_seen() {
+    fn gravatar_urls_are_for_viewers_who_may_see_the_address() {
         let mut dir = fixture::directory();
         for source in ["J", "G"] {
             fixture::set_realm(&mut dir, DEFAULT_AVATAR_SOURCE, SettingValue::Text(source.into()));

@@ -1,8 +1,8 @@
 //! Texts of the notification bot, as Markdown (docs/api/channels.md#channel-notices,
 //! docs/api/messages.md#notices-of-moves).
 //!
-//! Only texts and where they belong. Whether a notice is sent at all, and by whom it is read from the start, is
-//! said beside each; rendering and sending is for others.
+//! Only texts and their topics; the caller renders and sends them. The comments say when a notice is sent and which users
+//! have read it from the start.
 
 mod channels;
 mod moves;
@@ -10,8 +10,7 @@ mod people;
 
 pub use channels::{
     CHANNEL_EVENTS_TOPIC, NEW_CHANNELS_TOPIC, announced_text, archived_text, channel_change_text,
-    channel_events_topic, created_text, description_changed_text, holders_text, posting_changed_text,
-    privacy_changed_text, renamed_text, retention_changed_text, sends_channel_events, unarchived_text,
+    channel_events_topic, created_text, sends_channel_events,
 };
 pub use moves::{
     MoveNotices, MoveOutcome, MovedPart, RESOLVE_UNDO_GRACE_SECS, is_resolve_undone, moved_away_text,
@@ -26,17 +25,17 @@ use crate::markdown::{ChannelRef, channel_url, topic_url};
 use crate::topics::EMPTY_TOPIC_DISPLAY_NAME;
 use model::{Channel, User};
 
-/// A mention that notifies nobody.
+/// A mention without notification.
 pub fn silent_mention(user: &User) -> String {
     format!("@_**{}|{}**", user.full_name, user.id)
 }
 
-/// A mention that counts.
+/// A mention with notification.
 pub(crate) fn loud_mention(user: &User) -> String {
     format!("@**{}|{}**", user.full_name, user.id)
 }
 
-/// A link to a channel: `#**name**`, or a plain link where the name would break that.
+/// A link to a channel: `#**name**`, or a Markdown link if the name has special characters.
 pub fn channel_link(channel: &Channel) -> String {
     if !breaks_links(&channel.name) {
         return format!("#**{}**", channel.name);
@@ -44,7 +43,7 @@ pub fn channel_link(channel: &Channel) -> String {
     plain_link(&format!("#{}", escaped(&channel.name)), &channel_url(&channel_ref(channel)))
 }
 
-/// A link to a topic: `#**name>topic**`, or a plain link where a name would break that.
+/// A link to a topic: `#**name>topic**`, or a Markdown link if a name has special characters.
 pub fn topic_link(channel: &Channel, topic: &str) -> String {
     if !breaks_links(&channel.name) && !breaks_links(topic) {
         return format!("#**{}>{topic}**", channel.name);
@@ -65,7 +64,7 @@ fn channel_ref(channel: &Channel) -> ChannelRef {
     ChannelRef { id: channel.id.0.into(), name: channel.name.clone() }
 }
 
-/// Characters that mean something inside a link, and what stands for them.
+/// Characters with a special meaning inside a link, and their entities.
 const BREAKING: [(&str, &str); 7] = [
     ("&", "&amp;"),
     ("`", "&#96;"),
@@ -81,11 +80,11 @@ fn breaks_links(name: &str) -> bool {
 }
 
 fn escaped(name: &str) -> String {
-    // `&` comes first: what stands for the others begins with it.
+    // `&` comes first, because the entities of the others begin with it.
     BREAKING.iter().fold(name.to_owned(), |name, (breaking, entity)| name.replace(breaking, entity))
 }
 
-/// Text in a quote of its own, with a fence that a message of one line cannot close.
+/// A quote block, with a fence that text of one line cannot close.
 fn quoted(text: &str) -> String {
     format!("```` quote\n{text}\n````")
 }
@@ -96,10 +95,10 @@ mod tests {
     use crate::fixture;
     use crate::markdown::{EmojiRef, GroupRef, MarkdownContext, UserRef, render};
 
-    /// Knows every channel by any name.
-    struct Anything;
+    /// Has a channel of every name.
+    struct AnyChannel;
 
-    impl MarkdownContext for Anything {
+    impl MarkdownContext for AnyChannel {
         fn user_by_name(&self, _: &str) -> Option<UserRef> {
             None
         }
@@ -121,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_links_whatever_the_names() {
+    fn every_name_makes_a_valid_link() {
         for (name, topic, markdown) in [
             ("design", "red pens", "#**design>red pens**"),
             ("design", "", "#**design>**"),
@@ -137,7 +136,7 @@ mod tests {
         ] {
             let link = topic_link(&fixture::channel(1, name), topic);
             assert_eq!(link, markdown);
-            let html = render(&link, &Anything).unwrap().html;
+            let html = render(&link, &AnyChannel).unwrap().html;
             assert_eq!(html.matches("<a ").count(), 1, "{html}");
             assert!(html.starts_with("<p><a ") && html.ends_with("</a></p>"), "{html}");
         }
@@ -146,9 +145,9 @@ mod tests {
     }
 
     #[test]
-    fn silent_mentions_mention_nobody() {
+    fn silent_mentions_notify_no_user() {
         let text = silent_mention(&fixture::member());
         assert_eq!(text, "@_**member|4**");
-        assert_eq!(render(&text, &Anything).unwrap().mentions, Default::default());
+        assert_eq!(render(&text, &AnyChannel).unwrap().mentions, Default::default());
     }
 }

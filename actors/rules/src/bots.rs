@@ -17,18 +17,16 @@ use url::{Host, Url};
 
 /// Longest part of an address before the `@`, in bytes (RFC 5321).
 const LOCAL_BYTES_MAX: usize = 64;
-/// Longest address of a service, in bytes.
+/// Longest URL of a service, in bytes.
 const URL_BYTES_MAX: usize = 2048;
-/// Bots that one person may have, deactivated ones included: each is an account for ever.
+/// Bots per owner, deactivated ones included: accounts are never deleted.
 pub const BOTS_OF_OWNER_MAX: usize = 500;
-/// The mark of an account that may create others (see POST /users).
+/// The setting of accounts that may create others (see POST /users).
 const CAN_CREATE_USERS: &str = "can_create_users";
 
-/// The bot with an id, for somebody who may manage it: its owner, and administrators, unless the bot's role is above
-/// theirs. A bot that may create accounts is for owners of the organization only.
-///
-/// # Errors
-/// `Missing` for people and the server's own bots, too; `InsufficientPermission`, `OwnerRequired`; as `check_rank`.
+/// Finds a bot to manage: for its owner, and administrators whose role is not below the bot's. Bots that may create
+/// accounts are managed only by owners of the organization. `Missing` (also for people and system bots),
+/// `InsufficientPermission`, `OwnerRequired`, and the errors of `check_rank`.
 pub fn access_bot<'d>(directory: &'d Directory, by: &User, bot: i64) -> Result<&'d Arc<User>, RuleError> {
     let found = u32::try_from(bot).ok().and_then(|id| directory.user(UserId(id)));
     let found = found.filter(|user| user.is_bot() && !user.is_system_bot()).ok_or(BotError::Missing)?;
@@ -42,20 +40,14 @@ pub fn access_bot<'d>(directory: &'d Directory, by: &User, bot: i64) -> Result<&
     Ok(found)
 }
 
-/// The bot whose key somebody may see or renew. Only the owner may: with the key one reads what the bot reads, private
-/// channels and direct messages included.
-///
-/// # Errors
-/// As [`access_bot`]; `KeyOfOwner`.
+/// Finds a bot whose API key is read or regenerated: only by its owner, since the key gives access to everything that
+/// the bot can read. The errors of [`access_bot`], `KeyOfOwner`.
 pub fn access_bot_key<'d>(dir: &'d Directory, by: &User, bot: i64) -> Result<&'d Arc<User>, RuleError> {
     let found = access_bot(dir, by, bot)?;
     if found.owner() == Some(by.id) { Ok(found) } else { Err(BotError::KeyOfOwner.into()) }
 }
 
-/// The kind with a wire code, if this server has bots of that kind.
-///
-/// # Errors
-/// `InvalidKind`, `EmbeddedOff`.
+/// Parses the API code of a kind that can be created: `InvalidKind`, `EmbeddedOff`.
 pub fn parse_kind(code: i64) -> Result<BotKind, BotError> {
     match code {
         1 => Ok(BotKind::Generic),
@@ -66,10 +58,7 @@ pub fn parse_kind(code: i64) -> Result<BotKind, BotError> {
     }
 }
 
-/// Whether somebody may make a bot of a kind. Those who may make any may make ones that only write.
-///
-/// # Errors
-/// `InsufficientPermission`, `TooMany`.
+/// Whether a user may create a bot of a kind: `InsufficientPermission`, `TooMany`.
 pub fn check_may_create(directory: &Directory, by: &User, kind: BotKind) -> Result<(), RuleError> {
     let holds = |permission| holds_realm(directory, permission, by.id);
     let may_write_only = kind == BotKind::IncomingWebhook && holds(RealmPermission::CreateWriteOnlyBots);
@@ -82,10 +71,7 @@ pub fn check_may_create(directory: &Directory, by: &User, kind: BotKind) -> Resu
     Ok(())
 }
 
-/// A short name as sent → the bot's address, not yet looked up.
-///
-/// # Errors
-/// `BadShortName`.
+/// The address of a bot from its short name as sent: `BadShortName`.
 pub fn bot_address(directory: &Directory, short_name: &str) -> Result<String, BotError> {
     let local = format!("{}-bot", crate::text::strip(short_name));
     let is_word = |word: &str| !word.is_empty() && word.bytes().all(is_word_byte);
@@ -100,19 +86,14 @@ fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+/=?^_`{}|~-".contains(&byte)
 }
 
-/// Whether an address is free for a bot (none: a new one).
-///
-/// # Errors
-/// `AddressTaken`.
+/// Whether an address is free for a bot (none: a new one): `AddressTaken`.
 pub fn check_address_free(directory: &Directory, address: &str, bot: Option<UserId>) -> Result<(), BotError> {
     let holder = directory.user_by_email(address).map(|user| user.id);
     if holder.is_none() || holder == bot { Ok(()) } else { Err(BotError::AddressTaken) }
 }
 
-/// A bot's name as sent → the name to store. Two active accounts never share a name that a bot asks for.
-///
-/// # Errors
-/// Those of `parse_full_name`; `NameTaken`.
+/// A bot's name as sent → the name to store, which no other active account may have. The errors of `parse_full_name`,
+/// `NameTaken`.
 pub fn check_bot_name<'n>(
     directory: &Directory,
     raw: &'n str,
@@ -126,18 +107,12 @@ pub fn check_bot_name<'n>(
     }
 }
 
-/// The interface with a wire code.
-///
-/// # Errors
-/// `InvalidInterface`.
+/// Parses the API code of an interface: `InvalidInterface`.
 pub fn parse_interface(code: i64) -> Result<WebhookInterface, BotError> {
     WebhookInterface::from_code(code).ok_or(BotError::InvalidInterface)
 }
 
-/// Where a service is, as sent in a parameter: an address in the web with a host that can exist.
-///
-/// # Errors
-/// `InvalidUrl`.
+/// Parses the URL of a service: http or https with a valid host. `InvalidUrl`.
 pub fn parse_service_url(raw: &str, field: &'static str) -> Result<String, BotError> {
     let refused = || BotError::InvalidUrl { field };
     let raw = crate::text::strip(raw);
@@ -147,7 +122,7 @@ pub fn parse_service_url(raw: &str, field: &'static str) -> Result<String, BotEr
     let url = Url::parse(raw).map_err(|_| refused())?;
     let is_web = matches!(url.scheme(), "http" | "https");
     match url.host() {
-        // The parser completes `127.1` to an address; people who write it mean something else.
+        // The parser completes `127.1` to an address, which is hardly intended.
         Some(Host::Ipv4(_)) if is_web && host_as_typed(raw).parse::<Ipv4Addr>().is_err() => Err(refused()),
         Some(Host::Ipv6(_)) if is_web && host_as_typed(raw).parse::<Ipv6Addr>().is_err() => Err(refused()),
         Some(Host::Domain(name)) if name.split('.').any(str::is_empty) => Err(refused()),
@@ -156,7 +131,7 @@ pub fn parse_service_url(raw: &str, field: &'static str) -> Result<String, BotEr
     }
 }
 
-/// Between the scheme (and who logs in) and the port or path.
+/// The host of a URL, without user, port and path.
 fn host_as_typed(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -167,10 +142,7 @@ fn host_as_typed(url: &str) -> &str {
     }
 }
 
-/// A channel by name, as a bot's default; an empty name is none.
-///
-/// # Errors
-/// `InvalidChannelName` for channels that whoever sets it cannot read.
+/// A bot's default channel by name; an empty name is none. `InvalidChannelName`, also if the requester cannot read it.
 pub fn default_channel(directory: &Directory, by: &User, name: &str) -> Result<Option<ChannelId>, RuleError> {
     if name.is_empty() {
         return Ok(None);
@@ -179,11 +151,8 @@ pub fn default_channel(directory: &Directory, by: &User, name: &str) -> Result<O
     Ok(Some(found.channel().id))
 }
 
-/// Whether somebody may give a bot another role: administrators; only owners make and unmake owners. No role is above
-/// that of the bot's owner.
-///
-/// # Errors
-/// `InvalidRole`, `AdministratorRequired`, `OwnerRequired`, `RoleAboveOwner`.
+/// Whether a user may change the role of a bot: administrators, or owners if the old or new role is owner. The role must
+/// not be above that of the bot's owner. `InvalidRole`, `AdministratorRequired`, `OwnerRequired`, `RoleAboveOwner`.
 pub fn check_bot_role(by: &User, bot: &User, owner: &User, code: i64) -> Result<Role, RuleError> {
     let role = Role::from_code(code).ok_or(BotError::InvalidRole)?;
     if role != bot.role {
@@ -195,10 +164,7 @@ pub fn check_bot_role(by: &User, bot: &User, owner: &User, code: i64) -> Result<
     if role < owner.role { Err(BotError::RoleAboveOwner.into()) } else { Ok(role) }
 }
 
-/// Who is to answer for a bot from now on.
-///
-/// # Errors
-/// `OwnerMissing`, `OwnerDeactivated`, `OwnerIsBot`.
+/// Finds the new owner of a bot: `OwnerMissing`, `OwnerDeactivated`, `OwnerIsBot`.
 pub fn check_new_owner(directory: &Directory, owner: i64) -> Result<&Arc<User>, BotError> {
     let found = u32::try_from(owner).ok().and_then(|id| directory.user(UserId(id)));
     let found = found.filter(|user| !user.is_system_bot()).ok_or(BotError::OwnerMissing)?;
@@ -215,15 +181,15 @@ mod tests {
     use crate::fixture::{self, ADMINISTRATOR, BOT, FORMER, GUEST, MEMBER, OTHER_MEMBER, OWNER, SYSTEM_BOT};
     use model::SettingValue;
 
-    fn someone(directory: &Directory, id: UserId) -> Arc<User> {
+    fn user(directory: &Directory, id: UserId) -> Arc<User> {
         directory.user(id).unwrap().clone()
     }
 
     #[test]
-    fn owners_and_administrators_look_after_a_bot() {
+    fn owners_and_administrators_manage_a_bot() {
         let mut dir = fixture::directory();
         let access = |dir: &Directory, by, bot: UserId| {
-            access_bot(dir, &someone(dir, by), bot.0.into()).map(|bot| bot.id)
+            access_bot(dir, &user(dir, by), bot.0.into()).map(|bot| bot.id)
         };
         for (by, expected) in [
             (MEMBER, Ok(BOT)),
@@ -233,8 +199,8 @@ mod tests {
         ] {
             assert_eq!(access(&dir, by, BOT), expected, "{by}");
         }
-        for nobody in [SYSTEM_BOT, MEMBER, UserId(99)] {
-            assert_eq!(access(&dir, OWNER, nobody), Err(BotError::Missing.into()), "{nobody}");
+        for missing in [SYSTEM_BOT, MEMBER, UserId(99)] {
+            assert_eq!(access(&dir, OWNER, missing), Err(BotError::Missing.into()), "{missing}");
         }
         let mut bot = User::clone(dir.user(BOT).unwrap());
         bot.settings.insert(CAN_CREATE_USERS.into(), SettingValue::Bool(true));
@@ -253,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn services_have_addresses_in_the_web() {
+    fn service_urls_are_validated() {
         for good in ["http://127.0.0.1:5002", "https://example.com/a?b=c", "http://[::1]:8/x", "http://bots"]
         {
             assert_eq!(parse_service_url(good, "payload_url").as_deref(), Ok(good));
@@ -275,10 +241,10 @@ mod tests {
     }
 
     #[test]
-    fn names_of_bots_are_their_own() {
+    fn names_of_bots_are_unique() {
         let dir = fixture::directory();
         assert_eq!(check_bot_name(&dir, " New ", None), Ok("New"));
-        // Somebody else's, one's own, and that of somebody who left.
+        // The name of another user, of the bot itself, and of a deactivated user.
         assert_eq!(check_bot_name(&dir, "member", None), Err(BotError::NameTaken.into()));
         assert_eq!(check_bot_name(&dir, "helper-bot", Some(BOT)), Ok("helper-bot"));
         assert_eq!(check_bot_name(&dir, "former", None), Ok("former"));
@@ -289,8 +255,8 @@ mod tests {
     fn roles_and_owners() {
         let dir = fixture::directory();
         let (member, administrator, owner) =
-            (someone(&dir, MEMBER), someone(&dir, ADMINISTRATOR), someone(&dir, OWNER));
-        let bot = someone(&dir, BOT);
+            (user(&dir, MEMBER), user(&dir, ADMINISTRATOR), user(&dir, OWNER));
+        let bot = user(&dir, BOT);
         for (by, of, code, expected) in [
             (&member, &member, 400, Ok(Role::Member)),
             (&member, &member, 200, Err(RuleError::AdministratorRequired)),

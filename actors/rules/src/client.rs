@@ -1,12 +1,12 @@
-//! The name of the calling program, from the `client` parameter or its `User-Agent`. It is stored with messages as
-//! `client`, and decides whether they are read by their sender.
+//! The name of the client, from the `client` parameter or the `User-Agent`. It is stored with messages as `client`, and
+//! decides whether they are read by their sender.
 
-/// Longest name that is kept, in characters.
+/// Maximum stored length of a name, in characters.
 pub const CLIENT_NAME_LENGTH_MAX: usize = 30;
-/// The name of a client that gives none.
+/// The name of a client that sends none.
 pub const CLIENT_UNSPECIFIED: &str = "Unspecified";
 
-/// Clients of people, whose own messages are read as soon as they are sent.
+/// Interactive clients: what their users send is marked as read.
 const READING_CLIENTS: [&str; 11] = [
     "zulipandroid",
     "zulipios",
@@ -21,14 +21,10 @@ const READING_CLIENTS: [&str; 11] = [
     "android",
 ];
 
-/// The name of the calling program: the `client` parameter when given, else what the `User-Agent` says.
+/// The name of the client: the `client` parameter if given, else the name in the `User-Agent`.
 pub fn client_name(parameter: Option<&str>, user_agent: Option<&str>) -> String {
     let given = parameter.map(str::trim).filter(|name| !name.is_empty());
     let name = given.unwrap_or_else(|| parse_user_agent(user_agent.unwrap_or("")));
-    // Bytes are never fewer than characters, so most names need no counting.
-    if name.len() <= CLIENT_NAME_LENGTH_MAX {
-        return name.to_owned();
-    }
     name.chars().take(CLIENT_NAME_LENGTH_MAX).collect()
 }
 
@@ -47,7 +43,7 @@ fn parse_user_agent(header: &str) -> &str {
     }
 }
 
-/// Whether messages sent by this client are read by their sender, unless the client says otherwise.
+/// Whether messages sent by this client are read by their sender, unless a parameter overrides it.
 pub fn is_read_by_sender(client_name: &str) -> bool {
     let name = client_name.to_lowercase();
     READING_CLIENTS.contains(&name.as_str())
@@ -86,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn people_read_what_they_send() {
+    fn messages_of_interactive_clients_are_read() {
         for (name, read) in [
             ("ZulipMobile", true),
             ("ZulipElectron", true),

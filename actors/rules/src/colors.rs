@@ -2,14 +2,14 @@
 
 use crate::error::RuleError;
 
-/// Colours for new subscriptions, in the order in which they are used.
+/// Colors for new subscriptions, in the order in which they are used.
 pub const PALETTE: [&str; 24] = [
     "#76ce90", "#fae589", "#a6c7e5", "#e79ab5", "#bfd56f", "#f4ae55", "#b0a5fd", "#addfe5", "#f5ce6e",
     "#c2726a", "#94c849", "#bd86e5", "#ee7e4a", "#a6dcbf", "#7fb8d6", "#d98cc9", "#cdb57a", "#6fc4b8",
     "#e0a58c", "#9db36b", "#8f9ee0", "#d6708f", "#b7a2a8", "#5faad0",
 ];
 
-/// The colour of a new subscription: the first one not in use; with all in use, they begin anew.
+/// The color of a new subscription: the first of the least used.
 pub fn pick_color<'c>(used: impl IntoIterator<Item = &'c str>) -> &'static str {
     let mut uses = [0_u32; PALETTE.len()];
     for color in used {
@@ -17,18 +17,13 @@ pub fn pick_color<'c>(used: impl IntoIterator<Item = &'c str>) -> &'static str {
             uses[position] += 1;
         }
     }
-    // The first of the least used.
-    let mut best = 0;
-    for (position, count) in uses.iter().enumerate() {
-        if *count < uses[best] {
-            best = position;
-        }
-    }
-    PALETTE[best]
+    // `min_by_key` returns the first of equal elements.
+    let least_used = (0..PALETTE.len()).min_by_key(|position| uses[*position]);
+    PALETTE[least_used.unwrap_or_default()]
 }
 
-/// A colour as sent (`#`, 3 to 6 hexadecimal digits) → `#rrggbb` in lower case, which mobile clients need.
-/// Three digits are doubled, a fourth would be transparency and is dropped, a lone fifth is completed with 0.
+/// Parses a color (`#`, 3 to 6 hexadecimal digits) to `#rrggbb` in lower case, the form that mobile clients need.
+/// Three digits are doubled, the fourth of four (transparency) is dropped, and five are completed with 0.
 pub fn parse_color(raw: &str) -> Result<String, RuleError> {
     let digits = raw.strip_prefix('#').ok_or(RuleError::ColorInvalid)?;
     let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -5,10 +5,10 @@ use crate::text;
 
 /// Longest message, in code points.
 pub const CONTENT_LENGTH_MAX: usize = 10_000;
-/// What a message ends with that was longer.
+/// The end of a truncated message.
 pub const TRUNCATED_MARKER: &str = "\n[message truncated]";
 
-/// Content as sent → content to store: without white space behind and line feeds before it, cut to 10,000.
+/// The content to store: without trailing white space and leading line feeds, truncated to 10,000 code points.
 /// Refuses empty content and NUL.
 pub fn parse_content(raw: &str) -> Result<String, RuleError> {
     let content = raw.trim_end_matches(text::is_space).trim_start_matches('\n');
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn content_is_trimmed_where_the_specification_says() {
+    fn content_is_trimmed() {
         for (raw, expected) in [
             ("hi", Ok("hi")),
             ("\n\n  hi \n\t", Ok("  hi")),
@@ -40,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn long_content_is_cut_and_says_so() {
+    fn long_content_is_truncated_with_a_marker() {
         let exact = "é".repeat(10_000);
         assert_eq!(parse_content(&exact).unwrap(), exact);
         let cut = parse_content(&"é".repeat(10_001)).unwrap();

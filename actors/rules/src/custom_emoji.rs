@@ -11,19 +11,17 @@ use model::picture::RealmEmoji;
 use model::{Directory, RealmId, User};
 use std::sync::Arc;
 
-/// How many emoji an organization may ever have had: each stays known, and clients are told of all of them.
+/// Emoji of one organization, including deactivated ones: clients receive all of them.
 pub const EMOJI_MAX: usize = 5000;
 
-/// The name as it is stored: spaces are underscores.
-///
-/// # Errors
-/// In order: `EmojiNameMissing`, `EmojiNameCharacters`, `EmojiNameEnd`, `TooLong`.
+/// The name to store of a name as sent, with underscores for spaces: `EmojiNameMissing`, `EmojiNameCharacters`,
+/// `EmojiNameEnd`, `TooLong`.
 pub fn check_emoji_name(given: &str) -> Result<String, RuleError> {
     let name = strip(given).replace(' ', "_");
-    let is_good = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
+    let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
     match name.bytes().last() {
         None => Err(PictureError::EmojiNameMissing.into()),
-        Some(_) if !name.bytes().all(is_good) => Err(PictureError::EmojiNameCharacters.into()),
+        Some(_) if !name.bytes().all(is_allowed) => Err(PictureError::EmojiNameCharacters.into()),
         Some(b'_' | b'-') => Err(PictureError::EmojiNameEnd.into()),
         Some(_) if name.len() > NAME_LENGTH_MAX => {
             Err(RuleError::TooLong { field: "emoji_name", limit: NAME_LENGTH_MAX })
@@ -35,10 +33,8 @@ pub fn check_emoji_name(given: &str) -> Result<String, RuleError> {
 /// Longest name, in characters.
 const NAME_LENGTH_MAX: usize = 100;
 
-/// Whether somebody may add an emoji with a name, before the picture is looked at.
-///
-/// # Errors
-/// In order: `InsufficientPermission`, `EmojiExists`.
+/// Whether a user may add an emoji with a name, checked before the picture is decoded: `InsufficientPermission`,
+/// `EmojiExists`.
 pub fn check_new_emoji(dir: &Directory, user: &User, name: &str) -> Result<(), RuleError> {
     if user.is_guest() || !holds_realm(dir, RealmPermission::AddCustomEmoji, user.id) {
         return Err(RuleError::InsufficientPermission);
@@ -49,10 +45,8 @@ pub fn check_new_emoji(dir: &Directory, user: &User, name: &str) -> Result<(), R
     Ok(())
 }
 
-/// Whether an emoji may take the place of one that everybody has.
-///
-/// # Errors
-/// `EmojiOverridesDefault`, but for administrators; `TooManyEmoji`.
+/// Whether a user may add an emoji with the name of a standard one, and one more at all: `EmojiOverridesDefault`,
+/// except for administrators; `TooManyEmoji`.
 pub fn check_emoji_override(dir: &Directory, user: &User, name: &str) -> Result<(), RuleError> {
     if emoji::code_of(name).is_some() && !user.is_administrator() {
         return Err(PictureError::EmojiOverridesDefault.into());
@@ -63,10 +57,7 @@ pub fn check_emoji_override(dir: &Directory, user: &User, name: &str) -> Result<
     Ok(())
 }
 
-/// The emoji that somebody takes out of use.
-///
-/// # Errors
-/// In order: `EmojiMissing`, `EmojiNotOwn`.
+/// Finds an emoji that a user may deactivate: `EmojiMissing`, `EmojiNotOwn`.
 pub fn check_emoji_removal<'d>(
     dir: &'d Directory,
     user: &User,
@@ -80,23 +71,19 @@ pub fn check_emoji_removal<'d>(
     }
 }
 
-/// The organization's own emoji as far as choosing one depends on them.
+/// The organization's custom emoji, in the form that reactions and statuses use.
 pub fn choices(dir: &Directory) -> Vec<CustomEmoji<'_>> {
-    let all = dir.realm_emoji().map(|emoji| &**emoji);
-    all.map(|RealmEmoji { id, name, is_deactivated, .. }| CustomEmoji {
-        id: *id,
-        name,
-        is_deactivated: *is_deactivated,
-    })
-    .collect()
+    let all = dir.realm_emoji();
+    all.map(|emoji| CustomEmoji { id: emoji.id, name: &emoji.name, is_deactivated: emoji.is_deactivated })
+        .collect()
 }
 
-/// Where an emoji's picture is.
+/// The URL of an emoji.
 pub fn emoji_url(realm: RealmId, emoji: &RealmEmoji) -> String {
     picture_url(realm, &emoji.file, None)
 }
 
-/// Where the picture is that does not move, for an emoji that does.
+/// The URL of the still picture of an animated emoji.
 pub fn still_url(realm: RealmId, emoji: &RealmEmoji) -> Option<String> {
     emoji.still.as_ref().map(|file| picture_url(realm, file, None))
 }

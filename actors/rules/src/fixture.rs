@@ -41,24 +41,24 @@ pub fn group(name: &str) -> GroupSetting {
     GroupSetting::Group(GroupId(position as u32 + 1))
 }
 
-pub fn nobody() -> GroupSetting {
+pub fn no_users() -> GroupSetting {
     group("role:nobody")
 }
 
 pub fn group_permissions() -> GroupPermissions {
-    GroupPermissions::all(nobody())
+    GroupPermissions::all(no_users())
 }
 
 pub fn channel(id: u32, name: &str) -> Channel {
     let permissions = ChannelPermissions {
         remove_subscribers: group("role:administrators"),
         send_message: group("role:everyone"),
-        ..ChannelPermissions::all(nobody())
+        ..ChannelPermissions::all(no_users())
     };
     Channel::new(ChannelId(id), RecipientId(id), name, Timestamp(0), permissions)
 }
 
-/// The people above, in the groups of their roles. No channels.
+/// The users above, in the groups of their roles. No channels.
 pub fn directory() -> Directory {
     let mut dir = Directory::new(realm());
     let mut bot = user(BOT, "helper-bot", Role::Member);
@@ -104,7 +104,7 @@ pub fn set_realm(dir: &mut Directory, name: &str, value: SettingValue) {
     dir.put_realm(realm);
 }
 
-/// Subscribes somebody behind message `after`.
+/// Subscribes a user after message `after`.
 pub fn subscribe(dir: &mut Directory, channel: u32, user: UserId, after: u32) {
     let subscription = Subscription::start("#76ce90".into(), MessageId(after));
     dir.put_subscription(ChannelId(channel), user, subscription);

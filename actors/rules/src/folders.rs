@@ -1,6 +1,6 @@
 //! Channel folders: names, order, and when one may be archived (docs/api/channels.md#channel-folders).
 //!
-//! All changes are for administrators (`permissions::roles::check_administrator`).
+//! Only administrators change folders (`permissions::roles::check_administrator`).
 
 use crate::error::RuleError;
 use crate::names::DESCRIPTION_LENGTH_MAX;
@@ -12,8 +12,8 @@ use std::sync::Arc;
 /// Longest folder name, in code points.
 pub const FOLDER_NAME_LENGTH_MAX: usize = 60;
 
-/// A folder name as sent → the name to store. Names of all folders are unique without regard to case; `others`
-/// are those of the other folders.
+/// The name to store of a folder name as sent. Names are unique ignoring case; `others` are the names of the other
+/// folders, including archived ones.
 pub fn check_folder_name(
     raw: &str,
     others: impl IntoIterator<Item = impl AsRef<str>>,
@@ -35,7 +35,7 @@ pub fn check_folder_name(
     Ok(name)
 }
 
-/// A folder description as sent → the description to store: `TooLong`.
+/// The description to store of a folder description as sent: `TooLong`.
 pub fn check_folder_description(raw: &str) -> Result<&str, RuleError> {
     let description = text::strip(raw);
     if description.chars().count() > DESCRIPTION_LENGTH_MAX {
@@ -44,7 +44,7 @@ pub fn check_folder_description(raw: &str) -> Result<&str, RuleError> {
     Ok(description)
 }
 
-/// Refuses to archive a folder that has channels: `FolderInUse`.
+/// Refuses to archive a folder that contains channels: `FolderInUse`.
 pub fn check_folder_unused(dir: &Directory, folder: FolderId) -> Result<(), RuleError> {
     match dir.channels().any(|channel| channel.folder == Some(folder)) {
         true => Err(RuleError::FolderInUse),
@@ -52,14 +52,14 @@ pub fn check_folder_unused(dir: &Directory, folder: FolderId) -> Result<(), Rule
     }
 }
 
-/// All folders as they stand, archived ones included.
+/// All folders in display order, including archived ones.
 pub fn folders_in_order(dir: &Directory) -> Vec<&Arc<ChannelFolder>> {
     let mut folders: Vec<&Arc<ChannelFolder>> = dir.folders().collect();
     folders.sort_by_key(|folder| (folder.order, folder.id));
     folders
 }
 
-/// A new order: each folder, archived ones included, exactly once. `FolderOrderInvalid`.
+/// A new order: every folder, including archived ones, exactly once. `FolderOrderInvalid`.
 pub fn check_folder_order(folders: &BTreeSet<FolderId>, order: &[i64]) -> Result<Vec<FolderId>, RuleError> {
     let ids: Vec<FolderId> = order.iter().filter_map(|id| u32::try_from(*id).ok().map(FolderId)).collect();
     let named: BTreeSet<FolderId> = ids.iter().copied().collect();
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_with_channels_stay() {
+    fn folders_with_channels_cannot_be_archived() {
         let mut dir = fixture::directory();
         let mut channel = fixture::channel(1, "a");
         channel.folder = Some(FolderId(3));
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_name_every_folder_once() {
+    fn orders_contain_every_folder_once() {
         let folders = BTreeSet::from([1, 2, 3].map(FolderId));
         assert_eq!(check_folder_order(&folders, &[3, 1, 2]), Ok(vec![FolderId(3), FolderId(1), FolderId(2)]));
         for order in [&[1, 2][..], &[1, 2, 2], &[1, 2, 3, 3], &[1, 2, 3, 4], &[1, 2, -3], &[]] {

@@ -4,9 +4,10 @@ mod deactivate;
 mod members;
 
 pub use deactivate::{access_group_to_deactivate, group_objections};
-pub use members::{MembersChange, MembersRequest, check_members_change, check_subgroups_change, is_inside};
+pub use members::{MembersChange, MembersRequest, check_members_change, check_subgroups_change};
 
 use crate::error::{GroupError, RuleError};
+use crate::names::check_length;
 use crate::permissions::group_setting::{
     ProposedGroupSetting, active_group, check_group_setting, check_holds_realm, default_group_permissions,
     holds_realm,
@@ -23,10 +24,10 @@ use std::sync::Arc;
 /// Longest group name, in code points.
 pub const GROUP_NAME_LENGTH_MAX: usize = 100;
 
-/// Longest description, in code points. Nothing is documented: so long that nobody meets it, short enough to store.
+/// Longest description, in code points. The API documents no limit; this one only bounds storage.
 pub const GROUP_DESCRIPTION_LENGTH_MAX: usize = 10_000;
 
-/// How group names must not begin: mentions and system groups do.
+/// Prefixes that are reserved for mentions and system groups.
 const NAME_PREFIXES_REFUSED: [&str; 5] = ["@", "role:", "user:", "stream:", "channel:"];
 
 /// A group name as sent → the name to store.
@@ -44,15 +45,7 @@ pub fn parse_group_name(raw: &str) -> Result<&str, RuleError> {
     }
 }
 
-/// A description as sent → the text to store.
-fn parse_group_description(raw: &str) -> Result<&str, RuleError> {
-    if raw.chars().count() > GROUP_DESCRIPTION_LENGTH_MAX {
-        return Err(RuleError::TooLong { field: "description", limit: GROUP_DESCRIPTION_LENGTH_MAX });
-    }
-    Ok(raw)
-}
-
-/// Whether a group (none: a new one) may have a parsed name. Deactivated groups keep theirs.
+/// Whether a group (none: a new one) may have a parsed name. Names of deactivated groups are taken as well.
 pub fn check_group_name_free(dir: &Directory, name: &str, group: Option<GroupId>) -> Result<(), RuleError> {
     match dir.group_by_name(name) {
         Some(taken) if Some(taken.id) != group => {
@@ -62,37 +55,28 @@ pub fn check_group_name_free(dir: &Directory, name: &str, group: Option<GroupId>
     }
 }
 
-/// A group to be made, as a client wants it.
+/// A request to create a group; values as sent.
 #[derive(Clone, Debug, Default)]
 pub struct GroupRequest {
-    /// As sent.
     pub name: String,
-    /// As sent.
     pub description: String,
-    /// User ids.
     pub members: Vec<i64>,
-    /// Group ids.
     pub subgroups: Vec<i64>,
-    /// Permissions that are not to be the default.
+    /// Permissions that differ from the default.
     pub permissions: Vec<(GroupPermission, ProposedGroupSetting)>,
 }
 
-/// A group that may be made.
+/// A permitted new group; see `model::UserGroup` for the fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupPlan {
-    /// Unique name.
     pub name: String,
-    /// Plain text.
     pub description: String,
-    /// Direct members.
     pub members: BTreeSet<UserId>,
-    /// Direct subgroups.
     pub subgroups: BTreeSet<GroupId>,
-    /// Who may do what with it.
     pub permissions: GroupPermissions,
 }
 
-/// Decides a new group: permission, name, members, subgroups, settings.
+/// Decides a new group. Checks permission, name, members, subgroups and settings, in this order.
 pub fn check_new_group(
     dir: &Directory,
     creator: &User,
@@ -102,15 +86,11 @@ pub fn check_new_group(
     check_holds_realm(dir, RealmPermission::CreateGroups, creator.id)?;
     let name = parse_group_name(&request.name)?;
     check_group_name_free(dir, name, None)?;
-    let description = parse_group_description(&request.description)?.to_owned();
-    let mut members = BTreeSet::new();
-    for id in &request.members {
-        members.insert(active_member(dir, *id)?);
-    }
-    let mut subgroups = BTreeSet::new();
-    for id in &request.subgroups {
-        subgroups.insert(active_group(dir, *id)?.id);
-    }
+    let description =
+        check_length("description", &request.description, GROUP_DESCRIPTION_LENGTH_MAX)?.to_owned();
+    let members = request.members.iter().map(|id| active_member(dir, *id)).collect::<Result<_, _>>()?;
+    let subgroups = request.subgroups.iter().map(|id| Ok(active_group(dir, *id)?.id));
+    let subgroups = subgroups.collect::<Result<_, RuleError>>()?;
     let mut permissions = default_group_permissions(dir, Some(creator.id));
     for (permission, proposed) in &request.permissions {
         permission.set(&mut permissions, check_group_setting(dir, permission.rule(), proposed)?);
@@ -130,16 +110,15 @@ pub fn access_group(dir: &Directory, id: i64) -> Result<&Arc<UserGroup>, RuleErr
     group.ok_or(RuleError::InvalidUserGroup)
 }
 
-/// Whether a user may change a group: in its `can_manage_group`, or one who manages all groups. Never a guest.
+/// Whether a user may change a group: non-guests in its `can_manage_group` or the organization's
+/// `can_manage_all_groups`.
 pub fn manages_group(dir: &Directory, user: &User, group: &UserGroup) -> bool {
-    if user.is_guest() {
-        return false;
-    }
-    dir.holds(&group.permissions.manage, user.id)
-        || holds_realm(dir, RealmPermission::ManageAllGroups, user.id)
+    let holds = dir.holds(&group.permissions.manage, user.id)
+        || holds_realm(dir, RealmPermission::ManageAllGroups, user.id);
+    holds && !user.is_guest()
 }
 
-/// Finds a group to change, perhaps a deactivated one: `InvalidUserGroup` for none and for system groups,
+/// Finds a group to change, deactivated ones included: `InvalidUserGroup` (also for system groups),
 /// `InsufficientPermission`.
 pub fn access_group_to_manage<'d>(
     dir: &'d Directory,
@@ -154,33 +133,26 @@ pub fn access_group_to_manage<'d>(
     if manages_group(dir, requester, group) { Ok(group) } else { Err(RuleError::InsufficientPermission) }
 }
 
-/// What a client wants changed of a group.
+/// A request to change a group; values as sent.
 #[derive(Clone, Debug, Default)]
 pub struct GroupUpdate {
-    /// As sent.
     pub name: Option<String>,
-    /// As sent.
     pub description: Option<String>,
-    /// Permissions by name.
     pub permissions: Vec<(GroupPermission, ProposedChange)>,
-    /// `deactivated`; only false means something.
+    /// False reactivates the group; true has no effect.
     pub is_deactivated: Option<bool>,
 }
 
-/// One thing that changes; every value differs from the one before.
+/// A changed property with its new value, which differs from the old one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GroupChange {
-    /// In use again.
     Reactivated,
-    /// Name.
     Name(String),
-    /// Description.
     Description(String),
-    /// Who may do something with it.
     Permission(GroupPermission, GroupSetting),
 }
 
-/// Decides a change of a group: `NothingNew` if nothing is asked for, then access, name, settings.
+/// Decides a change of a group: `NothingNew` without any parameter, then access, name, settings.
 pub fn check_group_update<'d>(
     dir: &'d Directory,
     requester: &User,
@@ -204,7 +176,7 @@ pub fn check_group_update<'d>(
         }
     }
     if let Some(raw) = description {
-        let description = parse_group_description(raw)?;
+        let description = check_length("description", raw, GROUP_DESCRIPTION_LENGTH_MAX)?;
         if description != group.description {
             changes.push(GroupChange::Description(description.to_owned()));
         }
@@ -216,7 +188,7 @@ pub fn check_group_update<'d>(
     Ok((group, changes))
 }
 
-/// Changes a group's record.
+/// Applies a change to a group's record.
 pub fn apply_group_change(group: &mut UserGroup, change: &GroupChange) {
     match change {
         GroupChange::Reactivated => group.is_deactivated = false,

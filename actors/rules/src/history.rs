@@ -8,19 +8,17 @@ use diff::DiffBudget;
 use model::{ChannelId, EditEntry, Message, Realm, Timestamp, UserId};
 use std::borrow::Cow;
 
-/// How much of it an organization shows: `message_edit_history_visibility_policy`.
+/// The part of the history that an organization shows: `message_edit_history_visibility_policy`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HistoryPolicy {
-    /// Everything.
     All,
     /// Only moves between topics and channels.
     Moves,
-    /// Nothing.
     Nothing,
 }
 
 impl HistoryPolicy {
-    /// What an organization shows.
+    /// The policy of an organization.
     pub fn of(realm: &Realm) -> Self {
         match realm_text(realm, "message_edit_history_visibility_policy") {
             "moves" => Self::Moves,
@@ -29,7 +27,7 @@ impl HistoryPolicy {
         }
     }
 
-    /// Whether there is a history to ask for: `EditError::HistoryDisabled`.
+    /// Refuses requests for a history that is not shown: `EditError::HistoryDisabled`.
     pub fn check(self) -> Result<(), RuleError> {
         if self == Self::Nothing { Err(EditError::HistoryDisabled.into()) } else { Ok(()) }
     }
@@ -43,8 +41,8 @@ impl HistoryPolicy {
     }
 }
 
-/// The edits that a message tells of (`edit_history`), newest first; empty means that the field is absent.
-/// Costs nothing where everything is shown.
+/// The visible edits of a message (`edit_history`), newest first; if empty, the field is absent. Borrowed where
+/// everything is shown.
 pub fn visible_edits(message: &Message, policy: HistoryPolicy) -> Cow<'_, [EditEntry]> {
     if policy == HistoryPolicy::All {
         return Cow::Borrowed(without_gap(message));
@@ -55,7 +53,7 @@ pub fn visible_edits(message: &Message, policy: HistoryPolicy) -> Cow<'_, [EditE
     )
 }
 
-/// The newest steps of a history, up to the first that the message does not carry any more.
+/// The newest steps of a history, up to the first one that is no longer in the message.
 fn without_gap(message: &Message) -> &[EditEntry] {
     if !message.is_history_cut() {
         return &message.edits;
@@ -64,18 +62,14 @@ fn without_gap(message: &Message) -> &[EditEntry] {
     &message.edits[..oldest.map_or(0, |oldest| oldest + 1)]
 }
 
-/// A message as it was after one change.
+/// A message after one change, made by `user` at `at`; `rendered` is HTML.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot<'m> {
     /// Topic; empty for direct messages.
     pub topic: &'m str,
-    /// Markdown source.
     pub content: &'m str,
-    /// HTML.
     pub rendered: &'m str,
-    /// When it became so.
     pub at: Timestamp,
-    /// By whom.
     pub user: UserId,
     /// Topic before, if it changed.
     pub prev_topic: Option<&'m str>,
@@ -85,12 +79,12 @@ pub struct Snapshot<'m> {
     pub prev_content: Option<&'m str>,
     /// HTML before, if the content changed.
     pub prev_rendered: Option<&'m str>,
-    /// HTML that shows what changed in the content, if it did.
+    /// HTML with the changes of the content, if it changed.
     pub content_html_diff: Option<String>,
 }
 
-/// Every state of a message that the policy shows, the original first. Where content is not shown, all have the
-/// present one. Of a history that is cut, the oldest state of which the content is known comes first.
+/// Every state of a message that the policy shows, the original first. If content is not shown, all have the current
+/// one. A truncated history starts with the oldest state whose content is known.
 pub fn snapshots(message: &Message, policy: HistoryPolicy) -> Vec<Snapshot<'_>> {
     let mut budget = DiffBudget::default();
     let mut found = Vec::with_capacity(message.edits.len() + 1);
@@ -176,23 +170,23 @@ mod tests {
     }
 
     #[test]
-    fn of_a_cut_history_the_newest_part_is_shown_without_a_gap() {
+    fn a_truncated_history_shows_its_newest_part_without_a_gap() {
         let mut message = message();
         message.edits.pop();
         let visible = visible_edits(&message, HistoryPolicy::All);
         assert_eq!(visible.iter().map(|edit| edit.at.0).collect::<Vec<_>>(), [5, 4]);
         assert_eq!(visible_edits(&message, HistoryPolicy::Moves).len(), 3, "no move is missing");
         let states = snapshots(&message, HistoryPolicy::All);
-        let told: Vec<_> =
+        let shown: Vec<_> =
             states.iter().map(|state| (state.at.0, state.content, state.prev_content)).collect();
-        assert_eq!(told, [(4, "c", None), (5, "c", None)]);
+        assert_eq!(shown, [(4, "c", None), (5, "c", None)]);
         assert_eq!(states[0].user, fixture::MEMBER);
         message.edits.retain(|edit| edit.prev_content.is_none());
         assert!(visible_edits(&message, HistoryPolicy::All).is_empty());
     }
 
     #[test]
-    fn messages_tell_what_the_policy_shows() {
+    fn messages_have_the_edits_that_the_policy_shows() {
         let mut realm = fixture::realm();
         let message = message();
         for (word, shown, with_content) in
@@ -211,9 +205,9 @@ mod tests {
     #[test]
     fn snapshots_begin_with_the_original() {
         let message = message();
-        let told = |policy| -> Vec<String> {
+        let states = |policy| -> Vec<String> {
             let snapshots = snapshots(&message, policy);
-            let told = snapshots.iter().map(|s| {
+            let states = snapshots.iter().map(|s| {
                 format!(
                     "{} {} {} {} | {:?} {:?} {:?}",
                     s.at.0,
@@ -225,10 +219,10 @@ mod tests {
                     s.channel.map(|(a, b)| (a.0, b.0))
                 )
             });
-            told.collect()
+            states.collect()
         };
         assert_eq!(
-            told(HistoryPolicy::All),
+            states(HistoryPolicy::All),
             [
                 "1 1 one a | None None None",
                 "2 4 one b | None Some(\"a\") None",
@@ -238,7 +232,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            told(HistoryPolicy::Moves),
+            states(HistoryPolicy::Moves),
             [
                 "1 1 one c | None None None",
                 "3 4 two c | Some(\"one\") None None",

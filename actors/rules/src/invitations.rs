@@ -4,6 +4,7 @@ use crate::address_list::{is_address, parse_address_list};
 use crate::addresses::check_email_allowed;
 use crate::error::{AddressProblem, InvitationEnd, InvitationError, InvitingRefusal, NotInvited, RuleError};
 use crate::groups::manages_group;
+use crate::names::check_length;
 use crate::permissions::channel::{Archived, ChannelRef, access_channel_content};
 use crate::permissions::create::check_may_add_subscribers;
 use crate::permissions::group_setting::{active_group, check_holds_realm};
@@ -12,52 +13,45 @@ use model::{
     Channel, ChannelId, Directory, GroupId, Invitation, InvitationId, InvitationState, Role, Timestamp, User,
     UserId,
 };
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Longest own text of the welcome bot, in code points.
+/// Longest custom welcome message, in code points.
 pub const WELCOME_TEXT_LENGTH_MAX: usize = 8000;
 
-/// How old an account must be to invite into an organization that everybody may join, in seconds.
+/// Minimum age of an account that invites to an organization that anyone may join, in seconds.
 const ACCOUNT_AGE_SECS_MIN: u64 = 3 * 24 * 3600;
 
-/// How far back the daily limit looks, in seconds.
+/// The period of the daily limit, in seconds.
 const DAY_SECS: u64 = 24 * 3600;
 
-/// What somebody wants to invite others to, as sent.
+/// The parameters of an invitation, as sent.
 #[derive(Clone, Debug)]
 pub struct InvitationRequest {
-    /// `invite_as`
     pub role: i64,
-    /// `stream_ids`
     pub channels: Vec<i64>,
-    /// `group_ids`
     pub groups: Vec<i64>,
-    /// `include_realm_default_subscriptions`
     pub includes_default_channels: bool,
-    /// `notify_referrer_on_join`
     pub notifies_inviter: bool,
-    /// `welcome_message_custom_text`; none for the organization's own.
+    /// None for the organization's default.
     pub welcome_text: Option<String>,
-    /// How long it is good; none: for ever.
+    /// Validity; none if it does not expire.
     pub valid_minutes: Option<u64>,
 }
 
-/// Whom to invite.
+/// Permitted invitations by e-mail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvitationPlan {
-    /// The invitation of each; its id and address are to be filled in.
+    /// The record of each; the caller fills in id and address.
     pub invitation: Invitation,
-    /// Addresses, at least one.
+    /// The addresses to invite, at least one.
     pub addresses: Vec<String>,
-    /// Who is known here already.
+    /// Addresses that have an account already.
     pub skipped: Vec<NotInvited>,
 }
 
 /// Decides invitations by e-mail, checking in the order of docs/api/invitations.md#invite-by-e-mail. `daily_max` limits
 /// the whole organization per day; 0 is no limit.
-///
-/// # Errors
-/// `InsufficientPermission`, `OwnerRequired`, every [`InvitationError`] up to `NotSent`, `InvalidUserGroup`, `TooLong`.
 pub fn check_invitations(
     dir: &Directory,
     inviter: &User,
@@ -78,10 +72,7 @@ pub fn check_invitations(
     Ok(InvitationPlan { invitation, addresses, skipped })
 }
 
-/// Decides a reusable invitation; its id is to be filled in.
-///
-/// # Errors
-/// As [`check_invitations`], as far as they are about no address.
+/// Decides a reusable invitation; the caller fills in its id.
 pub fn check_reusable_invitation(
     dir: &Directory,
     inviter: &User,
@@ -93,7 +84,7 @@ pub fn check_reusable_invitation(
     plan(dir, inviter, role, request, now)
 }
 
-/// Nobody invites to more than they are; moderators and above are invited by administrators.
+/// Users cannot invite to a role above their own, and only administrators invite moderators and above.
 fn check_role(inviter: &User, code: i64) -> Result<Role, RuleError> {
     let role = Role::from_code(code).ok_or(InvitationError::RoleInvalid)?;
     match role {
@@ -118,10 +109,7 @@ fn plan(
         if !inviter.is_administrator() {
             return Err(InvitationError::AdministratorRequired.into());
         }
-        if text.chars().count() > WELCOME_TEXT_LENGTH_MAX {
-            let field = "welcome_message_custom_text";
-            return Err(RuleError::TooLong { field, limit: WELCOME_TEXT_LENGTH_MAX });
-        }
+        check_length("welcome_message_custom_text", text, WELCOME_TEXT_LENGTH_MAX)?;
     }
     Ok(Invitation {
         id: InvitationId::default(),
@@ -140,19 +128,12 @@ fn plan(
     })
 }
 
-/// All must be there before any is looked at for permission.
+/// Checks that all channels exist before any permission.
 fn check_channels(dir: &Directory, inviter: &User, ids: &[i64]) -> Result<Vec<ChannelId>, RuleError> {
-    let mut channels = Vec::with_capacity(ids.len());
-    for id in ids {
-        channels.push(readable_channel(dir, inviter, *id)?);
-    }
-    for channel in &channels {
-        check_may_add_to(dir, inviter, channel)?;
-    }
-    let mut channels: Vec<ChannelId> = channels.into_iter().map(|channel| channel.id).collect();
-    channels.sort();
-    channels.dedup();
-    Ok(channels)
+    let channels = ids.iter().map(|id| readable_channel(dir, inviter, *id)).collect::<Result<Vec<_>, _>>()?;
+    channels.iter().try_for_each(|channel| check_may_add_to(dir, inviter, channel))?;
+    let ids: BTreeSet<ChannelId> = channels.into_iter().map(|channel| channel.id).collect();
+    Ok(ids.into_iter().collect())
 }
 
 fn readable_channel<'d>(dir: &'d Directory, inviter: &User, id: i64) -> Result<&'d Arc<Channel>, RuleError> {
@@ -178,13 +159,8 @@ fn check_group(dir: &Directory, inviter: &User, id: i64) -> Result<GroupId, Rule
 }
 
 fn check_groups(dir: &Directory, inviter: &User, ids: &[i64]) -> Result<Vec<GroupId>, RuleError> {
-    let mut groups = Vec::with_capacity(ids.len());
-    for id in ids {
-        groups.push(check_group(dir, inviter, *id)?);
-    }
-    groups.sort();
-    groups.dedup();
-    Ok(groups)
+    let groups = ids.iter().map(|id| check_group(dir, inviter, *id));
+    Ok(groups.collect::<Result<BTreeSet<_>, _>>()?.into_iter().collect())
 }
 
 fn check_limits(
@@ -209,7 +185,7 @@ fn check_limits(
     Ok(())
 }
 
-/// Those who can be invited, and those who are known here.
+/// Separates the addresses that can be invited from those that have an account.
 fn sort_addresses(
     dir: &Directory,
     addresses: Vec<String>,
@@ -232,10 +208,7 @@ fn sort_addresses(
     Ok((good, known))
 }
 
-/// Whether somebody with this address can come in.
-///
-/// # Errors
-/// What is in the way.
+/// Whether an account with this address can be created.
 pub fn check_new_address(dir: &Directory, address: &str) -> Result<(), AddressProblem> {
     if !is_address(address) {
         return Err(AddressProblem::Invalid);
@@ -249,11 +222,9 @@ pub fn check_new_address(dir: &Directory, address: &str) -> Result<(), AddressPr
     }
 }
 
-/// Finds an invitation to take back or send again. One's own, or as administrator, those to be owner only as owner.
-///
-/// # Errors
-/// `Missing`, `OwnerRequired`, `AdministratorRequired`; `Ended` or `AlreadyRevoked` for what is open no more. An
-/// invitation whose time is over can be taken back and sent again.
+/// Finds an invitation to revoke or resend, possibly an expired one: by its inviter, administrators, or, for invitations
+/// of owners, owners. `Missing`, `OwnerRequired`, `AdministratorRequired`; `Ended` or `AlreadyRevoked` if it is not
+/// pending.
 pub fn access_invitation<'d>(
     dir: &'d Directory,
     requester: &User,
@@ -277,23 +248,20 @@ pub fn access_invitation<'d>(
     }
 }
 
-/// Whether somebody sees an open invitation in the list: administrators all of them, others their own. A link with
-/// which anybody becomes an owner is shown to owners and to whoever made it: it would make owners of administrators.
+/// Whether a user sees an open invitation in the list: administrators see all, others their own. Only owners and its
+/// inviter see a link that makes owners: administrators could use it themselves.
 pub fn sees_invitation(requester: &User, invitation: &Invitation) -> bool {
     let makes_owners = invitation.is_reusable() && invitation.role == Role::Owner;
     invitation.inviter == requester.id
         || if makes_owners { requester.role == Role::Owner } else { requester.is_administrator() }
 }
 
-/// How long an invitation that is sent again is good: as long as it was at first.
+/// The expiry of a resent invitation: it is valid as long as at first.
 pub fn renewed_expiry(invitation: &Invitation, now: Timestamp) -> Option<Timestamp> {
     invitation.expires.map(|expires| Timestamp(now.0.saturating_add(expires.millis_since(invitation.sent))))
 }
 
-/// Whether somebody can still join with an invitation.
-///
-/// # Errors
-/// Why not.
+/// Whether an invitation can still be used.
 fn check_open(invitation: &Invitation, now: Timestamp) -> Result<(), InvitationEnd> {
     match invitation.state {
         InvitationState::Used(_) => Err(InvitationEnd::Used),
@@ -303,8 +271,8 @@ fn check_open(invitation: &Invitation, now: Timestamp) -> Result<(), InvitationE
     }
 }
 
-/// What an invitation gives as of now: no more than its inviter could still give. None: the inviter has been
-/// deactivated or is a guest, or could no longer invite to this role at all.
+/// An invitation restricted to what its inviter could still grant. None if the inviter is deactivated, is a guest, or could
+/// no longer invite to this role.
 pub fn still_given(dir: &Directory, invitation: &Invitation) -> Option<Invitation> {
     let inviter = dir.user(invitation.inviter).filter(|inviter| inviter.is_active && !inviter.is_guest())?;
     let permission = match invitation.is_reusable() {
@@ -325,10 +293,7 @@ pub fn still_given(dir: &Directory, invitation: &Invitation) -> Option<Invitatio
     Some(given)
 }
 
-/// What somebody can still join with: the invitation with what it gives as of now.
-///
-/// # Errors
-/// Why nobody can: as [`check_open`]; `Revoked` where its inviter could no longer send it.
+/// An open invitation, as restricted by [`still_given`]; `Revoked` if its inviter could no longer send it.
 pub fn open_invitation(
     dir: &Directory,
     invitation: &Invitation,
@@ -338,13 +303,12 @@ pub fn open_invitation(
     still_given(dir, invitation).ok_or(InvitationEnd::Revoked)
 }
 
-/// Open invitations that somebody sent and could no longer send, for the frame that takes the rights away.
+/// Pending invitations that their inviter could no longer send, for the frame that takes the permission away.
 pub fn overreaching_invitations(dir: &Directory, inviter: UserId) -> Vec<InvitationId> {
-    let own = dir.invitations().filter(|one| one.is_pending() && one.inviter == inviter);
-    own.filter(|one| still_given(dir, one).is_none()).map(|one| one.id).collect()
+    pending_of(dir, inviter).filter(|one| still_given(dir, one).is_none()).map(|one| one.id).collect()
 }
 
-/// Open invitations, expired ones included, for an address that has come in, but for the one it came with.
+/// Pending invitations, expired ones included, for an address that now has an account, except the accepted one.
 pub fn superseded_invitations(
     dir: &Directory,
     address: &str,
@@ -356,10 +320,13 @@ pub fn superseded_invitations(
     dir.invitations().filter(is_superseded).map(|invitation| invitation.id).collect()
 }
 
-/// Invitations that end with the account of whoever sent them.
+/// The pending invitations of a user, which are revoked when the account is deactivated.
 pub fn invitations_of(dir: &Directory, inviter: &User) -> Vec<InvitationId> {
-    let is_own = |invitation: &&Arc<Invitation>| invitation.is_pending() && invitation.inviter == inviter.id;
-    dir.invitations().filter(is_own).map(|invitation| invitation.id).collect()
+    pending_of(dir, inviter.id).map(|invitation| invitation.id).collect()
+}
+
+fn pending_of(dir: &Directory, inviter: UserId) -> impl Iterator<Item = &Arc<Invitation>> {
+    dir.invitations().filter(move |invitation| invitation.is_pending() && invitation.inviter == inviter)
 }
 
 #[cfg(test)]

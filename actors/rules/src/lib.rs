@@ -1,7 +1,7 @@
-//! Pure decisions: who may do what, what a name, a topic, a narrow or a setting means.
+//! Pure decisions: permissions, and the validation and meaning of names, topics, narrows, settings and Markdown.
 //!
-//! No clock, no randomness, no I/O, no HTTP: time and state are arguments, refusals are `RuleError`.
-//! Who asks, in which order, and what becomes of the answer is `actors`.
+//! No clock, no randomness, no I/O, no HTTP: time and state are arguments, refusals are `RuleError`. `actors` calls
+//! these functions and carries out the decisions.
 
 pub mod accounts;
 pub mod address_list;

@@ -10,27 +10,20 @@ pub const LINKIFIERS_MAX: usize = 200;
 /// Longest pattern and longest template, in characters.
 const TEXT_CHARS_MAX: usize = 1000;
 
-/// A new linkifier, which applies after all others; its id is still to be given.
-///
-/// # Errors
-/// `FieldInvalid`, `TooMany`.
+/// A new linkifier, which applies after all others, without id: `FieldInvalid`, `TooMany`.
 pub fn check_new_linkifier(
     all: &Listed<LinkifierRecord>,
     pattern: &str,
     url_template: &str,
 ) -> Result<LinkifierRecord, RuleError> {
-    check_texts(pattern, url_template)?;
-    check_free(all, None, pattern)?;
+    let record = check_record(all, None, pattern, url_template)?;
     if all.items.len() >= LINKIFIERS_MAX {
         return Err(OrganizationError::TooMany { what: "linkifiers", limit: LINKIFIERS_MAX }.into());
     }
-    Ok(LinkifierRecord { id: 0, pattern: pattern.to_owned(), url_template: url_template.to_owned() })
+    Ok(record)
 }
 
-/// A linkifier with another pattern and template.
-///
-/// # Errors
-/// `LinkifierMissing`, `FieldInvalid`.
+/// A linkifier with another pattern and template: `LinkifierMissing`, `FieldInvalid`.
 pub fn check_linkifier_update(
     all: &Listed<LinkifierRecord>,
     id: i64,
@@ -38,24 +31,16 @@ pub fn check_linkifier_update(
     url_template: &str,
 ) -> Result<LinkifierRecord, RuleError> {
     let id = find_linkifier(all, id)?.id;
-    check_texts(pattern, url_template)?;
-    check_free(all, Some(id), pattern)?;
-    Ok(LinkifierRecord { id, pattern: pattern.to_owned(), url_template: url_template.to_owned() })
+    Ok(check_record(all, Some(id), pattern, url_template)?)
 }
 
-/// The linkifier with an id as sent.
-///
-/// # Errors
-/// `LinkifierMissing`.
+/// Finds a linkifier by its id as sent: `LinkifierMissing`.
 pub fn find_linkifier(all: &Listed<LinkifierRecord>, id: i64) -> Result<&LinkifierRecord, OrganizationError> {
     let mut items = all.items.iter();
     items.find(|known| i64::from(known.id) == id).ok_or(OrganizationError::LinkifierMissing)
 }
 
-/// The linkifiers in another order, which names each of them once.
-///
-/// # Errors
-/// `LinkifierOrderInvalid`.
+/// The linkifiers in a new order, which contains every id once: `LinkifierOrderInvalid`.
 pub fn check_linkifier_order(
     all: &Listed<LinkifierRecord>,
     order: &[i64],
@@ -72,29 +57,28 @@ pub fn check_linkifier_order(
     if ordered.len() == all.items.len() { Ok(ordered) } else { Err(refusal) }
 }
 
-/// Those of an organization, ready to be applied.
+/// The compiled linkifiers of an organization.
 pub fn compile_linkifiers(all: &Listed<LinkifierRecord>) -> Vec<Linkifier> {
-    // Each was compiled before it was stored.
+    // Stored patterns are valid: each was compiled before.
     all.items.iter().filter_map(|known| Linkifier::new(&known.pattern, &known.url_template).ok()).collect()
 }
 
-fn check_free(
+/// The validated record of the linkifier with an id, or of a new one.
+fn check_record(
     all: &Listed<LinkifierRecord>,
-    own: Option<u32>,
+    id: Option<u32>,
     pattern: &str,
-) -> Result<(), OrganizationError> {
-    if all.items.iter().any(|known| Some(known.id) != own && known.pattern == pattern) {
+    url_template: &str,
+) -> Result<LinkifierRecord, OrganizationError> {
+    check_text("pattern", pattern, TEXT_CHARS_MAX)?;
+    check_text("url_template", url_template, TEXT_CHARS_MAX)?;
+    check_groups(pattern, url_template)?;
+    if all.items.iter().any(|known| Some(known.id) != id && known.pattern == pattern) {
         let why = "Realm filter with this Realm and Pattern already exists.";
         return Err(OrganizationError::field("__all__", why));
     }
-    Ok(())
-}
-
-fn check_texts(pattern: &str, url_template: &str) -> Result<(), OrganizationError> {
-    for (field, text) in [("pattern", pattern), ("url_template", url_template)] {
-        check_text(field, text, TEXT_CHARS_MAX)?;
-    }
-    check_groups(pattern, url_template)
+    let (pattern, url_template) = (pattern.to_owned(), url_template.to_owned());
+    Ok(LinkifierRecord { id: id.unwrap_or_default(), pattern, url_template })
 }
 
 /// Refuses what is blank or too long.
@@ -110,39 +94,34 @@ pub(crate) fn check_text(field: &'static str, text: &str, chars_max: usize) -> R
     }
 }
 
-/// The pattern's named groups are the template's variables, no more and no less.
+/// The named groups of the pattern must be exactly the variables of the template.
 fn check_groups(pattern: &str, url_template: &str) -> Result<(), OrganizationError> {
-    let linkifier = Linkifier::new(pattern, url_template).map_err(|error| match error {
-        LinkifierError::Pattern(_) => {
-            let why = format!("Bad regular expression: {}", pattern_mistake(pattern));
-            OrganizationError::field("pattern", why)
+    let (field, why) = match Linkifier::new(pattern, url_template) {
+        Ok(linkifier) => match linkifier.unused_group() {
+            None => return Ok(()),
+            Some(name) => {
+                ("__all__", format!("Group '{name}' in linkifier pattern is not present in URL template."))
+            }
+        },
+        Err(LinkifierError::Pattern(_)) => {
+            ("pattern", format!("Bad regular expression: {}", pattern_mistake(pattern)))
         }
-        LinkifierError::Template(_) => OrganizationError::field("url_template", "Invalid URL template."),
-        LinkifierError::UnknownVariable(name) => {
-            let why = format!("Group '{name}' in URL template is not present in linkifier pattern.");
-            OrganizationError::field("__all__", why)
+        Err(LinkifierError::Template(_)) => ("url_template", "Invalid URL template.".to_owned()),
+        Err(LinkifierError::UnknownVariable(name)) => {
+            ("__all__", format!("Group '{name}' in URL template is not present in linkifier pattern."))
         }
-    })?;
-    match linkifier.unused_group() {
-        None => Ok(()),
-        Some(name) => {
-            let why = format!("Group '{name}' in linkifier pattern is not present in URL template.");
-            Err(OrganizationError::field("__all__", why))
-        }
-    }
+    };
+    Err(OrganizationError::field(field, why))
 }
 
-/// What is wrong with a pattern, in the words that people know from other tools where there are some.
+/// The error in a pattern, with the texts of common regular expression libraries where they exist.
 fn pattern_mistake(pattern: &str) -> String {
-    let parsed = match regex_syntax::parse(pattern) {
-        Ok(_) => return "pattern too large - compile failed".into(),
-        Err(error) => error,
-    };
-    match parsed {
-        regex_syntax::Error::Parse(error) => {
-            let from = pattern.get(error.span().start.offset..).unwrap_or_default();
-            let here = error.span().start.offset..error.span().end.offset;
-            let here = pattern.get(here).unwrap_or_default();
+    match regex_syntax::parse(pattern) {
+        Ok(_) => "pattern too large - compile failed".into(),
+        Err(regex_syntax::Error::Parse(error)) => {
+            let (start, end) = (error.span().start.offset, error.span().end.offset);
+            let from = pattern.get(start..).unwrap_or_default();
+            let here = pattern.get(start..end).unwrap_or_default();
             match error.kind() {
                 ErrorKind::GroupUnclosed => format!("missing ): {pattern}"),
                 ErrorKind::GroupUnopened => format!("unexpected ): {pattern}"),
@@ -156,8 +135,8 @@ fn pattern_mistake(pattern: &str) -> String {
                 kind => kind.to_string(),
             }
         }
-        regex_syntax::Error::Translate(error) => error.kind().to_string(),
-        _ => "syntax error".into(),
+        Err(regex_syntax::Error::Translate(error)) => error.kind().to_string(),
+        Err(_) => "syntax error".into(),
     }
 }
 
@@ -178,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_one() {
+    fn validation() {
         let check = |pattern: &str, template: &str| {
             check_new_linkifier(&some(), pattern, template).map_err(|error| error.to_string())
         };

@@ -1,4 +1,4 @@
-//! Names of channels and people (docs/api/conventions.md#channel-names, docs/api/conventions.md#names-of-people).
+//! Names of channels and users (docs/api/conventions.md#channel-names, docs/api/conventions.md#names-of-people).
 
 use crate::error::RuleError;
 use crate::settings;
@@ -14,10 +14,19 @@ pub const FULL_NAME_LENGTH_MAX: usize = 100;
 /// Shortest full name, in code points.
 pub const FULL_NAME_LENGTH_MIN: usize = 2;
 
-/// Characters that would make mentions of a name ambiguous.
+/// Characters that would make mentions of a user ambiguous.
 const NAME_CHARACTERS_REFUSED: [char; 6] = ['*', '`', '\\', '>', '"', '@'];
 
-/// A channel name as sent → the name to store or look up. Whether it is taken is for the caller to say.
+/// Refuses a text that has more than `limit` code points: `TooLong`.
+pub(crate) fn check_length<'t>(
+    field: &'static str,
+    text: &'t str,
+    limit: usize,
+) -> Result<&'t str, RuleError> {
+    if text.chars().count() > limit { Err(RuleError::TooLong { field, limit }) } else { Ok(text) }
+}
+
+/// A channel name as sent → the name to store or look up.
 pub fn parse_channel_name(raw: &str) -> Result<&str, RuleError> {
     let name = text::strip(raw);
     if name.is_empty() {
@@ -32,7 +41,7 @@ pub fn parse_channel_name(raw: &str) -> Result<&str, RuleError> {
     }
 }
 
-/// The name of a channel to create: well-formed and free, archived channels included.
+/// The name of a channel to create: valid, and not the name of another channel, archived ones included.
 pub fn check_new_channel_name<'n>(dir: &Directory, raw: &'n str) -> Result<&'n str, RuleError> {
     let name = parse_channel_name(raw)?;
     match dir.channel_by_name(name) {
@@ -43,10 +52,7 @@ pub fn check_new_channel_name<'n>(dir: &Directory, raw: &'n str) -> Result<&'n s
 
 /// A channel description as sent → the description to store, on one line.
 pub fn parse_description(raw: &str) -> Result<String, RuleError> {
-    let description = text::strip(raw);
-    if description.chars().count() > DESCRIPTION_LENGTH_MAX {
-        return Err(RuleError::TooLong { field: "description", limit: DESCRIPTION_LENGTH_MAX });
-    }
+    let description = check_length("description", text::strip(raw), DESCRIPTION_LENGTH_MAX)?;
     Ok(description.replace('\n', " "))
 }
 
@@ -121,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_unique_only_where_the_organization_says_so() {
+    fn names_are_unique_only_by_setting() {
         let mut dir = fixture::directory();
         let taken = dir.user(fixture::MEMBER).unwrap().full_name.to_uppercase();
         assert_eq!(check_full_name_free(&dir, &taken, None), Ok(()));

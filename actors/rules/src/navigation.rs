@@ -1,9 +1,10 @@
 //! Navigation views of the left sidebar (docs/api/users.md#navigation-views).
 
 use crate::error::{PersonalError, RuleError};
+use crate::names::check_length;
 use crate::text::strip;
 
-/// Views that every client has by itself; they have no name of their own.
+/// Views that every client has; they have no custom name.
 const BUILT_IN: [&str; 7] = [
     "inbox",
     "recent",
@@ -14,26 +15,21 @@ const BUILT_IN: [&str; 7] = [
     "narrow/is/starred",
 ];
 
-/// So many views somebody may have.
+/// Maximum number of views of one user.
 pub const VIEWS_MAX: usize = 1000;
-/// Longest fragment and name, in code points: longer ones than clients make of the longest narrow.
+/// Longest fragment and name, in code points; clients need less for the longest narrow.
 pub const VIEW_LENGTH_MAX: usize = 4096;
 
-/// A fragment as sent → the fragment to store.
-///
-/// # Errors
-/// `Blank`, `TooLong`.
+/// A fragment as sent → the fragment to store. `Blank`, `TooLong`.
 pub fn parse_fragment(raw: &str) -> Result<&str, RuleError> {
     match strip(raw) {
         "" => Err(RuleError::Blank { field: "fragment" }),
-        fragment => check_length("fragment", fragment),
+        fragment => check_length("fragment", fragment, VIEW_LENGTH_MAX),
     }
 }
 
-/// The name that a new view has.
-///
-/// # Errors
-/// `Blank`; a built-in view has none, every other one needs one.
+/// The name of a new view: built-in views have none, others need one. `Blank`, `TooLong`, `BuiltInName`,
+/// `CustomNameMissing`.
 pub fn check_new_name<'n>(fragment: &str, name: Option<&'n str>) -> Result<Option<&'n str>, RuleError> {
     let name = parse_name(name)?;
     match (BUILT_IN.contains(&fragment), name) {
@@ -43,10 +39,7 @@ pub fn check_new_name<'n>(fragment: &str, name: Option<&'n str>) -> Result<Optio
     }
 }
 
-/// A name that a view is given later, if it is given one.
-///
-/// # Errors
-/// `Blank`; a built-in view has none.
+/// The new name of an existing view, if any. `Blank`, `TooLong`, `BuiltInName`.
 pub fn check_later_name<'n>(fragment: &str, name: Option<&'n str>) -> Result<Option<&'n str>, RuleError> {
     let name = parse_name(name)?;
     match name {
@@ -58,15 +51,8 @@ pub fn check_later_name<'n>(fragment: &str, name: Option<&'n str>) -> Result<Opt
 fn parse_name(raw: Option<&str>) -> Result<Option<&str>, RuleError> {
     match raw.map(strip) {
         Some("") => Err(RuleError::Blank { field: "name" }),
-        Some(name) => check_length("name", name).map(Some),
+        Some(name) => check_length("name", name, VIEW_LENGTH_MAX).map(Some),
         None => Ok(None),
-    }
-}
-
-fn check_length<'t>(field: &'static str, text: &'t str) -> Result<&'t str, RuleError> {
-    match text.chars().count() > VIEW_LENGTH_MAX {
-        true => Err(RuleError::TooLong { field, limit: VIEW_LENGTH_MAX }),
-        false => Ok(text),
     }
 }
 

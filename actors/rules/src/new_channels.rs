@@ -1,7 +1,9 @@
 //! Parameters that all requests that create channels share, and whether the requester may create such channels.
 
 use crate::error::RuleError;
-use crate::permissions::channel_update::{check_topics_policy_change, parse_retention, parse_topics_policy};
+use crate::permissions::channel_update::{
+    check_topics_policy_change, is_about_deleting, known_folder, parse_retention, parse_topics_policy,
+};
 use crate::permissions::create::{ChannelPrivacy, check_may_create_channel, resolve_privacy};
 use crate::permissions::group_setting::{
     ProposedGroupSetting, check_group_setting, check_holds_realm, default_channel_permissions,
@@ -18,9 +20,7 @@ use serde_json::Value;
 pub struct ChannelOptions {
     /// Whether a message announces the new channels to the organization.
     pub announce: bool,
-    /// `invite_only`
     pub invite_only: bool,
-    /// `is_web_public`
     pub is_web_public: bool,
     /// Whether new users are subscribed to the channels.
     pub is_default: bool,
@@ -28,9 +28,7 @@ pub struct ChannelOptions {
     pub history_public_to_subscribers: Option<bool>,
     /// `realm_default`, `unlimited` or a number of days, as JSON or a bare word.
     pub message_retention_days: Option<String>,
-    /// `topics_policy`
     pub topics_policy: Option<String>,
-    /// `folder_id`
     pub folder: Option<i64>,
     /// The permissions that do not have their default values.
     pub permissions: Vec<(ChannelPermission, ProposedGroupSetting)>,
@@ -39,28 +37,25 @@ pub struct ChannelOptions {
 /// Channels that a user may create; names and descriptions are checked separately.
 #[derive(Clone, Debug)]
 pub struct ChannelPlan {
-    /// Who can read them.
     pub privacy: ChannelPrivacy,
     /// Whether new users are subscribed to them.
     pub is_default: bool,
     /// None for the organization's value, -1 for unlimited.
     pub message_retention_days: Option<i32>,
-    /// Which topics they allow.
     pub topics_policy: TopicsPolicy,
-    /// The folder that clients show them in.
     pub folder: Option<FolderId>,
-    /// Permission settings.
     pub permissions: ChannelPermissions,
 }
 
 impl ChannelOptions {
     /// Checks folder, retention, topics policy, permission to create and group settings, in this order.
-    ///
-    /// # Errors
-    /// The first refusal.
     pub fn plan(&self, directory: &Directory, creator: &User) -> Result<ChannelPlan, RuleError> {
-        let folder = self.named_folder(directory)?;
-        let message_retention_days = self.retention_days()?;
+        let folder = self.folder.map(|id| known_folder(directory, id)).transpose()?;
+        let retention = self.message_retention_days.as_ref();
+        let message_retention_days = match retention {
+            Some(raw) => parse_retention(&parse_retention_value(raw))?,
+            None => None,
+        };
         let topics_policy = self.parsed_topics_policy(directory, creator)?;
         let privacy =
             resolve_privacy(self.invite_only, self.is_web_public, self.history_public_to_subscribers)?;
@@ -71,17 +66,6 @@ impl ChannelOptions {
         let permissions = self.parsed_permissions(directory, creator)?;
         let is_default = self.is_default;
         Ok(ChannelPlan { folder, privacy, is_default, message_retention_days, topics_policy, permissions })
-    }
-
-    fn named_folder(&self, directory: &Directory) -> Result<Option<FolderId>, RuleError> {
-        let Some(id) = self.folder else { return Ok(None) };
-        let folder = u32::try_from(id).ok().and_then(|id| directory.folder(FolderId(id)));
-        folder.map(|folder| Some(folder.id)).ok_or(RuleError::InvalidFolderId)
-    }
-
-    fn retention_days(&self) -> Result<Option<i32>, RuleError> {
-        let Some(raw) = &self.message_retention_days else { return Ok(None) };
-        parse_retention(&parse_retention_value(raw))
     }
 
     fn parsed_topics_policy(&self, directory: &Directory, creator: &User) -> Result<TopicsPolicy, RuleError> {
@@ -99,11 +83,7 @@ impl ChannelOptions {
     ) -> Result<ChannelPermissions, RuleError> {
         let mut permissions = default_channel_permissions(directory, Some(creator.id));
         for (permission, proposed) in &self.permissions {
-            let is_about_deleting = matches!(
-                permission,
-                ChannelPermission::DeleteAnyMessage | ChannelPermission::DeleteOwnMessage
-            );
-            if is_about_deleting {
+            if is_about_deleting(*permission) {
                 check_holds_realm(directory, RealmPermission::SetDeleteMessagePolicy, creator.id)?;
             }
             permission.set(&mut permissions, check_group_setting(directory, permission.rule(), proposed)?);

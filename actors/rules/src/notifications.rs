@@ -4,49 +4,45 @@ use crate::settings::user_bool;
 use crate::visibility::is_muted;
 use model::{Flag, Flags, Subscription, User, VisibilityPolicy};
 
-/// Seconds since the last sign of activity after which somebody is away.
+/// Seconds without activity after which a user is away.
 pub const AWAY_SECS: u64 = 140;
 
-/// Why somebody is told. The first that holds counts.
+/// The reason of a notification; the first that applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trigger {
-    /// It was written to them.
+    /// A direct message.
     Direct,
-    /// They are mentioned, by name or through a group.
+    /// A mention by name or through a group.
     Mention,
-    /// Everybody is mentioned in a topic that they follow.
+    /// A wildcard mention in a followed topic.
     FollowedWildcard,
-    /// Everybody in the topic or the channel is mentioned.
+    /// A wildcard mention in the topic or the channel.
     Wildcard,
-    /// They follow the topic.
+    /// A message in a followed topic.
     FollowedTopic,
-    /// They want to hear of everything in the channel.
+    /// A message in a channel with notifications of all messages.
     Channel,
 }
 
-/// A message as one of those has it who received it.
+/// A message and one of its recipients.
 #[derive(Clone, Copy, Debug)]
 pub struct Receipt<'a> {
-    /// Who.
     pub user: &'a User,
-    /// Who wrote it.
     pub sender: &'a User,
-    /// What they have set for the channel; none for direct messages.
+    /// The user's settings for the channel; none for direct messages.
     pub subscription: Option<&'a Subscription>,
-    /// Their policy for the topic.
+    /// The user's policy for the topic.
     pub policy: VisibilityPolicy,
-    /// What the message is to them.
     pub flags: Flags,
-    /// They mute the sender.
     pub mutes_sender: bool,
-    /// They are here: active within [`AWAY_SECS`].
+    /// Active within [`AWAY_SECS`].
     pub is_present: bool,
 }
 
 impl Receipt<'_> {
-    /// Whether a phone shows it, and why.
+    /// Whether the user gets a push notification, and why.
     pub fn push(&self) -> Option<Trigger> {
-        if self.is_out_of_question() || self.is_present && !self.wants("enable_online_push_notifications") {
+        if self.is_excluded() || self.is_present && !self.wants("enable_online_push_notifications") {
             return None;
         }
         let always = self.wants("enable_offline_push_notifications");
@@ -56,9 +52,9 @@ impl Receipt<'_> {
         self.trigger(always, followed, channel)
     }
 
-    /// Whether an e-mail tells of it if it is still unread a while later, and why.
+    /// Whether the user gets an e-mail if the message stays unread, and why.
     pub fn mail(&self) -> Option<Trigger> {
-        if self.is_out_of_question() || self.is_present {
+        if self.is_excluded() || self.is_present {
             return None;
         }
         let always = self.wants("enable_offline_email_notifications");
@@ -72,8 +68,8 @@ impl Receipt<'_> {
         user_bool(self.user, setting)
     }
 
-    /// Nobody hears of what they wrote, read or do not want to hear.
-    fn is_out_of_question(&self) -> bool {
+    /// Whether the user never gets a notification of the message: sent, read or muted by the user.
+    fn is_excluded(&self) -> bool {
         let user = self.user;
         user.is_bot()
             || !user.is_active
@@ -83,7 +79,8 @@ impl Receipt<'_> {
             || self.flags.contains(Flag::Historical)
     }
 
-    /// `always`: told of what is meant for them. `followed`: told of topics that they follow. `channel`: of everything.
+    /// `always`, `followed`, `channel`: whether the user wants notifications of direct messages and mentions, of followed
+    /// topics, and of all messages.
     fn trigger(&self, always: bool, followed: bool, channel: bool) -> Option<Trigger> {
         let Some(subscription) = self.subscription else { return always.then_some(Trigger::Direct) };
         if always && self.flags.contains(Flag::Mentioned) {
@@ -92,8 +89,8 @@ impl Receipt<'_> {
         let is_wildcard = self.flags.contains(Flag::ChannelWildcardMentioned)
             || self.flags.contains(Flag::TopicWildcardMentioned);
         let follows = self.policy == VisibilityPolicy::Followed;
-        let is_heard = !is_muted(subscription.is_muted, self.policy);
-        if always && is_wildcard && is_heard {
+        let is_visible = !is_muted(subscription.is_muted, self.policy);
+        if always && is_wildcard && is_visible {
             if follows && self.wants("enable_followed_topic_wildcard_mentions_notify") {
                 return Some(Trigger::FollowedWildcard);
             }
@@ -105,7 +102,7 @@ impl Receipt<'_> {
         if followed && follows {
             return Some(Trigger::FollowedTopic);
         }
-        (channel && is_heard).then_some(Trigger::Channel)
+        (channel && is_visible).then_some(Trigger::Channel)
     }
 }
 

@@ -6,11 +6,11 @@ pub const PASSWORD_LENGTH_MIN: usize = 6;
 /// Longest password, in code points.
 pub const PASSWORD_LENGTH_MAX: usize = 100;
 
-/// Guesses that somebody clever needs at least.
+/// Minimum number of guesses of an attacker, as estimated by `zxcvbn`.
 pub const PASSWORD_GUESSES_MIN: u64 = 10_000;
 
-/// Whether a password may be chosen: neither too short nor too long, and hard to guess even for somebody who knows
-/// `known` (address and name of its owner). Takes about a millisecond.
+/// Whether a password is strong enough: of permitted length, and hard to guess even with `known` (address and name of its
+/// owner). Takes about a millisecond.
 pub fn is_strong_password(password: &str, known: &[&str]) -> bool {
     let length = password.chars().count();
     (PASSWORD_LENGTH_MIN..=PASSWORD_LENGTH_MAX).contains(&length)
@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_easily_guessed_is_refused() {
+    fn guessable_passwords_are_refused() {
         let known = ["hamlet@zulip.com", "King Hamlet"];
         for weak in ["", "xy7!k", "password", "123456", "aaaaaaaaaa", "qwerty", "hamlet@zulip.com"] {
             assert!(!is_strong_password(weak, &known), "{weak}");

@@ -1,9 +1,9 @@
-//! The text of a rendered message where there is no HTML: on a phone, in the plain part of a mail.
+//! Converts rendered messages to plain text, for push notifications and the plain part of e-mails.
 
-/// The text, blocks on lines of their own, without what a spoiler hides. The HTML is our own: it is known to be well-formed.
+/// The text, each block on its own line, without hidden spoilers. The HTML must be well-formed, as our renderer's is.
 pub fn plain_text(html: &str) -> String {
     let mut out = String::with_capacity(html.len() / 2);
-    // Elements that are open within a hidden one.
+    // Number of open elements inside a hidden one, that one included.
     let mut hidden_depth = 0usize;
     let mut quote_depth = 0usize;
     let mut rest = html;
@@ -45,7 +45,7 @@ pub fn plain_text(html: &str) -> String {
     out.trim().to_owned()
 }
 
-/// The first characters of a text, and whether that is not all of it.
+/// The first characters of a text, and whether it was truncated.
 pub fn cut(text: &str, chars_max: usize) -> (String, bool) {
     match text.char_indices().nth(chars_max) {
         Some((end, _)) => (format!("{}\u{2026}", text[..end].trim_end()), true),
@@ -54,7 +54,7 @@ pub fn cut(text: &str, chars_max: usize) -> (String, bool) {
 }
 
 fn push_line(out: &mut String) {
-    // A bullet stays with what it is of.
+    // The text of a list item stays on the line of its bullet.
     if !out.is_empty() && !out.ends_with('\n') && !out.ends_with("\u{2022} ") {
         out.push('\n');
     }
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_is_what_one_would_read_aloud() {
+    fn html_to_plain_text() {
         let cases = [
             ("<p>Hello <strong>you</strong> &amp; me</p>", "Hello you & me"),
             ("<p>one</p>\n<p>two<br>\nthree</p>", "one\ntwo\nthree"),
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_are_cut_between_characters() {
+    fn long_texts_are_truncated_between_characters() {
         assert_eq!(cut("äöü", 3), ("äöü".to_owned(), false));
         assert_eq!(cut("äöüß", 3), ("äöü\u{2026}".to_owned(), true));
     }

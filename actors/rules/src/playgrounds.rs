@@ -5,7 +5,7 @@ use crate::linkifiers::check_text;
 use crate::markdown::template_variables;
 use model::{Listed, Playground};
 
-/// Playgrounds of one organization.
+/// Maximum number of playgrounds of an organization.
 pub const PLAYGROUNDS_MAX: usize = 500;
 /// Longest name, in characters.
 const NAME_CHARS_MAX: usize = 200;
@@ -13,13 +13,10 @@ const NAME_CHARS_MAX: usize = 200;
 const LANGUAGE_CHARS_MAX: usize = 40;
 /// Longest template, in characters.
 const TEMPLATE_CHARS_MAX: usize = 1000;
-/// The variable that the code goes to.
+/// The variable of the template for the code.
 const VARIABLE: &str = "code";
 
-/// A new playground from texts as sent; its id is still to be given.
-///
-/// # Errors
-/// `FieldInvalid`, `TooMany`.
+/// A new playground from parameters as sent; the caller fills in its id. `FieldInvalid`, `TooMany`.
 pub fn check_new_playground(
     all: &Listed<Playground>,
     name: &str,
@@ -61,10 +58,7 @@ fn check_template(url_template: &str) -> Result<(), OrganizationError> {
     Ok(())
 }
 
-/// The playground with an id as sent.
-///
-/// # Errors
-/// `PlaygroundMissing`.
+/// The playground with an id as sent: `PlaygroundMissing`.
 pub fn find_playground(all: &Listed<Playground>, id: i64) -> Result<&Playground, OrganizationError> {
     let mut items = all.items.iter();
     items.find(|known| i64::from(known.id) == id).ok_or(OrganizationError::PlaygroundMissing)
@@ -75,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_may_be_one() {
+    fn new_playgrounds_are_validated() {
         let url = "https://py.example/?c={code}";
         let known = check_new_playground(&Listed::default(), " Py ", " Python ", url).unwrap();
         assert_eq!((known.name.as_str(), known.language.as_str()), ("Py", "Python"));

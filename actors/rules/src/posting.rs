@@ -1,34 +1,29 @@
-//! Numbers that older clients read instead of group settings (docs/api/channels.md#channel-object,
+//! Legacy numeric policies, which older clients use instead of group settings (docs/api/channels.md#channel-object,
 //! docs/api/events.md#state).
 //!
-//! Each is derived from who holds a permission; where no number says it, the widest one does.
+//! Each is derived from the holders of a permission. Holders without a number of their own get the widest one.
 
 use crate::permissions::group_setting::realm_group_setting;
 use crate::settings::RealmPermission;
 use model::{Channel, Directory, GroupSetting};
 
-/// `stream_post_policy`: 1 everybody, 2 administrators, 3 full members, 4 moderators.
+/// `stream_post_policy`: 1 everyone, 2 administrators, 3 full members, 4 moderators.
 pub fn channel_post_policy(dir: &Directory, channel: &Channel) -> u8 {
-    match system_group_name(dir, &channel.permissions.send_message) {
-        Some("role:administrators") => 2,
-        Some("role:fullmembers") => 3,
-        Some("role:moderators") => 4,
-        _ => 1,
-    }
+    group_policy(dir, &channel.permissions.send_message)
 }
 
-/// `is_announcement_only`: only administrators write.
+/// `is_announcement_only`: only administrators may post.
 pub fn is_announcement_only(dir: &Directory, channel: &Channel) -> bool {
     channel_post_policy(dir, channel) == 2
 }
 
-/// `realm_wildcard_mention_policy`: 1 everybody, 2 members, 3 full members, 5 administrators, 6 nobody, 7 moderators.
+/// `realm_wildcard_mention_policy`: 1 everyone, 2 members, 3 full members, 5 administrators, 6 none, 7 moderators.
 pub fn wildcard_mention_policy(dir: &Directory) -> u8 {
     let setting = realm_group_setting(dir, RealmPermission::MentionManyUsers);
     match system_group_name(dir, &setting) {
         Some("role:members") => 2,
         Some("role:fullmembers") => 3,
-        // No number says owners; nobody else would be too many.
+        // There is no number for owners.
         Some("role:administrators" | "role:owners") => 5,
         Some("role:nobody") => 6,
         Some("role:moderators") => 7,
@@ -38,15 +33,15 @@ pub fn wildcard_mention_policy(dir: &Directory) -> u8 {
 
 /// `realm_create_public_stream_policy`: 1 members, 2 administrators, 3 full members, 4 moderators.
 pub fn create_public_policy(dir: &Directory) -> u8 {
-    create_policy(dir, RealmPermission::CreatePublicChannel)
+    group_policy(dir, &realm_group_setting(dir, RealmPermission::CreatePublicChannel))
 }
 
 /// `realm_create_private_stream_policy`: the same codes.
 pub fn create_private_policy(dir: &Directory) -> u8 {
-    create_policy(dir, RealmPermission::CreatePrivateChannel)
+    group_policy(dir, &realm_group_setting(dir, RealmPermission::CreatePrivateChannel))
 }
 
-/// `realm_create_web_public_stream_policy`: 2 administrators, 4 moderators, 6 nobody, 7 owners.
+/// `realm_create_web_public_stream_policy`: 2 administrators, 4 moderators, 6 none, 7 owners.
 pub fn create_web_public_policy(dir: &Directory) -> u8 {
     let setting = realm_group_setting(dir, RealmPermission::CreateWebPublicChannel);
     match system_group_name(dir, &setting) {
@@ -57,8 +52,8 @@ pub fn create_web_public_policy(dir: &Directory) -> u8 {
     }
 }
 
-fn create_policy(dir: &Directory, permission: RealmPermission) -> u8 {
-    match system_group_name(dir, &realm_group_setting(dir, permission)) {
+fn group_policy(dir: &Directory, setting: &GroupSetting) -> u8 {
+    match system_group_name(dir, setting) {
         Some("role:administrators") => 2,
         Some("role:fullmembers") => 3,
         Some("role:moderators") => 4,

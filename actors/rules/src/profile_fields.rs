@@ -7,6 +7,7 @@ mod values;
 pub use values::{ProfileEntry, check_entries, check_may_fill_in, check_value};
 
 use crate::error::{PersonalError, RuleError};
+use crate::names::check_length;
 use crate::text::strip;
 use model::{FieldKind, ProfileField, ProfileFieldId};
 use serde_json::{Map, Value};
@@ -16,35 +17,28 @@ use std::collections::{BTreeSet, HashSet};
 pub const FIELD_NAME_LENGTH_MAX: usize = 40;
 /// Longest hint, in code points.
 pub const FIELD_HINT_LENGTH_MAX: usize = 80;
-/// So many fields are shown in the summary of profiles.
+/// Maximum number of fields in the summary of profiles.
 pub const SUMMARY_FIELDS_MAX: usize = 2;
-/// So many fields a profile may have.
+/// Maximum number of fields in an organization.
 pub const FIELDS_MAX: usize = 100;
-/// External accounts that the server knows: subtype, name, hint.
+/// Known external accounts: subtype, name, hint.
 const DEFAULT_ACCOUNTS: [(&str, &str, &str); 2] =
     [("twitter", "Twitter username", ""), ("github", "GitHub username", "")];
 
-/// What a client asks for: all of it for a new field, the parts that change for an old one.
+/// The parameters of a new field, or the changed ones of an existing field.
 #[derive(Clone, Debug, Default)]
 pub struct FieldRequest {
-    /// `name`
     pub name: Option<String>,
-    /// `hint`
     pub hint: Option<String>,
-    /// `field_data`, parsed.
+    /// The parsed `field_data`.
     pub data: Option<Map<String, Value>>,
-    /// `display_in_profile_summary`
     pub is_in_summary: Option<bool>,
-    /// `required`
     pub is_required: Option<bool>,
-    /// `editable_by_user`
     pub is_editable_by_user: Option<bool>,
 }
 
-/// Decides a new field; id and order are the caller's to fill in.
-///
-/// # Errors
-/// In the order of docs/api/profile-fields.md#manage-fields.
+/// Decides a new field, checking in the order of docs/api/profile-fields.md#manage-fields; the caller fills in id and
+/// order.
 pub fn check_new_field(
     fields: &[ProfileField],
     kind: i64,
@@ -84,10 +78,8 @@ pub fn check_new_field(
     })
 }
 
-/// Decides a change of a field: the record afterwards.
-///
-/// # Errors
-/// `FieldMissing`; those of a new field; `DefaultField` for the name and hint of a known external account.
+/// Decides a change of a field and returns the new record. `FieldMissing`, the errors of a new field, `DefaultField` for
+/// changes of a known external account.
 pub fn check_field_update(
     fields: &[ProfileField],
     id: i64,
@@ -121,23 +113,17 @@ pub fn check_field_update(
     Ok(field)
 }
 
-/// Whether a value that somebody filled in is one of the choices that a field offers; true for fields of other kinds.
+/// Whether a stored value is one of the field's choices; true for other kinds of fields.
 pub fn offers(field: &ProfileField, text: &str) -> bool {
     field.kind != FieldKind::Choice || parse_data(&field.data).contains_key(text)
 }
 
-/// The field with an id.
-///
-/// # Errors
-/// `FieldMissing`.
+/// The field with an id: `FieldMissing`.
 pub fn find_field(fields: &[ProfileField], id: i64) -> Result<&ProfileField, PersonalError> {
     fields.iter().find(|field| i64::from(field.id.0) == id).ok_or(PersonalError::FieldMissing { id })
 }
 
-/// A new order: every field exactly once.
-///
-/// # Errors
-/// `FieldOrderInvalid`.
+/// A new order, which must have every field exactly once: `FieldOrderInvalid`.
 pub fn check_field_order(
     fields: &[ProfileField],
     order: &[i64],
@@ -171,18 +157,11 @@ fn parse_name(raw: &str) -> Result<String, RuleError> {
     if name.is_empty() {
         return Err(PersonalError::LabelBlank.into());
     }
-    check_length("name", name, FIELD_NAME_LENGTH_MAX)
+    check_length("name", name, FIELD_NAME_LENGTH_MAX).map(str::to_owned)
 }
 
 fn parse_hint(raw: &str) -> Result<String, RuleError> {
-    check_length("hint", strip(raw), FIELD_HINT_LENGTH_MAX)
-}
-
-fn check_length(field: &'static str, text: &str, limit: usize) -> Result<String, RuleError> {
-    if text.chars().count() > limit {
-        return Err(RuleError::TooLong { field, limit });
-    }
-    Ok(text.to_owned())
+    check_length("hint", strip(raw), FIELD_HINT_LENGTH_MAX).map(str::to_owned)
 }
 
 fn check_name_free(
@@ -247,7 +226,7 @@ fn check_account(data: &Map<String, Value>) -> Result<(), PersonalError> {
     }
 }
 
-/// Name and hint of an external account that the server knows.
+/// Name and hint of a known external account.
 fn default_account(kind: FieldKind, data: &Map<String, Value>) -> Option<(&'static str, &'static str)> {
     let subtype = data.get("subtype").and_then(Value::as_str)?;
     let found = DEFAULT_ACCOUNTS.iter().find(|(known, ..)| *known == subtype);
@@ -258,7 +237,7 @@ fn data_text(data: &Map<String, Value>) -> String {
     if data.is_empty() { String::new() } else { Value::Object(data.clone()).to_string() }
 }
 
-/// The parsed data of a stored field; nothing for kinds that have none.
+/// The parsed data of a stored field; empty for kinds without data.
 fn parse_data(data: &str) -> Map<String, Value> {
     serde_json::from_str(data).unwrap_or_default()
 }

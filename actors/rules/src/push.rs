@@ -7,16 +7,13 @@ use model::push::PushTokenKind;
 pub const TOKEN_LENGTH_MAX: usize = 4096;
 /// Longest encrypted registration and key name, in characters.
 pub const REGISTRATION_LENGTH_MAX: usize = 4096;
-/// Phones of one kind that a user has at most. One more takes the place of the oldest, whose app registers again when
-/// it is opened.
+/// Maximum number of a user's devices of one kind. A further one replaces the oldest, whose app registers again when it is
+/// opened.
 pub const PHONES_MAX: usize = 32;
-/// What the first byte of a key says: libsodium's secretbox, with the 32 bytes behind it.
+/// The first byte of a key for libsodium's secretbox, before its 32 bytes.
 const SECRETBOX: u8 = 0x31;
 
-/// Checks a token as sent.
-///
-/// # Errors
-/// `TokenLength`, `ApnsToken`.
+/// Checks a token as sent: `TokenLength`, `ApnsToken`.
 pub fn check_token(kind: PushTokenKind, token: &str) -> Result<(), RuleError> {
     if token.is_empty() || token.len() > TOKEN_LENGTH_MAX {
         return Err(PushError::TokenLength.into());
@@ -28,10 +25,7 @@ pub fn check_token(kind: PushTokenKind, token: &str) -> Result<(), RuleError> {
     }
 }
 
-/// Checks the name of an app.
-///
-/// # Errors
-/// `AppId`.
+/// Checks the id of an app: `AppId`.
 pub fn check_app(app: &str) -> Result<(), RuleError> {
     let is_known = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'.' || byte == b'-';
     if app.is_empty() || !app.bytes().all(is_known) {
@@ -40,16 +34,12 @@ pub fn check_app(app: &str) -> Result<(), RuleError> {
     Ok(())
 }
 
-/// Two tokens of one kind are the same phone whatever the case of their letters.
+/// Whether two tokens of one kind belong to the same device: they are compared ignoring case.
 pub fn is_same_token(left: &str, right: &str) -> bool {
     left.to_lowercase() == right.to_lowercase()
 }
 
-/// The 32 bytes behind the byte that names the cryptosystem. `decoded` is the parameter without its Base64; none when
-/// it is not Base64 at all.
-///
-/// # Errors
-/// `PushKey`.
+/// The 32 bytes of a key after the byte for the cryptosystem. `decoded` is none if the parameter is not Base64. `PushKey`.
 pub fn parse_push_key(decoded: Option<&[u8]>) -> Result<[u8; 32], RuleError> {
     match decoded {
         Some([SECRETBOX, key @ ..]) => key.try_into().map_err(|_| PushError::PushKey.into()),
@@ -57,10 +47,7 @@ pub fn parse_push_key(decoded: Option<&[u8]>) -> Result<[u8; 32], RuleError> {
     }
 }
 
-/// Checks the length of what the phone wrote for the push service.
-///
-/// # Errors
-/// `TooLong`.
+/// Checks the length of an encrypted registration for the push service: `TooLong`.
 pub fn check_registration(field: &'static str, text: &str) -> Result<(), RuleError> {
     match text.chars().count() > REGISTRATION_LENGTH_MAX {
         true => Err(PushError::TooLong { field, limit: REGISTRATION_LENGTH_MAX }.into()),
@@ -73,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_have_a_length_and_apples_are_hexadecimal() {
+    fn tokens_are_bounded_and_apns_tokens_are_hexadecimal() {
         let long = "a".repeat(TOKEN_LENGTH_MAX + 1);
         let cases = [
             (PushTokenKind::Fcm, "android-token", None),
@@ -92,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn apps_have_names_of_a_form() {
+    fn app_ids_are_validated() {
         for app in ["org.zulip.Zulip", "a", "com.Example-2.app"] {
             assert_eq!(check_app(app), Ok(()), "{app}");
         }
@@ -102,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_its_32_bytes_behind_the_name_of_its_cryptosystem() {
+    fn keys_have_a_prefix_and_32_bytes() {
         let mut bytes = [7; 33];
         bytes[0] = SECRETBOX;
         assert_eq!(parse_push_key(Some(&bytes)), Ok([7; 32]));

@@ -1,32 +1,32 @@
 //! Resolving and validating emoji of reactions and statuses (docs/api/reactions.md#emoji-names-and-codes).
 //!
-//! The organization's own emoji come as an argument; the standard ones are in `emoji`.
+//! Custom emoji of the organization are an argument; the standard ones are in `emoji`.
 
 use crate::emoji;
 use crate::error::{EmojiError, RuleError};
 use model::{Message, Reaction, UserId};
 
-/// Reactions of one user to one message.
+/// Maximum number of reactions of one user to one message.
 pub const REACTIONS_PER_USER_MAX: usize = 100;
-/// Reactions to one message. Whoever fetches it gets them all.
+/// Maximum number of reactions to one message; a fetched message has all of them.
 pub const REACTIONS_MAX: usize = 20_000;
 
-/// The emoji of the product itself; its code is its name.
+/// The extra emoji of Zulip; its code is its name.
 const EXTRA_EMOJI: &str = "zulip";
 
-/// Where an emoji comes from.
+/// The kind of an emoji.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EmojiKind {
-    /// `unicode_emoji`: the code is code points in hexadecimal digits.
+    /// `unicode_emoji`: the code is code points in hexadecimal.
     Unicode,
-    /// `realm_emoji`: the code is the id of one of the organization's own.
+    /// `realm_emoji`: the code is the id of a custom emoji.
     Realm,
     /// `zulip_extra_emoji`: the code is the name.
     Extra,
 }
 
 impl EmojiKind {
-    /// The word on the wire.
+    /// The value in the API.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Unicode => "unicode_emoji",
@@ -35,48 +35,38 @@ impl EmojiKind {
         }
     }
 
-    /// The kind with a wire word: `EmojiError::TypeInvalid` for others.
+    /// Parses an API value: `EmojiError::TypeInvalid`.
     pub fn parse(word: &str) -> Result<Self, EmojiError> {
         let found = [Self::Unicode, Self::Realm, Self::Extra].into_iter().find(|kind| kind.as_str() == word);
         found.ok_or(EmojiError::TypeInvalid)
     }
 }
 
-/// One of the organization's own emoji, as far as choosing it depends on it.
+/// A custom emoji of the organization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CustomEmoji<'e> {
-    /// Its id.
     pub id: u32,
-    /// Its name.
     pub name: &'e str,
-    /// No longer offered.
     pub is_deactivated: bool,
 }
 
-/// An emoji as a client names it.
+/// An emoji as sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProposedEmoji<'e> {
-    /// `emoji_name`
     pub name: &'e str,
-    /// `emoji_code`
     pub code: Option<&'e str>,
-    /// `reaction_type`
     pub kind: Option<&'e str>,
 }
 
-/// An emoji that was named completely.
+/// An emoji with name, code and kind; the latter as in the API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChosenEmoji {
-    /// Its name.
     pub name: String,
-    /// Its code, by kind.
     pub code: String,
-    /// The wire word of its kind.
     pub kind: String,
 }
 
-/// The emoji with a name: an active one of the organization's own, the product's own, or a standard one.
-/// `EmojiError::Unknown`.
+/// Finds an emoji by name: an active custom one, the extra one, or a standard one. `EmojiError::Unknown`.
 pub fn find_emoji(name: &str, custom: &[CustomEmoji]) -> Result<ChosenEmoji, EmojiError> {
     let chosen = |code: String, kind: EmojiKind| ChosenEmoji {
         name: name.to_owned(),
@@ -95,7 +85,7 @@ pub fn find_emoji(name: &str, custom: &[CustomEmoji]) -> Result<ChosenEmoji, Emo
     }
 }
 
-/// What a client names, with what it leaves out looked up by name. Whether the parts fit is `check_emoji`.
+/// Completes an emoji as sent by looking up its name. Whether the parts fit together is checked by `check_emoji`.
 pub fn complete_emoji(proposed: ProposedEmoji, custom: &[CustomEmoji]) -> Result<ChosenEmoji, EmojiError> {
     let ProposedEmoji { name, code, kind } = proposed;
     if let (Some(code), Some(kind)) = (code, kind) {
@@ -113,7 +103,7 @@ pub fn complete_emoji(proposed: ProposedEmoji, custom: &[CustomEmoji]) -> Result
 pub fn check_emoji(chosen: &ChosenEmoji, custom: &[CustomEmoji]) -> Result<(), EmojiError> {
     match EmojiKind::parse(&chosen.kind)? {
         EmojiKind::Realm => {
-            // There may be thousands; their ids are not written out to be compared.
+            // Comparing numbers is faster than formatting the ids of possibly thousands of emoji.
             let id = chosen.code.parse::<u32>().ok().filter(|id| id.to_string() == chosen.code);
             let own = custom.iter().find(|own| Some(own.id) == id);
             match own.ok_or(EmojiError::CustomInvalid)? {
@@ -133,8 +123,8 @@ pub fn check_emoji(chosen: &ChosenEmoji, custom: &[CustomEmoji]) -> Result<(), E
     }
 }
 
-/// Decides a reaction to a message that the user can read. An emoji that somebody already reacted with keeps the
-/// name it has there, even one that would no longer do.
+/// Decides a reaction to a message that the user can read. An emoji that the message already has as a reaction keeps its
+/// name there, even if that is no longer valid.
 pub fn check_reaction(
     message: &Message,
     user: UserId,
@@ -163,7 +153,7 @@ pub fn check_reaction(
     Ok(Reaction { emoji_name, emoji_code: chosen.code, reaction_type: chosen.kind, user })
 }
 
-/// Finds the reaction that a user takes back. Without a kind it is a standard emoji, whatever the name says.
+/// Finds a reaction that a user removes. Without a kind it is a standard emoji, whatever the name.
 pub fn find_own_reaction<'m>(
     message: &'m Message,
     user: UserId,
@@ -206,7 +196,7 @@ mod tests {
             ("thumbs_up", Some("1f44d"), unicode, Ok("thumbs_up 1f44d unicode_emoji")),
             ("thumbs_up", None, unicode, Ok("thumbs_up 1f44d unicode_emoji")),
             ("blob", None, None, Ok("blob 5 realm_emoji")),
-            // An own emoji hides the standard one of its name, which is still there by code.
+            // A custom emoji hides the standard one of its name, which is still available by code.
             ("tada", None, None, Ok("tada 7 realm_emoji")),
             ("tada", Some("1f389"), unicode, Ok("tada 1f389 unicode_emoji")),
             ("zulip", None, None, Ok("zulip zulip zulip_extra_emoji")),
@@ -279,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn reactions_are_taken_back_by_their_owner() {
+    fn users_remove_only_their_own_reactions() {
         let mut message = fixture::message(1, fixture::OWNER, fixture::in_channel(1, "a"));
         for (name, user) in [("heart", fixture::MEMBER), ("blob", fixture::MEMBER)] {
             let reaction = check_reaction(&message, user, proposed(name, None, None), &CUSTOM).unwrap();

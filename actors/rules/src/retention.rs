@@ -1,15 +1,15 @@
-//! How long messages are kept, and when a channel counts as inactive (docs/api/channels.md#retention).
+//! Retention of messages, and when a channel is inactive (docs/api/channels.md#retention).
 
 use crate::settings::realm_int;
 use model::{Channel, Realm, Timestamp};
 
 const DAY_MILLIS: u64 = 24 * 3600 * 1000;
 
-/// Days without a message after which a channel is no longer recently active.
+/// Days without messages after which a channel is no longer recently active.
 const ACTIVE_DAYS: u64 = 180;
 
-/// Messages of a channel, or direct ones, sent before this moment are not kept any longer; none where all are. A channel
-/// without a number of its own has the organization's; anything but a number above zero is for ever.
+/// Messages of a channel (none: direct messages) sent before this time are deleted; none if retention is unlimited. A
+/// channel without its own value has the organization's.
 pub fn kept_since(realm: &Realm, channel: Option<&Channel>, now: Timestamp) -> Option<Timestamp> {
     let own = channel.and_then(|channel| channel.message_retention_days).map(i64::from);
     let days = own.or_else(|| realm_int(realm, "message_retention_days")).unwrap_or(-1);
@@ -17,7 +17,7 @@ pub fn kept_since(realm: &Realm, channel: Option<&Channel>, now: Timestamp) -> O
     Some(Timestamp(now.0.saturating_sub(days.saturating_mul(DAY_MILLIS))))
 }
 
-/// Whether nobody wrote in a channel for so long that clients may hide it. A channel that is new is not idle.
+/// Whether a channel had no message for so long that clients may hide it. New channels are not idle.
 pub fn is_idle(channel: &Channel, newest: Option<Timestamp>, now: Timestamp) -> bool {
     let last = newest.unwrap_or(channel.created).max(channel.created);
     now.millis_since(last) > ACTIVE_DAYS * DAY_MILLIS
@@ -30,7 +30,7 @@ mod tests {
     use model::SettingValue;
 
     #[test]
-    fn channels_inherit_how_long_messages_are_kept() {
+    fn channels_inherit_the_retention_period() {
         let now = Timestamp(100 * DAY_MILLIS);
         let mut realm = fixture::realm();
         let mut channel = fixture::channel(1, "a");

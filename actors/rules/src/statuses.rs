@@ -1,6 +1,7 @@
 //! Statuses: a short text and an emoji (docs/api/presence-and-status.md#set-the-own-status).
 
 use crate::error::{EmojiError, PersonalError, RuleError};
+use crate::names::check_length;
 use crate::reactions::{ChosenEmoji, CustomEmoji, ProposedEmoji, check_emoji, complete_emoji};
 use crate::text::strip;
 use model::{StatusEmoji, UserStatus};
@@ -8,36 +9,28 @@ use model::{StatusEmoji, UserStatus};
 /// Longest text, in code points.
 pub const STATUS_LENGTH_MAX: usize = 60;
 
-/// What a client asks for; what is left out stays.
+/// The parameters as sent; missing ones leave that part of the status unchanged.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StatusRequest<'r> {
-    /// `status_text`
     pub text: Option<&'r str>,
-    /// `emoji_name`; empty takes the emoji away.
+    /// Empty removes the emoji.
     pub emoji_name: Option<&'r str>,
-    /// `emoji_code`
     pub emoji_code: Option<&'r str>,
-    /// `reaction_type`
     pub reaction_type: Option<&'r str>,
-    /// `away`, deprecated: sets a setting, not the status, but counts as something to change.
+    /// Deprecated: changes a setting, not the status, but counts as a change.
     pub away: Option<bool>,
 }
 
-/// The status afterwards; none when nothing is left of it.
-///
-/// # Errors
-/// In order: `TooLong`, `NoNewValues`, what is wrong with the emoji.
+/// The new status; none if it is empty. `TooLong`, `NoNewValues`, errors of the emoji, in this order.
 pub fn check_status(
     before: Option<&UserStatus>,
     request: &StatusRequest,
     custom: &[CustomEmoji],
 ) -> Result<Option<UserStatus>, RuleError> {
-    let text = request.text.map(strip);
-    if text.is_some_and(|text| text.chars().count() > STATUS_LENGTH_MAX) {
-        return Err(RuleError::TooLong { field: "status_text", limit: STATUS_LENGTH_MAX });
-    }
+    let text =
+        request.text.map(|raw| check_length("status_text", strip(raw), STATUS_LENGTH_MAX)).transpose()?;
     if request.away.is_none() && text.is_none() && request.emoji_name.is_none() {
-        // Half of an emoji says nothing new either.
+        // A code or type without a name does not count.
         return Err(PersonalError::NoNewValues.into());
     }
     let mut status = before.cloned().unwrap_or_default();
@@ -75,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_passed_changes() {
+    fn missing_parameters_change_nothing() {
         let before = status("lunch", Some(("car", "1f697")));
         let ask = |request: StatusRequest| check_status(Some(&before), &request, &[]);
         let text = StatusRequest { text: Some(" back "), ..StatusRequest::default() };
@@ -89,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused() {
+    fn invalid_requests_are_refused() {
         let long = "x".repeat(61);
         let cases: [(StatusRequest, &str); 7] = [
             (StatusRequest::default(), "Client did not pass any new values."),

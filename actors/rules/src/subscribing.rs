@@ -24,7 +24,6 @@ pub struct WantedChannel {
 /// A request to subscribe users.
 #[derive(Clone, Debug)]
 pub struct SubscribeRequest {
-    /// The channels.
     pub wanted: Vec<WantedChannel>,
     /// How missing channels are created.
     pub options: ChannelOptions,
@@ -32,10 +31,9 @@ pub struct SubscribeRequest {
     pub authorization_errors_fatal: bool,
 }
 
-/// What of a request is permitted.
+/// The permitted part of a request.
 #[derive(Debug)]
 pub struct PermittedSubscriptions<'r> {
-    /// Channels that exist.
     pub existing: Vec<(ChannelId, &'r WantedChannel)>,
     /// Channels to create, by their checked names.
     pub missing: Vec<(&'r str, &'r WantedChannel)>,
@@ -45,10 +43,8 @@ pub struct PermittedSubscriptions<'r> {
     pub unauthorized: Vec<String>,
 }
 
-/// Checks a request. `for_others`: it subscribes others than the requester.
-///
-/// # Errors
-/// Guests, names, permission to create, access to existing channels, in this order.
+/// Decides which channels users may be subscribed to; `for_others`: not only the requester. Checks guests, names,
+/// permission to create and access to existing channels, in this order.
 pub fn check_subscribe<'r>(
     directory: &Directory,
     requester: &User,

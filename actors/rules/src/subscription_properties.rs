@@ -7,25 +7,20 @@ use model::{ChannelId, Directory, Subscription, User};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Which notifications of a channel differ from the user's own settings.
+/// Notification settings of a channel that override the user's own settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChannelNotification {
-    /// `desktop_notifications`
     Desktop,
-    /// `audible_notifications`
     Audible,
-    /// `push_notifications`
     Push,
-    /// `email_notifications`
     Email,
-    /// `wildcard_mentions_notify`
     WildcardMentions,
 }
 
 impl ChannelNotification {
     const ALL: [Self; 5] = [Self::Desktop, Self::Audible, Self::Push, Self::Email, Self::WildcardMentions];
 
-    /// The property on the wire.
+    /// The name of the property in the API.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Desktop => "desktop_notifications",
@@ -40,26 +35,22 @@ impl ChannelNotification {
 /// One property with its new value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SubscriptionChange {
-    /// `color`, as `#rrggbb`.
+    /// In the form `#rrggbb`.
     Color(String),
-    /// `is_muted`, and `in_home_view` the other way round.
+    /// `is_muted`; `in_home_view` is the opposite value.
     Muted(bool),
-    /// `pin_to_top`
     Pinned(bool),
-    /// One of five properties; from now on the channel's own.
     Notification(ChannelNotification, bool),
 }
 
-/// The value of a property as events tell it.
+/// The value of a property in events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PropertyValue<'c> {
-    /// True or false.
     Bool(bool),
-    /// A colour.
     Text(&'c str),
 }
 
-/// Reads a property and its value. `SubscriptionPropertyUnknown`, `SettingType`, `ColorInvalid`.
+/// Parses a property and its value. `SubscriptionPropertyUnknown`, `SettingType`, `ColorInvalid`.
 pub fn parse_property(property: &str, value: &Value) -> Result<SubscriptionChange, RuleError> {
     let wrong = |wanted| RuleError::SettingType { name: property.to_owned(), wanted };
     let flag = || value.as_bool().ok_or_else(|| wrong("a boolean"));
@@ -80,7 +71,7 @@ pub fn parse_property(property: &str, value: &Value) -> Result<SubscriptionChang
 }
 
 impl SubscriptionChange {
-    /// The property on the wire; of muting the newer name.
+    /// The name of the property in the API; the newer one for muting.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Color(_) => "color",
@@ -90,7 +81,7 @@ impl SubscriptionChange {
         }
     }
 
-    /// The properties that events tell of: muting is told in two words.
+    /// The properties in events: muting has two names.
     pub fn properties(&self) -> Vec<(&'static str, PropertyValue<'_>)> {
         match self {
             Self::Color(color) => vec![("color", PropertyValue::Text(color))],
@@ -104,7 +95,7 @@ impl SubscriptionChange {
     }
 }
 
-/// Sets a property.
+/// Applies a change to a subscription.
 pub fn apply_property(subscription: &mut Subscription, change: &SubscriptionChange) {
     match change {
         SubscriptionChange::Color(color) => subscription.color.clone_from(color),
@@ -122,14 +113,13 @@ pub fn apply_property(subscription: &mut Subscription, change: &SubscriptionChan
     }
 }
 
-/// Finds a user's own current subscription. `InvalidChannelId`, `NotSubscribed`.
+/// Finds a user's active subscription. `InvalidChannelId`, `NotSubscribed`.
 pub fn access_own_subscription<'d>(
     dir: &'d Directory,
     user: &User,
     channel: i64,
 ) -> Result<(ChannelId, &'d Arc<Subscription>), RuleError> {
-    let found = access_channel_metadata(dir, user, ChannelRef::Id(channel), Archived::Refused)?;
-    let id = found.channel().id;
+    let id = access_channel_metadata(dir, user, ChannelRef::Id(channel), Archived::Refused)?.id;
     match dir.subscription(id, user.id) {
         Some(subscription) if subscription.is_active => Ok((id, subscription)),
         _ => Err(RuleError::NotSubscribed { id: channel }),
@@ -145,7 +135,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn nine_properties_and_no_other() {
+    fn exactly_nine_properties_exist() {
         let changed = |property: &str, value: Value| -> Result<Vec<String>, String> {
             let change = parse_property(property, &value).map_err(|error| error.to_string())?;
             let mut subscription = Subscription::start("#000000".into(), MessageId(0));
@@ -177,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn properties_are_set_where_they_belong() {
+    fn properties_change_their_fields() {
         let mut subscription = Subscription::start("#000000".into(), MessageId(0));
         for (property, value) in [
             ("color", json!("#123456")),

@@ -5,12 +5,12 @@ use unicode_general_category::{GeneralCategory, get_general_category};
 /// Topic name for clients that do not support empty topics.
 pub const EMPTY_TOPIC_DISPLAY_NAME: &str = "general chat";
 
-/// White space as clients mean it: Unicode's, and the four separators U+001C to U+001F.
+/// White space as in Python: that of Unicode, and the four separators U+001C to U+001F.
 pub(crate) fn is_space(character: char) -> bool {
     character.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&character)
 }
 
-/// A text without white space around it.
+/// A text without leading and trailing white space.
 pub fn strip(text: &str) -> &str {
     text.trim_matches(is_space)
 }
@@ -20,13 +20,13 @@ pub(crate) fn bad_character(text: &str) -> Option<usize> {
     text.chars().position(is_bad).map(|index| index + 1)
 }
 
-/// Surrogates are bad too, but cannot occur in a Rust string.
+/// Surrogates are not permitted either, but cannot occur in a Rust string.
 fn is_bad(character: char) -> bool {
     let code = character as u32;
     character.is_control() || (0xfdd0..=0xfdef).contains(&code) || code & 0xfffe == 0xfffe
 }
 
-/// Whether a character has no visible form of its own (Unicode category C).
+/// Whether a character has no visible form (Unicode category C).
 pub(crate) fn is_unprintable(character: char) -> bool {
     matches!(
         get_general_category(character),
@@ -38,7 +38,7 @@ pub(crate) fn is_unprintable(character: char) -> bool {
     )
 }
 
-/// The text, or its beginning with `marker` at the end so that it has `length_max` code points.
+/// The text, truncated with `marker` at the end if it has more than `length_max` code points.
 pub(crate) fn cut(text: &str, length_max: usize, marker: &str) -> String {
     // Each code point has at least one byte, so short texts need no counting.
     if text.len() <= length_max || text.chars().count() <= length_max {
@@ -50,7 +50,7 @@ pub(crate) fn cut(text: &str, length_max: usize, marker: &str) -> String {
     short
 }
 
-/// Text as it stands in HTML: the five characters with a meaning there are escaped.
+/// Escapes the five special characters of HTML.
 pub fn escape_html(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_66_non_characters_and_controls_are_bad() {
+    fn the_66_non_characters_and_controls_are_refused() {
         let non_characters =
             (0..=0x10ffff).filter_map(char::from_u32).filter(|c| is_bad(*c) && !c.is_control());
         assert_eq!(non_characters.count(), 66);
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn cuts_count_code_points() {
+    fn truncation_counts_code_points() {
         assert_eq!(cut("ééé", 3, "..."), "ééé");
         assert_eq!(cut("éééééé", 5, "..."), "éé...");
     }

@@ -1,6 +1,6 @@
 //! Topic names: normalization, validation, resolved topics (docs/api/topics.md#topic-names).
 //!
-//! That topics are equal without regard to case is `model::TopicKey`.
+//! `model::TopicKey` compares topics ignoring case.
 
 use crate::error::RuleError;
 use crate::settings;
@@ -10,13 +10,12 @@ use model::{Channel, Realm, TopicsPolicy};
 
 /// Longest topic, in code points.
 pub const TOPIC_LENGTH_MAX: usize = 60;
-/// Also read as the empty topic.
+/// Another name of the empty topic.
 pub const NO_TOPIC: &str = "(no topic)";
-/// What a resolved topic begins with.
+/// The prefix of resolved topics.
 pub const RESOLVED_PREFIX: &str = "✔ ";
 
-/// A topic as sent by a client → the topic to store: stripped, its two spellings of the empty topic read as
-/// such, cut to 60. Refuses control characters and non-characters.
+/// A topic as sent → the topic to store: normalized and truncated. Refuses control characters and non-characters.
 pub fn parse_topic(raw: &str) -> Result<String, RuleError> {
     let topic = normalize_topic(raw);
     if let Some(position) = text::bad_character(topic) {
@@ -25,7 +24,7 @@ pub fn parse_topic(raw: &str) -> Result<String, RuleError> {
     Ok(text::cut(topic, TOPIC_LENGTH_MAX, "..."))
 }
 
-/// A topic as named by a client, to look one up: stripped, and empty for both spellings of the empty topic.
+/// A topic as sent, for lookups: stripped, and empty for both names of the empty topic.
 pub fn normalize_topic(raw: &str) -> &str {
     match text::strip(raw) {
         NO_TOPIC | EMPTY_TOPIC_DISPLAY_NAME => "",
@@ -33,7 +32,7 @@ pub fn normalize_topic(raw: &str) -> &str {
     }
 }
 
-/// A topic for endpoints that refuse long ones (user_topics, muted_topics) instead of cutting.
+/// A topic for endpoints that refuse long topics (user_topics, muted_topics) instead of truncating them.
 pub fn check_topic_length(raw: &str) -> Result<&str, RuleError> {
     let topic = normalize_topic(raw);
     if topic.chars().count() > TOPIC_LENGTH_MAX {
@@ -42,27 +41,25 @@ pub fn check_topic_length(raw: &str) -> Result<&str, RuleError> {
     Ok(topic)
 }
 
-/// A topic as a client reads it: those without empty topics get the display name.
+/// A topic as a client sees it: those without support of empty topics get the display name.
 pub fn shown_topic(topic: &str, client_knows_empty: bool) -> &str {
     if topic.is_empty() && !client_knows_empty { EMPTY_TOPIC_DISPLAY_NAME } else { topic }
 }
 
-/// Whether a topic is marked as resolved.
+/// Whether a topic is resolved.
 pub fn is_resolved(topic: &str) -> bool {
     topic.starts_with(RESOLVED_PREFIX)
 }
 
-/// Marking a topic as resolved, or taking the mark away.
+/// Resolving or unresolving a topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResolveChange {
-    /// Now marked.
     Resolved,
-    /// No longer marked.
     Unresolved,
 }
 
-/// Whether a rename only sets or removes the mark of resolved topics. A name that gets too long with the mark is cut at
-/// its end.
+/// Whether a rename only adds or removes the prefix of resolved topics. A name that becomes too long with the prefix is
+/// truncated.
 pub fn resolve_change(old: &str, new: &str) -> Option<ResolveChange> {
     let marked = text::cut(&format!("{RESOLVED_PREFIX}{old}"), TOPIC_LENGTH_MAX, "...");
     if !is_resolved(old) && new == marked {
@@ -124,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_mark_makes_a_resolve() {
+    fn only_the_prefix_resolves_a_topic() {
         let [fits, long, longest] = [58, 59, 60].map(|length| "x".repeat(length));
         let (whole, cut) = (format!("✔ {fits}"), format!("✔ {}...", "x".repeat(55)));
         let cases: [(&str, &str, Option<ResolveChange>); 11] = [

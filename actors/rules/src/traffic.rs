@@ -3,13 +3,13 @@
 use model::Timestamp;
 
 const DAY_SECS: u64 = 24 * 60 * 60;
-/// Days that are counted.
+/// The period in which messages are counted, in days.
 pub const TRAFFIC_DAYS: u64 = 28;
-/// Channels younger than this have no figure yet.
+/// Channels younger than this many days have no figure yet.
 const YOUNG_DAYS: u64 = 7;
 
-/// Messages a week, from how many came in the last 28 days: none for channels younger than a week, at least 1 if
-/// there was any, rounded to two significant digits.
+/// Messages a week, from the number of messages in the last 28 days, rounded to two significant digits: none for channels
+/// younger than a week, at least 1 if there was a message.
 pub fn weekly_traffic(messages: u64, created: Timestamp, now: Timestamp) -> Option<u32> {
     let age_days = now.millis_since(created) / 1000 / DAY_SECS;
     if age_days < YOUNG_DAYS {
@@ -20,7 +20,7 @@ pub fn weekly_traffic(messages: u64, created: Timestamp, now: Timestamp) -> Opti
     Some(u32::try_from(two_digits(average)).unwrap_or(u32::MAX))
 }
 
-/// Rounds to two significant digits, halves to the even one.
+/// Rounds to two significant digits, half to even.
 fn two_digits(number: u64) -> u64 {
     let mut unit: u64 = 1;
     while number / unit >= 100 {

@@ -1,11 +1,11 @@
-//! Visibility of topics: what counts as muted, the automatic policies (docs/api/messages.md#automatic-topic-policy),
-//! and how policies follow topics that move (docs/api/topics.md#visibility-policies).
+//! Visibility of topics: muted topics, automatic policies (docs/api/messages.md#automatic-topic-policy), and policies of
+//! topics that move (docs/api/topics.md#visibility-policies).
 
 use crate::error::RuleError;
 use crate::settings;
 use model::{ChannelId, Directory, TopicKey, User, UserId, VisibilityPolicy};
 
-/// Whether a topic is muted for somebody: by its own policy, or because the channel is.
+/// Whether a topic is muted for a user: by its own policy, or because the channel is.
 pub fn is_muted(is_channel_muted: bool, policy: VisibilityPolicy) -> bool {
     match policy {
         VisibilityPolicy::Muted => true,
@@ -14,7 +14,7 @@ pub fn is_muted(is_channel_muted: bool, policy: VisibilityPolicy) -> bool {
     }
 }
 
-/// The policy with a wire code: `NotListed` for others.
+/// Parses an API code: `NotListed`.
 pub fn parse_policy(code: i64) -> Result<VisibilityPolicy, RuleError> {
     match code {
         0 => Ok(VisibilityPolicy::Inherit),
@@ -25,100 +25,86 @@ pub fn parse_policy(code: i64) -> Result<VisibilityPolicy, RuleError> {
     }
 }
 
-/// What the automatic policies ask about a message in a channel.
+/// The input of the automatic policies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Participation {
-    /// The sender muted the channel.
     pub is_channel_muted: bool,
-    /// The sender's policy for the topic before.
+    /// The user's policy for the topic before.
     pub policy: VisibilityPolicy,
     /// The message is the first one of its topic.
     pub starts_topic: bool,
 }
 
-/// When something is done by itself: the codes of both automatic settings.
-fn is_due(code: i64, starts_topic: bool) -> bool {
-    match code {
-        // Taking part, and sending.
-        1 | 2 => true,
-        // Starting the topic.
-        3 => starts_topic,
-        _ => false,
-    }
-}
-
-/// The policy that a sender gets for the topic by writing in it; none if nothing changes. Bots get none.
-pub fn automatic_policy(sender: &User, participation: Participation) -> Option<VisibilityPolicy> {
-    let Participation { is_channel_muted, policy, starts_topic } = participation;
-    if sender.is_bot() || policy == VisibilityPolicy::Followed {
-        return None;
-    }
-    if is_due(settings::user_int(sender, "automatically_follow_topics_policy"), starts_topic) {
-        return Some(VisibilityPolicy::Followed);
-    }
-    let unmute = settings::user_int(sender, "automatically_unmute_topics_in_muted_streams_policy");
-    let is_hidden = is_channel_muted || policy == VisibilityPolicy::Muted;
-    let unmutes = is_hidden && policy != VisibilityPolicy::Unmuted && is_due(unmute, starts_topic);
-    unmutes.then_some(VisibilityPolicy::Unmuted)
-}
-
-/// The code of both automatic settings for taking part in whatever way.
+/// Code of both automatic settings for any participation.
 const PARTICIPATION: i64 = 1;
-/// The code of both for starting a topic.
+/// Code of both for sending.
+const SENDING: i64 = 2;
+/// Code of both for starting a topic.
 const INITIATION: i64 = 3;
 
-/// The policy that somebody gets for the topic by reacting or voting in it; none if nothing changes.
+/// The policy that a sender gets for the topic by sending to it; none if it is unchanged.
+pub fn automatic_policy(sender: &User, participation: Participation) -> Option<VisibilityPolicy> {
+    let is_due = |code| match code {
+        PARTICIPATION | SENDING => true,
+        INITIATION => participation.starts_topic,
+        _ => false,
+    };
+    policy_for(sender, participation, is_due)
+}
+
+/// The policy that a user gets for the topic by reacting or voting in it; none if it is unchanged.
 pub fn policy_of_participant(user: &User, participation: Participation) -> Option<VisibilityPolicy> {
-    policy_for(user, participation, PARTICIPATION)
+    policy_for(user, participation, |code| code == PARTICIPATION)
 }
 
-/// The policy that somebody gets whose message becomes the first one of a topic by being moved there; none if
-/// nothing changes.
+/// The policy that the sender gets of a message that is moved and becomes the first one of a topic; none if it is
+/// unchanged.
 pub fn policy_of_starter(user: &User, participation: Participation) -> Option<VisibilityPolicy> {
-    policy_for(user, participation, INITIATION)
+    policy_for(user, participation, |code| code == INITIATION)
 }
 
-/// What the automatic settings with exactly this code do.
-fn policy_for(user: &User, participation: Participation, code: i64) -> Option<VisibilityPolicy> {
+/// The effect of both automatic settings; `is_due` decides by their codes. Bots get no policy.
+fn policy_for(
+    user: &User,
+    participation: Participation,
+    is_due: impl Fn(i64) -> bool,
+) -> Option<VisibilityPolicy> {
     let Participation { is_channel_muted, policy, .. } = participation;
     if user.is_bot() || policy == VisibilityPolicy::Followed {
         return None;
     }
-    if settings::user_int(user, "automatically_follow_topics_policy") == code {
+    if is_due(settings::user_int(user, "automatically_follow_topics_policy")) {
         return Some(VisibilityPolicy::Followed);
     }
     let unmute = settings::user_int(user, "automatically_unmute_topics_in_muted_streams_policy");
-    let is_hidden = is_channel_muted || policy == VisibilityPolicy::Muted;
-    let unmutes = is_hidden && policy != VisibilityPolicy::Unmuted && unmute == code;
-    unmutes.then_some(VisibilityPolicy::Unmuted)
+    (is_muted(is_channel_muted, policy) && is_due(unmute)).then_some(VisibilityPolicy::Unmuted)
 }
 
-/// The policy that somebody gets for the topic by being mentioned by name in it; none if nothing changes.
+/// The policy that a user gets for the topic by a mention by name; none if it is unchanged.
 pub fn policy_when_mentioned(user: &User, policy: VisibilityPolicy) -> Option<VisibilityPolicy> {
     let follows = !user.is_bot() && settings::user_bool(user, "automatically_follow_topics_where_mentioned");
     (follows && policy != VisibilityPolicy::Followed).then_some(VisibilityPolicy::Followed)
 }
 
-/// What becomes of one user's policies when all of a topic moves.
+/// Changes of one user's policies when all of a topic moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PolicyMove {
-    /// Whose.
     pub user: UserId,
-    /// The old topic had a policy, which is taken away.
+    /// The old topic had a policy, which is removed.
     pub resets_old: bool,
-    /// The policy that the new topic gets; none if nothing changes there.
+    /// The new policy of the new topic; none if it is unchanged.
     pub new: Option<VisibilityPolicy>,
 }
 
-/// The policy of a topic after another one moved into it. A topic without messages gets the policy of the one
-/// that moved; with messages the more visible of the two holds: followed, unmuted, none, muted.
+/// The policy of a topic after another one moved into it. A topic without messages gets the policy of the other one; a
+/// topic with messages gets the more visible of the two: followed, unmuted, none, muted.
 pub fn merged_policy(
     moved: VisibilityPolicy,
     stays: VisibilityPolicy,
     destination_had_messages: bool,
 ) -> VisibilityPolicy {
     use VisibilityPolicy::{Followed, Inherit, Muted, Unmuted};
-    // Nothing was set for what moved: what somebody chose for the new name beforehand stays.
+    // Without a policy for the old topic, a policy that was set in advance for the new one stays.
     if !destination_had_messages {
         return if moved == Inherit { stays } else { moved };
     }
@@ -126,8 +112,8 @@ pub fn merged_policy(
     visible_first.into_iter().find(|policy| *policy == moved || *policy == stays).unwrap_or(Inherit)
 }
 
-/// What becomes of everybody's policies when all of a topic (as far as the actor can see it) moves. Those who
-/// lose access to the new place keep nothing of the old one. Moves within the same topic change nothing.
+/// Changes of all users' policies when all of a topic (as far as the requester can see it) moves. Users who lose access
+/// lose the policy of the old topic. Moves within the same topic change nothing.
 pub fn move_policies(
     dir: &Directory,
     (old_channel, old_topic): (ChannelId, &str),
@@ -159,14 +145,13 @@ pub fn move_policies(
     moves
 }
 
-/// Which muted messages the anchor `first_unread` skips (docs/api/messages.md#fetch-messages).
+/// The muted messages that the anchor `first_unread` skips (docs/api/messages.md#fetch-messages).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkippedMuting {
-    /// None: the narrow is about direct messages.
+    /// None, for narrows to direct messages.
     Nothing,
-    /// Topics muted by themselves: the narrow names a channel, so that it is muted does not matter.
+    /// Topics with a muting policy, for narrows to a channel, muted or not.
     Topics,
-    /// Whatever counts as muted.
     TopicsAndChannels,
 }
 
@@ -191,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn sending_follows_and_unmutes_as_set() {
+    fn sending_follows_and_unmutes_by_setting() {
         // follow, unmute, channel muted, policy before, starts the topic → policy after
         for (follow, unmute, is_channel_muted, policy, starts_topic, expected) in [
             (3, 2, false, Inherit, true, Some(Followed)),
@@ -289,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn reacting_and_starting_by_a_move_follow_as_set() {
+    fn reacting_and_starting_by_a_move_follow_by_setting() {
         // follow, unmute, channel muted, policy before → of a participant, of a starter
         for (follow, unmute, is_channel_muted, policy, participant, starter) in [
             (3, 2, false, Inherit, None, Some(Followed)),
@@ -316,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn mentions_follow_unless_told_not_to() {
+    fn mentions_follow_unless_disabled() {
         let mut user = fixture::member();
         assert_eq!(policy_when_mentioned(&user, Inherit), Some(Followed));
         assert_eq!(policy_when_mentioned(&user, Followed), None);

@@ -5,17 +5,17 @@ use model::{Message, UserId};
 use serde::Serialize;
 use serde_json::Value;
 
-/// The highest number that an option or a task may have.
+/// The highest number of an option or a task.
 const INDEX_MAX: i64 = 1000;
-/// Parts that one message holds. Whoever fetches it gets them all.
+/// Maximum number of parts of one message; a fetched message has all of them.
 pub const PARTS_MAX: usize = 10_000;
-/// Parts that one user adds to one message.
+/// Maximum number of parts by one user in one message.
 pub const PARTS_PER_USER_MAX: usize = 1_000;
-/// Bytes that the parts of one message have together.
+/// Maximum bytes of all parts of one message.
 pub const PARTS_BYTES_MAX: usize = 1024 * 1024;
-/// Characters of one part.
+/// Maximum characters of one part.
 pub const PART_CHARS_MAX: usize = 10_000;
-/// The word for parts of widgets (`msg_type`).
+/// The `msg_type` of parts of widgets.
 pub const WIDGET: &str = "widget";
 
 #[derive(Serialize)]
@@ -31,7 +31,7 @@ struct Task<'c> {
     desc: &'c str,
 }
 
-/// The first part of the widget that a text makes, as JSON; none if it makes none.
+/// The first part of the widget that a message text creates, as JSON; none for other texts.
 pub fn widget_content(text: &str) -> Option<String> {
     let command = text.split(char::is_whitespace).next()?;
     let rest = &text[command.len()..];
@@ -48,7 +48,7 @@ pub fn widget_content(text: &str) -> Option<String> {
     serde_json::to_string(&widget).ok()
 }
 
-/// A line without the mark of a list before it.
+/// A line without a list marker.
 fn item(line: &str) -> &str {
     let line = line.trim();
     line.strip_prefix(['-', '*']).unwrap_or(line).trim_start()
@@ -59,7 +59,7 @@ fn task(line: &str) -> Task<'_> {
     Task { task: task.trim(), desc: desc.trim() }
 }
 
-/// Whether somebody may add a part to a message that they can read. True: the part is a vote.
+/// Whether a user may add a part to a message that they can read. Returns true if the part is a vote.
 pub fn check_submessage(message: &Message, user: UserId, content: &str) -> Result<bool, WidgetError> {
     let is_author = message.sender == user;
     if message.submessages.is_empty() && !is_author {
@@ -86,7 +86,7 @@ pub fn check_submessage(message: &Message, user: UserId, content: &str) -> Resul
     }
 }
 
-/// Which widget a message is, by its first part.
+/// The type of a message's widget, from its first part.
 fn kind_of(message: &Message) -> Option<String> {
     let first = message.submessages.iter().find(|part| part.msg_type == WIDGET)?;
     let data: Value = serde_json::from_str(&first.content).ok()?;
@@ -99,7 +99,7 @@ fn check_poll(data: &Data, is_author: bool) -> Result<bool, WidgetError> {
             data.string("key")?;
             let vote = data.int("vote")?;
             if vote != 1 && vote != -1 {
-                return Err(data.malformed("vote", |place| format!("Invalid {place}")));
+                return Err(malformed(format!("Invalid {}[\"vote\"]", data.name)));
             }
             data.only(&["type", "key", "vote"]).map(|()| true)
         }
@@ -139,7 +139,11 @@ fn check_todo(data: &Data, is_author: bool) -> Result<(), WidgetError> {
     }
 }
 
-/// JSON that was sent, with what it is called in refusals.
+fn malformed(detail: String) -> WidgetError {
+    WidgetError::Malformed { detail }
+}
+
+/// JSON as sent, with its name in errors.
 struct Data<'d> {
     name: &'static str,
     value: &'d Value,
@@ -147,50 +151,40 @@ struct Data<'d> {
 
 impl<'d> Data<'d> {
     fn field(&self, key: &str) -> Result<&'d Value, WidgetError> {
-        let Some(object) = self.value.as_object() else {
-            return Err(WidgetError::Malformed { detail: format!("{} is not a dict", self.name) });
-        };
-        let missing =
-            || WidgetError::Malformed { detail: format!("{key} key is missing from {}", self.name) };
-        object.get(key).ok_or_else(missing)
+        let object =
+            self.value.as_object().ok_or_else(|| malformed(format!("{} is not a dict", self.name)))?;
+        object.get(key).ok_or_else(|| malformed(format!("{key} key is missing from {}", self.name)))
     }
 
-    fn malformed(&self, key: &str, text: impl FnOnce(String) -> String) -> WidgetError {
-        WidgetError::Malformed { detail: text(format!("{}[\"{key}\"]", self.name)) }
+    fn wrong(&self, key: &str, problem: &str) -> WidgetError {
+        malformed(format!("{}[\"{key}\"] {problem}", self.name))
     }
 
     fn string(&self, key: &str) -> Result<&'d str, WidgetError> {
-        let wrong = || self.malformed(key, |place| format!("{place} is not a string"));
-        self.field(key)?.as_str().ok_or_else(wrong)
+        self.field(key)?.as_str().ok_or_else(|| self.wrong(key, "is not a string"))
     }
 
     fn boolean(&self, key: &str) -> Result<bool, WidgetError> {
-        let wrong = || self.malformed(key, |place| format!("{place} is not a boolean"));
-        self.field(key)?.as_bool().ok_or_else(wrong)
+        self.field(key)?.as_bool().ok_or_else(|| self.wrong(key, "is not a boolean"))
     }
 
     fn int(&self, key: &str) -> Result<i64, WidgetError> {
-        let wrong = || self.malformed(key, |place| format!("{place} is not an integer"));
-        self.field(key)?.as_i64().ok_or_else(wrong)
+        self.field(key)?.as_i64().ok_or_else(|| self.wrong(key, "is not an integer"))
     }
 
     fn index(&self, key: &str) -> Result<(), WidgetError> {
         match self.int(key)? {
-            index if index < 0 => Err(self.malformed(key, |place| format!("{place} is too small"))),
-            index if index > INDEX_MAX => Err(self.malformed(key, |place| format!("{place} is too large"))),
-            _ => Ok(()),
+            ..0 => Err(self.wrong(key, "is too small")),
+            0..=INDEX_MAX => Ok(()),
+            _ => Err(self.wrong(key, "is too large")),
         }
     }
 
     fn only(&self, keys: &[&str]) -> Result<(), WidgetError> {
-        let unexpected = self.value.as_object().into_iter().flatten();
-        let unexpected = unexpected.map(|(key, _)| key.as_str()).find(|key| !keys.contains(key));
-        match unexpected {
+        let mut sent = self.value.as_object().into_iter().flatten().map(|(key, _)| key.as_str());
+        match sent.find(|key| !keys.contains(key)) {
             None => Ok(()),
-            Some(key) => {
-                let detail = format!("Argument \"{key}\" at {} is unexpected", self.name);
-                Err(WidgetError::Malformed { detail })
-            }
+            Some(key) => Err(malformed(format!("Argument \"{key}\" at {} is unexpected", self.name))),
         }
     }
 }

@@ -8,27 +8,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use storage::View;
 
-/// Everybody who may know of somebody.
+/// Users who may see a user.
 pub(super) fn everyone_who_sees(directory: &Directory, about: &User) -> Vec<UserId> {
     let users = directory.users();
     users.filter(|user| user.is_active && sees_user(directory, user, about)).map(|user| user.id).collect()
 }
 
-/// Somebody who has some of the messages in question.
+/// A user who has some of the messages in question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// Who.
     pub user: UserId,
-    /// Which of them; none stands for all.
+    /// The messages that the user has; none: all of them.
     pub part: Option<RoaringBitmap>,
 }
 
-/// The access set of messages that are in one place: everybody in a direct conversation; of a public channel the
-/// subscribers and those non-guests who have any of them; of a private one the subscribers; with protected history,
-/// subscribers with those that each has.
+/// The access set of messages that are in one place: all users of a direct conversation; of a public channel the
+/// subscribers and those non-guests who have any of the messages; of a private one the subscribers; with protected
+/// history, subscribers with the messages that each has.
 ///
-/// In a replay the messages may be gone: who got them follows from the stretches of subscriptions then. Who had some of
-/// them otherwise, by a star or a move, nobody knows any more: of a public channel, everybody is recipients who could read it.
+/// In a replay the messages may be deleted: who received them then follows from the subscription spans. Users who had some
+/// of them otherwise, by a star or a move, are unknown: for a public channel, all users who could read it are recipients.
 pub fn holders(
     view: &View,
     directory: &Directory,
@@ -77,7 +76,7 @@ pub fn holders(
     found
 }
 
-/// Those who have any of some messages without having got them: they starred one, say, or reacted to it.
+/// Users who have any of some messages without having received them, for example by starring one.
 fn retained_users(view: &View, directory: &Directory, ids: &RoaringBitmap) -> Vec<Arc<User>> {
     let have = view.messages.users.iter().filter(|(_, mine)| !mine.historical.is_disjoint(ids));
     let users = have.filter_map(|(user, _)| directory.user(*user)).filter(|user| user.is_active);
@@ -86,8 +85,8 @@ fn retained_users(view: &View, directory: &Directory, ids: &RoaringBitmap) -> Ve
     users
 }
 
-/// Everybody who is recipients when a message changes: those who have it and, where new subscribers see what was sent
-/// before, all subscribers. Whether they can read it afterwards is for the caller to ask.
+/// The recipients of a change of a message: users who have it and, where the history is shared, all subscribers. Whether
+/// they can read it afterwards is for the caller to check.
 pub fn receivers(
     view: &View,
     directory: &Directory,
@@ -114,7 +113,7 @@ pub fn receivers(
     recipients
 }
 
-/// Those of some messages of a channel that a user has, or (in a replay) got there once.
+/// Those of some messages of a channel that a user has, or (in a replay) once received there.
 fn received(
     view: &View,
     user: UserId,
@@ -142,7 +141,7 @@ pub fn channel_of(view: &View, id: MessageId, sent_to: ChannelId) -> Option<Chan
         .map(|(channel, _)| *channel)
 }
 
-/// Where a message is now; `then` is where it was, and most often still is. None: in no channel any more.
+/// Where a message is now; `then` is where it was, and most often still is. None: it was deleted.
 pub fn spot_now(view: &View, id: MessageId, then: Spot) -> Option<Spot> {
     match then {
         Spot::Direct(_) => Some(then),
@@ -160,7 +159,7 @@ pub fn lost(
 ) -> BTreeMap<Vec<MessageId>, Vec<UserId>> {
     let mut lost: BTreeMap<Vec<MessageId>, Vec<UserId>> = BTreeMap::new();
     let Some(record) = after.channel(channel) else { return lost };
-    // Those that are gone by now (in a replay) are recipients of as deleted.
+    // Messages that are deleted by now (in a replay) have an event of their own.
     let existing = ids & &view.messages.all;
     let all: Vec<MessageId> = existing.iter().map(MessageId).collect();
     let mut shut_out = Vec::new();
@@ -178,8 +177,8 @@ pub fn lost(
             continue;
         }
         let had = holder.part.as_ref().map_or_else(|| existing.clone(), |part| part & &existing);
-        let gone: Vec<MessageId> = (had - kept).iter().map(MessageId).collect();
-        lost.entry(gone).or_default().push(user.id);
+        let taken: Vec<MessageId> = (had - kept).iter().map(MessageId).collect();
+        lost.entry(taken).or_default().push(user.id);
     }
     lost.entry(all).or_default().extend(shut_out);
     lost.retain(|messages, users| !messages.is_empty() && !users.is_empty());
@@ -187,7 +186,7 @@ pub fn lost(
     lost
 }
 
-/// Whether somebody can read a message that is at `spot`.
+/// Whether a user can read a message that is at `spot`.
 pub fn can_read(view: &View, directory: &Directory, user: &User, spot: Spot, id: MessageId) -> bool {
     let received = || !view.accessible_among(user.id, &RoaringBitmap::from_iter([id.0])).is_empty();
     rules::permissions::message::can_read(directory, user, spot, received)
@@ -199,7 +198,7 @@ pub fn parts_of(view: &View, ids: &RoaringBitmap) -> Vec<(ChannelId, RoaringBitm
     parts.filter(|(_, part)| !part.is_empty()).collect()
 }
 
-/// Whether somebody can read any of some messages of a channel.
+/// Whether a user can read any of some messages of a channel.
 pub fn can_read_any(view: &View, user: &User, channel: ChannelId, ids: &RoaringBitmap) -> bool {
     let Some(record) = view.directory.channel(channel) else { return false };
     match history_of(&view.directory, user, record) {
@@ -212,7 +211,7 @@ pub fn can_read_any(view: &View, user: &User, channel: ChannelId, ids: &RoaringB
     }
 }
 
-/// Whether somebody can read a message wherever it is by now, if it is there at all.
+/// Whether a message exists and a user can read it where it is now.
 pub fn can_read_now(view: &View, user: &User, message: &Message) -> bool {
     let spot = spot_now(view, message.id, Spot::of(message));
     view.messages.all.contains(message.id.0)

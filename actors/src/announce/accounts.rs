@@ -2,7 +2,7 @@
 //! again (docs/api/events.md#order-of-events).
 
 use super::access::everyone_who_sees;
-use super::context::{Announcements, EventContext};
+use super::context::Announcements;
 use super::{bots, channels, groups, personal, subscriptions};
 use model::event::{ChannelChange, GroupChange, UserChange};
 use model::{Audience, Directory, EventBody, GroupSetting, SettingValue, UserId};
@@ -11,11 +11,11 @@ use rules::permissions::users::sees_user;
 use rules::settings::{ChannelPermission, GroupPermission, RealmPermission};
 use std::sync::Arc;
 
-/// Events besides those for groups, channels and settings that name a user; and some more, for what is decided about
-/// the user at the same moment elsewhere.
+/// Events besides those for groups, channels and settings that name a user, with a margin for concurrent decisions about
+/// the user.
 const EVENTS_BESIDES: usize = 64;
 
-/// How many events deactivating an account, or the opposite, leads to at most.
+/// An upper bound of the events of deactivating or reactivating an account.
 pub(crate) fn activity_events_max(directory: &Directory, user: UserId) -> u32 {
     let members = directory.groups().filter(|group| group.members.contains(&user)).count();
     let settings = directory.groups().filter(|group| !group_settings(group, user).is_empty()).count();
@@ -24,51 +24,45 @@ pub(crate) fn activity_events_max(directory: &Directory, user: UserId) -> u32 {
     u32::try_from(EVENTS_BESIDES + members + settings + of_channels + subscribed).unwrap_or(u32::MAX)
 }
 
-/// An account was deactivated, or is in use again.
-pub(super) fn active_set(context: &EventContext<'_>, id: UserId, is_active: bool, out: &mut Announcements) {
+/// An account was deactivated or reactivated.
+pub(super) fn active_set(id: UserId, is_active: bool, out: &mut Announcements<'_>) {
+    let context = out.context;
     let (Some(was), Some(is)) = (context.before().user(id), context.after.user(id)) else { return };
-    // Those who come to know of the user, or must forget, are told only that.
-    let knew = |viewer: &UserId| {
+    // Users who gain or lose sight of the user receive only that.
+    let saw = |viewer: &UserId| {
         let viewer = context.before().user(*viewer);
         viewer.is_some_and(|viewer| sees_user(context.before(), viewer, was))
     };
-    let viewers: Vec<UserId> = everyone_who_sees(context.after, is).into_iter().filter(knew).collect();
+    let viewers: Vec<UserId> = everyone_who_sees(context.after, is).into_iter().filter(saw).collect();
     let change = UserChange::IsActive(is_active);
     if !is_active {
-        subscribed(context, id, is_active, out);
+        subscribed(id, is_active, out);
     }
     out.to(viewers.iter().copied(), EventBody::UserChanged { user: id, change });
-    personal::status_shown(context, is, viewers.clone(), out);
+    personal::status_shown(is, viewers.clone(), out);
     if is.is_bot() {
-        bots::changed(context, was, is, out);
+        bots::changed(was, is, out);
     }
     if is_active {
-        subscribed(context, id, is_active, out);
+        subscribed(id, is_active, out);
     }
-    membership(context, id, is_active, &viewers, out);
-    named(context, id, out);
+    membership(id, is_active, &viewers, out);
+    named(id, out);
 }
 
-/// Members of groups are people with active accounts. Those who are told that somebody's account is in use no more take
-/// it out of groups by themselves.
-fn membership(
-    context: &EventContext<'_>,
-    id: UserId,
-    is_active: bool,
-    viewers: &[UserId],
-    out: &mut Announcements,
-) {
+/// Members of groups are active users. Clients that receive the deactivation remove the user from groups themselves.
+fn membership(id: UserId, is_active: bool, viewers: &[UserId], out: &mut Announcements<'_>) {
     let blind: Vec<UserId> = match is_active {
         true => Vec::new(),
         false => {
-            let active = context.after.users().filter(|user| user.is_active).map(|user| user.id);
+            let active = out.context.after.users().filter(|user| user.is_active).map(|user| user.id);
             active.filter(|user| viewers.binary_search(user).is_err()).collect()
         }
     };
-    for group in context.after.groups().filter(|group| group.members.contains(&id)) {
+    for group in out.context.after.groups().filter(|group| group.members.contains(&id)) {
         let clients = groups::clients_of(group);
         match is_active {
-            true => groups::say_members(group.id, &[id], &[], clients, out),
+            true => groups::members_events(group.id, &[id], &[], clients, out),
             false => {
                 let body = EventBody::GroupMembersRemoved { group: group.id, users: vec![id] };
                 out.for_clients(clients, blind.iter().copied(), body);
@@ -77,8 +71,9 @@ fn membership(
     }
 }
 
-/// So are subscribers, archived channels included.
-fn subscribed(context: &EventContext<'_>, id: UserId, is_active: bool, out: &mut Announcements) {
+/// Subscribers are active users, too; archived channels included.
+fn subscribed(id: UserId, is_active: bool, out: &mut Announcements<'_>) {
+    let context = out.context;
     let users: Arc<[UserId]> = [id].into();
     let own = context.after.subscriptions_of_user(id).filter(|(_, own)| own.is_active);
     for channel in own.filter_map(|(channel, _)| context.after.channel(channel)) {
@@ -92,8 +87,9 @@ fn subscribed(context: &EventContext<'_>, id: UserId, is_active: bool, out: &mut
     }
 }
 
-/// Settings that name the user show others than before.
-fn named(context: &EventContext<'_>, id: UserId, out: &mut Announcements) {
+/// Group settings that name the user list other users than before.
+fn named(id: UserId, out: &mut Announcements<'_>) {
+    let context = out.context;
     let permissions = RealmPermission::ALL.into_iter().filter_map(|permission| {
         let value = realm_group_setting(context.after, permission);
         names(&value, id).then(|| (permission.rule().name, SettingValue::Group(value)))
@@ -112,7 +108,7 @@ fn named(context: &EventContext<'_>, id: UserId, out: &mut Announcements) {
     }
     for channel in context.after.channels() {
         for (name, value) in channel_settings(channel, id) {
-            channels::emit(context, channel.id, ChannelChange::Permission(name, value.clone()), out);
+            channels::emit(channel.id, ChannelChange::Permission(name, value.clone()), out);
         }
     }
 }

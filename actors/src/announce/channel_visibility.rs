@@ -1,5 +1,5 @@
 //! Events for users who gain or lose channels, by a channel's privacy and permissions, by groups or by a role, and for
-//! those who see from now on who subscribes.
+//! users who gain sight of the subscribers.
 
 use super::context::{Announcements, EventContext, new_summary, subscribed_channels, uncounted};
 use model::event::Clients;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub(super) type Change<'c> = (UserId, &'c Arc<Channel>, VisibilityDiff);
 
 impl EventContext<'_> {
-    /// Whether the frame gave a user another role, or a bot another owner: a bot holds what its owner holds, too.
+    /// Whether the frame changed the role of a user or the owner of a bot: a bot has its owner's permissions.
     pub(super) fn has_new_role(&self, user: UserId) -> bool {
         let role = |user: &Arc<model::User>| (user.role, user.owner());
         let (was, is) = (self.before().user(user).map(role), self.after.user(user).map(role));
@@ -34,7 +34,7 @@ impl EventContext<'_> {
         self.before().is_active_user(user) && self.after.is_active_user(user)
     }
 
-    /// Whether the frame unsubscribes a user from a channel: the events of that say what was lost.
+    /// Whether the frame unsubscribes a user from a channel, which is announced with that fact.
     fn unsubscribes(&self, user: UserId, channel: ChannelId) -> bool {
         self.frame.facts.iter().any(|fact| {
             matches!(fact, Fact::Subscription(SubscriptionFact::Removed { channel: left, users, .. })
@@ -43,14 +43,14 @@ impl EventContext<'_> {
     }
 }
 
-/// Events for users whose groups or role changed, about those of the channels that `concerns` names. Each channel is
-/// announced once to a user, and those whose own record the frame changes are announced with that.
+/// Events for users whose groups or role changed, about the channels that `concerns` selects. Each channel is announced
+/// once to a user; channels whose record the frame changes are announced with that fact.
 pub(super) fn users_changed(
-    context: &EventContext<'_>,
     users: impl IntoIterator<Item = UserId>,
     concerns: impl Fn(&Channel) -> bool,
-    out: &mut Announcements,
+    out: &mut Announcements<'_>,
 ) {
+    let context = out.context;
     let users: Vec<UserId> = users.into_iter().filter(|user| context.stays_active(*user)).collect();
     for (clients, is_archived) in [(Clients::All, false), (Clients::KnowArchived, true)] {
         let mut changes: Vec<Change<'_>> = Vec::new();
@@ -66,17 +66,13 @@ pub(super) fn users_changed(
                 }
             }
         }
-        emit(context, clients, &changes, out);
+        emit(clients, &changes, out);
     }
 }
 
-/// What is lost first, then what is gained with the user's own subscription, then who subscribes.
-pub(super) fn emit(
-    context: &EventContext<'_>,
-    clients: Clients,
-    changes: &[Change<'_>],
-    out: &mut Announcements,
-) {
+/// Lost channels first, then gained ones with the user's own subscription, then subscribers.
+pub(super) fn emit(clients: Clients, changes: &[Change<'_>], out: &mut Announcements<'_>) {
+    let context = out.context;
     let (before, after) = (context.before(), context.after);
     let is_new_peer = |(user, channel, diff): &Change<'_>| {
         diff.gains_subscribers && !after.is_subscribed(channel.id, *user)
@@ -99,7 +95,7 @@ pub(super) fn emit(
     out.each_for(
         clients,
         created.into_iter().map(|(channels, users)| {
-            // Users who receive the subscribers by an event of their own count them then.
+            // Users who receive the subscribers by a separate event count them then.
             let summaries = channels.into_iter().filter_map(|(id, is_new_peer)| {
                 let channel = after.channel(id)?;
                 Some(if is_new_peer { uncounted(context, channel) } else { new_summary(context, channel) })

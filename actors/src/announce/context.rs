@@ -1,4 +1,4 @@
-//! What events are made from, and where they are collected.
+//! The input of announcing a frame, and the list of its events.
 
 use super::pre_images::PreImages;
 use model::event::{ChannelSummary, Clients, SubscribedChannel};
@@ -7,24 +7,22 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use storage::View;
 
-/// A frame that was applied, with what was before and what is now.
+/// A frame that was applied, with the state before and after it.
 pub(crate) struct EventContext<'a> {
-    /// Everything as it is now.
     pub(super) view: &'a View,
-    /// What was noted before.
     pub(super) before: &'a PreImages,
-    /// Everything but the messages as the frame left it; in a replay, other frames may have come after it.
+    /// The directory after the frame. In a replay, `view` may be newer.
     pub(super) after: &'a Directory,
     pub(super) frame: &'a Frame,
 }
 
 impl EventContext<'_> {
-    /// Everything but the messages as it was before the frame.
+    /// The directory before the frame.
     pub(super) fn before(&self) -> &Directory {
         self.before.directory.as_ref().unwrap_or(self.after)
     }
 
-    /// Whether the frame made a channel.
+    /// Whether the frame created a channel.
     pub(super) fn is_new(&self, id: model::ChannelId) -> bool {
         self.frame
             .facts
@@ -33,15 +31,18 @@ impl EventContext<'_> {
     }
 }
 
-/// Collects events and numbers them.
-pub(super) struct Announcements {
+/// Collects the events of a frame, fact by fact, and numbers them.
+pub(super) struct Announcements<'a> {
+    pub(super) context: &'a EventContext<'a>,
+    /// The position of the current fact in the frame.
+    pub(super) position: usize,
     pub(super) next: EventNumber,
     pub(super) events: Vec<(Event, Audience)>,
     /// Channels whose gain or loss was announced to a user.
     pub(super) seen: BTreeSet<(UserId, model::ChannelId)>,
 }
 
-impl Announcements {
+impl Announcements<'_> {
     pub(super) fn add(&mut self, body: EventBody, audience: Audience) {
         self.push(self.next, Clients::All, body, audience);
     }
@@ -71,7 +72,7 @@ impl Announcements {
         }
     }
 
-    /// Events for different people: nobody is in two of them, so they have the same number.
+    /// Events for disjoint sets of users, so they have the same number.
     pub(super) fn each(&mut self, bodies: impl IntoIterator<Item = (Vec<UserId>, EventBody)>) {
         self.each_for(Clients::All, bodies);
     }
@@ -100,7 +101,7 @@ pub fn summary(view: &View, channel: &Arc<Channel>, weekly_traffic: Option<u32>)
     }
 }
 
-/// A channel as events show it. They carry no traffic.
+/// A channel as events show it, without traffic.
 pub(super) fn new_summary(context: &EventContext<'_>, channel: &Arc<Channel>) -> ChannelSummary {
     let subscriber_count = context.after.subscriber_count(channel.id);
     ChannelSummary { subscriber_count, ..summary(context.view, channel, None) }
@@ -111,7 +112,7 @@ pub(super) fn uncounted(context: &EventContext<'_>, channel: &Arc<Channel>) -> C
     ChannelSummary { subscriber_count: 0, ..new_summary(context, channel) }
 }
 
-/// The `subscription add` event of each of some subscribers.
+/// The `subscription add` event of each of `users`.
 pub(super) fn subscribed_channels(
     context: &EventContext<'_>,
     channel: &Arc<Channel>,

@@ -1,4 +1,4 @@
-//! Events of user groups, and of the channels that people gain and lose with them.
+//! Events of user groups, and of the channels that users gain and lose with them.
 
 use super::channel_visibility;
 use super::context::{Announcements, EventContext};
@@ -8,53 +8,42 @@ use rules::settings::GroupPermission;
 use std::collections::BTreeSet;
 
 /// The events of a fact about groups.
-pub(super) fn announce(
-    context: &EventContext<'_>,
-    position: usize,
-    fact: &GroupFact,
-    out: &mut Announcements,
-) {
+pub(super) fn announce(fact: &GroupFact, out: &mut Announcements<'_>) {
     match fact {
         GroupFact::Created(group) => {
-            if let Some(group) = context.after.group(group.id) {
+            if let Some(group) = out.context.after.group(group.id) {
                 out.add(EventBody::GroupAdded(group.clone()), Audience::Everyone);
             }
         }
-        GroupFact::Changed(group) => changed(context, position, group, out),
+        GroupFact::Changed(group) => changed(group, out),
         GroupFact::MembersChanged { group, added, removed } => {
-            members_changed(context, *group, added, removed, out);
+            members_changed(*group, added, removed, out);
         }
     }
 }
 
-/// Direct members came and went. Clients list active people alone: nobody is told of others, who come back with their
-/// groups.
-fn members_changed(
-    context: &EventContext<'_>,
-    group: GroupId,
-    added: &[UserId],
-    removed: &[UserId],
-    out: &mut Announcements,
-) {
-    let clients = context.after.group(group).map(|record| clients_of(record)).unwrap_or_default();
+/// Direct members were added and removed. Clients list active users only; others return to their groups when they are
+/// reactivated.
+fn members_changed(group: GroupId, added: &[UserId], removed: &[UserId], out: &mut Announcements<'_>) {
+    let clients = out.context.after.group(group).map(|record| clients_of(record)).unwrap_or_default();
     let active = |users: &[UserId]| -> Vec<UserId> {
-        users.iter().copied().filter(|id| context.after.is_active_user(*id)).collect()
+        users.iter().copied().filter(|id| out.context.after.is_active_user(*id)).collect()
     };
-    say_members(group, &active(added), &active(removed), clients, out);
-    members_reach(context, group, out);
+    members_events(group, &active(added), &active(removed), clients, out);
+    channels_changed(group, out);
 }
 
-/// Which clients have a group at all: a deactivated one only those that know of deactivation.
+/// The clients that have a group: a deactivated one only those that know deactivated groups.
 pub(super) fn clients_of(group: &UserGroup) -> Clients {
     if group.is_deactivated { Clients::KnowDeactivated } else { Clients::All }
 }
 
-pub(super) fn say_members(
+pub(super) fn members_events(
     group: GroupId,
     added: &[UserId],
     removed: &[UserId],
     clients: Clients,
-    out: &mut Announcements,
+    out: &mut Announcements<'_>,
 ) {
     if !added.is_empty() {
         let body = EventBody::GroupMembersAdded { group, users: added.to_vec() };
@@ -66,19 +55,19 @@ pub(super) fn say_members(
     }
 }
 
-/// A group's record changed. Without the one from before nothing can be said.
-fn changed(context: &EventContext<'_>, position: usize, is: &UserGroup, out: &mut Announcements) {
-    let earlier = context.frame.facts[..position].iter().rev().find_map(|fact| {
+/// A group's record changed. No events if the record before is unknown.
+fn changed(is: &UserGroup, out: &mut Announcements<'_>) {
+    let earlier = out.context.frame.facts[..out.position].iter().rev().find_map(|fact| {
         let Fact::Group(GroupFact::Created(earlier) | GroupFact::Changed(earlier)) = fact else {
             return None;
         };
         (earlier.id == is.id).then_some(&**earlier)
     });
-    let before = context.before().group(is.id);
+    let before = out.context.before().group(is.id);
     let Some(was) = earlier.or(before.map(|group| &**group)) else { return };
     let id = is.id;
     let change = differences(was, is);
-    // For clients that know nothing of deactivation the group goes away, or comes back as it is now.
+    // For clients that do not know deactivated groups the group is removed, or added as it is now.
     let clients = match (was.is_deactivated, is.is_deactivated) {
         (false, true) => {
             out.push(out.next, Clients::IgnoreDeactivated, EventBody::GroupRemoved(id), Audience::Everyone);
@@ -97,12 +86,12 @@ fn changed(context: &EventContext<'_>, position: usize, is: &UserGroup, out: &mu
     }
     let added: Vec<UserId> = is.members.difference(&was.members).copied().collect();
     let removed: Vec<UserId> = was.members.difference(&is.members).copied().collect();
-    say_members(id, &added, &removed, clients, out);
-    say_subgroups(was, is, clients, out);
-    members_reach(context, id, out);
+    members_events(id, &added, &removed, clients, out);
+    subgroups_events(was, is, clients, out);
+    channels_changed(id, out);
 }
 
-fn say_subgroups(was: &UserGroup, is: &UserGroup, clients: Clients, out: &mut Announcements) {
+fn subgroups_events(was: &UserGroup, is: &UserGroup, clients: Clients, out: &mut Announcements<'_>) {
     let group = is.id;
     let added: Vec<GroupId> = is.subgroups.difference(&was.subgroups).copied().collect();
     let removed: Vec<GroupId> = was.subgroups.difference(&is.subgroups).copied().collect();
@@ -126,16 +115,17 @@ fn differences(was: &UserGroup, is: &UserGroup) -> GroupChange {
     }
 }
 
-/// Whoever came into a group or left it, directly or not, may gain and lose private channels.
-fn members_reach(context: &EventContext<'_>, group: GroupId, out: &mut Announcements) {
+/// Users who became members of a group or left it, directly or not, may gain and lose private channels.
+fn channels_changed(group: GroupId, out: &mut Announcements<'_>) {
+    let context = out.context;
     let was = context.before().members_of(group);
     let is = context.after.members_of(group);
     let mut users: BTreeSet<UserId> = was.iter().copied().filter(|user| !is.contains(user)).collect();
     users.extend(is.iter().copied().filter(|user| !was.contains(user)));
-    // Bots hold only what their owners hold.
+    // Bots have the permissions of their owners.
     let bots = context.after.users().filter(|bot| bot.owner().is_some_and(|owner| users.contains(&owner)));
     users.extend(bots.map(|bot| bot.id).collect::<Vec<_>>());
-    // A role is more than its groups; those are told once, of everything.
+    // A new role changes more than groups, and is announced separately.
     users.retain(|user| !context.has_new_role(*user));
     if users.is_empty() {
         return;
@@ -148,7 +138,7 @@ fn members_reach(context: &EventContext<'_>, group: GroupId, out: &mut Announcem
                 .into_iter()
                 .any(|setting| names_any(setting, &above))
     };
-    channel_visibility::users_changed(context, users, concerns, out);
+    channel_visibility::users_changed(users, concerns, out);
 }
 
 fn names_any(setting: &GroupSetting, groups: &BTreeSet<GroupId>) -> bool {

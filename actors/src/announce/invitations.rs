@@ -1,12 +1,12 @@
 //! Recipients of changes of invitations: administrators and the inviter (docs/api/events.md#invites_changed).
 
-use super::context::{Announcements, EventContext};
+use super::context::Announcements;
 use model::{EventBody, InvitationFact, InvitationId, UserId};
 use std::collections::BTreeSet;
 
-/// Something about invitations.
-pub(super) fn announce(context: &EventContext<'_>, fact: &InvitationFact, out: &mut Announcements) {
-    let directory = context.after;
+/// One event without content, for clients to fetch the invitations again.
+pub(super) fn announce(fact: &InvitationFact, out: &mut Announcements<'_>) {
+    let directory = out.context.after;
     let inviter = |id: &InvitationId| directory.invitation(*id).map(|invitation| invitation.inviter);
     let mut recipients: BTreeSet<UserId> = match fact {
         InvitationFact::Created { first, .. } => BTreeSet::from([first.inviter]),

@@ -1,15 +1,15 @@
-//! Events of messages: sent, flagged, changed, gone, reacted to.
+//! Events of messages: sent, flagged, changed, deleted, reactions, parts of widgets.
 
 use super::access;
 use super::context::{Announcements, EventContext};
-use super::pre_images::{Texts, spot_of};
+use super::pre_images::spot_of;
 use model::event::{
     ChangedContent, ChannelChange, Clients, MessageChange, MessageContext, MovedMessages, UnreadDetail,
 };
 use model::fact::{DeletedFrom, MessageRanges, MessageUpdate, Movement};
 use model::{
-    Audience, ChannelId, EventBody, Flag, FlagOp, Flags, Message, MessageFact, MessageId, MessageVersion,
-    Place, Reaction, Spot, Submessage, User, UserId,
+    Audience, ChannelId, EventBody, Flag, FlagOp, Flags, Message, MessageFact, MessageId, Place, Reaction,
+    Spot, Submessage, User, UserId,
 };
 use roaring::RoaringBitmap;
 use rules::permissions::channel::sees_channel;
@@ -17,33 +17,28 @@ use std::sync::Arc;
 use storage::View;
 
 /// The events of a fact about messages.
-pub(super) fn announce(
-    context: &EventContext<'_>,
-    position: usize,
-    fact: &MessageFact,
-    out: &mut Announcements,
-) {
+pub(super) fn announce(fact: &MessageFact, out: &mut Announcements<'_>) {
     match fact {
         MessageFact::Sent { message, .. } => {
-            if let Some(body) = message_body(context.view, message) {
+            if let Some(body) = message_body(out.context.view, message) {
                 out.add(body, Audience::Readers(message.clone()));
             }
         }
-        MessageFact::Updated(update) => updated(context, position, update, out),
-        MessageFact::Deleted { from, messages, by } => deleted(context, position, (from, messages), *by, out),
+        MessageFact::Updated(update) => updated(update, out),
+        MessageFact::Deleted { from, messages, by } => deleted((from, messages), *by, out),
         MessageFact::FlagsChanged { user, flag, op, messages } => {
-            flagged(context, *user, (*flag, *op), messages, out);
+            flagged(*user, (*flag, *op), messages, out);
         }
         MessageFact::ReactionAdded { message, spot, reaction: added } => {
-            reaction(context, (*message, *spot), added, true, out);
+            reaction((*message, *spot), added, true, out);
         }
         MessageFact::ReactionRemoved { message, spot, reaction: removed, .. } => {
-            reaction(context, (*message, *spot), removed, false, out);
+            reaction((*message, *spot), removed, false, out);
         }
         MessageFact::SubmessageAdded { message, spot, submessage: added } => {
-            submessage(context, (*message, *spot), added, out);
+            submessage((*message, *spot), added, out);
         }
-        // Its first message says it.
+        // Clients learn of it by its first message.
         MessageFact::ConversationCreated(_) => {}
     }
 }
@@ -66,14 +61,15 @@ pub fn message_body(view: &View, message: &Arc<Message>) -> Option<EventBody> {
     Some(EventBody::Message { message: message.clone(), context })
 }
 
-/// One request changed a message: first those learn of it who lose messages by it, then those who keep them.
-fn updated(context: &EventContext<'_>, position: usize, update: &MessageUpdate, out: &mut Announcements) {
+/// One request changed a message: first the events for users who lose messages by it, then for those who keep them.
+fn updated(update: &MessageUpdate, out: &mut Announcements<'_>) {
+    let context = out.context;
     let Some(origin) = spot_of(context.view, update) else { return };
     if let Some(movement) = &update.movement {
-        lost_by_move(context, position, movement, out);
+        lost_by_move(movement, out);
     }
-    let recipients = recipients(context, position, update, origin);
-    let mut change = change(context, position, update, origin);
+    let recipients = recipients(out, update, origin);
+    let mut change = change(out, update, origin);
     if change.content.is_none() && change.movement.is_none() {
         return;
     }
@@ -90,55 +86,49 @@ fn updated(context: &EventContext<'_>, position: usize, update: &MessageUpdate, 
     if let Some(movement) = &update.movement
         && let Some(arrival) = &movement.new_channel
     {
-        first_message_left(context, movement.channel, &movement.messages, out);
-        first_message_came(context, arrival.channel, &movement.messages, out);
+        first_message_left(movement.channel, &movement.messages, out);
+        first_message_came(arrival.channel, &movement.messages, out);
     }
 }
 
-fn lost_by_move(context: &EventContext<'_>, position: usize, movement: &Movement, out: &mut Announcements) {
+fn lost_by_move(movement: &Movement, out: &mut Announcements<'_>) {
+    let context = out.context;
     let Some(arrival) = &movement.new_channel else { return };
-    let holders = context.before.holders.get(&position).map(Vec::as_slice).unwrap_or_default();
+    let holders = context.before.holders.get(&out.position).map(Vec::as_slice).unwrap_or_default();
     let ids: RoaringBitmap = movement.messages.iter().map(|id| id.0).collect();
     let lost = access::lost(context.view, context.after, holders, &ids, arrival.channel);
     let place = Some((movement.channel, movement.topic.clone()));
-    let bodies = lost.into_iter().map(|(messages, users)| {
-        let body = EventBody::MessagesDeleted { place: place.clone(), messages };
-        (users, body)
-    });
-    out.each(bodies.collect::<Vec<_>>());
+    out.each(
+        lost.into_iter()
+            .map(|(messages, users)| (users, EventBody::MessagesDeleted { place: place.clone(), messages })),
+    );
 }
 
-/// Who is told of a change, each with what the target is to them now. Nobody is in both.
+/// The recipients of a change, each with the current flags of the target. The lists are disjoint.
 #[derive(Default)]
 struct Recipients {
-    /// Everything.
     of_all: Vec<(UserId, Flags)>,
-    /// Where messages went: what the target says is not for them any more, but they still have others that moved.
+    /// Only of the move: users who can no longer read the target, but still have other moved messages.
     of_move: Vec<(UserId, Flags)>,
 }
 
-fn recipients(
-    context: &EventContext<'_>,
-    position: usize,
-    update: &MessageUpdate,
-    origin: Spot,
-) -> Recipients {
-    let (view, target) = (context.view, update.target);
+fn recipients(out: &Announcements<'_>, update: &MessageUpdate, origin: Spot) -> Recipients {
+    let (context, view, target) = (out.context, out.context.view, update.target);
     let sent_to = match (&update.movement, origin) {
         (Some(Movement { new_channel: Some(arrival), .. }), _) => Spot::Channel(arrival.channel),
         (_, origin) => origin,
     };
     let (mut place, mut others) = (Some(sent_to), Vec::new());
-    // In a replay other moves and deletions may have followed: what may be read is decided by what is where now.
+    // In a replay other moves and deletions may have followed: access is decided by the current places.
     if let (Spot::Channel(channel), true) = (sent_to, context.before.is_replay) {
         place = access::channel_of(view, target, channel).map(Spot::Channel);
         let moved = update.movement.iter().flat_map(|movement| movement.messages.iter());
         others = access::parts_of(view, &moved.map(|id| id.0).collect());
     }
-    // The request may have taken the target itself away, a notice that it made pointless: who had it stays as it was.
+    // The request may have deleted the target itself, an obsolete notice: access stays as it was.
     let is_undone = !context.before.is_replay && !view.messages.all.contains(target.0);
     let mut recipients = Recipients::default();
-    for id in affected(context, position, update, origin) {
+    for id in affected(out, update, origin) {
         let Some(user) = view.directory.user(id) else { continue };
         let reads = |place| match is_undone {
             true => rules::permissions::message::can_read(&view.directory, user, place, || true),
@@ -153,15 +143,11 @@ fn recipients(
     recipients
 }
 
-/// Who is told of a change if they can read what it leaves; sorted.
-fn affected(
-    context: &EventContext<'_>,
-    position: usize,
-    update: &MessageUpdate,
-    origin: Spot,
-) -> Vec<UserId> {
-    let mut users = context.before.readers.get(&position).cloned().unwrap_or_default();
-    // Whoever has the messages by the move alone has them now, too; guests are told if they could have seen them before.
+/// Candidates for `recipients`, sorted.
+fn affected(out: &Announcements<'_>, update: &MessageUpdate, origin: Spot) -> Vec<UserId> {
+    let context = out.context;
+    let mut users = context.before.readers.get(&out.position).cloned().unwrap_or_default();
+    // Users who received the messages by the move; guests only if they could read them before.
     let arrival = update.movement.as_ref().and_then(|movement| movement.new_channel.as_ref());
     for delivery in arrival.map(|arrival| arrival.deliveries.as_slice()).unwrap_or_default() {
         let newly =
@@ -181,8 +167,8 @@ fn affected(
     users
 }
 
-/// Subscribers of the channel where messages went, who are to see the topic appear there: those who may know of the
-/// channel where it was, and guests only if they could read it there.
+/// Subscribers of the destination, for whom the topic appears there: those who may see the origin, and guests only if they
+/// could read the messages there.
 fn destination_subscribers<'m>(
     context: &'m EventContext<'_>,
     origin: Spot,
@@ -203,7 +189,7 @@ fn destination_subscribers<'m>(
     subscribers.filter(move |user| user.is_active && may_know(user)).map(|user| user.id)
 }
 
-/// What a message is to a user now. Without having got it, it counts as read.
+/// A user's flags of a message now. A message that was not delivered counts as read.
 fn flags_of(view: &View, user: UserId, id: MessageId) -> Flags {
     let mine = view.messages.users.get(&user);
     let has = |flag: Flag| mine.and_then(|m| m.set(flag)).is_some_and(|set| set.contains(id.0));
@@ -217,12 +203,8 @@ fn flags_of(view: &View, user: UserId, id: MessageId) -> Flags {
     flags.with_if(Flag::ChannelWildcardMentioned, view.messages.channel_wildcard.contains(id.0))
 }
 
-fn change(
-    context: &EventContext<'_>,
-    position: usize,
-    update: &MessageUpdate,
-    origin: Spot,
-) -> MessageChange {
+fn change(out: &Announcements<'_>, update: &MessageUpdate, origin: Spot) -> MessageChange {
+    let context = out.context;
     let channel = match origin {
         Spot::Channel(id) => context.after.channel(id).map(|record| (id, record.name.clone())),
         Spot::Direct(_) => None,
@@ -237,41 +219,27 @@ fn change(
         Some(movement) => movement.messages.iter().collect(),
         None => vec![update.target],
     };
-    // In a replay the message may be gone by now, and what it said with it.
-    let before = context.before.texts.get(&position);
-    let content = update.edited.as_deref().zip(before).map(|(edited, before)| content(edited, before));
-    MessageChange {
-        by: update.by,
-        at: update.at,
-        target: update.target,
-        messages,
-        channel,
-        movement,
-        content,
-    }
-}
-
-/// The content now, and before the edit.
-fn content(edited: &MessageVersion, before: &Texts) -> ChangedContent {
-    ChangedContent {
+    // In a replay the message may be deleted by now, and its text with it.
+    let before = context.before.texts.get(&out.position);
+    let content = update.edited.as_deref().zip(before).map(|(edited, before)| ChangedContent {
         orig_content: before.content.clone(),
         orig_rendered: before.rendered.clone(),
         content: edited.content.clone(),
         rendered: edited.rendered.clone(),
         is_me: edited.traits.is_me,
-    }
+    });
+    let MessageUpdate { target, by, at, .. } = *update;
+    MessageChange { by, at, target, messages, channel, movement, content }
 }
 
-/// Messages are gone: each of those who had them is told of exactly what they had, and whoever deleted them of all,
-/// also without having got any (so until feature level 457).
+/// Messages were deleted: users who had some of them receive exactly those, and the requester receives all, even without
+/// having had any (so until feature level 457).
 fn deleted(
-    context: &EventContext<'_>,
-    position: usize,
     (from, messages): (&DeletedFrom, &MessageRanges),
     by: Option<UserId>,
-    out: &mut Announcements,
+    out: &mut Announcements<'_>,
 ) {
-    let holders = context.before.holders.get(&position).map(Vec::as_slice).unwrap_or_default();
+    let holders = out.context.before.holders.get(&out.position).map(Vec::as_slice).unwrap_or_default();
     let place = match from {
         DeletedFrom::Topic { channel, topic } => Some((*channel, topic.clone())),
         DeletedFrom::Direct(_) => None,
@@ -286,57 +254,37 @@ fn deleted(
     if let Some(by) = by.filter(|by| holders.iter().all(|holder| holder.user != *by)) {
         groups.push((vec![by], None));
     }
-    let bodies = groups.into_iter().map(|(users, part)| {
+    out.each(groups.into_iter().map(|(users, part)| {
         let messages = match part {
             Some(part) => part.iter().map(MessageId).collect(),
             None => messages.iter().collect(),
         };
         (users, EventBody::MessagesDeleted { place: place.clone(), messages })
-    });
-    out.each(bodies.collect::<Vec<_>>());
+    }));
     if let DeletedFrom::Topic { channel, .. } = from {
-        first_message_left(context, *channel, messages, out);
+        first_message_left(*channel, messages, out);
     }
 }
 
-/// Messages left a channel: was its oldest among them?
-fn first_message_left(
-    context: &EventContext<'_>,
-    channel: ChannelId,
-    messages: &MessageRanges,
-    out: &mut Announcements,
-) {
-    let first = context.view.messages.first_in_channel(channel);
+/// Messages left a channel: announces its first message if the first one was among them.
+fn first_message_left(channel: ChannelId, messages: &MessageRanges, out: &mut Announcements<'_>) {
+    let first = out.context.view.messages.first_in_channel(channel);
     if messages.iter().next().is_some_and(|left| first.is_none_or(|first| left < first)) {
-        first_message_is(context, channel, first, out);
+        super::channels::emit(channel, ChannelChange::FirstMessage(first), out);
     }
 }
 
-/// Messages came to a channel: is one of them its oldest now?
-fn first_message_came(
-    context: &EventContext<'_>,
-    channel: ChannelId,
-    messages: &MessageRanges,
-    out: &mut Announcements,
-) {
-    let first = context.view.messages.first_in_channel(channel);
+/// Messages were moved to a channel: announces its first message if it is one of them.
+fn first_message_came(channel: ChannelId, messages: &MessageRanges, out: &mut Announcements<'_>) {
+    let first = out.context.view.messages.first_in_channel(channel);
     if first.is_some_and(|first| messages.contains(first)) {
-        first_message_is(context, channel, first, out);
+        super::channels::emit(channel, ChannelChange::FirstMessage(first), out);
     }
 }
 
-fn first_message_is(
-    context: &EventContext<'_>,
-    channel: ChannelId,
-    first: Option<MessageId>,
-    out: &mut Announcements,
-) {
-    super::channels::emit(context, channel, ChannelChange::FirstMessage(first), out);
-}
-
-/// Everybody who is told of reactions to a message and of parts of its widget.
+/// The recipients of reactions to a message and of parts of its widget.
 fn access_set(context: &EventContext<'_>, id: MessageId, spot: Spot) -> Vec<UserId> {
-    // In a replay it may be gone by now; whoever had it is told that.
+    // In a replay it may be deleted by now, which has an event of its own.
     if !context.view.messages.all.contains(id.0) {
         return Vec::new();
     }
@@ -346,52 +294,38 @@ fn access_set(context: &EventContext<'_>, id: MessageId, spot: Spot) -> Vec<User
     holders.into_iter().map(|holder| holder.user).collect()
 }
 
-/// Somebody reacted, or took it back.
 fn reaction(
-    context: &EventContext<'_>,
     (message, spot): (MessageId, Spot),
     reaction: &Reaction,
     is_added: bool,
-    out: &mut Announcements,
+    out: &mut Announcements<'_>,
 ) {
-    let Some(user) = context.after.user(reaction.user).cloned() else { return };
+    let Some(user) = out.context.after.user(reaction.user).cloned() else { return };
     let body = EventBody::Reaction { message, reaction: reaction.clone(), user, is_added };
-    out.to(access_set(context, message, spot), body);
+    out.to(access_set(out.context, message, spot), body);
 }
 
-/// A widget got another part.
-fn submessage(
-    context: &EventContext<'_>,
-    (message, spot): (MessageId, Spot),
-    submessage: &Submessage,
-    out: &mut Announcements,
-) {
+fn submessage((message, spot): (MessageId, Spot), submessage: &Submessage, out: &mut Announcements<'_>) {
     let body = EventBody::Submessage { message, submessage: submessage.clone() };
-    out.to(access_set(context, message, spot), body);
+    out.to(access_set(out.context, message, spot), body);
 }
 
-/// Flags of the user's own messages. Somebody may have deleted some meanwhile: of those nothing is said.
-fn flagged(
-    context: &EventContext<'_>,
-    user: UserId,
-    (flag, op): (Flag, FlagOp),
-    messages: &MessageRanges,
-    out: &mut Announcements,
-) {
+/// Flags of the user's own messages, without those that were deleted meanwhile.
+fn flagged(user: UserId, (flag, op): (Flag, FlagOp), messages: &MessageRanges, out: &mut Announcements<'_>) {
     let mut here = RoaringBitmap::new();
     for (first, last) in &messages.0 {
         here.insert_range(first.0..=last.0);
     }
-    here &= &context.view.messages.all;
+    here &= &out.context.view.messages.all;
     if here.is_empty() {
         return;
     }
     let messages: Vec<MessageId> = here.iter().map(MessageId).collect();
-    let details = unread_details(context.view, user, flag, op, &messages);
+    let details = unread_details(out.context.view, user, flag, op, &messages);
     out.to([user], EventBody::Flags { flag, op, messages, details });
 }
 
-/// Where messages are that became unread, for clients that had forgotten them.
+/// The places of messages that became unread, for clients that no longer have them.
 fn unread_details(
     view: &View,
     user: UserId,

@@ -1,5 +1,5 @@
-//! Facts become events: who is told what. Pure: from the view as the frame left it, and the little of
-//! the state before that events need.
+//! Facts become events and their recipients. Pure: computed from the view after the frame and from the
+//! state before it, as far as events need it.
 
 mod access;
 mod accounts;
@@ -43,30 +43,32 @@ fn announced(context: &EventContext<'_>) -> Vec<(Event, Audience)> {
     let frame = context.frame;
     // Most facts are one event.
     let events = Vec::with_capacity(frame.facts.len());
-    let mut out = Announcements { next: frame.first_event, events, seen: BTreeSet::new() };
+    let mut out =
+        Announcements { context, position: 0, next: frame.first_event, events, seen: BTreeSet::new() };
     let mut reserved = frame.first_event;
     for (position, fact) in frame.facts.iter().enumerate() {
-        announce(context, position, fact, &mut out);
+        out.position = position;
+        announce(fact, &mut out);
         // Each fact has its own numbers, so that a replay gives every event the same one.
         reserved.0 += fact.events_max();
-        debug_assert!(out.next <= reserved, "more events than `Fact::events_max` says: {fact:?}");
+        debug_assert!(out.next <= reserved, "more events than `Fact::events_max`: {fact:?}");
         out.next = reserved;
     }
     out.events
 }
 
-fn announce(context: &EventContext<'_>, position: usize, fact: &Fact, out: &mut Announcements) {
+fn announce(fact: &Fact, out: &mut Announcements<'_>) {
     match fact {
-        Fact::Realm(fact) => realm::announce(context, fact, out),
-        Fact::User(fact) => people::announce(context, fact, out),
-        Fact::Personal(fact) => personal::announce(context, fact, out),
-        Fact::Group(fact) => groups::announce(context, position, fact, out),
-        Fact::Channel(fact) => channels::announce(context, position, fact, out),
-        Fact::Subscription(fact) => subscriptions::announce(context, fact, out),
-        Fact::Message(fact) => messages::announce(context, position, fact, out),
+        Fact::Realm(fact) => realm::announce(fact, out),
+        Fact::User(fact) => people::announce(fact, out),
+        Fact::Personal(fact) => personal::announce(fact, out),
+        Fact::Group(fact) => groups::announce(fact, out),
+        Fact::Channel(fact) => channels::announce(fact, out),
+        Fact::Subscription(fact) => subscriptions::announce(fact, out),
+        Fact::Message(fact) => messages::announce(fact, out),
         Fact::Push(fact) => push::announce(fact, out),
-        Fact::Invitation(fact) => invitations::announce(context, fact, out),
-        Fact::Picture(fact) => pictures::announce(context, fact, out),
+        Fact::Invitation(fact) => invitations::announce(fact, out),
+        Fact::Picture(fact) => pictures::announce(fact, out),
         Fact::Queue(_) | Fact::Job(_) | Fact::PreImages(_) => {}
     }
 }

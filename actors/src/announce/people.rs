@@ -11,24 +11,24 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The events of a fact about users.
-pub(super) fn announce(context: &EventContext<'_>, fact: &UserFact, out: &mut Announcements) {
+pub(super) fn announce(fact: &UserFact, out: &mut Announcements<'_>) {
     match fact {
-        UserFact::Created(user) => created(context, user.id, out),
-        UserFact::Changed(user) => changed(context, user, out),
-        UserFact::ActiveSet { user, is_active, .. } => accounts::active_set(context, *user, *is_active, out),
-        UserFact::VisibilityChanged { .. } => user_visibility::changed(context, out),
+        UserFact::Created(user) => created(user.id, out),
+        UserFact::Changed(user) => changed(user, out),
+        UserFact::ActiveSet { user, is_active, .. } => accounts::active_set(*user, *is_active, out),
+        UserFact::VisibilityChanged { .. } => user_visibility::changed(out),
         UserFact::ProfileValuesSet { user, values } => {
-            personal::profile_values_set(context, *user, values, out);
+            personal::profile_values_set(*user, values, out);
         }
-        UserFact::SettingsRestated { user, settings } => settings_restated(context, *user, settings, out),
+        UserFact::SettingsRestated { user, settings } => settings_restated(*user, settings, out),
         UserFact::BotConfigured { bot, before, config } => {
-            bots::configured(context, *bot, before.as_deref(), config, out);
+            bots::configured(*bot, before.as_deref(), config, out);
         }
     }
 }
 
-/// Somebody came in.
-fn created(context: &EventContext<'_>, user: UserId, out: &mut Announcements) {
+fn created(user: UserId, out: &mut Announcements<'_>) {
+    let context = out.context;
     let Some(user) = context.after.user(user) else { return };
     let active = context.after.users().filter(|viewer| viewer.is_active);
     let (seeing, blind): (Vec<_>, Vec<_>) = active.partition(|viewer| sees_user(context.after, viewer, user));
@@ -37,25 +37,26 @@ fn created(context: &EventContext<'_>, user: UserId, out: &mut Announcements) {
     out.for_clients(Clients::ListEverybody, ids(blind), EventBody::UnknownUserAdded(user.clone()));
 }
 
-/// Somebody's record changed. Without the one from before nothing can be said.
-fn changed(context: &EventContext<'_>, is: &User, out: &mut Announcements) {
+/// A user's record changed. No events if the record before is unknown.
+fn changed(is: &User, out: &mut Announcements<'_>) {
+    let context = out.context;
     let Some(was) = context.before().user(is.id) else { return };
     let viewers = everyone_who_sees(context.after, is);
     for change in differences(context, was, is) {
         out.to(viewers.iter().copied(), EventBody::UserChanged { user: is.id, change });
     }
-    address_changed(context, was, is, out);
+    address_changed(was, is, out);
     settings_changed(was, is, out);
-    personal::presence_setting_changed(context, was, is, out);
-    // A bot that goes out of use, or comes back, is told with all that changed then.
-    let is_told_later =
+    personal::presence_setting_changed(was, is, out);
+    // When a bot is deactivated or reactivated, that fact announces all changes.
+    let is_announced_later =
         |fact: &Fact| matches!(fact, Fact::User(UserFact::ActiveSet { user, .. }) if *user == is.id);
     if let Some(bot) = context.after.user(is.id).filter(|user| user.is_bot())
-        && !context.frame.facts.iter().any(is_told_later)
+        && !context.frame.facts.iter().any(is_announced_later)
     {
-        bots::changed(context, was, bot, out);
+        bots::changed(was, bot, out);
     }
-    // Guests are not told of default channels.
+    // Guests receive no default channels.
     if was.is_guest() != is.is_guest() {
         let channels = if is.is_guest() { &[][..] } else { &context.after.realm().default_channels };
         out.to([is.id], EventBody::DefaultChannels(channels.to_vec()));
@@ -63,39 +64,28 @@ fn changed(context: &EventContext<'_>, is: &User, out: &mut Announcements) {
 }
 
 fn differences(context: &EventContext<'_>, was: &User, is: &User) -> Vec<UserChange> {
-    let mut found = Vec::new();
-    if was.full_name != is.full_name {
-        found.push(UserChange::FullName(is.full_name.clone()));
-    }
-    if was.role != is.role {
-        found.push(UserChange::Role(is.role));
-    }
-    if was.is_active != is.is_active {
-        found.push(UserChange::IsActive(is.is_active));
-    }
-    if was.timezone != is.timezone {
-        found.push(UserChange::Timezone(is.timezone.clone()));
-    }
-    let owner = |user: &User| user.bot.as_ref().and_then(|bot| bot.owner);
-    if owner(was) != owner(is) {
-        found.push(UserChange::BotOwner(owner(is)));
-    }
-    let fields = was.profile_data.keys().chain(is.profile_data.keys()).collect::<BTreeSet<_>>();
-    for field in fields {
-        let value = is.profile_data.get(field);
-        if was.profile_data.get(field) != value {
-            found.push(UserChange::ProfileValue(*field, value.cloned()));
-        }
-    }
+    let owner = (was.owner() != is.owner()).then(|| UserChange::BotOwner(is.owner()));
+    let fields: BTreeSet<_> = was.profile_data.keys().chain(is.profile_data.keys()).collect();
+    let values = fields.into_iter().filter(|field| was.profile_data.get(field) != is.profile_data.get(field));
     let email = api_email(context.after, is);
-    if api_email(context.before(), was) != email {
-        found.push(UserChange::Email(email.into_owned()));
-    }
-    found
+    let email = (api_email(context.before(), was) != email).then(|| UserChange::Email(email.into_owned()));
+    [
+        (was.full_name != is.full_name).then(|| UserChange::FullName(is.full_name.clone())),
+        (was.role != is.role).then_some(UserChange::Role(is.role)),
+        (was.is_active != is.is_active).then_some(UserChange::IsActive(is.is_active)),
+        (was.timezone != is.timezone).then(|| UserChange::Timezone(is.timezone.clone())),
+        owner,
+    ]
+    .into_iter()
+    .flatten()
+    .chain(values.map(|field| UserChange::ProfileValue(*field, is.profile_data.get(field).cloned())))
+    .chain(email)
+    .collect()
 }
 
-/// The real address changed, or who may see it: each is told what they see now.
-fn address_changed(context: &EventContext<'_>, was: &User, is: &User, out: &mut Announcements) {
+/// The real address changed, or who may see it: each viewer receives what they see now.
+fn address_changed(was: &User, is: &User, out: &mut Announcements<'_>) {
+    let context = out.context;
     let shown =
         |directory, viewer, user| shown_delivery_email(directory, Some(viewer), user).map(str::to_owned);
     let (mut seeing, mut blind) = (Vec::new(), Vec::new());
@@ -110,14 +100,13 @@ fn address_changed(context: &EventContext<'_>, was: &User, is: &User, out: &mut 
     let change = |address| EventBody::UserChanged { user: is.id, change: UserChange::DeliveryEmail(address) };
     let viewers = [&seeing[..], &blind[..]].concat();
     out.each([(seeing, change(Some(is.delivery_email.clone()))), (blind, change(None))]);
-    // Another address comes with a fact of its own about the picture.
+    // A new address has a separate fact about the picture.
     if was.delivery_email == is.delivery_email {
         pictures::address_shown_or_hidden(context.after, is, viewers, out);
     }
 }
 
-/// Own settings: one event for each, and one more for clients that know the older form.
-fn settings_changed(was: &User, is: &User, out: &mut Announcements) {
+fn settings_changed(was: &User, is: &User, out: &mut Announcements<'_>) {
     for setting in USER_SETTINGS {
         if user_value(was, setting) != user_value(is, setting) {
             say_setting(is, setting, out);
@@ -125,15 +114,15 @@ fn settings_changed(was: &User, is: &User, out: &mut Announcements) {
     }
 }
 
-/// Settings were given the values that they had.
-fn settings_restated(context: &EventContext<'_>, user: UserId, names: &[String], out: &mut Announcements) {
-    let Some(user) = context.after.user(user) else { return };
+/// Settings were set to the values that they had.
+fn settings_restated(user: UserId, names: &[String], out: &mut Announcements<'_>) {
+    let Some(user) = out.context.after.user(user) else { return };
     for setting in USER_SETTINGS.iter().filter(|setting| names.iter().any(|name| name == setting.name)) {
         say_setting(user, setting, out);
     }
 }
 
-fn say_setting(user: &User, setting: &Setting, out: &mut Announcements) {
+fn say_setting(user: &User, setting: &Setting, out: &mut Announcements<'_>) {
     let (name, value) = (setting.name, user_value(user, setting));
     for form in setting_forms(name) {
         let body = EventBody::SettingChanged(ChangedSetting { name, value: value.clone(), form });

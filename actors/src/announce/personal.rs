@@ -1,7 +1,7 @@
-//! Events of what people say about themselves, whom they mute, and the views of their sidebar.
+//! Events of statuses, muted users, alert words, navigation views and profile values.
 
 use super::access::everyone_who_sees;
-use super::context::{Announcements, EventContext};
+use super::context::Announcements;
 use model::event::{StatusChange, UserChange};
 use model::{
     EventBody, NamedStatus, NavigationView, PersonalFact, ProfileFieldId, ProfileValue, User, UserId,
@@ -10,12 +10,12 @@ use model::{
 use rules::settings::user_bool;
 
 /// The events of a fact about personal records.
-pub(super) fn announce(context: &EventContext<'_>, fact: &PersonalFact, out: &mut Announcements) {
+pub(super) fn announce(fact: &PersonalFact, out: &mut Announcements<'_>) {
     match fact {
         PersonalFact::StatusSet { user, status, named } => {
-            status_set(context, *user, status.as_ref(), *named, out);
+            status_set(*user, status.as_ref(), *named, out);
         }
-        PersonalFact::Muted { user, .. } => muted(context, *user, out),
+        PersonalFact::Muted { user, .. } => muted(*user, out),
         PersonalFact::AlertWordsSet { user, words } => out.to([*user], EventBody::AlertWords(words.clone())),
         PersonalFact::NavigationViewSet { user, fragment, before, view } => {
             navigation_view_set(*user, fragment, before.as_ref(), view.as_ref(), out);
@@ -23,33 +23,22 @@ pub(super) fn announce(context: &EventContext<'_>, fact: &PersonalFact, out: &mu
     }
 }
 
-/// Somebody says something else about themselves: everybody is told of what the request named.
-fn status_set(
-    context: &EventContext<'_>,
-    user: UserId,
-    status: Option<&UserStatus>,
-    named: NamedStatus,
-    out: &mut Announcements,
-) {
-    let Some(about) = context.after.user(user) else { return };
+/// A user's status changed: users who may see them receive the parts that the request named.
+fn status_set(user: UserId, status: Option<&UserStatus>, named: NamedStatus, out: &mut Announcements<'_>) {
+    let Some(about) = out.context.after.user(user) else { return };
     let change = StatusChange {
         away: named.away,
         text: named.text.then(|| status.map(|status| status.text.clone()).unwrap_or_default()),
         emoji: named.emoji.then(|| status.and_then(|status| status.emoji.clone())),
     };
     if change != StatusChange::default() {
-        out.to(everyone_who_sees(context.after, about), EventBody::UserStatus { user, change });
+        out.to(everyone_who_sees(out.context.after, about), EventBody::UserStatus { user, change });
     }
 }
 
-/// The status of somebody who comes into sight, or back, where there is one: the records of people do not say it.
-pub(super) fn status_shown(
-    context: &EventContext<'_>,
-    about: &User,
-    viewers: Vec<UserId>,
-    out: &mut Announcements,
-) {
-    let status = context.after.status(about.id);
+/// The status of a user who became visible or was reactivated, if there is one: the user's record does not include it.
+pub(super) fn status_shown(about: &User, viewers: Vec<UserId>, out: &mut Announcements<'_>) {
+    let status = out.context.after.status(about.id);
     let change = StatusChange {
         away: (!user_bool(about, "presence_enabled")).then_some(true),
         text: status.map(|status| status.text.clone()).filter(|text| !text.is_empty()),
@@ -60,32 +49,26 @@ pub(super) fn status_shown(
     }
 }
 
-/// Hiding one's presence is what clients knew as being away.
-pub(super) fn presence_setting_changed(
-    context: &EventContext<'_>,
-    was: &User,
-    is: &User,
-    out: &mut Announcements,
-) {
+/// Hidden presence is what older clients call away.
+pub(super) fn presence_setting_changed(was: &User, is: &User, out: &mut Announcements<'_>) {
     let shows = user_bool(is, "presence_enabled");
     if shows != user_bool(was, "presence_enabled") {
         let change = StatusChange { away: Some(!shows), ..StatusChange::default() };
-        out.to(everyone_who_sees(context.after, is), EventBody::UserStatus { user: is.id, change });
+        out.to(everyone_who_sees(out.context.after, is), EventBody::UserStatus { user: is.id, change });
     }
 }
 
-/// The whole list of muted users, for those who keep it.
-fn muted(context: &EventContext<'_>, user: UserId, out: &mut Announcements) {
-    out.to([user], EventBody::MutedUsers(context.after.muted_by(user).collect()));
+/// The event has the whole list of muted users.
+fn muted(user: UserId, out: &mut Announcements<'_>) {
+    out.to([user], EventBody::MutedUsers(out.context.after.muted_by(user).collect()));
 }
 
-/// A view came, changed or went.
 fn navigation_view_set(
     user: UserId,
     fragment: &str,
     before: Option<&NavigationView>,
     view: Option<&NavigationView>,
-    out: &mut Announcements,
+    out: &mut Announcements<'_>,
 ) {
     let fragment = fragment.to_owned();
     let body = match (before, view) {
@@ -100,15 +83,14 @@ fn navigation_view_set(
     out.to([user], body);
 }
 
-/// Values of somebody's profile: one event for each.
+/// One event for each profile value.
 pub(super) fn profile_values_set(
-    context: &EventContext<'_>,
     user: UserId,
     values: &[(ProfileFieldId, Option<ProfileValue>)],
-    out: &mut Announcements,
+    out: &mut Announcements<'_>,
 ) {
-    let Some(about) = context.after.user(user) else { return };
-    let viewers = everyone_who_sees(context.after, about);
+    let Some(about) = out.context.after.user(user) else { return };
+    let viewers = everyone_who_sees(out.context.after, about);
     for (field, value) in values {
         let change = UserChange::ProfileValue(*field, value.clone());
         out.to(viewers.iter().copied(), EventBody::UserChanged { user, change });

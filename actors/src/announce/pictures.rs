@@ -1,8 +1,8 @@
-//! Events of pictures: of people and bots, of the organization, its own emoji.
+//! Events of avatars, the organization's icon and logos, and custom emoji.
 
 use super::access::everyone_who_sees;
 use super::bots;
-use super::context::{Announcements, EventContext};
+use super::context::Announcements;
 use model::event::UserChange;
 use model::picture::{PictureFact, RealmPicture};
 use model::{Audience, Directory, EventBody, User, UserId};
@@ -12,14 +12,14 @@ use rules::avatar::{
 };
 use rules::permissions::users::shown_delivery_email;
 
-/// Everybody who can see what changed is told what it is now.
-pub(super) fn announce(context: &EventContext<'_>, fact: &PictureFact, out: &mut Announcements) {
-    let directory = context.after;
+/// Users who may see the picture receive its new URL.
+pub(super) fn announce(fact: &PictureFact, out: &mut Announcements<'_>) {
+    let directory = out.context.after;
     match fact {
         PictureFact::AvatarSet { user, .. } => {
             let Some(about) = directory.user(*user) else { return };
             avatar_events(directory, about, everyone_who_sees(directory, about), out);
-            bots::avatar_changed(context, about, out);
+            bots::avatar_changed(about, out);
         }
         PictureFact::RealmPictureSet { which, .. } => {
             let url = match which {
@@ -36,9 +36,8 @@ pub(super) fn announce(context: &EventContext<'_>, fact: &PictureFact, out: &mut
     }
 }
 
-/// Tells people the picture of somebody. Where it is made of the address, those who may not see the address are told
-/// another one.
-fn avatar_events(directory: &Directory, about: &User, viewers: Vec<UserId>, out: &mut Announcements) {
+/// The avatar of a user. If it is derived from the address, viewers who may not see the address receive another one.
+fn avatar_events(directory: &Directory, about: &User, viewers: Vec<UserId>, out: &mut Announcements<'_>) {
     let event = |viewer: Option<&User>| {
         let url = |size| {
             let shown = viewer.map(|viewer| shown_avatar_url(directory, viewer, about, size));
@@ -62,13 +61,13 @@ fn avatar_events(directory: &Directory, about: &User, viewers: Vec<UserId>, out:
     out.each([(seeing, event(viewer.as_deref())), (blind, event(None))]);
 }
 
-/// Clients work out by themselves which picture an address stands for. Whoever sees the address from now on, or no
-/// longer, is told the picture of somebody who has none of their own. Other pictures do not depend on the address.
+/// The avatar of a user without an own picture depends on the address: viewers who gain or lose sight of the address
+/// receive the avatar. Uploaded pictures do not depend on the address.
 pub(super) fn address_shown_or_hidden(
     directory: &Directory,
     about: &User,
     viewers: Vec<UserId>,
-    out: &mut Announcements,
+    out: &mut Announcements<'_>,
 ) {
     if uses_gravatar(directory) && directory.avatar_file(about.id).is_none() {
         avatar_events(directory, about, viewers, out);

@@ -1,5 +1,5 @@
-//! What events need of the state before a frame: taken right before it is applied, or, when a queue is rebuilt
-//! from the log, from the state as it was then (`replay`).
+//! The state before a frame, as far as events need it: taken right before the frame is applied or, when a queue is rebuilt
+//! from the log, from the reconstructed state (`replay`).
 
 use super::access::{self, Holder};
 use model::fact::{DeletedFrom, MessageUpdate};
@@ -11,33 +11,31 @@ use storage::View;
 /// The state before a frame, as far as its events depend on it.
 #[derive(Debug, Default)]
 pub struct PreImages {
-    /// Everybody and everything but the messages; none for frames that change nothing of it.
+    /// The directory; none for frames that do not change it.
     pub(super) directory: Option<Directory>,
-    /// Who had the messages that a fact takes away, by the fact's position in the frame.
+    /// Who had the messages that a fact deletes or moves away, by the fact's position in the frame.
     pub(super) holders: HashMap<usize, Vec<Holder>>,
-    /// Who is told of a changed message, by the fact's position in the frame, if they can still read it.
+    /// The recipients of a changed message, if they can still read it, by the fact's position in the frame.
     pub(super) readers: HashMap<usize, Vec<UserId>>,
-    /// What edited messages said, by the fact's position in the frame.
+    /// The texts of edited messages, by the fact's position in the frame.
     pub(super) texts: HashMap<usize, Texts>,
-    /// Folders that the frame makes.
+    /// Folders that the frame creates.
     pub(super) new_folders: BTreeSet<FolderId>,
-    /// Channels that did not exist yet, where the directory knows them all the same.
+    /// In a replay, channels of the directory that did not exist yet.
     pub(super) not_yet_created: BTreeSet<ChannelId>,
-    /// The frame was applied long ago: everything else may have changed since.
+    /// The frame was applied long ago: the view may have changed since.
     pub(super) is_replay: bool,
 }
 
-/// What a message said.
+/// The text of a message as Markdown source and as HTML.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Texts {
-    /// Markdown source.
     pub content: String,
-    /// HTML.
     pub rendered: String,
 }
 
 impl PreImages {
-    /// Collects it; nothing for most frames.
+    /// Collects the state before a frame from the view; empty for most frames.
     pub fn of(view: &View, frame: &Frame) -> Self {
         let mut before = Self::default();
         if frame.facts.iter().any(changes_directory) {
@@ -52,7 +50,7 @@ impl PreImages {
         }
         before.note_messages(view, &view.directory, frame);
         for (position, target, _) in edits(frame) {
-            // The commit pipeline has brought it into memory.
+            // The commit pipeline has loaded it.
             if let Some(own) = view.recent.get(target) {
                 let texts = Texts { content: own.content.clone(), rendered: own.rendered.clone() };
                 before.texts.insert(position, texts);
@@ -61,7 +59,7 @@ impl PreImages {
         before
     }
 
-    /// The same of a frame that was applied long ago, with everything but the messages as it was then.
+    /// The same for a frame that was applied long ago, with the directory before it.
     pub(super) fn replayed(
         view: &View,
         directory: &Directory,
@@ -124,7 +122,7 @@ pub fn edits(frame: &Frame) -> impl Iterator<Item = (usize, MessageId, u32)> {
     })
 }
 
-/// Folders that a frame makes: those of which it noted nothing.
+/// Folders that a frame creates: those that are not in its pre-images.
 fn new_folders(frame: &Frame) -> BTreeSet<FolderId> {
     let folder = |fact: &Fact| {
         let Fact::Channel(ChannelFact::FolderChanged(folder)) = fact else { return None };
@@ -132,8 +130,8 @@ fn new_folders(frame: &Frame) -> BTreeSet<FolderId> {
     };
     let mut found: BTreeSet<FolderId> = frame.facts.iter().filter_map(folder).collect();
     for fact in &frame.facts {
-        if let Fact::PreImages(noted) = fact {
-            for known in noted.iter().filter_map(folder) {
+        if let Fact::PreImages(records) = fact {
+            for known in records.iter().filter_map(folder) {
                 found.remove(&known);
             }
         }
@@ -141,7 +139,7 @@ fn new_folders(frame: &Frame) -> BTreeSet<FolderId> {
     found
 }
 
-/// Where the target of an update was before it; of one that was only edited, where it is now.
+/// Where the target of an update was before it; if it was only edited, where it is now.
 pub(super) fn spot_of(view: &View, update: &MessageUpdate) -> Option<Spot> {
     match &update.movement {
         Some(_) => Some(update.spot),
@@ -149,7 +147,7 @@ pub(super) fn spot_of(view: &View, update: &MessageUpdate) -> Option<Spot> {
     }
 }
 
-/// Whether events of a fact depend on what somebody or something was before.
+/// Whether events of a fact depend on the directory before it.
 pub(super) fn changes_directory(fact: &Fact) -> bool {
     match fact {
         Fact::Realm(_)

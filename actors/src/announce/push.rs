@@ -1,11 +1,11 @@
-//! Events of phones that people register for notifications.
+//! Events of devices registered for push notifications.
 
 use super::context::Announcements;
 use model::EventBody;
 use model::push::PushFact;
 
-/// The owner's clients are told how far the registration of each phone has come.
-pub(super) fn announce(fact: &PushFact, out: &mut Announcements) {
+/// The owner's clients receive the registration status of each changed device.
+pub(super) fn announce(fact: &PushFact, out: &mut Announcements<'_>) {
     match fact {
         PushFact::DevicesSet { user, devices, changed } => {
             for device in devices.iter().filter(|device| changed.contains(&device.account)) {

@@ -1,16 +1,16 @@
 //! Events of the organization itself: its settings, its lists and its profile fields.
 
-use super::context::{Announcements, EventContext};
+use super::context::Announcements;
 use model::event::Clients;
-use model::{Audience, Directory, EventBody, Listed, ProfileFields, RealmFact, SettingValue};
+use model::{Audience, Directory, Event, EventBody, Listed, ProfileFields, RealmFact, SettingValue};
 use rules::permissions::group_setting::realm_group_setting;
 use rules::posting;
 use rules::settings::{RealmPermission, realm_text, realm_values, user_defaults};
 
 /// The events of a fact about the organization.
-pub(super) fn announce(context: &EventContext<'_>, fact: &RealmFact, out: &mut Announcements) {
+pub(super) fn announce(fact: &RealmFact, out: &mut Announcements<'_>) {
     match fact {
-        RealmFact::Changed(_) => changed(context, out),
+        RealmFact::Changed(_) => changed(out),
         RealmFact::ProfileFieldsChanged(fields) => {
             out.add(EventBody::ProfileFields(ProfileFields::clone(fields).into()), Audience::Everyone);
         }
@@ -28,14 +28,15 @@ pub(super) fn announce(context: &EventContext<'_>, fact: &RealmFact, out: &mut A
     }
 }
 
-/// The organization's record changed: one event with all that differs. Without the record from before nothing can
-/// be said.
-fn changed(context: &EventContext<'_>, out: &mut Announcements) {
-    if context.before.directory.is_none() || out.events.iter().any(|(event, _)| is_realm_change(&event.body))
-    {
+/// The organization's record changed: one event with all that differs. No event if the record before is unknown.
+fn changed(out: &mut Announcements<'_>) {
+    let context = out.context;
+    // All changes of the organization in one frame are one event.
+    let is_announced = |(event, _): &(Event, Audience)| matches!(event.body, EventBody::RealmChanged(_));
+    if context.before.directory.is_none() || out.events.iter().any(is_announced) {
         return;
     }
-    defaults_changed(context, out);
+    defaults_changed(out);
     let closed = |directory: &Directory| !directory.realm().is_active;
     if closed(context.after) && !closed(context.before()) {
         out.add(EventBody::RealmDeactivated(context.after.realm().id), Audience::Everyone);
@@ -48,20 +49,15 @@ fn changed(context: &EventContext<'_>, out: &mut Announcements) {
     }
 }
 
-/// What new people start with: one event for each setting.
-fn defaults_changed(context: &EventContext<'_>, out: &mut Announcements) {
-    let (was, is) = (user_defaults(context.before().realm()), user_defaults(context.after.realm()));
+/// Default settings of new users: one event for each.
+fn defaults_changed(out: &mut Announcements<'_>) {
+    let (was, is) = (user_defaults(out.context.before().realm()), user_defaults(out.context.after.realm()));
     for ((name, value), _) in is.zip(was).filter(|(is, was)| is != was) {
         out.add(EventBody::DefaultSettingChanged { name, value }, Audience::Everyone);
     }
 }
 
-/// One frame is one change, however many facts it took.
-fn is_realm_change(body: &EventBody) -> bool {
-    matches!(body, EventBody::RealmChanged(_))
-}
-
-/// Everything of an organization that clients are told of, by name; always in the same order.
+/// All values of an organization that clients receive, by name; always in the same order.
 fn values(directory: &Directory) -> Vec<(&'static str, SettingValue)> {
     let realm = directory.realm();
     let text = |text: &str| SettingValue::Text(text.to_owned());
@@ -72,7 +68,7 @@ fn values(directory: &Directory) -> Vec<(&'static str, SettingValue)> {
         let value = SettingValue::Group(realm_group_setting(directory, permission));
         found.push((permission.rule().name, value));
     }
-    // What older clients read instead.
+    // Legacy forms for older clients.
     found.extend([
         ("mandatory_topics", SettingValue::Bool(realm_text(realm, "topics_policy") == "disable_empty_topic")),
         (

@@ -1,30 +1,31 @@
-//! Events of old frames, so that a queue that is rebuilt after a restart says what it would have said.
+//! Events of old frames, so that a queue that is rebuilt after a restart has the events that it would have had.
 //!
-//! The state of those days is gone. It is found again by undoing, on the state of now, what the frames since then
-//! changed, with the help of what each noted of the records that it changed; then they are done again, one by one.
+//! The directory of that time is reconstructed: the frames since then are undone on the current directory, with the
+//! pre-images that each frame stores of the records it changes, and then applied again one by one.
 
 use super::context::EventContext;
 use super::pre_images::changes_directory;
 use super::{PreImages, Texts, announced};
+use model::fact::DirectoryChange as Change;
 use model::{
-    Audience, Channel, ChannelFact, ChannelFolder, ChannelId, Directory, Event, Fact, Frame, GroupFact,
-    MessageId, Realm, RealmFact, Subscription, SubscriptionFact, User, UserFact, UserGroup, UserId,
+    Audience, ChannelFact, ChannelId, Directory, Event, Fact, Frame, GroupFact, RealmFact, Subscription,
+    SubscriptionFact, User, UserFact, UserId,
 };
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use storage::View;
 
-/// A stretch of the log that is gone through again.
+/// A part of the log that is replayed.
 pub struct Replay {
-    /// Everything but the messages, as it was before the next frame.
+    /// The directory before the next frame.
     directory: Directory,
-    /// Channels that come to be later in the stretch.
+    /// Channels that are created by later frames of this part.
     not_yet_created: BTreeSet<ChannelId>,
 }
 
 impl Replay {
-    /// Goes back to before a stretch, from the directory as it is behind it. `changes` are the stretch's facts that change
-    /// the directory (`Replay::keeps`), oldest first.
+    /// Goes back to before a part of the log, from the directory after it. `changes` are the facts of that part that
+    /// change the directory (`Replay::needs`), oldest first.
     pub fn start<'f>(
         mut directory: Directory,
         changes: impl DoubleEndedIterator<Item = &'f Fact> + Clone,
@@ -38,13 +39,13 @@ impl Replay {
     }
 
     /// Whether going back needs a fact.
-    pub fn keeps(fact: &Fact) -> bool {
+    pub fn needs(fact: &Fact) -> bool {
         changes_directory(fact) || matches!(fact, Fact::PreImages(_))
     }
 
-    /// The events of the next frame. For one reader: of what is said, only what the reader may know now must be told.
-    /// `view` is that of now: it may be newer than the stretch. `texts` are those before the frame's edits, by the
-    /// positions of the facts; none where they are gone.
+    /// The events of the next frame; a reader may receive only what they may know now. `view` is the current one, which
+    /// may be newer than the replayed part. `texts` are those before the frame's edits, by the positions of the facts;
+    /// none if they are deleted.
     pub fn events(
         &mut self,
         view: &View,
@@ -63,7 +64,7 @@ impl Replay {
     }
 }
 
-/// What records were before these facts change them, for the frame to keep. Nothing for facts that say all themselves.
+/// The records that these facts replace, for the frame to store; none if undoing the facts needs no more than the facts.
 pub fn note(directory: &Directory, facts: &[Fact]) -> Option<Fact> {
     let mut found: Vec<Fact> = Vec::new();
     for fact in facts {
@@ -77,58 +78,27 @@ pub fn note(directory: &Directory, facts: &[Fact]) -> Option<Fact> {
 }
 
 fn record_before(directory: &Directory, fact: &Fact) -> Option<Fact> {
-    Some(match fact {
-        Fact::Realm(RealmFact::Changed(_)) => Fact::Realm(RealmFact::Changed(boxed(directory.realm()))),
-        Fact::User(UserFact::Changed(user)) => Fact::User(UserFact::Changed(boxed(directory.user(user.id)?))),
-        Fact::Group(GroupFact::Changed(group)) => {
-            Fact::Group(GroupFact::Changed(boxed(directory.group(group.id)?)))
-        }
-        Fact::Channel(ChannelFact::Changed(channel)) => {
+    Some(match fact.directory_change()? {
+        Change::Realm(_) => Fact::Realm(RealmFact::Changed(boxed(directory.realm()))),
+        Change::User { user, .. } => Fact::User(UserFact::Changed(boxed(directory.user(user.id)?))),
+        Change::Group { group, .. } => Fact::Group(GroupFact::Changed(boxed(directory.group(group.id)?))),
+        Change::Channel { channel, .. } => {
             Fact::Channel(ChannelFact::Changed(boxed(directory.channel(channel.id)?)))
         }
-        Fact::Channel(ChannelFact::FolderChanged(folder)) => {
+        Change::Folder(folder) => {
             Fact::Channel(ChannelFact::FolderChanged(boxed(directory.folder(folder.id)?)))
         }
-        Fact::Subscription(SubscriptionFact::Changed { user, channel, .. }) => {
-            let subscription = boxed(directory.subscription(*channel, *user)?);
-            Fact::Subscription(SubscriptionFact::Changed { user: *user, channel: *channel, subscription })
+        Change::Subscription { user, channel, .. } => {
+            let subscription = boxed(directory.subscription(channel, user)?);
+            Fact::Subscription(SubscriptionFact::Changed { user, channel, subscription })
         }
-        Fact::Realm(
-            RealmFact::Created(_)
-            | RealmFact::ProfileFieldsChanged(_)
-            | RealmFact::DomainSet { .. }
-            | RealmFact::LinkifiersChanged(_)
-            | RealmFact::PlaygroundsChanged(_),
-        )
-        | Fact::User(
-            UserFact::Created(_)
-            | UserFact::ActiveSet { .. }
-            | UserFact::VisibilityChanged { .. }
-            | UserFact::ProfileValuesSet { .. }
-            | UserFact::SettingsRestated { .. }
-            | UserFact::BotConfigured { .. },
-        )
-        | Fact::Group(GroupFact::Created(_) | GroupFact::MembersChanged { .. })
-        | Fact::Channel(
-            ChannelFact::Created(_)
-            | ChannelFact::ActivityChanged { .. }
-            | ChannelFact::DefaultsChanged(_)
-            | ChannelFact::FoldersReordered(_),
-        )
-        | Fact::Subscription(
-            SubscriptionFact::Added { .. }
-            | SubscriptionFact::Removed { .. }
-            | SubscriptionFact::Restated { .. }
-            | SubscriptionFact::TopicPolicySet { .. },
-        )
-        | Fact::Message(_)
-        | Fact::Personal(_)
-        | Fact::Queue(_)
-        | Fact::Job(_)
-        | Fact::Push(_)
-        | Fact::Invitation(_)
-        | Fact::Picture(_)
-        | Fact::PreImages(_) => return None,
+        Change::Account { .. }
+        | Change::Members { .. }
+        | Change::Activity { .. }
+        | Change::Subscribed { .. }
+        | Change::Unsubscribed { .. }
+        | Change::Direct(_)
+        | Change::Picture(_) => return None,
     })
 }
 
@@ -136,105 +106,60 @@ fn boxed<T: Clone>(record: &Arc<T>) -> Box<T> {
     Box::new(T::clone(record))
 }
 
-/// Makes records what a fact says.
+/// Applies a fact to the directory.
 fn redo(directory: &mut Directory, fact: &Fact) {
-    match fact {
-        Fact::Realm(RealmFact::Changed(realm)) => directory.put_realm(Realm::clone(realm)),
-        Fact::User(UserFact::Changed(user)) => directory.put_user(User::clone(user)),
-        Fact::User(UserFact::ActiveSet { user, is_active, .. }) => set_active(directory, *user, *is_active),
-        Fact::Group(GroupFact::Created(group) | GroupFact::Changed(group)) => {
-            directory.put_group(UserGroup::clone(group));
+    let Some(change) = fact.directory_change() else { return };
+    match change {
+        Change::Realm(realm) => directory.put_realm(realm.clone()),
+        Change::User { user, is_new: false } => directory.put_user(user.clone()),
+        Change::Account { user, is_active, .. } => set_active(directory, user, is_active),
+        Change::Group { group, .. } => directory.put_group(group.clone()),
+        Change::Members { group, added, removed } => directory.change_members(group, added, removed),
+        Change::Channel { channel, .. } => directory.put_channel(channel.clone()),
+        Change::Folder(folder) => directory.put_folder(folder.clone()),
+        Change::Subscription { user, channel, subscription } => {
+            directory.put_subscription(channel, user, subscription.clone());
         }
-        Fact::Group(GroupFact::MembersChanged { group, added, removed }) => {
-            directory.change_members(*group, added, removed);
-        }
-        Fact::Channel(ChannelFact::Created(channel) | ChannelFact::Changed(channel)) => {
-            directory.put_channel(Channel::clone(channel));
-        }
-        Fact::Channel(ChannelFact::FolderChanged(folder)) => {
-            directory.put_folder(ChannelFolder::clone(folder))
-        }
-        Fact::Subscription(SubscriptionFact::Changed { user, channel, subscription }) => {
-            directory.put_subscription(*channel, *user, Subscription::clone(subscription));
-        }
-        Fact::Subscription(SubscriptionFact::Added { channel, subscribers, .. }) => {
+        Change::Subscribed { channel, subscribers } => {
             for (user, subscription) in subscribers {
-                directory.put_subscription(*channel, *user, subscription.clone());
+                directory.put_subscription(channel, *user, subscription.clone());
             }
         }
-        Fact::Subscription(SubscriptionFact::Removed { channel, last, users, .. }) => {
-            for user in users {
-                end_subscription(directory, *channel, *user, *last);
-            }
+        Change::Unsubscribed { channel, last, users } => {
+            let end = |subscription: &mut Subscription| subscription.end(last);
+            users.iter().for_each(|user| change_subscription(directory, channel, *user, end));
         }
-        Fact::Picture(fact) => directory.put_picture(fact),
-        Fact::Realm(
-            RealmFact::Created(_)
-            | RealmFact::ProfileFieldsChanged(_)
-            | RealmFact::DomainSet { .. }
-            | RealmFact::LinkifiersChanged(_)
-            | RealmFact::PlaygroundsChanged(_),
-        )
-        | Fact::User(
-            UserFact::Created(_)
-            | UserFact::VisibilityChanged { .. }
-            | UserFact::ProfileValuesSet { .. }
-            | UserFact::SettingsRestated { .. }
-            | UserFact::BotConfigured { .. },
-        )
-        | Fact::Channel(
-            ChannelFact::ActivityChanged { .. }
-            | ChannelFact::DefaultsChanged(_)
-            | ChannelFact::FoldersReordered(_),
-        )
-        | Fact::Subscription(SubscriptionFact::Restated { .. } | SubscriptionFact::TopicPolicySet { .. })
-        | Fact::Message(_)
-        | Fact::Personal(_)
-        | Fact::Queue(_)
-        | Fact::Job(_)
-        | Fact::Push(_)
-        | Fact::Invitation(_)
-        | Fact::PreImages(_) => {}
+        Change::Picture(fact) => directory.put_picture(fact),
+        Change::User { is_new: true, .. } | Change::Activity { .. } | Change::Direct(_) => {}
     }
 }
 
-/// Makes records what they were before a fact.
+/// Reverts a fact in the directory; records that were replaced come from the frame's pre-images.
 fn undo(directory: &mut Directory, fact: &Fact) {
-    match fact {
-        Fact::PreImages(noted) => noted.iter().for_each(|earlier| redo(directory, earlier)),
-        Fact::Group(GroupFact::MembersChanged { group, added, removed }) => {
-            directory.change_members(*group, removed, added);
+    if let Fact::PreImages(records) = fact {
+        records.iter().for_each(|record| redo(directory, record));
+    }
+    let Some(change) = fact.directory_change() else { return };
+    match change {
+        Change::Account { user, is_active, .. } => set_active(directory, user, !is_active),
+        Change::Members { group, added, removed } => directory.change_members(group, removed, added),
+        Change::Subscribed { channel, subscribers } => {
+            let end = |subscription: &mut Subscription| subscription.is_active = false;
+            subscribers.iter().for_each(|(user, _)| change_subscription(directory, channel, *user, end));
         }
-        Fact::User(UserFact::ActiveSet { user, is_active, .. }) => set_active(directory, *user, !is_active),
-        Fact::Subscription(SubscriptionFact::Added { channel, subscribers, .. }) => {
-            subscribers.iter().for_each(|(user, _)| set_subscribed(directory, *channel, *user, false));
+        Change::Unsubscribed { channel, users, .. } => {
+            let resume = |subscription: &mut Subscription| subscription.is_active = true;
+            users.iter().for_each(|user| change_subscription(directory, channel, *user, resume));
         }
-        Fact::Subscription(SubscriptionFact::Removed { channel, users, .. }) => {
-            users.iter().for_each(|user| set_subscribed(directory, *channel, *user, true));
-        }
-        Fact::Picture(fact) => directory.undo_picture(fact),
-        Fact::User(
-            UserFact::Created(_)
-            | UserFact::Changed(_)
-            | UserFact::VisibilityChanged { .. }
-            | UserFact::ProfileValuesSet { .. }
-            | UserFact::SettingsRestated { .. }
-            | UserFact::BotConfigured { .. },
-        )
-        | Fact::Group(GroupFact::Created(_) | GroupFact::Changed(_))
-        | Fact::Subscription(
-            SubscriptionFact::Changed { .. }
-            | SubscriptionFact::Restated { .. }
-            | SubscriptionFact::TopicPolicySet { .. },
-        )
-        | Fact::Realm(_)
-        | Fact::Channel(_)
-        | Fact::Message(_)
-        | Fact::Personal(_)
-        | Fact::Queue(_)
-        | Fact::Job(_)
-        | Fact::Push(_)
-        | Fact::Invitation(_) => {}
+        Change::Picture(fact) => directory.undo_picture(fact),
+        Change::Realm(_)
+        | Change::User { .. }
+        | Change::Group { .. }
+        | Change::Channel { .. }
+        | Change::Activity { .. }
+        | Change::Folder(_)
+        | Change::Subscription { .. }
+        | Change::Direct(_) => {}
     }
 }
 
@@ -245,17 +170,15 @@ fn set_active(directory: &mut Directory, user: UserId, is_active: bool) {
     }
 }
 
-fn set_subscribed(directory: &mut Directory, channel: ChannelId, user: UserId, is_active: bool) {
-    if let Some(subscription) = directory.subscription(channel, user) {
-        let subscription = Subscription { is_active, ..Subscription::clone(subscription) };
-        directory.put_subscription(channel, user, subscription);
-    }
-}
-
-fn end_subscription(directory: &mut Directory, channel: ChannelId, user: UserId, last: MessageId) {
+fn change_subscription(
+    directory: &mut Directory,
+    channel: ChannelId,
+    user: UserId,
+    change: impl FnOnce(&mut Subscription),
+) {
     if let Some(subscription) = directory.subscription(channel, user) {
         let mut subscription = Subscription::clone(subscription);
-        subscription.end(last);
+        change(&mut subscription);
         directory.put_subscription(channel, user, subscription);
     }
 }

@@ -1,4 +1,4 @@
-//! The events of each family of facts, and their recipients: exactly these, and nobody else.
+//! The events of each family of facts, and their recipients: exactly these.
 
 use super::*;
 use crate::fixture::{self, CORE, HAMLET, IAGO, POLONIUS, START, VERONA};
@@ -246,8 +246,8 @@ fn message_and_reaction_go_to_subscribers_and_flags_to_their_owner() {
     let message = sent(&view, 1);
     let fact = Fact::Message(MessageFact::Sent { message: message.clone(), echo: None });
     let events = announced_to(&mut view, vec![fact]);
-    let [(EventBody::Message { message: said, .. }, to)] = &events[..] else { panic!("{events:?}") };
-    assert_eq!((said.id, &to[..]), (MessageId(1), &[IAGO, HAMLET][..]));
+    let [(EventBody::Message { message: sent, .. }, to)] = &events[..] else { panic!("{events:?}") };
+    assert_eq!((sent.id, &to[..]), (MessageId(1), &[IAGO, HAMLET][..]));
     let reaction = Reaction {
         user: IAGO,
         emoji_name: "tada".into(),

@@ -1,19 +1,17 @@
-//! Changes of which users can see each other: restricted guests start and stop seeing people, and a new role shows or
+//! Changes of which users can see each other: restricted guests start and stop seeing users, and a new role shows or
 //! hides addresses and bots (docs/api/permissions.md#visibility-of-users, docs/api/events.md#realm_user).
 
 use super::context::{Announcements, EventContext};
 use super::{bots, channel_visibility, personal, pictures};
 use model::event::UserChange;
-use model::{
-    ChannelId, Directory, EventBody, Fact, GroupFact, MessageFact, Realm, RealmFact, SubscriptionFact, User,
-    UserFact, UserId,
-};
+use model::fact::DirectoryChange;
+use model::{ChannelId, Directory, EventBody, Fact, Realm, User, UserFact, UserId};
 use rules::permissions::users::{is_restricted, sees_user, shown_delivery_email};
 use rules::settings::RealmPermission;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Sets numbers aside behind facts that may change who knows of whom; nothing for most frames, and hardly ever
-/// anything where everybody may know of everybody.
+/// The fact that reserves event numbers after facts that may change who sees whom; none for most frames, and hardly ever
+/// one where all users may see each other.
 pub(crate) fn record_user_visibility(directory: &Directory, facts: &[Fact]) -> Option<Fact> {
     let guests_are_restricted =
         || directory.users().any(|user| user.is_active && user.is_guest() && is_restricted(directory, user));
@@ -28,11 +26,11 @@ pub(crate) fn record_user_visibility(directory: &Directory, facts: &[Fact]) -> O
         }
         Cause::Account(_) | Cause::Channel(..) | Cause::Conversation(_) => guests_are_restricted(),
         Cause::Group => directory.users().any(|user| user.is_guest()),
-        // A guest joins or leaves the group that may see everybody.
+        // A guest joins or leaves the group that may see all users.
         Cause::Members(added, removed) => added.iter().chain(removed).any(is_guest),
     });
-    // Each user is gained by some (with the status) and lost by others, and shows an address with its picture or not;
-    // with another role one learns who is in each channel, and of each bot. Facts that say this are one or a few.
+    // Each user is gained by some (with the status) and lost by others, and shows or hides an address with its avatar; a
+    // new role shows or hides each channel and bot. Few facts change roles.
     let events = || {
         let roles = facts.iter().filter(|fact| matches!(fact, Fact::User(UserFact::Changed(_)))).count();
         let users = directory.users().count();
@@ -62,67 +60,36 @@ enum Cause<'f> {
 
 impl<'f> Cause<'f> {
     fn of(fact: &'f Fact) -> Option<Self> {
-        Some(match fact {
-            Fact::User(UserFact::Changed(user)) => Self::User(user),
-            Fact::User(UserFact::ActiveSet { user, .. }) => Self::Account(*user),
-            Fact::Realm(RealmFact::Changed(realm)) => Self::Realm(realm),
-            Fact::Group(GroupFact::Changed(_)) => Self::Group,
-            Fact::Group(GroupFact::MembersChanged { added, removed, .. }) => Self::Members(added, removed),
-            Fact::Subscription(SubscriptionFact::Added { channel, subscribers, .. }) => {
-                Self::Channel(*channel, subscribers.iter().map(|(user, _)| *user).collect())
+        Some(match fact.directory_change()? {
+            DirectoryChange::User { user, .. } => Self::User(user),
+            DirectoryChange::Account { user, .. } => Self::Account(user),
+            DirectoryChange::Realm(realm) => Self::Realm(realm),
+            DirectoryChange::Group { is_new: false, .. } => Self::Group,
+            DirectoryChange::Members { added, removed, .. } => Self::Members(added, removed),
+            DirectoryChange::Subscribed { channel, subscribers } => {
+                Self::Channel(channel, subscribers.iter().map(|(user, _)| *user).collect())
             }
-            Fact::Subscription(SubscriptionFact::Removed { channel, users, .. }) => {
-                Self::Channel(*channel, users.iter().copied().collect())
+            DirectoryChange::Unsubscribed { channel, users, .. } => {
+                Self::Channel(channel, users.iter().copied().collect())
             }
-            Fact::Message(MessageFact::ConversationCreated(direct)) => Self::Conversation(&direct.users),
-            Fact::Realm(
-                RealmFact::Created(_)
-                | RealmFact::ProfileFieldsChanged(_)
-                | RealmFact::DomainSet { .. }
-                | RealmFact::LinkifiersChanged(_)
-                | RealmFact::PlaygroundsChanged(_),
-            )
-            | Fact::User(
-                UserFact::Created(_)
-                | UserFact::VisibilityChanged { .. }
-                | UserFact::ProfileValuesSet { .. }
-                | UserFact::SettingsRestated { .. }
-                | UserFact::BotConfigured { .. },
-            )
-            | Fact::Group(GroupFact::Created(_))
-            | Fact::Subscription(
-                SubscriptionFact::Changed { .. }
-                | SubscriptionFact::Restated { .. }
-                | SubscriptionFact::TopicPolicySet { .. },
-            )
-            | Fact::Message(
-                MessageFact::Sent { .. }
-                | MessageFact::Updated(_)
-                | MessageFact::Deleted { .. }
-                | MessageFact::FlagsChanged { .. }
-                | MessageFact::ReactionAdded { .. }
-                | MessageFact::ReactionRemoved { .. }
-                | MessageFact::SubmessageAdded { .. },
-            )
-            | Fact::Channel(_)
-            | Fact::Personal(_)
-            | Fact::Queue(_)
-            | Fact::Job(_)
-            | Fact::Push(_)
-            | Fact::Invitation(_)
-            | Fact::Picture(_)
-            | Fact::PreImages(_) => return None,
+            DirectoryChange::Direct(direct) => Self::Conversation(&direct.users),
+            DirectoryChange::Group { is_new: true, .. }
+            | DirectoryChange::Channel { .. }
+            | DirectoryChange::Activity { .. }
+            | DirectoryChange::Folder(_)
+            | DirectoryChange::Subscription { .. }
+            | DirectoryChange::Picture(_) => return None,
         })
     }
 }
 
-/// Of whom somebody's knowledge may have changed.
-enum AffectedUser {
-    Everybody,
+/// The users whose visibility for a viewer may have changed.
+enum AffectedUsers {
+    All,
     Only(BTreeSet<UserId>),
 }
 
-impl AffectedUser {
+impl AffectedUsers {
     fn add(&mut self, users: impl IntoIterator<Item = UserId>) {
         if let Self::Only(ids) = self {
             ids.extend(users);
@@ -130,13 +97,14 @@ impl AffectedUser {
     }
 }
 
-/// Tells people of those whom they know from now on, or no longer; and those with another role of channels and bots.
-pub(super) fn changed(context: &EventContext<'_>, out: &mut Announcements) {
+/// Announces gained and lost users, and to users with a new role also channels and bots.
+pub(super) fn changed(out: &mut Announcements<'_>) {
+    let context = out.context;
     let promoted: BTreeSet<UserId> =
         context.frame.facts.iter().filter_map(|fact| new_role(context, fact)).collect();
     for user in promoted {
-        channel_visibility::users_changed(context, [user], |_| true, out);
-        bots::bot_manager_changed(context, user, out);
+        channel_visibility::users_changed([user], |_| true, out);
+        bots::bot_manager_changed(user, out);
     }
     let mut diff = UserVisibilityDiff::default();
     for (viewer, affected) in affected(context) {
@@ -144,23 +112,23 @@ pub(super) fn changed(context: &EventContext<'_>, out: &mut Announcements) {
         let is = context.after.user(viewer).filter(|viewer| viewer.is_active);
         let (Some(was), Some(is)) = (was, is) else { continue };
         match affected {
-            AffectedUser::Everybody => {
+            AffectedUsers::All => {
                 context.after.users().for_each(|user| diff.compare(context, was, is, user));
             }
-            AffectedUser::Only(ids) => {
+            AffectedUsers::Only(ids) => {
                 let users = ids.iter().filter_map(|id| context.after.user(*id));
                 users.for_each(|user| diff.compare(context, was, is, user));
             }
         }
     }
-    diff.emit(context, out);
+    diff.emit(out);
 }
 
-/// Whose knowledge may have changed, and of whom.
-fn affected(context: &EventContext<'_>) -> BTreeMap<UserId, AffectedUser> {
-    let mut found: BTreeMap<UserId, AffectedUser> = BTreeMap::new();
+/// Viewers for whom the visibility of users may have changed.
+fn affected(context: &EventContext<'_>) -> BTreeMap<UserId, AffectedUsers> {
+    let mut found: BTreeMap<UserId, AffectedUsers> = BTreeMap::new();
     let mut add = |viewer: UserId, users: &BTreeSet<UserId>| {
-        let known = found.entry(viewer).or_insert_with(|| AffectedUser::Only(BTreeSet::new()));
+        let known = found.entry(viewer).or_insert_with(|| AffectedUsers::Only(BTreeSet::new()));
         known.add(users.iter().copied());
     };
     let mut all = Vec::new();
@@ -182,11 +150,11 @@ fn affected(context: &EventContext<'_>) -> BTreeMap<UserId, AffectedUser> {
             None => {}
         }
     }
-    found.extend(all.into_iter().map(|viewer| (viewer, AffectedUser::Everybody)));
+    found.extend(all.into_iter().map(|viewer| (viewer, AffectedUsers::All)));
     found
 }
 
-/// Whoever has another role by a fact.
+/// The user whose role a fact changed.
 fn new_role(context: &EventContext<'_>, fact: &Fact) -> Option<UserId> {
     let Fact::User(UserFact::Changed(user)) = fact else { return None };
     context.has_new_role(user.id).then_some(user.id)
@@ -201,7 +169,8 @@ fn restriction_changed(context: &EventContext<'_>, guest: &User) -> bool {
     was.is_some_and(|was| is_restricted(context.before(), was) != is_restricted(context.after, guest))
 }
 
-/// Those who come or go meet, or lose, the guests in a channel; guests who come or go, everybody in it.
+/// Restricted guests of a channel gain or lose users who are subscribed or unsubscribed; a guest who is subscribed or
+/// unsubscribed gains or loses all subscribers.
 fn meet(
     context: &EventContext<'_>,
     channel: ChannelId,
@@ -219,7 +188,7 @@ fn meet(
     }
 }
 
-/// What is new, by whom it is about.
+/// The viewers of each change, by the user that it is about.
 #[derive(Default)]
 struct UserVisibilityDiff {
     gained: BTreeMap<UserId, BTreeSet<UserId>>,
@@ -230,7 +199,7 @@ struct UserVisibilityDiff {
 
 impl UserVisibilityDiff {
     fn compare(&mut self, context: &EventContext<'_>, was: &User, is: &User, about: &User) {
-        // Somebody who is new was announced to those who may know.
+        // A new user was announced by the fact of creation.
         let Some(before) = context.before().user(about.id).filter(|_| about.id != is.id) else { return };
         let address = |directory, viewer, user| shown_delivery_email(directory, Some(viewer), user).is_some();
         let list = match (sees_user(context.before(), was, before), sees_user(context.after, is, about)) {
@@ -249,14 +218,15 @@ impl UserVisibilityDiff {
         list.entry(about.id).or_default().insert(is.id);
     }
 
-    fn emit(self, context: &EventContext<'_>, out: &mut Announcements) {
+    fn emit(self, out: &mut Announcements<'_>) {
+        let context = out.context;
         for (about, viewers) in self.lost {
             out.to(viewers, EventBody::UserRemoved(about));
         }
         for (about, viewers) in self.gained {
             if let Some(user) = context.after.user(about) {
                 out.to(viewers.iter().copied(), EventBody::UserAdded(user.clone()));
-                personal::status_shown(context, user, viewers.into_iter().collect(), out);
+                personal::status_shown(user, viewers.into_iter().collect(), out);
             }
         }
         let address = |about: UserId| context.after.user(about).map(|user| user.delivery_email.clone());

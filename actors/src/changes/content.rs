@@ -9,10 +9,8 @@ use rules::markdown::Rendered;
 use rules::permissions::message::{Wildcard, check_wildcard};
 use std::sync::Arc;
 
-/// The message's next version. An edit delivers the message to no one new.
-///
-/// # Errors
-/// Wildcards and groups that the user may not mention.
+/// The message's next version. An edit delivers the message to no further users. Fails for wildcards and groups that the user
+/// may not mention.
 pub(super) fn next_version(
     context: &DecisionContext<'_>,
     user: &User,
@@ -37,7 +35,7 @@ pub(super) fn next_version(
     }))
 }
 
-/// Checks the mentions of new content. Returns the users that a topic wildcard mention means.
+/// Checks the mentions of new content. Returns the users that a topic wildcard mentions.
 fn check_mentions(
     context: &DecisionContext<'_>,
     user: &User,
@@ -61,7 +59,7 @@ fn check_mentions(
     Ok(in_topic)
 }
 
-/// Flags by what the message says now for those who have it. Whatever else they had with it stays as it is.
+/// The flags by the new content, for the users who have the message. Their other flags do not change.
 fn user_flags(
     context: &DecisionContext<'_>,
     target: &Target,

@@ -1,17 +1,16 @@
-//! Deciding a change of messages in the actor of their channel or conversation, when everything decided before is durable.
+//! Decides a change of messages in the actor of their channel or conversation, when all earlier decisions are durable.
 
 use super::{Change, ChangeCommand, ConversationKey, Decision, DecisionContext, Routed};
 use crate::ReplySender;
 use crate::shard::SerialActor;
 use actix::prelude::*;
-use std::cell::RefCell;
 
 /// An actor that decides changes of messages.
 pub(crate) trait DecidesChanges: SerialActor {
     /// The channel or conversation that it decides for.
     fn conversation_key(&self) -> ConversationKey<'_>;
 
-    /// Queues a change and decides it when everything before it is durable.
+    /// Queues a change and decides it when all earlier decisions are durable.
     fn change<C: ChangeCommand>(&mut self, ctx: &mut Context<Self>, change: Change<C>) {
         let Change { command, answer } = change;
         self.in_order(ctx, true, answer, move |actor, ctx, answer| {
@@ -19,7 +18,6 @@ pub(crate) trait DecidesChanges: SerialActor {
         });
     }
 
-    /// Decides a change now.
     fn decide_change<C: ChangeCommand>(
         &mut self,
         ctx: &Context<Self>,
@@ -32,7 +30,7 @@ pub(crate) trait DecidesChanges: SerialActor {
             let now = realm.clock.now();
             let is_changing = |channel| self.committer().uncommitted_channel(realm.id, channel).is_some();
             let (conversation, is_changing) = (self.conversation_key(), &is_changing);
-            let target = RefCell::default();
+            let target = None;
             let mut context =
                 DecisionContext { realm: &realm, view: &view, conversation, now, ids, target, is_changing };
             let (outcome, facts) = match command.decide(&mut context)? {
@@ -40,7 +38,7 @@ pub(crate) trait DecidesChanges: SerialActor {
                 Decision::Retry => (Routed::Retry, Vec::new()),
             };
             let is_changed = facts.iter().any(|fact| fact.changed_message().is_some());
-            if let Some(target) = context.target.take().filter(|_| is_changed) {
+            if let Some(target) = context.target.filter(|_| is_changed) {
                 self.committer().keep_target(realm.id, target);
             }
             Ok((context.ids, outcome, facts))

@@ -2,7 +2,7 @@
 //! docs/api/messages.md#delete-a-topic).
 
 use super::movement::accessible;
-use super::{ChangeCommand, ConversationKey, Decision, DecisionContext, Lookup, MessageCommand};
+use super::{ChangeCommand, ConversationKey, Decision, DecisionContext, MessageCommand, Target};
 use crate::error::DomainError;
 use model::fact::{DeletedFrom, MessageRanges};
 use model::{
@@ -15,30 +15,37 @@ use rules::permissions::channel::History;
 use rules::permissions::delete::{access_topic_to_delete, check_delete};
 use storage::View;
 
-/// Messages of a topic that are deleted at once.
+/// Messages of a topic that are deleted in one frame.
 const BATCH_MESSAGES: usize = 100;
 
-/// Delete one message.
+/// Deletes one message.
 #[derive(Clone, Copy, Debug)]
 pub struct DeleteMessage {
-    /// The user that deletes.
     pub user: UserId,
-    /// The message to delete.
     pub message: MessageId,
 }
 
-impl ChangeCommand for DeleteMessage {
+impl MessageCommand for DeleteMessage {
     type Outcome = ();
 
-    fn decide(&self, context: &mut DecisionContext<'_>) -> Result<Decision<()>, DomainError> {
-        let target = match context.find(self.message)? {
-            Lookup::Here(target) => target.message,
-            Lookup::Moved => return Ok(Decision::Retry),
-            Lookup::Gone => return Err(self.gone().into()),
-        };
+    fn message(&self) -> MessageId {
+        self.message
+    }
+
+    /// The requester saw it when the request began.
+    fn gone(&self) -> RuleError {
+        EditError::AlreadyDeleted.into()
+    }
+
+    fn decide_on(
+        &self,
+        context: &mut DecisionContext<'_>,
+        target: &Target,
+    ) -> Result<Decision<()>, DomainError> {
+        let target = &target.message;
         let (directory, user) = (&context.view.directory, context.user(self.user)?);
-        let received = || context.view.has(user.id, &target);
-        check_delete(directory, user, &target, received, context.now)?;
+        let received = || context.view.has(user.id, target);
+        check_delete(directory, user, target, received, context.now)?;
         let from = match &target.place {
             Place::Channel { channel, topic } => {
                 DeletedFrom::Topic { channel: *channel, topic: topic.clone() }
@@ -51,34 +58,20 @@ impl ChangeCommand for DeleteMessage {
     }
 }
 
-impl MessageCommand for DeleteMessage {
-    fn message(&self) -> MessageId {
-        self.message
-    }
-
-    /// The caller saw it when the request began.
-    fn gone(&self) -> RuleError {
-        EditError::AlreadyDeleted.into()
-    }
-}
-
-/// Delete the newest messages of a topic.
+/// Deletes the newest messages of a topic.
 #[derive(Clone, Debug)]
 pub struct DeleteTopicBatch {
-    /// The user that deletes.
     pub user: UserId,
-    /// In which channel, by id.
     pub channel: ChannelId,
-    /// As a client names it.
+    /// The topic as a client names it.
     pub topic: String,
 }
 
-/// How far deleting a topic came.
+/// The progress of deleting a topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TopicDeletion {
-    /// Messages deleted by this.
     pub deleted: usize,
-    /// Nothing that the actor can read is left.
+    /// Whether no message is left that the user can read.
     pub is_complete: bool,
 }
 
@@ -112,8 +105,8 @@ impl ChangeCommand for DeleteTopicBatch {
     }
 }
 
-/// The last message of a topic takes all users' policies for it along; in protected history only those of users for
-/// whom no message is left.
+/// Deleting the last message of a topic resets all users' policies for it; in protected history only those of users
+/// for whom no message is left.
 fn reset_policies(
     view: &View,
     channel: ChannelId,

@@ -4,27 +4,30 @@ use super::content::next_version;
 use super::move_notices::announce_move;
 use super::movement::{Relocation, move_messages};
 use super::request::{EditCommand, Edited};
-use super::{ChangeCommand, Decision, DecisionContext, Lookup, MessageCommand, Target};
+use super::{Decision, DecisionContext, MessageCommand, Target};
 use crate::error::DomainError;
 use model::fact::MessageUpdate;
 use model::{ChannelId, Fact, MessageFact, MessageId, Spot};
 use rules::RuleError;
 use rules::permissions::edit::check_edit;
 
-impl ChangeCommand for EditCommand {
+impl MessageCommand for EditCommand {
     type Outcome = Edited;
 
-    fn decide(&self, context: &mut DecisionContext<'_>) -> Result<Decision<Edited>, DomainError> {
-        let target = match context.find(self.message)? {
-            Lookup::Here(target) => target,
-            Lookup::Moved => return Ok(Decision::Retry),
-            Lookup::Gone => return Err(self.gone().into()),
-        };
+    fn message(&self) -> MessageId {
+        self.message
+    }
+
+    fn decide_on(
+        &self,
+        context: &mut DecisionContext<'_>,
+        target: &Target,
+    ) -> Result<Decision<Edited>, DomainError> {
         let goal = self.request.channel.and_then(|id| u32::try_from(id).ok()).map(ChannelId);
         if goal.is_some_and(|goal| (context.is_changing)(goal)) {
             return Ok(Decision::Retry);
         }
-        let (edit, relocation) = self.plan(context, &target)?;
+        let (edit, relocation) = self.plan(context, target)?;
         if edit.edited.is_none() && edit.movement.is_none() {
             return Ok(Decision::Decided(Edited::default(), Vec::new()));
         }
@@ -33,7 +36,7 @@ impl ChangeCommand for EditCommand {
         let mut facts = relocation.as_ref().map(Relocation::policy_facts).unwrap_or_default();
         facts.push(Fact::Message(MessageFact::Updated(Box::new(edit))));
         if let Some(relocation) = relocation {
-            facts.extend(announce_move(context, self, &target, &relocation)?);
+            facts.extend(announce_move(context, self, target, &relocation)?);
         }
         Ok(Decision::Decided(Edited { moved }, facts))
     }
@@ -59,11 +62,5 @@ impl EditCommand {
         let movement = relocation.as_ref().map(|relocation| relocation.movement(&self.topic_links));
         let (by, at, spot) = (user.id, context.now, Spot::of(&target.message));
         Ok((MessageUpdate { target: self.message, by, at, spot, edited, movement }, relocation))
-    }
-}
-
-impl MessageCommand for EditCommand {
-    fn message(&self) -> MessageId {
-        self.message
     }
 }

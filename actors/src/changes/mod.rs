@@ -1,8 +1,7 @@
-//! Changes of messages that exist: edits, moves, deletions, reactions, parts of widgets.
+//! Changes of existing messages: edits, moves, deletions, reactions, submessages of widgets.
 //!
-//! Each is a [`ChangeCommand`] that decides from the whole durable state, in the actor of the message's channel
-//! or conversation when everything before it is durable. What is decided here needs no actor and no clock; the actors queue
-//! and commit.
+//! Each is a [`ChangeCommand`], decided from the durable state in the actor of the message's channel or conversation, when
+//! all earlier decisions are durable. The decisions themselves need no actor and no clock; the actors queue and commit.
 
 mod content;
 mod decide;
@@ -34,95 +33,114 @@ use crate::shard::Sequencer;
 use crate::shared::RealmShared;
 use actix::prelude::*;
 use model::{ChannelId, Fact, Message as ChatMessage, MessageId, Timestamp, User, UserId};
+use roaring::RoaringBitmap;
 use rules::RuleError;
-use std::cell::RefCell;
 use std::sync::Arc;
 use storage::View;
 
-/// What an actor decides for.
+/// The channel or conversation of a deciding actor.
 #[derive(Clone, Copy, Debug)]
 pub enum ConversationKey<'a> {
-    /// A channel, by id.
     Channel(ChannelId),
-    /// A direct conversation, by its users (sorted).
+    /// By its users (sorted).
     Direct(&'a [UserId]),
 }
 
-/// What a change is decided from: nothing that the deciding actor decided before is missing in it.
+impl ConversationKey<'_> {
+    /// The ids of its messages; `None` if it has none.
+    fn messages<'v>(&self, view: &'v View) -> Option<&'v RoaringBitmap> {
+        match self {
+            Self::Channel(channel) => view.channel_ids(*channel),
+            Self::Direct(users) => {
+                let direct = view.directory.direct_by_users(users)?;
+                view.messages.directs.get(&direct.recipient)
+            }
+        }
+    }
+}
+
+/// The state that a change is decided from. It contains every earlier decision of the deciding actor.
 pub struct DecisionContext<'a> {
     /// Bodies of messages.
     pub(crate) realm: &'a Arc<RealmShared>,
     /// Everything else that is durable.
     pub(crate) view: &'a View,
-    /// The channel or conversation of the deciding actor.
     pub(crate) conversation: ConversationKey<'a>,
-    /// The time of the decision, by the server's clock.
     pub(crate) now: Timestamp,
     /// The next ids; they count as used once the facts are committed.
     pub(crate) ids: Sequencer,
-    /// The message that `find` found, as its own record.
-    pub(crate) target: RefCell<Option<Arc<ChatMessage>>>,
-    /// Whether a channel's record was changed and the view does not show it yet.
+    /// The message of a [`MessageCommand`], as its own record.
+    pub(crate) target: Option<Arc<ChatMessage>>,
+    /// Whether a channel's record has uncommitted changes.
     pub(crate) is_changing: &'a dyn Fn(ChannelId) -> bool,
 }
 
 /// A message that is to be changed.
 pub struct Target {
-    /// As readers see it now.
+    /// With the effect of moves, as readers see it.
     pub message: Arc<ChatMessage>,
     /// Its own record, without the effect of moves.
     pub own: Arc<ChatMessage>,
 }
 
-/// The result of looking a message up.
-pub enum Lookup {
-    /// Where it was expected.
-    Here(Target),
-    /// It has moved to another channel.
-    Moved,
-    /// It does not exist, or no longer.
-    Gone,
-}
-
-/// What becomes of a change.
+/// The result of deciding a change.
 #[derive(Debug)]
 pub enum Decision<T> {
     /// The outcome for the caller, once the facts are durable.
     Decided(T, Vec<Fact>),
-    /// The message is another actor's by now, or something it depends on is just changing: nothing is decided, and
-    /// the caller retries.
+    /// Another actor decides about the message now, or a record that it depends on is being changed: nothing is
+    /// decided, and the caller retries.
     Retry,
 }
 
-/// A change of messages that its actor decides from what is durable.
+/// A change of messages, decided by their actor from the durable state.
 pub trait ChangeCommand: Send + Sync + 'static {
-    /// The outcome for the caller.
     type Outcome: Send + 'static;
 
-    /// The outcome, and the facts of one frame.
-    ///
-    /// # Errors
-    /// Whatever the rules refuse; nothing changes then.
+    /// The outcome, and the facts of one frame. Nothing changes on an error.
     fn decide(&self, context: &mut DecisionContext<'_>) -> Result<Decision<Self::Outcome>, DomainError>;
 }
 
-/// A change that finds its actor by the message it is about.
-pub trait MessageCommand: ChangeCommand {
-    /// The id of the message that the command is about.
+/// A change of one message, which also determines the deciding actor.
+pub trait MessageCommand: Send + Sync + 'static {
+    type Outcome: Send + 'static;
+
     fn message(&self) -> MessageId;
 
-    /// What is answered when there is no such message.
+    /// The error when the message does not exist (any more).
     fn gone(&self) -> RuleError {
         RuleError::InvalidMessage
     }
+
+    /// As [`ChangeCommand::decide`], with the message.
+    fn decide_on(
+        &self,
+        context: &mut DecisionContext<'_>,
+        target: &Target,
+    ) -> Result<Decision<Self::Outcome>, DomainError>;
 }
 
-/// What an actor answers.
+impl<C: MessageCommand> ChangeCommand for C {
+    type Outcome = <C as MessageCommand>::Outcome;
+
+    fn decide(&self, context: &mut DecisionContext<'_>) -> Result<Decision<Self::Outcome>, DomainError> {
+        let (id, view) = (self.message(), context.view);
+        let is_here = context.conversation.messages(view).is_some_and(|ids| ids.contains(id.0));
+        if !is_here && view.messages.all.contains(id.0) {
+            return Ok(Decision::Retry);
+        }
+        let own = if is_here { context.realm.own_record_in(view, id)? } else { None };
+        let own = own.ok_or_else(|| self.gone())?;
+        context.target = Some(own.clone());
+        self.decide_on(context, &Target { message: view.compose(&own), own })
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Routed<T> {
     /// The change is durable.
     Done(T),
-    /// Ask again, the actor of the channel where the message is now.
+    /// Nothing was decided: ask the actor of the channel where the message is now.
     Retry,
 }
 
@@ -130,38 +148,13 @@ pub(crate) enum Routed<T> {
 #[derive(Message)]
 #[rtype(result = "()")]
 pub(crate) struct Change<C: ChangeCommand> {
-    /// What to decide; shared with the caller, who may have to ask another actor.
+    /// Shared with the caller, which may have to ask another actor.
     pub command: Arc<C>,
-    /// Gets the outcome when it is durable.
     pub answer: ReplySender<Routed<C::Outcome>>,
 }
 
 impl DecisionContext<'_> {
-    /// The message that a command is about.
-    ///
-    /// # Errors
-    /// `Storage`.
-    pub fn find(&self, id: MessageId) -> Result<Lookup, DomainError> {
-        let here = match self.conversation {
-            ConversationKey::Channel(channel) => self.view.channel_ids(channel),
-            ConversationKey::Direct(users) => {
-                let direct = self.view.directory.direct_by_users(users);
-                direct.and_then(|direct| self.view.messages.directs.get(&direct.recipient))
-            }
-        };
-        if !here.is_some_and(|ids| ids.contains(id.0)) {
-            let exists = self.view.messages.all.contains(id.0);
-            return Ok(if exists { Lookup::Moved } else { Lookup::Gone });
-        }
-        let Some(own) = self.realm.own_record_in(self.view, id)? else { return Ok(Lookup::Gone) };
-        self.target.replace(Some(own.clone()));
-        Ok(Lookup::Here(Target { message: self.view.compose(&own), own }))
-    }
-
     /// A user whose account is active.
-    ///
-    /// # Errors
-    /// `UserDeactivated`.
     pub fn user(&self, id: UserId) -> Result<&Arc<User>, DomainError> {
         let user = self.view.directory.user(id).filter(|user| user.is_active);
         user.ok_or(DomainError::UserDeactivated)

@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// Whether a notice is created as read for a user with a policy for the topic.
 type HasRead = fn(&User, VisibilityPolicy) -> bool;
 
-/// Where a notice goes.
+/// The topic of a notice.
 struct Thread<'a> {
     channel: &'a Arc<Channel>,
     topic: &'a str,
@@ -42,11 +42,8 @@ struct Writer<'w, 'm> {
     facts: Vec<Fact>,
 }
 
-/// The facts of a move's notices: in the new topic about resolving and where messages came from, then in the old one
-/// where they went.
-///
-/// # Errors
-/// `Storage`; `Overloaded` without message ids.
+/// The facts of a move's notices: in the new topic about resolving and the origin of the messages, then in the old topic
+/// about their destination.
 pub(super) fn announce_move(
     context: &mut DecisionContext<'_>,
     command: &EditCommand,
@@ -96,7 +93,7 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    /// The last message of the topic, if it is a notice that this change makes pointless.
+    /// The last message of the topic, if it is a notice that this change reverts.
     fn undone_notice(&self) -> Result<Option<MessageId>, DomainError> {
         let Relocation { moved, in_new_topic, .. } = self.relocation;
         let Some(last) = moved.max().max(in_new_topic.max()).map(MessageId) else { return Ok(None) };
@@ -108,7 +105,7 @@ impl Writer<'_, '_> {
         Ok(is_resolve_undone(&message, bot.id, self.context.now).then_some(last))
     }
 
-    /// Sends a notice; none where the channel's rules about topics leave no place for it.
+    /// Sends a notice; `None` if the channel's rules do not allow the topic.
     fn send(
         &mut self,
         thread: &Thread<'_>,
@@ -141,7 +138,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Names mean what they mean to who moved; topics are as the move leaves them.
+    /// The Markdown context: names as for the acting user, topics as after the move.
     fn context(&self) -> RealmMarkdown<'_> {
         let Relocation { plan, moved, in_new_topic, .. } = self.relocation;
         let directory = &self.context.view.directory;
@@ -155,7 +152,7 @@ impl Writer<'_, '_> {
             .with_newest(plan.destination.id, new_key, newest)
     }
 
-    /// Users for whom a notice is created as read: the acting user, and those whose settings say so.
+    /// Users for whom a notice is created as read: the acting user, and others by their settings.
     fn flags(&self, channel: ChannelId, has_read: Option<HasRead>) -> BTreeMap<UserId, Flags> {
         let directory = &self.context.view.directory;
         let mut flags = BTreeMap::new();
@@ -169,7 +166,7 @@ impl Writer<'_, '_> {
         flags
     }
 
-    /// Where the message is that the request was about, as an absolute address.
+    /// The absolute URL of the message that the request was about.
     fn target_url(&self) -> String {
         let plan = &self.relocation.plan;
         let channel = ChannelRef { id: plan.destination.id.0.into(), name: plan.destination.name.clone() };

@@ -1,5 +1,5 @@
-//! Moving messages to another topic or channel: which messages, who has them afterwards, and what happens to visibility
-//! policies of the topic (docs/api/messages.md#edit-or-move-messages).
+//! Moving messages to another topic or channel: the moved messages, their readers afterwards, and the visibility policies
+//! of the topic (docs/api/messages.md#edit-or-move-messages).
 
 use super::{DecisionContext, Target};
 use crate::error::DomainError;
@@ -18,30 +18,25 @@ use storage::View;
 
 /// A decided move.
 pub(super) struct Relocation {
-    /// What is permitted.
     pub plan: MovePlan,
     /// The message that the request was about.
     pub target: MessageId,
-    /// Ids of the messages that move.
     pub moved: RoaringBitmap,
-    /// Messages that the actor can read are left in the old topic.
+    /// Whether messages that the user can read are left in the old topic.
     pub leaves_messages: bool,
-    /// The actor could read messages in the new topic before.
+    /// Whether the user could read messages of the new topic before.
     pub joins_messages: bool,
-    /// All messages of the new topic before.
+    /// All messages of the new topic before the move.
     pub in_new_topic: RoaringBitmap,
-    /// Who has what moved; empty within a channel.
+    /// The users who have the moved messages afterwards; empty within a channel.
     deliveries: Vec<Delivery>,
-    /// Whose policy for the old topic goes.
+    /// Users whose policy for the old topic is reset.
     policies_reset: Vec<UserId>,
-    /// Policies for the new topic that change.
+    /// Changed policies for the new topic.
     policies: BTreeMap<UserId, VisibilityPolicy>,
 }
 
-/// Decides a move that is permitted up to the ages of a whole topic.
-///
-/// # Errors
-/// Those ages.
+/// Decides a move that is permitted except for the ages of the topic's messages, which are checked here.
 pub(super) fn move_messages(
     context: &DecisionContext<'_>,
     user: &User,
@@ -78,7 +73,6 @@ pub(super) fn move_messages(
     Ok(relocation)
 }
 
-/// Messages of a topic.
 fn messages_of(view: &View, channel: ChannelId, topic: &str) -> RoaringBitmap {
     let found = view.messages.topic(channel, &TopicKey::new(topic));
     found.map(|messages| messages.ids.clone()).unwrap_or_default()
@@ -93,7 +87,7 @@ fn visible_in_topic(view: &View, user: &User, channel: &Channel, topic: &str) ->
     accessible(view, user.id, channel.id, history, &found.ids)
 }
 
-/// Those of some messages of a channel that a user with this history of it can read.
+/// The messages in `ids` that a user with this history of the channel can read.
 pub(super) fn accessible(
     view: &View,
     user: UserId,
@@ -108,7 +102,7 @@ pub(super) fn accessible(
     }
 }
 
-/// Checks the ages of a whole topic with few look-ups: later ids were sent later.
+/// Checks the ages of a topic's messages by binary search, because ids ascend with time.
 fn check_ages(
     context: &DecisionContext<'_>,
     plan: &MovePlan,
@@ -116,7 +110,7 @@ fn check_ages(
 ) -> Result<(), DomainError> {
     let Some(oldest) = plan.oldest_allowed else { return Ok(()) };
     let total = visible.len() as u32;
-    // How many are too old lies between these.
+    // Bounds of the number of messages that are too old.
     let (mut at_least, mut at_most) = (0, total);
     while at_least < at_most {
         let middle = at_least + (at_most - at_least) / 2;
@@ -131,8 +125,8 @@ fn check_ages(
     Ok(plan.check_allowed(total as usize, (total - at_least) as usize, first_allowed)?)
 }
 
-/// Who has which of the moved messages in their new channel: its subscribers what they had before, and in protected
-/// history the rest, too.
+/// The users who have each moved message in the new channel: its subscribers have those they had before, and with
+/// protected history also the others.
 fn deliveries(view: &View, plan: &MovePlan, moved: &RoaringBitmap) -> Vec<Delivery> {
     let destination = &plan.destination;
     let is_protected =
@@ -172,12 +166,12 @@ fn deliveries(view: &View, plan: &MovePlan, moved: &RoaringBitmap) -> Vec<Delive
 }
 
 impl Relocation {
-    /// Whether, as far as the actor can see, all of the topic moved.
+    /// Whether all messages of the topic that the user can read moved.
     fn is_whole(&self) -> bool {
         self.plan.mode == PropagateMode::All || !self.leaves_messages
     }
 
-    /// What the fact says. Links are those found in the new topic.
+    /// The movement in the fact. `topic_links` are the links in the new topic.
     pub fn movement(&self, topic_links: &[TopicLink]) -> Movement {
         let plan = &self.plan;
         Movement {
@@ -218,8 +212,7 @@ impl Relocation {
                 }
             }
         }
-        // A part of a topic that moves begins a new one. All of it is the same topic under another name, of which
-        // users keep their own policies.
+        // Moving a part of a topic starts a new one. A whole topic is only renamed, and users retain their policies.
         let is_first = !self.is_whole()
             && self.moved.min() == Some(self.target.0)
             && self.in_new_topic.min().is_none_or(|first| first > self.target.0);
@@ -244,7 +237,7 @@ impl Relocation {
         decided.unwrap_or_else(|| directory.topic_policy(user, self.plan.destination.id, &key))
     }
 
-    /// What becomes of policies: first the old topic's, then the new one's.
+    /// The changes of policies: first for the old topic, then for the new one.
     pub fn policy_facts(&self) -> Vec<Fact> {
         let plan = &self.plan;
         let mut facts = Vec::new();

@@ -1,6 +1,6 @@
 //! Adding and removing reactions (docs/api/reactions.md).
 
-use super::{ChangeCommand, ConversationKey, Decision, DecisionContext, Lookup, MessageCommand, Target};
+use super::{ConversationKey, Decision, DecisionContext, MessageCommand, Target};
 use crate::error::DomainError;
 use model::{Fact, MessageFact, MessageId, ReactionsLeft, Spot, SubscriptionFact, TopicKey, User, UserId};
 use rules::custom_emoji::choices;
@@ -8,48 +8,42 @@ use rules::permissions::edit::check_may_modify;
 use rules::reactions::{ProposedEmoji, check_reaction, find_own_reaction};
 use rules::visibility::{Participation, policy_of_participant};
 
-/// An emoji as a client names it.
+/// An emoji as a client names it: `emoji_name`, `emoji_code` and `reaction_type`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedEmoji {
-    /// `emoji_name`
     pub name: Option<String>,
-    /// `emoji_code`
     pub code: Option<String>,
-    /// `reaction_type`
     pub kind: Option<String>,
 }
 
-/// What is done with a reaction.
+/// Whether a reaction is added or removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReactionChange {
-    /// It is added.
     Add,
-    /// It is taken back.
     Remove,
 }
 
-/// React to a message, or take a reaction back.
+/// Adds or removes a reaction.
 #[derive(Clone, Debug)]
 pub struct ChangeReaction {
-    /// The acting user.
     pub user: UserId,
-    /// The message that the reaction is for.
     pub message: MessageId,
-    /// Which of both.
     pub change: ReactionChange,
-    /// With which emoji.
     pub emoji: NamedEmoji,
 }
 
-impl ChangeCommand for ChangeReaction {
+impl MessageCommand for ChangeReaction {
     type Outcome = ();
 
-    fn decide(&self, context: &mut DecisionContext<'_>) -> Result<Decision<()>, DomainError> {
-        let target = match context.find(self.message)? {
-            Lookup::Here(target) => target,
-            Lookup::Moved => return Ok(Decision::Retry),
-            Lookup::Gone => return Err(self.gone().into()),
-        };
+    fn message(&self) -> MessageId {
+        self.message
+    }
+
+    fn decide_on(
+        &self,
+        context: &mut DecisionContext<'_>,
+        target: &Target,
+    ) -> Result<Decision<()>, DomainError> {
         let (directory, user) = (&context.view.directory, context.user(self.user)?);
         let received = || context.view.has(user.id, &target.message);
         check_may_modify(directory, user, &target.message, received)?;
@@ -62,7 +56,7 @@ impl ChangeCommand for ChangeReaction {
                 let proposed = ProposedEmoji { name: name.unwrap_or_default(), code, kind };
                 let reaction = check_reaction(&target.own, user.id, proposed, &custom)?;
                 let added = Fact::Message(MessageFact::ReactionAdded { message, spot, reaction });
-                [added].into_iter().chain(follow(context, user, &target)).collect()
+                [added].into_iter().chain(follow(context, user, target)).collect()
             }
             ReactionChange::Remove => {
                 let reaction = find_own_reaction(&target.own, user.id, name, code, kind, &custom)?.clone();
@@ -71,12 +65,6 @@ impl ChangeCommand for ChangeReaction {
             }
         };
         Ok(Decision::Decided((), facts))
-    }
-}
-
-impl MessageCommand for ChangeReaction {
-    fn message(&self) -> MessageId {
-        self.message
     }
 }
 

@@ -4,7 +4,7 @@ use model::{MessageId, PropagateMode, TopicLink, UserId};
 use rules::markdown::Rendered;
 use rules::permissions::edit::EditRequest;
 
-/// What a client asks for, as sent.
+/// The parameters of an edit, as sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestedEdit {
     /// New Markdown source.
@@ -13,14 +13,13 @@ pub struct RequestedEdit {
     pub topic: Option<String>,
     /// The id of the new channel, as sent; none leaves it unchanged.
     pub channel: Option<i64>,
-    /// Which messages move.
     pub mode: PropagateMode,
-    /// What the client believes the content to be.
+    /// Hash of the content that the client has.
     pub prev_content_sha256: Option<String>,
 }
 
 impl RequestedEdit {
-    /// For the rules.
+    /// The request in the form of the rules.
     pub fn as_request(&self) -> EditRequest<'_> {
         EditRequest {
             content: self.content.as_deref(),
@@ -32,30 +31,24 @@ impl RequestedEdit {
     }
 }
 
-/// Edit or move, with everything prepared that needs no decision.
+/// Edits or moves a message. Everything that needs no decision is prepared.
 #[derive(Clone, Debug)]
 pub struct EditCommand {
-    /// The acting user.
     pub user: UserId,
-    /// The id of the message to edit.
     pub message: MessageId,
-    /// What is asked for.
     pub request: RequestedEdit,
-    /// The new content, rendered; needed where content is asked for.
+    /// The new content, rendered; required if there is any.
     pub rendered: Option<Rendered>,
-    /// Links in the new topic.
     pub topic_links: Vec<TopicLink>,
-    /// Whether a notice is wanted in the old topic.
     pub tells_old: bool,
-    /// Whether a notice is wanted in the new topic.
     pub tells_new: bool,
-    /// The organization's own address without a slash at the end, for links in notices.
+    /// URL of the organization without a slash at its end, for links in notices.
     pub realm_url: String,
 }
 
-/// What an edit did.
+/// The outcome of an edit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edited {
-    /// How many messages moved.
+    /// Number of moved messages.
     pub moved: u64,
 }

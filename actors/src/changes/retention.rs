@@ -12,22 +12,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use storage::View;
 
-/// Messages that are deleted at once.
+/// Messages that are deleted in one frame.
 const BATCH_MESSAGES: usize = 100;
 
 impl ConversationKey<'_> {
-    /// The ids of its messages; none where it has none.
-    fn messages<'v>(&self, view: &'v View) -> Option<&'v RoaringBitmap> {
-        match self {
-            Self::Channel(channel) => view.channel_ids(*channel),
-            Self::Direct(users) => {
-                let direct = view.directory.direct_by_users(users)?;
-                view.messages.directs.get(&direct.recipient)
-            }
-        }
-    }
-
-    /// Messages sent before this are deleted; none where all are kept.
+    /// Messages sent before this have expired; `None` if all are kept.
     fn kept_since(&self, view: &View, now: Timestamp) -> Option<Timestamp> {
         let channel = match self {
             Self::Channel(channel) => Some(view.directory.channel(*channel)?),
@@ -37,11 +26,7 @@ impl ConversationKey<'_> {
     }
 }
 
-/// The oldest message, if it is not to be kept any longer: whether there is anything to delete, looked up without
-/// asking the actor.
-///
-/// # Errors
-/// `Storage`.
+/// Whether the oldest message has expired, so that there is something to delete. Does not ask the actor.
 pub(crate) fn has_expired(
     realm: &RealmShared,
     conversation: ConversationKey<'_>,
@@ -57,12 +42,12 @@ pub(crate) fn has_expired(
     Ok(realm.message(MessageId(oldest))?.is_some_and(|message| message.sent < since))
 }
 
-/// Delete the oldest messages that are not to be kept any longer.
+/// Deletes the oldest expired messages.
 #[derive(Clone, Copy, Debug)]
 pub struct DeleteExpired;
 
 impl ChangeCommand for DeleteExpired {
-    /// Whether none is left.
+    /// Whether all expired messages are deleted.
     type Outcome = bool;
 
     fn decide(&self, context: &mut DecisionContext<'_>) -> Result<Decision<bool>, DomainError> {
@@ -72,7 +57,7 @@ impl ChangeCommand for DeleteExpired {
     }
 }
 
-/// Ids ascend with time, so what has expired stands at the beginning.
+/// Ids ascend with time, so the expired messages come first.
 fn expired(context: &DecisionContext<'_>) -> Result<Vec<Arc<Message>>, DomainError> {
     let mut expired = Vec::new();
     let Some(since) = context.conversation.kept_since(context.view, context.now) else { return Ok(expired) };
@@ -132,10 +117,7 @@ fn is_over(realm: &RealmShared, view: &View, conversation: ConversationKey<'_>) 
     Ok(is_idle(record, newest.map(|message| message.sent), realm.clock.now()))
 }
 
-/// The same, looked up without asking the actor.
-///
-/// # Errors
-/// `Storage`.
+/// As `is_over`, without asking the actor.
 pub(crate) fn has_become_idle(
     realm: &RealmShared,
     conversation: ConversationKey<'_>,

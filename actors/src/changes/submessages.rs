@@ -1,7 +1,7 @@
-//! Adding submessages of widgets: votes, questions, tasks (docs/api/messages.md#widgets).
+//! Submessages of widgets: votes, questions, tasks (docs/api/messages.md#widgets).
 
 use super::reactions::follow;
-use super::{ChangeCommand, Decision, DecisionContext, Lookup, MessageCommand};
+use super::{Decision, DecisionContext, MessageCommand, Target};
 use crate::error::DomainError;
 use crate::shard::Sequencer;
 use model::{Fact, MessageFact, MessageId, Spot, Submessage, UserId};
@@ -9,28 +9,27 @@ use rules::RuleError;
 use rules::permissions::edit::check_may_modify;
 use rules::widgets::{WIDGET, check_submessage, widget_content};
 
-/// Add a part to a widget.
+/// Adds a submessage (JSON text) to a widget.
 #[derive(Clone, Debug)]
 pub struct AddSubmessage {
-    /// The acting user.
     pub user: UserId,
-    /// To which message.
     pub message: MessageId,
-    /// `widget`
     pub msg_type: String,
-    /// The content of the submessage, as JSON text.
     pub content: String,
 }
 
-impl ChangeCommand for AddSubmessage {
+impl MessageCommand for AddSubmessage {
     type Outcome = ();
 
-    fn decide(&self, context: &mut DecisionContext<'_>) -> Result<Decision<()>, DomainError> {
-        let target = match context.find(self.message)? {
-            Lookup::Here(target) => target,
-            Lookup::Moved => return Ok(Decision::Retry),
-            Lookup::Gone => return Err(self.gone().into()),
-        };
+    fn message(&self) -> MessageId {
+        self.message
+    }
+
+    fn decide_on(
+        &self,
+        context: &mut DecisionContext<'_>,
+        target: &Target,
+    ) -> Result<Decision<()>, DomainError> {
         let (directory, user) = (&context.view.directory, context.user(self.user)?);
         let received = || context.view.has(user.id, &target.message);
         check_may_modify(directory, user, &target.message, received)?;
@@ -43,21 +42,12 @@ impl ChangeCommand for AddSubmessage {
         };
         let (message, spot) = (self.message, Spot::of(&target.message));
         let mut facts = vec![Fact::Message(MessageFact::SubmessageAdded { message, spot, submessage })];
-        facts.extend(is_vote.then(|| follow(context, user, &target)).flatten());
+        facts.extend(is_vote.then(|| follow(context, user, target)).flatten());
         Ok(Decision::Decided((), facts))
     }
 }
 
-impl MessageCommand for AddSubmessage {
-    fn message(&self) -> MessageId {
-        self.message
-    }
-}
-
-/// The part that makes a new message a widget, if it is one.
-///
-/// # Errors
-/// `Overloaded` when there are no ids any more.
+/// The submessage that makes a new message a widget, if it is one. Fails with `Overloaded` when there are no ids left.
 pub(crate) fn first_submessage(
     sender: UserId,
     content: &str,
@@ -68,7 +58,7 @@ pub(crate) fn first_submessage(
     Ok(Some(Submessage { id, msg_type, content, sender }))
 }
 
-/// No frame has more than one part of a widget, so the frame's number is the part's.
+/// No frame has more than one submessage, so the frame's number identifies it.
 fn submessage_id(ids: &Sequencer) -> Result<u32, DomainError> {
     u32::try_from(ids.sequence.0).map_err(|_| DomainError::Overloaded)
 }

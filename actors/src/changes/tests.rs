@@ -82,7 +82,7 @@ impl World {
                 self.apply(facts.clone());
                 facts
             }
-            Ok(Decision::Retry) => panic!("elsewhere"),
+            Ok(Decision::Retry) => panic!("retry"),
             Err(error) => panic!("{error}"),
         }
     }

@@ -1,4 +1,4 @@
-//! The shell around `ChannelState`: takes ids, commits, and remembers what it committed.
+//! The actor around `ChannelState`: takes ids, commits, and remembers what it committed.
 
 use super::commands::{ApplyFacts, IsIdle, SendMessage, Unsubscribe, Unsubscribed};
 use super::participants::participants;
@@ -24,13 +24,12 @@ use rules::permissions::create::{check_may_remove_subscribers, is_own_subscripti
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 use storage::View;
 
-/// Requests that may wait for one channel. Past it they are refused as overloaded.
+/// Capacity of a channel's mailbox. Beyond it, requests are refused as overloaded.
 pub const MAILBOX_MAX: usize = 4096;
 
-/// Seconds without a request after which the actor goes away; the next request starts it again.
+/// Seconds without a request after which the actor stops; the next request starts it again.
 const IDLE_SECS_MAX: u64 = 300;
 
 /// The running channel actors of an organization.
@@ -43,19 +42,16 @@ pub struct ChannelActor {
     pub(super) realm: Arc<RealmShared>,
     pub(super) committer: Rc<Committer>,
     fanout: Rc<Fanout>,
-    /// The other channel actors.
     channels: Channels,
     queue: SerialQueue<Self>,
-    /// Others have decided something about this channel that may not be durable yet.
+    /// Whether another actor has decided something about this channel that may not be durable yet.
     has_learned: bool,
     /// The generation of the shard that the state is from.
     generation: u64,
-    /// In monotonic time.
-    last_used: Duration,
 }
 
 impl ChannelActor {
-    /// The actor of a channel that exists; none when it does not.
+    /// The actor of a channel; `None` if the channel does not exist.
     pub fn load(
         id: ChannelId,
         realm: &Arc<RealmShared>,
@@ -71,14 +67,13 @@ impl ChannelActor {
             committer: committer.clone(),
             fanout: fanout.clone(),
             channels: channels.clone(),
-            queue: SerialQueue::default(),
+            queue: SerialQueue::used_at(realm.clock.monotonic()),
             has_learned: false,
             generation: committer.generation(),
-            last_used: realm.clock.monotonic(),
         })
     }
 
-    /// The notice to the owner of a bot goes out with the message, or alone when the message is refused.
+    /// The notice to the owner of a bot is sent with the message, or alone if the message is refused.
     fn send(
         &mut self,
         ctx: &Context<Self>,
@@ -88,8 +83,8 @@ impl ChannelActor {
     ) {
         let echo = draft.draft.echo.clone();
         self.state.uncommitted = self.committer.uncommitted_channel(self.realm.id, self.id);
-        // The organization's actor may just have subscribed users whom this message is to reach.
-        for (user, subscription) in self.committer.uncommitted_subscriptions(self.realm.id, self.id) {
+        // The organization's actor may just have subscribed users who must receive this message.
+        for (user, subscription) in self.committer.new_subscriptions(self.realm.id, self.id) {
             self.state.add_subscription(user, subscription);
         }
         let mut ids = match self.committer.ids(self.realm.id) {
@@ -169,7 +164,7 @@ impl ChannelActor {
         }
     }
 
-    /// Forgets what was decided and never became durable, once the shard has begun anew.
+    /// Drops decisions that never became durable, after the shard has restarted from the durable state.
     fn refresh(&mut self) {
         let generation = self.committer.generation();
         if self.generation != generation {
@@ -178,7 +173,7 @@ impl ChannelActor {
         }
     }
 
-    /// Begins anew from what is durable.
+    /// Reloads the durable state.
     fn reload(&mut self) {
         let view = self.realm.view.read();
         if let Some(state) = load_state(&view, &view.directory, self.id) {
@@ -186,14 +181,13 @@ impl ChannelActor {
         }
     }
 
-    /// Runs a command that does not need durable state, behind the commands that wait.
+    /// Runs a command that does not need durable state, after the waiting commands.
     pub(super) fn run_in_order<T: 'static>(
         &mut self,
         ctx: &mut Context<Self>,
         answer: ReplySender<T>,
         run: impl FnOnce(&mut Self, &mut Context<Self>, ReplySender<T>) + 'static,
     ) {
-        self.last_used = self.realm.clock.monotonic();
         self.refresh();
         self.in_order(ctx, false, answer, run);
     }
@@ -260,7 +254,7 @@ pub(crate) fn unsubscribe_facts(
     facts
 }
 
-/// The state of a channel with the messages of `view` and everything else of `directory`; none without such a channel.
+/// The state of a channel with the messages of `view` and all else of `directory`; `None` if there is no such channel.
 pub(crate) fn load_state(view: &View, directory: &Directory, id: ChannelId) -> Option<ChannelState> {
     let channel = directory.channel(id)?;
     let messages = view.messages.channels.get(&id);
@@ -319,8 +313,8 @@ impl DecidesChanges for ChannelActor {
 impl Handler<RunNext> for ChannelActor {
     type Result = ();
 
-    /// What was learned since this was scheduled may not be durable yet: then it is scheduled again. Where nothing
-    /// becomes durable any more, the commands get the error.
+    /// Facts that arrived since this was scheduled may not be durable yet: then it is scheduled again. After a failure of
+    /// the shard, the commands get the error.
     fn handle(&mut self, _: RunNext, ctx: &mut Self::Context) {
         self.refresh();
         let is_changing = self.committer.uncommitted_channel(self.realm.id, self.id).is_some()
@@ -337,7 +331,6 @@ impl<C: ChangeCommand> Handler<Change<C>> for ChannelActor {
     type Result = ();
 
     fn handle(&mut self, change: Change<C>, ctx: &mut Self::Context) {
-        self.last_used = self.realm.clock.monotonic();
         self.refresh();
         self.change(ctx, change);
     }
@@ -356,7 +349,6 @@ impl Handler<Unsubscribe> for ChannelActor {
 
     fn handle(&mut self, request: Unsubscribe, ctx: &mut Self::Context) {
         let Unsubscribe { users, by, answer } = request;
-        self.last_used = self.realm.clock.monotonic();
         self.refresh();
         // Messages that are not durable yet are unread, too, and must be marked as read.
         self.in_order(ctx, true, answer, move |actor, ctx, answer| {
@@ -383,12 +375,8 @@ impl Handler<ApplyFacts> for ChannelActor {
 impl Handler<IsIdle> for ChannelActor {
     type Result = ();
 
-    /// Stops when unused, and only while nothing it decided is pending and no command
-    /// waits: the next actor starts from the durable state.
     fn handle(&mut self, _: IsIdle, ctx: &mut Self::Context) {
-        let idle = self.realm.clock.monotonic().saturating_sub(self.last_used);
-        let is_unused = self.queue.is_empty() && self.committer.is_idle();
-        if idle > Duration::from_secs(IDLE_SECS_MAX) && is_unused {
+        if self.is_unused_for(IDLE_SECS_MAX) {
             self.channels.write().remove(&self.id);
             ctx.stop();
         }

@@ -7,15 +7,13 @@ use actix::prelude::*;
 use model::{Fact, UserId};
 use std::sync::Arc;
 
-/// Send a message to a topic.
+/// Sends a message to a topic.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct SendMessage {
-    /// What to send.
     pub draft: ChannelDraft,
-    /// The job that sending it ends.
+    /// The job that ends with this message.
     pub(crate) ends: Option<JobEnd>,
-    /// Gets the id when the message is durable.
     pub answer: ReplySender<Sent>,
 }
 
@@ -23,20 +21,16 @@ pub struct SendMessage {
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct Unsubscribe {
-    /// The users to unsubscribe.
     pub users: Vec<UserId>,
-    /// The acting user.
     pub by: UserId,
-    /// Gets the outcome when it is durable.
     pub answer: ReplySender<Unsubscribed>,
 }
 
 /// The outcome of unsubscribing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unsubscribed {
-    /// Users that were subscribed before.
+    /// The users that were subscribed before.
     pub removed: Vec<UserId>,
-    /// Were not subscribed.
     pub not_subscribed: Vec<UserId>,
 }
 
@@ -45,7 +39,7 @@ pub struct Unsubscribed {
 #[rtype(result = "()")]
 pub struct IsIdle;
 
-/// Facts that another actor of the organization decided, and the generation of the shard in which it did
+/// Facts decided by another actor of the organization, and the generation of the shard at that time
 /// (`Committer::generation`).
 #[derive(Clone, Message)]
 #[rtype(result = "()")]

@@ -5,7 +5,7 @@ use model::{ChannelId, TopicKey, UserId};
 use std::collections::BTreeSet;
 use storage::View;
 
-/// Distinct senders and reactors of a topic's messages, sorted.
+/// The distinct senders and reactors of a topic's messages, sorted.
 pub(crate) fn participants(view: &View, channel: ChannelId, topic: &TopicKey) -> Vec<UserId> {
     let Some(messages) = view.messages.topic(channel, topic) else { return Vec::new() };
     let all = view.messages.senders.iter().chain(&view.messages.reactors);

@@ -1,20 +1,20 @@
-//! Policies for topics that were decided and are not durable yet: the next decision must not overlook them, or a
-//! message sent at the same time would lower what its sender has just chosen.
+//! Uncommitted policies for topics. Decisions must know them: otherwise a message sent at the same time would lower the
+//! policy that its sender has chosen.
 
 use model::{ChannelId, Fact, Sequence, SubscriptionFact, TopicKey, UserId, VisibilityPolicy};
 use std::collections::HashMap;
 
-/// From so many entries on, those that have become durable are let go of.
+/// Number of entries from which durable ones are dropped.
 const ENTRIES_KEPT: usize = 256;
 
-/// The policies of one channel that are not durable yet, each with the frame that contains it.
+/// The uncommitted policies of one channel, each with the frame that contains it.
 #[derive(Clone, Debug, Default)]
 pub struct UncommittedPolicies {
     entries: HashMap<(UserId, TopicKey), (Sequence, VisibilityPolicy)>,
 }
 
 impl UncommittedPolicies {
-    /// A policy that the directory does not know yet; `durable` is the newest frame that it knows.
+    /// A policy that the directory does not have yet; `durable` is the directory's newest frame.
     pub fn get(&self, user: UserId, topic: &TopicKey, durable: Sequence) -> Option<VisibilityPolicy> {
         if self.entries.is_empty() {
             return None;
@@ -23,7 +23,7 @@ impl UncommittedPolicies {
         (*sequence > durable).then_some(*policy)
     }
 
-    /// Remembers what frame `sequence` sets in `own`, the channel. A move sets policies in other channels, too.
+    /// Records the policies that frame `sequence` sets in the channel `own`. A move also sets policies in other channels.
     pub fn note(&mut self, own: ChannelId, facts: &[Fact], sequence: Sequence, durable: Sequence) {
         if self.entries.len() >= ENTRIES_KEPT {
             self.entries.retain(|_, (known, _)| *known > durable);

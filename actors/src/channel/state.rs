@@ -1,53 +1,49 @@
-//! What a channel's actor must know to decide before earlier decisions are durable. No actor, no clock, no storage.
+//! The state of a channel's actor, with which it decides before earlier decisions are durable. No actor, no clock, no
+//! storage.
 
 use super::policies::UncommittedPolicies;
 use crate::draft::{ChannelDraft, ContentFlags, Destination, check_group_mentions, read_by_muters};
 use crate::error::DomainError;
 use model::directory::Subscribers;
-use model::fact::{DeletedFrom, Movement};
+use model::fact::{DeletedFrom, DirectoryChange as Change, Movement};
 use model::{
     Channel, ChannelFact, ChannelId, Directory, Fact, MessageFact, MessageId, Place, Sequence, Submessage,
-    Subscription, SubscriptionFact, Timestamp, TopicKey, User, UserFact, UserId, VisibilityPolicy,
+    Subscription, SubscriptionFact, Timestamp, TopicKey, User, UserId, VisibilityPolicy,
 };
 use rules::permissions::message::{Wildcard, check_wildcard};
 use rules::visibility::{self, Participation};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A channel as its actor sees it, with decisions that are not durable yet.
+/// A channel with its uncommitted decisions.
 #[derive(Clone, Debug)]
 pub struct ChannelState {
     id: ChannelId,
     subscribers: Subscribers,
-    /// Topics, each with how many messages it has.
+    /// The number of messages of each topic.
     topics: HashMap<TopicKey, u64>,
     is_recently_active: bool,
-    /// Its record, where the organization has changed it and that is not durable yet.
+    /// The channel's record, if it has uncommitted changes.
     pub(super) uncommitted: Option<Arc<Channel>>,
-    /// Policies for topics that are not durable yet.
     pub(super) policies: UncommittedPolicies,
 }
 
-/// What to commit for a message.
+/// The decision about a message.
 #[derive(Debug)]
 pub struct SendDecision {
-    /// To be stored, in order.
     pub facts: Vec<Fact>,
     /// The sender's new policy for the topic.
     pub new_policy: Option<VisibilityPolicy>,
 }
 
-/// What the decision needs to know that is not the channel's own.
+/// The input of a decision that is not part of the channel's state.
 pub struct SendContext<'a> {
-    /// The durable directory.
     pub directory: &'a Directory,
-    /// Distinct people who wrote in the topic, for `@**topic**`.
+    /// The distinct senders of the topic, for `@**topic**`.
     pub participants: &'a [UserId],
-    /// The id the message will have.
     pub id: MessageId,
-    /// The time of the decision, by the server's clock.
     pub now: Timestamp,
-    /// The newest frame that `directory` knows.
+    /// The newest frame in `directory`.
     pub durable: Sequence,
 }
 
@@ -70,7 +66,7 @@ impl ChannelState {
         self.subscribers.get(&user).filter(|subscription| subscription.is_active).map(|own| &**own)
     }
 
-    /// A user's policy for a topic, be it durable or not. `durable` is the newest frame that the directory knows.
+    /// A user's policy for a topic, durable or not. `durable` is the directory's newest frame.
     pub fn topic_policy(
         &self,
         directory: &Directory,
@@ -86,10 +82,7 @@ impl ChannelState {
         self.subscribers.get(&user).is_some_and(|subscription| subscription.is_active)
     }
 
-    /// Decides one message, which `widget` makes a widget. Nothing is stored or announced here, and nothing changes.
-    ///
-    /// # Errors
-    /// What `rules::permissions::channel::check_may_post` says; wildcard and group-mention rules.
+    /// Decides one message; `widget` makes it a widget. Changes nothing.
     pub fn send(
         &self,
         draft: ChannelDraft,
@@ -144,7 +137,7 @@ impl ChannelState {
         check_group_mentions(&draft.draft, directory)
     }
 
-    /// Policies that sending changes: the sender's own, and those of people who are mentioned by name.
+    /// Policies that sending changes: those of the sender and of users mentioned by name.
     fn automatic_policies(
         &self,
         draft: &ChannelDraft,
@@ -182,59 +175,59 @@ impl ChannelState {
         (facts, new_policy)
     }
 
-    /// Follows a new subscription that this state does not know yet.
+    /// Adds a subscription, if the user is not subscribed yet.
     pub fn add_subscription(&mut self, user: UserId, subscription: Subscription) {
         if !self.is_subscribed(user) {
             self.subscribers.insert(user, Arc::new(subscription));
         }
     }
 
-    /// Decides who is unsubscribed.
+    /// The users of a list that are subscribed.
     pub fn unsubscribe(&self, users: &[UserId]) -> Vec<UserId> {
         users.iter().copied().filter(|user| self.is_subscribed(*user)).collect()
     }
 
-    /// Follows what was decided, here or by the organization.
+    /// Applies what was decided, here or by the organization. Other records are read from the view.
     pub fn apply(&mut self, fact: &Fact) {
-        match fact {
-            Fact::Message(fact) => self.apply_message(fact),
-            Fact::Subscription(fact) => self.apply_subscription(fact),
-            Fact::Channel(ChannelFact::ActivityChanged { channel, is_recently_active }) => {
-                if *channel == self.id {
-                    self.is_recently_active = *is_recently_active;
-                }
+        if let Fact::Message(fact) = fact {
+            self.apply_message(fact);
+        }
+        let Some(change) = fact.directory_change() else { return };
+        match change {
+            Change::Activity { channel, is_recently_active } if channel == self.id => {
+                self.is_recently_active = is_recently_active;
             }
-            Fact::User(UserFact::ActiveSet { user, is_active, last, .. }) => {
-                self.change_subscription(*user, |subscription| match is_active {
-                    true => subscription.go_on(*last),
-                    false => subscription.pause(*last),
+            Change::Account { user, is_active, last } => {
+                self.change_subscription(user, |subscription| match is_active {
+                    true => subscription.go_on(last),
+                    false => subscription.pause(last),
                 });
             }
-            // Read from the view where they matter.
-            Fact::Channel(
-                ChannelFact::Created(_)
-                | ChannelFact::Changed(_)
-                | ChannelFact::DefaultsChanged(_)
-                | ChannelFact::FolderChanged(_)
-                | ChannelFact::FoldersReordered(_),
-            )
-            | Fact::User(
-                UserFact::Created(_)
-                | UserFact::Changed(_)
-                | UserFact::VisibilityChanged { .. }
-                | UserFact::ProfileValuesSet { .. }
-                | UserFact::SettingsRestated { .. }
-                | UserFact::BotConfigured { .. },
-            )
-            | Fact::Realm(_)
-            | Fact::Group(_)
-            | Fact::Personal(_)
-            | Fact::Queue(_)
-            | Fact::Job(_)
-            | Fact::Push(_)
-            | Fact::Invitation(_)
-            | Fact::Picture(_)
-            | Fact::PreImages(_) => {}
+            Change::Subscribed { channel, subscribers } if channel == self.id => {
+                for (user, subscription) in subscribers {
+                    self.subscribers.insert(*user, Arc::new(subscription.clone()));
+                }
+            }
+            Change::Unsubscribed { channel, last, users } if channel == self.id => {
+                for user in users {
+                    self.change_subscription(*user, |subscription| subscription.end(last));
+                }
+            }
+            Change::Subscription { user, channel, subscription } if channel == self.id => {
+                self.subscribers.insert(user, Arc::new(subscription.clone()));
+            }
+            Change::Activity { .. }
+            | Change::Subscribed { .. }
+            | Change::Unsubscribed { .. }
+            | Change::Subscription { .. }
+            | Change::Realm(_)
+            | Change::User { .. }
+            | Change::Group { .. }
+            | Change::Members { .. }
+            | Change::Channel { .. }
+            | Change::Folder(_)
+            | Change::Direct(_)
+            | Change::Picture(_) => {}
         }
     }
 
@@ -263,37 +256,13 @@ impl ChannelState {
         }
     }
 
-    fn apply_subscription(&mut self, fact: &SubscriptionFact) {
-        match fact {
-            SubscriptionFact::Added { channel, subscribers, .. } if *channel == self.id => {
-                for (user, subscription) in subscribers {
-                    self.subscribers.insert(*user, Arc::new(subscription.clone()));
-                }
-            }
-            SubscriptionFact::Removed { channel, last, users, .. } if *channel == self.id => {
-                for user in users {
-                    self.change_subscription(*user, |subscription| subscription.end(*last));
-                }
-            }
-            SubscriptionFact::Changed { user, channel, subscription } if *channel == self.id => {
-                self.subscribers.insert(*user, Arc::new(Subscription::clone(subscription)));
-            }
-            // Of other channels, or without a part in who subscribes.
-            SubscriptionFact::Added { .. }
-            | SubscriptionFact::Removed { .. }
-            | SubscriptionFact::Changed { .. }
-            | SubscriptionFact::Restated { .. }
-            | SubscriptionFact::TopicPolicySet { .. } => {}
-        }
-    }
-
     fn change_subscription(&mut self, user: UserId, change: impl FnOnce(&mut Subscription)) {
         if let Some(subscription) = self.subscribers.get_mut(&user) {
             change(Arc::make_mut(subscription));
         }
     }
 
-    /// Messages of a topic came, went, or both.
+    /// Counts moved messages, out of or into this channel.
     fn apply_movement(&mut self, movement: &Movement) {
         let count = movement.messages.len() as i64;
         let to = movement.new_channel.as_ref().map_or(movement.channel, |arrival| arrival.channel);

@@ -11,34 +11,29 @@ use rules::RuleError;
 use rules::permissions::channel::{ChannelRef, access_channel_for_policy};
 use rules::subscription_properties::{SubscriptionChange, apply_property};
 
-/// Set one property of a subscription.
+/// Sets one property of a subscription.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct ChangeSubscription {
-    /// The user that the record belongs to.
     pub user: UserId,
-    /// What, and to what.
     pub change: SubscriptionChange,
-    /// Gets the result when it is durable; at once when nothing changes.
     pub answer: ReplySender<()>,
 }
 
-/// Set a user's policy for a topic.
+/// Sets a user's policy for a topic.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct SetTopicPolicy {
-    /// The user that the record belongs to.
     pub user: UserId,
-    /// The topic, normalized; it need not have messages.
+    /// The normalized topic; it need not have messages.
     pub topic: String,
-    /// The policy; `Inherit` takes it away.
+    /// The policy; `Inherit` removes it.
     pub policy: VisibilityPolicy,
-    /// Gets the result when it is durable; at once when nothing changes.
     pub answer: ReplySender<()>,
 }
 
 impl ChannelActor {
-    /// The fact that sets a property, or says once more what it is.
+    /// The fact that sets a property, or restates it if it is unchanged.
     fn property_fact(&self, user: UserId, change: &SubscriptionChange) -> Result<Fact, DomainError> {
         let not_subscribed = || RuleError::NotSubscribed { id: self.id.0.into() };
         let before = self.state.subscription(user).ok_or_else(not_subscribed)?;
@@ -52,7 +47,7 @@ impl ChannelActor {
         Ok(Fact::Subscription(SubscriptionFact::Changed { user, channel: self.id, subscription }))
     }
 
-    /// The fact that sets a policy; none where it is that already.
+    /// The fact that sets a policy; `None` if it is unchanged.
     fn policy_fact(
         &self,
         user: UserId,

@@ -1,4 +1,4 @@
-//! A direct conversation's actor, built like a channel's: it orders everything that is sent in it.
+//! The actor of a direct conversation, which orders its messages as a channel's actor does.
 
 use crate::ReplySender;
 use crate::account::Charged;
@@ -19,27 +19,24 @@ use parking_lot::RwLock;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 
-/// Requests that may wait for one conversation.
+/// Capacity of a conversation's mailbox.
 const MAILBOX_MAX: usize = 1024;
 
-/// Seconds without a request after which the actor goes away.
+/// Seconds without a request after which the actor stops.
 const IDLE_SECS_MAX: u64 = 120;
 
-/// Send a message to the people of this conversation.
+/// Sends a message to the users of this conversation.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct SendDirect {
-    /// What to send.
     pub draft: DirectDraft,
-    /// The job that sending it ends.
+    /// The job that ends with this message.
     pub(crate) ends: Option<JobEnd>,
-    /// Gets the id when the message is durable.
     pub answer: ReplySender<Sent>,
 }
 
-/// The running actors of direct conversations, by everyone in them (sorted).
+/// The running actors of direct conversations, by their users (sorted).
 pub type Directs = Arc<RwLock<HashMap<Vec<UserId>, Addr<DirectActor>>>>;
 
 /// Decides for one conversation.
@@ -50,8 +47,6 @@ pub struct DirectActor {
     fanout: Rc<Fanout>,
     directs: Directs,
     queue: SerialQueue<Self>,
-    /// In monotonic time.
-    last_used: Duration,
 }
 
 impl DirectActor {
@@ -69,8 +64,7 @@ impl DirectActor {
             committer: committer.clone(),
             fanout: fanout.clone(),
             directs: directs.clone(),
-            queue: SerialQueue::default(),
-            last_used: realm.clock.monotonic(),
+            queue: SerialQueue::used_at(realm.clock.monotonic()),
         }
     }
 
@@ -86,19 +80,16 @@ impl DirectActor {
     }
 }
 
-/// What a direct message is decided from.
+/// The state that a direct message is decided from.
 pub(crate) struct DirectContext<'a> {
     pub realm: &'a RealmShared,
     pub directory: &'a Directory,
     pub now: Timestamp,
-    /// The conversation; none before its first message.
+    /// The conversation; `None` before its first message.
     pub recipient: Option<RecipientId>,
 }
 
 /// The facts of a direct message; the first one creates the conversation.
-///
-/// # Errors
-/// The rules of direct messages, group mentions and widgets.
 pub(crate) fn message_facts(
     context: &DirectContext<'_>,
     draft: DirectDraft,
@@ -197,7 +188,6 @@ impl<C: ChangeCommand> Handler<Change<C>> for DirectActor {
     type Result = ();
 
     fn handle(&mut self, change: Change<C>, ctx: &mut Self::Context) {
-        self.last_used = self.realm.clock.monotonic();
         self.change(ctx, change);
     }
 }
@@ -206,7 +196,6 @@ impl Handler<SendDirect> for DirectActor {
     type Result = ();
 
     fn handle(&mut self, SendDirect { draft, ends, answer }: SendDirect, ctx: &mut Self::Context) {
-        self.last_used = self.realm.clock.monotonic();
         self.in_order(ctx, false, answer, move |actor, ctx, answer| actor.send(ctx, draft, ends, answer));
     }
 }
@@ -214,11 +203,8 @@ impl Handler<SendDirect> for DirectActor {
 impl Handler<IsIdle> for DirectActor {
     type Result = ();
 
-    /// As for channels: only while nothing it decided is pending, and no command waits.
     fn handle(&mut self, _: IsIdle, ctx: &mut Self::Context) {
-        let idle = self.realm.clock.monotonic().saturating_sub(self.last_used);
-        let is_unused = self.queue.is_empty() && self.committer.is_idle();
-        if idle > Duration::from_secs(IDLE_SECS_MAX) && is_unused {
+        if self.is_unused_for(IDLE_SECS_MAX) {
             self.directs.write().remove(&self.users);
             ctx.stop();
         }

@@ -1,7 +1,7 @@
-//! Commands that go to the actors of channels, and those about channels that take several frames.
+//! Commands for the actors of channels, and commands about channels that take several frames.
 
 use super::{RealmHandle, ask, mailbox};
-use crate::channel::{ChangeSubscription, SetTopicPolicy, Unsubscribe, Unsubscribed};
+use crate::channel::{ChangeSubscription, ChannelActor, SetTopicPolicy, Unsubscribe, Unsubscribed};
 use crate::error::DomainError;
 use crate::realm::{
     AddSubscriptions, Added, ArchiveChannel, CreateChannel, OpenChannel, Progress, ReadArchived,
@@ -13,10 +13,7 @@ use rules::subscription_properties::SubscriptionChange;
 
 impl RealmHandle {
     /// The running actor of a channel, started if need be.
-    pub(super) async fn channel(
-        &self,
-        id: ChannelId,
-    ) -> Result<Addr<crate::channel::ChannelActor>, DomainError> {
+    pub(super) async fn channel(&self, id: ChannelId) -> Result<Addr<ChannelActor>, DomainError> {
         let running = self.registry.channels.read().get(&id).filter(|channel| channel.connected()).cloned();
         if let Some(channel) = running {
             return Ok(channel);
@@ -25,7 +22,7 @@ impl RealmHandle {
         opened.ok_or_else(|| rules::RuleError::ChannelIdDoesNotExist { id: id.0.into() }.into())
     }
 
-    /// Creates a channel; its id.
+    /// Creates a channel and returns its id.
     ///
     /// # Errors
     /// Rules of names, of [`rules::new_channels::ChannelOptions::plan`] and of first subscribers; a description that cannot
@@ -70,7 +67,7 @@ impl RealmHandle {
     /// Unsubscribes users.
     ///
     /// # Errors
-    /// `InsufficientPermission`, besides those of every command.
+    /// `InsufficientPermission`.
     pub async fn unsubscribe(
         &self,
         channel: ChannelId,
@@ -88,10 +85,10 @@ impl RealmHandle {
         Ok(outcome)
     }
 
-    /// Sets one property of a user's subscription. No event and no wait where it has that value already.
+    /// Sets one property of a user's subscription. Returns at once, without an event, if it has that value already.
     ///
     /// # Errors
-    /// `NotSubscribed`, besides those of every command.
+    /// `NotSubscribed`.
     pub async fn change_subscription(
         &self,
         user: UserId,
@@ -102,10 +99,10 @@ impl RealmHandle {
         ask(&channel, |answer| ChangeSubscription { user, change, answer }).await
     }
 
-    /// Sets a user's policy for a topic (normalized). No event and no wait where it is that already.
+    /// Sets a user's policy for a topic (normalized). Returns at once, without an event, if it is that already.
     ///
     /// # Errors
-    /// As [`rules::permissions::channel::access_channel_for_policy`], besides those of every command.
+    /// As [`rules::permissions::channel::access_channel_for_policy`].
     pub async fn set_topic_policy(
         &self,
         user: UserId,

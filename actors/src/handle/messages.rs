@@ -1,20 +1,22 @@
-//! Commands about messages that exist. They go to the actor of the channel or conversation where the message is;
-//! when it has moved away by the time it is that actor's turn, to the next one.
+//! Commands about existing messages. They are sent to the actor of the channel or conversation where the message is, and
+//! again to the next one if the message has moved meanwhile.
 
 use super::{RealmHandle, ask, mailbox};
 use crate::changes::{Change, DeleteTopicBatch, MessageCommand, Routed, TopicDeletion};
+use crate::direct::DirectActor;
 use crate::error::DomainError;
 use crate::realm::OpenDirect;
+use actix::Addr;
 use model::{ChannelId, RecipientId, UserId};
 use std::sync::Arc;
 use storage::view::Location;
 
-/// How often a command follows a message that moves away from it.
+/// How often a command is sent again because its message has moved.
 const MOVES_FOLLOWED: usize = 16;
 
 impl RealmHandle {
-    /// Deletes the newest messages of a topic, a hundred at most; with the last one that the user can read go the
-    /// policies for the topic.
+    /// Deletes the newest messages of a topic, at most 100; with the last one that the user can read also the policies for
+    /// the topic.
     ///
     /// # Errors
     /// `AdministratorRequired`, `InvalidChannelId`.
@@ -60,17 +62,17 @@ impl RealmHandle {
         Err(DomainError::Overloaded)
     }
 
-    /// The running actor of a conversation, started if need be.
-    pub(super) async fn direct(
-        &self,
-        recipient: RecipientId,
-    ) -> Result<actix::Addr<crate::direct::DirectActor>, DomainError> {
+    async fn direct(&self, recipient: RecipientId) -> Result<Addr<DirectActor>, DomainError> {
         let users = self.read(|view| view.directory.direct(recipient).map(|direct| direct.users.clone()));
-        let users = users.ok_or(DomainError::InvalidMessages)?;
-        let running = self.registry.directs.read().get(&users).filter(|direct| direct.connected()).cloned();
+        self.direct_between(&users.ok_or(DomainError::InvalidMessages)?).await
+    }
+
+    /// The running actor of the conversation between users (sorted), started if need be.
+    pub(super) async fn direct_between(&self, users: &[UserId]) -> Result<Addr<DirectActor>, DomainError> {
+        let running = self.registry.directs.read().get(users).filter(|direct| direct.connected()).cloned();
         match running {
             Some(direct) => Ok(direct),
-            None => self.actor.send(OpenDirect(users)).await.map_err(mailbox),
+            None => self.actor.send(OpenDirect(users.to_vec())).await.map_err(mailbox),
         }
     }
 }

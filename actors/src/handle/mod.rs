@@ -1,14 +1,12 @@
-//! What the edge may ask of an organization. Nobody outside this package sees an actor's address.
+//! The interface of an organization to the edge. Addresses of actors stay inside this package.
+//!
+//! Every command can fail with `Overloaded`, `Paused`, `Stopping`, `Storage` or `TooLarge`; `# Errors` lists the others.
 
-mod bots;
 mod channels;
-mod invitations;
-mod lifecycle;
+mod keys;
 mod messages;
-mod muting;
-mod outbox;
-mod push;
 mod reading;
+mod users;
 
 use crate::account::{ask, mailbox};
 use crate::channel::SendMessage;
@@ -18,8 +16,8 @@ use crate::login;
 use crate::outbox::JobEnd;
 use crate::presence::{Presence, Report};
 use crate::realm::{
-    ChangeFlags, EndQueue, OpenDirect, RealmActor, RegisterQueue, RegisteredQueue, ReportPresence,
-    ResumeQueue, Serialized, SerializedCommand, Type,
+    ChangeFlags, EndQueue, RealmActor, RegisterQueue, RegisteredQueue, ReportPresence, ResumeQueue,
+    Serialized, SerializedCommand, Type,
 };
 use crate::registry::Registry;
 use crate::session::{Poll, PollAnswer, SessionActor};
@@ -61,26 +59,26 @@ impl RealmHandle {
         self.shared.clock.now()
     }
 
-    /// A snapshot of everything but the messages.
+    /// A snapshot of the directory.
     pub fn directory(&self) -> Directory {
         self.shared.directory()
     }
 
-    /// Reads something that must be of one moment. Keep it short: writing waits meanwhile.
+    /// Reads from the view at one point in time. Keep it short: writing waits meanwhile.
     pub(crate) fn read<T>(&self, read: impl FnOnce(&View) -> T) -> T {
         read(&self.shared.view.read())
     }
 
-    /// Executes a command in the organization's actor, which decides it from the durable state. What was decided is
-    /// durable when this returns.
+    /// Executes a command in the organization's actor, which decides it from the committed state. The decision is durable
+    /// when this returns.
     ///
     /// # Errors
-    /// What the command refuses; besides `Overloaded`, `Paused`, `Stopping`, `Storage`, `TooLarge`.
+    /// What the command refuses.
     pub async fn execute<C: SerializedCommand>(&self, command: C) -> Result<C::Outcome, DomainError> {
         ask(&self.actor, |answer| Serialized { command, answer }).await
     }
 
-    // --- who somebody is ---
+    // --- authentication ---
 
     /// The account of an address and an API key.
     ///
@@ -143,7 +141,7 @@ impl RealmHandle {
         }
     }
 
-    /// Sends to people. The message is durable when this returns.
+    /// Sends a direct message. The message is durable when this returns.
     ///
     /// # Errors
     /// The errors of direct messages (docs/api/messages.md#direct-message-permissions).
@@ -159,12 +157,7 @@ impl RealmHandle {
         ends: Option<JobEnd>,
     ) -> impl Future<Output = Result<Sent, DomainError>> {
         async move {
-            let running =
-                self.registry.directs.read().get(&draft.users).filter(|direct| direct.connected()).cloned();
-            let direct = match running {
-                Some(direct) => direct,
-                None => self.actor.send(OpenDirect(draft.users.clone())).await.map_err(mailbox)?,
-            };
+            let direct = self.direct_between(&draft.users).await?;
             ask(&direct, |answer| crate::direct::SendDirect { draft, ends, answer }).await
         }
     }
@@ -178,9 +171,6 @@ impl RealmHandle {
     }
 
     /// Sets or clears a user's flag on messages.
-    ///
-    /// # Errors
-    /// Those of every command.
     pub async fn change_flags(
         &self,
         user: UserId,
@@ -188,11 +178,11 @@ impl RealmHandle {
         op: FlagOp,
         messages: MessageRanges,
     ) -> Result<(), DomainError> {
-        // The owner's clients are told all the same that nothing had to change.
+        // The owner's clients receive an event all the same.
         if messages.is_empty() {
             return ask(&self.actor, |answer| ChangeFlags { user, flag, op, messages, answer }).await;
         }
-        // A frame is bounded, so very scattered messages go in several.
+        // A frame is bounded, so very scattered messages take several.
         for ranges in messages.0.chunks(FLAG_RANGES_MAX) {
             let messages = MessageRanges(ranges.to_vec());
             ask(&self.actor, |answer| ChangeFlags { user, flag, op, messages, answer }).await?;
@@ -202,9 +192,9 @@ impl RealmHandle {
 
     // --- events ---
 
-    /// Registers an event queue. State that is read after this and the queue's events overlap, but never
-    /// leave a gap: give the client the number of the view that the state was read from, or that of the queue
-    /// if it is higher. Events that are not kept have numbers that no view knows.
+    /// Registers an event queue. State that is read after this and the queue's events overlap, but never have a gap: give
+    /// the client the event number of the view that the state was read from, or that of the queue if it is higher
+    /// (ephemeral events have numbers that are in no view).
     ///
     /// # Errors
     /// `TooManyQueues`.
@@ -230,7 +220,7 @@ impl RealmHandle {
         let session = self.session(user, queue, last_event_id).await?;
         let newest = self.shared.view.read().progress.last_event.0 as i64;
         let (answer, answered) = oneshot::channel();
-        // Waits for room, too: events that are just being delivered must not turn a poll away.
+        // Waits for room in the mailbox: events that are being delivered must not refuse a poll.
         let asked = session.send(Poll { last_event_id, newest, dont_block, answer }).await;
         let answered = match asked {
             Ok(()) => answered.await.unwrap_or(Err(DomainError::Stopping)),
@@ -245,7 +235,7 @@ impl RealmHandle {
         }
     }
 
-    /// What a queue was registered for.
+    /// The registration of a queue.
     ///
     /// # Errors
     /// `BadEventQueue` for unknown and foreign queues.
@@ -259,7 +249,7 @@ impl RealmHandle {
         record.cloned().ok_or_else(|| DomainError::BadEventQueue(queue.clone()))
     }
 
-    /// Whether a poll of a queue waits at this moment.
+    /// Whether a poll of a queue is waiting.
     pub fn is_polled(&self, queue: &QueueId) -> bool {
         self.registry.queues.read().get(queue).is_some_and(|running| running.status.is_polled())
     }
@@ -290,10 +280,7 @@ impl RealmHandle {
         ask(&self.actor, |answer| EndQueue { queue, user, answer: Some(answer) }).await
     }
 
-    /// Tells `readers` that somebody starts or stops typing.
-    ///
-    /// # Errors
-    /// Those of every command.
+    /// Notifies `readers` that a user starts or stops typing.
     pub async fn typing(
         &self,
         sender: Arc<User>,
@@ -304,10 +291,7 @@ impl RealmHandle {
         ask(&self.actor, |answer| Type { sender, is_start, place, readers, answer }).await
     }
 
-    /// Notes that somebody is here.
-    ///
-    /// # Errors
-    /// Those of every command.
+    /// Records that a client reports its user's presence.
     pub async fn report_presence(&self, user: Arc<User>, report: Report) -> Result<(), DomainError> {
         ask(&self.actor, |answer| ReportPresence { user, report, answer }).await
     }
@@ -328,7 +312,7 @@ impl RealmHandle {
         let after = self.directory().user(user).cloned();
         if let Some(user) = after.filter(|user| before != Some(shows(user))) {
             let report = if shows(&user) { Report::Active } else { Report::Hidden };
-            // The change is durable whatever becomes of this; presence is said again with the next report.
+            // The change is durable even if this fails; the next report updates the presence.
             let _ = self.report_presence(user, report).await;
         }
         Ok(outcome)

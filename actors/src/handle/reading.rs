@@ -1,4 +1,4 @@
-//! What the edge reads: each query sees one moment, under the view's lock, and gives no part of the view away.
+//! Queries of the edge: each one reads the view under its lock, at one point in time.
 
 use super::RealmHandle;
 use crate::bot_notices::draft_notice;
@@ -9,7 +9,7 @@ use crate::notifications;
 use crate::queries::{
     self, FlagSelection, HistorySnapshot, MessageSnapshot, Narrowed, ReadScope, select_flags, select_unread,
 };
-use model::job::Job;
+use model::job::{Job, TaskKind};
 use model::{Directory, Flag, FlagOp, JobId, Message, MessageId, QueueRecord, User, UserId};
 use rules::RuleError;
 use rules::narrow::Term;
@@ -17,12 +17,12 @@ use rules::notifications::Trigger;
 use std::sync::Arc;
 
 impl RealmHandle {
-    /// Whether people can use the organization: it is not deactivated.
+    /// Whether the organization is not deactivated.
     pub fn is_active(&self) -> bool {
         self.read(|view| view.directory.realm().is_active)
     }
 
-    /// What stands before the server's name in its host name; empty at the root.
+    /// The subdomain in the organization's host name; empty at the root.
     pub fn subdomain(&self) -> String {
         self.read(|view| view.directory.realm().subdomain.clone())
     }
@@ -37,17 +37,27 @@ impl RealmHandle {
         self.read(|view| view.queues.values().cloned().collect())
     }
 
-    /// Waiting jobs of the outbox, then those that were given up last.
+    /// Pending jobs of the outbox, then the last failed ones.
     pub fn jobs(&self) -> Vec<Arc<Job>> {
         self.read(|view| view.jobs.after(JobId(0)).chain(view.jobs.failed()).cloned().collect())
     }
 
-    /// Whether there is such a message.
+    /// How many deliveries of the outbox are in progress.
+    pub fn under_way(&self) -> usize {
+        self.shared.outbox.under_way()
+    }
+
+    /// Whether tasks of a kind can be delivered, as the server is configured.
+    pub fn supports(&self, kind: TaskKind) -> bool {
+        self.shared.supports(kind)
+    }
+
+    /// Whether a message exists.
     pub fn has_message(&self, id: MessageId) -> bool {
         self.read(|view| view.messages.all.contains(id.0))
     }
 
-    /// Whether a user was given a message, or has flagged it.
+    /// Whether a message was delivered to a user, or the user has flagged it.
     pub fn is_message_of(&self, user: UserId, message: &Message) -> bool {
         self.read(|view| view.has(user, message))
     }
@@ -106,20 +116,20 @@ impl RealmHandle {
         self.read(|view| select_flags(view, user, change, ids))
     }
 
-    /// A user's unread messages. None where the topic asked for has no message of theirs.
+    /// A user's unread messages. None if no message of the topic was delivered to the user.
     pub fn select_unread(&self, user: &User, scope: ReadScope<'_>) -> Option<FlagSelection> {
         self.read(|view| select_unread(view, user, scope))
     }
 
-    /// Those of some users who have a message, can read it and have not.
+    /// Those of some users who have a message that they can read and have not read.
     pub fn not_read_by(&self, id: MessageId, users: &[UserId]) -> Vec<UserId> {
         self.read(|view| {
             users.iter().copied().filter(|user| notifications::is_still_unread(view, *user, id)).collect()
         })
     }
 
-    /// Those of some messages that an e-mail should still tell a user of, with the reason: unread, accessible, and wanted.
-    /// Only those that are in one conversation, the first one's: others were moved since the e-mail was decided.
+    /// Those of some messages that an e-mail should still include, with the reason: unread, accessible, and wanted. Only those
+    /// in the conversation of the first one: others were moved since the e-mail was decided.
     ///
     /// # Errors
     /// `Storage` when a body cannot be read. Blocks: call it from a blocking thread.
@@ -131,12 +141,12 @@ impl RealmHandle {
         notifications::missed_messages(&self.shared, user, messages)
     }
 
-    /// The organization for the Markdown of a writer's message: pictures may be shown below the text.
+    /// The Markdown context of a message: pictures may be shown below the text.
     pub fn message_markdown<'a>(&'a self, directory: &'a Directory, writer: &'a User) -> RealmMarkdown<'a> {
         RealmMarkdown::of_message(&self.shared, directory, writer)
     }
 
-    /// The organization for the Markdown of a description: text alone.
+    /// The Markdown context of a description: text only.
     pub fn description_markdown<'a>(
         &'a self,
         directory: &'a Directory,
@@ -145,7 +155,7 @@ impl RealmHandle {
         RealmMarkdown::of_description(&self.shared, directory, writer)
     }
 
-    /// A message of the notification bot. Names in it mean what they mean to `author`; none where it cannot be rendered.
+    /// A message of the notification bot, rendered with the permissions of `author`; none if it cannot be rendered.
     pub fn draft_notice(&self, directory: &Directory, author: &User, content: String) -> Option<Draft> {
         draft_notice(&self.shared, directory, author, content)
     }

@@ -3,8 +3,7 @@
 use model::{Directory, Message, Place, TopicKey, UserId};
 use std::collections::BTreeSet;
 
-/// Users who are addressed or mentioned, who follow the topic, or who want notifications of everything. Some may not have
-/// the message.
+/// Users who are addressed or mentioned, follow the topic, or want all notifications. Some may not have the message.
 pub(super) fn candidates(directory: &Directory, message: &Message) -> BTreeSet<UserId> {
     let Place::Channel { channel, topic } = &message.place else {
         let direct = directory.direct(message.recipient);

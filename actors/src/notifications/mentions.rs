@@ -1,17 +1,17 @@
-//! How a rendered message mentions a user, read from its HTML: nothing else records it once the message is sent.
+//! How a rendered message mentions a user, found in its HTML: it is not stored otherwise.
 
 use model::{Directory, GroupId, UserId};
 
 /// How a user is mentioned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mention {
-    /// The message names the user.
+    /// By the user's name.
     Name,
-    /// Through a group.
+    /// Through a group of the user.
     Group(GroupId),
 }
 
-/// By what a message mentions a user aloud; the name counts more than a group.
+/// How a message mentions a user, not silently; a mention by name takes precedence.
 pub fn mention_of(directory: &Directory, html: &str, user: UserId) -> Option<Mention> {
     if html.contains(&format!("<span class=\"user-mention\" data-user-id=\"{user}\">")) {
         return Some(Mention::Name);

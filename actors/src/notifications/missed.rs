@@ -1,7 +1,7 @@
 //! E-mails about missed messages: which messages one includes when it is due, by conversation.
 //!
-//! The messages of a pending e-mail were recorded when they were sent; no others are checked, however much
-//! is unread. A decision costs a lookup for each of these messages and a body for each that is still unread.
+//! The messages of a pending e-mail were recorded when they were sent; no others are checked. A decision costs a lookup
+//! for each of these messages and a body for each unread one.
 
 use super::receipt::{is_still_unread, receipt_of};
 use crate::error::DomainError;
@@ -17,10 +17,10 @@ use storage::view::JOBS_WAITING_MAX;
 
 /// Users whose e-mails are decided in one frame.
 const USERS_PER_FRAME: usize = 100;
-/// Conversations that a user gets an e-mail about at one time; the client shows the others.
+/// Maximum number of e-mails to a user at one time, one for each conversation; the client shows the others.
 const CONVERSATIONS_MAX: usize = 20;
-/// E-mails that may wait to be sent while further ones are decided: the rest of the outbox is for those that a user asked
-/// for. Until there is room, pending ones stay pending.
+/// Maximum number of unsent e-mails while further ones are decided: the rest of the outbox is for e-mails that a user
+/// requested. Until there is room, pending ones stay pending.
 const MAILS_WAITING_MAX: usize = JOBS_WAITING_MAX / 2;
 
 /// Whether any pending e-mail is due.
@@ -31,11 +31,7 @@ pub(super) fn is_any_due(realm: &RealmShared) -> bool {
     next.is_some_and(|(due, _)| due <= now) && view.jobs.waiting_count(TaskKind::Mail) < MAILS_WAITING_MAX
 }
 
-/// The end of pending e-mails that are due, with the jobs that come of them; nothing when none is due, or nothing more
-/// can be sent for now.
-///
-/// # Errors
-/// `Storage`; `Stopping` when the server is.
+/// The facts that end due pending e-mails, with their jobs; empty if none is due or no more can be sent for now.
 pub(super) fn decide_due(realm: &RealmShared) -> Result<Vec<Fact>, DomainError> {
     let now = realm.clock.now();
     let users = due_users(realm, now);
@@ -68,7 +64,7 @@ fn due_users(realm: &RealmShared, now: Timestamp) -> Vec<UserId> {
     due.take(users_max).map(|(_, user)| user).collect()
 }
 
-/// The messages of each conversation: those first that were written to the user or mention them, where not all have room.
+/// The messages of each conversation. If there are too many, direct messages and mentions come first.
 fn conversations(messages: impl Iterator<Item = (MessageId, Conversation, Trigger)>) -> Vec<Vec<MessageId>> {
     let mut positions: BTreeMap<Conversation, usize> = BTreeMap::new();
     let mut found: Vec<(Trigger, Vec<MessageId>)> = Vec::new();
@@ -87,7 +83,7 @@ fn conversations(messages: impl Iterator<Item = (MessageId, Conversation, Trigge
     found.into_iter().map(|(_, ids)| ids).collect()
 }
 
-/// What one e-mail is about: a topic, or a set of people.
+/// The subject of one e-mail: a topic, or a direct conversation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Conversation {
     Topic(model::ChannelId, TopicKey),
@@ -103,11 +99,9 @@ impl Conversation {
     }
 }
 
-/// Those of some messages that an e-mail should still tell a user of, with why: unread, in reach, and wanted. Only those that
-/// are in one conversation, the first one's: others were moved since it was decided what the e-mail is about.
-///
-/// # Errors
-/// `Storage` when a body cannot be read. Blocks: call it from a blocking thread.
+/// The messages that an e-mail should still include, with the reason: unread, accessible and wanted ones of the first
+/// message's conversation, because others were moved since the e-mail was decided. Blocks: call it from a blocking
+/// thread.
 pub fn missed_messages(
     realm: &RealmShared,
     user: UserId,
@@ -128,7 +122,7 @@ fn missed_among(
 ) -> Result<Vec<(Arc<Message>, Trigger)>, DomainError> {
     let mut missed = Vec::new();
     for id in messages {
-        // What was read meanwhile, as most is, costs no body.
+        // Most messages have been read, and need no body.
         if !is_still_unread(&realm.view.read(), user, *id) {
             continue;
         }

@@ -2,14 +2,14 @@
 //!
 //! Sending a message writes nothing for them. A **reader** of each organization follows the durable messages in their order
 //! and decides from the view who is notified: users with a phone get a push notification (one job for the message), others
-//! an e-mail if the message is still unread a while later. Those are recorded (`PushFact::MissedNoted`): each user has at
+//! an e-mail if the message is still unread after a delay. E-mails are recorded (`PushFact::MissedNoted`): each user has at
 //! most one pending e-mail, with its first 200 messages. When it is due, the reader decides which of these to include
 //! (`missed`), and each conversation becomes a job. The notification cursor moves (`NotificationCursorMoved`) in the same
-//! frame as the jobs, so that a crash neither loses nor repeats a decision: messages behind the cursor are processed after
+//! frame as the jobs, so that a crash neither loses nor repeats a decision: messages after the cursor are processed after
 //! the restart, unless they are older than a day.
 //!
-//! A message costs a lookup for each candidate: users who are mentioned, follow the topic or want notifications of
-//! everything. Only a mention of everyone checks all subscribers.
+//! A message costs a lookup for each candidate: users who are mentioned, follow the topic or want all notifications.
+//! Only a wildcard mention checks all subscribers.
 //!
 //! Messages that phones show are recorded (`PushFact::Shown`); once they are read, deleted or no longer accessible, the
 //! notifications are removed.

@@ -1,4 +1,4 @@
-//! What the reader must know of published frames in addition to the view.
+//! The facts of published frames that the reader needs in addition to the view.
 
 use model::fact::Movement;
 use model::push::PushFact;
@@ -8,17 +8,16 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::Notify;
 
-/// At most this many users or messages are recorded; beyond it everything is checked.
+/// Maximum number of recorded users and messages; beyond it, all are checked.
 const PENDING_MAX: usize = 10_000;
 
-/// What happened since the reader last ran, as far as the view does not show it.
+/// Changes since the last run of the reader that the view does not show.
 #[derive(Default)]
 pub(super) struct PendingFacts {
     /// Users who read messages that their phones may show.
     pub readers: BTreeSet<UserId>,
-    /// Any user may have lost access to a message that their phones show.
-    pub is_anybody: bool,
-    /// Messages whose content changed.
+    /// Whether any user may have lost access to a message that their phones show.
+    pub affects_all: bool,
     pub edited: BTreeSet<MessageId>,
 }
 
@@ -32,7 +31,7 @@ pub(crate) struct Notifications {
 }
 
 impl Notifications {
-    /// Records what a published frame means for notifications.
+    /// Records the facts of a published frame that matter for notifications.
     pub fn note(&self, facts: &[Fact]) {
         if !self.is_running.load(Ordering::Relaxed) {
             return;
@@ -42,7 +41,7 @@ impl Notifications {
             has_work |= match fact {
                 Fact::Message(fact) => self.note_message(fact),
                 Fact::Subscription(SubscriptionFact::Removed { .. }) => {
-                    self.add(|pending_facts| pending_facts.is_anybody = true)
+                    self.add(|pending_facts| pending_facts.affects_all = true)
                 }
                 // Messages that were read while the notification was being delivered.
                 Fact::Push(fact) => match &**fact {
@@ -87,10 +86,10 @@ impl Notifications {
                     pending_facts.readers.insert(*user);
                 })
             }
-            MessageFact::Deleted { .. } => self.add(|pending_facts| pending_facts.is_anybody = true),
+            MessageFact::Deleted { .. } => self.add(|pending_facts| pending_facts.affects_all = true),
             MessageFact::Updated(update) => self.add(|pending_facts| {
                 let leaves = |movement: &Movement| movement.new_channel.is_some();
-                pending_facts.is_anybody |= update.movement.as_ref().is_some_and(leaves);
+                pending_facts.affects_all |= update.movement.as_ref().is_some_and(leaves);
                 if update.edited.is_some() && pending_facts.edited.len() < PENDING_MAX {
                     pending_facts.edited.insert(update.target);
                 }
@@ -108,12 +107,12 @@ impl Notifications {
         note(&mut pending_facts);
         if pending_facts.readers.len() > PENDING_MAX {
             pending_facts.readers.clear();
-            pending_facts.is_anybody = true;
+            pending_facts.affects_all = true;
         }
         true
     }
 
-    /// Stops; what is in progress ends first.
+    /// Stops the reader after its current run.
     pub fn stop(&self) {
         self.is_stopping.store(true, Ordering::SeqCst);
         self.woken.notify_one();
@@ -122,18 +121,19 @@ impl Notifications {
     pub(super) fn is_stopping(&self) -> bool {
         self.is_stopping.load(Ordering::SeqCst)
     }
-    /// Starts recording. At first everything that phones show is checked.
+
+    /// Starts recording. At first all messages that phones show are checked.
     pub(super) fn begin(&self) {
         self.is_running.store(true, Ordering::Relaxed);
-        self.look_at_everything();
+        self.check_all();
     }
 
-    /// Lets the reader check everything that phones show.
-    pub(super) fn look_at_everything(&self) {
-        self.pending_facts.lock().is_anybody = true;
+    /// Lets the reader check all messages that phones show.
+    pub(super) fn check_all(&self) {
+        self.pending_facts.lock().affects_all = true;
     }
 
-    /// What was recorded since the last call.
+    /// The facts recorded since the last call.
     pub(super) fn take(&self) -> PendingFacts {
         std::mem::take(&mut *self.pending_facts.lock())
     }

@@ -16,33 +16,33 @@ use rules::settings::{user_setting, user_value};
 use std::collections::{BTreeMap, BTreeSet};
 use storage::View;
 
-/// Messages that are looked at before anything is written.
+/// Maximum number of messages that are processed for one plan.
 const MESSAGES_MAX: usize = 200;
-/// Names in jobs before anything is written: a frame is bounded.
+/// Maximum number of users in the jobs of one plan, because frames are bounded.
 const NAMES_MAX: usize = 20_000;
-/// People in one job for phones.
+/// Maximum number of users in one push job.
 const PHONES_PER_JOB: usize = 100;
-/// Messages of a pending e-mail that only those can take that were written to its reader, or mention them.
+/// Places in a pending e-mail that are reserved for direct messages and mentions.
 const KEPT_FOR_DIRECT: usize = 100;
 /// Seconds after which a message is too old to be notified.
 const NEWS_SECS_MAX: u64 = 24 * 3600;
 
-/// What can be done at all.
+/// The configured kinds of notifications.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted {
     pub push: bool,
     pub mail: bool,
 }
 
-/// With how many edits messages were processed: earlier edits are not notified again.
+/// The number of edits with which messages were processed: earlier edits are not notified again.
 #[derive(Debug, Default)]
 pub(super) struct SeenEdits(BTreeMap<MessageId, u32>);
 
-/// Edited messages that are remembered; past it the oldest goes.
+/// Maximum number of remembered edited messages; beyond it, the oldest is dropped.
 const EDITS_MAX: usize = 1000;
 
 impl SeenEdits {
-    /// Records that a message was processed; false when it was processed with the same edits before.
+    /// Records that a message was processed; false if it was processed with the same edits before.
     fn note(&mut self, message: &Message) -> bool {
         let count = message.version;
         if self.0.len() >= EDITS_MAX {
@@ -52,24 +52,20 @@ impl SeenEdits {
     }
 }
 
-/// What is to be written.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub facts: Vec<Fact>,
     /// The newest message that was processed.
     pub upto: MessageId,
-    /// There is nothing more to look at.
+    /// Whether no message is left to process.
     pub is_done: bool,
     names: usize,
-    /// Users for whom this plan notes something that they may miss, and how many messages.
+    /// The number of missed messages that this plan records, by user.
     noted: BTreeMap<UserId, usize>,
 }
 
 impl Plan {
-    /// Looks at the messages behind `upto`.
-    ///
-    /// # Errors
-    /// `Storage`.
+    /// Processes the messages after `upto`.
     pub fn make(
         realm: &RealmShared,
         wanted: Wanted,
@@ -133,7 +129,7 @@ impl Plan {
         self.add(message, recipients, now);
     }
 
-    /// Those whom an edit mentions by name or through a group, and nothing did before.
+    /// Adds the users who are mentioned by an edit, by name or through a group, and were not mentioned before.
     fn add_edit(
         &mut self,
         realm: &RealmShared,
@@ -150,8 +146,8 @@ impl Plan {
         let mentioned = message.user_flags.iter().filter(|(_, flags)| flags.contains(Flag::Mentioned));
         let new = mentioned.map(|(user, _)| *user);
         let new = new.filter(|user| mention_of(&view.directory, before, *user).is_none()).collect();
-        let look = PlanContext { realm, view: &view, wanted, now, noted: &self.noted };
-        let recipients = look.recipients(message, new, |trigger| trigger == Trigger::Mention);
+        let context = PlanContext { realm, view: &view, wanted, now, noted: &self.noted };
+        let recipients = context.recipients(message, new, |trigger| trigger == Trigger::Mention);
         drop(view);
         self.add(message, recipients, now);
     }
@@ -178,7 +174,7 @@ impl Plan {
     fn remove_shown(&mut self, realm: &RealmShared, pending_facts: &PendingFacts) {
         let view = realm.view.read();
         let directory = &view.directory;
-        let users: BTreeSet<UserId> = match pending_facts.is_anybody {
+        let users: BTreeSet<UserId> = match pending_facts.affects_all {
             true => directory.push_shown_to().collect(),
             false => pending_facts.readers.clone(),
         };
@@ -202,9 +198,7 @@ impl Plan {
 /// The recipients of notifications about a message.
 #[derive(Debug, Default)]
 struct Recipients {
-    /// On their phones.
     phones: Vec<UserId>,
-    /// By mail, and after how many seconds.
     mails: Vec<(UserId, u64)>,
 }
 
@@ -214,7 +208,7 @@ struct PlanContext<'a> {
     view: &'a View,
     wanted: Wanted,
     now: Timestamp,
-    /// Users for whom the same plan notes earlier messages, and how many.
+    /// The number of earlier messages that the same plan records, by user.
     noted: &'a BTreeMap<UserId, usize>,
 }
 
@@ -241,7 +235,7 @@ impl PlanContext<'_> {
             if has_phone && (Receipt { is_present, ..receipt }).push().is_some_and(&counts) {
                 recipients.phones.push(id);
             }
-            // A mail that is pending anyway also tells of what came while its reader was here.
+            // An e-mail that is pending anyway also includes messages that arrived while the user was present.
             let is_present = is_present && held == 0;
             // Busy topics leave room for direct messages and mentions.
             let has_room = |why: &Trigger| *why <= Trigger::Mention || room > KEPT_FOR_DIRECT;
@@ -268,7 +262,7 @@ fn batching_period_secs(user: &User) -> u64 {
     }
 }
 
-/// What has to be decided when phones have shown a message.
+/// The facts for phones that have shown a message.
 pub fn shown(directory: &Directory, message: MessageId, users: &[UserId]) -> Vec<Fact> {
     let users: Vec<UserId> = users.iter().copied().filter(|user| directory.has_phone(*user)).collect();
     if users.is_empty() {

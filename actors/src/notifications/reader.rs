@@ -1,4 +1,4 @@
-//! The reader of an organization: it follows the durable messages, and commits what is decided about them.
+//! The reader of an organization: it follows the durable messages, and commits the notifications decided for them.
 
 use super::missed::is_any_due;
 use super::plan::{Plan, SeenEdits, Wanted};
@@ -11,23 +11,21 @@ use model::{Fact, MessageId};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::oneshot;
 
-/// How often the reader looks even if no one wakes it.
+/// Interval at which the reader runs without being woken.
 const TICK: Duration = Duration::from_secs(5);
-/// How often it is looked whether an e-mail is due. Due times are data: a late look only makes it late.
+/// Interval of the check for due e-mails. Due times are data: a late check only delays an e-mail.
 const DUE_TICK: Duration = Duration::from_millis(500);
-/// How long to wait before a refused frame is tried again.
+/// Delay before committing a refused frame again.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// How far the reader has come.
+/// The position of the reader.
 struct Cursor {
-    /// The newest message that it looked at.
     upto: MessageId,
     edits: SeenEdits,
 }
 
-/// The reader of one organization. Lives on its shard; what takes long happens on a blocking thread.
+/// The reader of one organization. Runs on its shard, with slow work on a blocking thread.
 pub(crate) struct Reader {
     realm: Arc<RealmShared>,
     committer: Rc<Committer>,
@@ -79,7 +77,7 @@ impl Reader {
         }
     }
 
-    /// Looks at everything that there is. None: nothing can be decided any more.
+    /// Processes everything that is pending. `None` if nothing can be decided any more.
     async fn catch_up(&self, mut cursor: Cursor, is_tick: bool) -> Option<Cursor> {
         loop {
             if self.realm.notifications.is_stopping() {
@@ -94,8 +92,8 @@ impl Reader {
             let (plan, after) = planned.await.ok()?;
             cursor = after;
             let Ok(plan) = plan else {
-                // What is read from the trees cannot be read just now.
-                self.realm.notifications.look_at_everything();
+                // The trees cannot be read at the moment.
+                self.realm.notifications.check_all();
                 tokio::time::sleep(AGAIN).await;
                 continue;
             };
@@ -110,20 +108,11 @@ impl Reader {
         }
     }
 
-    /// Makes it durable, however long that takes.
+    /// Commits the facts and the cursor, however long that takes.
     async fn commit(&self, mut facts: Vec<Fact>, upto: MessageId) -> Result<(), DomainError> {
         facts.push(Fact::Push(Box::new(PushFact::NotificationCursorMoved(upto))));
         loop {
-            let (done, is_done) = oneshot::channel();
-            let result = match self.committer.upkeep_ids(self.realm.id) {
-                Ok(ids) => {
-                    let done = Box::new(move |result| drop(done.send(result)));
-                    self.committer.commit(&self.realm, ids, facts.clone(), done);
-                    is_done.await.unwrap_or(Err(DomainError::Stopping))
-                }
-                Err(error) => Err(error),
-            };
-            match result {
+            match self.committer.commit_upkeep(&self.realm, facts.clone()).await {
                 Err(DomainError::Overloaded) => tokio::time::sleep(AGAIN).await,
                 Err(DomainError::Paused(_)) if !self.realm.notifications.is_stopping() => {
                     tokio::time::sleep(AGAIN).await;

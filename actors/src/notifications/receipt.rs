@@ -7,7 +7,7 @@ use std::sync::Arc;
 use storage::View;
 use storage::view::Location;
 
-/// A message as a user has it; none if they do not.
+/// A message as a user has it; `None` if the user does not have it.
 pub(super) fn receipt_of<'v>(
     view: &'v View,
     user: &'v Arc<User>,
@@ -36,7 +36,7 @@ pub(super) fn receipt_of<'v>(
     })
 }
 
-/// Whether a user has a message that they can read and have not read.
+/// Whether a message is unread by a user who can read it.
 pub fn is_still_unread(view: &View, user: UserId, id: MessageId) -> bool {
     let is_read = view.messages.users.get(&user).is_some_and(|mine| mine.read.contains(id.0));
     let Some(user) = view.directory.user(user).filter(|user| user.is_active && !is_read) else {

@@ -9,83 +9,74 @@ use std::sync::Arc;
 
 /// Delivers tasks to external services.
 pub trait DeliveryWorker: Send + Sync {
-    /// Whether tasks of a kind can be delivered, as the server is configured. Jobs of other kinds are not added where no one
+    /// Whether tasks of a kind can be delivered, as the server is configured. Jobs of other kinds are added only if a user
     /// waits for them.
     fn supports(&self, kind: TaskKind) -> bool;
 
-    /// Makes one attempt. Called on the delivery thread; the future may be dropped when it takes too long. What must
-    /// not run on an async thread goes through `spawn_blocking` here as everywhere.
+    /// Makes one attempt. Called on the delivery thread; the future may be dropped when it takes too long. Blocking work
+    /// must use `spawn_blocking`.
     fn deliver(&self, attempt: DeliveryAttempt) -> Pin<Box<dyn Future<Output = Delivery> + Send>>;
 }
 
-/// A job on its way.
+/// One attempt to deliver a job.
 #[derive(Clone)]
 pub struct DeliveryAttempt {
-    /// The organization, for reading what is true by now.
+    /// The organization, for reading its current state.
     pub realm: RealmHandle,
-    /// The job that is attempted.
     pub job: Arc<Job>,
-    /// Which try this is since the server started, from 1.
+    /// The number of this attempt since the server started, from 1.
     pub tries: u32,
-    /// How long ago it came to be, in milliseconds.
+    /// Age of the job, in milliseconds.
     pub age_millis: u64,
 }
 
 impl DeliveryAttempt {
-    /// A name for this job that no other one on this server has, the same for each try.
+    /// A name of the job that is unique on this server and the same for each attempt.
     pub fn key(&self) -> String {
         format!("{}-{}", self.realm.id(), self.job.id)
     }
 }
 
-/// What became of a try.
+/// The result of an attempt, as described in the module. `why` is for the log, without secrets.
 pub enum Delivery {
-    /// It was done, and this follows from it.
+    /// It succeeded, with a follow-up.
     Done(Option<Followup>),
-    /// There is nothing to do any more.
     Dropped {
-        /// For the log, without secrets.
         why: String,
     },
-    /// Not this time.
     Failed {
-        /// For the log, without secrets.
         why: String,
     },
     /// It failed permanently: another attempt would fail, too.
     Refused {
-        /// For the log, without secrets.
         why: String,
-        /// What follows from it, a notification for example.
         followup: Option<Followup>,
     },
 }
 
-/// What follows from an answer, decided in the same frame as the end of its job.
+/// The follow-up of a delivery, decided in the same frame as the end of its job.
 pub enum Followup {
-    /// A message to a topic.
     SendToChannel(Box<ChannelDraft>),
-    /// A message to people.
     SendDirect(Box<DirectDraft>),
-    /// Other facts, decided from what is durable.
+    /// Other facts, decided from the durable state.
     Decide(Decide),
 }
 
-/// The facts that follow, by what is durable then.
+/// The facts of a follow-up, by the directory at that time.
 pub type Decide = Arc<dyn Fn(&Directory) -> Vec<Fact> + Send + Sync>;
 
 impl Delivery {
-    /// It was done, and nothing follows.
+    /// A success without a follow-up.
     pub fn done() -> Self {
         Self::Done(None)
     }
 
-    /// There is nothing to do any more.
+    /// There is nothing to deliver any more.
     pub fn dropped(why: impl Into<String>) -> Self {
         Self::Dropped { why: why.into() }
     }
 
-    /// Not this time.
+    /// A temporary failure.
     pub fn failed(why: impl Into<String>) -> Self {
         Self::Failed { why: why.into() }
     }
@@ -99,10 +90,9 @@ impl Delivery {
 /// How jobs are delivered.
 #[derive(Clone)]
 pub struct OutboxOptions {
-    /// The delivery worker.
     pub worker: Arc<dyn DeliveryWorker>,
-    /// Seconds that one try may take.
+    /// Timeout of one attempt, in seconds.
     pub delivery_secs_max: u64,
-    /// Seconds after which a job that fails is given up.
+    /// Seconds after which a failing job is dropped.
     pub give_up_secs: u64,
 }

@@ -1,4 +1,4 @@
-//! The end of a job as a fact, alone or together with what follows from it.
+//! The end of a job as a fact, alone or in one frame with its follow-up.
 
 use super::delivery::{Decide, Followup};
 use super::job::JobEnd;
@@ -8,75 +8,58 @@ use crate::realm::{DecisionContext, SerializedCommand};
 use model::Fact;
 use model::job::JobOutcome;
 use std::time::Duration;
-use tokio::sync::oneshot;
 
-/// How long to wait before a refused end is tried again.
+/// Delay before storing a refused end again.
 const AGAIN: Duration = Duration::from_secs(1);
 
 impl Worker {
-    /// Ends a job with what follows from its delivery. False when nothing can be decided any more: the job is then done again
-    /// after a restart.
+    /// Ends a job with the follow-up of its delivery, however long that takes. False if nothing can be stored any more:
+    /// the job is then repeated after a restart.
     pub(super) async fn follow_up(&self, end: JobEnd, followup: Option<Followup>) -> bool {
-        let Some(followup) = followup else { return self.commit_end(end).await };
-        let realm = &self.handle;
         let refused = loop {
-            let ends = end.clone();
-            let result = match &followup {
-                Followup::Decide(decide) => realm.execute(EndJob { end: ends, decide: decide.clone() }).await,
-                Followup::SendToChannel(draft) => {
-                    realm.send_to_channel_ending((**draft).clone(), Some(ends)).await.map(drop)
-                }
-                Followup::SendDirect(draft) => {
-                    realm.send_direct_ending((**draft).clone(), Some(ends)).await.map(drop)
-                }
-            };
-            match result {
+            match self.store(end.clone(), followup.as_ref()).await {
                 Ok(()) => return true,
                 Err(DomainError::Overloaded) => tokio::time::sleep(AGAIN).await,
                 Err(DomainError::Paused(_)) if !self.realm.outbox.is_stopping() => {
-                    tokio::time::sleep(AGAIN).await
+                    tokio::time::sleep(AGAIN).await;
                 }
-                // Nothing was stored: it is done again after the restart.
-                Err(DomainError::Paused(_)) => return false,
                 Err(error) => break error,
             }
         };
-        tracing::info!(job = %end.job, error = %refused, "the follow-up of a delivery was rejected");
-        let outcome = match end.outcome {
-            JobOutcome::Delivered => JobOutcome::Dropped { why: refused.to_string() },
-            // No user is notified, but operators see it in the log.
-            other => other,
-        };
-        self.commit_end(JobEnd { outcome, ..end }).await
-    }
-
-    /// Makes the end durable, however long that takes. False when nothing can be decided any more.
-    async fn commit_end(&self, end: JobEnd) -> bool {
-        loop {
-            match self.try_end(end.clone()).await {
-                Ok(()) => return true,
-                Err(DomainError::Overloaded) => tokio::time::sleep(AGAIN).await,
-                Err(DomainError::Paused(_)) if !self.realm.outbox.is_stopping() => {
-                    tokio::time::sleep(AGAIN).await
-                }
-                Err(error) => {
-                    tracing::warn!(job = %end.job, %error, "the end of a job could not be stored");
-                    return false;
-                }
+        match (refused, followup) {
+            (DomainError::Paused(_), Some(_)) => false,
+            (error, None) => {
+                tracing::warn!(job = %end.job, %error, "the end of a job could not be stored");
+                false
+            }
+            (error, Some(_)) => {
+                tracing::info!(job = %end.job, %error, "the follow-up of a delivery was rejected");
+                let outcome = match end.outcome {
+                    JobOutcome::Delivered => JobOutcome::Dropped { why: error.to_string() },
+                    // No user is notified, but operators see it in the log.
+                    other => other,
+                };
+                Box::pin(self.follow_up(JobEnd { outcome, ..end }, None)).await
             }
         }
     }
 
-    async fn try_end(&self, end: JobEnd) -> Result<(), DomainError> {
-        let ids = self.committer.upkeep_ids(self.realm.id)?;
-        let (stored, is_stored) = oneshot::channel();
-        let done = Box::new(move |result| drop(stored.send(result)));
-        self.committer.commit(&self.realm, ids, vec![end.into()], done);
-        is_stored.await.unwrap_or(Err(DomainError::Stopping))
+    async fn store(&self, end: JobEnd, followup: Option<&Followup>) -> Result<(), DomainError> {
+        let realm = &self.handle;
+        match followup {
+            None => self.committer.commit_upkeep(&self.realm, vec![end.into()]).await,
+            Some(Followup::Decide(decide)) => realm.execute(EndJob { end, decide: decide.clone() }).await,
+            Some(Followup::SendToChannel(draft)) => {
+                realm.send_to_channel_ending((**draft).clone(), Some(end)).await.map(drop)
+            }
+            Some(Followup::SendDirect(draft)) => {
+                realm.send_direct_ending((**draft).clone(), Some(end)).await.map(drop)
+            }
+        }
     }
 }
 
-/// End a job together with facts that follow from it.
+/// Ends a job together with the facts that follow from it.
 struct EndJob {
     end: JobEnd,
     decide: Decide,

@@ -3,17 +3,15 @@
 use model::job::{JobOutcome, Task};
 use model::{Fact, JobFact, JobId, Timestamp};
 
-/// The fact that makes a job, due at a time: `now`, or later.
+/// The fact that adds a job, due at a time: `now`, or later.
 pub fn job(due: Timestamp, task: Task) -> Fact {
     Fact::Job(JobFact::Added { due, task: Box::new(task) })
 }
 
-/// The end of a job, for the frame of what follows from its delivery.
+/// The end of a job, for the frame of its follow-up.
 #[derive(Clone, Debug)]
 pub(crate) struct JobEnd {
-    /// The job that ended.
     pub job: JobId,
-    /// How it ended.
     pub outcome: JobOutcome,
 }
 

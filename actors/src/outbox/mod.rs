@@ -1,8 +1,8 @@
 //! The outbox: jobs for external services (e-mail, webhooks, push notifications), and the worker that delivers them.
 //!
 //! **Adding a job** is a fact. A command adds [`job`] to the facts of its frame, so that the job is as durable as
-//! what caused it, and there is none where the command failed. A task says what it is *about*; texts, links and keys are made
-//! at delivery, and what no longer exists by then is not delivered (`Delivery::Dropped`). A command that
+//! its cause, and is not added if the command fails. A task contains references only; texts, links and keys are made
+//! at delivery, and a task whose subject no longer exists is not delivered (`Delivery::Dropped`). A command that
 //! is useless without its job (an invitation) calls `RealmShared::check_outbox` first; jobs that only notify
 //! need not: beyond the bound (`JOBS_WAITING_MAX` of a kind in an organization) a job is dropped, with a warning.
 //!
@@ -12,19 +12,19 @@
 //! | [`Delivery`] | then |
 //! |---|---|
 //! | `Done(None)` | the job ends |
-//! | `Done(Some(Followup))` | the job ends in the same frame as what follows from the answer: that happens once, if at all |
-//! | `Dropped` | the job ends: there was nothing left to do |
+//! | `Done(Some(Followup))` | the job ends in the same frame as the follow-up, which is committed at most once |
+//! | `Dropped` | the job ends: there was nothing to deliver any more |
 //! | `Failed` | it is retried with increasing delays (`schedule::wait_millis`), until `give_up_secs` after it was due |
-//! | `Refused` | it fails permanently; the follow-up (a notification, say) is in the same frame |
+//! | `Refused` | it fails permanently; the follow-up (such as a notification) is in the same frame |
 //!
-//! What takes longer than `delivery_secs_max`, or panics, has failed. Delivery is at least once: services deduplicate by
+//! An attempt that takes longer than `delivery_secs_max`, or panics, has failed. Delivery is at least once: services deduplicate by
 //! `DeliveryAttempt::key`, the same for each attempt of a job.
 //!
-//! **The worker** of an organization lives on its shard and begins what is due ([`schedule`]): so many at once of each kind,
-//! fewer to one place (`Task::lane`), one by one where the last try failed. Tries are not kept: after a restart each waiting
-//! job is tried at once. Ends are facts (`JobEnded`), so what was confirmed is not done again.
+//! **The worker** of an organization runs on its shard and begins due jobs ([`schedule`]), with limits for each kind and
+//! each destination (`Task::lane`), one at a time after a failure. Attempts are not stored: after a restart each waiting
+//! job is attempted at once. Ends are facts (`JobEnded`), so confirmed deliveries are not repeated.
 //!
-//! To add a kind: a variant of `model::job::Task` (with its own file, lane and description), and an arm in the delivery worker.
+//! To add a kind: a variant of `model::job::Task` (with its own file, lane and description), and an arm in the worker.
 
 mod delivery;
 mod end;

@@ -4,28 +4,26 @@ use model::job::{Lane, TaskKind};
 use model::{JobId, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Jobs of one kind that may be under way at once.
+/// Maximum number of concurrent deliveries of one kind.
 const KIND_UNDER_WAY_MAX: usize = 16;
-/// Jobs that may be under way to one place at once; one as long as the last try there failed.
+/// Maximum number of concurrent deliveries to one destination; one while the last attempt failed.
 const LANE_UNDER_WAY_MAX: usize = 4;
 
-/// How long to wait after the first failure, milliseconds.
+/// Delay after the first failure, in milliseconds.
 const FIRST_WAIT_MILLIS: u64 = 2_000;
-/// How long to wait at most, milliseconds.
 const WAIT_MILLIS_MAX: u64 = 15 * 60 * 1000;
 
-/// A job that this process knows of.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     lane: Lane,
     tries: u32,
-    /// When it was due first.
+    /// The due time of the first attempt.
     first_due: Timestamp,
-    /// When it waits until; none while it is under way.
+    /// The due time of the next attempt; `None` while one is in progress.
     due: Option<Timestamp>,
 }
 
-/// A place that jobs go to.
+/// A destination of jobs.
 #[derive(Debug, Default)]
 struct Place {
     waiting: BTreeSet<(Timestamp, JobId)>,
@@ -33,7 +31,7 @@ struct Place {
     is_failing: bool,
 }
 
-/// The jobs of one organization that wait or are under way.
+/// The pending jobs of one organization.
 #[derive(Debug, Default)]
 pub(super) struct Schedule {
     jobs: HashMap<JobId, Known>,
@@ -42,7 +40,7 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// Adds a job; one that is known already stays as it is.
+    /// Adds a job, unless it is known already.
     pub fn add(&mut self, id: JobId, lane: Lane, due: Timestamp) {
         if self.jobs.contains_key(&id) {
             return;
@@ -51,8 +49,7 @@ impl Schedule {
         self.places.entry(lane).or_default().waiting.insert((due, id));
     }
 
-    /// The job to begin now, with the number of the try; none when nothing is due, or everything that is due has to wait
-    /// for others.
+    /// The job to begin now, with the number of the attempt; `None` if no job is due, or all due ones wait for others.
     pub fn begin(&mut self, now: Timestamp) -> Option<(JobId, u32)> {
         let has_room = |lane: &Lane, place: &Place| {
             let max = if place.is_failing { 1 } else { LANE_UNDER_WAY_MAX };
@@ -75,7 +72,7 @@ impl Schedule {
         Some((id, known.tries))
     }
 
-    /// A try failed: the next one is `wait_millis` from now.
+    /// Schedules the next attempt after a failed one, `wait_millis` from now.
     pub fn retry(&mut self, id: JobId, now: Timestamp, wait_millis: u64) {
         let Some(known) = self.jobs.get_mut(&id).filter(|known| known.due.is_none()) else { return };
         let due = Timestamp(now.0 + wait_millis);
@@ -87,7 +84,7 @@ impl Schedule {
         });
     }
 
-    /// A job has ended: `was_reached` says whether the service answered.
+    /// Removes an ended job; `was_reached` is whether the service answered.
     pub fn end(&mut self, id: JobId, was_reached: bool) {
         let Some(known) = self.jobs.remove(&id) else { return };
         match known.due {
@@ -101,12 +98,12 @@ impl Schedule {
         }
     }
 
-    /// When a job was due first; `None` for one that is not known.
+    /// The due time of a job's first attempt; `None` for an unknown job.
     pub fn first_due(&self, id: JobId) -> Option<Timestamp> {
         self.jobs.get(&id).map(|known| known.first_due)
     }
 
-    /// How many are under way.
+    /// Number of deliveries in progress.
     pub fn under_way(&self) -> usize {
         self.under_way.values().sum()
     }
@@ -122,7 +119,7 @@ impl Schedule {
         self.tidy(lane);
     }
 
-    /// Forgets a place where nothing goes any more.
+    /// Removes a destination without jobs.
     fn tidy(&mut self, lane: Lane) {
         if self.places.get(&lane).is_some_and(|place| place.under_way == 0 && place.waiting.is_empty()) {
             self.places.remove(&lane);
@@ -130,8 +127,8 @@ impl Schedule {
     }
 }
 
-/// When a job is attempted for the first time. Where nothing is configured to deliver its kind, attempts can only fail until a
-/// restart with another configuration: then there is a single one, at the end, which gives the job up.
+/// The time of a job's first attempt. If its kind cannot be delivered as configured, attempts can only fail until a restart
+/// with another configuration: there is a single attempt at the end, after which the job is dropped.
 pub(super) fn first_attempt(due: Timestamp, can_be_delivered: bool, give_up_secs: u64) -> Timestamp {
     if can_be_delivered {
         return due;
@@ -139,8 +136,8 @@ pub(super) fn first_attempt(due: Timestamp, can_be_delivered: bool, give_up_secs
     Timestamp(due.0.saturating_add(give_up_secs.saturating_mul(1000)))
 }
 
-/// How long to wait after a number of failed tries, milliseconds: twice as long each time, up to a quarter of an hour, and
-/// up to half of it less, by chance, so that what failed together does not come again together.
+/// The delay after a number of failed attempts, in milliseconds: exponential backoff up to a quarter of an hour, with a
+/// random reduction of up to half, so that jobs that failed together are not repeated together.
 pub(super) fn wait_millis(tries: u32, chance: u64) -> u64 {
     let doubled = FIRST_WAIT_MILLIS.saturating_mul(1 << tries.saturating_sub(1).min(20));
     let whole = doubled.min(WAIT_MILLIS_MAX);

@@ -27,7 +27,7 @@ impl Outbox {
         self.supported.contains(&kind)
     }
 
-    /// How many deliveries are in progress; every other job waits as a row.
+    /// Number of deliveries in progress; all other jobs are stored rows.
     pub fn under_way(&self) -> usize {
         self.under_way.load(Ordering::SeqCst)
     }
@@ -36,12 +36,12 @@ impl Outbox {
         self.under_way.store(count, Ordering::SeqCst);
     }
 
-    /// Lets the worker look at what there is.
+    /// Wakes the worker.
     pub fn wake(&self) {
         self.woken.notify_one();
     }
 
-    /// Stops; what is in progress ends first.
+    /// Stops the worker; deliveries in progress are finished.
     pub(super) fn begin_stop(&self) {
         self.is_stopping.store(true, Ordering::SeqCst);
         self.wake();

@@ -10,9 +10,8 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-/// The threads, and how jobs are delivered on them. They end when this is closed or dropped.
+/// The threads. They end when this is closed or dropped.
 pub(crate) struct DeliveryThreads {
-    /// How jobs are delivered on them.
     pub options: OutboxOptions,
     runtimes: BTreeMap<TaskKind, Handle>,
     until_closed: Mutex<Vec<oneshot::Sender<()>>>,
@@ -20,9 +19,6 @@ pub(crate) struct DeliveryThreads {
 
 impl DeliveryThreads {
     /// Starts the threads.
-    ///
-    /// # Errors
-    /// `Storage` when the system has no more threads.
     pub fn start(options: OutboxOptions) -> Result<Self, DomainError> {
         let mut runtimes = BTreeMap::new();
         let mut until_closed = Vec::new();
@@ -35,12 +31,12 @@ impl DeliveryThreads {
         Ok(Self { options, runtimes, until_closed: Mutex::new(until_closed) })
     }
 
-    /// Ends the threads, and whatever is under way on them: a delivery knows its organization, and would keep it for ever.
+    /// Ends the threads and the deliveries in progress, which hold references to their organizations.
     pub fn close(&self) {
         self.until_closed.lock().clear();
     }
 
-    /// One try, which always comes to an end.
+    /// One attempt, with a timeout.
     pub async fn deliver(&self, attempt: DeliveryAttempt) -> Delivery {
         let worker = self.options.worker.clone();
         let secs_max = self.options.delivery_secs_max;
@@ -53,7 +49,7 @@ impl DeliveryThreads {
         match one_try.await {
             Ok(Ok(delivery)) => delivery,
             Ok(Err(_)) => Delivery::failed(format!("it took longer than {secs_max} s")),
-            Err(_) => Delivery::failed("the server gave up in the middle"),
+            Err(_) => Delivery::failed("the delivery was aborted"),
         }
     }
 }
@@ -65,7 +61,7 @@ fn start_thread(kind: TaskKind) -> std::io::Result<(Handle, oneshot::Sender<()>)
     let (until_closed, closed) = oneshot::channel::<()>();
     std::thread::Builder::new().name(format!("outside-{}", kind.name())).spawn(move || {
         let _ = runtime.block_on(closed);
-        // What still looks up a name must not keep the process.
+        // A pending name lookup must not delay the end of the process.
         runtime.shutdown_background();
     })?;
     Ok((handle, until_closed))

@@ -14,24 +14,24 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often due times are checked. They are data: a late check only delays a job.
+/// Interval of the check for due jobs. Due times are data: a late check only delays a job.
 const TICK: Duration = Duration::from_millis(500);
 
-/// What the schedule counts from, in milliseconds (139 years).
+/// Origin of the schedule's times, in milliseconds (139 years).
 const STEADY_ORIGIN_MILLIS: u64 = 1 << 42;
 
-/// Milliseconds that a stopping server gives to deliveries under way. What takes longer is abandoned, and tried again
-/// after the next start.
+/// Milliseconds that a stopping server waits for deliveries in progress. Longer ones are abandoned, and repeated after
+/// the next start.
 const STOP_MILLIS_MAX: u64 = 300;
 
-/// Lives on the organization's shard.
+/// The worker of one organization; runs on its shard.
 pub(crate) struct Worker {
     pub(super) handle: RealmHandle,
     pub(super) realm: Arc<RealmShared>,
     pub(super) committer: Rc<Committer>,
     outside: Arc<DeliveryThreads>,
     schedule: RefCell<Schedule>,
-    /// The newest job that is in the schedule, or was.
+    /// The newest job that was added to the schedule.
     last: Cell<JobId>,
 }
 
@@ -65,7 +65,7 @@ impl Worker {
         }
     }
 
-    /// Takes in what has come since the last look.
+    /// Adds new jobs to the schedule.
     fn learn(&self) {
         let view = self.realm.view.read();
         let mut schedule = self.schedule.borrow_mut();
@@ -80,13 +80,13 @@ impl Worker {
         first_attempt(job.due, self.realm.supports(job.task.kind()), options.give_up_secs)
     }
 
-    /// Now as the schedule counts: monotonic time, far enough from zero for what was due long before the server started.
+    /// The current time of the schedule: monotonic, far enough from zero for jobs that were due long before the start.
     fn steady_now(&self) -> Timestamp {
         let passed = self.realm.clock.monotonic().as_millis();
         Timestamp(STEADY_ORIGIN_MILLIS.saturating_add(u64::try_from(passed).unwrap_or(u64::MAX)))
     }
 
-    /// A point of the wall clock as the schedule counts. From then on it does not matter what the wall clock shows.
+    /// A wall-clock time in the time of the schedule, which later changes of the wall clock do not affect.
     fn steady(&self, at: Timestamp) -> Timestamp {
         let (wall, steady) = (self.realm.clock.now(), self.steady_now());
         Timestamp((steady.0 + at.millis_since(wall)).saturating_sub(wall.millis_since(at)))
@@ -98,7 +98,7 @@ impl Worker {
             let job = self.realm.view.read().jobs.get(id).cloned();
             match job {
                 Some(job) => drop(actix::spawn(self.clone().deliver_job(job, tries))),
-                // It was ended by another path.
+                // It has ended otherwise.
                 None => self.end(id, true),
             }
         }
@@ -111,13 +111,13 @@ impl Worker {
         next
     }
 
-    /// How long ago a job was due first.
+    /// Time since the first due time of a job.
     fn overdue_millis(&self, id: JobId) -> u64 {
         let first_due = self.schedule.borrow().first_due(id);
         first_due.map_or(0, |due| self.steady_now().millis_since(due))
     }
 
-    /// Nothing more is to be done for a job.
+    /// Removes an ended job from the schedule.
     fn end(&self, id: JobId, was_reached: bool) {
         self.change(|schedule| schedule.end(id, was_reached));
     }
@@ -130,7 +130,6 @@ impl Worker {
         self.realm.outbox.wake();
     }
 
-    /// One try, and what becomes of it.
     async fn deliver_job(self: Rc<Self>, job: Arc<Job>, tries: u32) {
         let age_millis = self.overdue_millis(job.id) + job.due.millis_since(job.added);
         let attempt = DeliveryAttempt { realm: self.handle.clone(), job: job.clone(), tries, age_millis };
@@ -161,13 +160,13 @@ impl Worker {
         if self.follow_up(end, followup).await {
             self.end(job.id, was_reached);
         } else if self.realm.outbox.is_stopping() {
-            // Nothing waits for it any more: it is done again after the restart.
+            // The worker has stopped: the job is repeated after the restart.
             self.change(|schedule| schedule.retry(job.id, self.steady_now(), 0));
         }
     }
 
     fn try_later(&self, job: &Job, tries: u32, why: &str) {
-        // Without chance, waiting is merely regular.
+        // Without randomness, delays are merely regular.
         let wait_millis = wait_millis(tries, getrandom::u64().unwrap_or_default());
         tracing::warn!(
             job = %job.id,
@@ -187,8 +186,8 @@ fn count(job: &Job, outcome: &'static str) {
     metrics::counter!("millstream_outbox_total", "kind" => kind, "outcome" => outcome).increment(1);
 }
 
-/// Lets the outboxes of these organizations begin nothing more, and waits a little for what is under way. What is not
-/// done by then is done after the next start.
+/// Stops the outboxes of these organizations, and waits briefly for deliveries in progress. Unfinished jobs are delivered
+/// after the next start.
 pub(crate) async fn stop(realms: &[RealmHandle]) {
     realms.iter().for_each(|realm| realm.shared.outbox.begin_stop());
     let deadline = tokio::time::Instant::now() + Duration::from_millis(STOP_MILLIS_MAX);

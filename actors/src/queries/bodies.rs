@@ -1,9 +1,9 @@
-//! Messages at one point in time. What may be shown is decided under the view's lock and bodies are read afterwards:
-//! the effects of moves, and the flags, are those of the decision.
+//! Messages at one point in time. Access is decided under the view's lock, and bodies are read afterwards: the effects of
+//! moves, and the flags, are those of the decision.
 
 use super::FetchedMessage;
 use super::locate::{locate, readable_among};
-use super::own::accessible_direct_among;
+use super::own::own_among;
 use crate::error::DomainError;
 use crate::handle::RealmHandle;
 use model::history::{CARRIED_EDITS_BYTES_MAX, CARRIED_EDITS_MAX};
@@ -14,22 +14,22 @@ use std::sync::Arc;
 use storage::View;
 use storage::view::{Changes, Relocation};
 
-/// Some messages at one point in time, their bodies to be read.
+/// Messages at one point in time, before their bodies are read.
 #[derive(Debug)]
 pub struct MessageSnapshot {
     ids: Vec<MessageId>,
     flags: BTreeMap<MessageId, Flags>,
     in_memory: HashMap<MessageId, Arc<Message>>,
     relocations: HashMap<MessageId, Relocation>,
-    /// In the trees.
+    /// Messages whose bodies are in the trees.
     stored: Vec<MessageId>,
-    /// Those of them that changed since they were sent.
+    /// Changes of stored messages since they were sent.
     changes: HashMap<MessageId, Changes>,
 }
 
 impl MessageSnapshot {
-    /// Notes what is to be known of some messages (ascending) before their bodies are read. Call it under the lock
-    /// under which it was decided that `asker` (none: without an account) may read them.
+    /// Takes a snapshot of some messages (ascending). Call it under the lock under which it was decided that `asker` (none:
+    /// without an account) may read them.
     pub fn take(view: &View, asker: Option<&User>, ids: &[MessageId]) -> Self {
         let wanted: RoaringBitmap = ids.iter().map(|id| id.0).collect();
         let mut snapshot = Self {
@@ -53,17 +53,17 @@ impl MessageSnapshot {
         snapshot
     }
 
-    /// About how many bytes the bodies take of those messages that are in memory.
+    /// The approximate size of the bodies that are in memory, in bytes.
     pub fn bytes_in_memory(&self) -> usize {
         self.in_memory.values().map(|message| message.content.len() + message.rendered.len()).sum()
     }
 
-    /// Whether nothing has to be read from the disk.
+    /// Whether all bodies are in memory.
     pub fn is_in_memory(&self) -> bool {
         self.stored.is_empty()
     }
 
-    /// Reads the bodies. What was deleted meanwhile is left out.
+    /// Reads the bodies, without messages that were deleted meanwhile.
     ///
     /// # Errors
     /// `Storage`.
@@ -91,20 +91,20 @@ impl MessageSnapshot {
     }
 }
 
-/// Bytes of earlier texts that the messages of one answer carry together. Further messages come without.
+/// Bytes of earlier texts that the messages of one answer have together; further messages have none.
 pub const PAGE_HISTORY_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// The messages of a large answer, read part by part while it is sent: a message is only an id until it is read.
+/// The messages of a large answer, which are read in parts while it is sent.
 #[derive(Debug)]
 pub struct MessageParts {
     ids: Vec<MessageId>,
     done: usize,
-    /// The newest frame that was known when it was decided that the asker may read them.
+    /// The newest frame when access was decided.
     decided: Sequence,
 }
 
 impl MessageParts {
-    /// Some messages (ascending). Call it under the lock under which it was decided that a user may read them.
+    /// Call it with ascending ids, under the lock under which access was decided.
     pub fn new(view: &View, ids: Vec<MessageId>) -> Self {
         Self { ids, done: 0, decided: view.progress.sequence }
     }
@@ -114,8 +114,8 @@ impl MessageParts {
         self.ids.len() - self.done
     }
 
-    /// Reads up to `count` more for the account that asked (none: without one), as they are now. Those that it may no
-    /// longer read, and deleted ones, are left out.
+    /// Reads up to `count` more as they are now, without deleted ones and those that `asker` (none: without an account) may
+    /// no longer read.
     ///
     /// # Errors
     /// `Storage`.
@@ -139,17 +139,17 @@ impl MessageParts {
     }
 }
 
-/// Those of some messages, ascending, that may be read where they are now, or are in the asker's own history.
+/// Those of some messages (ascending) that may be read where they are now, or are in the asker's own history.
 pub(super) fn still_shown(view: &View, asker: Option<&User>, ids: &[MessageId]) -> Vec<MessageId> {
     let Some(asker) = asker else {
         return ids.iter().copied().filter(|id| locate(view, None, *id).is_some()).collect();
     };
     let wanted: RoaringBitmap = ids.iter().map(|id| id.0).collect();
     let readable: RoaringBitmap = readable_among(view, asker, ids).iter().map(|id| id.0).collect();
-    (readable | accessible_direct_among(view, asker, &wanted)).iter().map(MessageId).collect()
+    (readable | own_among(view, asker, &wanted)).iter().map(MessageId).collect()
 }
 
-/// A scan over the whole range is cheaper than single look-ups when it is so many times longer than what is wanted.
+/// A scan of a range is cheaper than single look-ups up to this many ids for each wanted one.
 const SCAN_FACTOR: usize = 16;
 
 fn read_as_sent(realm: &RealmHandle, ids: &[MessageId]) -> Result<Vec<Message>, DomainError> {

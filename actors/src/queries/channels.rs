@@ -12,13 +12,11 @@ use storage::View;
 /// Some channels, and the directory of the same point in time.
 #[derive(Clone, Debug)]
 pub struct ChannelSnapshot {
-    /// The directory: everything but the messages.
     pub directory: Directory,
-    /// The channels that were wanted, by id.
     pub channels: Vec<ChannelSummary>,
 }
 
-/// Takes a snapshot of the channels that are wanted. Who may see them is for `is_wanted` to say.
+/// A snapshot of the channels that `is_wanted` selects; it must check access.
 pub fn channel_snapshot(
     realm: &RealmHandle,
     is_wanted: impl Fn(&Directory, &Channel) -> bool,
@@ -31,7 +29,7 @@ pub fn channel_snapshot(
     })
 }
 
-/// One channel, and the directory of the same point in time. No channel where there is none with this id.
+/// One channel, if it exists, and the directory of the same point in time.
 pub fn one_channel(realm: &RealmHandle, id: ChannelId) -> (Directory, Option<ChannelSummary>) {
     let now = realm.now();
     realm.read(|view| {
@@ -46,7 +44,7 @@ pub(super) fn counted(view: &View, channel: &Arc<Channel>, now: Timestamp) -> Ch
     summary(view, channel, weekly_traffic(recent, channel.created, now))
 }
 
-/// How many messages of a channel came in the days that traffic is counted over.
+/// Messages of a channel in the days over which traffic is computed.
 fn recent_messages(view: &View, channel: ChannelId, now: Timestamp) -> u64 {
     let since = Timestamp(now.0.saturating_sub(TRAFFIC_DAYS * 24 * 60 * 60 * 1000));
     view.messages.count_in_channel_since(channel, since)
@@ -55,14 +53,13 @@ fn recent_messages(view: &View, channel: ChannelId, now: Timestamp) -> u64 {
 /// A topic of a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopicSummary {
-    /// As spelled on its newest message of those looked at.
+    /// As spelled on the newest of the user's messages.
     pub name: String,
-    /// Its newest message.
     pub max_id: MessageId,
 }
 
-/// Topics of a channel, the one with the newest message first. With `only_those_of`, only those of messages that
-/// this user has (protected history).
+/// Topics of a channel, the one with the newest message first. With `only_those_of`, only topics of messages that this user
+/// has (protected history).
 pub fn topics(realm: &RealmHandle, channel: ChannelId, only_those_of: Option<&User>) -> Vec<TopicSummary> {
     let mut found: Vec<TopicSummary> = realm.read(|view| {
         let Some(messages) = view.messages.channels.get(&channel) else { return Vec::new() };
@@ -72,7 +69,7 @@ pub fn topics(realm: &RealmHandle, channel: ChannelId, only_those_of: Option<&Us
                 Some(own) => sets::newest(&(own & &topic.ids)),
                 None => sets::newest(&topic.ids),
             };
-            // Not the topic's own name: its newest message may be one that they do not have.
+            // Not the topic's own name, which is that of its newest message: the user may not have it.
             Some(TopicSummary { name: topic.spelling_of(newest?).to_owned(), max_id: newest? })
         });
         topics.collect()

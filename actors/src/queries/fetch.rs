@@ -1,7 +1,6 @@
 //! GET /messages: the ids of a range around an anchor, then their bodies (docs/api/messages.md#fetch-messages).
 
-use super::locate::readable_among;
-use super::search::{Search, set_of};
+use super::search::Search;
 use super::sets;
 use model::{Flags, Message, MessageId, User};
 use roaring::RoaringBitmap;
@@ -9,10 +8,10 @@ use rules::narrow::{Plan, Scope};
 use std::sync::Arc;
 use storage::View;
 
-/// What a window is laid around.
+/// The position of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
-    /// Behind the newest message.
+    /// After the newest message.
     Newest,
     /// Before the oldest message.
     Oldest,
@@ -22,23 +21,20 @@ pub enum Anchor {
     Id(u64),
 }
 
-/// The number that stands for the newest message on the wire.
+/// The number for the newest message in the API.
 pub const NEWEST: u64 = 10_000_000_000_000_000;
 
-/// Which messages around the anchor are wanted.
+/// The requested messages around the anchor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
-    /// What the window is laid around.
     pub anchor: Anchor,
-    /// So many before.
     pub num_before: usize,
-    /// So many after.
     pub num_after: usize,
-    /// Also the anchor itself, where there is such a message.
+    /// Whether the message of the anchor is included, if it exists.
     pub include_anchor: bool,
 }
 
-/// The ids of a window, ascending, and what lies beyond.
+/// The ids of a window (ascending), and whether it reaches the ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     /// The anchor as a message id.
@@ -53,27 +49,11 @@ pub struct Window {
     pub found_anchor: bool,
 }
 
-/// A message with what it is to the one who asked.
+/// A message with the flags of the user who asked; none without an account.
 #[derive(Clone, Debug)]
 pub struct FetchedMessage {
-    /// The message as it is now.
     pub message: Arc<Message>,
-    /// Its flags; none without an account.
     pub flags: Flags,
-}
-
-/// Those of some ids that a plan means, ascending, each once.
-pub fn ids_among(view: &View, asker: Option<&User>, plan: &Plan, ids: &[MessageId]) -> Vec<MessageId> {
-    let search = Search::new(view, asker, plan);
-    set_of(ids).iter().filter(|id| search.contains(*id)).map(MessageId).collect()
-}
-
-/// Those of some ids that a user may read and that meet the conditions of a plan, ascending, each once. Unlike in a
-/// window, they need not be in one's own history.
-pub fn chosen(view: &View, asker: Option<&User>, plan: &Plan, ids: &[MessageId]) -> Vec<MessageId> {
-    let Some(reader) = asker else { return ids_among(view, asker, plan, ids) };
-    let readable = set_of(&readable_among(view, reader, ids));
-    Search::among(view, asker, plan, readable).into_set().iter().map(MessageId).collect()
 }
 
 /// The ids of a window.
@@ -85,13 +65,13 @@ pub fn window(view: &View, asker: Option<&User>, plan: &Plan, range: &Range) -> 
         Anchor::Id(id) => id.min(NEWEST),
         Anchor::FirstUnread => first_unread(view, asker, plan).map_or(NEWEST, |id| id.0.into()),
     };
-    // Where the conditions are met too rarely to walk through, the set is computed after all.
+    // If too few messages meet the conditions for a walk, the set is computed.
     lay(&search, anchor, range)
         .or_else(|| lay(&Search::from(search.into_set()), anchor, range))
         .unwrap_or_else(|| Window { anchor, ..Window::default() })
 }
 
-/// The oldest unread message of the asker's own history that a plan means, where it is not muted.
+/// The oldest unread, not muted message of the asker's own history that matches a plan.
 fn first_unread(view: &View, asker: Option<&User>, plan: &Plan) -> Option<MessageId> {
     let asker = asker?;
     let own = Plan { scope: Scope::OwnHistory, ..plan.clone() };
@@ -101,8 +81,8 @@ fn first_unread(view: &View, asker: Option<&User>, plan: &Plan) -> Option<Messag
     Search::new(view, Some(asker), &own).first_outside(&[read, &muted]).map(MessageId)
 }
 
-/// Lays a window over what is found. An anchor past every id is the newest end, 0 is the oldest. None: the search
-/// must be made a set first.
+/// The window around an anchor. An anchor above every id is the newest end, 0 the oldest. None: the search must be
+/// converted to a set first.
 fn lay(found: &Search<'_>, anchor: u64, range: &Range) -> Option<Window> {
     let position = u32::try_from(anchor).ok();
     let mut before = found.before(position, range.num_before)?;
@@ -113,7 +93,7 @@ fn lay(found: &Search<'_>, anchor: u64, range: &Range) -> Option<Window> {
     let found_oldest = anchor == 0 || before.len() < range.num_before;
     let found_newest = anchor >= NEWEST || after.len() < range.num_after;
     before.reverse();
-    // With nothing before or after it, the anchor is what was asked for.
+    // With nothing before or after it, the anchor itself is requested.
     let is_wanted = range.include_anchor || (range.num_before == 0 && range.num_after == 0);
     let middle = position.filter(|id| is_wanted && found.contains(*id));
     let ids = before.into_iter().chain(middle).chain(after).map(MessageId).collect();

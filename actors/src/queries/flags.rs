@@ -8,19 +8,18 @@ use rules::RuleError;
 use rules::permissions::channel::{History, history_of};
 use storage::View;
 
-/// What a change of flags comes to.
+/// The effect of a change of flags.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlagSelection {
-    /// Where it makes a difference.
+    /// Messages whose flags change.
     pub messages: MessageRanges,
-    /// How many these are.
     pub count: u64,
-    /// Channels whose messages stay as they are because the user does not subscribe to them; sorted.
+    /// Channels whose messages are skipped because the user is not subscribed; sorted.
     pub not_subscribed: Vec<ChannelId>,
 }
 
-/// Selects among messages that a client names. Messages that were never delivered can be starred and collapsed where they
-/// can be read, and marked unread in subscribed channels; that they are read is taken for granted.
+/// Selects among messages that a client names. Messages that were never delivered can be starred and collapsed if they can
+/// be read, and marked unread in subscribed channels; they always count as read.
 ///
 /// # Errors
 /// `InvalidMessage` for what does not exist or cannot be read, unless it is only about being read.
@@ -47,7 +46,6 @@ pub fn select_flags(
     Ok(FlagSelection { not_subscribed, ..selection(&changed) })
 }
 
-/// A set of messages as something to be changed.
 fn selection(changed: &RoaringBitmap) -> FlagSelection {
     FlagSelection {
         messages: MessageRanges::from_sorted(changed.iter().map(MessageId)),
@@ -56,16 +54,13 @@ fn selection(changed: &RoaringBitmap) -> FlagSelection {
     }
 }
 
-/// Where everything is to be marked read.
+/// Which messages to mark as read.
 #[derive(Clone, Copy, Debug)]
 pub enum ReadScope<'t> {
-    /// In all channels and conversations.
     Everything,
-    /// In a channel.
     Channel(ChannelId),
-    /// In a topic of a channel.
     Topic(ChannelId, &'t TopicKey),
-    /// By one sender.
+    /// Messages of one sender.
     Sender(UserId),
 }
 
@@ -93,7 +88,7 @@ pub fn select_unread(view: &View, user: &User, scope: ReadScope<'_>) -> Option<F
     Some(selection(&unread))
 }
 
-/// Those of some messages that a user was given, or has flagged before.
+/// Those of some messages that were delivered to a user, or that the user has flagged.
 fn own(view: &View, user: &User, ids: &RoaringBitmap) -> RoaringBitmap {
     let mut own = view.delivered_among(user.id, ids);
     if let Some(mine) = view.messages.users.get(&user.id).filter(|mine| !mine.historical.is_empty()) {
@@ -102,7 +97,7 @@ fn own(view: &View, user: &User, ids: &RoaringBitmap) -> RoaringBitmap {
     own
 }
 
-/// Those of some messages that were never delivered to a user and can be read all the same.
+/// Those of some messages in channels whose whole history a user can read.
 fn readable(view: &View, user: &User, ids: &RoaringBitmap) -> RoaringBitmap {
     let mut readable = RoaringBitmap::new();
     if ids.is_empty() {
@@ -121,7 +116,7 @@ fn readable(view: &View, user: &User, ids: &RoaringBitmap) -> RoaringBitmap {
     readable
 }
 
-/// Takes messages of channels out that a user does not subscribe to, and names these channels.
+/// Removes messages of channels to which a user is not subscribed, and returns these channels.
 fn drop_not_subscribed(view: &View, user: &User, ids: &mut RoaringBitmap) -> Vec<ChannelId> {
     let mut dropped = Vec::new();
     for (channel, messages) in &view.messages.channels {
@@ -141,7 +136,7 @@ fn changed(view: &View, user: &User, flag: Flag, op: FlagOp, candidates: Roaring
     match (op, set) {
         (FlagOp::Add, None) => candidates,
         (FlagOp::Add, Some(set)) => candidates - set,
-        // What was never delivered counts as read, until the user says otherwise.
+        // Messages that were never delivered count as read until the user marks them as unread.
         (FlagOp::Remove, _) if flag == Flag::Read => {
             &candidates - view.unread_of(user.id, &own(view, user, &candidates))
         }

@@ -1,4 +1,4 @@
-//! The history of one message, read version by version, with a bound of its own.
+//! The history of one message, read version by version, with a separate bound.
 
 use super::locate;
 use crate::error::DomainError;
@@ -8,12 +8,12 @@ use std::sync::Arc;
 use storage::view::Relocation;
 use storage::{Unstored, View};
 
-/// Steps of a history that one answer has.
+/// Maximum number of history steps in one answer.
 const HISTORY_STEPS_MAX: usize = 16_384;
-/// Bytes of the texts of a history that one answer has. Older ones are left out.
+/// Maximum size of the texts in one answer, in bytes. Older ones are left out.
 const HISTORY_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// A message at one point in time, its history to be read.
+/// A message at one point in time, before its history is read.
 #[derive(Debug)]
 pub struct HistorySnapshot {
     id: MessageId,
@@ -24,15 +24,14 @@ pub struct HistorySnapshot {
 }
 
 impl HistorySnapshot {
-    /// Notes what is to be known of a message before its history is read; none where there is no such message, or the
-    /// asker may not read it.
+    /// None if the message does not exist or the asker may not read it.
     pub fn take(view: &View, asker: &User, id: MessageId) -> Option<Self> {
         locate(view, Some(asker), id)?;
         let (own, unstored) = (view.recent.get(id).cloned(), view.versions.of(id));
         Some(Self { id, own, relocation: view.relocation(id), unstored })
     }
 
-    /// Reads it. None when the message was deleted meanwhile.
+    /// Reads the history. None if the message was deleted meanwhile.
     ///
     /// # Errors
     /// `Storage`.
@@ -57,7 +56,7 @@ impl HistorySnapshot {
         if let Some(sent) = realm.shared.trees.message_as_sent(realm.shared.id, self.id)? {
             return Ok(Some(sent));
         }
-        // Sent a moment ago: its first text is among the versions.
+        // Not in the trees yet: its first text is among the versions.
         Ok(self.own.as_ref().map(|own| Message { version: 0, edits: Vec::new(), ..Message::clone(own) }))
     }
 }

@@ -1,4 +1,4 @@
-//! Where a message is, and whether a user may read it. From the index alone: no body is loaded.
+//! The place of a message, and whether a user may read it. Uses only the index: no body is loaded.
 
 use model::{MessageId, User};
 use roaring::RoaringBitmap;
@@ -10,18 +10,12 @@ use storage::view::Location;
 /// Whether a user (none: without an account) may read the message that is or was at `spot`.
 pub fn may_read(view: &View, asker: Option<&User>, spot: Spot, id: MessageId) -> bool {
     match asker {
-        Some(asker) => {
-            let received = || match spot {
-                Spot::Channel(channel) => view.has_in(asker.id, channel, id),
-                Spot::Direct(recipient) => view.is_in_conversation(asker.id, recipient),
-            };
-            can_read(&view.directory, asker, spot, received)
-        }
+        Some(asker) => can_read(&view.directory, asker, spot, || view.has_at(asker.id, spot, id)),
         None => can_anybody_read(&view.directory, spot),
     }
 }
 
-/// The conversation of a message, if there is such a message and it may be read.
+/// The conversation of a message, if it exists and may be read.
 pub fn locate(view: &View, asker: Option<&User>, id: MessageId) -> Option<Conversation> {
     let conversation = find(view, id)?;
     let spot = match &conversation {
@@ -31,7 +25,7 @@ pub fn locate(view: &View, asker: Option<&User>, id: MessageId) -> Option<Conver
     may_read(view, asker, spot, id).then_some(conversation)
 }
 
-/// Those of some ids that a user may read, wherever they are; ascending, each once.
+/// Those of some ids that a user may read; ascending, each once.
 pub fn readable_among(view: &View, asker: &User, ids: &[MessageId]) -> Vec<MessageId> {
     let wanted: RoaringBitmap = ids.iter().map(|id| id.0).collect();
     let mut found = RoaringBitmap::new();

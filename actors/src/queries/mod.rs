@@ -1,5 +1,5 @@
-//! Reads. They bypass the actors: the view's read lock, held briefly, for what is in memory, the trees
-//! for the bodies of older messages. Access is checked by the same rules as in commands.
+//! Queries. They bypass the actors: they read memory under the view's lock, held briefly, and bodies of older messages from
+//! the trees. Access is checked by the same rules as in commands.
 
 mod bodies;
 mod channels;

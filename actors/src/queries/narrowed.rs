@@ -1,7 +1,9 @@
 //! The messages that match a narrow, for one account.
 
-use super::fetch::{Range, Window, chosen, ids_among, window};
+use super::fetch::{Range, Window, window};
 use super::flags::{FlagSelection, select_flags};
+use super::locate::readable_among;
+use super::search::{Search, set_of};
 use super::{MessageParts, MessageSnapshot, locate};
 use model::{Flag, FlagOp, MessageId, User};
 use rules::RuleError;
@@ -33,28 +35,32 @@ impl<'v> Narrowed<'v> {
         window(self.view, self.asker, &self.plan, range)
     }
 
-    /// Those of some ids that match, ascending, each once.
+    /// Those of some ids that match; ascending, each once.
     pub fn matching(&self, ids: &[MessageId]) -> Vec<MessageId> {
-        ids_among(self.view, self.asker, &self.plan, ids)
+        let search = Search::new(self.view, self.asker, &self.plan);
+        set_of(ids).iter().filter(|id| search.contains(*id)).map(MessageId).collect()
     }
 
-    /// Those of some ids that the asker may read and that match, ascending, each once. Unlike in a window, they need not
+    /// Those of some ids that the asker may read and that match; ascending, each once. Unlike in a window, they need not
     /// be in the asker's own history.
     pub fn readable(&self, ids: &[MessageId]) -> Vec<MessageId> {
-        chosen(self.view, self.asker, &self.plan, ids)
+        let Some(reader) = self.asker else { return self.matching(ids) };
+        let readable = set_of(&readable_among(self.view, reader, ids));
+        let found = Search::among(self.view, self.asker, &self.plan, readable);
+        found.into_set().iter().map(MessageId).collect()
     }
 
-    /// Some of these messages (ascending) before their bodies are read.
+    /// A snapshot of some of these messages (ascending).
     pub fn snapshot(&self, ids: &[MessageId]) -> MessageSnapshot {
         MessageSnapshot::take(self.view, self.asker, ids)
     }
 
-    /// Some of these messages (ascending), to be read part by part.
+    /// Some of these messages (ascending), to be read in parts.
     pub fn parts(&self, ids: Vec<MessageId>) -> MessageParts {
         MessageParts::new(self.view, ids)
     }
 
-    /// Those of some messages on which a change of a flag by `user` makes a difference.
+    /// The effect of a change of a flag by `user` on some messages.
     ///
     /// # Errors
     /// `InvalidMessage`.

@@ -1,4 +1,4 @@
-//! A user's own messages: those delivered to them or flagged by them that they can still reach
+//! A user's own history: messages that were delivered to the user or flagged by the user, and that the user can still access
 //! (docs/api/narrow.md#searched-messages).
 
 use model::{ChannelId, User};
@@ -7,44 +7,44 @@ use rules::permissions::message::{keeps_own_history, own_channel_history};
 use std::borrow::Cow;
 use storage::View;
 
-/// Among which messages a set is to be right.
+/// The messages among which a set is computed.
 pub(super) enum Own<'a> {
     /// The asker's own history.
     History,
-    /// These, which the asker may read but need not have been given.
+    /// These, which the asker may read, delivered or not.
     Among(&'a RoaringBitmap),
 }
 
 impl Own<'_> {
-    /// Those that the asker has.
+    /// The ids of the matching messages that the user may read.
     pub fn messages(&self, view: &View, asker: &User) -> RoaringBitmap {
         match self {
             Self::History => own_history(view, asker),
-            Self::Among(ids) => accessible_direct_among(view, asker, ids),
+            Self::Among(ids) => own_among(view, asker, ids),
         }
     }
 }
 
 /// Channels with messages of a user's own history.
 pub(super) fn own_channels(view: &View, asker: &User) -> Vec<ChannelId> {
-    let mut channels = given_channels(view, asker);
+    let mut channels = delivered_channels(view, asker);
     channels.extend(flagged_channels(view, asker));
     channels.sort_unstable();
     channels.dedup();
     channels
 }
 
-/// A user's own history in pieces, one for each conversation. No message is in two of them, but for the last piece:
-/// what was flagged without having been given may have been given since.
+/// A user's own history in parts, one for each conversation. The parts are disjoint, except for the last one: messages that
+/// were flagged before they were delivered.
 pub(super) fn own_parts<'v>(view: &'v View, asker: &User) -> Vec<Cow<'v, RoaringBitmap>> {
     let mut parts = Vec::new();
     for direct in view.directory.directs_of(asker.id) {
         parts.extend(view.messages.directs.get(&direct.recipient).map(Cow::Borrowed));
     }
-    for channel in given_channels(view, asker) {
-        let given = view.delivered_in_channel(asker.id, channel);
-        if !given.is_empty() {
-            parts.push(given);
+    for channel in delivered_channels(view, asker) {
+        let delivered = view.delivered_in_channel(asker.id, channel);
+        if !delivered.is_empty() {
+            parts.push(delivered);
         }
     }
     let flagged = historical(view, asker);
@@ -54,20 +54,19 @@ pub(super) fn own_parts<'v>(view: &'v View, asker: &User) -> Vec<Cow<'v, Roaring
     parts
 }
 
-/// Everything that a user has and can still reach.
 pub(super) fn own_history(view: &View, asker: &User) -> RoaringBitmap {
     own_parts(view, asker).iter().map(|part| &**part).union()
 }
 
 /// Those of some messages that are in a user's own history.
-pub(super) fn accessible_direct_among(view: &View, asker: &User, ids: &RoaringBitmap) -> RoaringBitmap {
+pub(super) fn own_among(view: &View, asker: &User, ids: &RoaringBitmap) -> RoaringBitmap {
     let mut found = RoaringBitmap::new();
     for direct in view.directory.directs_of(asker.id) {
         if let Some(messages) = view.messages.directs.get(&direct.recipient) {
             found |= messages & ids;
         }
     }
-    for channel in given_channels(view, asker) {
+    for channel in delivered_channels(view, asker) {
         let is_here = view.channel_ids(channel).is_some_and(|messages| !messages.is_disjoint(ids));
         if is_here {
             found |= &*view.delivered_in_channel(asker.id, channel) & ids;
@@ -76,7 +75,7 @@ pub(super) fn accessible_direct_among(view: &View, asker: &User, ids: &RoaringBi
     found | (historical(view, asker) & ids)
 }
 
-/// What a user has of a channel's messages.
+/// The messages of a channel in a user's own history.
 pub(super) fn own_in_channel<'v>(view: &'v View, asker: &User, channel: ChannelId) -> Cow<'v, RoaringBitmap> {
     let record = view.directory.channel(channel);
     let (Some(messages), Some(record)) = (view.channel_ids(channel), record) else {
@@ -85,10 +84,10 @@ pub(super) fn own_in_channel<'v>(view: &'v View, asker: &User, channel: ChannelI
     if !keeps_own_history(&view.directory, asker, record) {
         return Cow::Owned(RoaringBitmap::new());
     }
-    let given = view.delivered_in_channel(asker.id, channel);
+    let delivered = view.delivered_in_channel(asker.id, channel);
     match view.messages.users.get(&asker.id).filter(|mine| !mine.historical.is_disjoint(messages)) {
-        Some(mine) => Cow::Owned(&*given | (&mine.historical & messages)),
-        None => given,
+        Some(mine) => Cow::Owned(&*delivered | (&mine.historical & messages)),
+        None => delivered,
     }
 }
 
@@ -99,8 +98,8 @@ pub(super) fn unread(view: &View, asker: &User) -> RoaringBitmap {
     own_parts(view, asker).iter().map(|part| &**part - read).union()
 }
 
-/// Channels of which a user was given messages, by subscription or by a move, and can still reach them; each once.
-fn given_channels(view: &View, asker: &User) -> Vec<ChannelId> {
+/// Channels with accessible messages that were delivered to a user, by subscription or by a move; each once.
+fn delivered_channels(view: &View, asker: &User) -> Vec<ChannelId> {
     let subscribed = own_channel_history(&view.directory, asker);
     let mut channels: Vec<ChannelId> = subscribed.map(|(channel, _)| channel.id).collect();
     for channel in view.channels_arrived_for(asker.id) {
@@ -113,7 +112,7 @@ fn given_channels(view: &View, asker: &User) -> Vec<ChannelId> {
     channels
 }
 
-/// Messages that a user has flagged without having been given them.
+/// Messages that a user has flagged and that were not delivered to the user.
 fn historical(view: &View, asker: &User) -> RoaringBitmap {
     let Some(mine) = view.messages.users.get(&asker.id).filter(|mine| !mine.historical.is_empty()) else {
         return RoaringBitmap::new();
@@ -123,7 +122,7 @@ fn historical(view: &View, asker: &User) -> RoaringBitmap {
     found.union()
 }
 
-/// Channels where a user has flagged messages without having been given them, and can still reach them.
+/// Channels with accessible messages that a user has flagged and that were not delivered.
 fn flagged_channels(view: &View, asker: &User) -> Vec<ChannelId> {
     let Some(mine) = view.messages.users.get(&asker.id).filter(|mine| !mine.historical.is_empty()) else {
         return Vec::new();

@@ -11,9 +11,7 @@ use storage::View;
 /// A direct conversation and its newest message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecentConversation {
-    /// The others in it, sorted.
     pub users: Vec<UserId>,
-    /// Its newest message.
     pub max_message_id: MessageId,
 }
 
@@ -22,33 +20,25 @@ pub struct RecentConversation {
 pub struct StateSnapshot {
     /// Events up to this one are in the snapshot.
     pub last_event: EventNumber,
-    /// The directory: everything but the messages.
     pub directory: Directory,
-    /// The newest message that the user got.
+    /// The newest message that was delivered to the user.
     pub max_message_id: Option<MessageId>,
-    /// Counts of channels.
     pub channels: BTreeMap<ChannelId, ChannelSummary>,
-    /// What the user has not read.
     pub unreads: Unreads,
-    /// What the user has starred.
     pub starred: Vec<MessageId>,
     /// The user's direct conversations, newest first.
     pub recent_conversations: Vec<RecentConversation>,
 }
 
-/// So many conversations are listed.
+/// Maximum number of listed conversations.
 const RECENT_CONVERSATIONS_MAX: usize = 1000;
 
-/// What of a snapshot is wanted; the rest stays empty and costs nothing.
+/// The requested parts of a snapshot; the others stay empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Include {
-    /// Counts of channels.
     pub channels: bool,
-    /// What the user has not read.
     pub unreads: bool,
-    /// What the user has starred.
     pub starred: bool,
-    /// The user's direct conversations.
     pub recent_conversations: bool,
 }
 

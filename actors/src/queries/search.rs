@@ -1,7 +1,7 @@
-//! A plan that can be walked from an anchor: the visible messages, in parts, and conditions on them. The union
-//! of hundreds of channels is not built for a window at the end of them.
+//! A plan that can be walked from an anchor: the accessible messages, in parts, and conditions on them. A window does not
+//! need the union of hundreds of channels.
 
-use super::own::{Own, accessible_direct_among, own_in_channel, own_parts};
+use super::own::{Own, own_among, own_in_channel, own_parts};
 use super::sets::{Filter, message_set};
 use model::{MessageId, User};
 use roaring::RoaringBitmap;
@@ -12,21 +12,21 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use storage::View;
 
-/// So many messages that do not meet the conditions are passed over one by one; with more, sets are computed.
+/// Messages that a walk skips because they do not meet the conditions; after more, sets are computed.
 const PASSED_OVER_MAX: usize = 16_384;
 
-/// Up to so many look-ups are made before a union of all pieces is cheaper.
+/// Maximum number of look-ups; beyond it a union of all parts is cheaper.
 const LOOKUPS_MAX: u64 = 100_000;
 
-/// What a plan means for a user.
+/// A plan for a user.
 pub(super) struct Search<'v> {
-    /// What may be shown. Hardly any message is in two of them.
+    /// The accessible messages; almost disjoint.
     parts: Vec<Cow<'v, RoaringBitmap>>,
     filter: Filter<'v>,
 }
 
 impl<'v> Search<'v> {
-    /// All messages that a plan means for a user (none: without an account).
+    /// All messages that match a plan for a user (none: without an account).
     pub fn new(view: &'v View, asker: Option<&User>, plan: &Plan) -> Self {
         let narrowest = plan.narrowest();
         let parts = match narrowest {
@@ -37,14 +37,13 @@ impl<'v> Search<'v> {
         Self { parts, filter }.shortened()
     }
 
-    /// Those of some messages that meet a plan's conditions, wherever they are. That they may be shown to the asker has
-    /// been decided.
+    /// Those of some messages that meet a plan's conditions. Their access has been checked.
     pub fn among(view: &'v View, asker: Option<&User>, plan: &Plan, ids: RoaringBitmap) -> Self {
         let filter = Filter::new(view, asker, plan, None, &Own::Among(&ids));
         Self { parts: vec![Cow::Owned(ids)], filter }
     }
 
-    /// Where few messages can meet a condition: these instead of everything.
+    /// Replaces the parts by the rarest condition's messages, if these are few.
     fn shortened(self) -> Self {
         let rarest = self.filter.wanted.iter().min_by_key(|set| set.len());
         match rarest {
@@ -75,7 +74,7 @@ impl<'v> Search<'v> {
         self.filter.allows(id) && self.parts.iter().any(|part| part.contains(id))
     }
 
-    /// The last `count` messages before `id` (none: at all), newest first. None: only sets can tell.
+    /// The last `count` messages before `id` (none: of all), newest first. None: needs sets.
     pub fn before(&self, id: Option<u32>, count: usize) -> Option<Vec<u32>> {
         let parts = self.parts.iter();
         let iters = match id {
@@ -85,7 +84,7 @@ impl<'v> Search<'v> {
         self.walk(iters, Walk::Down, count)
     }
 
-    /// The first `count` messages after `id`. None: only sets can tell.
+    /// The first `count` messages after `id`. None: needs sets.
     pub fn after(&self, id: u32, count: usize) -> Option<Vec<u32>> {
         let Some(next) = id.checked_add(1) else { return Some(Vec::new()) };
         self.walk(self.parts.iter().map(|part| part.range(next..)).collect(), Walk::Up, count)
@@ -106,7 +105,7 @@ impl<'v> Search<'v> {
         first
     }
 
-    /// Merges the pieces in order and keeps what meets the conditions.
+    /// Merges the parts in order and filters by the conditions.
     fn walk(&self, mut iters: Vec<Iter<'_>>, walk: Walk, count: usize) -> Option<Vec<u32>> {
         let mut found = Vec::with_capacity(count.min(self.parts.iter().map(|p| p.len() as usize).sum()));
         if count == 0 {
@@ -153,7 +152,7 @@ impl Walk {
         }
     }
 
-    /// Greater for what comes first. Its own inverse.
+    /// Greater for ids that come earlier in the walk. Its own inverse.
     fn rank(self, id: u32) -> u32 {
         match self {
             Self::Up => !id,
@@ -162,7 +161,7 @@ impl Walk {
     }
 }
 
-/// The part of one conversation or channel, or of some messages, that lies in the scope; borrowed where it is all of it.
+/// The part of a set that is in the scope; borrowed if it is the whole set.
 fn within_scope<'v>(
     view: &'v View,
     asker: Option<&User>,
@@ -196,7 +195,7 @@ fn within_scope<'v>(
         (Scope::OwnHistory, None, Some(asker)) => match set {
             MessageSet::Direct(recipient) if view.is_in_conversation(asker.id, *recipient) => all,
             MessageSet::Direct(_) | MessageSet::Nothing => Cow::Owned(RoaringBitmap::new()),
-            _ => Cow::Owned(accessible_direct_among(view, asker, &all)),
+            _ => Cow::Owned(own_among(view, asker, &all)),
         },
         (Scope::OwnHistory, _, None) => Cow::Owned(RoaringBitmap::new()),
     }

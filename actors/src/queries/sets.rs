@@ -9,7 +9,7 @@ use rules::visibility::{SkippedMuting, is_muted};
 use std::borrow::Cow;
 use storage::View;
 
-/// Conditions on messages that may be shown.
+/// Conditions on accessible messages.
 #[derive(Default)]
 pub(super) struct Filter<'v> {
     /// A message must be in all of these.
@@ -19,7 +19,7 @@ pub(super) struct Filter<'v> {
 }
 
 impl<'v> Filter<'v> {
-    /// The conditions of a plan's terms, but for `done`, which is met already. `own` says among which messages.
+    /// The conditions of a plan's terms, without `done`, which is met already, for the messages of `own`.
     pub fn new(
         view: &'v View,
         asker: Option<&User>,
@@ -38,7 +38,7 @@ impl<'v> Filter<'v> {
     }
 
     fn add(&mut self, view: &'v View, asker: Option<&User>, plan: &Plan, term: &PlanTerm, own: &Own<'_>) {
-        // In one's own history, unread is whatever is not read.
+        // In the own history, unread is the complement of read.
         if term.set == MessageSet::Unread && matches!(own, Own::History) {
             let mine = asker.and_then(|asker| view.messages.users.get(&asker.id));
             let read =
@@ -53,12 +53,12 @@ impl<'v> Filter<'v> {
         if is_unwanted { self.unwanted.push(set) } else { self.wanted.push(set) }
     }
 
-    /// Whether a message meets them.
+    /// Whether a message meets the conditions.
     pub fn allows(&self, id: u32) -> bool {
         self.wanted.iter().all(|set| set.contains(id)) && !self.unwanted.iter().any(|set| set.contains(id))
     }
 
-    /// Keeps what meets them.
+    /// Removes the messages that do not meet the conditions.
     pub fn apply<'s>(&self, set: Cow<'s, RoaringBitmap>) -> Cow<'s, RoaringBitmap> {
         let mut kept = set;
         for wanted in &self.wanted {
@@ -71,7 +71,7 @@ impl<'v> Filter<'v> {
     }
 }
 
-/// Whether all that is searched is in a set anyway.
+/// Whether the whole scope is in a set.
 fn implies(scope: &Scope, set: &MessageSet) -> bool {
     match (scope, set) {
         (Scope::Channels(searched), MessageSet::Channels(wanted)) => {
@@ -81,7 +81,7 @@ fn implies(scope: &Scope, set: &MessageSet) -> bool {
     }
 }
 
-/// The messages of a set, at least as far as the asker may see them at all.
+/// The messages of a set; may be incomplete for messages that the asker has no access to.
 pub(super) fn message_set<'v>(
     view: &'v View,
     asker: Option<&User>,
@@ -132,7 +132,7 @@ pub(super) fn message_set<'v>(
     }
 }
 
-/// Sets that depend on who asks.
+/// Sets that depend on the asker.
 fn personal_set(view: &View, asker: &User, set: &MessageSet, own: &Own<'_>) -> RoaringBitmap {
     match set {
         MessageSet::AllDirects => view.direct_messages_of(asker.id),
@@ -154,17 +154,17 @@ fn personal_set(view: &View, asker: &User, set: &MessageSet, own: &Own<'_>) -> R
     }
 }
 
-/// From so many people on, a direct conversation is one of a group.
+/// Minimum number of users in a group conversation.
 const GROUP_PEOPLE_MIN: usize = 3;
 
-/// Messages of the asker's conversations with a user, of at least so many people.
+/// Messages of the asker's conversations with a user, of at least `people_min` users.
 fn directs_with(view: &View, asker: UserId, user: UserId, people_min: usize) -> RoaringBitmap {
     let directs = view.directory.directs_of(asker);
     let wanted = directs.filter(|direct| direct.users.len() >= people_min && direct.users.contains(&user));
     wanted.filter_map(|direct| view.messages.directs.get(&direct.recipient)).union()
 }
 
-/// Messages that mention everyone they were given to, the asker among these.
+/// Messages with a channel wildcard mention that were delivered to the asker.
 fn channel_wildcards(view: &View, asker: &User, own: &Own<'_>) -> RoaringBitmap {
     let given = match own {
         Own::History => view.messages.channel_wildcard.clone(),
@@ -176,7 +176,7 @@ fn channel_wildcards(view: &View, asker: &User, own: &Own<'_>) -> RoaringBitmap 
     }
 }
 
-/// Messages of resolved topics, where they are searched for.
+/// Messages of resolved topics in the searched channels.
 fn resolved(view: &View, asker: Option<&User>, plan: &Plan, own: &Own<'_>) -> RoaringBitmap {
     let named = plan.terms.iter().filter(|term| !term.negated).find_map(|term| match term.set {
         MessageSet::Channel(channel) | MessageSet::Topic(channel, _) => Some(vec![channel]),
@@ -219,7 +219,7 @@ pub(super) fn muted(view: &View, user: UserId, skipped: SkippedMuting) -> Roarin
     found
 }
 
-/// Messages of a channel that a user muted, but for topics that are shown all the same.
+/// Messages of a muted channel, without topics that are not muted.
 fn muted_in_channel(view: &View, user: UserId, channel: ChannelId) -> RoaringBitmap {
     let Some(messages) = view.messages.channels.get(&channel) else { return RoaringBitmap::new() };
     let is_shown = |key: &TopicKey| !is_muted(true, view.directory.topic_policy(user, channel, key));

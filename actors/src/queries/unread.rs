@@ -6,13 +6,12 @@ use roaring::RoaringBitmap;
 use rules::visibility::is_muted;
 use storage::View;
 
-/// So many of the newest unread messages are listed.
+/// Maximum number of listed unread messages.
 pub const UNREAD_MAX: u64 = 50_000;
 
 /// Unread messages of a topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadTopic {
-    /// The id of the channel.
     pub channel: ChannelId,
     /// The topic as spelled on its newest message.
     pub topic: String,
@@ -36,11 +35,11 @@ pub struct Unreads {
     pub topics: Vec<UnreadTopic>,
     /// Direct conversations with unread messages.
     pub conversations: Vec<UnreadConversation>,
-    /// Those that mention the user, ascending.
+    /// Messages that mention the user, ascending.
     pub mentions: Vec<MessageId>,
-    /// Direct ones and those that are not muted.
+    /// The number of direct messages and of messages that are not muted.
     pub count: usize,
-    /// There are more than are listed.
+    /// Whether older unread messages are not listed.
     pub old_unreads_missing: bool,
 }
 
@@ -97,14 +96,14 @@ fn subscribed_unread(view: &View, user: &User) -> RoaringBitmap {
     for (channel, subscription) in view.directory.subscriptions_of_user(user.id) {
         let is_open = view.directory.channel(channel).is_some_and(|channel| !channel.is_archived);
         if subscription.is_active && is_open {
-            // With what was marked unread by hand, without having been delivered.
+            // Includes messages that were marked as unread without having been delivered.
             delivered |= &*own_in_channel(view, user, channel);
         }
     }
     view.unread_of(user.id, &delivered)
 }
 
-/// Mentions by name or group always count, wildcard ones only where nothing is muted.
+/// Mentions by name or group always count, wildcard mentions only if they are not muted.
 fn mentions(view: &View, user: UserId, unread: &RoaringBitmap, muted: &RoaringBitmap) -> Vec<MessageId> {
     let shown = unread - muted;
     let mut found = &view.messages.channel_wildcard & &shown;

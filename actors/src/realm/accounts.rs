@@ -6,7 +6,7 @@ use super::address_changed;
 use super::groups::requester;
 use super::invitations::{revoke_invitations_of, revoke_overreaching};
 use super::joining::system_group_facts;
-use super::serialized::{DecisionContext, SerializedCommand};
+use super::serialized::{DecisionContext, SerializedChange, SerializedCommand};
 use crate::announce::activity_events_max;
 use crate::channel::unsubscribe_facts;
 use crate::error::DomainError;
@@ -23,23 +23,18 @@ use std::sync::Arc;
 
 /// Changes an account: all or nothing.
 pub struct UpdateAccount {
-    /// The acting user.
     pub by: UserId,
-    /// The account that changes.
     pub user: UserId,
-    /// What is to change.
     pub update: AccountUpdate,
 }
 
-impl SerializedCommand for UpdateAccount {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for UpdateAccount {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let directory = &context.directory;
         let by = requester(directory, self.by)?;
         let after = check_account_update(directory, by, self.user, self.update)?;
         let Some(before) = directory.user(self.user).filter(|before| ***before != after) else {
-            return Ok(((), Vec::new()));
+            return Ok(Vec::new());
         };
         let groups = match before.role == after.role {
             true => Vec::new(),
@@ -49,12 +44,12 @@ impl SerializedCommand for UpdateAccount {
             true => vec![Fact::User(UserFact::Changed(Box::new(after)))],
             false => address_changed(context.realm, directory, before, after, context.now),
         };
-        Ok(((), changed.into_iter().chain(groups).collect()))
+        Ok(changed.into_iter().chain(groups).collect())
     }
 }
 
-/// What follows from another role, besides the record: the system groups; with a demotion the bots are demoted, too, and
-/// what the account could no longer invite to is revoked. `after` is the record with the new role.
+/// The consequences of a new role besides the record: system groups; for a demotion also the roles of the user's bots and
+/// the invitations that the account could no longer send. `after` is the record with the new role.
 fn role_facts(directory: &Directory, after: &User, now: Timestamp) -> Vec<Fact> {
     let mut facts = system_group_facts(directory, after, now);
     for bot in demoted_bots(directory, after) {
@@ -73,36 +68,33 @@ fn role_facts(directory: &Directory, after: &User, now: Timestamp) -> Vec<Fact> 
     facts
 }
 
-/// Deactivates an account, with its bots and its open invitations: another user's, or the caller's own.
+/// Deactivates an account and its bots, and revokes its open invitations.
 pub struct DeactivateAccount {
-    /// The acting user.
     pub by: UserId,
-    /// Whose account; none: one's own.
+    /// None: the own account.
     pub user: Option<UserId>,
     /// The text of the e-mail to its owner; none: no e-mail is sent.
     pub comment: Option<String>,
 }
 
-impl SerializedCommand for DeactivateAccount {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for DeactivateAccount {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let directory = &context.directory;
         let by = requester(directory, self.by)?;
         match self.user {
             Some(user) => drop(check_deactivation(directory, by, user)?),
             None => check_own_deactivation(directory, by)?,
         }
-        let gone = accounts_to_deactivate(directory, self.user.unwrap_or(self.by));
-        let mut facts: Vec<Fact> = gone.iter().map(|user| active_set(context, *user, false)).collect();
-        let inviters = gone.iter().filter_map(|user| directory.user(*user));
+        let accounts = accounts_to_deactivate(directory, self.user.unwrap_or(self.by));
+        let mut facts: Vec<Fact> = accounts.iter().map(|user| active_set(context, *user, false)).collect();
+        let inviters = accounts.iter().filter_map(|user| directory.user(*user));
         facts.extend(inviters.filter_map(|user| revoke_invitations_of(directory, user)));
         if let (Some(user), Some(comment)) = (self.user, self.comment)
             && context.realm.supports(TaskKind::Mail)
         {
             facts.push(job(context.now, Task::Mail(MailTask::Deactivated { user, comment })));
         }
-        Ok(((), facts))
+        Ok(facts)
     }
 }
 
@@ -112,18 +104,13 @@ pub(super) fn active_set(context: &DecisionContext<'_>, user: UserId, is_active:
     Fact::User(UserFact::ActiveSet { user, is_active, last: context.ids.last_message(), events })
 }
 
-/// A bot's record once it belongs to `owner`, and the facts that take it out of channels that are not the new owner's to
-/// read. Whether it may be handed on was decided before.
-pub(super) fn transfer_bot(
-    context: &DecisionContext<'_>,
-    bot: &User,
-    owner: &User,
-    by: UserId,
-) -> (User, Vec<Fact>) {
+/// A bot's record with a new owner, and the facts that unsubscribe it from channels that the new owner cannot read. The
+/// permission was checked before.
+fn transfer_bot(context: &DecisionContext<'_>, bot: &User, owner: &User, by: UserId) -> (User, Vec<Fact>) {
     (handed_on(bot, owner), leave_channels(context, bot, owner.id, by))
 }
 
-/// Takes a bot out of the channels that a new owner cannot read.
+/// Unsubscribes a bot from the channels that a new owner cannot read.
 pub(super) fn leave_channels(
     context: &DecisionContext<'_>,
     bot: &User,
@@ -135,28 +122,24 @@ pub(super) fn leave_channels(
     left.into_iter().flat_map(|channel| unsubscribe_facts(&view, channel, vec![bot.id], last, by)).collect()
 }
 
-/// Take an account back into use.
+/// Reactivates an account.
 pub struct ReactivateAccount {
-    /// The acting user.
     pub by: UserId,
-    /// The account that changes.
     pub user: UserId,
 }
 
-impl SerializedCommand for ReactivateAccount {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for ReactivateAccount {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let directory = &context.directory;
         let by = requester(directory, self.by)?;
         let about = check_reactivation(directory, by, self.user)?;
         let mut facts = Vec::new();
         if about.is_active {
-            return Ok(((), facts));
+            return Ok(facts);
         }
         let mut record = User::clone(about);
         let mut left = Vec::new();
-        // A bot has an owner who is active.
+        // A bot must have an active owner.
         if about.is_bot() && !about.owner().is_some_and(|owner| directory.is_active_user(owner)) {
             (record, left) = transfer_bot(context, about, by, self.by);
             facts.push(Fact::User(UserFact::Changed(Box::new(record.clone()))));
@@ -165,13 +148,12 @@ impl SerializedCommand for ReactivateAccount {
         facts.extend(left);
         // The groups of the role may have changed since, for example because a waiting period ended.
         facts.extend(system_group_facts(directory, &record, context.now));
-        Ok(((), facts))
+        Ok(facts)
     }
 }
 
-/// Take a new API key; the one before stops at once, event queues go on.
+/// Replaces the own API key: the old one is invalid at once, event queues stay.
 pub struct RegenerateKey {
-    /// The user that the record belongs to.
     pub user: UserId,
 }
 
@@ -202,7 +184,7 @@ impl RealmActor {
             return;
         }
         let queues: Vec<_> = self.state.queues_of(user).iter().map(|queue| (user, queue.clone())).collect();
-        // Those whose end cannot be stored end as forgotten ones later.
+        // If this cannot be stored, they expire later.
         self.end_queues(ctx, queues, |_| DomainError::UserDeactivated);
     }
 }

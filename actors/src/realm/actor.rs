@@ -13,9 +13,8 @@ use crate::resume::ReturningQueues;
 use crate::shard::{Committer, Done, RunNext, Sequencer, SerialActor, SerialQueue};
 use crate::shared::RealmShared;
 use actix::prelude::*;
-use model::{
-    Audience, ChannelFact, ChannelId, EventBody, Fact, MessageFact, SubscriptionFact, UserFact, UserId,
-};
+use model::fact::DirectoryChange as Change;
+use model::{Audience, ChannelId, EventBody, Fact, MessageFact, UserFact, UserId};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -24,7 +23,7 @@ use std::time::Duration;
 /// Requests that may wait for an organization. Past it they are refused as overloaded.
 pub const MAILBOX_MAX: usize = 8192;
 
-/// How often sessions are looked after. Deadlines are data: a late tick only makes them late.
+/// Interval of the timers of sessions. A late tick only delays deadlines.
 const SESSIONS_TICK: Duration = Duration::from_secs(1);
 
 /// How often unused actors are stopped.
@@ -42,15 +41,13 @@ pub struct RealmActor {
     pub(super) registry: Arc<Registry>,
     pub(super) state: RealmState,
     queue: SerialQueue<Self>,
-    /// When the next sweep begins, in monotonic time. The first one is due at once: there was none while the server was
-    /// stopped.
+    /// When the next sweep begins, in monotonic time. The first one is due at once.
     pub(super) sweep_due: Duration,
     pub(super) is_sweeping: bool,
-    /// When it began, in monotonic time: queues of before have their idle time from here on.
+    /// The start of the actor, in monotonic time: idle time of queues from before a restart counts from here.
     pub(super) since: Duration,
-    /// Queues of before that clients returned to, and whose past is not being read yet.
+    /// Queues from before a restart whose clients have returned and whose past is not being read yet.
     pub(super) returning: ReturningQueues,
-    /// Whether the wall clock was set.
     pub(super) wall: WallWatch,
 }
 
@@ -84,7 +81,7 @@ impl RealmActor {
         let channels = self.registry.channels.read();
         let generation = self.committer.generation();
         if facts.iter().any(|fact| matches!(fact, Fact::User(UserFact::ActiveSet { .. }))) {
-            // Whichever they subscribe to.
+            // All channels: the user may be subscribed to any of them.
             channels.values().for_each(|channel| channel.do_send(ApplyFacts(facts.clone(), generation)));
             return;
         }
@@ -104,46 +101,25 @@ impl RealmActor {
     }
 }
 
-/// The channel whose actor must know of a fact.
+/// The channel whose actor must know of a fact that it did not decide itself.
 fn concerned_channel(fact: &Fact) -> Option<ChannelId> {
-    match fact {
-        Fact::Subscription(
-            SubscriptionFact::Added { channel, .. } | SubscriptionFact::Removed { channel, .. },
-        )
-        | Fact::Channel(ChannelFact::ActivityChanged { channel, .. }) => Some(*channel),
-        Fact::Channel(ChannelFact::Changed(channel)) => Some(channel.id),
-        Fact::Message(MessageFact::Sent { message, .. }) => message.place.channel(),
-        // Decided by the channel's own actor, or of none.
-        Fact::Subscription(
-            SubscriptionFact::Changed { .. }
-            | SubscriptionFact::Restated { .. }
-            | SubscriptionFact::TopicPolicySet { .. },
-        )
-        | Fact::Channel(
-            ChannelFact::Created(_)
-            | ChannelFact::DefaultsChanged(_)
-            | ChannelFact::FolderChanged(_)
-            | ChannelFact::FoldersReordered(_),
-        )
-        | Fact::Message(
-            MessageFact::Updated(_)
-            | MessageFact::Deleted { .. }
-            | MessageFact::FlagsChanged { .. }
-            | MessageFact::ReactionAdded { .. }
-            | MessageFact::ReactionRemoved { .. }
-            | MessageFact::SubmessageAdded { .. }
-            | MessageFact::ConversationCreated(_),
-        )
-        | Fact::Realm(_)
-        | Fact::User(_)
-        | Fact::Group(_)
-        | Fact::Personal(_)
-        | Fact::Queue(_)
-        | Fact::Job(_)
-        | Fact::Push(_)
-        | Fact::Invitation(_)
-        | Fact::Picture(_)
-        | Fact::PreImages(_) => None,
+    if let Fact::Message(MessageFact::Sent { message, .. }) = fact {
+        return message.place.channel();
+    }
+    match fact.directory_change()? {
+        Change::Subscribed { channel, .. }
+        | Change::Unsubscribed { channel, .. }
+        | Change::Activity { channel, .. } => Some(channel),
+        Change::Channel { channel, is_new } => (!is_new).then_some(channel.id),
+        Change::Realm(_)
+        | Change::User { .. }
+        | Change::Account { .. }
+        | Change::Group { .. }
+        | Change::Members { .. }
+        | Change::Folder(_)
+        | Change::Subscription { .. }
+        | Change::Direct(_)
+        | Change::Picture(_) => None,
     }
 }
 
@@ -194,8 +170,7 @@ impl<C: SerializedCommand> Handler<Serialized<C>> for RealmActor {
             let decided = actor.committer.ids(realm.id).and_then(|ids| {
                 let (directory, now) = (realm.directory(), realm.clock.now());
                 let uncommitted_direct =
-                    |users: &[UserId]| actor.committer.uncommitted_direct(realm.id, users);
-                let uncommitted_direct = &uncommitted_direct;
+                    &|users: &[UserId]| actor.committer.uncommitted_direct(realm.id, users);
                 let mut context = DecisionContext { realm: &realm, directory, now, ids, uncommitted_direct };
                 let (outcome, facts) = command.decide(&mut context)?;
                 Ok((context.ids, outcome, facts))
@@ -205,7 +180,7 @@ impl<C: SerializedCommand> Handler<Serialized<C>> for RealmActor {
     }
 }
 
-/// Facts of the organization's own have become durable, or never will.
+/// Facts of this actor became durable or were refused.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Forget(Arc<[Fact]>);

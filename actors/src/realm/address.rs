@@ -1,8 +1,8 @@
 //! E-mail addresses of accounts: a change is requested, confirmed by a link to the new address, and the old one is notified.
-//! And other e-mails to users about their own account.
+//! Also other e-mails to users about their own account.
 
 use super::groups::requester;
-use super::serialized::{DecisionContext, SerializedCommand};
+use super::serialized::{DecisionContext, SerializedChange};
 use crate::error::DomainError;
 use crate::outbox::job;
 use crate::shared::RealmShared;
@@ -11,12 +11,12 @@ use model::picture::PictureFact;
 use model::{Directory, Fact, Timestamp, User, UserFact, UserId};
 use rules::settings::{realm_bool, user_bool};
 
-/// Whether a user may have another address, by what the organization has decided.
+/// Whether the organization's settings let a user change the address.
 pub(super) fn may_change_address(directory: &Directory, user: &User) -> bool {
     !realm_bool(directory.realm(), "email_changes_disabled") || user.is_administrator()
 }
 
-/// The fact that asks the owner of an address whether it shall be a user's new one.
+/// The job that sends a confirmation link for a user's new address to it.
 ///
 /// # Errors
 /// `EmailInUse`; `Overloaded` when too many mails wait.
@@ -60,20 +60,16 @@ pub(crate) fn address_changed(
     facts
 }
 
-/// Give a user the address that its owner has confirmed.
+/// Sets a confirmed address.
 pub struct ConfirmAddress {
-    /// The account that changes.
     pub user: UserId,
     /// The address when the link was made: it must still be the user's.
     pub old: String,
-    /// The new address.
     pub address: String,
 }
 
-impl SerializedCommand for ConfirmAddress {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for ConfirmAddress {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let directory = &context.directory;
         let before = requester(directory, self.user)?;
         if before.delivery_email != self.old || !may_change_address(directory, before) {
@@ -81,30 +77,25 @@ impl SerializedCommand for ConfirmAddress {
         }
         check_free(directory, &self.address)?;
         let after = User { delivery_email: self.address, ..User::clone(before) };
-        Ok(((), address_changed(context.realm, directory, before, after, context.now)))
+        Ok(address_changed(context.realm, directory, before, after, context.now))
     }
 }
 
 /// Sends a login notification by e-mail, if the user wants it.
 pub struct NoteLogin {
-    /// The account that changes.
     pub user: UserId,
-    /// What the client calls itself.
     pub client: String,
-    /// The IP address of the login.
     pub ip: String,
 }
 
-impl SerializedCommand for NoteLogin {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for NoteLogin {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let user = requester(&context.directory, self.user)?;
         if !user_bool(user, "enable_login_emails") || !context.realm.supports(TaskKind::Mail) {
-            return Ok(((), Vec::new()));
+            return Ok(Vec::new());
         }
         let Self { user, client, ip } = self;
         let task = MailTask::NewLogin { user, at: context.now, client, ip };
-        Ok(((), vec![job(context.now, Task::Mail(task))]))
+        Ok(vec![job(context.now, Task::Mail(task))])
     }
 }

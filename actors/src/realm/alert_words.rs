@@ -7,11 +7,8 @@ use rules::alert_words::{add_alert_words, remove_alert_words};
 
 /// Adds alert words to a user's list, or removes some.
 pub struct ChangeAlertWords {
-    /// The user that the record belongs to.
     pub user: UserId,
-    /// Which, as sent.
     pub words: Vec<String>,
-    /// Add them, or take them away.
     pub is_add: bool,
 }
 

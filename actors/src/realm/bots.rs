@@ -4,9 +4,10 @@ use super::accounts::{active_set, leave_channels};
 use super::commands::NewUser;
 use super::groups::requester;
 use super::joining::{join_groups, new_user, system_group_facts};
-use super::serialized::{DecisionContext, SerializedCommand};
+use super::serialized::{DecisionContext, SerializedChange, SerializedCommand};
 use crate::error::DomainError;
 use model::{Bot, BotConfig, BotKind, Directory, Fact, Role, User, UserFact, UserId, WebhookService};
+use rules::RuleError;
 use rules::bots::{
     access_bot, access_bot_key, bot_address, capped_role, check_address_free, check_bot_name, check_bot_role,
     check_may_create, check_new_owner, check_takeover, default_channel, handed_on, parse_interface,
@@ -15,38 +16,29 @@ use rules::bots::{
 use rules::error::BotError;
 use std::sync::Arc;
 
-/// A bot to be made, as asked for.
+/// A requested bot, with the parameters of the endpoint (docs/api/bots.md).
 #[derive(Clone, Debug)]
 pub struct NewBot {
-    /// `full_name`
     pub full_name: String,
-    /// `short_name`
     pub short_name: String,
-    /// `bot_type`
     pub kind: i64,
-    /// `payload_url`; empty for none yet.
+    /// Empty: no URL yet.
     pub payload_url: String,
-    /// `service_name`
     pub service_name: Option<String>,
-    /// `interface_type`
     pub interface: i64,
-    /// Where it sends and listens.
     pub defaults: BotDefaults,
 }
 
-/// Default channels of a bot, for sending and for its event queues; an empty name is none.
+/// Default channels of a bot, by name, for sending and for its event queues; an empty name is none.
 #[derive(Clone, Debug, Default)]
 pub struct BotDefaults {
-    /// `default_sending_stream`
     pub sending: Option<String>,
-    /// `default_events_register_stream`
     pub register: Option<String>,
-    /// `default_all_public_streams`
     pub all_public: Option<bool>,
 }
 
 impl BotDefaults {
-    fn apply(&self, directory: &Directory, by: &User, config: &mut BotConfig) -> Result<(), DomainError> {
+    fn apply(&self, directory: &Directory, by: &User, config: &mut BotConfig) -> Result<(), RuleError> {
         if let Some(name) = &self.sending {
             config.sending_channel = default_channel(directory, by, name)?;
         }
@@ -62,41 +54,32 @@ impl BotDefaults {
 
 /// Creates a bot owned by the acting user.
 pub struct CreateBot {
-    /// The acting user.
     pub by: UserId,
-    /// The bot to create.
     pub new: NewBot,
 }
 
 impl CreateBot {
-    /// The account, and what is set for it, if all of it may be.
-    fn check(&self, directory: &Directory, by: &User) -> Result<(NewUser, BotConfig), DomainError> {
+    /// Validates the account and its configuration.
+    fn check(&self, directory: &Directory, by: &User) -> Result<(NewUser, BotConfig), RuleError> {
         let new = &self.new;
-        let email = bot_address(directory, &new.short_name).map_err(rules::RuleError::from)?;
+        let email = bot_address(directory, &new.short_name)?;
         let kind = parse_kind(new.kind);
         if kind == Err(BotError::EmbeddedOff) {
-            return Err(rules::RuleError::from(BotError::EmbeddedOff).into());
+            return Err(BotError::EmbeddedOff.into());
         }
-        check_address_free(directory, &email, None).map_err(rules::RuleError::from)?;
-        let kind = kind.map_err(rules::RuleError::from)?;
+        check_address_free(directory, &email, None)?;
+        let kind = kind?;
         check_may_create(directory, by, kind)?;
         let full_name = check_bot_name(directory, &new.full_name, None)?.to_owned();
         let mut config = BotConfig { service: self.service(kind)?, ..BotConfig::default() };
         new.defaults.apply(directory, by, &mut config)?;
-        let user = NewUser {
-            email,
-            full_name,
-            role: capped_role(Role::Member, by),
-            bot: Some(Bot { kind, owner: Some(by.id), is_system: false }),
-            password_hash: None,
-            timezone: String::new(),
-            channels: Vec::new(),
-        };
+        let bot = Some(Bot { kind, owner: Some(by.id), is_system: false });
+        let user = NewUser { bot, ..NewUser::new(email, full_name, capped_role(Role::Member, by)) };
         Ok((user, config))
     }
 
-    /// Whom it asks, for outgoing webhooks.
-    fn service(&self, kind: BotKind) -> Result<Option<WebhookService>, rules::RuleError> {
+    /// The service of an outgoing webhook.
+    fn service(&self, kind: BotKind) -> Result<Option<WebhookService>, RuleError> {
         let new = &self.new;
         let interface = parse_interface(new.interface)?;
         let base_url = match new.payload_url.as_str() {
@@ -127,49 +110,37 @@ impl SerializedCommand for CreateBot {
         let user = new_user(context.ids.take_user(), &new, context.now);
         let mut facts = vec![Fact::User(UserFact::Created(Box::new(user.clone())))];
         facts.extend(join_groups(directory, &user, context.now));
-        facts.push(Fact::User(UserFact::BotConfigured {
-            bot: user.id,
-            before: None,
-            config: Box::new(config),
-        }));
+        let (bot, config) = (user.id, Box::new(config));
+        facts.push(Fact::User(UserFact::BotConfigured { bot, before: None, config }));
         Ok((Arc::new(user), facts))
     }
 }
 
-/// What is to change about a bot, as asked for; absent stays as it is.
+/// Requested changes of a bot, with the parameters of the endpoint; absent ones stay unchanged.
 #[derive(Clone, Debug, Default)]
 pub struct BotUpdate {
-    /// `full_name`
     pub full_name: Option<String>,
-    /// `short_name`: another address.
+    /// Changes the address.
     pub short_name: Option<String>,
-    /// `role`
     pub role: Option<i64>,
-    /// `bot_owner_id`
     pub owner: Option<i64>,
-    /// `service_payload_url`
     pub payload_url: Option<String>,
-    /// `service_interface`
     pub interface: Option<i64>,
-    /// Where it sends and listens.
     pub defaults: BotDefaults,
 }
 
-/// Change a bot: all or nothing.
+/// Changes a bot: all or nothing.
 pub struct UpdateBot {
-    /// The acting user.
     pub by: UserId,
-    /// Which, as sent.
     pub bot: i64,
-    /// The requested changes.
     pub update: BotUpdate,
 }
 
 impl UpdateBot {
-    fn record(&self, directory: &Directory, by: &User, before: &User) -> Result<User, rules::RuleError> {
+    fn record(&self, directory: &Directory, by: &User, before: &User) -> Result<User, RuleError> {
         let update = &self.update;
         let mut after = User::clone(before);
-        // The name that it has is good, whatever the rules say today.
+        // The current name is valid even if the rules have changed.
         let name = update.full_name.as_ref().filter(|name| rules::text::strip(name) != before.full_name);
         if let Some(raw) = name {
             after.full_name = check_bot_name(directory, raw, Some(before.id))?.to_owned();
@@ -192,18 +163,17 @@ impl UpdateBot {
     }
 
     /// `bot` is the record after the change: only the owner decides where the bot's messages are sent.
-    fn config(&self, directory: &Directory, by: &User, bot: &User) -> Result<BotConfig, DomainError> {
+    fn config(&self, directory: &Directory, by: &User, bot: &User) -> Result<BotConfig, RuleError> {
         if self.update.payload_url.is_some() && bot.owner() != Some(by.id) {
-            return Err(rules::RuleError::from(BotError::ServiceOfOwner).into());
+            return Err(BotError::ServiceOfOwner.into());
         }
-        let mut config =
-            directory.bot_config(bot.id).map(|config| BotConfig::clone(config)).unwrap_or_default();
+        let mut config = current_config(directory, bot.id);
         self.update.defaults.apply(directory, by, &mut config)?;
         self.service(bot, &mut config)?;
         Ok(config)
     }
 
-    fn service(&self, bot: &User, config: &mut BotConfig) -> Result<(), rules::RuleError> {
+    fn service(&self, bot: &User, config: &mut BotConfig) -> Result<(), RuleError> {
         let (url, interface) = (&self.update.payload_url, self.update.interface);
         let url = url.as_ref().map(|url| parse_service_url(url, "service_payload_url")).transpose()?;
         let interface = interface.map(parse_interface).transpose()?;
@@ -225,6 +195,10 @@ impl UpdateBot {
     }
 }
 
+fn current_config(directory: &Directory, bot: UserId) -> BotConfig {
+    directory.bot_config(bot).map(|config| BotConfig::clone(config)).unwrap_or_default()
+}
+
 impl SerializedCommand for UpdateBot {
     type Outcome = UserId;
 
@@ -234,8 +208,7 @@ impl SerializedCommand for UpdateBot {
         let before = access_bot(directory, by, self.bot)?;
         let after = self.record(directory, by, before)?;
         let config = self.config(directory, by, &after)?;
-        let config_before =
-            directory.bot_config(before.id).map(|config| BotConfig::clone(config)).unwrap_or_default();
+        let config_before = current_config(directory, before.id);
         let (bot, mut facts) = (before.id, Vec::new());
         if after != **before {
             facts.push(Fact::User(UserFact::Changed(Box::new(after.clone()))));
@@ -254,11 +227,9 @@ impl SerializedCommand for UpdateBot {
     }
 }
 
-/// Give a bot another API key; the old one is no longer valid.
+/// Replaces the API key of a bot; the old one is no longer valid.
 pub struct RenewBotKey {
-    /// The acting user.
     pub by: UserId,
-    /// Which, as sent.
     pub bot: i64,
 }
 
@@ -275,19 +246,15 @@ impl SerializedCommand for RenewBotKey {
 
 /// Deactivates a bot.
 pub struct DeactivateBot {
-    /// The acting user.
     pub by: UserId,
-    /// Which, as sent.
     pub bot: i64,
 }
 
-impl SerializedCommand for DeactivateBot {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for DeactivateBot {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let bot = access_bot(&context.directory, requester(&context.directory, self.by)?, self.bot)?;
         let facts = bot.is_active.then(|| active_set(context, bot.id, false));
-        Ok(((), facts.into_iter().collect()))
+        Ok(facts.into_iter().collect())
     }
 }
 

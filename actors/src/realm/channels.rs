@@ -1,16 +1,16 @@
 //! Channels: creating, changing and archiving them, and default channels (docs/api/channels.md). Permissions and texts
 //! of notices are in `rules`.
 
-use super::serialized::{DecisionContext, SerializedCommand};
+use super::frame_draft::requester;
+use super::serialized::{DecisionContext, SerializedChange, SerializedCommand};
 use crate::bot_notices::draft_notice;
-use crate::draft::Draft;
-use crate::draft::{Destination, mention_flags};
+use crate::draft::{Destination, Draft, add_flag, mention_flags};
 use crate::error::DomainError;
 use crate::shard::Sequencer;
 use crate::shared::{FLAG_RANGES_MAX, SUBSCRIBERS_MAX};
 use model::{
-    Channel, ChannelFact, ChannelId, Directory, Fact, Flag, FlagOp, MessageFact, MessageId, MessageRanges,
-    Place, Timestamp, TopicKey, User, UserId,
+    Channel, ChannelFact, ChannelId, Directory, Fact, Flag, MessageFact, MessageId, MessageRanges, Place,
+    Timestamp, TopicKey, User, UserId,
 };
 use rules::RuleError;
 use rules::bot_notices::{archived_text, channel_change_text, channel_events_topic, sends_channel_events};
@@ -20,12 +20,11 @@ use rules::permissions::channel_update::{
 };
 use std::sync::Arc;
 
-/// A text by one of the server's own bots.
+/// A message of a system bot.
 #[derive(Clone, Debug)]
 pub(super) struct Notice {
-    /// The message.
     pub draft: Draft,
-    /// Who has read it from the start, as far as they get it.
+    /// Users for whom it is marked as read, if they receive it.
     pub read_by: Vec<UserId>,
 }
 
@@ -43,8 +42,7 @@ pub(super) fn notice_fact(
 ) -> Result<Fact, DomainError> {
     let mut flags = mention_flags(&draft.rendered, directory, &receives);
     for reader in read_by.into_iter().filter(|reader| receives(*reader)) {
-        let entry = flags.entry(reader).or_default();
-        *entry = entry.with(Flag::Read);
+        add_flag(&mut flags, reader, Flag::Read);
     }
     let topic = channel_events_topic(directory.realm(), channel).to_owned();
     let destination = Destination {
@@ -66,18 +64,13 @@ pub(super) fn default_channels(directory: &Directory, channel: ChannelId, is_def
     Fact::Channel(ChannelFact::DefaultsChanged(channels))
 }
 
-/// The acting user's current record: roles may have changed since the request arrived.
-fn requester(directory: &Directory, user: UserId) -> Result<Arc<User>, DomainError> {
-    directory.user(user).cloned().ok_or(DomainError::InvalidApiKey)
-}
-
-/// Collects what happens to one channel in one frame.
+/// Collects the changes of one channel in one frame.
 struct Changes<'m, 'r> {
     context: &'m mut DecisionContext<'r>,
     requester: Arc<User>,
     before: Arc<Channel>,
     after: Channel,
-    /// What is not in the channel's record.
+    /// Facts about other records.
     others: Vec<Fact>,
     notices: Vec<Fact>,
 }
@@ -89,7 +82,7 @@ impl<'m, 'r> Changes<'m, 'r> {
     }
 
     /// Adds a notice to the channel, if the organization has them enabled. It is marked as read for `read_by`.
-    fn tell(&mut self, text: String, read_by: Vec<UserId>) -> Result<(), DomainError> {
+    fn notify(&mut self, text: String, read_by: Vec<UserId>) -> Result<(), DomainError> {
         let directory = &self.context.directory;
         if !sends_channel_events(directory.realm()) {
             return Ok(());
@@ -116,11 +109,11 @@ impl<'m, 'r> Changes<'m, 'r> {
             }
             _ => {}
         }
-        // Archived channels take no messages, those of system bots included.
+        // Archived channels accept no messages, not even of system bots.
         let text = channel_change_text(&self.context.directory, &self.requester, &self.before, change);
         match text.filter(|_| !self.after.is_archived) {
-            // The notice is unread for the acting user, too: it shows others what was changed in their name.
-            Some(text) => self.tell(text, Vec::new()),
+            // The notice is unread for the requester, too: it shows others what was changed in their name.
+            Some(text) => self.notify(text, Vec::new()),
             None => Ok(()),
         }
     }
@@ -140,32 +133,24 @@ impl<'m, 'r> Changes<'m, 'r> {
     }
 }
 
-/// Change what a channel is.
+/// Changes properties of a channel.
 pub struct UpdateChannel {
-    /// The acting user.
     pub by: UserId,
-    /// The channel, as sent.
     pub channel: i64,
-    /// What is asked for.
     pub update: Box<ChannelUpdate>,
     /// The HTML of its description, if it has one.
     pub description_html: Option<String>,
 }
 
 impl SerializedCommand for UpdateChannel {
-    /// What is refused after what was permitted before it has changed.
+    /// The refusal of a later change; the changes before it are applied.
     type Outcome = Option<RuleError>;
 
     fn decide(self, context: &mut DecisionContext<'_>) -> Result<(Self::Outcome, Vec<Fact>), DomainError> {
         let requester = requester(&context.directory, self.by)?;
-        let plan = check_channel_update(
-            &context.directory,
-            &requester,
-            self.channel,
-            &self.update,
-            || has_named_topics(context, self.channel),
-            |folder| context.directory.folder(folder).is_some(),
-        )?;
+        let plan = check_channel_update(&context.directory, &requester, self.channel, &self.update, || {
+            has_named_topics(context, self.channel)
+        })?;
         let mut changes = Changes::new(context, requester, plan.channel);
         for change in &plan.changes {
             changes.take(change, self.description_html.as_deref())?;
@@ -187,20 +172,15 @@ fn has_named_topics(context: &DecisionContext<'_>, channel: i64) -> bool {
 
 /// Archives a channel.
 pub struct ArchiveChannel {
-    /// The acting user.
     pub by: UserId,
-    /// The channel, as sent.
     pub channel: i64,
 }
 
-impl SerializedCommand for ArchiveChannel {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for ArchiveChannel {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let requester = requester(&context.directory, self.by)?;
         let by = requester.id;
-        let found = access_channel_to_archive(&context.directory, &requester, self.channel)?;
-        let before = found.channel().clone();
+        let before = access_channel_to_archive(&context.directory, &requester, self.channel)?.clone();
         let mut changes = Changes::new(context, requester, before.clone());
         changes.after.is_archived = true;
         if changes.context.directory.realm().default_channels.contains(&before.id) {
@@ -211,15 +191,14 @@ impl SerializedCommand for ArchiveChannel {
         let mut readers: Vec<UserId> =
             changes.context.directory.subscriber_ids(before.id).take(SUBSCRIBERS_MAX).collect();
         readers.push(by);
-        changes.tell(archived_text(&before.name), readers)?;
-        Ok(((), changes.into_facts()))
+        changes.notify(archived_text(&before.name), readers)?;
+        Ok(changes.into_facts())
     }
 }
 
-/// Mark as read what is unread in an archived channel, for as many people as one frame holds. Nothing shows it any more,
-/// but a search for the first unread message would find it.
+/// Marks messages of an archived channel as read, for as many users as fit into one frame: clients do not show them any
+/// more, but a search for the first unread message would find them.
 pub struct ReadArchived {
-    /// The id of the channel.
     pub channel: ChannelId,
 }
 
@@ -242,12 +221,7 @@ impl SerializedCommand for ReadArchived {
             let mut messages = MessageRanges::from_sorted(unread.iter().map(MessageId));
             messages.0.truncate(room);
             room -= messages.0.len();
-            facts.push(Fact::Message(MessageFact::FlagsChanged {
-                user: *user,
-                flag: Flag::Read,
-                op: FlagOp::Add,
-                messages,
-            }));
+            facts.push(Fact::Message(MessageFact::read(*user, messages)));
             if room == 0 || facts.len() == SUBSCRIBERS_MAX {
                 return Ok((true, facts));
             }
@@ -256,26 +230,21 @@ impl SerializedCommand for ReadArchived {
     }
 }
 
-/// Subscribe new people to a channel from now on, or no longer.
+/// Adds a channel to the default channels of new users, or removes it.
 pub struct SetDefaultChannel {
-    /// The acting user.
     pub by: UserId,
-    /// The channel, as sent.
     pub channel: i64,
-    /// From now on, or no longer.
     pub is_default: bool,
 }
 
-impl SerializedCommand for SetDefaultChannel {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for SetDefaultChannel {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let directory = &context.directory;
         let requester = requester(directory, self.by)?;
         let id = access_default_channel(directory, &requester, self.channel, self.is_default)?;
         if directory.realm().default_channels.contains(&id) == self.is_default {
-            return Ok(((), Vec::new()));
+            return Ok(Vec::new());
         }
-        Ok(((), vec![default_channels(directory, id, self.is_default)]))
+        Ok(vec![default_channels(directory, id, self.is_default)])
     }
 }

@@ -1,4 +1,5 @@
-//! Messages to the organization's actor.
+//! Messages to the organization's actor. `answer` gets the outcome when it is durable or, for ephemeral events, when the
+//! event is queued.
 
 use crate::ReplySender;
 use crate::channel::ChannelActor;
@@ -14,13 +15,9 @@ use std::sync::Arc;
 /// A person or bot to be created.
 #[derive(Clone)]
 pub struct NewUser {
-    /// The real e-mail address.
     pub email: String,
-    /// The name that others see.
     pub full_name: String,
-    /// The role in the organization.
     pub role: Role,
-    /// Present for bots.
     pub bot: Option<Bot>,
     /// The argon2id hash of the password; none: no login by password.
     pub password_hash: Option<String>,
@@ -30,66 +27,66 @@ pub struct NewUser {
     pub channels: Vec<ChannelId>,
 }
 
-/// Set or clear a flag on messages.
+impl NewUser {
+    /// A person without a password, in the default channels.
+    pub fn new(email: impl Into<String>, full_name: impl Into<String>, role: Role) -> Self {
+        Self {
+            email: email.into(),
+            full_name: full_name.into(),
+            role,
+            bot: None,
+            password_hash: None,
+            timezone: String::new(),
+            channels: Vec::new(),
+        }
+    }
+}
+
+/// Sets or clears a flag on messages; no messages send an event without effect.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct ChangeFlags {
-    /// The user that the record belongs to.
     pub user: UserId,
-    /// The flag that changes.
     pub flag: Flag,
-    /// Whether the flag is set or cleared.
     pub op: FlagOp,
-    /// On which messages; those that need it.
     pub messages: MessageRanges,
-    /// Gets the result when it is durable.
     pub answer: ReplySender<()>,
 }
 
 /// A queue that was registered.
 #[derive(Clone, Debug)]
 pub struct RegisteredQueue {
-    /// The id of the queue.
     pub id: QueueId,
-    /// The newest event at registration, logged or not; the queue receives later ones.
+    /// The newest event at registration, stored or ephemeral; the queue receives later ones.
     pub after: EventNumber,
 }
 
-/// Register an event queue.
+/// Registers an event queue.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct RegisterQueue {
-    /// The owner of the queue.
     pub user: UserId,
-    /// What it delivers.
     pub options: QueueOptions,
-    /// Gets the name when it delivers.
     pub answer: ReplySender<RegisteredQueue>,
 }
 
-/// Continue a queue that was registered before the server was restarted.
+/// Resumes a queue that was registered before the server was restarted.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct ResumeQueue {
-    /// The id of the queue.
     pub queue: QueueId,
-    /// The user that the record belongs to.
     pub user: UserId,
     /// The newest event that the client has.
     pub last_event_id: i64,
-    /// Gets the session.
     pub answer: ReplySender<Addr<SessionActor>>,
 }
 
-/// End a queue.
+/// Ends a queue.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct EndQueue {
-    /// The id of the queue.
     pub queue: QueueId,
-    /// The user that the record belongs to.
     pub user: UserId,
-    /// Gets the result when the end is durable, if a caller waits.
     pub answer: Option<ReplySender<()>>,
 }
 
@@ -97,15 +94,11 @@ pub struct EndQueue {
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct Type {
-    /// The user that types.
     pub sender: Arc<User>,
-    /// Starts, or stops.
     pub is_start: bool,
-    /// The conversation in which the user types.
     pub place: TypingPlace,
     /// The recipients, sorted.
     pub readers: Vec<UserId>,
-    /// Gets the result when the event is queued.
     pub answer: ReplySender<()>,
 }
 
@@ -113,20 +106,17 @@ pub struct Type {
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct ReportPresence {
-    /// The acting user.
     pub user: Arc<User>,
-    /// What the client reports.
     pub report: Report,
-    /// Gets the result when the report is recorded.
     pub answer: ReplySender<()>,
 }
 
-/// Start a channel's actor, or find it.
+/// Returns a channel's actor, which is started if it does not run.
 #[derive(Message)]
 #[rtype(result = "Option<Addr<ChannelActor>>")]
 pub struct OpenChannel(pub ChannelId);
 
-/// Start a conversation's actor, or find it.
+/// Returns the actor of a direct conversation between users (sorted), which is started if it does not run.
 #[derive(Message)]
 #[rtype(result = "Addr<DirectActor>")]
 pub struct OpenDirect(pub Vec<UserId>);

@@ -1,17 +1,17 @@
-//! Expiry as a fact: what has expired stays expired, however the wall clock changes afterwards.
+//! Expiry as a fact: expired records stay expired when the wall clock is set back.
 //!
 //! Once a minute, and at once when the wall clock changed, expired invitations are recorded as such. Confirmation links
 //! have no record; when the wall clock is set back, those that had expired by then are recorded with the organization.
 
 use super::actor::RealmActor;
-use super::serialized::{DecisionContext, Serialized, SerializedCommand};
+use super::serialized::{DecisionContext, Serialized, SerializedChange};
 use crate::error::DomainError;
 use actix::prelude::*;
 use model::{Directory, Fact, InvitationFact, InvitationId, Realm, RealmFact, Timestamp};
 use tokio::sync::oneshot;
 
 impl RealmActor {
-    /// Notices that the wall clock was set, and what has expired.
+    /// Detects a changed wall clock, and records what has expired.
     pub(super) fn tick_expiry(&mut self, ctx: &mut Context<Self>) {
         let read = self.wall.read(&*self.realm.clock);
         if let Some(expected) = read.instead_of {
@@ -38,7 +38,7 @@ impl RealmActor {
     }
 }
 
-/// Record what has expired by a point in time, which the wall clock showed even if it shows another one now.
+/// Records what has expired by a point in time that the wall clock showed or would show if it had not been set.
 struct Expire {
     until: Timestamp,
 }
@@ -62,10 +62,8 @@ impl Expire {
     }
 }
 
-impl SerializedCommand for Expire {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for Expire {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let mut facts = Vec::new();
         let invitations = self.invitations(&context.directory);
         if !invitations.is_empty() {
@@ -75,6 +73,6 @@ impl SerializedCommand for Expire {
             self.links(&context.directory, context.now)
                 .map(|realm| Fact::Realm(RealmFact::Changed(Box::new(realm)))),
         );
-        Ok(((), facts))
+        Ok(facts)
     }
 }

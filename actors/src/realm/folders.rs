@@ -1,6 +1,6 @@
 //! Channel folders (docs/api/channels.md#channel-folders). All changes are for administrators.
 
-use super::serialized::{DecisionContext, SerializedCommand};
+use super::serialized::{DecisionContext, SerializedChange, SerializedCommand};
 use crate::error::DomainError;
 use model::{ChannelFact, ChannelFolder, Directory, Fact, FolderId, UserId};
 use rules::RuleError;
@@ -11,9 +11,7 @@ use std::collections::BTreeSet;
 /// Markdown and its HTML, rendered with the writer's permissions.
 #[derive(Clone, Debug)]
 pub struct FolderDescription {
-    /// The Markdown source.
     pub text: String,
-    /// The rendered HTML.
     pub html: String,
 }
 
@@ -28,13 +26,10 @@ fn names(directory: &Directory, except: Option<FolderId>) -> impl Iterator<Item 
     others.map(|folder| folder.name.as_str())
 }
 
-/// Make a folder. It stands behind all others.
+/// Creates a folder, last in the order.
 pub struct CreateFolder {
-    /// The acting user.
     pub by: UserId,
-    /// The name of the folder, as sent.
     pub name: String,
-    /// As checked and rendered.
     pub description: FolderDescription,
 }
 
@@ -61,24 +56,17 @@ impl SerializedCommand for CreateFolder {
     }
 }
 
-/// Change what a folder is called, or whether it is in use.
+/// Changes a folder; archives or unarchives it.
 pub struct UpdateFolder {
-    /// The acting user.
     pub by: UserId,
-    /// The id of the folder.
     pub folder: FolderId,
-    /// New name, as sent.
     pub name: Option<String>,
-    /// The new description; none leaves it unchanged.
     pub description: Option<FolderDescription>,
-    /// No longer in use, or again.
     pub is_archived: Option<bool>,
 }
 
-impl SerializedCommand for UpdateFolder {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for UpdateFolder {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let directory = &context.directory;
         check_may(directory, self.by)?;
         let before = directory.folder(self.folder).ok_or(RuleError::InvalidFolderId)?;
@@ -102,30 +90,26 @@ impl SerializedCommand for UpdateFolder {
         } else {
             vec![Fact::Channel(ChannelFact::FolderChanged(Box::new(after)))]
         };
-        Ok(((), facts))
+        Ok(facts)
     }
 }
 
-/// Put all folders into an order.
+/// Changes the order of all folders.
 pub struct ReorderFolders {
-    /// The acting user.
     pub by: UserId,
-    /// Their ids, as sent.
     pub order: Vec<i64>,
 }
 
-impl SerializedCommand for ReorderFolders {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for ReorderFolders {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let directory = &context.directory;
         check_may(directory, self.by)?;
         let all: BTreeSet<FolderId> = directory.folders().map(|folder| folder.id).collect();
         let order = check_folder_order(&all, &self.order)?;
         let before = folders_in_order(directory);
         if before.iter().map(|folder| folder.id).eq(order.iter().copied()) {
-            return Ok(((), Vec::new()));
+            return Ok(Vec::new());
         }
-        Ok(((), vec![Fact::Channel(ChannelFact::FoldersReordered(order))]))
+        Ok(vec![Fact::Channel(ChannelFact::FoldersReordered(order))])
     }
 }

@@ -1,5 +1,5 @@
-//! The facts of one frame as they are decided, with messages of the server's own bots among them: a message about a
-//! change is durable with the change, or neither is.
+//! The facts of one frame as they are decided, with messages of system bots among them: a message about a change is
+//! durable with the change, or neither is.
 
 use super::serialized::DecisionContext;
 use crate::announce::record_user_visibility;
@@ -8,10 +8,9 @@ use crate::channel::{SendContext, load_state};
 use crate::direct::{DirectContext, message_facts};
 use crate::draft::{ChannelDraft, DirectDraft, Draft};
 use crate::error::DomainError;
-use model::{
-    ChannelFact, ChannelId, Directory, Fact, GroupFact, MessageFact, MessageId, Realm, SubscriptionFact,
-    User, UserFact, UserId,
-};
+use model::fact::DirectoryChange as Change;
+use model::{ChannelFact, ChannelId, Directory, Fact, MessageId, Realm, User, UserId};
+use rules::settings::realm_int;
 use std::sync::Arc;
 
 /// Facts, and the directory as they leave it.
@@ -23,46 +22,43 @@ pub(super) struct FrameDraft<'c, 'r> {
 }
 
 impl<'c, 'r> FrameDraft<'c, 'r> {
+    /// An empty frame, decided from the current directory.
     pub fn new(context: &'c mut DecisionContext<'r>) -> Self {
         let directory = context.directory.clone();
         Self { context, directory, facts: Vec::new() }
     }
 
-    /// Adds a fact.
+    /// Adds a fact and applies it to the directory.
     pub fn push(&mut self, fact: Fact) {
-        let directory = &mut self.directory;
-        if let Fact::User(UserFact::Created(user)) = &fact {
-            directory.put_user(User::clone(user));
-        } else if let Fact::Group(GroupFact::MembersChanged { group, added, removed }) = &fact {
-            directory.change_members(*group, added, removed);
-        } else if let Fact::Channel(ChannelFact::Created(channel)) = &fact {
-            directory.put_channel(model::Channel::clone(channel));
-        } else if let Fact::Subscription(SubscriptionFact::Added { channel, subscribers, .. }) = &fact {
-            for (user, subscription) in subscribers {
-                directory.put_subscription(*channel, *user, subscription.clone());
-            }
-        } else if let Fact::Channel(ChannelFact::DefaultsChanged(channels)) = &fact {
-            directory
-                .put_realm(Realm { default_channels: channels.clone(), ..Realm::clone(directory.realm()) });
-        } else if let Fact::Message(MessageFact::ConversationCreated(direct)) = &fact {
-            directory.put_direct(direct.clone());
+        if let Fact::Channel(ChannelFact::DefaultsChanged(channels)) = &fact {
+            let realm = Realm::clone(self.directory.realm());
+            self.directory.put_realm(Realm { default_channels: channels.clone(), ..realm });
+        } else if let Some(change) = fact.directory_change() {
+            apply(&mut self.directory, change);
         }
         self.facts.push(fact);
     }
 
-    /// Adds several facts.
+    /// Adds facts, and applies them to the directory of the draft.
     pub fn extend(&mut self, facts: impl IntoIterator<Item = Fact>) {
         facts.into_iter().for_each(|fact| self.push(fact));
     }
 
-    /// Adds the fact about who sees whom from now on, so that its events come before those of the messages that follow.
+    /// Adds the fact about visibility of users, so that its events come before those of the messages that follow.
     pub fn record_user_visibility(&mut self) {
         self.facts.extend(record_user_visibility(&self.context.directory, &self.facts));
     }
 
-    /// A text as a message of the notification bot; names mean what they mean to `author`. None if it cannot be rendered.
+    /// A message of the notification bot, rendered with the permissions of `author`. None if it cannot be rendered.
     pub fn notice(&self, author: &User, text: String) -> Option<Draft> {
         draft_notice(self.context.realm, &self.directory, author, text)
+    }
+
+    /// The channel in a setting of the organization, unless it is archived.
+    pub fn channel_of_setting(&self, setting: &str) -> Option<ChannelId> {
+        let id = realm_int(self.directory.realm(), setting).and_then(|id| u32::try_from(id).ok())?;
+        let channel = self.directory.channel(ChannelId(id)).filter(|channel| !channel.is_archived)?;
+        Some(channel.id)
     }
 
     /// Adds a direct message. One that is refused is left out with a warning: the change it is about happens anyway.
@@ -83,7 +79,7 @@ impl<'c, 'r> FrameDraft<'c, 'r> {
         }
     }
 
-    /// Adds a message to a channel, likewise. Its id; none when it was refused.
+    /// Adds a message to a channel and returns its id; none, with a warning, when it is refused.
     pub fn send_to_channel(&mut self, draft: Draft, channel: ChannelId, topic: &str) -> Option<MessageId> {
         let mut ids = self.context.ids;
         match self.channel_message(draft, channel, topic, &mut ids) {
@@ -122,10 +118,35 @@ impl<'c, 'r> FrameDraft<'c, 'r> {
     }
 }
 
-/// The requester as they are now: roles may have changed since the request came in.
+/// The requester's current record: roles may have changed since the request arrived.
 ///
 /// # Errors
 /// `InvalidApiKey` when the account does not exist.
 pub(super) fn requester(directory: &Directory, user: UserId) -> Result<Arc<User>, DomainError> {
     directory.user(user).cloned().ok_or(DomainError::InvalidApiKey)
+}
+
+/// Applies what later messages of the frame depend on: new users, channels, subscriptions and conversations.
+fn apply(directory: &mut Directory, change: Change<'_>) {
+    match change {
+        Change::User { user, is_new: true } => directory.put_user(user.clone()),
+        Change::Members { group, added, removed } => directory.change_members(group, added, removed),
+        Change::Channel { channel, is_new: true } => directory.put_channel(channel.clone()),
+        Change::Subscribed { channel, subscribers } => {
+            for (user, subscription) in subscribers {
+                directory.put_subscription(channel, *user, subscription.clone());
+            }
+        }
+        Change::Direct(direct) => directory.put_direct(direct.clone()),
+        Change::User { is_new: false, .. }
+        | Change::Channel { is_new: false, .. }
+        | Change::Realm(_)
+        | Change::Account { .. }
+        | Change::Group { .. }
+        | Change::Activity { .. }
+        | Change::Folder(_)
+        | Change::Unsubscribed { .. }
+        | Change::Subscription { .. }
+        | Change::Picture(_) => {}
+    }
 }

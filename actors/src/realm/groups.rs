@@ -1,6 +1,6 @@
 //! Creating, changing and deactivating user groups (docs/api/groups.md). Permissions are in `rules::groups`.
 
-use super::serialized::{DecisionContext, SerializedCommand};
+use super::serialized::{DecisionContext, SerializedChange, SerializedCommand};
 use crate::error::DomainError;
 use model::{Directory, Fact, GroupFact, GroupId, User, UserGroup, UserId};
 use rules::groups::{
@@ -9,17 +9,15 @@ use rules::groups::{
 };
 use std::sync::Arc;
 
-/// The acting user's current record: the account may have been deactivated since the request arrived.
+/// The requester's current record: the account may have been deactivated since the request arrived.
 pub(super) fn requester(directory: &Directory, id: UserId) -> Result<&Arc<User>, DomainError> {
     let user = directory.user(id).ok_or(DomainError::InvalidApiKey)?;
     if user.is_active { Ok(user) } else { Err(DomainError::UserDeactivated) }
 }
 
-/// Make a group.
+/// Creates a group.
 pub struct CreateGroup {
-    /// The acting user.
     pub by: UserId,
-    /// What it should be.
     pub request: GroupRequest,
 }
 
@@ -41,98 +39,78 @@ impl SerializedCommand for CreateGroup {
     }
 }
 
-/// Change what a group is called and who may do what with it, or take it into use again.
+/// Changes name, description or permissions of a group, or reactivates it.
 pub struct UpdateGroup {
-    /// The acting user.
     pub by: UserId,
-    /// Which, as sent.
     pub group: i64,
-    /// What is to change.
     pub update: GroupUpdate,
 }
 
-impl SerializedCommand for UpdateGroup {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for UpdateGroup {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let directory = &context.directory;
         let by = requester(directory, self.by)?;
         let (group, changes) = check_group_update(directory, by, self.group, &self.update)?;
         if changes.is_empty() {
-            return Ok(((), Vec::new()));
+            return Ok(Vec::new());
         }
         let mut after = UserGroup::clone(group);
         for change in &changes {
             apply_group_change(&mut after, change);
         }
-        Ok(((), vec![Fact::Group(GroupFact::Changed(Box::new(after)))]))
+        Ok(vec![Fact::Group(GroupFact::Changed(Box::new(after)))])
     }
 }
 
 /// Deactivates a group.
 pub struct DeactivateGroup {
-    /// The acting user.
     pub by: UserId,
-    /// Which, as sent.
     pub group: i64,
 }
 
-impl SerializedCommand for DeactivateGroup {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for DeactivateGroup {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let directory = &context.directory;
         let group = access_group_to_deactivate(directory, requester(directory, self.by)?, self.group)?;
         let after = UserGroup { is_deactivated: true, ..UserGroup::clone(group) };
-        Ok(((), vec![Fact::Group(GroupFact::Changed(Box::new(after)))]))
+        Ok(vec![Fact::Group(GroupFact::Changed(Box::new(after)))])
     }
 }
 
-/// Let users and groups into a group, or out of it.
+/// Adds users and subgroups to a group, or removes them.
 pub struct ChangeGroupMembers {
-    /// The acting user.
     pub by: UserId,
-    /// Which, as sent.
     pub group: i64,
-    /// Who comes and who goes.
     pub request: MembersRequest,
 }
 
-impl SerializedCommand for ChangeGroupMembers {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for ChangeGroupMembers {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let directory = &context.directory;
         let by = requester(directory, self.by)?;
         let (group, change) = check_members_change(directory, by, self.group, &self.request)?;
-        Ok(((), vec![members_fact(group, change)]))
+        Ok(vec![members_fact(group, change)])
     }
 }
 
-/// Let groups into a group, or out of it.
+/// Adds subgroups to a group, or removes them.
 pub struct ChangeSubgroups {
-    /// The acting user.
     pub by: UserId,
-    /// Which, as sent.
     pub group: i64,
-    /// Groups to come in.
     pub add: Vec<i64>,
-    /// Groups to go.
     pub delete: Vec<i64>,
 }
 
-impl SerializedCommand for ChangeSubgroups {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for ChangeSubgroups {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let directory = &context.directory;
         let by = requester(directory, self.by)?;
         let (group, change) = check_subgroups_change(directory, by, self.group, self.add, self.delete)?;
-        Ok(((), vec![members_fact(group, change)]))
+        Ok(vec![members_fact(group, change)])
     }
 }
 
-/// Where only people come and go the record need not be written anew.
+/// The smaller fact if only direct members change, otherwise the whole record.
 fn members_fact(group: &UserGroup, change: MembersChange) -> Fact {
     let MembersChange { added, removed, added_subgroups, removed_subgroups } = change;
     if added_subgroups.is_empty() && removed_subgroups.is_empty() {

@@ -2,7 +2,7 @@
 //! `rules::invitations`.
 
 use super::groups::requester;
-use super::serialized::{DecisionContext, SerializedCommand};
+use super::serialized::{DecisionContext, SerializedChange, SerializedCommand};
 use crate::error::DomainError;
 use crate::outbox::job;
 use model::invitation::created_invitations;
@@ -19,7 +19,7 @@ pub(super) fn fact(fact: InvitationFact) -> Fact {
     Fact::Invitation(Box::new(fact))
 }
 
-/// The fact that takes invitations back; none where there are none.
+/// The fact that revokes invitations; none for an empty list.
 pub(super) fn revoked(invitations: Vec<InvitationId>) -> Option<Fact> {
     (!invitations.is_empty()).then(|| fact(InvitationFact::Revoked(invitations)))
 }
@@ -29,14 +29,13 @@ pub(super) fn revoke_invitations_of(directory: &Directory, inviter: &User) -> Op
     revoked(invitations_of(directory, inviter))
 }
 
-/// Revokes the open invitations that a user could no longer send, in the frame that takes the
-/// rights away; `then` is the directory behind it.
+/// Revokes the open invitations that a user could no longer send, in the frame that removes the permissions; `then` is the
+/// directory after it.
 pub(super) fn revoke_overreaching(then: &Directory, inviter: UserId) -> Option<Fact> {
     revoked(overreaching_invitations(then, inviter))
 }
 
-/// The job that sends an invitation by e-mail. Without the e-mail no one is invited, so it fails first where there is
-/// a way for it.
+/// The job that sends an invitation by e-mail.
 fn mail(context: &DecisionContext<'_>, invitation: InvitationId) -> Result<Fact, DomainError> {
     if !context.realm.supports(TaskKind::Mail) {
         return Err(RuleError::from(InvitationError::NoMail).into());
@@ -45,20 +44,18 @@ fn mail(context: &DecisionContext<'_>, invitation: InvitationId) -> Result<Fact,
     Ok(job(context.now, Task::Mail(MailTask::Invitation(invitation))))
 }
 
-/// Invite people by mail.
+/// Sends invitations by e-mail.
 pub struct SendInvitations {
-    /// The acting user.
     pub by: UserId,
-    /// Their addresses, as sent.
     pub addresses: String,
     /// The role, channels and groups of the invitation, and when it expires.
     pub request: InvitationRequest,
-    /// Invitations of the organization in a day; 0: nothing bounds them.
+    /// Invitations of the organization per day; 0: no limit.
     pub daily_max: usize,
 }
 
 impl SerializedCommand for SendInvitations {
-    /// Who was not invited, being known here. All others were.
+    /// The addresses that were not invited; all others were.
     type Outcome = Vec<NotInvited>;
 
     fn decide(self, context: &mut DecisionContext<'_>) -> Result<(Self::Outcome, Vec<Fact>), DomainError> {
@@ -82,7 +79,6 @@ impl SerializedCommand for SendInvitations {
 
 /// Creates a reusable invitation link.
 pub struct CreateReusableInvitation {
-    /// The acting user.
     pub by: UserId,
     /// The role, channels and groups of the invitation, and when it expires.
     pub request: InvitationRequest,
@@ -101,42 +97,34 @@ impl SerializedCommand for CreateReusableInvitation {
     }
 }
 
-/// Take an invitation back.
+/// Revokes an invitation.
 pub struct RevokeInvitation {
-    /// The acting user.
     pub by: UserId,
-    /// The id of the invitation.
     pub invitation: InvitationId,
-    /// Of which kind it must be.
+    /// The kind that the invitation must have.
     pub is_reusable: bool,
 }
 
-impl SerializedCommand for RevokeInvitation {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for RevokeInvitation {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let by = requester(&context.directory, self.by)?;
         access_invitation(&context.directory, by, self.invitation, self.is_reusable)?;
-        Ok(((), revoked(vec![self.invitation]).into_iter().collect()))
+        Ok(revoked(vec![self.invitation]).into_iter().collect())
     }
 }
 
-/// Send the mail of an invitation once more, and give as much time as at first.
+/// Sends the e-mail of an invitation again, with as much time as at first.
 pub struct ResendInvitation {
-    /// The acting user.
     pub by: UserId,
-    /// The id of the invitation.
     pub invitation: InvitationId,
 }
 
-impl SerializedCommand for ResendInvitation {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for ResendInvitation {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let by = requester(&context.directory, self.by)?;
         let found = access_invitation(&context.directory, by, self.invitation, false)?;
         let expires = renewed_expiry(found, context.now);
         let resent = fact(InvitationFact::Resent { invitation: self.invitation, expires });
-        Ok(((), vec![resent, mail(context, self.invitation)?]))
+        Ok(vec![resent, mail(context, self.invitation)?])
     }
 }

@@ -1,5 +1,5 @@
-//! New accounts: created by an administrator, a directory or on the command line, or made from an invitation. The messages
-//! that greet the user and announce the account are decided with it.
+//! New accounts: created by an administrator, a directory or on the command line, or from an invitation. The messages that
+//! welcome the user and announce the account are decided with it.
 
 use super::commands::NewUser;
 use super::frame_draft::FrameDraft;
@@ -9,8 +9,8 @@ use crate::bot_notices::{notification_bot, welcome_bot};
 use crate::error::DomainError;
 use crate::shard::Sequencer;
 use model::{
-    ChannelId, Directory, Fact, GroupFact, Invitation, InvitationFact, InvitationId, Role, Subscription,
-    SubscriptionFact, Timestamp, User, UserFact, UserId,
+    ChannelId, Directory, Fact, GroupFact, GroupId, Invitation, InvitationFact, InvitationId, Role,
+    Subscription, SubscriptionFact, Timestamp, User, UserFact, UserId,
 };
 use rules::RuleError;
 use rules::bot_notices::{SIGNUPS_TOPIC, invitation_accepted_text, signed_up_text, welcome_text};
@@ -19,13 +19,13 @@ use rules::invitations::{check_new_address, open_invitation, superseded_invitati
 use rules::names::{check_full_name_free, parse_full_name};
 use rules::permissions::roles::system_groups_of;
 use rules::settings::{realm_int, realm_text};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Create an account.
+/// Creates an account.
 pub struct CreateUser {
-    /// The account.
     pub user: NewUser,
-    /// Whether messages greet the user and announce the account.
+    /// Whether messages welcome the user and announce the account.
     pub sends_messages: bool,
 }
 
@@ -38,7 +38,8 @@ impl SerializedCommand for CreateUser {
         if frame.directory.user_by_email(&new.email).is_some() {
             return Err(DomainError::EmailInUse(new.email));
         }
-        let channels = first_channels(&frame.directory, &new);
+        let gets_defaults = new.bot.is_none() && new.role != Role::Guest;
+        let channels = first_channels(&frame.directory, &new.channels, gets_defaults);
         let (user, facts) = account(&frame.directory, &new, &channels, &mut frame.context.ids, now);
         frame.extend(facts);
         if new.bot.is_none() {
@@ -55,37 +56,34 @@ impl SerializedCommand for CreateUser {
 /// A user who accepts an invitation.
 #[derive(Clone)]
 pub struct Joining {
-    /// The invitation.
     pub invitation: InvitationId,
     /// The user's address; that of the invitation, if it has one, takes precedence.
     pub address: String,
-    /// Display name, as typed.
     pub full_name: String,
-    /// argon2id hash of the chosen password.
+    /// The argon2id hash of the chosen password.
     pub password_hash: String,
 }
 
-/// Make an account from an invitation. Of two users with one invitation or one address, the second is refused.
+/// Creates an account from an invitation. Of two users with the same invitation or address, the second is refused.
 pub struct AcceptInvitation {
-    /// The new user.
     pub joining: Joining,
 }
 
 impl SerializedCommand for AcceptInvitation {
     type Outcome = Arc<User>;
 
-    /// The account has what the invitation grants; all others for its address are revoked.
+    /// All other invitations for the address are revoked.
     fn decide(self, context: &mut DecisionContext<'_>) -> Result<(Arc<User>, Vec<Fact>), DomainError> {
         let now = context.now;
         let mut frame = FrameDraft::new(context);
         let (invitation, new) = check_joining(&frame.directory, self.joining, now)?;
-        let channels = invited_channels(&frame.directory, &invitation);
+        let (named, with_defaults) = (&invitation.channels, invitation.includes_default_channels);
+        let channels = first_channels(&frame.directory, named, with_defaults);
         let (user, facts) = account(&frame.directory, &new, &channels, &mut frame.context.ids, now);
         frame.extend(facts);
         for id in &invitation.groups {
             if frame.directory.group(*id).is_some_and(|group| !group.is_deactivated) {
-                let added = vec![user.id];
-                frame.push(Fact::Group(GroupFact::MembersChanged { group: *id, added, removed: vec![] }));
+                frame.push(joined(*id, user.id));
             }
         }
         frame.push(fact(InvitationFact::Accepted { invitation: invitation.id, user: user.id }));
@@ -96,7 +94,7 @@ impl SerializedCommand for AcceptInvitation {
     }
 }
 
-/// Greets a new user, and tells the inviter and the organization.
+/// Welcomes a new user, and notifies the inviter and the organization.
 fn welcome(frame: &mut FrameDraft<'_, '_>, user: &User, invitation: Option<&Invitation>) {
     frame.record_user_visibility();
     let organization = frame.directory.realm().clone();
@@ -113,10 +111,7 @@ fn welcome(frame: &mut FrameDraft<'_, '_>, user: &User, invitation: Option<&Invi
     if let Some(inviter) = inviter.filter(|inviter| frame.directory.is_active_user(*inviter)) {
         send(frame, &bot, inviter, invitation_accepted_text(user));
     }
-    let id = realm_int(&organization, "signup_announcements_stream_id");
-    let id = id.and_then(|id| u32::try_from(id).ok()).map(ChannelId);
-    let channel = id.and_then(|id| frame.directory.channel(id)).filter(|channel| !channel.is_archived);
-    let Some(channel) = channel.map(|channel| channel.id) else { return };
+    let Some(channel) = frame.channel_of_setting("signup_announcements_stream_id") else { return };
     if let Some(draft) = frame.notice(&bot, signed_up_text(user)) {
         frame.send_to_channel(draft, channel, SIGNUPS_TOPIC);
     }
@@ -129,7 +124,7 @@ fn send(frame: &mut FrameDraft<'_, '_>, bot: &Arc<User>, to: UserId, text: Strin
     }
 }
 
-/// Checks whether an invitation can be accepted, and gives the account that results.
+/// Checks whether an invitation can be accepted, and returns it with the new account.
 fn check_joining(
     directory: &Directory,
     joining: Joining,
@@ -146,15 +141,8 @@ fn check_joining(
     check_new_address(directory, &email).map_err(|problem| rule(problem.into()))?;
     let full_name = parse_full_name(&joining.full_name)?;
     check_full_name_free(directory, full_name, None)?;
-    let new = NewUser {
-        email,
-        full_name: full_name.to_owned(),
-        role: invitation.role,
-        bot: None,
-        password_hash: Some(joining.password_hash),
-        timezone: String::new(),
-        channels: Vec::new(),
-    };
+    let password_hash = Some(joining.password_hash);
+    let new = NewUser { password_hash, ..NewUser::new(email, full_name, invitation.role) };
     Ok((invitation, new))
 }
 
@@ -178,16 +166,13 @@ fn account(
         let color = rules::colors::pick_color(used.iter().copied());
         used.push(color);
         let subscribers = vec![(user.id, Subscription::start(color.to_owned(), last))];
-        facts.push(Fact::Subscription(SubscriptionFact::Added {
-            channel: *channel,
-            subscribers,
-            by: user.id,
-        }));
+        let (channel, by) = (*channel, user.id);
+        facts.push(Fact::Subscription(SubscriptionFact::Added { channel, subscribers, by }));
     }
     (user, facts)
 }
 
-/// A user's record.
+/// The record of a new user.
 pub(crate) fn new_user(id: UserId, new: &NewUser, now: Timestamp) -> User {
     User {
         bot: new.bot.clone(),
@@ -197,26 +182,27 @@ pub(crate) fn new_user(id: UserId, new: &NewUser, now: Timestamp) -> User {
     }
 }
 
+/// The system groups of a user's role, by name.
+fn role_groups(directory: &Directory, user: &User, now: Timestamp) -> Vec<&'static str> {
+    let waiting_days = realm_int(directory.realm(), "waiting_period_threshold").unwrap_or(0);
+    system_groups_of(user, waiting_days.unsigned_abs(), now)
+}
+
+/// The fact that makes a user a direct member of a group.
+fn joined(group: GroupId, user: UserId) -> Fact {
+    Fact::Group(GroupFact::MembersChanged { group, added: vec![user], removed: Vec::new() })
+}
+
 /// The facts that make a new user a direct member of the system groups of the role.
 pub(crate) fn join_groups(directory: &Directory, user: &User, now: Timestamp) -> Vec<Fact> {
-    let waiting_days = rules::settings::realm_int(directory.realm(), "waiting_period_threshold").unwrap_or(0);
-    let names = system_groups_of(user, waiting_days.unsigned_abs(), now);
-    let groups = names.iter().filter_map(|name| directory.group_by_name(name));
-    groups
-        .map(|group| {
-            Fact::Group(GroupFact::MembersChanged {
-                group: group.id,
-                added: vec![user.id],
-                removed: Vec::new(),
-            })
-        })
-        .collect()
+    let names = role_groups(directory, user, now).into_iter();
+    let groups = names.filter_map(|name| directory.group_by_name(name));
+    groups.map(|group| joined(group.id, user.id)).collect()
 }
 
 /// The facts that make a user a direct member of the system groups of the role, and of no others.
 pub(crate) fn system_group_facts(directory: &Directory, user: &User, now: Timestamp) -> Vec<Fact> {
-    let waiting_days = rules::settings::realm_int(directory.realm(), "waiting_period_threshold").unwrap_or(0);
-    let names = system_groups_of(user, waiting_days.unsigned_abs(), now);
+    let names = role_groups(directory, user, now);
     let mut facts = Vec::new();
     for group in directory.groups().filter(|group| group.is_system) {
         let (is_in, belongs) = (group.members.contains(&user.id), names.contains(&group.name.as_str()));
@@ -230,36 +216,18 @@ pub(crate) fn system_group_facts(directory: &Directory, user: &User, now: Timest
     facts
 }
 
-/// Default channels for people who are not guests, and the ones asked for.
-fn first_channels(directory: &Directory, new: &NewUser) -> Vec<ChannelId> {
-    let mut channels = new.channels.clone();
-    if new.bot.is_none() && new.role != Role::Guest {
-        channels.extend(&directory.realm().default_channels);
-    }
-    usable(directory, channels)
-}
-
-/// What an invitation names, and the default channels if it says so; guests get these only then, too.
-fn invited_channels(directory: &Directory, invitation: &Invitation) -> Vec<ChannelId> {
-    let mut channels = invitation.channels.clone();
-    if invitation.includes_default_channels {
-        channels.extend(&directory.realm().default_channels);
-    }
-    usable(directory, channels)
-}
-
-/// Each once, without archived ones.
-fn usable(directory: &Directory, mut channels: Vec<ChannelId>) -> Vec<ChannelId> {
-    channels.sort();
-    channels.dedup();
-    channels.retain(|id| directory.channel(*id).is_some_and(|channel| !channel.is_archived));
-    channels
+/// The named channels and, if `with_defaults`, the default ones: each once, without archived ones.
+fn first_channels(directory: &Directory, named: &[ChannelId], with_defaults: bool) -> Vec<ChannelId> {
+    let defaults = directory.realm().default_channels.iter().filter(|_| with_defaults);
+    let channels: BTreeSet<ChannelId> = named.iter().chain(defaults).copied().collect();
+    let is_usable = |id: &ChannelId| directory.channel(*id).is_some_and(|channel| !channel.is_archived);
+    channels.into_iter().filter(is_usable).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{self, HAMLET, VERONA};
+    use crate::fixture::{self, IAGO, VERONA};
     use crate::realm::testing::decide;
     use model::invitation::InvitationState;
     use model::{EventNumber, Frame, Message, MessageFact, Realm, RealmFact, SettingValue};
@@ -273,15 +241,7 @@ mod tests {
     }
 
     fn new_user() -> NewUser {
-        NewUser {
-            email: "cordelia@test.example".into(),
-            full_name: "Cordelia".into(),
-            role: Role::Member,
-            bot: None,
-            password_hash: None,
-            timezone: String::new(),
-            channels: Vec::new(),
-        }
+        NewUser::new("cordelia@test.example", "Cordelia", Role::Member)
     }
 
     #[test]
@@ -319,13 +279,13 @@ mod tests {
     }
 
     #[test]
-    fn inviters_are_told_in_the_frame_of_the_account() {
+    fn inviter_is_notified_in_the_frame_of_the_account() {
         let (realm, ..) = fixture::shared();
         let id = realm.directory().next_invitation();
         let invitation = Invitation {
             id,
             address: None,
-            inviter: HAMLET,
+            inviter: IAGO,
             role: Role::Member,
             channels: Vec::new(),
             groups: Vec::new(),
@@ -356,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn accounts_of_the_command_line_are_not_welcomed() {
+    fn command_line_account_gets_no_welcome() {
         let (realm, ..) = fixture::shared();
         let command = CreateUser { user: new_user(), sends_messages: false };
         assert!(messages(&decide(&realm, command).unwrap().1).is_empty());

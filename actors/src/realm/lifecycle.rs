@@ -1,7 +1,7 @@
 //! Deactivating and reactivating an organization.
 
 use super::groups::requester;
-use super::serialized::{DecisionContext, SerializedCommand};
+use super::serialized::{DecisionContext, SerializedChange};
 use crate::error::DomainError;
 use model::{Fact, Realm, RealmFact, UserId};
 use rules::permissions::roles::check_owner;
@@ -10,23 +10,20 @@ use rules::permissions::roles::check_owner;
 pub struct SetRealmActive {
     /// The acting user; none for the server's operator.
     pub by: Option<UserId>,
-    /// Whether it is to be open.
     pub is_active: bool,
 }
 
-impl SerializedCommand for SetRealmActive {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for SetRealmActive {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let directory = &context.directory;
         if let Some(by) = self.by {
             check_owner(requester(directory, by)?)?;
         }
         let before = directory.realm();
         if before.is_active == self.is_active {
-            return Ok(((), Vec::new()));
+            return Ok(Vec::new());
         }
         let after = Realm { is_active: self.is_active, ..Realm::clone(before) };
-        Ok(((), vec![Fact::Realm(RealmFact::Changed(Box::new(after)))]))
+        Ok(vec![Fact::Realm(RealmFact::Changed(Box::new(after)))])
     }
 }

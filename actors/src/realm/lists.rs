@@ -14,16 +14,14 @@ use rules::permissions::roles::check_administrator;
 use rules::playgrounds::{check_new_playground, find_playground};
 use rules::settings::realm_bool;
 
-/// Change the domains of people's addresses.
+/// Changes the allowed e-mail domains.
 pub struct ChangeDomains {
-    /// The acting user.
     pub by: UserId,
-    /// The requested change.
     pub request: DomainRequest,
 }
 
 impl SerializedCommand for ChangeDomains {
-    /// The domain, where it is new.
+    /// The domain, if it is new.
     type Outcome = Option<RealmDomain>;
 
     fn decide(
@@ -39,7 +37,7 @@ impl SerializedCommand for ChangeDomains {
         let realm = directory.realm();
         let is_last = op == DomainOp::Removed && directory.lists().domains.items.len() == 1;
         if is_last && realm_bool(realm, "emails_restricted_to_domains") {
-            // Without a domain it would restrict no one.
+            // Without domains the restriction has no effect.
             let mut after = Realm::clone(realm);
             after.settings.insert("emails_restricted_to_domains".into(), SettingValue::Bool(false));
             facts.push(Fact::Realm(RealmFact::Changed(Box::new(after))));
@@ -50,40 +48,30 @@ impl SerializedCommand for ChangeDomains {
     }
 }
 
-/// What becomes of the linkifiers; ids and texts as sent.
+/// A change of the linkifiers. Patterns are regular expressions, URL templates follow RFC 6570.
 pub enum LinkifiersChange {
-    /// Adds an entry.
     Add {
-        /// The regular expression to match.
         pattern: String,
-        /// The URL template (RFC 6570).
         url_template: String,
     },
-    /// Replaces an entry.
     Update {
-        /// The id of the entry.
         id: i64,
-        /// The regular expression to match.
         pattern: String,
-        /// The URL template (RFC 6570).
         url_template: String,
     },
-    /// Removes the entry with this id.
     Remove(i64),
-    /// Puts all entries into the order of these ids.
+    /// All ids, in the new order.
     Reorder(Vec<i64>),
 }
 
-/// Change the linkifiers.
+/// Changes the linkifiers.
 pub struct ChangeLinkifiers {
-    /// The acting user.
     pub by: UserId,
-    /// The requested change.
     pub change: LinkifiersChange,
 }
 
 impl SerializedCommand for ChangeLinkifiers {
-    /// The id of the linkifier, where it is new; 0 otherwise.
+    /// The id of a new linkifier, otherwise 0.
     type Outcome = u32;
 
     fn decide(self, context: &mut DecisionContext<'_>) -> Result<(u32, Vec<Fact>), DomainError> {
@@ -105,8 +93,8 @@ impl SerializedCommand for ChangeLinkifiers {
                 }
             }
             LinkifiersChange::Remove(id) => {
-                let gone = find_linkifier(before, id).map_err(RuleError::from)?.id;
-                after.items.retain(|known| known.id != gone);
+                let removed = find_linkifier(before, id).map_err(RuleError::from)?.id;
+                after.items.retain(|known| known.id != removed);
             }
             LinkifiersChange::Reorder(order) => {
                 after.items = check_linkifier_order(before, &order).map_err(RuleError::from)?;
@@ -117,31 +105,20 @@ impl SerializedCommand for ChangeLinkifiers {
     }
 }
 
-/// What becomes of the playgrounds; ids and texts as sent.
+/// A change of the code playgrounds. URL templates follow RFC 6570.
 pub enum PlaygroundsChange {
-    /// Adds an entry.
-    Add {
-        /// What people call it.
-        name: String,
-        /// As code blocks name it.
-        language: String,
-        /// The URL template (RFC 6570).
-        url_template: String,
-    },
-    /// Removes the entry with this id.
+    Add { name: String, language: String, url_template: String },
     Remove(i64),
 }
 
-/// Change the playgrounds.
+/// Changes the playgrounds.
 pub struct ChangePlaygrounds {
-    /// The acting user.
     pub by: UserId,
-    /// The requested change.
     pub change: PlaygroundsChange,
 }
 
 impl SerializedCommand for ChangePlaygrounds {
-    /// The id of the playground, where it is new; 0 otherwise.
+    /// The id of a new playground, otherwise 0.
     type Outcome = u32;
 
     fn decide(self, context: &mut DecisionContext<'_>) -> Result<(u32, Vec<Fact>), DomainError> {
@@ -156,8 +133,8 @@ impl SerializedCommand for ChangePlaygrounds {
                 all.items.push(Playground { id: added, ..record });
             }
             PlaygroundsChange::Remove(id) => {
-                let gone = find_playground(&all, id).map_err(RuleError::from)?.id;
-                all.items.retain(|known| known.id != gone);
+                let removed = find_playground(&all, id).map_err(RuleError::from)?.id;
+                all.items.retain(|known| known.id != removed);
             }
         }
         Ok((added, vec![Fact::Realm(RealmFact::PlaygroundsChanged(Box::new(all)))]))

@@ -1,6 +1,7 @@
 //! The organization's actor: accounts, channels, flags, event queues, typing and presence.
 //!
-//! `state` decides and is plain; `actor` is the shell around it. The other files are the commands by family.
+//! `state` has the uncommitted queues; `actor` is the shell around it. The other files are the commands by family: in their
+//! fields `by` is the requester and `user` the account that changes; ids, names and texts are as sent.
 
 mod accounts;
 mod actor;
@@ -39,16 +40,14 @@ pub use actor::RealmActor;
 pub(crate) use address::address_changed;
 pub use address::{ConfirmAddress, NoteLogin};
 pub use alert_words::ChangeAlertWords;
-pub use bots::{BotDefaults, BotUpdate, NewBot};
-pub use bots::{CreateBot, DeactivateBot, RenewBotKey, UpdateBot};
+pub use bots::{BotDefaults, BotUpdate, CreateBot, DeactivateBot, NewBot, RenewBotKey, UpdateBot};
 pub(crate) use channels::{ArchiveChannel, ReadArchived};
 pub use channels::{SetDefaultChannel, UpdateChannel};
 pub use commands::{
     ChangeFlags, EndQueue, NewUser, OpenChannel, OpenDirect, RegisterQueue, RegisteredQueue, ReportPresence,
     ResumeQueue, Type,
 };
-pub use folders::FolderDescription;
-pub use folders::{CreateFolder, ReorderFolders, UpdateFolder};
+pub use folders::{CreateFolder, FolderDescription, ReorderFolders, UpdateFolder};
 pub use groups::{ChangeGroupMembers, ChangeSubgroups, CreateGroup, DeactivateGroup, UpdateGroup};
 pub use invitations::{CreateReusableInvitation, ResendInvitation, RevokeInvitation, SendInvitations};
 pub use joining::{AcceptInvitation, CreateUser, Joining};
@@ -58,17 +57,16 @@ pub use lists::{ChangeDomains, ChangeLinkifiers, ChangePlaygrounds, LinkifiersCh
 pub(crate) use muting::MuteUser;
 pub use muting::UnmuteUser;
 pub use navigation::{CreateView, DeleteView, UpdateView};
-pub use pictures::EmojiFiles;
-pub use pictures::{AddEmoji, RemoveEmoji, SetAvatar, SetRealmPicture};
+pub use pictures::{AddEmoji, EmojiFiles, RemoveEmoji, SetAvatar, SetRealmPicture};
 pub use profiles::{
     ChangeProfileFields, CreateProfileField, FieldsChange, RemoveProfileValues, SetProfileValues,
 };
-pub use push::NewPushDevice;
-pub use push::{AddPushToken, ForgetPushTokens, RegisterPushDevice, RemovePushToken, SettlePushDevices};
-pub(crate) use serialized::{DecisionContext, Serialized, SerializedCommand};
-pub use settings::{NewPassword, OwnChanges};
-pub use settings::{UpdateOwnUser, UpdateRealm, UpdateUserDefaults};
-pub use statuses::SetStatus;
-pub use statuses::WantedStatus;
+pub use push::{
+    AddPushToken, ForgetPushTokens, NewPushDevice, RegisterPushDevice, RemovePushToken, SettlePushDevices,
+};
+pub use serialized::SerializedCommand;
+pub(crate) use serialized::{DecisionContext, Serialized};
+pub use settings::{NewPassword, OwnChanges, UpdateOwnUser, UpdateRealm, UpdateUserDefaults};
+pub use statuses::{SetStatus, WantedStatus};
 pub(crate) use subscribing::Progress;
 pub use subscribing::{AddSubscriptions, Added, BULK_NOTICE_RECIPIENTS_MAX, CreateChannel};

@@ -1,58 +1,46 @@
 //! Navigation views of users (docs/api/users.md#navigation-views).
 
-use super::serialized::{DecisionContext, SerializedCommand};
+use super::serialized::{DecisionContext, SerializedChange};
 use crate::error::DomainError;
 use model::{Directory, Fact, NavigationView, PersonalFact, UserId};
 use rules::error::{PersonalError, RuleError};
 use rules::navigation::{VIEWS_MAX, check_later_name, check_new_name, parse_fragment};
 
-/// Configure a view.
+/// Creates a view.
 pub struct CreateView {
-    /// The user that the record belongs to.
     pub user: UserId,
-    /// Which, as sent.
     pub fragment: String,
-    /// Whether it is pinned.
     pub is_pinned: bool,
-    /// Its name, as sent.
     pub name: Option<String>,
 }
 
-impl SerializedCommand for CreateView {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for CreateView {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let directory = &context.directory;
         let fragment = parse_fragment(&self.fragment)?;
         let name = check_new_name(fragment, self.name.as_deref())?;
-        let is_there = directory.navigation_view(self.user, fragment).is_some();
-        if is_there || is_name_taken(directory, self.user, fragment, name) {
+        let exists = directory.navigation_view(self.user, fragment).is_some();
+        if exists || is_name_taken(directory, self.user, fragment, name) {
             return Err(RuleError::from(PersonalError::ViewExists).into());
         }
         if directory.navigation_views(self.user).count() >= VIEWS_MAX {
             return Err(RuleError::from(PersonalError::TooManyViews { limit: VIEWS_MAX }).into());
         }
         let view = NavigationView { is_pinned: self.is_pinned, name: name.map(str::to_owned) };
-        Ok(((), vec![set(self.user, fragment, None, Some(view))]))
+        Ok(vec![set(self.user, fragment, None, Some(view))])
     }
 }
 
-/// Change a view.
+/// Changes a view.
 pub struct UpdateView {
-    /// The user that the record belongs to.
     pub user: UserId,
-    /// Which, as sent.
     pub fragment: String,
-    /// Whether it is pinned.
     pub is_pinned: Option<bool>,
-    /// Its name, as sent.
     pub name: Option<String>,
 }
 
-impl SerializedCommand for UpdateView {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for UpdateView {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let directory = &context.directory;
         let fragment = parse_fragment(&self.fragment)?;
         let name = check_later_name(fragment, self.name.as_deref())?;
@@ -67,25 +55,21 @@ impl SerializedCommand for UpdateView {
         }
         let is_same = after == *before;
         let fact = set(self.user, fragment, Some(before.clone()), Some(after));
-        Ok(((), if is_same { Vec::new() } else { vec![fact] }))
+        Ok(if is_same { Vec::new() } else { vec![fact] })
     }
 }
 
-/// Take a view away.
+/// Deletes a view.
 pub struct DeleteView {
-    /// The user that the record belongs to.
     pub user: UserId,
-    /// Which, as sent.
     pub fragment: String,
 }
 
-impl SerializedCommand for DeleteView {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for DeleteView {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let fragment = parse_fragment(&self.fragment)?;
         let before = find(&context.directory, self.user, fragment)?.clone();
-        Ok(((), vec![set(self.user, fragment, Some(before), None)]))
+        Ok(vec![set(self.user, fragment, Some(before), None)])
     }
 }
 

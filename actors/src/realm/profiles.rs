@@ -1,7 +1,7 @@
 //! Custom profile fields and their values (docs/api/profile-fields.md).
 
 use super::groups::requester;
-use super::serialized::{DecisionContext, SerializedCommand};
+use super::serialized::{DecisionContext, SerializedChange, SerializedCommand};
 use crate::error::DomainError;
 use model::{
     Directory, Fact, ProfileField, ProfileFieldId, ProfileFields, ProfileValue, RealmFact, User, UserFact,
@@ -13,7 +13,7 @@ use rules::profile_fields::{
     find_field, offers,
 };
 
-/// The fields, if the user may change them.
+/// The profile fields, if the user may change them.
 fn fields_for(directory: &Directory, by: UserId) -> Result<ProfileFields, DomainError> {
     check_administrator(requester(directory, by)?)?;
     Ok(ProfileFields::clone(directory.profile_fields()))
@@ -23,11 +23,9 @@ fn changed(fields: ProfileFields) -> Fact {
     Fact::Realm(RealmFact::ProfileFieldsChanged(Box::new(fields)))
 }
 
-/// Make a field. It stands behind all others.
+/// Creates a field, last in the order.
 pub struct CreateProfileField {
-    /// The acting user.
     pub by: UserId,
-    /// `field_type`
     pub kind: i64,
     /// The other properties of the field, as sent.
     pub request: FieldRequest,
@@ -46,33 +44,26 @@ impl SerializedCommand for CreateProfileField {
     }
 }
 
-/// What becomes of the fields that there are.
+/// A change of existing fields.
 pub enum FieldsChange {
-    /// One is changed.
     Update {
-        /// Which, as sent.
         id: i64,
-        /// The properties that change.
         request: Box<FieldRequest>,
     },
-    /// One is deleted, with the values of all users.
+    /// Also deletes the values of all users.
     Delete(i64),
-    /// They get another order.
+    /// All ids, in the new order.
     Reorder(Vec<i64>),
 }
 
-/// Change the fields that there are.
+/// Changes existing fields.
 pub struct ChangeProfileFields {
-    /// The acting user.
     pub by: UserId,
-    /// The requested change.
     pub change: FieldsChange,
 }
 
-impl SerializedCommand for ChangeProfileFields {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for ChangeProfileFields {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let directory = &context.directory;
         let mut fields = fields_for(directory, self.by)?;
         let mut values = Vec::new();
@@ -85,8 +76,8 @@ impl SerializedCommand for ChangeProfileFields {
                 }
             }
             FieldsChange::Delete(id) => {
-                let gone = find_field(&fields.list, id).map_err(rules::RuleError::from)?.id;
-                fields.list.retain(|field| field.id != gone);
+                let removed = find_field(&fields.list, id).map_err(rules::RuleError::from)?.id;
+                fields.list.retain(|field| field.id != removed);
             }
             FieldsChange::Reorder(order) => {
                 let order = check_field_order(&fields.list, &order).map_err(rules::RuleError::from)?;
@@ -98,9 +89,9 @@ impl SerializedCommand for ChangeProfileFields {
             }
         }
         if fields == **directory.profile_fields() {
-            return Ok(((), Vec::new()));
+            return Ok(Vec::new());
         }
-        Ok(((), std::iter::once(changed(fields)).chain(values).collect()))
+        Ok(std::iter::once(changed(fields)).chain(values).collect())
     }
 }
 
@@ -118,39 +109,31 @@ fn values_set(user: UserId, values: Vec<(ProfileFieldId, Option<ProfileValue>)>)
     if values.is_empty() { Vec::new() } else { vec![Fact::User(UserFact::ProfileValuesSet { user, values })] }
 }
 
-/// Fill in fields of one's own profile: all or nothing.
+/// Sets values of the own profile: all or nothing.
 pub struct SetProfileValues {
-    /// The acting user.
     pub user: UserId,
-    /// The values by field.
     pub entries: Vec<ProfileEntry>,
 }
 
-impl SerializedCommand for SetProfileValues {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for SetProfileValues {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let user = requester(&context.directory, self.user)?;
         let changes = check_entries(&context.directory, user, user, self.entries)?;
-        Ok(((), values_set(self.user, changes)))
+        Ok(values_set(self.user, changes))
     }
 }
 
-/// Take values of one's own profile away: all or nothing.
+/// Removes values of the own profile: all or nothing.
 pub struct RemoveProfileValues {
-    /// The acting user.
     pub user: UserId,
-    /// Of which fields, as sent.
     pub fields: Vec<i64>,
 }
 
-impl SerializedCommand for RemoveProfileValues {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for RemoveProfileValues {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let user = requester(&context.directory, self.user)?;
         let entries = self.fields.into_iter().map(ProfileEntry::removal).collect();
         let changes = check_entries(&context.directory, user, user, entries)?;
-        Ok(((), values_set(self.user, changes)))
+        Ok(values_set(self.user, changes))
     }
 }

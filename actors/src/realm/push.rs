@@ -1,6 +1,6 @@
 //! Devices registered for notifications (docs/api/push.md).
 
-use super::serialized::{DecisionContext, SerializedCommand};
+use super::serialized::{DecisionContext, SerializedChange};
 use crate::error::DomainError;
 use crate::outbox::job;
 use model::job::{PushTask, Task, TaskKind};
@@ -19,20 +19,14 @@ fn devices_set(user: UserId, devices: Vec<PushDevice>, changed: Vec<i64>) -> Fac
 
 /// Registers a legacy push token; does nothing if it is registered already.
 pub struct AddPushToken {
-    /// The user that the record belongs to.
     pub user: UserId,
-    /// The push service that delivers to the token.
     pub kind: PushTokenKind,
-    /// The device token.
     pub token: String,
-    /// Which app it is.
     pub app: Option<String>,
 }
 
-impl SerializedCommand for AddPushToken {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for AddPushToken {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let Self { user, kind, token, app } = self;
         if let Some(app) = &app {
             check_app(app)?;
@@ -40,36 +34,31 @@ impl SerializedCommand for AddPushToken {
         check_token(kind, &token)?;
         let mut tokens = context.directory.push_tokens(user).to_vec();
         if tokens.iter().any(|known| known.kind == kind && is_same_token(&known.token.0, &token)) {
-            return Ok(((), Vec::new()));
+            return Ok(Vec::new());
         }
         tokens.push(PushToken { kind, token: Hidden(token), app, added: context.now });
         if tokens.len() > PHONES_MAX {
             tokens.remove(0);
         }
         let mut facts = vec![tokens_set(user, tokens)];
-        // Without a push service the token is only stored, until one is configured.
+        // Without a push service the token is only stored until one is configured.
         if context.realm.supports(TaskKind::Push) {
             let task = PushTask::RegisterToken { user, kind, added: context.now };
             facts.push(job(context.now, Task::Push(task)));
         }
-        Ok(((), facts))
+        Ok(facts)
     }
 }
 
 /// Removes a legacy push token.
 pub struct RemovePushToken {
-    /// The user that the record belongs to.
     pub user: UserId,
-    /// The push service that delivers to the token.
     pub kind: PushTokenKind,
-    /// The device token.
     pub token: String,
 }
 
-impl SerializedCommand for RemovePushToken {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for RemovePushToken {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         check_token(self.kind, &self.token)?;
         let before = context.directory.push_tokens(self.user);
         let is_other =
@@ -78,44 +67,39 @@ impl SerializedCommand for RemovePushToken {
         if tokens.len() == before.len() {
             return Err(RuleError::from(PushError::TokenMissing).into());
         }
-        Ok(((), vec![tokens_set(self.user, tokens)]))
+        Ok(vec![tokens_set(self.user, tokens)])
     }
 }
 
-/// What a phone says of itself.
+/// A device to register, as sent by it.
 #[derive(Clone, Debug)]
 pub struct NewPushDevice {
-    /// The number that it gave to this account of its.
+    /// The device's own id for the account.
     pub account: i64,
-    /// The push service that delivers to the token.
     pub kind: PushTokenKind,
-    /// What its notifications are to be encrypted with.
+    /// The key with which its notifications are encrypted.
     pub key: Hidden<[u8; 32]>,
-    /// Which of the push service's keys the registration is encrypted with.
+    /// The key of the push service with which the registration is encrypted.
     pub bouncer_public_key: String,
-    /// Its address, for the service alone.
+    /// Its encrypted address, for the push service.
     pub registration: Hidden<String>,
 }
 
-/// Register a phone. Nothing happens if it is registered, or about to be.
+/// Registers a device; does nothing if it is registered already or the registration is pending.
 pub struct RegisterPushDevice {
-    /// The user that the record belongs to.
     pub user: UserId,
-    /// The device to register.
     pub new: NewPushDevice,
 }
 
-impl SerializedCommand for RegisterPushDevice {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for RegisterPushDevice {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let Self { user, new } = self;
         check_registration("bouncer_public_key", &new.bouncer_public_key)?;
         check_registration("encrypted_push_registration", &new.registration.0)?;
         let mut devices = context.directory.push_devices(user).to_vec();
         let is_this = |known: &PushDevice| known.account == new.account;
         if devices.iter().any(|known| is_this(known) && known.status.error_code().is_none()) {
-            return Ok(((), Vec::new()));
+            return Ok(Vec::new());
         }
         devices.retain(|known| !is_this(known));
         if devices.len() >= PHONES_MAX {
@@ -133,24 +117,20 @@ impl SerializedCommand for RegisterPushDevice {
             status: PushStatus::Pending,
         });
         let task = Task::Push(PushTask::RegisterDevice { user, account });
-        Ok(((), vec![devices_set(user, devices, vec![account]), job(context.now, task)]))
+        Ok(vec![devices_set(user, devices, vec![account]), job(context.now, task)])
     }
 }
 
-/// The push service said what has become of a phone.
+/// Records the push service's answer to registrations.
 pub struct SettlePushDevices {
-    /// The user that the record belongs to.
     pub user: UserId,
-    /// The devices by account id, with the time of registration: a device that was registered again since is another one.
+    /// Account ids with times of registration: a device that was registered again since is skipped.
     pub devices: Vec<(i64, model::Timestamp)>,
-    /// What it said.
     pub status: PushStatus,
 }
 
-impl SerializedCommand for SettlePushDevices {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for SettlePushDevices {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let mut devices = context.directory.push_devices(self.user).to_vec();
         let mut changed = Vec::new();
         for device in &mut devices {
@@ -158,33 +138,30 @@ impl SerializedCommand for SettlePushDevices {
                 continue;
             }
             device.status = self.status.clone();
-            // Only the service could read it, and that has answered.
+            // Only the push service needs it, and has answered.
             device.registration = Hidden::default();
             changed.push(device.account);
         }
         let facts = if changed.is_empty() { vec![] } else { vec![devices_set(self.user, devices, changed)] };
-        Ok(((), facts))
+        Ok(facts)
     }
 }
 
 /// Removes legacy push tokens that the push service no longer knows.
 pub struct ForgetPushTokens {
-    /// The user that the record belongs to.
     pub user: UserId,
     /// The device tokens, by push service.
     pub tokens: Vec<(PushTokenKind, Hidden<String>)>,
 }
 
-impl SerializedCommand for ForgetPushTokens {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for ForgetPushTokens {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let before = context.directory.push_tokens(self.user);
         let mut after = before.to_vec();
         after.retain(|known| {
             !self.tokens.iter().any(|(kind, token)| *kind == known.kind && *token == known.token)
         });
         let facts = if after.len() == before.len() { vec![] } else { vec![tokens_set(self.user, after)] };
-        Ok(((), facts))
+        Ok(facts)
     }
 }

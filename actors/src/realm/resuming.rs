@@ -10,14 +10,14 @@ use crate::session::{Queue, Resumed, SessionActor};
 use actix::prelude::*;
 use std::collections::HashMap;
 
-/// A pass over the log is over.
+/// A pass over the log has ended.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct PassEnded;
 
 impl RealmActor {
-    /// The session of a queue that was registered before a restart. It listens from now on; the events that the log
-    /// has led to until now come to it later.
+    /// The session of a queue that was registered before a restart. It receives new events at once; past events from the log
+    /// follow later.
     fn resume(
         &mut self,
         request: &ResumeQueue,
@@ -60,7 +60,7 @@ impl RealmActor {
         Ok(session)
     }
 
-    /// Begins a pass for all that wait, unless one runs.
+    /// Starts a pass for all waiting queues, unless one runs.
     fn read_for_waiting(&mut self, ctx: &Context<Self>) {
         if self.returning.is_reading || self.returning.waiting.is_empty() {
             return;

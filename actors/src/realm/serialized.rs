@@ -1,4 +1,4 @@
-//! Commands of the organization that are decided from the durable state, one after another: changes of channels,
+//! Commands of the organization that are decided from the committed state, one after another: changes of channels,
 //! folders, groups and settings. No other decision about the same record is pending meanwhile.
 
 use crate::ReplySender;
@@ -9,11 +9,9 @@ use actix::prelude::*;
 use model::{Directory, Fact, RecipientId, Timestamp, UserId};
 use std::sync::Arc;
 
-/// What a command decides from: nothing that the organization's actor decided before is missing in it.
+/// The state that a command is decided from: it includes all earlier decisions of the organization's actor.
 pub struct DecisionContext<'a> {
-    /// The organization that is decided about.
     pub(crate) realm: &'a Arc<RealmShared>,
-    /// Everything but the messages, as of now.
     pub(crate) directory: Directory,
     /// The time of the decision, by the server's clock.
     pub(crate) now: Timestamp,
@@ -25,21 +23,37 @@ pub struct DecisionContext<'a> {
 
 /// A command that is decided from the durable state.
 pub trait SerializedCommand: Send + 'static {
-    /// What the caller gets when the facts are durable; at once when there are none.
+    /// The result for the caller, sent when the facts are durable; at once when there are none.
     type Outcome: Send + 'static;
 
     /// The outcome, and the facts of one frame.
     ///
     /// # Errors
-    /// Whatever the command's rules refuse; nothing changes then.
+    /// What the command's rules refuse; nothing changes then.
     fn decide(self, context: &mut DecisionContext<'_>) -> Result<(Self::Outcome, Vec<Fact>), DomainError>;
 }
 
-/// A command, and where its outcome goes.
+/// A command whose only result is its facts.
+pub trait SerializedChange: Send + 'static {
+    /// The facts of one frame.
+    ///
+    /// # Errors
+    /// What the command's rules refuse; nothing changes then.
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError>;
+}
+
+impl<C: SerializedChange> SerializedCommand for C {
+    type Outcome = ();
+
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+        Ok(((), self.facts(context)?))
+    }
+}
+
+/// A command with the receiver of its outcome.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub(crate) struct Serialized<C: SerializedCommand> {
-    /// The command to decide.
     pub command: C,
     /// Gets the outcome when it is durable.
     pub answer: ReplySender<C::Outcome>,

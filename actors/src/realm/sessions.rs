@@ -19,19 +19,19 @@ use std::time::Duration;
 /// Ends of queues in one frame.
 const ENDS_PER_FRAME: usize = 1000;
 
-/// When it is looked again whether the queues of an account hold too much, after one of them was ended.
+/// Delay of the next check of an account's queues after one of them was ended for their size.
 const LIMIT_AGAIN: Duration = Duration::from_millis(5);
 
 /// A registration that was decided.
 struct Decided {
     record: QueueRecord,
-    /// The queue that makes room for it.
+    /// The queue that is ended to make room.
     ended: Option<QueueId>,
     ids: Sequencer,
 }
 
 impl RealmActor {
-    /// Time has passed for every session.
+    /// Advances the timers of all sessions.
     pub(super) fn tick_sessions(&self) {
         let now = self.realm.clock.monotonic();
         let (mut count, mut bytes) = (0u32, 0);
@@ -72,7 +72,7 @@ impl RealmActor {
         });
     }
 
-    /// After a start with a lower bound than before, the oldest registrations past it end.
+    /// Ends the oldest registrations above the limit of an account, which may be lower than before the restart.
     pub(super) fn end_queues_past_the_bound(&mut self, ctx: &Context<Self>) {
         let past = self.state.queues_past(self.realm.queue_limits.queues_per_user_max);
         for past in past.chunks(ENDS_PER_FRAME) {
@@ -81,7 +81,7 @@ impl RealmActor {
         }
     }
 
-    /// Ends queues; waiting polls get the reason. False where the ends cannot be stored: nothing changes.
+    /// Ends queues; waiting polls get the reason. False if the ends cannot be stored: nothing changes.
     pub(super) fn end_queues(
         &mut self,
         ctx: &Context<Self>,
@@ -101,7 +101,7 @@ impl RealmActor {
         is_accepted
     }
 
-    /// Lets the session of a queue end, if one runs.
+    /// Sends the last message to the session of a queue, if one runs, and removes it.
     fn detach<M>(&self, user: UserId, queue: &QueueId, last: M)
     where
         M: Message<Result = ()> + Send + 'static,
@@ -128,22 +128,22 @@ impl RealmActor {
             id: QueueId(crate::login::random_name()?.into()),
             user: request.user,
             registered: self.realm.clock.now(),
-            // Its first event is the first one behind its own registration.
+            // Its first event is the first one after its own registration.
             after: model::EventNumber(ids.event.0 - 1),
             options,
         };
         Ok(Decided { record, ended, ids })
     }
 
-    /// The queue whose client was away for longest: a program that starts again and again leaves queues behind, and must
-    /// not lock its owner out. None where every client is here.
+    /// The queue whose client has been disconnected for longest: a program that restarts again and again leaves queues, and
+    /// must not lock its owner out. None if all clients are connected.
     fn longest_unpolled(&self, own: &[QueueId]) -> Option<QueueId> {
         let (running, view) = (self.registry.queues.read(), self.realm.view.read());
         let last_seen = |queue: &QueueId| -> Option<Duration> {
             match running.get(queue) {
                 Some(running) if running.status.is_polled() => None,
                 Some(running) => Some(running.status.last_seen()),
-                // Registered before the restart and not resumed; others are just being registered.
+                // Registered before the restart and not resumed; others are being registered now.
                 None => view.queues.contains_key(queue).then_some(Duration::ZERO),
             }
         };
@@ -175,7 +175,7 @@ impl RealmActor {
     }
 }
 
-/// Starts the session of a queue and lets it listen.
+/// Starts the session of a queue, which receives events from now on.
 pub(super) fn start_session(
     realm: &Arc<RealmShared>,
     fanout: &Fanout,

@@ -5,7 +5,7 @@
 use super::actor::RealmActor;
 use super::address::ask_for_address;
 use super::groups::requester;
-use super::serialized::{DecisionContext, Serialized, SerializedCommand};
+use super::serialized::{DecisionContext, Serialized, SerializedChange};
 use crate::error::DomainError;
 use actix::prelude::*;
 use model::{Directory, Fact, GroupFact, Realm, RealmFact, SettingValue, Timestamp, User, UserFact, UserId};
@@ -17,47 +17,40 @@ use rules::settings::{
 };
 use tokio::sync::oneshot;
 
-/// Change settings of the organization.
+/// Changes settings of the organization.
 pub struct UpdateRealm {
-    /// The acting user.
     pub by: UserId,
-    /// What is to change.
     pub update: RealmUpdate,
 }
 
-impl SerializedCommand for UpdateRealm {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for UpdateRealm {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let directory = &context.directory;
         let changes = check_realm_update(directory, requester(directory, self.by)?, &self.update)?;
         if changes.is_empty() {
-            return Ok(((), Vec::new()));
+            return Ok(Vec::new());
         }
         let mut after = Realm::clone(directory.realm());
         for change in &changes {
             apply_realm_change(&mut after, change);
         }
-        // The waiting period says who is a full member.
+        // Full members depend on the waiting period.
         let members = full_members_fact(directory, &after, context.now);
         let facts =
             std::iter::once(Fact::Realm(RealmFact::Changed(Box::new(after)))).chain(members).collect();
-        Ok(((), facts))
+        Ok(facts)
     }
 }
 
-/// Change what new people start with.
+/// Changes default settings of new users.
 pub struct UpdateUserDefaults {
-    /// The acting user.
     pub by: UserId,
     /// Settings with values of the right type.
     pub settings: Vec<(&'static Setting, SettingValue)>,
 }
 
-impl SerializedCommand for UpdateUserDefaults {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for UpdateUserDefaults {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let directory = &context.directory;
         check_administrator(requester(directory, self.by)?)?;
         check_user_settings(&self.settings)?;
@@ -66,7 +59,7 @@ impl SerializedCommand for UpdateUserDefaults {
             apply_user_default(&mut after, setting, value);
         }
         let is_same = after == **directory.realm();
-        Ok(((), if is_same { Vec::new() } else { vec![Fact::Realm(RealmFact::Changed(Box::new(after)))] }))
+        Ok(if is_same { Vec::new() } else { vec![Fact::Realm(RealmFact::Changed(Box::new(after)))] })
     }
 }
 
@@ -75,15 +68,13 @@ fn full_members_fact(directory: &Directory, realm: &Realm, now: Timestamp) -> Op
     Some(Fact::Group(GroupFact::MembersChanged { group, added, removed }))
 }
 
-/// Make full members of those whose waiting period is over.
+/// Adds members whose waiting period is over to the full members.
 struct RefreshFullMembers;
 
-impl SerializedCommand for RefreshFullMembers {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for RefreshFullMembers {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let directory = &context.directory;
-        Ok(((), full_members_fact(directory, directory.realm(), context.now).into_iter().collect()))
+        Ok(full_members_fact(directory, directory.realm(), context.now).into_iter().collect())
     }
 }
 
@@ -96,7 +87,7 @@ impl RealmActor {
             full_members_change(directory, directory.realm(), now).is_some()
         };
         if is_due {
-            // No caller waits; what fails is retried at the next tick.
+            // The result is not needed: a failure is retried at the next tick.
             let (answer, _) = oneshot::channel();
             ctx.notify(Serialized { command: RefreshFullMembers, answer });
         }
@@ -108,35 +99,27 @@ impl RealmActor {
 pub struct OwnChanges {
     /// Settings with values of the right type.
     pub settings: Vec<(&'static Setting, SettingValue)>,
-    /// Display name, as sent.
     pub full_name: Option<String>,
-    /// argon2id hash of a new password, with that of the old one, which must still be stored.
     pub password: Option<NewPassword>,
     /// A new e-mail address, to be confirmed by a link sent to it.
     pub address: Option<String>,
 }
 
-/// A new password in place of another.
+/// The argon2id hash of a new password, and of the old one, which must still be stored.
 #[derive(Clone)]
 pub struct NewPassword {
-    /// Hash of the one that was checked.
     pub old_hash: Option<String>,
-    /// Hash of the new one.
     pub new_hash: String,
 }
 
-/// Change one's own settings, name and password: all or nothing.
+/// Changes own settings, name, password and address: all or nothing.
 pub struct UpdateOwnUser {
-    /// The acting user.
     pub user: UserId,
-    /// What is to change.
     pub changes: OwnChanges,
 }
 
-impl SerializedCommand for UpdateOwnUser {
-    type Outcome = ();
-
-    fn decide(self, context: &mut DecisionContext<'_>) -> Result<((), Vec<Fact>), DomainError> {
+impl SerializedChange for UpdateOwnUser {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let directory = &context.directory;
         let before = requester(directory, self.user)?;
         let OwnChanges { settings, full_name, password, address } = self.changes;
@@ -169,6 +152,6 @@ impl SerializedCommand for UpdateOwnUser {
         if let Some(address) = address {
             facts.push(ask_for_address(context, self.user, address)?);
         }
-        Ok(((), facts))
+        Ok(facts)
     }
 }

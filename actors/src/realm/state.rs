@@ -1,4 +1,4 @@
-//! The event queues of an organization as its actor knows them before decisions are durable. No actor, no clock, no storage.
+//! The event queues of an organization, uncommitted decisions included. No actor, no clock, no storage.
 
 use model::{Fact, QueueFact, QueueId, UserId};
 use std::collections::{HashMap, HashSet};
@@ -38,7 +38,7 @@ impl RealmState {
         self.ended_queues.contains(queue)
     }
 
-    /// Follows the queues of facts that were committed, or became durable.
+    /// Applies facts that were queued for the log or became durable.
     pub fn apply(&mut self, facts: &[Fact], is_durable: bool) {
         for fact in facts {
             if let Fact::Queue(fact) = fact {
@@ -46,9 +46,7 @@ impl RealmState {
             }
         }
     }
-}
 
-impl RealmState {
     fn apply_queue(&mut self, fact: &QueueFact, is_durable: bool) {
         match fact {
             QueueFact::Ended(queue) if is_durable => {
@@ -63,7 +61,7 @@ impl RealmState {
         }
     }
 
-    /// Follows what became of queues whose facts are durable, or never will be because the disk refused them.
+    /// Updates queues whose facts are durable, or were refused by the disk, from the view.
     pub fn settle_queues(&mut self, view: &storage::View, facts: &[Fact]) {
         for fact in facts {
             let Fact::Queue(fact) = fact else { continue };
@@ -80,7 +78,7 @@ impl RealmState {
     }
 }
 
-/// Who has which queues.
+/// The queues by user, and the users by queue.
 #[derive(Clone, Debug, Default)]
 struct RegisteredQueues {
     by_user: HashMap<UserId, Vec<QueueId>>,

@@ -1,6 +1,6 @@
 //! Creating channels and subscribing users. The organization's actor decides it, because it alone serializes the names of
 //! channels: a request creates the channels that do not exist and subscribes to the others in one decision, together with
-//! the messages that tell the subscribers and the organization.
+//! the messages to the subscribers and the organization.
 
 use super::channels::{Notice, default_channels, notice_fact};
 use super::frame_draft::{FrameDraft, requester};
@@ -10,8 +10,8 @@ use crate::markdown::RealmMarkdown;
 use crate::shared::SUBSCRIBERS_MAX;
 use model::fact::MessageRanges;
 use model::{
-    Channel, ChannelFact, ChannelId, Directory, Fact, Flag, FlagOp, MessageFact, MessageId, Subscription,
-    SubscriptionFact, User, UserId,
+    Channel, ChannelFact, ChannelId, Directory, Fact, MessageFact, MessageId, Subscription, SubscriptionFact,
+    User, UserId,
 };
 use rules::RuleError;
 use rules::bot_notices::{
@@ -22,69 +22,57 @@ use rules::error::AccountError;
 use rules::markdown::render;
 use rules::names::check_new_channel_name;
 use rules::new_channels::{ChannelOptions, ChannelPlan};
-use rules::settings::realm_int;
 use rules::subscribing::{PermittedSubscriptions, SubscribeRequest, check_subscribe};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-/// With more users than this in a request, none of them gets a message (`max_bulk_new_subscription_messages`).
+/// With more users than this in a request, none of them receives a message (`max_bulk_new_subscription_messages`).
 pub const BULK_NOTICE_RECIPIENTS_MAX: usize = 100;
 
-/// What creating a channel counts among the subscriptions of one frame.
+/// Creating a channel counts as so many subscriptions of a frame.
 const CREATION_WEIGHT: usize = 20;
 
-/// Create one channel.
+/// Creates one channel, with a description in Markdown. The requester is subscribed only if listed.
 pub struct CreateChannel {
-    /// The requester, who is subscribed only if listed.
     pub by: UserId,
-    /// Name, as sent.
     pub name: String,
-    /// Markdown.
     pub description: String,
-    /// Its first subscribers.
     pub subscribers: Vec<UserId>,
-    /// Everything else.
     pub options: ChannelOptions,
 }
 
-/// Subscribe users to channels, creating those that do not exist.
+/// Subscribes users to channels, and creates those that do not exist.
 pub struct AddSubscriptions {
-    /// The requester.
     pub by: UserId,
-    /// The channels.
     pub request: SubscribeRequest,
     /// The users, sorted.
     pub users: Vec<UserId>,
     /// Whether the request names users at all, and others than the requester.
     pub for_others: bool,
-    /// Whether users get a message about channels that somebody else subscribed them to.
+    /// Whether users receive a message about channels that another user subscribed them to.
     pub sends_messages: bool,
 }
 
 /// The result of subscribing. Names of channels by user.
 #[derive(Clone, Debug, Default)]
 pub struct Added {
-    /// New subscriptions.
     pub subscribed: BTreeMap<UserId, Vec<String>>,
-    /// Subscriptions that existed.
     pub already_subscribed: BTreeMap<UserId, Vec<String>>,
     /// Channels that the requester has no access to.
     pub unauthorized: Vec<String>,
-    /// Whether users got messages; none where that was not requested.
+    /// Whether users received messages; none if not requested.
     pub messages_sent: Option<bool>,
-    /// Channels that were created.
     pub created: Vec<ChannelId>,
 }
 
-/// How far a request is decided.
+/// The result of one frame of a request.
 pub enum Progress {
-    /// Completely.
     Done(Added),
-    /// A frame is bounded: this is the rest.
+    /// The rest did not fit into the frame.
     More(Box<PendingSubscriptions>),
 }
 
-/// A permitted request, as far as it is not decided yet.
+/// The part of a permitted request that is not decided yet.
 pub struct PendingSubscriptions {
     by: UserId,
     steps: VecDeque<Step>,
@@ -258,8 +246,8 @@ impl PendingSubscriptions {
         Ok(())
     }
 
-    /// Tells users which channels somebody else subscribed them to, except those that the request created. Bots get no
-    /// message. False when there are too many users.
+    /// Notifies users of the channels that another user subscribed them to, except those that the request created. Bots
+    /// receive no message. False when there are too many users.
     fn notify_subscribers(&self, frame: &mut FrameDraft<'_, '_>, by: &User) -> bool {
         if self.added.subscribed.len() > BULK_NOTICE_RECIPIENTS_MAX {
             return false;
@@ -378,25 +366,16 @@ fn add_creation_notice(
     Ok(())
 }
 
-/// Adds the message about new channels, where the organization has a channel for that. The creator has read it.
+/// Adds the message about new channels, if the organization has a channel for it. It is read for the creator.
 fn announce_channels(frame: &mut FrameDraft<'_, '_>, creator: &User, created: &[ChannelId]) {
-    let id = realm_int(frame.directory.realm(), "new_stream_announcements_stream_id");
-    let id = id.and_then(|id| u32::try_from(id).ok()).map(ChannelId);
-    let channel = id.and_then(|id| frame.directory.channel(id)).filter(|found| !found.is_archived);
-    let Some(channel) = channel.map(|channel| channel.id) else { return };
+    let Some(channel) = frame.channel_of_setting("new_stream_announcements_stream_id") else { return };
     let channels = created.iter().filter_map(|id| frame.directory.channel(*id));
     let channels: Vec<&Channel> = channels.map(|channel| &**channel).collect();
     let Some(text) = announced_text(creator, &channels) else { return };
     let Some(draft) = frame.notice(creator, text) else { return };
     let sent = frame.send_to_channel(draft, channel, NEW_CHANNELS_TOPIC);
     if let Some(id) = sent.filter(|_| frame.directory.is_subscribed(channel, creator.id)) {
-        let messages = MessageRanges::from_sorted([id]);
-        frame.push(Fact::Message(MessageFact::FlagsChanged {
-            user: creator.id,
-            flag: Flag::Read,
-            op: FlagOp::Add,
-            messages,
-        }));
+        frame.push(Fact::Message(MessageFact::read(creator.id, MessageRanges::from_sorted([id]))));
     }
 }
 

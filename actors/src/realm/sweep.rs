@@ -1,5 +1,5 @@
 //! The background sweep through an organization: it deletes messages whose retention period is over, and marks channels
-//! as inactive. It keeps no state: the next sweep finds whatever this one did not reach, after a restart too.
+//! as inactive. It has no state: the next sweep finds what this one did not reach, after a restart too.
 
 use super::actor::RealmActor;
 use super::commands::{OpenChannel, OpenDirect};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 impl RealmActor {
-    /// Sweeps, if it is time. The work is done by the actors of channels and conversations in small batches, between
+    /// Starts a sweep if one is due. The work is done by the actors of channels and conversations in small batches, between
     /// their other commands.
     pub(super) fn tick_sweep(&mut self, ctx: &mut Context<Self>) {
         let now = self.realm.clock.monotonic();

@@ -26,17 +26,17 @@ pub(super) struct ClockReading {
     pub now: Timestamp,
     /// What the wall clock would show if it had not been set; none if it was not.
     pub instead_of: Option<Timestamp>,
-    /// Whether it is time to look for what has expired.
+    /// Whether a search for expired records is due.
     pub is_due: bool,
 }
 
 impl WallWatch {
-    /// The first look for what has expired is due at once.
+    /// The first search for expired records is due at once.
     pub fn new(clock: &dyn Clock) -> Self {
         Self { wall: clock.now(), at: clock.monotonic(), due: clock.monotonic() }
     }
 
-    /// ClockReadings at the clock.
+    /// Reads the clock and compares it with the time that has passed.
     pub fn read(&mut self, clock: &dyn Clock) -> ClockReading {
         let (now, at) = (clock.now(), clock.monotonic());
         let passed = u64::try_from(at.saturating_sub(self.at).as_millis()).unwrap_or(u64::MAX);

@@ -1,16 +1,16 @@
-//! Events that queues hold now, by number, so that a rebuilt queue shares them instead of holding copies.
+//! The events that queues hold, by number, so that a rebuilt queue shares them instead of holding copies.
 
 use model::{Event, EventNumber};
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
-/// Entries after which those of dropped events are searched for.
+/// Number of entries from which dropped events are removed.
 const FIRST_PRUNE: usize = 4096;
 
-/// References that keep nothing alive but the records themselves, and those only until the next pruning.
+/// Weak references to events; those of dropped events are removed by the next pruning.
 #[derive(Debug)]
 pub(super) struct HeldEvents {
-    /// Several where one number is given to different events of different people.
+    /// Several, if different users have different events with one number.
     events: HashMap<EventNumber, Vec<Weak<Event>>>,
     prune_at: usize,
 }
@@ -28,7 +28,7 @@ impl HeldEvents {
         self.events.entry(event.number).or_default().push(Arc::downgrade(event));
     }
 
-    /// The one that is held already and says the same; else this one, remembered.
+    /// An equal event that is held already; otherwise this one, which is remembered.
     pub fn shared(&mut self, event: Arc<Event>) -> Arc<Event> {
         let known = self.events.get(&event.number).map(Vec::as_slice).unwrap_or_default();
         let is_same = |held: &Arc<Event>| held.clients == event.clients && held.body == event.body;

@@ -1,12 +1,12 @@
-//! One pass over the log: the frames behind the clients' last events, as events for the returning queues.
+//! One pass over the log: the frames after the clients' last events, as events for the returning queues.
 //!
-//! No event shows what its owner may not see now, and none is left out that a client would wait for: where it
-//! is no longer known who had a deleted message, the queue ends and the client registers again.
+//! No event contains anything that its owner may not see now, and no event is missing: if it is unknown who had a deleted
+//! message, the queue ends and the client registers again.
 //!
-//! Names of users in the events are the current ones. Recipients of a message follow from the subscription spans, so they are
-//! those of then; other events go to the recipients of then who may still see them.
+//! Names of users in the events are the current ones. The recipients of a message are those at the time of sending, by the
+//! subscription spans; other events are for the recipients at their time who may still see them.
 //!
-//! The view is locked for one frame at a time, so that writers wait for no more than that.
+//! The view is locked for one frame at a time, so that writers wait no longer.
 
 use crate::announce::{self, Replay};
 use crate::error::DomainError;
@@ -27,18 +27,16 @@ use std::sync::Arc;
 use storage::View;
 use storage::log::RealmLog;
 
-/// Most of the log that is read for one queue, bytes of frames.
+/// Maximum size of the frames that are read for one queue, in bytes.
 const LOG_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// A queue that a client returned to.
+/// A queue that is polled again after a restart.
 pub(crate) struct Returning {
-    /// What was registered.
     pub record: Arc<QueueRecord>,
-    /// Its client has everything up to this number.
+    /// The client's last event.
     pub after: u64,
-    /// Frames up to this one are read; later events were delivered to the session directly.
+    /// Frames up to this one are read; later events are delivered to the session directly.
     pub upto: Sequence,
-    /// Gets the events.
     pub session: Addr<SessionActor>,
 }
 
@@ -49,7 +47,7 @@ pub(crate) struct ReturningQueues {
     pub is_reading: bool,
 }
 
-/// What one queue gets out of a pass.
+/// The result of a pass for one queue.
 pub(crate) type Outcome = Result<Vec<Delivered>, DomainError>;
 
 struct Collected {
@@ -57,7 +55,7 @@ struct Collected {
     after: u64,
     upto: Sequence,
     narrow: Option<EventNarrow>,
-    /// Bytes of the log before the first frame with an event for it; none as long as that was not reached.
+    /// Bytes of the log before the first frame with an event for it; `None` until that was reached.
     starts_at: Option<u64>,
     bytes: usize,
     outcome: Outcome,
@@ -94,17 +92,15 @@ impl Collected {
     }
 }
 
-/// One pass over the log.
 pub(crate) struct Pass {
     realm: Arc<RealmShared>,
     log: Arc<dyn RealmLog>,
-    /// Everything but the messages, as of frame `upto`.
+    /// The directory as of frame `upto`.
     directory: Directory,
     upto: Sequence,
     queues: Vec<Collected>,
 }
 
-/// A frame that was read.
 struct Stored {
     sequence: Sequence,
     bytes: u64,
@@ -112,19 +108,19 @@ struct Stored {
 }
 
 impl Pass {
-    /// For these queues; must be made where frames are published, so that the directory is exactly that of the newest.
+    /// For these queues. Must be called on the thread that publishes frames, so that the directory is that of the newest.
     pub fn new(realm: &Arc<RealmShared>, log: Arc<dyn RealmLog>, queues: &[Returning]) -> Self {
         let (directory, upto) = {
             let view = realm.view.read();
             (view.directory.clone(), view.progress.sequence)
         };
         let mut queues: Vec<Collected> = queues.iter().map(Collected::new).collect();
-        // Queues of one account behind one another: what it may know is asked once for each event.
+        // Queues of one account in sequence: access is checked once for each event.
         queues.sort_by_key(|queue| queue.record.user);
         Self { realm: realm.clone(), log, directory, upto, queues }
     }
 
-    /// Reads. Blocks: about 30 µs for each frame. The outcomes are in no particular order, each with its queue's record.
+    /// Reads the log. Blocks: about 30 µs for each frame. The outcomes are in no particular order.
     pub fn run(mut self) -> Vec<(Arc<QueueRecord>, Outcome)> {
         if let Err(error) = self.read() {
             let why = || match &error {
@@ -159,8 +155,8 @@ impl Pass {
         Ok(())
     }
 
-    /// Collects what changed in the directory, and ends the queues that are too far behind, or of which it cannot be
-    /// known any more what they had.
+    /// Collects the changes of the directory, and ends the queues that are too far behind, or whose events cannot be
+    /// determined any more.
     fn survey(&mut self) -> Result<Vec<(Sequence, Fact)>, DomainError> {
         let mut read = 0;
         while let Some(after) = self.lowest(|queue| queue.is_open() && queue.starts_at.is_none()) {
@@ -176,7 +172,7 @@ impl Pass {
                     is_complete = false;
                     break;
                 }
-                changes.extend(frame.facts.into_iter().filter(Replay::keeps).map(|fact| (sequence, fact)));
+                changes.extend(frame.facts.into_iter().filter(Replay::needs).map(|fact| (sequence, fact)));
             }
             if is_complete {
                 return Ok(changes);
@@ -199,7 +195,6 @@ impl Pass {
         }
     }
 
-    /// Whether there was any such queue.
     fn end_lagging_queues(&mut self, read: u64) -> bool {
         let mut is_any = false;
         for queue in self.queues.iter_mut().filter(|queue| queue.is_open()) {
@@ -217,7 +212,7 @@ impl Pass {
         self.queues.iter().filter(|queue| counts(queue)).map(|queue| queue.after).min()
     }
 
-    /// The frames from one on, up to the newest that was published when the pass was made.
+    /// The frames from one on, up to the newest one when the pass was created.
     fn frames(
         &self,
         from: Sequence,
@@ -233,11 +228,11 @@ impl Pass {
             let frame = storage::decode_frame(&stored.payload)?;
             Ok(Stored { sequence: Sequence(stored.sequence), bytes: stored.payload.len() as u64, frame })
         });
-        // What was not published then is delivered directly.
+        // Later events are delivered directly.
         Ok(frames.take_while(move |stored| stored.as_ref().map_or(true, |stored| stored.sequence.0 <= upto)))
     }
 
-    /// Hands an event to every queue that it is for. It is made shared once there is one.
+    /// Adds an event to each of its queues.
     fn give(&mut self, view: &View, sequence: Sequence, mut event: Event, audience: &Audience) {
         let limits = self.realm.queue_limits;
         withhold_secrets(view, &mut event.body, audience);
@@ -283,7 +278,7 @@ fn flags_for(view: &View, record: &QueueRecord, user: &User, audience: &Audience
     }
 }
 
-/// Whether a queue takes an event that its owner may know.
+/// Whether a queue accepts an event that its owner may see.
 fn passes(view: &View, queue: &Collected, event: &Event, flags: Flags) -> bool {
     let wants = |narrow: &EventNarrow| {
         crate::session::wants(narrow, &view.directory, queue.record.user, event, flags)
@@ -300,7 +295,7 @@ fn readers_flags(view: &View, record: &QueueRecord, user: UserId, message: &mode
     (crate::session::hears_all_public_channels(&record.options) && is_public).then_some(Flags::NONE)
 }
 
-/// Leaves out the key and tokens of a bot that has another owner by now; with them the event is for the owner of then.
+/// Removes the key and tokens of a bot that has another owner now; the event with them is for its owner at that time.
 fn withhold_secrets(view: &View, body: &mut EventBody, audience: &Audience) {
     let is_owners = |bot: UserId| match audience {
         Audience::Users(users) => view.directory.bot_owner(bot).is_some_and(|owner| users[..] == [owner]),
@@ -315,7 +310,7 @@ fn withhold_secrets(view: &View, body: &mut EventBody, audience: &Audience) {
     }
 }
 
-/// Whether a reader may still see what an event shows. Removals may always be shown.
+/// Whether a user may still see the content of an event. Removals may always be seen.
 fn may_know(view: &View, user: &User, body: &EventBody) -> bool {
     let sees = |id: &ChannelId| {
         view.directory.channel(*id).is_some_and(|channel| sees_channel(&view.directory, user, channel))
@@ -337,7 +332,7 @@ fn may_know(view: &View, user: &User, body: &EventBody) -> bool {
     }
 }
 
-/// The messages that a fact took out of a channel.
+/// The messages that a fact removed from a channel.
 fn lost_messages(fact: &Fact) -> Option<(ChannelId, &MessageRanges)> {
     let Fact::Message(fact) = fact else { return None };
     match fact {
@@ -358,8 +353,8 @@ fn lost_messages(fact: &Fact) -> Option<(ChannelId, &MessageRanges)> {
     }
 }
 
-/// Whether a fact took messages from a user for whom it is no longer known which of them they had: in protected
-/// history, those that had been moved there.
+/// Whether a fact removed messages from a user, and it is unknown which of them the user had: with protected history,
+/// those that had been moved there.
 fn is_uncertain(view: &View, user: UserId, fact: &Fact) -> bool {
     let Some((channel, messages)) = lost_messages(fact) else { return false };
     let Some(record) = view.directory.channel(channel) else { return false };

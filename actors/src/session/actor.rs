@@ -1,6 +1,6 @@
-//! The actor around the queue: holds the waiting poll, answers it, and ends when its client stays away.
+//! The actor around the queue: holds the waiting poll, answers it, and ends when its client no longer polls.
 
-use super::commands::{Close, Deliver, Delivered, Dismiss, Poll, PollAnswer, Resumed, SessionRequest, Tick};
+use super::commands::{Close, Delivered, Dismiss, Poll, PollAnswer, Resumed, SessionRequest, Tick};
 use super::queue::{Queue, QueueError};
 use super::status::{AccountBytes, QueueStatus};
 use crate::error::DomainError;
@@ -15,33 +15,31 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// Events and polls that may wait for one session before senders have to wait for room.
+/// Capacity of a session's mailbox.
 const MAILBOX_MAX: usize = 64;
 
-/// Heartbeats are late by up to so much, each queue by its own time.
+/// Maximum delay of heartbeats; each queue has its own.
 const HEARTBEAT_SPREAD_MILLIS: u64 = 10_000;
 
-/// What a session needs to know.
+/// The parts of a session.
 pub struct SessionOptions {
-    /// What was registered.
     pub record: Arc<QueueRecord>,
-    /// The queue, empty.
     pub queue: Queue,
     /// Whether the events since the client's last one are still being read from the log; they come with [`Resumed`].
     pub is_resuming: bool,
     /// Its message filter; none for all messages.
     pub narrow: Option<EventNarrow>,
-    /// Where others read what they must know of the queue.
+    /// The part of the queue's state that other actors read.
     pub status: Arc<QueueStatus>,
-    /// What all queues of the account hold together.
+    /// The bytes of all queues of the account.
     pub account: Rc<AccountBytes>,
     /// The actor that registers and ends queues.
     pub owner: Recipient<SessionRequest>,
-    /// Looks up a channel's name for the filter; has the clock and the bounds.
+    /// For the message filter, the clock and the limits.
     pub shared: Arc<crate::shared::RealmShared>,
 }
 
-/// What comes to a queue while its past is still being read.
+/// Events and polls that arrive while earlier events are still being read from the log.
 #[derive(Default)]
 struct Resuming {
     late: Vec<Delivered>,
@@ -53,9 +51,9 @@ pub struct SessionActor {
     options: SessionOptions,
     resuming: Option<Resuming>,
     waiting: Option<oneshot::Sender<PollAnswer>>,
-    /// When a poll last began or ended, in monotonic time.
+    /// Monotonic time at which a poll last began or ended.
     last_seen: Duration,
-    /// When a poll was last given something, in monotonic time.
+    /// Monotonic time at which a poll was last answered.
     last_answer: Duration,
 }
 
@@ -68,7 +66,7 @@ impl SessionActor {
         Self { options, resuming, waiting: None, last_seen: now, last_answer: now }
     }
 
-    /// Gives the waiting poll what there is. A client that went away keeps its events.
+    /// Answers the waiting poll with the pending events. They stay pending if the client has disconnected.
     fn answer(&mut self) {
         if let Some(waiting) = self.take_waiting() {
             self.last_answer = self.options.shared.clock.monotonic();
@@ -77,7 +75,7 @@ impl SessionActor {
         }
     }
 
-    /// The poll that waits, be it for new events or for old ones.
+    /// The poll that waits for new events, or for those from the log.
     fn take_waiting(&mut self) -> Option<oneshot::Sender<PollAnswer>> {
         let early = self.resuming.as_mut().and_then(|resuming| resuming.poll.take());
         let waiting = self.waiting.take().or(early.map(|poll| poll.answer));
@@ -157,8 +155,8 @@ impl SessionActor {
     }
 }
 
-/// Whether a queue also gets messages of public channels that its owner does not subscribe to: it asked for all of
-/// them, or for those that match its narrow (docs/api/events.md#message).
+/// Whether a queue also gets messages of public channels that its owner does not subscribe to: all of them, or those that
+/// match its narrow (docs/api/events.md#message).
 pub(crate) fn hears_all_public_channels(options: &QueueOptions) -> bool {
     options.all_public_channels || !options.narrow.is_empty()
 }
@@ -172,7 +170,7 @@ pub(crate) fn accepts(options: &QueueOptions, event: &Event) -> bool {
         EventBody::Typing { place: TypingPlace::Channel { .. }, .. } => {
             options.capabilities.stream_typing_notifications
         }
-        // For those only that do not ask by name for what came after it.
+        // Superseded by `user_topic` events: only for clients that did not ask for those by name.
         EventBody::MutedTopics(_) => {
             options.kinds == EventKinds::ALL || !options.kinds.contains(EventKind::UserTopic)
         }
@@ -211,11 +209,11 @@ impl Actor for SessionActor {
     }
 }
 
-impl Handler<Deliver> for SessionActor {
+impl Handler<Delivered> for SessionActor {
     type Result = ();
 
-    fn handle(&mut self, message: Deliver, ctx: &mut Self::Context) {
-        if !accepts(&self.options.record.options, &message.event) {
+    fn handle(&mut self, delivered: Delivered, ctx: &mut Self::Context) {
+        if !accepts(&self.options.record.options, &delivered.event) {
             return;
         }
         if let Some(narrow) = &self.options.narrow
@@ -223,15 +221,13 @@ impl Handler<Deliver> for SessionActor {
                 narrow,
                 &self.options.shared.view.read().directory,
                 self.options.record.user,
-                &message.event,
-                message.flags,
+                &delivered.event,
+                delivered.flags,
             )
         {
             return;
         }
-        let Deliver { event, flags, local_id } = message;
-        let is_kept = self.push(Delivered { event, flags, local_id }, ctx);
-        if is_kept && self.waiting.is_some() && !self.options.queue.is_empty() {
+        if self.push(delivered, ctx) && self.waiting.is_some() && !self.options.queue.is_empty() {
             self.answer();
         }
     }
@@ -241,7 +237,7 @@ impl Handler<Poll> for SessionActor {
     type Result = ();
 
     fn handle(&mut self, poll: Poll, _: &mut Self::Context) {
-        // A second poll ends the first with whatever is there.
+        // A second poll ends the first one with the pending events.
         self.answer();
         self.seen(self.options.shared.clock.monotonic());
         match &mut self.resuming {
@@ -279,7 +275,7 @@ impl Handler<Resumed> for SessionActor {
                 if is_over {
                     return self.end(ctx);
                 }
-                // The registration stays: the next poll tries again.
+                // The registration remains: the next poll tries again.
                 let (queue, user) = (self.options.record.id.clone(), self.options.record.user);
                 self.options.owner.do_send(SessionRequest::Detach { queue, user });
                 return ctx.stop();
@@ -314,7 +310,7 @@ impl Handler<Tick> for SessionActor {
             + Duration::from_millis(self.heartbeat_delay_millis());
         if now.saturating_sub(self.last_answer.max(self.last_seen)) >= silence {
             self.options.owner.do_send(SessionRequest::Heartbeat { queue: self.options.record.id.clone() });
-            // Asked for once; the answer to the poll sets it again.
+            // Requested once; the answer to the poll sets it again.
             self.last_answer = now;
         }
     }

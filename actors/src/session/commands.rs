@@ -7,31 +7,19 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// An event in one client's queue.
-#[derive(Clone, Debug)]
-pub struct Delivered {
-    /// The event, shared.
-    pub event: Arc<Event>,
-    /// What the message is to this user.
-    pub flags: Flags,
-    /// The client's own name for its message.
-    pub local_id: Option<Arc<str>>,
-}
-
-/// The answer to a poll: everything not yet acknowledged.
-pub type PollAnswer = Result<Vec<Delivered>, DomainError>;
-
-/// An event for this queue.
-#[derive(Debug, Message)]
+/// An event in one client's queue. Sent to the session to add it.
+#[derive(Clone, Debug, Message)]
 #[rtype(result = "()")]
-pub struct Deliver {
-    /// The event, shared with other queues.
+pub struct Delivered {
     pub event: Arc<Event>,
-    /// What the message is to this user, for message events.
+    /// The user's flags of the message, for message events.
     pub flags: Flags,
-    /// The client's own name for its message.
+    /// The id that the client gave to its message.
     pub local_id: Option<Arc<str>>,
 }
+
+/// The answer to a poll: all events that are not acknowledged yet.
+pub type PollAnswer = Result<Vec<Delivered>, DomainError>;
 
 /// The client acknowledges events and waits for more.
 #[derive(Debug, Message)]
@@ -39,11 +27,9 @@ pub struct Deliver {
 pub struct Poll {
     /// The newest event that the client has; none to acknowledge nothing.
     pub last_event_id: Option<i64>,
-    /// The organization's newest event.
     pub newest: i64,
     /// Answer at once even if there is nothing.
     pub dont_block: bool,
-    /// Where the answer goes.
     pub answer: oneshot::Sender<PollAnswer>,
 }
 
@@ -55,31 +41,31 @@ pub struct Tick {
     pub now: Duration,
 }
 
-/// The queue ends; a waiting poll is answered first.
+/// Ends the queue; a waiting poll is answered first.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Close;
 
-/// The queue has ended; a waiting poll gets the reason.
+/// Ends the queue; a waiting poll gets the reason.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Dismiss(pub DomainError);
 
-/// What a queue that was registered before a restart has missed since its client's last event.
+/// The events since the client's last one, for a queue that was registered before a restart.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Resumed(pub Result<Vec<Delivered>, DomainError>);
 
-/// What a session asks of the actor that started it.
+/// A request of a session to the actor that started it.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub enum SessionRequest {
-    /// End the queue: its client fell behind, or stayed away for too long.
+    /// End the queue: its client fell behind, or did not poll for too long.
     End { queue: QueueId, user: UserId },
-    /// Forget the session, which stops. The registration stays.
+    /// Forget the session, which stops. The registration remains.
     Detach { queue: QueueId, user: UserId },
-    /// Shrink the queues of an account that hold too much together.
+    /// Shrink the queues of an account, which hold too many bytes together.
     Limit { user: UserId },
-    /// Send a heartbeat to a queue that was silent for long.
+    /// Send a heartbeat to a queue without recent events.
     Heartbeat { queue: QueueId },
 }

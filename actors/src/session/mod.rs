@@ -1,5 +1,5 @@
-//! A session: the actor that owns one client's event queue. It keeps references to shared events until
-//! the client has acknowledged them, and answers the poll that waits.
+//! A session: the actor that owns one client's event queue. It holds references to shared events until
+//! the client has acknowledged them, and answers the waiting poll.
 
 mod actor;
 mod commands;
@@ -9,7 +9,7 @@ mod status;
 
 pub use actor::{SessionActor, SessionOptions};
 pub(crate) use actor::{accepts, hears_all_public_channels, wants};
-pub use commands::{Close, Deliver, Delivered, Dismiss, Poll, PollAnswer, Resumed, SessionRequest, Tick};
+pub use commands::{Close, Delivered, Dismiss, Poll, PollAnswer, Resumed, SessionRequest, Tick};
 pub use queue::Queue;
 pub use registry::{Queues, RunningQueue};
 pub use status::{AccountBytes, QueueStatus};

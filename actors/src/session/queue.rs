@@ -1,4 +1,4 @@
-//! The queue itself: a cursor, bounds and a list of references. No clock, no actor.
+//! The queue itself: a cursor, limits and a list of references. No clock, no actor.
 
 use super::commands::Delivered;
 use super::status::{AccountBytes, QueueStatus};
@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 impl Delivered {
-    /// Memory that it takes where no other queue shares the event, bytes.
+    /// Memory in bytes, if no other queue shares the event.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Self>() + self.event.bytes()
     }
@@ -16,25 +16,25 @@ impl Delivered {
 /// Why an acknowledgement is refused (docs/api/events.md#poll-a-queue).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueError {
-    /// The client acknowledged more before than this.
+    /// The client has acknowledged a later event before.
     Pruned(i64),
-    /// There was never such an event here.
+    /// The event was never in this queue.
     Unknown(i64),
 }
 
-/// Events that a client has not acknowledged, ascending.
+/// The unacknowledged events of a client, ascending.
 #[derive(Debug)]
 pub struct Queue {
     events: VecDeque<Delivered>,
-    /// Newest acknowledged event, or where the queue began.
+    /// The newest acknowledged event, or the last one before the queue was registered.
     acknowledged: i64,
-    /// The client's first poll may say -1, or any number up to where it registered.
+    /// The first poll may acknowledge -1, or any number up to the registration.
     was_polled: bool,
     events_max: usize,
     charge: Charge,
 }
 
-/// Bytes of one queue, counted for its account too as long as they are held.
+/// The bytes of one queue, which also count for its account.
 #[derive(Debug, Default)]
 struct Charge {
     account: Rc<AccountBytes>,
@@ -67,20 +67,20 @@ impl Queue {
         queue
     }
 
-    /// An empty queue behind an event number, for so many events.
+    /// An empty queue that starts after an event number, for up to `events_max` events.
     pub fn new(after: u64, events_max: usize) -> Self {
         let charge = Charge::default();
         Self { events: VecDeque::new(), acknowledged: after as i64, was_polled: false, events_max, charge }
     }
 
-    /// The same queue, still empty, with its bytes counted for an account and shown in a status.
+    /// The same queue, still empty, with its bytes counted in an account and a status.
     pub fn charged(mut self, account: Rc<AccountBytes>, status: Arc<QueueStatus>) -> Self {
         self.charge = Charge { account, status };
         self
     }
 
-    /// Adds an event; false when the client is too far behind, so that the queue must end.
-    /// Events that the client has already acknowledged by its registration are left out.
+    /// Adds an event; false if the queue is full and must end. Events that the client has acknowledged by registering
+    /// are skipped.
     #[must_use]
     pub fn push(&mut self, delivered: Delivered) -> bool {
         if delivered.event.number.0 as i64 <= self.acknowledged {
@@ -94,15 +94,12 @@ impl Queue {
         true
     }
 
-    /// Drops what the client has. Of an event with several numbers nothing is dropped before its last: what a
-    /// client already has of it comes again. `newest` is the organization's newest event: the first poll may
-    /// acknowledge any number up to it, because the registration showed the state as of some such number.
-    ///
-    /// # Errors
-    /// See [`QueueError`]. Nothing is dropped then.
+    /// Drops the acknowledged events. An event with several numbers is dropped only when its last one is acknowledged:
+    /// until then it is sent again. `newest` is the organization's newest event: the first poll may acknowledge any
+    /// number up to it, because the registration returned the state as of such a number. Nothing is dropped on an error.
     pub fn acknowledge(&mut self, last_event_id: i64, newest: i64) -> Result<(), QueueError> {
         if last_event_id < self.acknowledged {
-            // A new queue is often polled with -1; that asks for everything there is.
+            // New queues are often polled with -1, which requests all events.
             if !self.was_polled && last_event_id == -1 {
                 return Ok(());
             }
@@ -126,12 +123,12 @@ impl Queue {
         Ok(())
     }
 
-    /// Everything not acknowledged.
+    /// All unacknowledged events.
     pub fn events(&self) -> Vec<Delivered> {
         self.events.iter().cloned().collect()
     }
 
-    /// Whether everything is acknowledged.
+    /// Whether all events are acknowledged.
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
     }

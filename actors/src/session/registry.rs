@@ -1,4 +1,4 @@
-//! Where the sessions of an organization are found.
+//! The running sessions of an organization.
 
 use super::actor::SessionActor;
 use super::status::QueueStatus;
@@ -11,11 +11,9 @@ use std::sync::Arc;
 /// The session of a running queue.
 #[derive(Clone, Debug)]
 pub struct RunningQueue {
-    /// The queue's owner.
     pub user: UserId,
-    /// The actor that owns the queue.
     pub session: Addr<SessionActor>,
-    /// What can be read without asking the actor.
+    /// The state that can be read without asking the actor.
     pub status: Arc<QueueStatus>,
 }
 

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// What the entry of an event takes in a queue.
+/// Memory of an event's entry in a queue.
 const ENTRY_BYTES: usize = size_of::<Delivered>();
 
-/// State of one running queue that other actors and threads can read. Written by its session alone.
+/// The state of one running queue that other actors and threads can read. Written only by its session.
 #[derive(Debug, Default)]
 pub struct QueueStatus {
     last_seen_millis: AtomicU64,
@@ -39,7 +39,7 @@ impl QueueStatus {
         self.is_polled.store(is_polled, Ordering::Relaxed);
     }
 
-    /// Bytes that the queue is charged with.
+    /// The bytes that the queue holds.
     pub fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
@@ -49,12 +49,12 @@ impl QueueStatus {
     }
 }
 
-/// Bytes that all queues of one account are charged with. An event that several of them hold is charged once, their entries
-/// each. Lives on the organization's thread.
+/// The bytes that all queues of one account hold. An event in several of them counts once, each entry separately. Used on
+/// the organization's thread only.
 #[derive(Debug, Default)]
 pub struct AccountBytes {
     held: Cell<usize>,
-    /// In how many of the queues each event is, by its address: a queue keeps it where it is.
+    /// The number of queues with each event, by its address, which is stable while a queue holds it.
     events: RefCell<HashMap<*const Event, u32>>,
     is_limiting: Cell<bool>,
 }
@@ -70,12 +70,11 @@ impl AccountBytes {
         !self.is_limiting.replace(true)
     }
 
-    /// The queues were checked against the bound.
+    /// Must be called once the queues were checked against the limit.
     pub fn end_limiting(&self) {
         self.is_limiting.set(false);
     }
 
-    /// One of the queues holds an event.
     pub(super) fn add(&self, event: &Arc<Event>) {
         let mut events = self.events.borrow_mut();
         let count = events.entry(Arc::as_ptr(event)).or_insert(0);
@@ -84,7 +83,7 @@ impl AccountBytes {
         self.held.set(self.held.get().saturating_add(bytes));
     }
 
-    /// One of the queues holds an event no longer.
+    /// A queue has dropped an event.
     pub(super) fn remove(&self, event: &Arc<Event>) {
         let mut events = self.events.borrow_mut();
         let Some(count) = events.get_mut(&Arc::as_ptr(event)) else { return };

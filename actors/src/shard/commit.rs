@@ -1,5 +1,5 @@
-//! The commit pipeline, the only way in which decisions take effect: a frame is queued for the log; when it is durable, and
-//! not before, memory changes, events are sent and the caller gets its result, all in the order of the log.
+//! The commit pipeline, the only way in which decisions take effect: a frame is queued for the log; only when it is
+//! durable, memory changes, events are sent and the caller gets its result, all in the order of the log.
 
 use super::sequencer::Sequencer;
 use super::sink::Durability;
@@ -20,6 +20,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use storage::log::{FrameBytes, LogError, RealmLog, Ticket};
 use storage::{Applied, ProjectionSender};
+use tokio::sync::oneshot;
 
 /// Called once on the shard's thread: after the frame was published, or when it never will be.
 pub type Done = Box<dyn FnOnce(Result<(), DomainError>)>;
@@ -29,23 +30,23 @@ thread_local! {
     pub(crate) static COMMITTER: OnceCell<Rc<Committer>> = const { OnceCell::new() };
 }
 
-/// Frames that may wait for the disk in one shard. Past it commands are refused as overloaded.
+/// Maximum number of frames of a shard that wait for the disk. Beyond it, commands are refused as overloaded.
 pub const PENDING_FRAMES_MAX: usize = 16_384;
 
-/// How many event numbers outside the log are reserved at once.
+/// Number of event numbers outside the log that are reserved at once.
 const RESERVED_EVENTS: u64 = 4096;
 
 enum What {
-    /// A frame that the log has been given.
+    /// A frame that was appended to the log.
     Frame(Frame),
-    /// An event that is not kept (typing, presence); it waits for the frames decided before it.
+    /// An event that is not stored (typing, presence); it waits for the frames decided before it.
     Ephemeral(Box<Event>, Audience),
-    /// Only a callback, when everything decided before is published.
+    /// Only a callback, when all earlier decisions are published.
     Barrier,
 }
 
 struct Pending {
-    /// What the log must have reached.
+    /// Published once the log is durable up to here.
     ticket: Ticket,
     realm: Arc<RealmShared>,
     what: What,
@@ -59,11 +60,11 @@ struct RealmSlot {
     fanout: Rc<Fanout>,
 }
 
-/// Why a shard takes no changes.
+/// Why a shard refuses changes.
 #[derive(Clone, Copy)]
 struct Failure {
     pause: Pause,
-    /// Whether the journal works all the same, so that what keeps clients reading can be stored.
+    /// Whether the journal works nevertheless, so that upkeep facts can be stored.
     takes_upkeep: bool,
 }
 
@@ -82,12 +83,12 @@ pub struct Committer {
     shard: usize,
     health: Arc<StorageHealth>,
     failure: Cell<Option<Failure>>,
-    /// How often the shard has begun anew from what is durable.
+    /// How often the shard has restarted from the durable state.
     generation: Cell<u64>,
 }
 
 impl Committer {
-    /// A pipeline into a log whose reports arrive at `durability`.
+    /// A pipeline into a log, which reports to `durability`.
     pub fn new(
         log: Arc<dyn RealmLog>,
         durability: Arc<Durability>,
@@ -111,7 +112,7 @@ impl Committer {
         })
     }
 
-    /// Bounds what each account has written.
+    /// Limits the bytes that each account may write.
     pub fn limit_writes(&self, budget: WriteBudget) {
         *self.budget.borrow_mut() = Some(budget);
     }
@@ -127,11 +128,8 @@ impl Committer {
         self.generation.get()
     }
 
-    /// The next ids of an organization, to decide with. They are taken when `commit` gets them back.
-    ///
-    /// # Errors
-    /// [`DomainError::Paused`] while the disk is almost full and after a failure, [`DomainError::Overloaded`] when too
-    /// much waits, [`DomainError::WriteBudgetSpent`] when the account of the request has had too much written.
+    /// The next ids of an organization; `commit` takes them. Fails with `Paused` while the disk is almost full and after a
+    /// failure, `Overloaded` when too much is pending, `WriteBudgetSpent` when the requester has written too much.
     pub fn ids(&self, realm: RealmId) -> Result<Sequencer, DomainError> {
         if let Some(failure) = self.failure.get() {
             return Err(DomainError::Paused(failure.pause));
@@ -145,11 +143,8 @@ impl Committer {
         self.upkeep_ids(realm)
     }
 
-    /// As `ids`, for the little that keeps clients reading and deliveries from being repeated: it is stored as long as
-    /// the journal can.
-    ///
-    /// # Errors
-    /// As for `ids`.
+    /// As `ids`, for the few facts that let clients read and prevent repeated deliveries: they are stored as long as the
+    /// journal works.
     pub fn upkeep_ids(&self, realm: RealmId) -> Result<Sequencer, DomainError> {
         if let Some(failure) = self.failure.get().filter(|failure| !failure.takes_upkeep) {
             return Err(DomainError::Paused(failure.pause));
@@ -158,21 +153,26 @@ impl Committer {
         self.next_ids(realm)
     }
 
+    /// Commits facts that are stored as long as the journal works, and waits until they are durable.
+    pub async fn commit_upkeep(&self, realm: &Arc<RealmShared>, facts: Vec<Fact>) -> Result<(), DomainError> {
+        let ids = self.upkeep_ids(realm.id)?;
+        let (done, is_done) = oneshot::channel();
+        self.commit(realm, ids, facts, Box::new(move |result| drop(done.send(result))));
+        is_done.await.unwrap_or(Err(DomainError::Stopping))
+    }
+
     fn check_room(&self) -> Result<(), DomainError> {
         if self.pending.borrow().len() < PENDING_FRAMES_MAX { Ok(()) } else { Err(DomainError::Overloaded) }
     }
 
     /// The next ids of an organization, whether or not they can be taken.
-    ///
-    /// # Errors
-    /// [`DomainError::Stopping`].
     pub fn next_ids(&self, realm: RealmId) -> Result<Sequencer, DomainError> {
         self.slots.borrow().get(&realm).map(|slot| slot.sequencer).ok_or(DomainError::Stopping)
     }
 
     /// Queues what was decided with `ids` as one frame; true when the log took it. `done` runs when the
     /// frame is published, or at once when it was refused: nothing has changed then, and no id is taken.
-    /// There is no waiting between `ids` and here, so id order is log order.
+    /// Nothing is awaited between `ids` and here, so id order is log order.
     pub fn commit(&self, realm: &Arc<RealmShared>, ids: Sequencer, facts: Vec<Fact>, done: Done) -> bool {
         match self.append(realm, ids, facts) {
             Ok((ticket, frame)) => {
@@ -198,7 +198,7 @@ impl Committer {
     ) -> Result<(Ticket, Frame), DomainError> {
         {
             let view = realm.view.read();
-            // A command whose messages come last has put it before them.
+            // A command with messages at the end has added it before them.
             if !facts.iter().any(|fact| matches!(fact, Fact::User(UserFact::VisibilityChanged { .. }))) {
                 facts.extend(crate::announce::record_user_visibility(&view.directory, &facts));
             }
@@ -210,7 +210,7 @@ impl Committer {
         let bytes = FrameBytes {
             realm: realm.id.0,
             sequence: ids.sequence.0,
-            // It only fails for what is longer than any record may be.
+            // Fails only for frames longer than any record may be.
             payload: storage::encode_frame(&frame).map_err(|_| DomainError::TooLarge)?,
         };
         let payload_bytes = bytes.payload.len() as u64;
@@ -228,32 +228,27 @@ impl Committer {
         Ok((ticket, frame))
     }
 
-    /// Keeps the body of a message whose change is about to be committed: memory follows the change, and events say what
-    /// was before. A change is decided when everything before it is published, so nothing else changes it meanwhile.
+    /// Stores the body of a message whose change is about to be committed, to update memory and for the previous state in
+    /// events. It cannot change before, because changes are decided when all earlier decisions are published.
     pub fn keep_target(&self, realm: RealmId, target: Arc<Message>) {
         self.targets.borrow_mut().insert((realm, target.id), target);
     }
 
-    /// A channel's record, where it was changed and that is not published yet. A message in an actor's mailbox
-    /// would come too late to keep out what is queued before it.
+    /// A channel's record if an unpublished frame changes it. A message to the actor would arrive after the requests
+    /// that are already in its mailbox.
     pub fn uncommitted_channel(&self, realm: RealmId, channel: ChannelId) -> Option<Arc<Channel>> {
         self.uncommitted.borrow().get(realm, channel)
     }
 
-    /// Whether messages from another channel are on their way to this one. Anyone who decides about all of its messages
-    /// waits for them.
+    /// Whether unpublished frames move messages from another channel to this one. Decisions about all of its messages
+    /// wait for them.
     pub fn is_awaiting_messages(&self, realm: RealmId, channel: ChannelId) -> bool {
         self.uncommitted.borrow().is_awaiting(realm, channel)
     }
 
     /// Users who were subscribed to a channel in frames that are not published yet.
-    pub fn uncommitted_subscriptions(
-        &self,
-        realm: RealmId,
-        channel: ChannelId,
-    ) -> Vec<(UserId, Subscription)> {
-        let uncommitted = self.uncommitted.borrow();
-        uncommitted.subscriptions(realm, channel).map(|(user, own)| (user, own.clone())).collect()
+    pub fn new_subscriptions(&self, realm: RealmId, channel: ChannelId) -> Vec<(UserId, Subscription)> {
+        self.uncommitted.borrow().subscriptions(realm, channel)
     }
 
     /// The recipient of a direct conversation (users sorted) that was created in a frame that is not published yet.
@@ -261,10 +256,7 @@ impl Committer {
         self.uncommitted.borrow().direct(realm, users)
     }
 
-    /// Sends an event that is not kept, after everything decided before it.
-    ///
-    /// # Errors
-    /// As for `ids`.
+    /// Sends an event that is not stored, after all earlier decisions.
     pub fn publish_ephemeral(
         &self,
         realm: &Arc<RealmShared>,
@@ -275,7 +267,7 @@ impl Committer {
         let mut ids = self.next_ids(realm.id)?;
         if ids.event > ids.reserved {
             ids = self.upkeep_ids(realm.id)?;
-            // A restart must not give these numbers out again: a block of them goes through the log.
+            // A restart must not reuse these numbers: a block of them is reserved in the log.
             ids.reserved = EventNumber(ids.event.0 + RESERVED_EVENTS);
             let fact = Fact::Queue(QueueFact::EventNumbersReserved(ids.reserved));
             if !self.commit(realm, ids, vec![fact], Box::new(|_| {})) {
@@ -288,19 +280,19 @@ impl Committer {
         if let Some(slot) = self.slots.borrow_mut().get_mut(&realm.id) {
             slot.sequencer = ids;
         }
-        let pending = Pending {
-            ticket: self.last_ticket.get(),
-            realm: realm.clone(),
-            what: What::Ephemeral(Box::new(event), audience),
-            done: None,
-        };
-        self.pending.borrow_mut().push_back(pending);
-        self.durability.wake();
+        self.push_pending(realm, What::Ephemeral(Box::new(event), audience), None);
         Ok(())
     }
 
-    /// Runs `then` on the shard's thread when everything decided so far is published, in this or any other
-    /// organization of the shard; at once when nothing waits.
+    /// Queues something that is published after all earlier decisions.
+    fn push_pending(&self, realm: &Arc<RealmShared>, what: What, done: Option<Done>) {
+        let pending = Pending { ticket: self.last_ticket.get(), realm: realm.clone(), what, done };
+        self.pending.borrow_mut().push_back(pending);
+        self.durability.wake();
+    }
+
+    /// Runs `then` on the shard's thread when all earlier decisions are published, in any organization of the shard; at
+    /// once if none is pending.
     pub fn after_pending_commits(&self, realm: &Arc<RealmShared>, then: Done) {
         if let Some(failure) = self.failure.get() {
             return then(Err(DomainError::Paused(failure.pause)));
@@ -308,13 +300,10 @@ impl Committer {
         if self.is_idle() {
             return then(Ok(()));
         }
-        let ticket = self.last_ticket.get();
-        let pending = Pending { ticket, realm: realm.clone(), what: What::Barrier, done: Some(then) };
-        self.pending.borrow_mut().push_back(pending);
-        self.durability.wake();
+        self.push_pending(realm, What::Barrier, Some(then));
     }
 
-    /// Publishes whatever is durable, whenever the log reports. Ends when the shard stops.
+    /// Publishes the durable frames whenever the log reports. Ends when the shard stops.
     pub async fn run(self: Rc<Self>) {
         loop {
             self.durability.changed().await;
@@ -322,17 +311,17 @@ impl Committer {
         }
     }
 
-    /// The log, for reading back.
+    /// The log, for reading.
     pub fn log(&self) -> Arc<dyn RealmLog> {
         self.log.clone()
     }
 
-    /// Whether nothing waits for the disk.
+    /// Whether no frame waits for the disk.
     pub fn is_idle(&self) -> bool {
         self.pending.borrow().is_empty()
     }
 
-    /// Publishes what the log has, and fails the rest when the log has failed.
+    /// Publishes the durable frames, and fails the others if the log has failed.
     pub fn publish_durable(&self) {
         let upto = self.durability.upto();
         loop {
@@ -350,7 +339,7 @@ impl Committer {
         }
     }
 
-    /// The durable frames at the front that are of one organization.
+    /// The durable frames of one organization at the front of the queue.
     fn take_durable(&self, upto: Ticket) -> VecDeque<Pending> {
         let mut pending = self.pending.borrow_mut();
         let mut batch = VecDeque::new();
@@ -400,7 +389,7 @@ impl Committer {
         }
         self.uncommitted.borrow_mut().forget(realm.id, upto);
         let is_followed = self.forward_to_projection(applied);
-        // Each answer right behind its own events: a queue that registers starts exactly there.
+        // Each answer follows its own events immediately: a queue that registers starts exactly there.
         for (events, done) in announced.into_iter().zip(answers) {
             for (event, audience) in events {
                 fanout.publish(event, &audience);
@@ -410,7 +399,7 @@ impl Committer {
             }
         }
         if self.is_idle() {
-            // What is left belongs to changes that were refused.
+            // The remaining ones belong to refused changes.
             self.targets.borrow_mut().clear();
         }
         if let Err(pause) = is_followed {
@@ -419,8 +408,8 @@ impl Committer {
         Ok(())
     }
 
-    /// Hands rows to the trees. Frames are durable without them: what cannot be handed over is made up for from the
-    /// journal once the trees work again.
+    /// Sends rows to the trees. Frames are durable without them: missing rows are restored from the journal once the
+    /// trees work again.
     fn forward_to_projection(&self, applied: Vec<Applied>) -> Result<(), Pause> {
         let projection = self.projection.borrow();
         let Some(projection) = projection.as_ref() else { return Ok(()) };
@@ -431,8 +420,8 @@ impl Committer {
         Err(if is_full { Pause::DiskFull } else { Pause::TreesFailed })
     }
 
-    /// No changes are accepted until `resume`, and no caller gets a wrong answer. `takes_upkeep` where
-    /// the journal works all the same; then what it was given already still becomes durable.
+    /// Refuses changes until `resume`. With `takes_upkeep` the journal still works, and pending frames still become
+    /// durable; otherwise they fail.
     pub fn fail(&self, pause: Pause, takes_upkeep: bool) {
         let before = self.failure.replace(Some(Failure { pause, takes_upkeep }));
         if before.is_none() {
@@ -445,7 +434,7 @@ impl Committer {
             return;
         }
         let failed: Vec<Pending> = self.pending.borrow_mut().drain(..).collect();
-        // What comes now waits for nothing that failed, and takes no number that only a failed frame reserved.
+        // Later frames do not wait for failed ones, and take no number that only a failed frame reserved.
         self.last_ticket.set(self.durability.upto());
         for slot in self.slots.borrow_mut().values_mut() {
             slot.sequencer = slot.sequencer.back_to(&slot.realm.view.read());
@@ -457,16 +446,13 @@ impl Committer {
         }
     }
 
-    /// Nothing more goes to the trees, so that their writer can end.
+    /// Sends nothing more to the trees, so that their writer can end.
     pub fn detach(&self) {
         self.projection.borrow_mut().take();
     }
 
-    /// Begins anew from what is durable, after the log has recovered: what was decided beyond it is forgotten, and
-    /// changes are taken again.
-    ///
-    /// # Errors
-    /// [`DomainError::Storage`] when an organization in memory is not what the log says; nothing has changed then.
+    /// Restarts from the durable state after the log has recovered: later decisions are dropped, and
+    /// changes are accepted again. Fails when the view of an organization differs from the log; nothing has changed then.
     pub fn resume(&self, projection: Option<ProjectionSender>) -> Result<(), DomainError> {
         let mut slots = self.slots.borrow_mut();
         for slot in slots.values_mut() {
@@ -494,7 +480,7 @@ impl Committer {
         Ok(())
     }
 
-    /// Lets go of the trees, so that their writer can end.
+    /// Releases the trees and the organizations, so that the writer of the trees can end.
     pub fn close(&self) {
         self.projection.borrow_mut().take();
         self.slots.borrow_mut().clear();

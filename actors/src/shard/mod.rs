@@ -1,5 +1,5 @@
-//! A shard: one thread whose actors decide for some of the organizations, and the commit pipeline
-//! through which their decisions take effect.
+//! A shard: one thread with the actors of some organizations, and the commit pipeline through which
+//! their decisions take effect.
 
 mod commit;
 mod sequencer;

@@ -1,5 +1,5 @@
-//! Allocates the ids of an organization. An id counts as used only when the frame that uses it was
-//! accepted by the log, so that a refused command leaves no hole.
+//! Allocates the ids of an organization. An id is used up only when the log accepted the frame that uses it,
+//! so that a refused command leaves no gap.
 
 use model::{ChannelId, EventNumber, MessageId, RecipientId, Sequence, UserId};
 use storage::View;
@@ -7,19 +7,13 @@ use storage::View;
 /// The next ids of one organization.
 #[derive(Clone, Copy, Debug)]
 pub struct Sequencer {
-    /// The number of the next frame.
     pub sequence: Sequence,
-    /// The number of the next event.
     pub event: EventNumber,
-    /// Events outside the log may have numbers up to this one.
+    /// Events outside the log may use numbers up to this one.
     pub reserved: EventNumber,
-    /// The id of the next message.
     pub message: MessageId,
-    /// The id of the next user.
     pub user: UserId,
-    /// The id of the next channel.
     pub channel: ChannelId,
-    /// Next set of recipients.
     pub recipient: RecipientId,
 }
 
@@ -41,8 +35,8 @@ impl Sequencer {
         }
     }
 
-    /// The ids after those that an organization has used, where this one counts decisions that never became durable. Events
-    /// outside the log have had numbers since, which are not given out again.
+    /// As [`Self::after`], for a sequencer that counts decisions that never became durable. Numbers that events outside
+    /// the log have used since are not used again.
     pub fn back_to(self, view: &View) -> Self {
         let durable = Self::after(view);
         let reserved = view.progress.reserved_events;
@@ -50,15 +44,12 @@ impl Sequencer {
         if is_reserved { Self { event: self.event, reserved, ..durable } } else { durable }
     }
 
-    /// The newest message id that was given out.
+    /// The newest message id in use.
     pub fn last_message(&self) -> MessageId {
         MessageId(self.message.0 - 1)
     }
 
-    /// Takes a message id.
-    ///
-    /// # Errors
-    /// `Overloaded` when four billion messages have been sent.
+    /// Takes a message id. Fails with `Overloaded` when four billion messages have been sent.
     pub fn take_message(&mut self) -> Result<MessageId, crate::DomainError> {
         if self.message.0 == u32::MAX {
             return Err(crate::DomainError::Overloaded);

@@ -1,8 +1,8 @@
 //! The serial queue of an actor: its commands are decided one after another, in the order in which they came.
 //!
-//! Most decisions run before earlier ones are durable, on what their actor remembers. An edit, a move or a new version of
-//! a shared record is decided from the durable state: it waits until everything decided before it is published, and what
-//! comes behind it waits for it.
+//! Most decisions run before earlier ones are durable, on the state that their actor remembers. An edit, a move or a new
+//! version of a shared record is decided from the durable state: it waits until all earlier decisions are published, and
+//! later commands wait for it.
 
 use super::commit::{Committer, Done};
 use super::sequencer::Sequencer;
@@ -15,15 +15,16 @@ use model::Fact;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
-/// Commands that may wait in one actor. Past it they are refused as overloaded.
+/// Maximum number of waiting commands of an actor. Beyond it, they are refused as overloaded.
 pub const QUEUED_MAX: usize = 4096;
 
 /// A command of actor `A`, to be run on it later.
 pub type Command<A> = Box<dyn FnOnce(&mut A, &mut <A as Actor>::Context)>;
 
 struct Queued<A: Actor> {
-    /// Whether everything before it must be durable; otherwise it only keeps its place in the order.
+    /// Whether all earlier decisions must be durable first; otherwise only the order matters.
     needs_durable: bool,
     run: Command<A>,
 }
@@ -31,16 +32,23 @@ struct Queued<A: Actor> {
 /// The waiting commands of one actor, in the order in which they came.
 pub struct SerialQueue<A: Actor> {
     waiting: VecDeque<Queued<A>>,
+    /// Monotonic time of the last command.
+    last_used: Duration,
 }
 
 impl<A: Actor> Default for SerialQueue<A> {
     fn default() -> Self {
-        Self { waiting: VecDeque::new() }
+        Self::used_at(Duration::ZERO)
     }
 }
 
 impl<A: Actor> SerialQueue<A> {
-    /// Whether nothing waits.
+    /// An empty queue of an actor that was used at a monotonic time.
+    pub fn used_at(last_used: Duration) -> Self {
+        Self { waiting: VecDeque::new(), last_used }
+    }
+
+    /// Whether no command is waiting.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
@@ -48,7 +56,7 @@ impl<A: Actor> SerialQueue<A> {
     /// Adds a command. True when it is the first: the actor must then call [`SerialActor::schedule_next`].
     #[must_use]
     pub fn push(&mut self, needs_durable: bool, run: Command<A>) -> bool {
-        // Its writes are charged to the account of the request, whenever it runs.
+        // Its writes are charged to the account of the current request.
         let account = account::current();
         let run: Command<A> = Box::new(move |actor, context| {
             account::work_for(account, || run(actor, context));
@@ -57,7 +65,7 @@ impl<A: Actor> SerialQueue<A> {
         self.waiting.len() == 1
     }
 
-    /// The first command, and those behind it that need not wait for it to be durable.
+    /// The first command, and the following ones that need not wait until it is durable.
     fn take_next(&mut self) -> Vec<Command<A>> {
         let mut next: Vec<Command<A>> = self.waiting.pop_front().map(|first| first.run).into_iter().collect();
         while self.waiting.front().is_some_and(|queued| !queued.needs_durable) {
@@ -67,27 +75,25 @@ impl<A: Actor> SerialQueue<A> {
     }
 }
 
-/// Everything decided so far is published: the first command of the queue may run.
+/// All earlier decisions are published: the first command of the queue may run.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub(crate) struct RunNext;
 
 /// An actor with a serial queue.
 pub(crate) trait SerialActor: Actor<Context = Context<Self>> + Handler<RunNext> {
-    /// The waiting commands.
     fn queue(&mut self) -> &mut SerialQueue<Self>;
 
-    /// The organization that is decided about.
     fn realm(&self) -> &Arc<RealmShared>;
 
-    /// The commit pipeline.
     fn committer(&self) -> &Rc<Committer>;
 
-    /// Commits facts, and remembers them until they are durable. False when the log refused: then `done` was called with
-    /// the error, and nothing has changed.
+    /// Commits facts, and remembers them until they are durable. False if the log refused them: then `done` was called
+    /// with the error, and nothing has changed.
     fn commit(&mut self, ctx: &Context<Self>, ids: Sequencer, facts: Vec<Fact>, done: Done) -> bool;
 
-    /// Runs a command behind the waiting ones: at once when nothing waits and it does not need everything durable.
+    /// Runs a command after the waiting ones: at once if none is waiting and it does not need earlier decisions to be
+    /// durable.
     fn in_order<T: 'static>(
         &mut self,
         ctx: &mut Context<Self>,
@@ -95,6 +101,8 @@ pub(crate) trait SerialActor: Actor<Context = Context<Self>> + Handler<RunNext> 
         answer: ReplySender<T>,
         run: impl FnOnce(&mut Self, &mut Context<Self>, ReplySender<T>) + 'static,
     ) {
+        let now = self.realm().clock.monotonic();
+        self.queue().last_used = now;
         if !needs_durable && self.queue().is_empty() {
             return run(self, ctx, answer);
         }
@@ -107,14 +115,20 @@ pub(crate) trait SerialActor: Actor<Context = Context<Self>> + Handler<RunNext> 
         }
     }
 
-    /// Lets the first command run when everything decided so far is published. After a failure it runs, too: it gets the
-    /// error when it asks for ids.
+    /// Whether the actor got no command for `secs` seconds, none is waiting and none of its decisions is pending: the next
+    /// actor can start from the durable state.
+    fn is_unused_for(&mut self, secs: u64) -> bool {
+        let unused = self.realm().clock.monotonic().saturating_sub(self.queue().last_used);
+        unused > Duration::from_secs(secs) && self.queue().is_empty() && self.committer().is_idle()
+    }
+
+    /// Runs the first command when all earlier decisions are published, or have failed: then it gets the error when it
+    /// asks for ids.
     fn schedule_next(&self, ctx: &Context<Self>) {
         let own = ctx.address();
         self.committer().after_pending_commits(self.realm(), Box::new(move |_| own.do_send(RunNext)));
     }
 
-    /// Runs the commands that may run now.
     fn run_next(&mut self, ctx: &mut Context<Self>) {
         for command in self.queue().take_next() {
             command(self, ctx);
@@ -124,7 +138,7 @@ pub(crate) trait SerialActor: Actor<Context = Context<Self>> + Handler<RunNext> 
         }
     }
 
-    /// Commits a decision and sends its outcome when it is durable; at once when it was refused or changes nothing.
+    /// Commits a decision and sends its outcome when it is durable; at once if it was refused or changes nothing.
     fn conclude<T: 'static>(
         &mut self,
         ctx: &Context<Self>,

@@ -1,5 +1,5 @@
-//! What the log's writer thread reports, for the shard's thread to pick up. Reports are merged: however
-//! many groups became durable, there is one result and one wake-up.
+//! The reports of the log's writer thread to the shard's thread. Reports are merged: there is one result and one
+//! wake-up for any number of durable groups.
 
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use storage::log::{Durable, LogError, Ticket};
 use tokio::sync::Notify;
 
-/// How far the log of a shard is durable.
+/// The durable position of a shard's log.
 #[derive(Debug, Default)]
 pub struct Durability {
     upto: AtomicU64,
@@ -21,12 +21,12 @@ impl Durability {
         self.upto.load(Ordering::Acquire)
     }
 
-    /// Why nothing becomes durable any more, if so.
+    /// Why no further frames become durable, after a failure.
     pub fn failure(&self) -> Option<LogError> {
         self.failure.lock().clone()
     }
 
-    /// The log has recovered.
+    /// Clears the failure after the log has recovered.
     pub fn forget_failure(&self) {
         self.failure.lock().take();
     }
@@ -42,7 +42,7 @@ impl Durability {
     }
 }
 
-/// The end that the log holds.
+/// The log's end of it.
 #[derive(Clone, Debug)]
 pub struct DurableSink(pub Arc<Durability>);
 

@@ -1,10 +1,8 @@
-//! What was decided and is not durable yet, for actors that decide ahead of the disk: changed records of channels,
+//! Uncommitted decisions, for actors that decide before earlier decisions are durable: changed records of channels,
 //! channels to which messages are moving, new subscriptions and new direct conversations.
 
-use model::{
-    Channel, ChannelFact, ChannelId, Fact, MessageFact, RealmId, RecipientId, Subscription, SubscriptionFact,
-    UserId,
-};
+use model::fact::DirectoryChange as Change;
+use model::{Channel, ChannelId, Fact, MessageFact, RealmId, RecipientId, Subscription, UserId};
 use std::collections::HashMap;
 use std::sync::Arc;
 use storage::log::Ticket;
@@ -12,7 +10,7 @@ use storage::log::Ticket;
 /// A subscription and the ticket of its frame.
 type NewSubscription = (Ticket, UserId, Subscription);
 
-/// The newest record of each channel that is on its way, and the newest arrival. Mostly empty.
+/// Uncommitted records and arrivals by channel, and new subscriptions and conversations. Mostly empty.
 #[derive(Debug, Default)]
 pub(super) struct UncommittedChannels {
     records: HashMap<(RealmId, ChannelId), (Ticket, Arc<Channel>)>,
@@ -22,100 +20,65 @@ pub(super) struct UncommittedChannels {
 }
 
 impl UncommittedChannels {
-    /// Follows a frame that the log was given.
+    /// Records a frame that was queued for the log.
     pub fn note(&mut self, realm: RealmId, ticket: Ticket, facts: &[Fact]) {
         for fact in facts {
-            match fact {
-                Fact::Channel(ChannelFact::Changed(record)) => {
-                    let uncommitted = (ticket, Arc::new(Channel::clone(record)));
-                    self.records.insert((realm, record.id), uncommitted);
+            if let Fact::Message(MessageFact::Updated(update)) = fact
+                && let Some(arrival) = update.movement.as_ref().and_then(|moved| moved.new_channel.as_ref())
+            {
+                self.arrivals.insert((realm, arrival.channel), ticket);
+            }
+            let Some(change) = fact.directory_change() else { continue };
+            match change {
+                Change::Channel { channel, is_new: false } => {
+                    self.records.insert((realm, channel.id), (ticket, Arc::new(channel.clone())));
                 }
-                Fact::Message(MessageFact::Updated(update)) => {
-                    let arrival = update.movement.as_ref().and_then(|moved| moved.new_channel.as_ref());
-                    if let Some(arrival) = arrival {
-                        self.arrivals.insert((realm, arrival.channel), ticket);
-                    }
-                }
-                Fact::Subscription(SubscriptionFact::Added { channel, subscribers, .. }) => {
+                Change::Subscribed { channel, subscribers } => {
                     let new = subscribers.iter().map(|(user, own)| (ticket, *user, own.clone()));
-                    self.subscriptions.entry((realm, *channel)).or_default().extend(new);
+                    self.subscriptions.entry((realm, channel)).or_default().extend(new);
                 }
-                Fact::Message(MessageFact::ConversationCreated(direct)) => {
+                Change::Direct(direct) => {
                     self.directs.insert((realm, direct.users.clone()), (ticket, direct.recipient));
                 }
-                Fact::Channel(
-                    ChannelFact::Created(_)
-                    | ChannelFact::ActivityChanged { .. }
-                    | ChannelFact::DefaultsChanged(_)
-                    | ChannelFact::FolderChanged(_)
-                    | ChannelFact::FoldersReordered(_),
-                )
-                | Fact::Message(
-                    MessageFact::Sent { .. }
-                    | MessageFact::Deleted { .. }
-                    | MessageFact::FlagsChanged { .. }
-                    | MessageFact::ReactionAdded { .. }
-                    | MessageFact::ReactionRemoved { .. }
-                    | MessageFact::SubmessageAdded { .. },
-                )
-                | Fact::Realm(_)
-                | Fact::User(_)
-                | Fact::Group(_)
-                | Fact::Subscription(
-                    SubscriptionFact::Removed { .. }
-                    | SubscriptionFact::Changed { .. }
-                    | SubscriptionFact::Restated { .. }
-                    | SubscriptionFact::TopicPolicySet { .. },
-                )
-                | Fact::Personal(_)
-                | Fact::Queue(_)
-                | Fact::Job(_)
-                | Fact::Push(_)
-                | Fact::Invitation(_)
-                | Fact::Picture(_)
-                | Fact::PreImages(_) => {}
+                Change::Channel { is_new: true, .. }
+                | Change::Realm(_)
+                | Change::User { .. }
+                | Change::Account { .. }
+                | Change::Group { .. }
+                | Change::Members { .. }
+                | Change::Activity { .. }
+                | Change::Folder(_)
+                | Change::Unsubscribed { .. }
+                | Change::Subscription { .. }
+                | Change::Picture(_) => {}
             }
         }
     }
 
-    /// Everything of an organization up to here can be read in its view.
+    /// Drops everything up to a ticket, because the organization's view has it now.
     pub fn forget(&mut self, realm: RealmId, upto: Ticket) {
-        if !self.records.is_empty() {
-            self.records.retain(|(of, _), (ticket, _)| *of != realm || *ticket > upto);
-        }
-        if !self.arrivals.is_empty() {
-            self.arrivals.retain(|(of, _), ticket| *of != realm || *ticket > upto);
-        }
-        if !self.subscriptions.is_empty() {
-            self.subscriptions.retain(|(of, _), new| {
-                new.retain(|(ticket, ..)| *of != realm || *ticket > upto);
-                !new.is_empty()
-            });
-        }
-        if !self.directs.is_empty() {
-            self.directs.retain(|(of, _), (ticket, _)| *of != realm || *ticket > upto);
-        }
+        let is_pending = |of: &RealmId, ticket: &Ticket| *of != realm || *ticket > upto;
+        self.records.retain(|(of, _), (ticket, _)| is_pending(of, ticket));
+        self.arrivals.retain(|(of, _), ticket| is_pending(of, ticket));
+        self.directs.retain(|(of, _), (ticket, _)| is_pending(of, ticket));
+        self.subscriptions.retain(|(of, _), new| {
+            new.retain(|(ticket, ..)| is_pending(of, ticket));
+            !new.is_empty()
+        });
     }
 
-    /// A channel's record, if it is on its way.
+    /// The uncommitted record of a channel.
     pub fn get(&self, realm: RealmId, channel: ChannelId) -> Option<Arc<Channel>> {
-        if self.records.is_empty() {
-            return None;
-        }
         self.records.get(&(realm, channel)).map(|(_, record)| record.clone())
     }
 
-    /// Subscriptions to a channel that have begun.
-    pub fn subscriptions(
-        &self,
-        realm: RealmId,
-        channel: ChannelId,
-    ) -> impl Iterator<Item = (UserId, &Subscription)> {
+    /// The uncommitted subscriptions to a channel.
+    pub fn subscriptions(&self, realm: RealmId, channel: ChannelId) -> Vec<(UserId, Subscription)> {
         let new = self.subscriptions.get(&(realm, channel)).into_iter().flatten();
-        new.map(|(_, user, own)| (*user, own))
+        new.map(|(_, user, own)| (*user, own.clone())).collect()
     }
 
-    /// The conversation between some users (sorted), if it has been created.
+    /// The recipient of an uncommitted conversation between some users (sorted).
     pub fn direct(&self, realm: RealmId, users: &[UserId]) -> Option<RecipientId> {
         if self.directs.is_empty() {
             return None;
@@ -123,9 +86,9 @@ impl UncommittedChannels {
         self.directs.get(&(realm, users.to_vec())).map(|(_, recipient)| *recipient)
     }
 
-    /// Whether messages from another channel are on their way to this one.
+    /// Whether messages are moving to this channel from another one.
     pub fn is_awaiting(&self, realm: RealmId, channel: ChannelId) -> bool {
-        !self.arrivals.is_empty() && self.arrivals.contains_key(&(realm, channel))
+        self.arrivals.contains_key(&(realm, channel))
     }
 }
 
@@ -133,6 +96,7 @@ impl UncommittedChannels {
 mod tests {
     use super::*;
     use crate::fixture;
+    use model::ChannelFact;
 
     #[test]
     fn uncommitted_channel_is_kept_until_published() {

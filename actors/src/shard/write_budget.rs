@@ -1,8 +1,8 @@
-//! How much each account has had written to the journal within a day. The journal is never trimmed, so what one account
-//! can add to it in a day is bounded.
+//! The bytes that each account has written to the journal within a day. The journal is never trimmed, so the bytes that
+//! one account can add in a day are limited.
 //!
-//! Counted are the bytes of frames as they are committed, in 24 slots of an hour. The counts live in memory: after a restart
-//! they begin anew, which an account cannot bring about.
+//! The bytes of committed frames are counted in 24 slots of an hour, in memory: a restart, which no account can cause,
+//! resets them.
 
 use crate::clock::Clock;
 use crate::error::DomainError;
@@ -11,14 +11,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Slots of a day.
 const SLOTS: usize = 24;
-/// Seconds of one slot.
 const SLOT_SECS: u64 = 3600;
-/// Every how many charges accounts are forgotten that have written nothing for a day.
+/// Number of charges after which accounts without writes for a day are removed.
 const CHARGES_PER_SWEEP: u32 = 65_536;
 
-/// Bytes by account. There are as many entries as accounts wrote something within a day or so.
+/// Bytes by account, for the accounts that wrote something within about a day.
 pub struct WriteBudget {
     bytes_max: u64,
     clock: Arc<dyn Clock>,
@@ -26,17 +24,16 @@ pub struct WriteBudget {
     charges: u32,
 }
 
-/// What one account has had written.
 #[derive(Clone, Debug, Default)]
 struct Written {
-    /// The newest hour that counts.
+    /// The newest counted hour.
     hour: u64,
-    /// By hour, modulo a day.
+    /// Bytes by hour, modulo a day.
     slots: [u64; SLOTS],
 }
 
 impl Written {
-    /// Forgets hours that are a day ago.
+    /// Clears the hours that are a day ago.
     fn pass_to(&mut self, hour: u64) {
         for passed in (self.hour + 1..=hour).take(SLOTS) {
             self.slots[passed as usize % SLOTS] = 0;
@@ -48,7 +45,7 @@ impl Written {
         self.slots.iter().sum()
     }
 
-    /// Hours until less than `bytes_max` are within a day.
+    /// Hours until the bytes of a day are below `bytes_max`.
     fn hours_to_wait(&self, bytes_max: u64) -> u64 {
         let mut left = self.total();
         for hours in 1..=SLOTS as u64 {
@@ -62,17 +59,14 @@ impl Written {
 }
 
 impl WriteBudget {
-    /// So many bytes for each account within a day; 0 does not limit.
+    /// A budget of `bytes_max` bytes for each account within a day; 0 for no limit.
     pub fn new(bytes_max: u64, clock: Arc<dyn Clock>) -> Self {
         // The counter exists from the start, so that monitoring reads zero instead of nothing.
         metrics::counter!("millstream_write_budget_refusals_total").increment(0);
         Self { bytes_max, clock, written: HashMap::new(), charges: 0 }
     }
 
-    /// Whether an account may write more.
-    ///
-    /// # Errors
-    /// `WriteBudgetSpent` with the time to wait.
+    /// Whether an account may write more. Fails with `WriteBudgetSpent` and the time to wait.
     pub fn check(&mut self, realm: RealmId, account: UserId) -> Result<(), DomainError> {
         if self.bytes_max == 0 {
             return Ok(());
@@ -148,7 +142,7 @@ mod tests {
             (wait_secs(&mut budget, A), wait_secs(&mut budget, B)),
             (23 * SLOT_SECS + SLOT_SECS / 2, 0)
         );
-        // The first hour is gone, but what came after it is still too much.
+        // The first hour has expired, but the later ones still exceed the budget.
         clock.advance_secs(22 * SLOT_SECS);
         assert_eq!(wait_secs(&mut budget, A), SLOT_SECS + SLOT_SECS / 2);
         clock.advance_secs(2 * SLOT_SECS);

@@ -114,7 +114,6 @@ pub fn serve() -> Result<(), LoadError> {
 #[derive(Debug)]
 pub struct BareServer {
     child: Child,
-    /// Address of the server.
     pub target: Arc<Target>,
 }
 
@@ -160,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bodies_have_the_sizes_they_stand_for() {
+    fn bodies_have_documented_sizes() {
         assert!((180..=220).contains(&PROFILE.len()), "{}", PROFILE.len());
         assert!((1150..=1250).contains(&event_body().len()), "{}", event_body().len());
         assert!(crate::driver::get::is_success(PROFILE.as_bytes()));

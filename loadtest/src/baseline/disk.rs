@@ -15,11 +15,8 @@ const BLOCKS_MAX: u32 = 65_536;
 /// The result of one round.
 #[derive(Debug, Clone, Copy)]
 pub struct DiskRound {
-    /// Appends per second.
     pub syncs_per_sec: f64,
-    /// Median time of an append.
     pub p50_ms: f64,
-    /// 99th percentile of the time of an append.
     pub p99_ms: f64,
 }
 
@@ -58,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_round_measures_and_leaves_nothing() {
+    fn round_measures_and_deletes_its_file() {
         let folder = tempfile::tempdir().unwrap();
         let round = append(folder.path(), 0.05).unwrap();
         assert!(round.syncs_per_sec > 0.0 && round.p50_ms > 0.0 && round.p99_ms >= round.p50_ms, "{round:?}");

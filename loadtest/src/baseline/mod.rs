@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scenarios_are_compared_with_what_fits_them() {
+    fn baselines_match_the_scenario() {
         let needs = |name: &str| Needs::of(&Scenario::load(name).unwrap());
         assert_eq!(needs("send"), Needs { get_clients: 0, post_clients: 64, disk: true });
         assert_eq!(needs("users_me"), Needs { get_clients: 64, post_clients: 0, disk: false });

@@ -18,9 +18,7 @@ const CONTENT_CHARS: [u32; 2] = [240, 240];
 /// The result of one round.
 #[derive(Debug, Clone, Copy)]
 pub struct WebRound {
-    /// Successful replies per second.
     pub requests_per_sec: f64,
-    /// Median time of a request.
     pub p50_ms: f64,
     /// CPU of the bare server per request, in µs.
     pub server_cpu_us: f64,

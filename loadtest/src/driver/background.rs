@@ -23,31 +23,17 @@ const TOPIC: &str = "topic 0";
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 pub enum BackgroundPlan {
     /// Moves all of a channel's `topic 0` to another channel and back repeatedly, and ends where it began.
-    Move {
-        /// Name of the channel with the topic.
-        channel: String,
-        /// Name of the other channel.
-        to: String,
-        /// Pause after each move.
-        pause_ms: u64,
-    },
+    Move { channel: String, to: String, pause_ms: u64 },
     /// Users log in with their passwords repeatedly.
-    Login {
-        /// Number of concurrent users.
-        concurrent: u32,
-    },
+    Login { concurrent: u32 },
     /// Sends to or mentions one subscriber after another, and waits for the email that each gets two minutes later.
     MissedMail {
         /// Name of the channel with these subscribers.
         channel: String,
-        /// Interval between two messages.
         every_ms: u64,
     },
     /// Deletes all of a channel's `topic 0`, and ends the phase when it is deleted.
-    DeleteTopic {
-        /// Name of the channel.
-        channel: String,
-    },
+    DeleteTopic { channel: String },
 }
 
 /// Background work, prepared to start.

@@ -87,7 +87,6 @@ fn request_for(asked: Asked, target: &Target, account: &Account) -> Vec<u8> {
     }
 }
 
-/// A connection that reads its response.
 async fn ask_and_read(target: Arc<Target>, request: Vec<u8>, asked: Arc<Recorder>) {
     let started = Instant::now();
     let outcome = match Connection::open(target.address).await {

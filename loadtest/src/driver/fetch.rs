@@ -173,17 +173,8 @@ impl Fetcher {
     pub async fn run(mut self, mut pace: Pace, recorder: Arc<Recorder>) {
         let mut failures_in_a_row = FailureLimit::default();
         while let Some(started) = pace.wait().await {
-            match self.fetch().await {
-                Ok(bytes) => {
-                    recorder.record_success(started, bytes);
-                    failures_in_a_row.good();
-                }
-                Err(reason) => {
-                    recorder.record_failure(&reason);
-                    if !failures_in_a_row.pause().await {
-                        return;
-                    }
-                }
+            if !failures_in_a_row.record(&recorder, started, self.fetch().await).await {
+                return;
             }
         }
     }
@@ -257,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn the_anchor_comes_last_in_the_path() {
+    fn anchor_is_last_in_the_path() {
         assert!(page_path(7, 100, 0, "").ends_with("&anchor="));
         assert!(page_path(7, 1, 0, "newest").contains("operand%22%3A7"));
     }

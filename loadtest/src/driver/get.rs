@@ -71,17 +71,8 @@ pub(super) async fn repeat(
             Ok(reply) => Err(failure_name(reply.status, reply.body)),
             Err(error) => Err(error.code()),
         };
-        match outcome {
-            Ok(bytes) => {
-                recorder.record_success(started, bytes);
-                failures_in_a_row.good();
-            }
-            Err(reason) => {
-                recorder.record_failure(&reason);
-                if !failures_in_a_row.pause().await {
-                    return;
-                }
-            }
+        if !failures_in_a_row.record(&recorder, started, outcome).await {
+            return;
         }
     }
 }

@@ -125,7 +125,7 @@ mod tests {
     use super::number_in;
 
     #[test]
-    fn mails_are_told_apart_by_the_number_in_their_text() {
+    fn mails_are_distinguished_by_number() {
         assert_eq!(number_in("Hi,\n\n@Load 7 missed mail 12.\nView"), Some(12));
         assert_eq!(number_in("You have 1 new message."), None);
     }

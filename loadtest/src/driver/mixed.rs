@@ -18,7 +18,6 @@ use crate::scenario::{Activity, MixedStep, Phase};
 use crate::setup::Stage;
 use crate::text::Writer;
 
-/// A user and their channels.
 struct Person {
     account: Arc<Account>,
     channels: Vec<u64>,

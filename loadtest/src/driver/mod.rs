@@ -188,6 +188,27 @@ pub struct FailureLimit {
 }
 
 impl FailureLimit {
+    /// Records a reply of so many bytes, or a failure by name, and pauses after a failure; `false` when the client should
+    /// stop.
+    pub async fn record(
+        &mut self,
+        recorder: &Recorder,
+        started: Instant,
+        outcome: Result<usize, String>,
+    ) -> bool {
+        match outcome {
+            Ok(bytes) => {
+                recorder.record_success(started, bytes);
+                self.good();
+                true
+            }
+            Err(reason) => {
+                recorder.record_failure(&reason);
+                self.pause().await
+            }
+        }
+    }
+
     /// Resets the count.
     pub fn good(&mut self) {
         self.failures = 0;

@@ -298,7 +298,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn doubled_and_late_messages_are_told_apart() {
+    fn duplicate_and_late_messages_are_distinguished() {
         let mut seen = Vec::new();
         let arrivals: Vec<Arrival> =
             [1, 3, 3, 2, 2, 4].iter().map(|id| note_message(&mut seen, *id)).collect();

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_kept_only_when_asked_for() {
+    fn ids_are_stored_only_on_request() {
         let kept = Sent::kept();
         for id in [3, 1, 2] {
             kept.add(7, id);

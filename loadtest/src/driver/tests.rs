@@ -65,7 +65,7 @@ async fn refused_sends_are_counted_by_code() {
 }
 
 #[tokio::test]
-async fn a_clean_fanout_loses_and_doubles_nothing_and_ends_its_queues() {
+async fn fanout_without_losses_or_duplicates() {
     let target = fake::start(Faults::default());
     let results = run_with(&target, 0, fanout(100)).await;
     let delivery = results[0].delivery.unwrap();
@@ -83,7 +83,7 @@ async fn a_clean_fanout_loses_and_doubles_nothing_and_ends_its_queues() {
 }
 
 #[tokio::test]
-async fn doubled_events_are_noticed() {
+async fn duplicate_events_are_reported() {
     let target = fake::start(Faults { double_every: 10, ..Faults::default() });
     let delivery = run_with(&target, 0, fanout(100)).await[0].delivery.unwrap();
     assert_eq!(delivery.doubled_events, delivery.messages / 10 * 9, "{delivery:?}");
@@ -91,7 +91,7 @@ async fn doubled_events_are_noticed() {
 }
 
 #[tokio::test]
-async fn lost_events_are_noticed() {
+async fn lost_events_are_reported() {
     let target = fake::start(Faults { lose_every: 10, ..Faults::default() });
     let delivery = run_with(&target, 0, fanout(100)).await[0].delivery.unwrap();
     assert_eq!(delivery.lost_events, delivery.messages / 10 * 9, "{delivery:?}");
@@ -120,7 +120,7 @@ async fn pages_are_fetched_at_the_end_and_anywhere() {
 }
 
 #[tokio::test]
-async fn people_poll_write_and_read_at_once() {
+async fn mixed_load_of_users() {
     let target = fake::start(Faults::default());
     let phases = serde_json::json!([{"name": "mixed", "secs": 1, "step": {"do": "mixed", "each": [
         {"do": "long_poll"},
@@ -139,7 +139,7 @@ async fn people_poll_write_and_read_at_once() {
 }
 
 #[tokio::test]
-async fn a_topic_moves_there_and_back_beside_the_sending() {
+async fn topic_moves_during_sending() {
     let target = fake::start(Faults::default());
     let phases = serde_json::json!([{"name": "move", "secs": 0.5, "step": {
         "do": "send", "clients": 2, "channel": "load other", "chars": [24, 80], "topics": 2, "rate_per_sec": 100,
@@ -155,7 +155,7 @@ async fn a_topic_moves_there_and_back_beside_the_sending() {
 }
 
 #[tokio::test]
-async fn a_topic_is_deleted_until_nothing_is_left_and_the_sending_ends_with_it() {
+async fn topic_deletion_during_sending() {
     let target = fake::start(Faults::default());
     let phases = serde_json::json!([{"name": "delete", "secs": 20, "step": {
         "do": "send", "clients": 2, "channel": "load other", "chars": [24, 80], "topics": 2, "rate_per_sec": 100,
@@ -168,7 +168,7 @@ async fn a_topic_is_deleted_until_nothing_is_left_and_the_sending_ends_with_it()
 }
 
 #[tokio::test]
-async fn people_log_in_beside_the_sending() {
+async fn logins_during_sending() {
     let target = fake::start(Faults::default());
     let phases = serde_json::json!([{"name": "login", "secs": 0.5, "step": {
         "do": "send", "clients": 2, "channel": "load other", "chars": [24, 80], "topics": 2, "rate_per_sec": 100,

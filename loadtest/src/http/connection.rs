@@ -20,9 +20,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The target of requests: an address on the loopback interface, and the server's host name.
 #[derive(Debug, Clone)]
 pub struct Target {
-    /// The resolved socket address.
     pub address: SocketAddr,
-    /// Value of the `Host` header.
     pub host: String,
 }
 
@@ -61,9 +59,7 @@ impl Target {
 /// A reply, borrowed from the connection's buffer until the next exchange.
 #[derive(Debug)]
 pub struct Reply<'a> {
-    /// The HTTP status code.
     pub status: u16,
-    /// The body, without framing.
     pub body: &'a [u8],
 }
 
@@ -233,7 +229,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_connection_closed_while_it_rested_is_opened_again() {
+    async fn idle_connection_closed_by_server_is_reopened() {
         let address = start_fake(vec![vec![b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"]]).await;
         let mut connection = Connection::open(address).await.unwrap();
         for _ in 0..3 {
@@ -244,7 +240,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_reply_cut_short_is_an_error() {
+    async fn truncated_reply_is_an_error() {
         let address = start_fake(vec![vec![b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nok"]]).await;
         let mut connection = Connection::open(address).await.unwrap();
         let outcome = connection.exchange(b"GET / HTTP/1.1\r\n\r\n").await;
@@ -252,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn only_loopback_addresses_are_taken() {
+    fn only_loopback_addresses_are_accepted() {
         assert_eq!(Target::parse("http://127.0.0.1:9991/").unwrap().host, "127.0.0.1:9991");
         assert_eq!(Target::parse("http://localhost").unwrap().address.port(), 80);
         assert!(Target::parse("http://[::1]:9991").unwrap().address.ip().is_loopback());

@@ -12,7 +12,6 @@ pub use request::{NumberedGet, Template, basic_authorization, bodiless_request, 
 /// The reason why an exchange gave no reply.
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {
-    /// The socket failed.
     #[error("connection failed: {0}")]
     Io(#[from] std::io::Error),
     /// The server closed the connection before the reply was complete.

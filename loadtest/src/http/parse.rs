@@ -10,9 +10,7 @@ const HEADERS_MAX: usize = 64;
 pub struct Head {
     /// Bytes of status line and headers, including the empty line.
     pub length: usize,
-    /// The HTTP status code.
     pub status: u16,
-    /// How the body is framed.
     pub framing: Framing,
     /// The server will close the connection after this reply.
     pub closes: bool,
@@ -21,9 +19,7 @@ pub struct Head {
 /// How the length of a body is determined.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Framing {
-    /// By `Content-Length`.
     Length(usize),
-    /// Chunked transfer encoding.
     Chunked,
 }
 
@@ -127,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cut_of_a_head_asks_for_more() {
+    fn incomplete_head_needs_more_bytes() {
         let bytes = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 3\r\nConnection: close\r\n\r\n";
         for cut in 0..bytes.len() {
             assert_eq!(parse_head(&bytes[..cut]).unwrap(), None, "cut at {cut}");

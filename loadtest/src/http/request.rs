@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_goes_into_the_path() {
+    fn number_is_inserted_into_the_path() {
         let get = NumberedGet::new("h", "/events?last_event_id=", None);
         let mut request = Vec::new();
         get.fill(&mut request, -1);

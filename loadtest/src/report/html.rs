@@ -87,7 +87,7 @@ mod tests {
     use crate::report::sample;
 
     #[test]
-    fn the_page_is_whole_escaped_and_needs_nothing_else() {
+    fn page_is_complete_and_escaped() {
         let page = render(&sample::run_result());
         assert!(page.starts_with("<!doctype html>") && page.ends_with("</body></html>\n"));
         assert!(page.contains("64 &lt;clients&gt;") && page.contains("Sends &amp; measures."));

@@ -153,7 +153,7 @@ mod tests {
     use crate::report::sample;
 
     #[test]
-    fn plots_are_drawn_from_what_there_is() {
+    fn plots_are_drawn_from_partial_results() {
         let run = sample::run_result();
         let phase = &run.scenarios[0].phases[0];
         for svg in [throughput(phase), percentiles(phase), ratio_bars(&run)] {

@@ -183,7 +183,7 @@ mod tests {
     use crate::report::sample;
 
     #[test]
-    fn the_table_says_what_was_measured_met_and_missed() {
+    fn table_lists_results_and_verdicts() {
         let run = sample::run_result();
         let text = render_scenario(&run.scenarios[0]);
         for part in [

@@ -1,8 +1,8 @@
-//! One attempt to prove who somebody is by a password, as far as failures are counted.
+//! Rate limits of password attempts.
 //!
-//! Failures count for the account, however it is named, and the address they come from; all addresses together have a
-//! larger bound, which does not count for addresses that the account is used from. So guessing stays slow from any number
-//! of addresses, and does not lock the owner out.
+//! Failures count per account, by whatever name, and client address. All addresses together have a larger bound, which
+//! does not apply to addresses that the account is used from: guessing is slow from any number of addresses, and does
+//! not lock the owner out.
 
 use crate::http::address::Network;
 use crate::http::{ApiError, App, Caller};
@@ -11,17 +11,17 @@ use actors::{DomainError, RealmHandle};
 use model::{RealmId, User, UserId};
 use std::net::IpAddr;
 
-/// Who somebody claims to be.
+/// The account that an attempt is for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Claim {
-    /// An account.
     Account(RealmId, UserId),
-    /// A name that no account has: counted all the same, so that limits do not tell which names there are.
+    /// A name without an account: counted too, so that the limits do not reveal which names exist.
     Name(RealmId, String),
 }
 
 impl Claim {
-    /// The account of an address, real or made up, in any spelling; of another organization where this one has none.
+    /// The account of an e-mail address, real or artificial, in upper or lower case; of another organization if this
+    /// one has none.
     fn of(app: &App, realm: &RealmHandle, name: &str) -> Self {
         let name = name.trim().to_lowercase();
         if let Some(claim) = Self::in_realm(realm, &name) {
@@ -43,18 +43,18 @@ impl Claim {
     }
 }
 
-/// What an attempt counts for besides the address it comes from.
+/// The second limit of an attempt, besides that of account and client address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Scope {
-    /// Nothing: the account is used from this address.
+    /// None: the account is used from this address.
     KnownAddress,
-    /// Logins from all addresses that the account is not used from.
+    /// Logins from all other addresses together.
     Anywhere,
-    /// Confirmations by whoever has the account's key, apart from logins: those of strangers do not count here.
+    /// Confirmations by callers with the account's API key. Failed logins of others do not count here.
     Confirmation,
 }
 
-/// An attempt that counts as a failure until its outcome is known. Dropped without one, it does not count.
+/// An attempt that counts as a failure until its outcome is known. An attempt that is dropped does not count.
 pub struct Attempt<'a> {
     app: &'a App,
     claim: Claim,
@@ -64,7 +64,7 @@ pub struct Attempt<'a> {
 }
 
 impl<'a> Attempt<'a> {
-    /// Somebody logs in with a name.
+    /// A login by name.
     ///
     /// # Errors
     /// RATE_LIMIT_HIT after too many failures.
@@ -83,7 +83,7 @@ impl<'a> Attempt<'a> {
         Self::begin(app, claim, from, scope).map_err(ApiError::from)
     }
 
-    /// Somebody who has an account's key says its password. The key makes no address trustworthy here.
+    /// A password check for a caller with the account's API key; known addresses get no higher limit.
     ///
     /// # Errors
     /// The seconds to wait after too many failures.
@@ -103,13 +103,13 @@ impl<'a> Attempt<'a> {
         Ok(Self { app, claim, from, scope, is_open: true })
     }
 
-    /// It was wrong: it stays counted. Gives the answer.
+    /// The password was wrong: the attempt stays counted. Returns the error for the client.
     pub fn failed(mut self) -> ApiError {
         self.is_open = false;
         DomainError::WrongPassword.into()
     }
 
-    /// It was right: failures from this address are forgotten, and the address is known from now on.
+    /// The password was right: resets the failures from this address, and remembers the address as known.
     pub fn succeeded(mut self, realm: &RealmHandle, user: &User) {
         self.is_open = false;
         let app = self.app;
@@ -117,9 +117,7 @@ impl<'a> Attempt<'a> {
         self.refund_scope();
         app.known.note((realm.id(), user.id), self.from, app.moment());
     }
-}
 
-impl Attempt<'_> {
     fn refund_scope(&self) {
         if self.scope != Scope::KnownAddress {
             self.app.limits.refund(Bucket::AuthenticateFromAnywhere, (&self.claim, self.scope));

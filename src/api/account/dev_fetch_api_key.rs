@@ -6,22 +6,20 @@ use super::fetch_api_key::ApiKey;
 use crate::http::{ApiError, App, Fields, FromFields, HandlerResult, Params, Realm, reply};
 use actors::DomainError;
 
-/// The parameters.
-pub struct DevFetchApiKey {
-    username: String,
-}
+/// The e-mail address of the account.
+pub struct DevFetchApiKey(String);
 
 impl FromFields for DevFetchApiKey {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        Ok(Self { username: fields.required("username")? })
+        Ok(Self(fields.required("username")?))
     }
 }
 
-/// The key of any person or bot.
+/// Returns the API key of any user or bot.
 pub async fn dev_fetch_api_key(
     app: App,
     Realm(realm): Realm,
-    Params(DevFetchApiKey { username }): Params<DevFetchApiKey>,
+    Params(DevFetchApiKey(username)): Params<DevFetchApiKey>,
 ) -> HandlerResult {
     check_development(&app)?;
     check_address(&username)?;
@@ -36,10 +34,8 @@ pub async fn dev_fetch_api_key(
     reply(&ApiKey::of(&realm, user))
 }
 
-/// Refuses everything that only a development server may do.
+/// Refuses endpoints of development servers on other servers.
 pub fn check_development(app: &App) -> Result<(), ApiError> {
-    if app.is_development {
-        return Ok(());
-    }
-    Err(ApiError::bad_request("This endpoint is available on development servers only."))
+    let refusal = || ApiError::bad_request("This endpoint is available on development servers only.");
+    app.is_development.then_some(()).ok_or_else(refusal)
 }

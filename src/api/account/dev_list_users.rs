@@ -2,7 +2,6 @@
 
 use super::dev_fetch_api_key::check_development;
 use crate::http::{App, HandlerResult, Realm, RealmUrl, reply};
-use model::{Directory, User};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -17,17 +16,14 @@ struct DevUser<'a> {
     realm_url: &'a str,
 }
 
-/// Active people, administrators and owners apart.
+/// Lists active users without bots; administrators and owners in a list of their own.
 pub async fn dev_list_users(app: App, Realm(realm): Realm, RealmUrl(realm_url): RealmUrl) -> HandlerResult {
     check_development(&app)?;
     let directory = realm.directory();
     let list = |is_administrator| {
-        let people = people(&directory).filter(|user| user.is_administrator() == is_administrator);
+        let people = directory.users().filter(|user| user.is_active && !user.is_bot());
+        let people = people.filter(|user| user.is_administrator() == is_administrator);
         people.map(|user| DevUser { email: &user.delivery_email, realm_url: &realm_url }).collect()
     };
     reply(&DevUsers { direct_admins: list(true), direct_users: list(false) })
-}
-
-fn people(directory: &Directory) -> impl Iterator<Item = &User> {
-    directory.users().map(|user| &**user).filter(|user| user.is_active && !user.is_bot())
 }

@@ -16,7 +16,7 @@ use serde::Serialize;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// The parameters.
+/// A name and its password.
 pub struct FetchApiKey {
     username: String,
     password: String,
@@ -28,7 +28,7 @@ impl FromFields for FetchApiKey {
     }
 }
 
-/// What one needs to call everything else.
+/// Credentials for all other endpoints.
 #[derive(Serialize)]
 pub struct ApiKey<'a> {
     api_key: String,
@@ -37,15 +37,15 @@ pub struct ApiKey<'a> {
 }
 
 impl<'a> ApiKey<'a> {
-    /// Those of an account.
+    /// The credentials of an account.
     pub fn of(realm: &RealmHandle, user: &'a User) -> Self {
         Self { api_key: realm.api_key(user), email: &user.delivery_email, user_id: user.id.0 }
     }
 }
 
-/// Who knows the password gets the key. Failures are counted, and cleared by a success: see [`Attempt`].
+/// Returns the API key for the right password. Failures are counted, and reset by a success: see [`Attempt`].
 ///
-/// Whom the directory knows is let in by the directory alone: a password of the same address here is none.
+/// Users of the LDAP directory can log in only with their directory password.
 pub async fn fetch_api_key(
     app: App,
     Realm(realm): Realm,
@@ -78,7 +78,7 @@ async fn password_login(
     (username, password): (String, String),
 ) -> Result<Arc<User>, ApiError> {
     if !app.config.login.password {
-        // With a directory it is a name that nobody knows.
+        // With a directory, the name is unknown.
         return Err(match &app.ldap {
             Some(_) => Attempt::login(app, realm, &username, address)?.failed(),
             None => ApiError::new(
@@ -88,7 +88,7 @@ async fn password_login(
         });
     }
     let permit = app.passwords.acquire_permit().await?;
-    // Counted in one's turn: those who log in at once with the right password do not wait for each other.
+    // Counted only now: concurrent logins with the right password do not count against each other while they wait.
     let attempt = Attempt::login(app, realm, &username, address)?;
     let (server, asked) = (app.server.clone(), realm.clone());
     let checked = permit.run(move |hasher| check(&server, &asked, &username, &password, hasher)).await?;
@@ -99,13 +99,13 @@ async fn password_login(
         }
         Ok(None) => Err(ApiError::new(Code::NONEXISTENT_SUBDOMAIN, "Invalid subdomain")),
         Err(DomainError::WrongPassword) => Err(attempt.failed()),
-        // The password was right, or nobody knows.
+        // The password was right, or was not checked.
         Err(error) => Err(error.into()),
     }
 }
 
-/// The account of somebody the directory lets in, which is made at the first login; none where the directory knows
-/// nobody of this name.
+/// The account of a directory user with the right password, created at the first login; none if the directory has no
+/// such user.
 async fn ldap_login(
     app: &App,
     ldap: &LdapDirectory,
@@ -114,7 +114,7 @@ async fn ldap_login(
     (username, password): (&str, &str),
 ) -> Result<Option<Arc<User>>, ApiError> {
     let permit = ldap.acquire_permit(username).await.map_err(unavailable)?;
-    // Failures count for the account: whose it is comes first, whatever the directory calls somebody.
+    // Failures count per account, so the account is looked up before the password is checked.
     let LdapAnswer::Person(person) = permit.find(username).await.map_err(unavailable)? else {
         return Ok(None);
     };
@@ -127,7 +127,7 @@ async fn ldap_login(
     let user = match realm.user_by_email(&person.email) {
         Some(user) => user,
         None => match create_account(realm, &person).await {
-            // Made by another login in the meantime.
+            // Another login may have created it meanwhile.
             Err(error) => realm.user_by_email(&person.email).ok_or(error)?,
             Ok(user) => user,
         },
@@ -142,7 +142,7 @@ async fn ldap_login(
     Ok(Some(user))
 }
 
-/// A member's account without a password of its own. Whoever logs in first has joined.
+/// Creates a member without a local password.
 async fn create_account(realm: &RealmHandle, person: &LdapPerson) -> Result<Arc<User>, ApiError> {
     let LdapPerson { email, full_name } = person;
     let full_name = check_new_account(Some(&realm.directory()), email, full_name)?.to_owned();
@@ -159,7 +159,7 @@ async fn create_account(realm: &RealmHandle, person: &LdapPerson) -> Result<Arc<
     Ok(user)
 }
 
-/// Why the directory gives no answer is for those who run the server.
+/// The error for a directory that does not answer; the reason is only logged.
 pub fn unavailable(failure: LdapFailure) -> ApiError {
     match failure {
         LdapFailure::Busy => DomainError::Overloaded.into(),
@@ -172,8 +172,8 @@ pub fn unavailable(failure: LdapFailure) -> ApiError {
     }
 }
 
-/// The account; none for one of another organization. Who does not know its password does not learn that
-/// it exists, and either way one password is computed.
+/// The account with this password; none if it belongs to another organization. One password is hashed in every case,
+/// and only the right password reveals that the account exists.
 fn check(
     server: &Server,
     realm: &RealmHandle,

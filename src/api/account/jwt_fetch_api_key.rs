@@ -1,9 +1,9 @@
 //! `POST /jwt/fetch_api_key`: an API key for a signed token (docs/api/account.md#fetch-an-api-key-by-token). Not
-//! enabled for any organization, and the answer says so.
+//! enabled for any organization.
 
 use crate::http::{ApiError, Fields, FromFields, HandlerResult, Params, Realm};
 
-/// The parameters.
+/// Parameters that are known but not used.
 pub struct JwtFetchApiKey;
 
 impl FromFields for JwtFetchApiKey {
@@ -14,7 +14,7 @@ impl FromFields for JwtFetchApiKey {
     }
 }
 
-/// Refuses, whatever the token is.
+/// Refuses every token.
 pub async fn jwt_fetch_api_key(_: Realm, _: Params<JwtFetchApiKey>) -> HandlerResult {
     Err(ApiError::bad_request("JWT authentication is not enabled for this organization"))
 }

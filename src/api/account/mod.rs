@@ -1,4 +1,4 @@
-//! Getting in: what the server is, and API keys.
+//! Server settings, API keys and push devices.
 
 pub mod address;
 pub mod attempt;

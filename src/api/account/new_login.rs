@@ -1,13 +1,14 @@
-//! Mails about logins from where somebody has not logged in lately.
+//! Mails about logins from a new client or address.
 
 use crate::http::App;
 use actors::{RealmHandle, commands};
 use model::User;
 use std::net::IpAddr;
 
-/// Whoever joined less than this ago need not be told that somebody logged in, in milliseconds.
+/// Milliseconds after joining in which logins are not reported.
 const JUST_JOINED_MILLIS: u64 = 60 * 1000;
-/// Writes to somebody whose account was logged in to, if that is news. The login succeeds whatever becomes of the mail.
+
+/// Sends a mail to the owner of the account if the login is new. The login succeeds even if the mail fails.
 pub async fn note_login(app: &App, realm: &RealmHandle, user: &User, client: String, ip: Option<IpAddr>) {
     if realm.now().millis_since(user.joined) < JUST_JOINED_MILLIS
         || !app.logins.is_new((realm.id(), user.id, client.clone(), ip), realm.monotonic())
@@ -16,6 +17,6 @@ pub async fn note_login(app: &App, realm: &RealmHandle, user: &User, client: Str
     }
     let ip = ip.map_or_else(|| "unknown".to_owned(), |ip| ip.to_string());
     if let Err(error) = realm.execute(commands::NoteLogin { user: user.id, client, ip }).await {
-        tracing::warn!(%error, "nobody is told of a login");
+        tracing::warn!(%error, "login notification could not be sent");
     }
 }

@@ -1,11 +1,11 @@
 //! `/users/me/apns_device_token` and `/users/me/android_gcm_reg_id`: legacy push tokens
 //! (docs/api/push.md#legacy-tokens).
 
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_ok};
-use actors::commands;
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params};
+use actors::commands::{AddPushToken, RemovePushToken};
 use model::push::PushTokenKind;
 
-/// One of Apple's phones.
+/// The token of an Apple device, and the app that it belongs to.
 pub struct AppleToken {
     token: String,
     app: String,
@@ -17,7 +17,7 @@ impl FromFields for AppleToken {
     }
 }
 
-/// Any phone.
+/// The token of a device.
 pub struct Token(String);
 
 impl FromFields for Token {
@@ -26,46 +26,26 @@ impl FromFields for Token {
     }
 }
 
-/// Registers one of Apple's phones; nothing happens if it is registered already.
+/// Registers an Apple device; success without effect if it is registered already.
 pub async fn add_apple(
     caller: Caller,
     Params(AppleToken { token, app }): Params<AppleToken>,
 ) -> HandlerResult {
-    caller
-        .realm
-        .execute(commands::AddPushToken {
-            user: caller.user.id,
-            kind: PushTokenKind::Apns,
-            token,
-            app: Some(app),
-        })
-        .await?;
-    reply_ok()
+    let (user, kind) = (caller.user.id, PushTokenKind::Apns);
+    caller.execute(AddPushToken { user, kind, token, app: Some(app) }).await
 }
 
-/// Forgets one of Apple's phones.
+/// Removes an Apple device.
 pub async fn remove_apple(caller: Caller, Params(Token(token)): Params<Token>) -> HandlerResult {
-    caller
-        .realm
-        .execute(commands::RemovePushToken { user: caller.user.id, kind: PushTokenKind::Apns, token })
-        .await?;
-    reply_ok()
+    caller.execute(RemovePushToken { user: caller.user.id, kind: PushTokenKind::Apns, token }).await
 }
 
-/// Registers one of Google's phones; nothing happens if it is registered already.
+/// Registers an Android device; success without effect if it is registered already.
 pub async fn add_google(caller: Caller, Params(Token(token)): Params<Token>) -> HandlerResult {
-    caller
-        .realm
-        .execute(commands::AddPushToken { user: caller.user.id, kind: PushTokenKind::Fcm, token, app: None })
-        .await?;
-    reply_ok()
+    caller.execute(AddPushToken { user: caller.user.id, kind: PushTokenKind::Fcm, token, app: None }).await
 }
 
-/// Forgets one of Google's phones.
+/// Removes an Android device.
 pub async fn remove_google(caller: Caller, Params(Token(token)): Params<Token>) -> HandlerResult {
-    caller
-        .realm
-        .execute(commands::RemovePushToken { user: caller.user.id, kind: PushTokenKind::Fcm, token })
-        .await?;
-    reply_ok()
+    caller.execute(RemovePushToken { user: caller.user.id, kind: PushTokenKind::Fcm, token }).await
 }

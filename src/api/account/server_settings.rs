@@ -1,5 +1,6 @@
 //! `GET /server_settings`: what a client needs to know before login (docs/api/account.md#server-settings).
 
+use crate::api::wire::list::Object;
 use crate::http::{App, HandlerResult, Realm, RealmUrl, reply};
 use crate::version::{ZULIP_FEATURE_LEVEL, ZULIP_MERGE_BASE, ZULIP_VERSION};
 use actors::RealmHandle;
@@ -10,7 +11,8 @@ use serde::Serialize;
 
 #[derive(Serialize)]
 struct ServerSettings {
-    authentication_methods: AuthenticationMethods,
+    /// Every method that clients know, and whether it is available.
+    authentication_methods: Object<[(&'static str, bool); 12]>,
     zulip_version: &'static str,
     zulip_merge_base: &'static str,
     zulip_feature_level: u32,
@@ -22,29 +24,11 @@ struct ServerSettings {
     #[serde(flatten)]
     realm: Option<RealmSettings>,
     realm_web_public_access_enabled: bool,
-    /// None: accounts are those of this server.
+    /// None: single sign-on is not implemented.
     external_authentication_methods: [(); 0],
 }
 
-/// Which ways to log in there are, by the names that clients know.
-#[derive(Serialize)]
-struct AuthenticationMethods {
-    password: bool,
-    dev: bool,
-    email: bool,
-    ldap: bool,
-    remoteuser: bool,
-    github: bool,
-    azuread: bool,
-    gitlab: bool,
-    google: bool,
-    apple: bool,
-    saml: bool,
-    #[serde(rename = "openid connect")]
-    openid_connect: bool,
-}
-
-/// Present where the host name is that of an organization.
+/// Present if the host name belongs to an organization.
 #[derive(Serialize)]
 struct RealmSettings {
     realm_url: String,
@@ -55,34 +39,34 @@ struct RealmSettings {
     realm_description: String,
 }
 
-/// Answers everybody.
+/// Returns the settings; no login is required.
 pub async fn server_settings(app: App, realm: Option<Realm>, url: Option<RealmUrl>) -> HandlerResult {
     let realm_web_public_access_enabled =
         realm.as_ref().is_some_and(|Realm(realm)| has_public_channels(realm));
     let realm = realm.zip(url).map(|(Realm(realm), RealmUrl(url))| realm_settings(&realm, url));
     let methods = app.config.login_methods();
     reply(&ServerSettings {
-        authentication_methods: AuthenticationMethods {
-            password: methods.password || methods.ldap,
-            dev: app.is_development,
-            email: methods.password,
-            ldap: methods.ldap,
-            remoteuser: false,
-            github: false,
-            azuread: false,
-            gitlab: false,
-            google: false,
-            apple: false,
-            saml: false,
-            openid_connect: false,
-        },
+        authentication_methods: Object([
+            ("password", methods.password || methods.ldap),
+            ("dev", app.is_development),
+            ("email", methods.password),
+            ("ldap", methods.ldap),
+            ("remoteuser", false),
+            ("github", false),
+            ("azuread", false),
+            ("gitlab", false),
+            ("google", false),
+            ("apple", false),
+            ("saml", false),
+            ("openid connect", false),
+        ]),
         zulip_version: ZULIP_VERSION,
         zulip_merge_base: ZULIP_MERGE_BASE,
         zulip_feature_level: ZULIP_FEATURE_LEVEL,
         push_notifications_enabled: app.push.is_some(),
         is_incompatible: false,
         email_auth_enabled: methods.password,
-        // A directory has names of its own.
+        // User names of an LDAP directory need not be addresses.
         require_email_format_usernames: !methods.ldap,
         realm,
         realm_web_public_access_enabled,
@@ -102,23 +86,23 @@ fn realm_settings(handle: &RealmHandle, url: String) -> RealmSettings {
     }
 }
 
-/// Whether somebody without an account finds anything to read.
+/// Whether visitors without an account can read any channel.
 fn has_public_channels(handle: &RealmHandle) -> bool {
     let directory = handle.directory();
     realm_bool(directory.realm(), "enable_spectator_access")
         && directory.channels().any(|channel| channel.is_web_public && !channel.is_archived)
 }
 
-/// The organization presents itself to strangers: names of people and channels stay text. Too much HTML,
-/// which an administrator would have to work for, gives none.
+/// The description as HTML for visitors without an account: mentions and channel links stay text. Empty if the HTML is
+/// too long.
 fn render_description(markdown: &str) -> String {
-    rules::markdown::render(markdown, &Stranger).unwrap_or_default().html
+    rules::markdown::render(markdown, &Visitor).unwrap_or_default().html
 }
 
-/// Somebody who knows nobody here.
-struct Stranger;
+/// A visitor without an account, for whom no name resolves.
+struct Visitor;
 
-impl MarkdownContext for Stranger {
+impl MarkdownContext for Visitor {
     fn user_by_name(&self, _: &str) -> Option<UserRef> {
         None
     }

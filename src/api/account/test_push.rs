@@ -1,6 +1,6 @@
 //! `POST /mobile_push/test_notification` and its encrypted variant (docs/api/push.md#test-notifications).
 //!
-//! Nothing of it is kept: whoever asks waits for what the push service says.
+//! Nothing is stored: the request waits for the result of the push service.
 
 use crate::http::{
     ApiError, App, Caller, Code, Fields, FromFields, HandlerResult, Params, RealmUrl, reply_ok,
@@ -13,7 +13,7 @@ use model::Timestamp;
 use model::push::{PushDevice, PushStatus, PushToken};
 use rules::push::is_same_token;
 
-/// Which phone of the older way; all of one's own without it.
+/// The legacy token to test; all tokens of the requester without it.
 pub struct WhichToken(Option<String>);
 
 impl FromFields for WhichToken {
@@ -22,7 +22,7 @@ impl FromFields for WhichToken {
     }
 }
 
-/// Which phone; all of one's own without it.
+/// The device to test; all devices of the requester without it.
 pub struct WhichDevice(Option<i64>);
 
 impl FromFields for WhichDevice {
@@ -31,7 +31,7 @@ impl FromFields for WhichDevice {
     }
 }
 
-/// Sends a test notification to phones of the older way.
+/// Sends a test notification to legacy tokens.
 pub async fn test_tokens(
     app: App,
     caller: Caller,
@@ -66,7 +66,7 @@ pub async fn test_tokens(
     reply_ok()
 }
 
-/// Sends a test notification that only the phone can read.
+/// Sends an encrypted test notification to registered devices.
 pub async fn test_devices(
     app: App,
     caller: Caller,
@@ -82,7 +82,7 @@ pub async fn test_devices(
     if devices.is_empty() {
         return Err(no_active_device());
     }
-    // Phones that a service knew that this server no longer asks.
+    // The devices may be registered with a service that is no longer configured.
     let Some(service) = &app.push else { return Err(admin_action_required()) };
     let place = Place::of(directory.realm(), url, caller.user.id);
     let text = test_push(&place, caller.realm.now()).to_string();
@@ -122,7 +122,7 @@ fn admin_action_required() -> ApiError {
     )
 }
 
-/// What the caller is told of a failure; the details are for those who run the server.
+/// The error for the client; the details are only logged.
 fn answer_of(failure: &PushFailure) -> ApiError {
     tracing::warn!(%failure, "a test notification was not sent");
     match failure {

@@ -10,12 +10,9 @@ use model::UserId;
 use rules::avatar::{AvatarSize, whole_avatar_url};
 use serde::Serialize;
 
-/// The parameters.
-pub struct CreateBot(NewBot);
-
-impl FromFields for CreateBot {
+impl FromFields for NewBot {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        let new = NewBot {
+        let new = Self {
             full_name: fields.required("full_name")?,
             short_name: fields.required("short_name")?,
             kind: fields.int_or("bot_type", 1)?,
@@ -25,7 +22,7 @@ impl FromFields for CreateBot {
             defaults: read_defaults(fields)?,
         };
         refuse_config(fields)?;
-        Ok(Self(new))
+        Ok(new)
     }
 }
 
@@ -39,10 +36,10 @@ struct Created<'a> {
     default_all_public_streams: bool,
 }
 
-/// Makes a bot. Everybody learns of it by event; its key is for the owner and administrators.
+/// Creates a bot, and returns its key.
 pub async fn create_bot(app: App, caller: Caller, upload: Upload) -> HandlerResult {
     let form = upload.read(FILE_BYTES_MAX).await?;
-    let CreateBot(new) = CreateBot::from_fields(&form.fields)?;
+    let new = NewBot::from_fields(&form.fields)?;
     let ignored = form.fields.ignored();
     let avatar = read_avatar(&app, form).await?;
     let by = caller.user.id;

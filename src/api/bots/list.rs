@@ -1,8 +1,8 @@
 //! `GET /bots`: the requester's own bots (docs/api/bots.md#list-bots).
 
 use crate::api::wire::bot::channel_name;
-use crate::api::wire::list::push_list;
-use crate::http::{Caller, Envelope, HandlerResult, Params};
+use crate::api::wire::list::reply_list;
+use crate::http::{Caller, HandlerResult, Params};
 use model::BotConfig;
 use rules::avatar::{AvatarSize, whole_avatar_url};
 use serde::Serialize;
@@ -18,7 +18,7 @@ struct OwnBot<'a> {
     default_all_public_streams: bool,
 }
 
-/// `bots`: those in use, oldest first, with their keys.
+/// Lists `bots` that are active, oldest first, with their keys.
 pub async fn list_bots(caller: Caller, _: Params<()>) -> HandlerResult {
     let directory = caller.realm.directory();
     let default = BotConfig::default();
@@ -34,7 +34,5 @@ pub async fn list_bots(caller: Caller, _: Params<()>) -> HandlerResult {
             default_all_public_streams: config.all_public_channels,
         }
     });
-    let mut envelope = Envelope::with_capacity(512);
-    push_list(envelope.open_field("bots"), bots);
-    envelope.reply()
+    reply_list("bots", bots)
 }

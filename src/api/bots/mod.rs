@@ -12,7 +12,7 @@ use crate::http::{ApiError, App, Fields};
 use crate::integrations::images::AvatarImages;
 use actors::BotDefaults;
 
-/// Where a bot sends and listens by default, as far as a request says it.
+/// Reads the default channels of a bot.
 fn read_defaults(fields: &Fields) -> Result<BotDefaults, ApiError> {
     Ok(BotDefaults {
         sending: fields.optional("default_sending_stream"),
@@ -21,7 +21,7 @@ fn read_defaults(fields: &Fields) -> Result<BotDefaults, ApiError> {
     })
 }
 
-/// Reads `config_data`, which is for bots that run inside of the server. There are none, so nobody would ever read it.
+/// Refuses a non-empty `config_data`: it is for embedded bots, which are not implemented.
 fn refuse_config(fields: &Fields) -> Result<(), ApiError> {
     let Some(config) = fields.optional_json("config_data")? else { return Ok(()) };
     config.root().object()?;
@@ -29,7 +29,7 @@ fn refuse_config(fields: &Fields) -> Result<(), ApiError> {
     if is_empty { Ok(()) } else { Err(rules::RuleError::from(rules::error::BotError::EmbeddedOff).into()) }
 }
 
-/// The picture in a form, if there is one.
+/// The avatar in a form, if there is one.
 async fn read_avatar(app: &App, form: Form) -> Result<Option<AvatarImages>, ApiError> {
     match (form.file, form.file_count) {
         (Some(file), 1) => Ok(Some(made_avatar(app, file).await?)),

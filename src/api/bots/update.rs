@@ -11,12 +11,9 @@ use rules::permissions::users::api_email;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The parameters.
-pub struct UpdateBot(BotUpdate);
-
-impl FromFields for UpdateBot {
+impl FromFields for BotUpdate {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        let update = BotUpdate {
+        let update = Self {
             full_name: fields.optional("full_name"),
             short_name: fields.optional("short_name"),
             role: fields.optional_int("role")?,
@@ -26,7 +23,7 @@ impl FromFields for UpdateBot {
             defaults: read_defaults(fields)?,
         };
         refuse_config(fields)?;
-        Ok(Self(update))
+        Ok(update)
     }
 }
 
@@ -44,10 +41,10 @@ struct Updated<'a> {
     bot_owner: Option<String>,
 }
 
-/// Changes what is given; answers with what holds now.
+/// Changes the given properties, and returns the current ones.
 pub async fn update_bot(app: App, caller: Caller, Path(bot): Path<u32>, upload: Upload) -> HandlerResult {
     let form = upload.read(FILE_BYTES_MAX).await?;
-    let UpdateBot(update) = UpdateBot::from_fields(&form.fields)?;
+    let update = BotUpdate::from_fields(&form.fields)?;
     let ignored = form.fields.ignored();
     let avatar = read_avatar(&app, form).await?;
     let by = caller.user.id;

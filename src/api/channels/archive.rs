@@ -3,7 +3,7 @@
 use crate::http::{Caller, HandlerResult, Params, Path, reply_ok};
 use model::ChannelId;
 
-/// Nothing but success.
+/// Archives a channel.
 pub async fn archive_channel(caller: Caller, Path(id): Path<ChannelId>, _: Params<()>) -> HandlerResult {
     caller.realm.archive_channel(caller.user.id, id.0.into()).await?;
     reply_ok()

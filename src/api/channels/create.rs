@@ -2,15 +2,14 @@
 
 use super::options::channel_options;
 use crate::http::params::check_not_blank;
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_field};
 use actors::commands;
-use model::{ChannelId, UserId};
+use model::UserId;
 use rules::names::parse_description;
 use rules::new_channels::ChannelOptions;
 use rules::text::strip;
-use serde::Serialize;
 
-/// The parameters.
+/// A channel to create.
 pub struct CreateChannel {
     name: String,
     description: String,
@@ -28,16 +27,11 @@ impl FromFields for CreateChannel {
     }
 }
 
-#[derive(Serialize)]
-struct Created {
-    id: ChannelId,
-}
-
-/// `id` of the new channel. The creator is subscribed only if listed.
+/// Returns the `id` of the new channel. The creator is subscribed only if listed.
 pub async fn create_channel(caller: Caller, Params(params): Params<CreateChannel>) -> HandlerResult {
     let CreateChannel { name, description, subscribers, options } = params;
     let subscribers = subscribers.into_iter().map(UserId).collect();
     let command = commands::CreateChannel { by: caller.user.id, name, description, subscribers, options };
     let id = caller.realm.create_channel(command).await?;
-    reply(&Created { id })
+    reply_field("id", &id)
 }

@@ -1,30 +1,24 @@
 //! `GET /get_stream_id`: a channel's id by its name (docs/api/channels.md#get-a-channel).
 
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply};
-use model::ChannelId;
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_field};
 use rules::permissions::channel::{Archived, ChannelRef, access_channel_content};
-use serde::Serialize;
 
-/// The parameter.
-pub struct GetChannelId {
-    name: String,
-}
+/// The name of a channel.
+pub struct GetChannelId(String);
 
 impl FromFields for GetChannelId {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        Ok(Self { name: fields.required("stream")? })
+        Ok(Self(fields.required("stream")?))
     }
 }
 
-#[derive(Serialize)]
-struct ChannelIdResponse {
-    stream_id: ChannelId,
-}
-
-/// `stream_id`, for whoever may read in the channel: administrators learn no names of private ones here.
-pub async fn channel_id_by_name(caller: Caller, Params(params): Params<GetChannelId>) -> HandlerResult {
+/// Returns the `stream_id` to users who can read the channel. Administrators get no ids of private channels here.
+pub async fn channel_id_by_name(
+    caller: Caller,
+    Params(GetChannelId(name)): Params<GetChannelId>,
+) -> HandlerResult {
     let directory = caller.realm.directory();
-    let wanted = ChannelRef::Name(&params.name);
+    let wanted = ChannelRef::Name(&name);
     let found = access_channel_content(&directory, &caller.user, wanted, Archived::Refused)?;
-    reply(&ChannelIdResponse { stream_id: found.channel().id })
+    reply_field("stream_id", &found.channel().id)
 }

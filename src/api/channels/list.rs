@@ -1,4 +1,4 @@
-//! `GET /streams`: the channels that the requester asks for and may see (docs/api/channels.md#list-channels).
+//! `GET /streams`: the requested channels that the requester may see (docs/api/channels.md#list-channels).
 
 use crate::api::shared::SharedJson;
 use crate::api::wire::json::push_field;
@@ -8,7 +8,7 @@ use actors::queries::channel_snapshot;
 use model::{Channel, Directory, User, UserId};
 use rules::permissions::channel::{sees_channel, sees_content};
 
-/// Which channels: each include adds some.
+/// The channels to list: each `include` adds some.
 pub struct ListChannels {
     include_public: bool,
     include_web_public: bool,
@@ -54,10 +54,10 @@ impl ListChannels {
     }
 }
 
-/// Past so many channels, the list is written off the HTTP threads.
+/// With more channels than this, the list is written off the HTTP threads.
 const CHANNELS_INLINE_MAX: usize = 100;
 
-/// `streams`, by name.
+/// Lists `streams` by name.
 pub async fn list_channels(
     admission: Admission,
     caller: Caller,

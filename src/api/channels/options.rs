@@ -31,7 +31,7 @@ pub fn channel_options(fields: &Fields) -> Result<ChannelOptions, ApiError> {
     })
 }
 
-/// `folder_id`: absent, null for no folder, or the id of one.
+/// `folder_id`: absent, null for no folder, or an id.
 pub fn folder_id(fields: &Fields) -> Result<Option<Option<i64>>, ApiError> {
     let Some(field) = fields.optional_json("folder_id")? else { return Ok(None) };
     let root = field.root();

@@ -11,15 +11,10 @@ use rules::permissions::channel_update::{ChannelUpdate, parse_topics_policy};
 use rules::permissions::group_setting_change::{ProposedChange, parse_group_setting_change};
 use rules::settings::ChannelPermission;
 
-/// The parameters, all of them optional.
-pub struct UpdateChannel {
-    update: ChannelUpdate,
-}
-
-impl FromFields for UpdateChannel {
+impl FromFields for ChannelUpdate {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
         let description = fields.optional_str("description").map(parse_description).transpose()?;
-        let update = ChannelUpdate {
+        Ok(Self {
             description,
             new_name: fields.optional("new_name"),
             is_private: fields.optional_bool("is_private")?,
@@ -31,8 +26,7 @@ impl FromFields for UpdateChannel {
             folder: folder_id(fields)?,
             topics_policy: fields.optional_str("topics_policy").map(parse_topics_policy).transpose()?,
             permissions: permissions(fields)?,
-        };
-        Ok(Self { update })
+        })
     }
 }
 
@@ -48,16 +42,14 @@ fn permissions(fields: &Fields) -> Result<Vec<(ChannelPermission, ProposedChange
     Ok(changes)
 }
 
-/// Nothing but success. What was permitted before the first refusal stays changed.
+/// Changes the given properties in order; those before a refusal stay changed.
 pub async fn update_channel(
     caller: Caller,
     Path(id): Path<ChannelId>,
-    Params(UpdateChannel { update }): Params<UpdateChannel>,
+    Params(update): Params<ChannelUpdate>,
 ) -> HandlerResult {
-    let html = match &update.description {
-        Some(description) => Some(description_html(&caller, &caller.realm.directory(), description)?),
-        None => None,
-    };
+    let render = |text: &String| description_html(&caller, &caller.realm.directory(), text);
+    let html = update.description.as_ref().map(render).transpose()?;
     let (by, channel) = (caller.user.id, id.0.into());
     let command = commands::UpdateChannel { by, channel, update: Box::new(update), description_html: html };
     match caller.realm.execute(command).await? {

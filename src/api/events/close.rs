@@ -3,19 +3,17 @@
 use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_ok};
 use model::QueueId;
 
-/// A queue to be ended.
-pub struct CloseQueue {
-    queue: QueueId,
-}
+/// A queue to close.
+pub struct CloseQueue(QueueId);
 
 impl FromFields for CloseQueue {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        Ok(Self { queue: QueueId(fields.required_str("queue_id")?.into()) })
+        Ok(Self(QueueId(fields.required_str("queue_id")?.into())))
     }
 }
 
-/// Ends one of the caller's queues. Unknown, foreign and ended ones are all the same: BAD_EVENT_QUEUE_ID.
-pub async fn close(caller: Caller, Params(request): Params<CloseQueue>) -> HandlerResult {
-    caller.realm.close_queue(caller.user.id, request.queue).await?;
+/// Closes one of the caller's queues. Unknown, foreign and closed ones give BAD_EVENT_QUEUE_ID.
+pub async fn close(caller: Caller, Params(CloseQueue(queue)): Params<CloseQueue>) -> HandlerResult {
+    caller.realm.close_queue(caller.user.id, queue).await?;
     reply_ok()
 }

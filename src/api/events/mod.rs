@@ -1,4 +1,4 @@
-//! Event queues: registering, polling, ending.
+//! Event queues: registering, polling, closing.
 
 pub mod close;
 pub mod poll;

@@ -1,24 +1,22 @@
 //! `GET /events`: new events, at once or when they happen (docs/api/events.md#poll-a-queue).
 //!
-//! Ten thousand of these wait at once, so that little is kept while waiting: the handle, the queue's record, and the place
-//! of the answer.
+//! Ten thousand polls wait at once, so a waiting poll holds little: the handle and the queue's record.
 
+use super::register::narrow::parse_narrow;
 use crate::api::wire::event::EventWriter;
 use crate::http::{ApiError, App, Caller, Envelope, Fields, FromFields, HandlerResult, Params};
 use actors::{Delivered, DomainError, RealmHandle};
 use model::{ClientCapabilities, EventKinds, QueueId, QueueOptions, QueueRecord, UserId};
-use rules::narrow::EventNarrow;
-use std::sync::Arc;
 
-/// How much an event is expected to take, in bytes.
+/// Expected size of an event, in bytes.
 const EVENT_BYTES: usize = 1024;
 
-/// A poll.
+/// A poll of a queue, or of a new one.
 pub struct PollEvents {
     queue: Option<QueueId>,
     last_event_id: Option<i64>,
     dont_block: bool,
-    /// What a queue made by this call delivers; only where it names none.
+    /// Options of the queue that this call creates, if it names none.
     new_queue: Option<Box<QueueOptions>>,
 }
 
@@ -29,23 +27,19 @@ impl FromFields for PollEvents {
         let dont_block = fields.bool_or("dont_block", false)?;
         let is_new = queue.is_none() && dont_block;
         let new_queue = is_new.then(|| read_options(fields).map(Box::new)).transpose()?;
-        // A number that no event has is answered as one that is not in the queue.
+        // An impossible number is handled like one that is not in the queue.
         let last_event_id = last_event_id.map(|id| id.clamp(i64::MIN.into(), i64::MAX.into()) as i64);
         Ok(Self { queue, last_event_id, dont_block, new_queue })
     }
 }
 
-/// Options of a queue that is made by its first poll: those of POST /register, with older defaults.
+/// Options of a queue that its first poll creates: those of `POST /register`, with older defaults.
 fn read_options(fields: &Fields) -> Result<QueueOptions, ApiError> {
     let kinds = match fields.optional_strings("event_types")? {
         Some(words) => EventKinds::from_names(words.iter().map(String::as_str)),
         None => EventKinds::ALL,
     };
-    let narrow = match fields.optional_json("narrow")? {
-        Some(narrow) => read_pairs(&narrow)?,
-        None => Vec::new(),
-    };
-    EventNarrow::parse(&narrow)?;
+    let narrow = parse_narrow(fields, "is not a string pair")?;
     Ok(QueueOptions {
         kinds,
         apply_markdown: fields.bool_or("apply_markdown", false)?,
@@ -58,15 +52,7 @@ fn read_options(fields: &Fields) -> Result<QueueOptions, ApiError> {
     })
 }
 
-fn read_pairs(narrow: &crate::http::params::JsonField) -> Result<Vec<(String, String)>, ApiError> {
-    let pair = |item: crate::http::params::Json| match item.list()?.as_slice() {
-        [operator, operand] => Ok((operator.string()?.to_owned(), operand.string()?.to_owned())),
-        _ => Err(item.fault("is not a string pair")),
-    };
-    narrow.root().list()?.into_iter().map(pair).collect()
-}
-
-/// Gives the caller's events, at once where there are some or the client does not wait.
+/// Returns the caller's events; at once if there are any or the client does not wait.
 pub async fn poll(caller: Caller, app: App, Params(request): Params<PollEvents>) -> HandlerResult {
     let Caller { realm, user } = caller;
     if let Some(options) = request.new_queue {
@@ -81,18 +67,14 @@ pub async fn poll(caller: Caller, app: App, Params(request): Params<PollEvents>)
     let missing = || ApiError::bad_request("Missing 'last_event_id' argument");
     let last_event_id = request.last_event_id.ok_or_else(missing)?;
     let record = realm.queue_options(user.id, &queue)?;
-    let user = drop_but_id(user);
-    drop(queue);
-    let events = wait(&app, &realm, user, &record.id, last_event_id, request.dont_block).await?;
+    // Only the id is held while waiting; the account may change meanwhile.
+    let id = user.id;
+    drop((user, queue));
+    let events = wait(&app, &realm, id, &record.id, last_event_id, request.dont_block).await?;
     answer(&realm, &record, &events, !request.dont_block)
 }
 
-/// Nothing of the account but its id is needed while waiting; by then it may have changed.
-fn drop_but_id(user: Arc<model::User>) -> UserId {
-    user.id
-}
-
-/// Waits for events, or for the server to stop: then the client is told that there are none and asks again.
+/// Waits for events, or for the server to stop: the client then gets no events and polls again.
 async fn wait(
     app: &App,
     realm: &RealmHandle,

@@ -1,14 +1,14 @@
 //! `POST /register`: an event queue, and the state that its events change (docs/api/events.md#register-a-queue).
 //!
-//! The queue is made first and the state read afterwards, as of one moment: an event that is in both is one that the
-//! client passes over, because the state says up to which event it goes.
+//! The queue is created first, and the state is read afterwards, as of one moment. The client skips events that are in
+//! both: the state has the number of its last event.
 
 mod capabilities;
 mod channels;
 mod empty;
 mod fetch;
 mod lists;
-mod narrow;
+pub mod narrow;
 mod people;
 mod personal;
 mod profiles;
@@ -24,24 +24,18 @@ use crate::http::{ApiError, App, Caller, Fields, FromFields, HandlerResult, Para
 use actors::RealmHandle;
 use capabilities::parse_capabilities;
 use fetch::Fetch;
-use model::{ClientCapabilities, Directory, EventKinds, QueueOptions, User, UserId};
+use model::{Directory, EventKinds, QueueOptions, User, UserId};
 use narrow::parse_narrow;
 use request::StateRequest;
 
-/// The parameters.
+/// A queue to register, and the parts of the state to return.
 pub struct Register {
-    apply_markdown: bool,
-    client_gravatar: bool,
-    slim_presence: bool,
+    options: QueueOptions,
+    /// Whether the request sets `all_public_streams`.
+    sets_all_public_channels: bool,
     presence_history_limit_days: Option<u32>,
-    /// None where the request does not say.
-    all_public_channels: Option<bool>,
     include_subscribers: IncludeSubscribers,
-    capabilities: ClientCapabilities,
-    event_types: Option<Vec<String>>,
     fetch: Fetch,
-    narrow: Vec<(String, String)>,
-    queue_lifespan_secs: u32,
 }
 
 impl FromFields for Register {
@@ -55,27 +49,32 @@ impl FromFields for Register {
         let capabilities = parse_capabilities(fields)?;
         let event_types = optional_names(fields, "event_types")?;
         let fetch_types = optional_names(fields, "fetch_event_types")?;
-        let fetch = Fetch::new(match fields.optional_str("fetch_event_types") {
-            None => event_types.clone(),
-            Some(_) => fetch_types,
-        });
-        Ok(Self {
+        let kinds = match &event_types {
+            None => EventKinds::ALL,
+            Some(words) => EventKinds::from_names(words.iter().map(String::as_str)),
+        };
+        let is_fetch_given = fields.optional_str("fetch_event_types").is_some();
+        let options = QueueOptions {
+            kinds,
             apply_markdown,
             client_gravatar,
             slim_presence,
-            presence_history_limit_days,
-            all_public_channels,
-            include_subscribers,
+            all_public_channels: all_public_channels.unwrap_or(false),
+            narrow: parse_narrow(fields, "is not length 2")?,
             capabilities,
-            event_types,
-            fetch,
-            narrow: parse_narrow(fields)?,
-            queue_lifespan_secs: fields.int_or("queue_lifespan_secs", 0)?,
+            idle_secs_max: fields.int_or("queue_lifespan_secs", 0)?,
+        };
+        Ok(Self {
+            options,
+            sets_all_public_channels: all_public_channels.is_some(),
+            presence_history_limit_days,
+            include_subscribers,
+            fetch: Fetch::new(if is_fetch_given { fetch_types } else { event_types }),
         })
     }
 }
 
-/// A list of strings; null is everything.
+/// A list of strings; null stands for all.
 fn optional_names(fields: &Fields, name: &str) -> Result<Option<Vec<String>>, ApiError> {
     match fields.optional_str(name) {
         Some("null") => Ok(None),
@@ -83,8 +82,9 @@ fn optional_names(fields: &Fields, name: &str) -> Result<Option<Vec<String>>, Ap
     }
 }
 
-/// The queue's id, and whatever was asked for of the state. A large organization takes many milliseconds to write down:
-/// few registrations do so at a time, and the others wait in a bounded line before they get a queue.
+/// Returns the queue's id and the requested parts of the state. Encoding the state of a large organization takes many
+/// milliseconds: only a few registrations do so at a time, and the others wait in a bounded line before they get a
+/// queue.
 pub async fn register(
     admission: Admission,
     caller: Caller,
@@ -92,12 +92,12 @@ pub async fn register(
     Params(mut params): Params<Register>,
 ) -> HandlerResult {
     let Caller { realm, user } = caller;
-    if params.all_public_channels == Some(true) && user.is_guest() {
+    if params.options.all_public_channels && user.is_guest() {
         return Err(ApiError::bad_request("User not authorized for this query"));
     }
     params.fill_in(&realm.directory(), &user);
     let place = admission.enter_registers()?;
-    let options = params.queue_options();
+    let options = params.options.clone();
     let mut request = params.state_request(&admission.app, realm.clone(), realm_url, user.id);
     let held = admission.reserve(request.estimate(&user)).await?;
     let queue = realm.register_queue(user.id, options).await?;
@@ -105,22 +105,22 @@ pub async fn register(
     let answer = place.work(move || request.answer()).await.map_err(ApiError::from).flatten();
     let answer = answer.and_then(|answer| Ok(answer.holding(held)?));
     if answer.is_err() {
-        // Nobody knows its id. Whatever comes of it, the answer is the error.
+        // No client knows its id. The response is the error, even if this fails.
         let _ = realm.close_queue(user.id, queue.id).await;
     }
     answer
 }
 
 impl Register {
-    /// What is set for a bot holds where its request does not say.
+    /// Fills in the configured defaults of a bot.
     fn fill_in(&mut self, directory: &Directory, user: &User) {
         let Some(config) = directory.bot_config(user.id) else { return };
-        if self.all_public_channels.is_none() && !user.is_guest() {
-            self.all_public_channels = Some(config.all_public_channels);
+        if !self.sets_all_public_channels && !user.is_guest() {
+            self.options.all_public_channels = config.all_public_channels;
         }
         let channel = config.register_channel.and_then(|channel| directory.channel(channel));
-        if let Some(channel) = channel.filter(|_| self.narrow.is_empty()) {
-            self.narrow.push(("channel".to_owned(), channel.name.clone()));
+        if let Some(channel) = channel.filter(|_| self.options.narrow.is_empty()) {
+            self.options.narrow.push(("channel".to_owned(), channel.name.clone()));
         }
     }
 
@@ -137,29 +137,12 @@ impl Register {
             server,
             caller: Some(caller),
             queue: None,
-            client_gravatar: self.client_gravatar,
-            slim_presence: self.slim_presence,
+            client_gravatar: self.options.client_gravatar,
+            slim_presence: self.options.slim_presence,
             presence_days_max: self.presence_history_limit_days,
             include_subscribers: self.include_subscribers,
-            capabilities: self.capabilities,
+            capabilities: self.options.capabilities,
             fetch: self.fetch,
-        }
-    }
-
-    fn queue_options(&self) -> QueueOptions {
-        let kinds = match &self.event_types {
-            None => EventKinds::ALL,
-            Some(words) => EventKinds::from_names(words.iter().map(String::as_str)),
-        };
-        QueueOptions {
-            kinds,
-            apply_markdown: self.apply_markdown,
-            client_gravatar: self.client_gravatar,
-            slim_presence: self.slim_presence,
-            all_public_channels: self.all_public_channels.unwrap_or(false),
-            narrow: self.narrow.clone(),
-            capabilities: self.capabilities,
-            idle_secs_max: self.queue_lifespan_secs,
         }
     }
 }

@@ -1,13 +1,11 @@
 //! `POST /channel_folders/create` (docs/api/channels.md#channel-folders).
 
 use crate::api::descriptions::description_html;
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_field};
 use actors::{FolderDescription, commands};
-use model::FolderId;
 use rules::folders::check_folder_description;
-use serde::Serialize;
 
-/// The parameters.
+/// A folder to create.
 pub struct CreateFolder {
     name: String,
     description: String,
@@ -21,26 +19,15 @@ impl FromFields for CreateFolder {
     }
 }
 
-#[derive(Serialize)]
-struct Created {
-    channel_folder_id: FolderId,
-}
-
-/// A description with its HTML.
-///
-/// # Errors
-/// One that has no reasonable HTML.
+/// A description with its HTML. Error: the HTML is too long.
 pub(super) fn described(caller: &Caller, text: String) -> Result<FolderDescription, ApiError> {
     let html = description_html(caller, &caller.realm.directory(), &text)?;
     Ok(FolderDescription { text, html })
 }
 
-/// `channel_folder_id` of the new folder, which stands behind all others.
+/// Returns the `channel_folder_id` of the new folder, which is the last one.
 pub async fn create_folder(caller: Caller, Params(params): Params<CreateFolder>) -> HandlerResult {
     let description = described(&caller, params.description)?;
-    let channel_folder_id = caller
-        .realm
-        .execute(commands::CreateFolder { by: caller.user.id, name: params.name, description })
-        .await?;
-    reply(&Created { channel_folder_id })
+    let command = commands::CreateFolder { by: caller.user.id, name: params.name, description };
+    reply_field("channel_folder_id", &caller.realm.execute(command).await?)
 }

@@ -1,4 +1,4 @@
-//! Folders in which clients show channels together.
+//! Channel folders, in which clients group channels.
 
 pub mod create;
 pub mod list;

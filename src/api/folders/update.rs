@@ -1,12 +1,12 @@
 //! `PATCH /channel_folders/{id}` (docs/api/channels.md#channel-folders).
 
 use super::create::described;
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply_ok};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path};
 use actors::commands;
 use model::FolderId;
 use rules::folders::check_folder_description;
 
-/// The parameters, all of them optional.
+/// The properties to change.
 pub struct UpdateFolder {
     name: Option<String>,
     description: Option<String>,
@@ -24,7 +24,7 @@ impl FromFields for UpdateFolder {
     }
 }
 
-/// Nothing but success.
+/// Changes the given properties.
 pub async fn update_folder(
     caller: Caller,
     Path(id): Path<FolderId>,
@@ -32,9 +32,6 @@ pub async fn update_folder(
 ) -> HandlerResult {
     let description = params.description.map(|text| described(&caller, text)).transpose()?;
     let UpdateFolder { name, is_archived, .. } = params;
-    caller
-        .realm
-        .execute(commands::UpdateFolder { by: caller.user.id, folder: id, name, description, is_archived })
-        .await?;
-    reply_ok()
+    let by = caller.user.id;
+    caller.execute(commands::UpdateFolder { by, folder: id, name, description, is_archived }).await
 }

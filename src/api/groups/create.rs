@@ -1,19 +1,14 @@
 //! `POST /user_groups/create`: a new group (docs/api/groups.md#create-a-group).
 
 use super::permissions::optional_group_setting;
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_field};
 use actors::commands;
-use model::GroupId;
 use rules::groups::GroupRequest;
 use rules::settings::GroupPermission;
-use serde::Serialize;
 
-/// The parameters.
-pub struct CreateGroup(GroupRequest);
-
-impl FromFields for CreateGroup {
+impl FromFields for GroupRequest {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        let mut request = GroupRequest {
+        let mut request = Self {
             name: fields.required("name")?,
             description: fields.required("description")?,
             members: fields.required_ints("members")?,
@@ -25,20 +20,12 @@ impl FromFields for CreateGroup {
                 request.permissions.push((permission, value));
             }
         }
-        Ok(Self(request))
+        Ok(request)
     }
 }
 
-#[derive(Serialize)]
-struct Created {
-    group_id: GroupId,
-}
-
-/// `group_id` of the new group. Its creator is not in it unless listed.
-pub async fn create_group(
-    caller: Caller,
-    Params(CreateGroup(request)): Params<CreateGroup>,
-) -> HandlerResult {
+/// Returns the `group_id` of the new group. Its creator is a member only if listed.
+pub async fn create_group(caller: Caller, Params(request): Params<GroupRequest>) -> HandlerResult {
     let group_id = caller.realm.execute(commands::CreateGroup { by: caller.user.id, request }).await?;
-    reply(&Created { group_id })
+    reply_field("group_id", &group_id)
 }

@@ -1,91 +1,69 @@
 //! `/user_groups/{user_group_id}/members`: lists and changes the members of a group
 //! (docs/api/groups.md#change-members).
 
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply, reply_ok};
+use crate::api::wire::list::reply_list;
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply_field};
 use actors::commands;
 use model::{Directory, GroupId, UserId};
 use rules::groups::{MembersRequest, access_group};
-use serde::Serialize;
 
-/// The parameters of the POST.
-pub struct ChangeMembers(MembersRequest);
-
-impl FromFields for ChangeMembers {
+impl FromFields for MembersRequest {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        Ok(Self(MembersRequest {
+        Ok(Self {
             delete: fields.optional_ints("delete")?.unwrap_or_default(),
             add: fields.optional_ints("add")?.unwrap_or_default(),
             delete_subgroups: fields.optional_ints("delete_subgroups")?.unwrap_or_default(),
             add_subgroups: fields.optional_ints("add_subgroups")?.unwrap_or_default(),
-        }))
+        })
     }
 }
 
-/// All of it or, if anything is refused, none.
+/// Makes all changes, or none if any is refused.
 pub async fn change_members(
     caller: Caller,
     Path(group): Path<GroupId>,
-    Params(ChangeMembers(request)): Params<ChangeMembers>,
+    Params(request): Params<MembersRequest>,
 ) -> HandlerResult {
-    caller
-        .realm
-        .execute(commands::ChangeGroupMembers { by: caller.user.id, group: group.0.into(), request })
-        .await?;
-    reply_ok()
+    let (by, group) = (caller.user.id, group.0.into());
+    caller.execute(commands::ChangeGroupMembers { by, group, request }).await
 }
 
-/// The parameters of both GETs.
-pub struct DirectOnly {
-    direct_member_only: bool,
-}
+/// Whether members of subgroups are left out.
+pub struct DirectOnly(bool);
 
 impl FromFields for DirectOnly {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        Ok(Self { direct_member_only: fields.bool_or("direct_member_only", false)? })
+        Ok(Self(fields.bool_or("direct_member_only", false)?))
     }
 }
 
-#[derive(Serialize)]
-struct Members {
-    members: Vec<UserId>,
-}
-
-/// `members` with active accounts, those of groups inside it included unless told otherwise.
+/// Lists active `members`.
 pub async fn list_members(
     caller: Caller,
     Path(group): Path<GroupId>,
-    Params(DirectOnly { direct_member_only }): Params<DirectOnly>,
+    Params(DirectOnly(is_direct)): Params<DirectOnly>,
 ) -> HandlerResult {
     let directory = caller.realm.directory();
     let group = access_group(&directory, group.0.into())?;
     let is_active = |id: &UserId| directory.is_active_user(*id);
-    let members = if direct_member_only {
-        group.members.iter().copied().filter(is_active).collect()
-    } else {
-        directory.members_of(group.id).into_iter().filter(is_active).collect()
-    };
-    reply(&Members { members })
+    match is_direct {
+        true => reply_list("members", group.members.iter().copied().filter(is_active)),
+        false => reply_list("members", directory.members_of(group.id).into_iter().filter(is_active)),
+    }
 }
 
-#[derive(Serialize)]
-struct Membership {
-    is_user_group_member: bool,
-}
-
-/// `is_user_group_member`: whether somebody is in a group, be it by way of a group inside it.
+/// Returns `is_user_group_member`: whether a user is in a group or its subgroups.
 pub async fn is_member(
     caller: Caller,
     Path((group, user)): Path<(GroupId, UserId)>,
-    Params(DirectOnly { direct_member_only }): Params<DirectOnly>,
+    Params(DirectOnly(is_direct)): Params<DirectOnly>,
 ) -> HandlerResult {
     let directory = caller.realm.directory();
     let group = access_group(&directory, group.0.into())?;
     let user = access_active_user(&directory, user)?;
-    let is_user_group_member = match direct_member_only {
-        true => group.members.contains(&user),
-        false => directory.is_in_group(group.id, user),
-    };
-    reply(&Membership { is_user_group_member })
+    let is_member =
+        if is_direct { group.members.contains(&user) } else { directory.is_in_group(group.id, user) };
+    reply_field("is_user_group_member", &is_member)
 }
 
 fn access_active_user(directory: &Directory, id: UserId) -> Result<UserId, ApiError> {

@@ -1,5 +1,5 @@
 //! Parsing of group-setting values and `{new, old}` changes (docs/api/permissions.md#group-setting-values). Ids are
-//! resolved where the change is decided.
+//! resolved when the change is decided.
 
 use crate::http::params::Json;
 use crate::http::{ApiError, Fields};
@@ -13,9 +13,9 @@ pub fn optional_group_setting(fields: &Fields, name: &str) -> Result<Option<Prop
     fields.optional_json(name)?.map(|field| group_setting(&field.root())).transpose()
 }
 
-/// A change of one that may be absent: `{new, old}` with group-setting values, `old` being optional.
+/// A change that may be absent: `{new, old}` with group-setting values, `old` being optional.
 ///
-/// Errors: as above.
+/// Errors: not valid JSON, or which part of it is mistyped.
 pub fn optional_group_setting_change(
     fields: &Fields,
     name: &str,
@@ -23,7 +23,7 @@ pub fn optional_group_setting_change(
     fields.optional_json(name)?.map(|field| group_setting_change(&field.root())).transpose()
 }
 
-/// As [`optional_group_setting_change`], where a plain value stands for `{new}`.
+/// As [`optional_group_setting_change`], but a plain value means `{new}`.
 pub fn optional_group_setting_or_change(
     fields: &Fields,
     name: &str,

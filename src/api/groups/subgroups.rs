@@ -1,14 +1,12 @@
 //! `/user_groups/{user_group_id}/subgroups`: lists and changes the subgroups of a group
 //! (docs/api/groups.md#change-members).
 
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply, reply_ok};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply_field};
 use actors::commands;
 use model::GroupId;
 use rules::groups::access_group;
-use serde::Serialize;
-use std::collections::BTreeSet;
 
-/// The parameters of the POST.
+/// Subgroups to remove and to add.
 pub struct ChangeSubgroups {
     delete: Vec<i64>,
     add: Vec<i64>,
@@ -22,44 +20,33 @@ impl FromFields for ChangeSubgroups {
     }
 }
 
-/// All of it or, if anything is refused, none.
+/// Makes all changes, or none if any is refused.
 pub async fn change_subgroups(
     caller: Caller,
     Path(group): Path<GroupId>,
     Params(ChangeSubgroups { delete, add }): Params<ChangeSubgroups>,
 ) -> HandlerResult {
-    caller
-        .realm
-        .execute(commands::ChangeSubgroups { by: caller.user.id, group: group.0.into(), add, delete })
-        .await?;
-    reply_ok()
+    let (by, group) = (caller.user.id, group.0.into());
+    caller.execute(commands::ChangeSubgroups { by, group, add, delete }).await
 }
 
-/// The parameters of the GET.
-pub struct ListSubgroups {
-    direct_subgroup_only: bool,
-}
+/// Whether subgroups of subgroups are left out.
+pub struct DirectOnly(bool);
 
-impl FromFields for ListSubgroups {
+impl FromFields for DirectOnly {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        Ok(Self { direct_subgroup_only: fields.bool_or("direct_subgroup_only", false)? })
+        Ok(Self(fields.bool_or("direct_subgroup_only", false)?))
     }
 }
 
-#[derive(Serialize)]
-struct Subgroups {
-    subgroups: BTreeSet<GroupId>,
-}
-
-/// `subgroups`, with those inside them unless told otherwise.
+/// Lists the ids of `subgroups`.
 pub async fn list_subgroups(
     caller: Caller,
     Path(group): Path<GroupId>,
-    Params(ListSubgroups { direct_subgroup_only }): Params<ListSubgroups>,
+    Params(DirectOnly(is_direct)): Params<DirectOnly>,
 ) -> HandlerResult {
     let directory = caller.realm.directory();
     let group = access_group(&directory, group.0.into())?;
-    let subgroups =
-        if direct_subgroup_only { group.subgroups.clone() } else { directory.subgroups_of(group.id) };
-    reply(&Subgroups { subgroups })
+    let subgroups = if is_direct { group.subgroups.clone() } else { directory.subgroups_of(group.id) };
+    reply_field("subgroups", &subgroups)
 }

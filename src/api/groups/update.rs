@@ -2,18 +2,15 @@
 //! (docs/api/groups.md#update-a-group).
 
 use super::permissions::optional_group_setting_change;
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply_ok};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path};
 use actors::commands;
 use model::GroupId;
 use rules::groups::GroupUpdate;
 use rules::settings::GroupPermission;
 
-/// The parameters.
-pub struct UpdateGroup(GroupUpdate);
-
-impl FromFields for UpdateGroup {
+impl FromFields for GroupUpdate {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        let mut update = GroupUpdate {
+        let mut update = Self {
             name: fields.optional("name"),
             description: fields.optional("description"),
             permissions: Vec::new(),
@@ -25,16 +22,15 @@ impl FromFields for UpdateGroup {
             }
         }
         update.is_deactivated = fields.optional_bool("deactivated")?;
-        Ok(Self(update))
+        Ok(update)
     }
 }
 
-/// Changes what is given; success without an event where that is what holds already.
+/// Changes the given properties; success without an event if nothing differs.
 pub async fn update_group(
     caller: Caller,
     Path(group): Path<GroupId>,
-    Params(UpdateGroup(update)): Params<UpdateGroup>,
+    Params(update): Params<GroupUpdate>,
 ) -> HandlerResult {
-    caller.realm.execute(commands::UpdateGroup { by: caller.user.id, group: group.0.into(), update }).await?;
-    reply_ok()
+    caller.execute(commands::UpdateGroup { by: caller.user.id, group: group.0.into(), update }).await
 }

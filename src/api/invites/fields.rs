@@ -1,21 +1,21 @@
-//! What the two kinds of invitations have in common in their requests.
+//! Parameters that both kinds of invitations share.
 
 use crate::config::Config;
 use crate::http::{ApiError, Fields};
 use rules::invitations::InvitationRequest;
 
-/// `invite_as` where nothing is said: a member.
+/// The default of `invite_as`: a member.
 const ROLE_DEFAULT: i64 = 400;
 
-/// How long an invitation is to be good.
+/// How long an invitation is valid.
 enum Validity {
-    /// As long as the server says.
+    /// As configured for the server.
     Default,
     Forever,
     Minutes(u64),
 }
 
-/// The parameters of both kinds; which channels, each reads for itself.
+/// The shared parameters; each kind reads the channels itself.
 pub struct InvitationFields {
     validity: Validity,
     role: i64,
@@ -25,22 +25,22 @@ pub struct InvitationFields {
 }
 
 impl InvitationFields {
-    /// Reads them.
+    /// Reads the parameters.
     ///
     /// # Errors
-    /// What is of the wrong type; a time that is over at once.
+    /// Values of the wrong type; a validity of zero.
     pub fn read(fields: &Fields) -> Result<Self, ApiError> {
         Ok(Self {
             validity: validity(fields)?,
             role: fields.int_or("invite_as", ROLE_DEFAULT)?,
             groups: fields.optional_ints("group_ids")?.unwrap_or_default(),
             includes_default_channels: fields.bool_or("include_realm_default_subscriptions", false)?,
-            // A plain string. Nobody welcomes people with this word; clients mean that there is no text.
+            // A plain string; clients send the word `null` for no text.
             welcome_text: fields.optional("welcome_message_custom_text").filter(|text| text != "null"),
         })
     }
 
-    /// What is asked for, with what the configuration says for the rest.
+    /// The request, with configured defaults.
     pub fn into_request(
         self,
         config: &Config,

@@ -1,21 +1,21 @@
-//! `GET /invites`: open invitations (docs/api/invitations.md#list-invitations).
+//! `GET /invites`: pending invitations (docs/api/invitations.md#list-invitations).
 
-use crate::api::wire::list::push_list;
+use crate::api::wire::list::reply_list;
 use crate::hosts::invitation_link;
-use crate::http::{Caller, Envelope, HandlerResult, Params, RealmUrl};
+use crate::http::{Caller, HandlerResult, Params, RealmUrl};
 use actors::RealmHandle;
 use model::{Invitation, InvitationId, UserId};
 use rules::invitations::sees_invitation;
 use serde::Serialize;
 
-/// An invitation as clients read it: with an address, or with a link that anybody may use.
+/// The invitation object of the API, with an address or a reusable link.
 #[derive(Serialize)]
 struct InvitationJson<'i> {
     id: InvitationId,
     invited_by_user_id: UserId,
-    /// Seconds.
+    /// Unix time in seconds.
     invited: u64,
-    /// Seconds; null for ever.
+    /// Unix time in seconds; null if it never expires.
     expiry_date: Option<u64>,
     invited_as: u16,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,16 +26,13 @@ struct InvitationJson<'i> {
     is_multiuse: bool,
 }
 
-/// `invites`: administrators see all, others their own. Those whose time is over are not listed.
+/// Lists `invites` that have not expired: all for administrators, their own for others.
 pub async fn list(caller: Caller, RealmUrl(url): RealmUrl, _: Params<()>) -> HandlerResult {
     let (directory, now) = (caller.realm.directory(), caller.realm.now());
     let is_listed =
         |invitation: &Invitation| invitation.is_open(now) && sees_invitation(&caller.user, invitation);
     let open = directory.invitations().filter(|invitation| is_listed(invitation));
-    let shown = open.map(|invitation| json(&caller.realm, &url, invitation));
-    let mut envelope = Envelope::with_capacity(512);
-    push_list(envelope.open_field("invites"), shown);
-    envelope.reply()
+    reply_list("invites", open.map(|invitation| json(&caller.realm, &url, invitation)))
 }
 
 fn json<'i>(realm: &RealmHandle, url: &str, invitation: &'i Invitation) -> InvitationJson<'i> {

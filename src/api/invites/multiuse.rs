@@ -4,13 +4,12 @@
 use super::fields::InvitationFields;
 use crate::hosts::invitation_link;
 use crate::http::{
-    ApiError, App, Caller, Fields, FromFields, HandlerResult, Params, Path, RealmUrl, reply, reply_ok,
+    ApiError, App, Caller, Fields, FromFields, HandlerResult, Params, Path, RealmUrl, reply_field,
 };
 use actors::commands;
 use model::InvitationId;
-use serde::Serialize;
 
-/// The parameters.
+/// A link to create.
 pub struct CreateLink {
     invitation: InvitationFields,
     channels: Vec<i64>,
@@ -25,30 +24,21 @@ impl FromFields for CreateLink {
     }
 }
 
-#[derive(Serialize)]
-struct Created {
-    invite_link: String,
-}
-
-/// `invite_link`, which is good until it is taken back or its time is over.
+/// Returns the `invite_link`, which is valid until it is revoked or expires.
 pub async fn create(
     app: App,
     caller: Caller,
     RealmUrl(url): RealmUrl,
     Params(CreateLink { invitation, channels }): Params<CreateLink>,
 ) -> HandlerResult {
-    // Whoever makes a link is told who came by it; there is no parameter for that.
+    // The creator of a link is always notified of joins; there is no parameter.
     let request = invitation.into_request(&app.config, channels, true);
     let invitation =
         caller.realm.execute(commands::CreateReusableInvitation { by: caller.user.id, request }).await?;
-    reply(&Created { invite_link: invitation_link(&caller.realm, &url, invitation) })
+    reply_field("invite_link", &invitation_link(&caller.realm, &url, invitation))
 }
 
-/// Takes a link back. Who joined with it stays.
+/// Revokes a link. Accounts that were created with it stay.
 pub async fn revoke(caller: Caller, Path(invitation): Path<InvitationId>, _: Params<()>) -> HandlerResult {
-    caller
-        .realm
-        .execute(commands::RevokeInvitation { by: caller.user.id, invitation, is_reusable: true })
-        .await?;
-    reply_ok()
+    caller.execute(commands::RevokeInvitation { by: caller.user.id, invitation, is_reusable: true }).await
 }

@@ -1,14 +1,10 @@
 //! `DELETE /invites/{id}`: revokes an invitation by mail (docs/api/invitations.md#revoke-and-resend).
 
-use crate::http::{Caller, HandlerResult, Params, Path, reply_ok};
+use crate::http::{Caller, HandlerResult, Params, Path};
 use actors::commands;
 use model::InvitationId;
 
-/// The link in the mail is good no longer; a mail that waits is not sent.
+/// Invalidates the link in the mail; a mail that is still queued is not sent.
 pub async fn revoke(caller: Caller, Path(invitation): Path<InvitationId>, _: Params<()>) -> HandlerResult {
-    caller
-        .realm
-        .execute(commands::RevokeInvitation { by: caller.user.id, invitation, is_reusable: false })
-        .await?;
-    reply_ok()
+    caller.execute(commands::RevokeInvitation { by: caller.user.id, invitation, is_reusable: false }).await
 }

@@ -6,7 +6,7 @@ use crate::http::{ApiError, App, Caller, Fields, FromFields, HandlerResult, Para
 use actors::commands;
 use rules::error::InvitingRefusal;
 
-/// The parameters.
+/// Invitations to send.
 pub struct SendInvites {
     addresses: String,
     invitation: InvitationFields,
@@ -25,16 +25,14 @@ impl FromFields for SendInvites {
     }
 }
 
-/// Invites everybody who can be. Where some could not, because they are known here, that is told as an error all the
-/// same.
+/// Invites all addresses that can be invited. If some have an account already, the response is an error that lists
+/// them.
 pub async fn send(app: App, caller: Caller, Params(params): Params<SendInvites>) -> HandlerResult {
     let SendInvites { addresses, invitation, channels, notifies_inviter } = params;
     let request = invitation.into_request(&app.config, channels, notifies_inviter);
     let daily_max = app.config.invitations.daily_max;
-    let skipped = caller
-        .realm
-        .execute(commands::SendInvitations { by: caller.user.id, addresses, request, daily_max })
-        .await?;
+    let command = commands::SendInvitations { by: caller.user.id, addresses, request, daily_max };
+    let skipped = caller.realm.execute(command).await?;
     match skipped.is_empty() {
         true => reply_ok(),
         false => Err(not_invited(InvitingRefusal::SomeKnown, &skipped)),

@@ -5,8 +5,8 @@ use actors::commands;
 use model::MessageId;
 use rules::RuleError;
 
-/// Deletes a message. One that is gone when the request comes is refused like one that never was; one that goes while
-/// the request waits, as deleted already.
+/// Deletes a message. One that was deleted before the request is refused like one that never existed; one that is
+/// deleted while the request waits, as already deleted.
 pub async fn delete(caller: Caller, Path(id): Path<MessageId>, Params(()): Params<()>) -> HandlerResult {
     if !caller.realm.has_message(id) {
         return Err(RuleError::InvalidMessage.into());

@@ -1,19 +1,18 @@
 //! `PATCH /messages/{message_id}`: edits a message, moves messages, or both
 //! (docs/api/messages.md#edit-or-move-messages).
 //!
-//! Checked and rendered here against a snapshot, as for sending; the actor of the message's place decides.
+//! Access checks and rendering use a snapshot, as for sending; the actor of the message's place decides.
 
 use super::access::readable_message;
 use super::send::rendered;
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, RealmUrl, reply};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, RealmUrl, reply_field};
 use actors::RequestedEdit;
 use actors::commands::EditCommand;
 use model::{MessageId, PropagateMode, TopicLink};
 use rules::markdown::topic_links;
 use rules::permissions::edit::{check_edit, parse_propagate_mode};
-use serde::Serialize;
 
-/// What is to change.
+/// The changes to make, and where to announce a move.
 pub struct EditMessage {
     request: RequestedEdit,
     tells_old: bool,
@@ -38,13 +37,7 @@ impl FromFields for EditMessage {
     }
 }
 
-#[derive(Serialize)]
-struct EditedMessage {
-    /// Files that nothing refers to any more. There are none before there are uploads.
-    detached_uploads: [(); 0],
-}
-
-/// Edits or moves; what changed is on disk when this answers.
+/// Edits or moves; responds when the change is durable.
 pub async fn edit(
     caller: Caller,
     url: RealmUrl,
@@ -53,7 +46,8 @@ pub async fn edit(
 ) -> HandlerResult {
     let command = prepare(&caller, url, id, request).await?;
     caller.realm.change(command).await?;
-    reply(&EditedMessage { detached_uploads: [] })
+    // Files that are no longer referred to: none, because uploads are not implemented.
+    reply_field("detached_uploads", &[(); 0])
 }
 
 async fn prepare(

@@ -15,11 +15,11 @@ use model::MessageId;
 use rules::narrow::Term;
 use serde::Serialize;
 
-/// Parameters that ask for a window, and exclude `message_ids`.
-const WINDOW_NAMES: [&str; 5] =
-    ["num_before", "num_after", "anchor", "include_anchor", "use_first_unread_anchor"];
+/// `message_ids`, and the parameters of a window, which exclude it.
+const SELECTORS: [&str; 6] =
+    ["num_before", "num_after", "anchor", "message_ids", "include_anchor", "use_first_unread_anchor"];
 
-/// Which messages are asked for.
+/// The messages to fetch, and their form.
 pub struct FetchMessages {
     wanted: Wanted,
     narrow: Vec<Term>,
@@ -50,7 +50,7 @@ impl FromFields for FetchMessages {
             return Ok(Self { wanted, narrow, form });
         }
         let anchor = match anchor {
-            // Older clients name an anchor that is not meant, too.
+            // Older clients send an unused anchor, too.
             _ if first_unread => Anchor::FirstUnread,
             Some(anchor) => parse_anchor(anchor)?,
             None => return Err(ApiError::bad_request("Missing 'anchor' argument.")),
@@ -61,7 +61,7 @@ impl FromFields for FetchMessages {
 }
 
 impl Wanted {
-    /// How many messages it can be at most.
+    /// Maximum number of messages.
     fn count(&self) -> usize {
         match self {
             Self::Window(range) => range.num_before.saturating_add(range.num_after).saturating_add(1),
@@ -69,7 +69,7 @@ impl Wanted {
         }
     }
 
-    /// Whether that much can be asked for.
+    /// Refuses too many messages.
     fn check(&self) -> Result<(), ApiError> {
         match self {
             Self::Window(range) => {
@@ -81,22 +81,15 @@ impl Wanted {
     }
 }
 
-/// Whoever names messages does not ask for a window.
+/// Refuses `message_ids` together with parameters of a window.
 fn check_alone(fields: &Fields) -> Result<(), ApiError> {
-    if WINDOW_NAMES.iter().all(|name| fields.optional_str(name).is_none()) {
-        return Ok(());
+    match SELECTORS.iter().filter(|name| fields.optional_str(name).is_some()).count() {
+        1 => Ok(()),
+        _ => Err(ApiError::unsupported_combination(&SELECTORS)),
     }
-    Err(ApiError::unsupported_combination(&[
-        "num_before",
-        "num_after",
-        "anchor",
-        "message_ids",
-        "include_anchor",
-        "use_first_unread_anchor",
-    ]))
 }
 
-/// What is told about the window, behind its messages.
+/// The fields after `messages`.
 #[derive(Serialize)]
 struct WindowJson {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -107,22 +100,21 @@ struct WindowJson {
     history_limited: bool,
 }
 
-/// Fetches messages that the caller may read.
+/// Returns messages that the caller may read.
 pub async fn fetch(
     admission: Admission,
     caller: Caller,
     Params(request): Params<FetchMessages>,
 ) -> HandlerResult {
     let Caller { realm, user } = caller;
-    let asker = Some(user);
     let FetchMessages { wanted, narrow, form } = request;
-    // Before anything is looked for: what waits for room holds nothing but its request.
+    // Reserved before the search: a request that waits for memory holds nothing else.
     let held = match wanted.count() {
         count if count > AT_ONCE_MAX => Some(admission.reserve(bytes_in_parts(count)).await?),
         _ => None,
     };
     let (window, page) = realm.narrow(
-        asker.as_deref(),
+        Some(&user),
         &narrow,
         || wanted.check(),
         |narrowed| {
@@ -141,20 +133,22 @@ pub async fn fetch(
         found_oldest: window.found_oldest,
         history_limited: false,
     };
-    let reader = PageReader { realm, asker, form };
+    let page_reader = PageReader { realm, reader: user, form };
     match page {
-        Page::AtOnce(snapshot) => reader.write_at_once(&admission, snapshot).await?.fields(&shown)?.reply(),
+        Page::AtOnce(snapshot) => {
+            page_reader.write_at_once(&admission, snapshot).await?.fields(&shown)?.reply()
+        }
         Page::InParts(parts) => {
             let held = match held {
                 Some(held) => held,
                 None => admission.reserve(bytes_in_parts(parts.left())).await?,
             };
-            in_parts(admission, reader, (parts, held), &shown)
+            in_parts(admission, page_reader, (parts, held), &shown)
         }
     }
 }
 
-/// A large answer: made while it is sent, so that it never is in memory as a whole.
+/// A large response, encoded while it is sent, so that it is never in memory as a whole.
 fn in_parts(
     admission: Admission,
     reader: PageReader,

@@ -4,28 +4,26 @@ use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, r
 use model::{ChannelId, Flag, FlagOp, MessageId};
 use serde::Serialize;
 
-/// Words that mean a flag and are none that a client may change, besides those of [`Flag`].
-const OTHER_WORDS: [&str; 1] = ["wildcard_mentioned"];
+/// The older name of two flags, which clients read but cannot change.
+const WILDCARD_MENTIONED: &str = "wildcard_mentioned";
 
 /// A change of one flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlagChange {
-    /// Which flag.
     pub flag: Flag,
-    /// Set or clear.
     pub op: FlagOp,
 }
 
 impl FlagChange {
-    /// Reads `op` and `flag`. They are checked when all parameters have been read.
+    /// Reads `op` and `flag`, which are validated after all parameters have been read.
     pub fn read(fields: &Fields) -> Result<(String, String), ApiError> {
         Ok((fields.required("op")?, fields.required("flag")?))
     }
 
-    /// The change that two words mean: `Invalid flag`, `Flag not editable`, `Invalid message flag operation`.
+    /// Parses operation and flag. Errors: `Invalid flag`, `Flag not editable`, `Invalid message flag operation`.
     pub fn parse(op: &str, flag: &str) -> Result<Self, ApiError> {
         let Some(known) = Flag::ALL.into_iter().find(|known| known.as_str() == flag) else {
-            let what = if OTHER_WORDS.contains(&flag) { "Flag not editable" } else { "Invalid flag" };
+            let what = if flag == WILDCARD_MENTIONED { "Flag not editable" } else { "Invalid flag" };
             return Err(ApiError::bad_request(format!("{what}: '{flag}'")));
         };
         if !Flag::EDITABLE.contains(&known) {
@@ -40,7 +38,7 @@ impl FlagChange {
     }
 }
 
-/// A flag to be changed on messages.
+/// Messages, and the flag to change.
 pub struct ChangeFlags {
     messages: Vec<u32>,
     change: FlagChange,
@@ -60,7 +58,7 @@ struct ChangedFlags {
     ignored_because_not_subscribed_channels: Vec<ChannelId>,
 }
 
-/// Changes a flag on the caller's messages.
+/// Changes a flag on messages of the caller.
 pub async fn change(caller: Caller, Params(request): Params<ChangeFlags>) -> HandlerResult {
     let Caller { realm, user } = caller;
     let FlagChange { flag, op } = request.change;

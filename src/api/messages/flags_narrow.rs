@@ -9,7 +9,7 @@ use model::{ChannelId, MessageId};
 use rules::narrow::Term;
 use serde::Serialize;
 
-/// A flag to be changed in a window.
+/// A window, and the flag to change in it.
 pub struct ChangeFlagsInNarrow {
     range: Range,
     narrow: Vec<Term>,
@@ -45,7 +45,7 @@ struct ChangedFlags {
     ignored_because_not_subscribed_channels: Vec<ChannelId>,
 }
 
-/// Changes a flag on those of the caller's messages that lie in a window.
+/// Changes a flag on the caller's messages in a window.
 pub async fn change_in_narrow(caller: Caller, Params(request): Params<ChangeFlagsInNarrow>) -> HandlerResult {
     let Caller { realm, user } = caller;
     let FlagChange { flag, op } = request.change;

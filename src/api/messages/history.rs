@@ -1,4 +1,4 @@
-//! `GET /messages/{message_id}/history`: every state of a message, the oldest first
+//! `GET /messages/{message_id}/history`: all states of a message, oldest first
 //! (docs/api/messages.md#fetch-the-edit-history).
 
 use super::page::run;
@@ -9,26 +9,24 @@ use rules::history::{HistoryPolicy, Snapshot, snapshots};
 use rules::topics::shown_topic;
 use serde::Serialize;
 
-/// In which form the history is asked for.
-pub struct FetchHistory {
-    allow_empty_topic: bool,
-}
+/// Whether the client knows the empty topic.
+pub struct FetchHistory(bool);
 
 impl FromFields for FetchHistory {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        Ok(Self { allow_empty_topic: fields.bool_or("allow_empty_topic_name", false)? })
+        Ok(Self(fields.bool_or("allow_empty_topic_name", false)?))
     }
 }
 
 #[derive(Serialize)]
 struct History<'m> {
     message_history: Vec<State<'m>>,
-    /// The history is longer than one answer: its oldest states are left out.
+    /// The history is too long for one response: its oldest states are left out.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     history_limited: bool,
 }
 
-/// One state, with what was before it where that differs.
+/// A state, with the previous values that differ.
 #[derive(Serialize)]
 struct State<'m> {
     topic: &'m str,
@@ -68,12 +66,11 @@ impl<'m> State<'m> {
     }
 }
 
-/// Gives the history, as far as the organization shows it. Comparing texts takes time, so it is not done where others
-/// wait for their requests.
+/// Returns the history, as far as the organization shows it. Comparing texts is slow, so it runs off the HTTP threads.
 pub async fn history(
     caller: Caller,
     Path(id): Path<MessageId>,
-    Params(request): Params<FetchHistory>,
+    Params(FetchHistory(allow_empty_topic)): Params<FetchHistory>,
 ) -> HandlerResult {
     let Caller { realm, user } = caller;
     let policy = HistoryPolicy::of(realm.directory().realm());
@@ -81,13 +78,13 @@ pub async fn history(
     let snapshot = realm.history_snapshot(&user, id).ok_or(RuleError::InvalidMessage)?;
     let answer = run(false, move || {
         let message = snapshot.read(&realm)?;
-        Ok(message.map(|message| written(&message, policy, request.allow_empty_topic)))
+        Ok(message.map(|message| written(&message, policy, allow_empty_topic)))
     });
     answer.await?.ok_or(RuleError::InvalidMessage)?
 }
 
 fn written(message: &Message, policy: HistoryPolicy, allow_empty_topic: bool) -> HandlerResult {
-    // Direct messages have no topic, and none is shown for them.
+    // Direct messages have no topic: the empty one is not replaced by its display name.
     let shown = |topic| shown_topic(topic, allow_empty_topic || message.place.channel().is_none());
     let states = snapshots(message, policy).into_iter().map(|snapshot| State::of(snapshot, shown));
     let history_limited = policy == HistoryPolicy::All && message.is_history_cut();

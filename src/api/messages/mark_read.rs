@@ -1,45 +1,37 @@
 //! `POST /mark_all_as_read`, `/mark_stream_as_read` and `/mark_topic_as_read`: older endpoints that most clients still
 //! use (docs/api/message-flags.md#mark-as-read).
 
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply, reply_ok};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_field, reply_ok};
 use actors::queries::{FlagSelection, ReadScope};
 use model::{ChannelId, Flag, FlagOp, TopicKey};
 use rules::permissions::channel::{Archived, ChannelRef, access_channel_content};
 use rules::topics::normalize_topic;
-use serde::Serialize;
 
-#[derive(Serialize)]
-struct MarkedAll {
-    complete: bool,
-}
-
-/// Marks everything of the caller's as read. One change does it, so it is always complete.
+/// Marks all messages of the caller as read. It is one change, so it is always `complete`.
 pub async fn mark_all(caller: Caller, Params(()): Params<()>) -> HandlerResult {
     let selected = caller.realm.select_unread(&caller.user, ReadScope::Everything);
     mark(caller, selected.unwrap_or_default()).await?;
-    reply(&MarkedAll { complete: true })
+    reply_field("complete", &true)
 }
 
-/// A channel.
-pub struct InChannel {
-    channel: u32,
-}
+/// The id of a channel.
+pub struct InChannel(u32);
 
 impl FromFields for InChannel {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        Ok(Self { channel: fields.required_id("stream_id")? })
+        Ok(Self(fields.required_id("stream_id")?))
     }
 }
 
 /// Marks a channel as read.
-pub async fn mark_channel(caller: Caller, Params(request): Params<InChannel>) -> HandlerResult {
-    let channel = access(&caller, request.channel)?;
+pub async fn mark_channel(caller: Caller, Params(InChannel(channel)): Params<InChannel>) -> HandlerResult {
+    let channel = access(&caller, channel)?;
     let selected = caller.realm.select_unread(&caller.user, ReadScope::Channel(channel));
     mark(caller, selected.unwrap_or_default()).await?;
     reply_ok()
 }
 
-/// A topic.
+/// A topic of a channel.
 pub struct InTopic {
     channel: u32,
     topic: String,
@@ -51,7 +43,7 @@ impl FromFields for InTopic {
     }
 }
 
-/// Marks a topic as read: `No such topic` where the caller has no message of it.
+/// Marks a topic as read. `No such topic` if the caller has no message in it.
 pub async fn mark_topic(caller: Caller, Params(request): Params<InTopic>) -> HandlerResult {
     let channel = access(&caller, request.channel)?;
     let topic = normalize_topic(&request.topic);

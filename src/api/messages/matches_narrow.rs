@@ -1,19 +1,19 @@
-//! `GET /messages/matches_narrow`: which of some messages match a narrow
+//! `GET /messages/matches_narrow`: the given messages that match a narrow
 //! (docs/api/messages.md#match-messages-with-a-narrow).
 
 use super::page::run;
 use super::range::read_narrow;
-use crate::http::{ApiError, Caller, Envelope, Fields, FromFields, HandlerResult, Params};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_field};
 use model::{Flag, Flags, MessageId};
 use rules::narrow::Term;
 use rules::text::escape_html;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Most messages that one request may ask about.
+/// Maximum number of messages of a request.
 const IDS_MAX: usize = 5000;
 
-/// Messages, and a narrow that they may match.
+/// Messages, and the narrow to match.
 pub struct MatchNarrow {
     ids: Vec<MessageId>,
     narrow: Vec<Term>,
@@ -31,14 +31,13 @@ impl FromFields for MatchNarrow {
     }
 }
 
-/// What is shown of a message that matches.
 #[derive(Serialize)]
 struct Match {
     match_content: String,
     match_subject: String,
 }
 
-/// Tells which of some messages match a narrow, among those that the caller was given.
+/// Returns the matching `messages`, among those that were delivered to the caller.
 pub async fn matches_narrow(caller: Caller, Params(request): Params<MatchNarrow>) -> HandlerResult {
     let Caller { realm, user } = caller;
     let snapshot = realm.narrow(
@@ -48,7 +47,7 @@ pub async fn matches_narrow(caller: Caller, Params(request): Params<MatchNarrow>
         |narrowed| Ok::<_, ApiError>(narrowed.snapshot(&narrowed.matching(&request.ids))),
     )?;
     let matches = run(snapshot.is_in_memory(), move || {
-        // What the caller can read without ever having been given it does not count.
+        // Messages that the caller can read, but that were not delivered to them, do not count.
         let foreign = Flags::only(Flag::Read).with(Flag::Historical);
         let found = snapshot.read(&realm)?.into_iter().filter(|fetched| fetched.flags != foreign);
         let shown = found.map(|fetched| {
@@ -58,5 +57,5 @@ pub async fn matches_narrow(caller: Caller, Params(request): Params<MatchNarrow>
         });
         Ok(shown.collect::<BTreeMap<MessageId, Match>>())
     });
-    Envelope::with_capacity(1024).field("messages", &matches.await?)?.reply()
+    reply_field("messages", &matches.await?)
 }

@@ -1,7 +1,6 @@
 //! Messages: sending, reading, flags, rendering.
 //!
-//! `recipients`, `range` and `page` are what several endpoints share: whom a message goes to, which messages are asked
-//! for, and loading them.
+//! Several endpoints share `recipients`, `range` (the requested messages) and `page` (loading them).
 
 mod access;
 pub mod delete;

@@ -1,4 +1,4 @@
-//! Writing messages into answers: a page at once, a large answer part by part while its client reads it.
+//! Writing messages into responses: a page at once, a large response in parts while its client reads it.
 
 use crate::api::wire::message::{MessageForm, MessageWriter};
 use crate::http::admission::Admission;
@@ -9,28 +9,28 @@ use actors::queries::{FetchedMessage, MessageParts, MessageSnapshot, Narrowed};
 use actors::{DomainError, RealmHandle};
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
-use model::{Flag, Flags, MessageId, User};
+use model::{MessageId, User};
 use std::sync::Arc;
 
-/// So many messages are written at once; a larger answer is made while it is sent.
+/// Maximum number of messages that are written at once; a larger response is encoded while it is sent.
 pub const AT_ONCE_MAX: usize = 150;
-/// So many bytes of bodies in memory are written at once.
+/// Maximum bytes of bodies in memory that are written at once.
 const AT_ONCE_BYTES_MAX: usize = 512 << 10;
-/// Bytes after which a part of a large answer is given out.
+/// Bytes of a part of a large response.
 const PART_BYTES: usize = 96 << 10;
-/// Messages that are read first, when nothing is known of their sizes, and at most.
+/// Messages that are read at a time: at first, when their sizes are unknown, and at most.
 const BATCH: (usize, usize) = (16, 128);
 
-/// The messages of one answer.
+/// The messages of one response.
 pub enum Page {
-    /// Few enough for one piece.
+    /// Few enough for one part.
     AtOnce(MessageSnapshot),
     /// To be read in parts.
     InParts(MessageParts),
 }
 
 impl Page {
-    /// Notes what is needed of some messages (ascending) that match a narrow.
+    /// Collects messages (ascending) that match a narrow.
     pub fn take(narrowed: &Narrowed<'_>, ids: &[MessageId]) -> Self {
         if ids.len() <= AT_ONCE_MAX {
             let snapshot = narrowed.snapshot(ids);
@@ -42,22 +42,19 @@ impl Page {
     }
 }
 
-/// Who reads which messages, and how.
+/// Reads and writes messages for one reader.
 pub struct PageReader {
-    /// Of which organization.
     pub realm: RealmHandle,
-    /// None: without an account.
-    pub asker: Option<Arc<User>>,
-    /// The form of messages that the client wants.
+    pub reader: Arc<User>,
     pub form: MessageForm,
 }
 
 impl PageReader {
-    /// Writes messages, ascending, as the field `messages`, as of the moment in which it was decided that the asker may
-    /// read them: here, or in the line of pages where the disk is read.
+    /// Writes messages, ascending, as the field `messages`, as of the moment of the access check: here, or in the line
+    /// of pages if the disk has to be read.
     ///
     /// # Errors
-    /// 503 when the storage fails or too many wait already.
+    /// 503 if the storage fails or too many requests wait.
     pub async fn write_at_once(
         self,
         admission: &Admission,
@@ -72,7 +69,7 @@ impl PageReader {
     fn write(&self, snapshot: MessageSnapshot) -> Result<Envelope, DomainError> {
         let messages = snapshot.read(&self.realm)?;
         let directory = self.realm.directory();
-        let mut writer = MessageWriter::new(&directory, self.asker.as_deref(), self.form);
+        let mut writer = MessageWriter::new(&directory, Some(&self.reader), self.form);
         let mut envelope = Envelope::with_capacity(0);
         let out = envelope.open_field("messages");
         out.reserve(messages.iter().map(|fetched| writer.size_of(&fetched.message)).sum());
@@ -81,14 +78,14 @@ impl PageReader {
             if index > 0 {
                 out.push(b',');
             }
-            writer.push(out, &fetched.message, Some(shown_flags(self.asker.as_deref(), fetched.flags)));
+            writer.push(out, &fetched.message, Some(fetched.flags));
         }
         out.push(b']');
         Ok(envelope)
     }
 
-    /// The elements of the field `messages` without its brackets, made as they are sent; each part in its turn of the line
-    /// of pages. A storage that fails ends the stream with an error.
+    /// The elements of the field `messages` without its brackets, encoded while they are sent; each part waits in the
+    /// line of pages. A storage error ends the stream.
     pub fn write_in_parts(self, admission: Admission, parts: MessageParts) -> PartStream {
         let writer = PartWriter { reader: self, parts, batch: BATCH.0, has_written: false };
         let parts = stream::try_unfold(writer, move |mut writer| {
@@ -106,11 +103,11 @@ impl PageReader {
     }
 }
 
-/// Writes a large answer part by part.
+/// Writes a large response in parts.
 struct PartWriter {
     reader: PageReader,
     parts: MessageParts,
-    /// How many messages are read next.
+    /// Number of messages to read next.
     batch: usize,
     has_written: bool,
 }
@@ -129,36 +126,35 @@ impl PartWriter {
         Ok(out.into())
     }
 
-    /// Writes the next messages, and says how many.
+    /// Writes the next messages, and returns their number.
     fn write_batch(&mut self, out: &mut Vec<u8>) -> Result<usize, DomainError> {
-        let PageReader { realm, asker, form } = &self.reader;
-        let asker = asker.as_deref();
-        let messages = self.parts.read_next(realm, asker.map(|asker| asker.id), self.batch)?;
+        let PageReader { realm, reader, form } = &self.reader;
+        let messages = self.parts.read_next(realm, Some(reader.id), self.batch)?;
         let directory = realm.directory();
-        if asker.is_some_and(|asker| !directory.is_active_user(asker.id)) {
+        if !directory.is_active_user(reader.id) {
             return Err(DomainError::UserDeactivated);
         }
-        let mut writer = MessageWriter::new(&directory, asker, *form);
+        let mut writer = MessageWriter::new(&directory, Some(reader), *form);
         for fetched in &messages {
             if self.has_written {
                 out.push(b',');
             }
             self.has_written = true;
-            writer.push(out, &fetched.message, Some(shown_flags(asker, fetched.flags)));
+            writer.push(out, &fetched.message, Some(fetched.flags));
         }
         Ok(messages.len())
     }
 }
 
-/// More messages than one answer may have.
+/// More messages than a response may have.
 const COUNT_MAX: usize = 5001;
 
-/// About how many bytes an answer in parts holds at a time: its ids, and a part in each of the buffers on its way.
+/// Estimated memory of a response in parts, in bytes: its ids, and a part in each buffer on its way.
 pub fn bytes_in_parts(count: usize) -> u64 {
     (count.min(COUNT_MAX) * size_of::<MessageId>() + 4 * PART_BYTES) as u64
 }
 
-/// Runs something that reads messages: here, or where it may wait for the disk.
+/// Runs a function that reads messages: here, or on a blocking thread if it may wait for the disk.
 pub async fn run<T: Send + 'static>(
     is_in_memory: bool,
     read: impl FnOnce() -> Result<T, DomainError> + Send + 'static,
@@ -169,24 +165,19 @@ pub async fn run<T: Send + 'static>(
     match web::block(read).await {
         Ok(result) => Ok(result?),
         Err(error) => {
-            tracing::error!(%error, "a read was given up");
+            tracing::error!(%error, "a read of messages was cancelled");
             Err(ApiError::internal())
         }
     }
 }
 
-/// The flags to show: for somebody without an account, everything is read.
-pub fn shown_flags(asker: Option<&User>, flags: Flags) -> Flags {
-    if asker.is_some() { flags } else { Flags::only(Flag::Read) }
-}
-
-/// A message as an account (none: without one) may read it; none where there is no such message, or not for it.
+/// A message with the reader's flags; none if it does not exist or the reader may not read it.
 pub async fn read_one(
     realm: &RealmHandle,
-    reader: Option<&User>,
+    reader: &User,
     id: MessageId,
 ) -> Result<Option<FetchedMessage>, ApiError> {
-    let Some(snapshot) = realm.message_snapshot(reader, id) else { return Ok(None) };
+    let Some(snapshot) = realm.message_snapshot(Some(reader), id) else { return Ok(None) };
     let realm = realm.clone();
     Ok(run(snapshot.is_in_memory(), move || snapshot.read(&realm)).await?.pop())
 }

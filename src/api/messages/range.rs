@@ -1,14 +1,14 @@
-//! Parsing of anchor, counts and narrow, and the plan they make for the requester
+//! Parsing of anchor, counts and narrow
 //! (docs/api/messages.md#fetch-messages).
 
 use crate::http::{ApiError, Fields};
 use actors::queries::{Anchor, NEWEST, Range};
 use rules::narrow::{Term, parse_narrow};
 
-/// Most messages that one request is given.
+/// Maximum number of messages in a response.
 pub const MESSAGES_MAX: usize = 5000;
 
-/// Reads an anchor: a word or a number. Numbers below zero are the oldest, enormous ones the newest.
+/// Parses an anchor: a word or a number. Negative numbers stand for the oldest message, too large ones for the newest.
 pub fn parse_anchor(text: &str) -> Result<Anchor, ApiError> {
     let text = text.trim();
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
@@ -24,8 +24,8 @@ pub fn parse_anchor(text: &str) -> Result<Anchor, ApiError> {
     }
 }
 
-/// A number of messages that may be absent. Errors: not an integer, too small; one too large is cut, and refused or not
-/// by its endpoint.
+/// An optional number of messages. Errors: not an integer, too small. A number that is too large is clamped; some
+/// endpoints refuse it later.
 pub fn read_count(fields: &Fields, name: &str) -> Result<Option<usize>, ApiError> {
     let count: Option<i128> = fields.optional_int(name)?;
     match count {
@@ -42,7 +42,7 @@ pub fn read_narrow(fields: &Fields) -> Result<Vec<Term>, ApiError> {
     }
 }
 
-/// Refuses a range whose anchor is left out in its middle.
+/// Refuses a range that excludes an anchor in its middle.
 pub fn check_anchor_place(range: &Range) -> Result<(), ApiError> {
     if range.num_before > 0 && range.num_after > 0 && !range.include_anchor {
         return Err(ApiError::bad_request("The anchor can only be excluded at an end of the range"));
@@ -50,7 +50,7 @@ pub fn check_anchor_place(range: &Range) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// Refuses more messages than one request is given.
+/// Refuses more messages than a response may have.
 pub fn check_count(count: usize) -> Result<(), ApiError> {
     if count > MESSAGES_MAX {
         let text = format!("Too many messages requested (maximum {MESSAGES_MAX}).");

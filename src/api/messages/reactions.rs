@@ -4,63 +4,48 @@ use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, P
 use actors::{NamedEmoji, ReactionChange, commands};
 use model::MessageId;
 
-/// An emoji to react with.
-pub struct AddReaction(NamedEmoji);
-
-impl FromFields for AddReaction {
+/// For removals: every part is optional.
+impl FromFields for NamedEmoji {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        let name = Some(fields.required("emoji_name")?);
-        Ok(Self(NamedEmoji { name, ..optional_parts(fields) }))
+        let (code, kind) = (fields.optional("emoji_code"), fields.optional("reaction_type"));
+        Ok(Self { name: fields.optional("emoji_name"), code, kind })
     }
 }
 
-/// A reaction to be taken back.
-pub struct RemoveReaction(NamedEmoji);
+/// The emoji of a new reaction, which needs a name.
+pub struct NewReaction(NamedEmoji);
 
-impl FromFields for RemoveReaction {
+impl FromFields for NewReaction {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        let name = fields.optional("emoji_name");
-        Ok(Self(NamedEmoji { name, ..optional_parts(fields) }))
+        fields.required_str("emoji_name")?;
+        NamedEmoji::from_fields(fields).map(Self)
     }
 }
 
-fn optional_parts(fields: &Fields) -> NamedEmoji {
-    let (code, kind) = (fields.optional("emoji_code"), fields.optional("reaction_type"));
-    NamedEmoji { name: None, code, kind }
-}
-
-/// Reacts to a message.
+/// Adds a reaction to a message.
 pub async fn add(
     caller: Caller,
-    Path(id): Path<MessageId>,
-    Params(AddReaction(emoji)): Params<AddReaction>,
+    Path(message): Path<MessageId>,
+    Params(NewReaction(emoji)): Params<NewReaction>,
 ) -> HandlerResult {
-    caller
-        .realm
-        .change(commands::ChangeReaction {
-            user: caller.user.id,
-            message: id,
-            change: ReactionChange::Add,
-            emoji,
-        })
-        .await?;
-    reply_ok()
+    change(&caller, message, ReactionChange::Add, emoji).await
 }
 
-/// Takes the caller's reaction back.
+/// Removes the caller's reaction.
 pub async fn remove(
     caller: Caller,
-    Path(id): Path<MessageId>,
-    Params(RemoveReaction(emoji)): Params<RemoveReaction>,
+    Path(message): Path<MessageId>,
+    Params(emoji): Params<NamedEmoji>,
 ) -> HandlerResult {
-    caller
-        .realm
-        .change(commands::ChangeReaction {
-            user: caller.user.id,
-            message: id,
-            change: ReactionChange::Remove,
-            emoji,
-        })
-        .await?;
+    change(&caller, message, ReactionChange::Remove, emoji).await
+}
+
+async fn change(
+    caller: &Caller,
+    message: MessageId,
+    change: ReactionChange,
+    emoji: NamedEmoji,
+) -> HandlerResult {
+    caller.realm.change(commands::ChangeReaction { user: caller.user.id, message, change, emoji }).await?;
     reply_ok()
 }

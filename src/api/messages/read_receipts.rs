@@ -1,17 +1,12 @@
-//! `GET /messages/{message_id}/read_receipts`: who has read a message (docs/api/messages.md#fetch-read-receipts).
+//! `GET /messages/{message_id}/read_receipts`: the users who have read a message
+//! (docs/api/messages.md#fetch-read-receipts).
 
-use crate::http::{ApiError, Caller, HandlerResult, Params, Path, reply};
-use model::{MessageId, UserId};
+use crate::http::{ApiError, Caller, HandlerResult, Params, Path, reply_field};
+use model::MessageId;
 use rules::RuleError;
 use rules::settings::realm_bool;
-use serde::Serialize;
 
-#[derive(Serialize)]
-struct ReadBy {
-    user_ids: Vec<UserId>,
-}
-
-/// Names those who have read a message that the caller may read.
+/// Returns the `user_ids` of users who have read a message.
 pub async fn read_receipts(
     caller: Caller,
     Path(id): Path<MessageId>,
@@ -22,5 +17,5 @@ pub async fn read_receipts(
     if !realm_bool(realm.directory().realm(), "enable_read_receipts") {
         return Err(ApiError::bad_request("Read receipts are disabled in this organization."));
     }
-    reply(&ReadBy { user_ids })
+    reply_field("user_ids", &user_ids)
 }

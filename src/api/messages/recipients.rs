@@ -3,25 +3,21 @@
 use crate::http::ApiError;
 use serde_json::Value;
 
-/// A channel as a client names it.
+/// A channel as given by the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChannelName {
-    /// By id.
     Id(i64),
-    /// By name.
     Name(String),
 }
 
-/// People as a client names them.
+/// Users as given by the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PeopleNames {
-    /// By ids.
     Ids(Vec<i64>),
-    /// By addresses.
     Emails(Vec<String>),
 }
 
-/// Reads the channel in `to`. What is not JSON is a name.
+/// Parses a channel in `to`. Text that is not JSON is a name.
 pub fn parse_channel(to: &str) -> Result<ChannelName, ApiError> {
     let value = match serde_json::from_str(to) {
         Ok(Value::Array(mut list)) => match list.pop() {
@@ -31,17 +27,14 @@ pub fn parse_channel(to: &str) -> Result<ChannelName, ApiError> {
         Ok(value) => value,
         Err(_) => return Ok(ChannelName::Name(to.to_owned())),
     };
-    match value {
-        Value::String(name) => Ok(ChannelName::Name(name)),
-        Value::Number(number) => match integer(&number) {
-            Some(id) => Ok(ChannelName::Id(id)),
-            None => Err(ApiError::bad_request("Invalid data type for channel")),
-        },
+    match (integer(&value), value) {
+        (Some(id), _) => Ok(ChannelName::Id(id)),
+        (None, Value::String(name)) => Ok(ChannelName::Name(name)),
         _ => Err(ApiError::bad_request("Invalid data type for channel")),
     }
 }
 
-/// Reads the people in `to`. What is not JSON is a list of addresses with commas.
+/// Parses users in `to`. Text that is not JSON is a list of addresses, separated by commas.
 pub fn parse_people(to: &str) -> Result<PeopleNames, ApiError> {
     let wrong_type = || ApiError::bad_request("Invalid data type for recipients");
     let list = match serde_json::from_str(to) {
@@ -52,22 +45,15 @@ pub fn parse_people(to: &str) -> Result<PeopleNames, ApiError> {
     };
     let mixed = || ApiError::bad_request("Recipient lists may contain emails or user IDs, but not both.");
     match list.first() {
-        None => Ok(PeopleNames::Ids(Vec::new())),
-        Some(Value::Number(first)) if integer(first).is_some() => {
-            let id = |value: &Value| match value {
-                Value::Number(number) => integer(number).ok_or_else(mixed),
-                _ => Err(mixed()),
-            };
-            list.iter().map(id).collect::<Result<_, _>>().map(PeopleNames::Ids)
-        }
         Some(Value::String(_)) => {
-            let email = |value: Value| match value {
-                Value::String(email) => Ok(email),
-                _ => Err(mixed()),
-            };
-            list.into_iter().map(email).collect::<Result<_, _>>().map(PeopleNames::Emails)
+            let emails = list.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(mixed));
+            emails.collect::<Result<_, _>>().map(PeopleNames::Emails)
         }
-        Some(_) => Err(wrong_type()),
+        Some(first) if integer(first).is_none() => Err(wrong_type()),
+        _ => {
+            let ids = list.iter().map(|item| integer(item).ok_or_else(mixed));
+            ids.collect::<Result<_, _>>().map(PeopleNames::Ids)
+        }
     }
 }
 
@@ -75,9 +61,9 @@ fn split_emails(text: &str) -> PeopleNames {
     PeopleNames::Emails(text.split(',').map(str::to_owned).collect())
 }
 
-/// A whole number; one too large to be an id becomes one that nothing has.
-fn integer(number: &serde_json::Number) -> Option<i64> {
-    number.as_i64().or_else(|| number.as_u64().map(|_| i64::MAX))
+/// An integer. One too large for an id becomes one that does not exist.
+fn integer(value: &Value) -> Option<i64> {
+    value.as_i64().or_else(|| value.as_u64().map(|_| i64::MAX))
 }
 
 #[cfg(test)]

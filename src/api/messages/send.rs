@@ -1,6 +1,6 @@
-//! `POST /messages`: sends to a topic or to people (docs/api/messages.md#send-a-message).
+//! `POST /messages`: sends a message to a topic or to users (docs/api/messages.md#send-a-message).
 //!
-//! Names are looked up and Markdown is rendered here, with a snapshot, so that the actor only decides.
+//! Names are resolved and Markdown is rendered here, with a snapshot, so that the actor only decides.
 
 use super::recipients::{ChannelName, PeopleNames, parse_channel, parse_people};
 use crate::http::params::check_length_max;
@@ -17,13 +17,13 @@ use rules::topics::{check_topics_policy, parse_topic};
 use serde::Serialize;
 use std::sync::Arc;
 
-/// Longest name that a client may give its message, in characters. It is kept with the message.
+/// Maximum length of a client's `local_id`, in characters. It is stored with the message.
 const LOCAL_ID_CHARS_MAX: usize = 200;
 
-/// Longer than the name of any event queue, in bytes.
+/// Maximum length of a queue id, in bytes; ids of this server are shorter.
 const QUEUE_ID_BYTES_MAX: usize = 64;
 
-/// A message to be sent.
+/// A message to send.
 pub struct SendMessage {
     to: To,
     text: Text,
@@ -34,7 +34,7 @@ enum To {
     People(PeopleNames),
 }
 
-/// What is said, wherever it goes.
+/// The parts that do not depend on the recipient.
 struct Text {
     content: String,
     echo: Option<LocalEcho>,
@@ -51,13 +51,13 @@ impl FromFields for SendMessage {
                 To::Channel { channel, topic: fields.alias("topic", "subject")? }
             }
             _ => {
-                // Direct messages have no topic; one that is given does not matter.
+                // Direct messages have no topic; a given one is ignored.
                 fields.alias("topic", "subject")?;
                 To::People(to.map(parse_people).transpose()?.unwrap_or(PeopleNames::Ids(Vec::new())))
             }
         };
         let content = fields.required("content")?;
-        // A name that is longer than any queue's is that of a queue nobody has.
+        // No queue has an id longer than this.
         let queue = fields.optional_str("queue_id").filter(|queue| queue.len() <= QUEUE_ID_BYTES_MAX);
         let local_id = fields.optional_str("local_id");
         check_length_max("local_id", local_id.unwrap_or_default(), LOCAL_ID_CHARS_MAX)?;
@@ -76,7 +76,7 @@ struct SentMessage {
     automatic_new_visibility_policy: Option<u8>,
 }
 
-/// Sends a message; it is on disk when this answers.
+/// Sends a message; responds when it is durable.
 pub async fn send(
     caller: Caller,
     client: ClientName,
@@ -110,7 +110,7 @@ pub async fn send(
     reply(&SentMessage { id: sent.id, automatic_new_visibility_policy })
 }
 
-/// Who writes, with which client.
+/// The sender and its client.
 struct Writer<'c> {
     realm: &'c RealmHandle,
     sender: &'c Arc<User>,
@@ -119,8 +119,8 @@ struct Writer<'c> {
 }
 
 impl Writer<'_> {
-    /// Checks and renders a message to a topic. `notice` becomes the message to the owner of a bot, if there is one, also
-    /// when the message is refused.
+    /// Checks and renders a message to a topic. `notice` is set to the message for the owner of a bot, if there is one,
+    /// also when the message is refused.
     fn channel_draft(
         self,
         channel: Option<ChannelName>,
@@ -139,7 +139,7 @@ impl Writer<'_> {
             ChannelName::Name(name) => ChannelRef::Name(name),
         };
         *notice = owner_notice(self.realm, &directory, self.sender, wanted);
-        let channel = access_channel_to_post(&directory, self.sender, wanted)?.channel();
+        let channel = access_channel_to_post(&directory, self.sender, wanted)?;
         check_topics_policy(directory.realm(), channel, &topic)?;
         let links = topic_links(&topic, &self.realm.message_markdown(&directory, self.sender));
         let topic_links = links.into_iter().map(|link| TopicLink { text: link.text, url: link.url });
@@ -152,7 +152,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Renders a direct message. Who may write to whom is decided with the conversation.
+    /// Renders a direct message. Permissions are checked by the actor of the conversation.
     fn direct_draft(self, people: PeopleNames, text: Text) -> Result<DirectDraft, ApiError> {
         let directory = self.realm.directory();
         let users = match people {
@@ -172,13 +172,13 @@ impl Writer<'_> {
     }
 }
 
-/// Where a bot sends when it does not say where.
+/// The channel to which a bot sends by default.
 fn default_channel(directory: &Directory, sender: &User) -> Option<ChannelName> {
     let channel = directory.bot_config(sender.id)?.sending_channel?;
     Some(ChannelName::Id(channel.0.into()))
 }
 
-/// A text of a message as HTML.
+/// Renders the content of a message.
 pub(super) fn rendered(content: &str, context: &RealmMarkdown) -> Result<Rendered, ApiError> {
     render(content, context).map_err(|_| ApiError::bad_request("Unable to render message"))
 }

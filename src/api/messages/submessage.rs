@@ -5,7 +5,7 @@ use actors::commands;
 use model::MessageId;
 use rules::widgets::WIDGET;
 
-/// A part of a widget.
+/// The part to add to a widget.
 pub struct AddSubmessage {
     message: MessageId,
     msg_type: &'static str,
@@ -23,14 +23,7 @@ impl FromFields for AddSubmessage {
 /// Adds a part to a widget.
 pub async fn add_submessage(caller: Caller, Params(request): Params<AddSubmessage>) -> HandlerResult {
     let AddSubmessage { message, msg_type, content } = request;
-    caller
-        .realm
-        .change(commands::AddSubmessage {
-            user: caller.user.id,
-            message,
-            msg_type: msg_type.to_owned(),
-            content,
-        })
-        .await?;
+    let (user, msg_type) = (caller.user.id, msg_type.to_owned());
+    caller.realm.change(commands::AddSubmessage { user, message, msg_type, content }).await?;
     reply_ok()
 }

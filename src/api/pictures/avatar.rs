@@ -1,38 +1,31 @@
 //! `POST` and `DELETE /users/me/avatar`: the requester's own avatar (docs/api/users.md#avatars).
 
-use super::{FILE_BYTES_MAX, one_file, set_avatar};
+use super::{FILE_BYTES_MAX, keep_avatar, made_avatar, one_file};
 use crate::http::upload::Upload;
-use crate::http::{ApiError, App, Caller, HandlerResult, Params, reply};
+use crate::http::{ApiError, App, Caller, HandlerResult, Params, reply_field};
 use actors::commands;
 use rules::avatar::{AvatarSize, check_avatar_change, shown_avatar_url};
-use serde::Serialize;
-
-#[derive(Serialize)]
-struct Changed {
-    avatar_url: String,
-}
 
 fn changed(caller: &Caller) -> HandlerResult {
     let directory = caller.realm.directory();
     let user = directory.user(caller.user.id).ok_or_else(ApiError::internal)?;
-    reply(&Changed { avatar_url: shown_avatar_url(&directory, user, user, AvatarSize::Small) })
+    reply_field("avatar_url", &shown_avatar_url(&directory, user, user, AvatarSize::Small))
 }
 
-/// `avatar_url` of the uploaded picture.
+/// Sets the uploaded avatar, and returns its `avatar_url`.
 pub async fn upload(app: App, caller: Caller, upload: Upload) -> HandlerResult {
     let form = upload.read(FILE_BYTES_MAX).await?;
     let ignored = form.fields.ignored();
     let file = one_file(form, "avatar")?;
     check_avatar_change(&caller.realm.directory(), &caller.user)?;
-    set_avatar(&app, &caller.realm, caller.user.id, caller.user.id, file).await?;
+    let made = made_avatar(&app, file).await?;
+    keep_avatar(&app, &caller.realm, caller.user.id, caller.user.id, made).await?;
     Ok(changed(&caller)?.ignoring(ignored))
 }
 
-/// Back to the default picture; `avatar_url` of it.
+/// Resets to the default avatar, and returns its `avatar_url`.
 pub async fn remove(caller: Caller, _: Params<()>) -> HandlerResult {
-    caller
-        .realm
-        .execute(commands::SetAvatar { by: caller.user.id, user: caller.user.id, file: None })
-        .await?;
+    let (by, user) = (caller.user.id, caller.user.id);
+    caller.realm.execute(commands::SetAvatar { by, user, file: None }).await?;
     changed(&caller)
 }

@@ -1,22 +1,22 @@
-//! Pictures of people who uploaded none, and of an organization without an icon: drawn by the server from the id alone,
-//! so that no client asks another server, and nothing of an address is in them.
+//! Default avatars and organization icons, drawn by the server from the id alone: clients load nothing from other
+//! servers, and the pictures reveal nothing of an e-mail address.
 //!
-//! PNG and not SVG: mobile apps show nothing else.
+//! PNG, because mobile apps do not show SVG.
 
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder};
 use model::RealmId;
 use rules::avatar::{MEDIUM_SUFFIX, REALM_STEM, UNKNOWN_STEM};
 
-/// Cells in a row of a picture, with one at each side that stays empty.
+/// Cells in a row of a picture, with an empty one at each side.
 const CELLS: u32 = 7;
 /// Side of a cell in a small picture, in pixels.
 const SMALL_CELL: u32 = 16;
-/// The same in a larger one.
+/// Side of a cell in a medium picture, in pixels.
 const MEDIUM_CELL: u32 = 64;
 const GROUND: [u8; 3] = [0xf0, 0xf1, 0xf4];
 const GREY: [u8; 3] = [0x9a, 0xa0, 0xac];
-/// Dark enough to be seen on the ground, and far enough from each other.
+/// Dark enough for the background, and easy to tell apart.
 const COLORS: [[u8; 3]; 10] = [
     [0x2d, 0x6c, 0xdf],
     [0xc2, 0x3b, 0x3b],
@@ -38,9 +38,9 @@ pub fn drawn(realm: RealmId, name: &str) -> Option<Vec<u8>> {
         None => (stem, SMALL_CELL),
     };
     let (cells, color) = match stem {
-        UNKNOWN_STEM => (SOMEBODY, GREY),
+        UNKNOWN_STEM => (SILHOUETTE, GREY),
         REALM_STEM => pattern(seed(realm, u64::MAX)),
-        // Spelled in one way alone: other spellings would be other entries in caches.
+        // Only the canonical spelling: others would be further entries in caches.
         id => {
             let number: u32 = id.parse().ok()?;
             (number.to_string() == id).then(|| pattern(seed(realm, number.into())))?
@@ -50,9 +50,9 @@ pub fn drawn(realm: RealmId, name: &str) -> Option<Vec<u8>> {
 }
 
 /// Head and shoulders: a row of bits for each row of cells inside the margin.
-const SOMEBODY: [u8; 5] = [0b00100, 0b01110, 0b00100, 0b01110, 0b11111];
+const SILHOUETTE: [u8; 5] = [0b00100, 0b01110, 0b00100, 0b01110, 0b11111];
 
-/// A number that looks random and is always the same (splitmix64).
+/// A pseudorandom number of an id (splitmix64).
 fn seed(realm: RealmId, of: u64) -> u64 {
     let mut state =
         of.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(realm.0).wrapping_mul(0xd1b5_4a32_d192_ed03);
@@ -61,7 +61,7 @@ fn seed(realm: RealmId, of: u64) -> u64 {
     state ^ (state >> 31)
 }
 
-/// A pattern that is the same from left and right, and its color.
+/// A symmetric pattern, and its color.
 fn pattern(seed: u64) -> ([u8; 5], [u8; 3]) {
     let half = |row: u32| (seed >> (row * 3)) as u8 & 0b111;
     let row = |row: u32| {
@@ -70,13 +70,13 @@ fn pattern(seed: u64) -> ([u8; 5], [u8; 3]) {
     };
     let mut cells = [row(0), row(1), row(2), row(3), row(4)];
     if cells.iter().all(|row| *row == 0) {
-        cells = SOMEBODY;
+        cells = SILHOUETTE;
     }
     let color = (seed >> 32) as usize % COLORS.len();
     (cells, COLORS[color])
 }
 
-/// None only where the encoder fails, which it has no reason to.
+/// The picture as PNG; none only if the encoder fails.
 fn encode(cells: [u8; 5], color: [u8; 3], cell: u32) -> Option<Vec<u8>> {
     let side = CELLS * cell;
     let mut pixels = Vec::with_capacity((side * side * 3) as usize);

@@ -2,24 +2,21 @@
 
 use super::{FILE_BYTES_MAX, check_size, keep, made_of, one_file};
 use crate::api::wire::emoji::realm_emoji;
-use crate::api::wire::json::push_value;
 use crate::http::upload::Upload;
-use crate::http::{App, Caller, Envelope, HandlerResult, Params, Path, reply_ok};
+use crate::http::{App, Caller, HandlerResult, Params, Path, reply_field, reply_ok};
 use crate::integrations::blobs::random_name;
 use crate::integrations::images;
 use actors::{EmojiFiles, commands};
 use rules::custom_emoji::{check_emoji_name, check_emoji_override, check_new_emoji};
 
-/// `emoji`, by id, with those that are no longer offered.
+/// Lists `emoji` by id, deactivated ones included.
 pub async fn list(caller: Caller, _: Params<()>) -> HandlerResult {
     let directory = caller.realm.directory();
-    let mut envelope = Envelope::with_capacity(512);
     let all = directory.realm_emoji().map(|emoji| &**emoji);
-    push_value(envelope.open_field("emoji"), &realm_emoji(caller.realm.id(), all));
-    envelope.reply()
+    reply_field("emoji", &realm_emoji(caller.realm.id(), all))
 }
 
-/// Adds one. What can be refused without looking at the picture is refused first.
+/// Adds an emoji. Checks that do not need the picture come first.
 pub async fn add(app: App, caller: Caller, Path(name): Path<String>, upload: Upload) -> HandlerResult {
     let form = upload.read(FILE_BYTES_MAX).await?;
     let ignored = form.fields.ignored();
@@ -44,8 +41,7 @@ pub async fn add(app: App, caller: Caller, Path(name): Path<String>, upload: Upl
     Ok(reply_ok()?.ignoring(ignored))
 }
 
-/// Takes one out of use. What was written with it stays as it is.
+/// Deactivates an emoji. Messages and reactions with it stay as they are.
 pub async fn remove(caller: Caller, Path(name): Path<String>, _: Params<()>) -> HandlerResult {
-    caller.realm.execute(commands::RemoveEmoji { by: caller.user.id, name }).await?;
-    reply_ok()
+    caller.execute(commands::RemoveEmoji { by: caller.user.id, name }).await
 }

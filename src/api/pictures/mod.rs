@@ -1,4 +1,4 @@
-//! Pictures that people upload: where their files are, how a new one is kept, and how all of them are served.
+//! Uploaded pictures: decoding, storing and serving them.
 
 pub mod avatar;
 mod default;
@@ -16,18 +16,18 @@ use actors::{DomainError, RealmHandle, commands};
 use model::{RealmId, UserId};
 use rules::avatar::medium_file;
 
-/// Longest picture that is taken, in MiB.
+/// Maximum size of an uploaded picture, in MiB.
 const FILE_MIB_MAX: u64 = 5;
-/// The same in bytes.
+/// Maximum size of an uploaded picture, in bytes.
 pub const FILE_BYTES_MAX: u64 = FILE_MIB_MAX << 20;
 
-/// The one file of a form, not too long. `what` is what the text of a refusal calls it.
+/// The only file of a form. `what` is its name in the error text.
 fn one_file(form: Form, what: &str) -> Result<UploadedFile, ApiError> {
     let file = form.file.filter(|_| form.file_count == 1);
     file.ok_or_else(|| ApiError::bad_request(format!("You must upload exactly one {what}.")))
 }
 
-/// Refuses a picture of more bytes than anybody needs.
+/// Refuses pictures above the maximum size.
 fn check_size(file: &UploadedFile) -> Result<(), ApiError> {
     if file.size > FILE_BYTES_MAX {
         let msg = format!("Uploaded file is larger than the allowed limit of {FILE_MIB_MAX} MiB");
@@ -36,7 +36,7 @@ fn check_size(file: &UploadedFile) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// Makes of an upload what is kept of it, off the threads that serve requests.
+/// Converts an upload into the form that is stored, off the HTTP threads.
 async fn made_of<T: Send + 'static>(
     app: &App,
     file: UploadedFile,
@@ -49,15 +49,15 @@ async fn made_of<T: Send + 'static>(
     Ok(permit.run(move || make(&bytes, declared.as_deref())).await??)
 }
 
-/// Keeps files, and decides what names them. Where that is refused they are gone again. Goes on to its end also when the
-/// client does not wait for it.
+/// Stores files, and executes the command that refers to them. If it is refused, the files are deleted. Runs to its end
+/// also if the client disconnects.
 async fn keep(
     app: &App,
     realm: RealmId,
     files: Vec<(String, Vec<u8>)>,
     decide: impl Future<Output = Result<(), DomainError>> + 'static,
 ) -> Result<(), ApiError> {
-    // What would be refused anyway must not take the last of the disk.
+    // A command that would be refused anyway must not use up the disk.
     if let Some(pause) = app.server.storage_status().paused {
         return Err(ApiError::paused(pause));
     }
@@ -74,7 +74,7 @@ async fn keep(
         }
         match decide.await {
             Ok(()) => Ok(()),
-            // Nobody knows whether it was decided; what is named by nothing goes with the next look.
+            // The outcome is unknown; files that nothing refers to are deleted by the next cleanup.
             Err(error @ (DomainError::Stopping | DomainError::Storage(_) | DomainError::Paused(_))) => {
                 Err(error.into())
             }
@@ -95,30 +95,15 @@ async fn discard(blobs: &Blobs, names: &[BlobName]) {
     }
 }
 
-/// Gives somebody the picture in an upload: oneself, or a bot that one looks after.
+/// Converts an upload into an avatar.
 ///
 /// # Errors
-/// BAD_IMAGE, the text for files that are too long, and those of `commands::SetAvatar`.
-pub async fn set_avatar(
-    app: &App,
-    realm: &RealmHandle,
-    by: UserId,
-    user: UserId,
-    file: UploadedFile,
-) -> Result<(), ApiError> {
-    let made = made_avatar(app, file).await?;
-    keep_avatar(app, realm, by, user, made).await
-}
-
-/// What is made of an upload that is to be a picture of somebody.
-///
-/// # Errors
-/// BAD_IMAGE, the text for files that are too long.
+/// BAD_IMAGE, or the text for files above the maximum size.
 pub async fn made_avatar(app: &App, file: UploadedFile) -> Result<AvatarImages, ApiError> {
     made_of(app, file, images::avatar).await
 }
 
-/// Gives somebody a picture: oneself, or a bot that one looks after.
+/// Stores an avatar and sets it: that of the requester, or of a bot that they manage.
 ///
 /// # Errors
 /// Those of `commands::SetAvatar`.
@@ -149,8 +134,8 @@ impl From<BlobError> for ApiError {
         match error {
             BlobError::Missing => Self::not_found(),
             BlobError::Store(reason) => {
-                // Which file and why is for those who run the server.
-                tracing::error!(%reason, "a request failed because files cannot be kept or read");
+                // The file and the reason are only logged.
+                tracing::error!(%reason, "a request failed because files cannot be stored or read");
                 Self::retry_later(
                     Code::FILES_UNAVAILABLE,
                     "The server cannot store or read files at the moment",

@@ -1,4 +1,5 @@
-//! `GET /user_avatars/{realm}/…`: the bytes of pictures. Whoever has the address may see them: it cannot be guessed.
+//! `GET /user_avatars/{realm}/…`: the bytes of pictures. No login is required: the
+//! URL cannot be guessed.
 
 use super::blob_name;
 use super::default::drawn;
@@ -10,10 +11,10 @@ use futures_util::{StreamExt, TryStreamExt};
 use model::RealmId;
 use rules::avatar::DEFAULT_FOLDER;
 
-/// Other bytes have another name.
+/// A changed picture has another name.
 const FOREVER: &str = "public, max-age=31536000, immutable";
 
-/// A picture of the organization at this host.
+/// Returns a picture of the organization at this host.
 pub async fn serve(
     app: App,
     Realm(realm): Realm,
@@ -43,7 +44,7 @@ pub async fn serve(
     Ok(Reply::stream(headers, size, bytes))
 }
 
-/// How many bytes a picture has, and the bytes: drawn where nobody uploaded it.
+/// The size and the bytes of a picture; default pictures are drawn.
 async fn content(app: &App, realm: RealmId, file: &str) -> Result<(u64, ByteStream), ApiError> {
     if let Some(name) = file.strip_prefix(DEFAULT_FOLDER) {
         let bytes = drawn(realm, name).ok_or_else(ApiError::not_found)?;

@@ -1,15 +1,12 @@
 //! `/realm/domains`: domains of accepted e-mail addresses (docs/api/organization.md#domains).
 
-use crate::api::wire::list::push_list;
+use crate::api::wire::list::reply_list;
 use crate::api::wire::lists::domain as domain_json;
-use crate::http::{
-    ApiError, Caller, Envelope, Fields, FromFields, HandlerResult, Params, Path, reply, reply_ok,
-};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply_field};
 use actors::commands;
 use rules::addresses::DomainRequest;
-use serde::Serialize;
 
-/// A domain to be listed.
+/// A domain to add.
 pub struct NewDomain {
     name: String,
     allows_subdomains: bool,
@@ -22,7 +19,7 @@ impl FromFields for NewDomain {
     }
 }
 
-/// Whether addresses at subdomains count, too.
+/// Whether subdomains are accepted, too.
 pub struct AllowSubdomains(bool);
 
 impl FromFields for AllowSubdomains {
@@ -31,50 +28,34 @@ impl FromFields for AllowSubdomains {
     }
 }
 
-#[derive(Serialize)]
-struct Created {
-    /// Id and name.
-    new_domain: (u32, String),
-}
-
-/// `domains`.
+/// Lists the accepted `domains`.
 pub async fn list(caller: Caller, _: Params<()>) -> HandlerResult {
-    let directory = caller.realm.directory();
-    let mut envelope = Envelope::with_capacity(256);
-    push_list(envelope.open_field("domains"), directory.lists().domains.items.iter().map(domain_json));
-    envelope.reply()
+    reply_list("domains", caller.realm.directory().lists().domains.items.iter().map(domain_json))
 }
 
-/// `new_domain`: id and name of the domain.
+/// Adds a domain, and returns its id and name as `new_domain`.
 pub async fn create(
     caller: Caller,
     Params(NewDomain { name, allows_subdomains }): Params<NewDomain>,
 ) -> HandlerResult {
     let request = DomainRequest::Add { name, allows_subdomains };
-    let added = caller
-        .realm
-        .execute(commands::ChangeDomains { by: caller.user.id, request })
-        .await?
-        .ok_or_else(ApiError::internal)?;
-    reply(&Created { new_domain: (added.id, added.name) })
+    let added = caller.realm.execute(commands::ChangeDomains { by: caller.user.id, request }).await?;
+    let added = added.ok_or_else(ApiError::internal)?;
+    reply_field("new_domain", &(added.id, added.name))
 }
 
-/// Says whether addresses at subdomains count, too.
+/// Changes whether subdomains are accepted.
 pub async fn update(
     caller: Caller,
     Path(name): Path<String>,
     Params(AllowSubdomains(allows_subdomains)): Params<AllowSubdomains>,
 ) -> HandlerResult {
     let request = DomainRequest::Change { name, allows_subdomains };
-    caller.realm.execute(commands::ChangeDomains { by: caller.user.id, request }).await?;
-    reply_ok()
+    caller.execute(commands::ChangeDomains { by: caller.user.id, request }).await
 }
 
-/// Takes a domain from the list; without any the organization is open to addresses of all domains again.
+/// Removes a domain. Without any, addresses of all domains are accepted.
 pub async fn delete(caller: Caller, Path(name): Path<String>, _: Params<()>) -> HandlerResult {
-    caller
-        .realm
-        .execute(commands::ChangeDomains { by: caller.user.id, request: DomainRequest::Remove { name } })
-        .await?;
-    reply_ok()
+    let request = DomainRequest::Remove { name };
+    caller.execute(commands::ChangeDomains { by: caller.user.id, request }).await
 }

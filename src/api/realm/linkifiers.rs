@@ -1,14 +1,11 @@
 //! `/realm/linkifiers` and, by its older name, `/realm/filters`: patterns that become links (docs/api/linkifiers.md).
 
-use crate::api::wire::list::push_list;
+use crate::api::wire::list::reply_list;
 use crate::api::wire::lists::linkifier as linkifier_json;
-use crate::http::{
-    ApiError, Caller, Envelope, Fields, FromFields, HandlerResult, Params, Path, reply, reply_ok,
-};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply_field};
 use actors::commands::{ChangeLinkifiers, LinkifiersChange};
-use serde::Serialize;
 
-/// A linkifier.
+/// A pattern, and the URL that matches link to.
 pub struct Linkifier {
     pattern: String,
     url_template: String,
@@ -29,67 +26,38 @@ impl FromFields for LinkifierOrder {
     }
 }
 
-#[derive(Serialize)]
-struct Created {
-    id: u32,
-}
-
-/// `linkifiers`, in the order in which they apply.
+/// Lists `linkifiers` in the order in which they apply.
 pub async fn list(caller: Caller, _: Params<()>) -> HandlerResult {
-    let directory = caller.realm.directory();
-    let mut envelope = Envelope::with_capacity(256);
-    push_list(
-        envelope.open_field("linkifiers"),
-        directory.lists().linkifiers.items.iter().map(linkifier_json),
-    );
-    envelope.reply()
+    reply_list("linkifiers", caller.realm.directory().lists().linkifiers.items.iter().map(linkifier_json))
 }
 
-/// `id` of the new linkifier, which applies after all others.
+/// Returns the `id` of the new linkifier, which applies after all others.
 pub async fn create(
     caller: Caller,
     Params(Linkifier { pattern, url_template }): Params<Linkifier>,
 ) -> HandlerResult {
-    let id = caller
-        .realm
-        .execute(ChangeLinkifiers {
-            by: caller.user.id,
-            change: LinkifiersChange::Add { pattern, url_template },
-        })
-        .await?;
-    reply(&Created { id })
+    let change = LinkifiersChange::Add { pattern, url_template };
+    reply_field("id", &caller.realm.execute(ChangeLinkifiers { by: caller.user.id, change }).await?)
 }
 
-/// Changes what will be linked; messages that were sent keep their links.
+/// Changes a linkifier; messages that were sent keep their links.
 pub async fn update(
     caller: Caller,
     Path(id): Path<u32>,
     Params(Linkifier { pattern, url_template }): Params<Linkifier>,
 ) -> HandlerResult {
-    caller
-        .realm
-        .execute(ChangeLinkifiers {
-            by: caller.user.id,
-            change: LinkifiersChange::Update { id: id.into(), pattern, url_template },
-        })
-        .await?;
-    reply_ok()
+    let change = LinkifiersChange::Update { id: id.into(), pattern, url_template };
+    caller.execute(ChangeLinkifiers { by: caller.user.id, change }).await
 }
 
-/// Takes a linkifier away.
+/// Removes a linkifier.
 pub async fn delete(caller: Caller, Path(id): Path<u32>, _: Params<()>) -> HandlerResult {
-    caller
-        .realm
-        .execute(ChangeLinkifiers { by: caller.user.id, change: LinkifiersChange::Remove(id.into()) })
-        .await?;
-    reply_ok()
+    let change = LinkifiersChange::Remove(id.into());
+    caller.execute(ChangeLinkifiers { by: caller.user.id, change }).await
 }
 
-/// Puts the linkifiers into an order that names each of them once.
+/// Sets the order, which has each linkifier once.
 pub async fn reorder(caller: Caller, Params(LinkifierOrder(order)): Params<LinkifierOrder>) -> HandlerResult {
-    caller
-        .realm
-        .execute(ChangeLinkifiers { by: caller.user.id, change: LinkifiersChange::Reorder(order) })
-        .await?;
-    reply_ok()
+    let change = LinkifiersChange::Reorder(order);
+    caller.execute(ChangeLinkifiers { by: caller.user.id, change }).await
 }

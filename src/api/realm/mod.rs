@@ -1,4 +1,4 @@
-//! The organization as such.
+//! Settings and lists of the organization.
 
 pub mod deactivate;
 pub mod domains;

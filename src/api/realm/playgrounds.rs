@@ -1,11 +1,10 @@
-//! `/realm/playgrounds`: code playgrounds (docs/api/organization.md#code-playgrounds). Clients read them at
-//! registration.
+//! `/realm/playgrounds`: code playgrounds (docs/api/organization.md#code-playgrounds). Clients get them
+//! from `POST /register`.
 
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply, reply_ok};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply_field};
 use actors::commands::{ChangePlaygrounds, PlaygroundsChange};
-use serde::Serialize;
 
-/// A playground.
+/// A playground to add.
 pub struct NewPlayground {
     name: String,
     language: String,
@@ -22,31 +21,17 @@ impl FromFields for NewPlayground {
     }
 }
 
-#[derive(Serialize)]
-struct Created {
-    id: u32,
-}
-
-/// `id` of the new playground.
+/// Returns the `id` of the new playground.
 pub async fn create(
     caller: Caller,
     Params(NewPlayground { name, language, url_template }): Params<NewPlayground>,
 ) -> HandlerResult {
-    let id = caller
-        .realm
-        .execute(ChangePlaygrounds {
-            by: caller.user.id,
-            change: PlaygroundsChange::Add { name, language, url_template },
-        })
-        .await?;
-    reply(&Created { id })
+    let change = PlaygroundsChange::Add { name, language, url_template };
+    reply_field("id", &caller.realm.execute(ChangePlaygrounds { by: caller.user.id, change }).await?)
 }
 
-/// Takes a playground away.
+/// Removes a playground.
 pub async fn delete(caller: Caller, Path(id): Path<u32>, _: Params<()>) -> HandlerResult {
-    caller
-        .realm
-        .execute(ChangePlaygrounds { by: caller.user.id, change: PlaygroundsChange::Remove(id.into()) })
-        .await?;
-    reply_ok()
+    let change = PlaygroundsChange::Remove(id.into());
+    caller.execute(ChangePlaygrounds { by: caller.user.id, change }).await
 }

@@ -1,17 +1,13 @@
 //! `/realm/profile_fields`: custom profile fields (docs/api/profile-fields.md#manage-fields).
 
-use crate::api::wire::list::push_list;
+use crate::api::wire::list::reply_list;
 use crate::api::wire::profile::field;
-use crate::http::{
-    ApiError, Caller, Envelope, Fields, FromFields, HandlerResult, Params, Path, reply, reply_ok,
-};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply_field};
 use actors::commands::{ChangeProfileFields, CreateProfileField, FieldsChange};
-use model::ProfileFieldId;
 use rules::profile_fields::FieldRequest;
-use serde::Serialize;
 use serde_json::Value;
 
-/// A field to be made.
+/// A field to create.
 pub struct NewField {
     kind: i64,
     request: FieldRequest,
@@ -19,15 +15,12 @@ pub struct NewField {
 
 impl FromFields for NewField {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        let request = FieldUpdate::from_fields(fields)?.0;
+        let request = FieldRequest::from_fields(fields)?;
         Ok(Self { kind: fields.required_int("field_type")?, request })
     }
 }
 
-/// What is to change of a field.
-pub struct FieldUpdate(FieldRequest);
-
-impl FromFields for FieldUpdate {
+impl FromFields for FieldRequest {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
         let (name, hint) = (fields.optional("name"), fields.optional("hint"));
         let data = match fields.optional_json("field_data")? {
@@ -38,14 +31,14 @@ impl FromFields for FieldUpdate {
                 Some(members)
             }
         };
-        Ok(Self(FieldRequest {
+        Ok(Self {
             name,
             hint,
             data,
             is_in_summary: fields.optional_bool("display_in_profile_summary")?,
             is_required: fields.optional_bool("required")?,
             is_editable_by_user: fields.optional_bool("editable_by_user")?,
-        }))
+        })
     }
 }
 
@@ -58,55 +51,35 @@ impl FromFields for FieldOrder {
     }
 }
 
-#[derive(Serialize)]
-struct Created {
-    id: ProfileFieldId,
-}
-
-/// `custom_fields`, in their order.
+/// Lists `custom_fields` in their order.
 pub async fn list(caller: Caller, _: Params<()>) -> HandlerResult {
-    let directory = caller.realm.directory();
-    let mut envelope = Envelope::with_capacity(512);
-    push_list(envelope.open_field("custom_fields"), directory.profile_fields().list.iter().map(field));
-    envelope.reply()
+    reply_list("custom_fields", caller.realm.directory().profile_fields().list.iter().map(field))
 }
 
-/// `id` of the new field, which stands behind all others.
+/// Returns the `id` of the new field, which is the last one.
 pub async fn create(caller: Caller, Params(NewField { kind, request }): Params<NewField>) -> HandlerResult {
-    let id = caller.realm.execute(CreateProfileField { by: caller.user.id, kind, request }).await?;
-    reply(&Created { id })
+    let command = CreateProfileField { by: caller.user.id, kind, request };
+    reply_field("id", &caller.realm.execute(command).await?)
 }
 
-/// Changes what is given; success without an event where that is what holds already.
+/// Changes the given properties; success without an event if nothing differs.
 pub async fn update(
     caller: Caller,
     Path(id): Path<u32>,
-    Params(FieldUpdate(request)): Params<FieldUpdate>,
+    Params(request): Params<FieldRequest>,
 ) -> HandlerResult {
-    caller
-        .realm
-        .execute(ChangeProfileFields {
-            by: caller.user.id,
-            change: FieldsChange::Update { id: id.into(), request: Box::new(request) },
-        })
-        .await?;
-    reply_ok()
+    let change = FieldsChange::Update { id: id.into(), request: Box::new(request) };
+    caller.execute(ChangeProfileFields { by: caller.user.id, change }).await
 }
 
-/// Takes a field away, with what everybody filled in.
+/// Removes a field with the values of all users.
 pub async fn delete(caller: Caller, Path(id): Path<u32>, _: Params<()>) -> HandlerResult {
-    caller
-        .realm
-        .execute(ChangeProfileFields { by: caller.user.id, change: FieldsChange::Delete(id.into()) })
-        .await?;
-    reply_ok()
+    let change = FieldsChange::Delete(id.into());
+    caller.execute(ChangeProfileFields { by: caller.user.id, change }).await
 }
 
-/// Puts the fields into an order that names each of them once.
+/// Sets the order, which has each field once.
 pub async fn reorder(caller: Caller, Params(FieldOrder(order)): Params<FieldOrder>) -> HandlerResult {
-    caller
-        .realm
-        .execute(ChangeProfileFields { by: caller.user.id, change: FieldsChange::Reorder(order) })
-        .await?;
-    reply_ok()
+    let change = FieldsChange::Reorder(order);
+    caller.execute(ChangeProfileFields { by: caller.user.id, change }).await
 }

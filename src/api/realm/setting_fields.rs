@@ -1,5 +1,5 @@
-//! Settings as parameters: each by the name and kind that the tables say (`rules::settings`). Whether a value is
-//! allowed is not asked here, only whether it is of the right type.
+//! Settings as parameters, with the names and kinds of the tables in `rules::settings`. Only types are checked here,
+//! not whether a value is allowed.
 
 use crate::http::{ApiError, Fields};
 use model::SettingValue;
@@ -7,10 +7,10 @@ use rules::RuleError;
 use rules::settings::{Setting, SettingKind};
 use serde_json::Value;
 
-/// What stands for no limit where a number could be.
+/// The value of a limit that means no limit.
 const UNLIMITED: &str = "unlimited";
 
-/// Reads every setting of a table that is given, in the order of the table.
+/// Reads the given settings of a table, in its order.
 ///
 /// Errors: mistyped values.
 pub fn settings(
@@ -49,7 +49,7 @@ fn value(fields: &Fields, setting: &Setting) -> Result<Option<SettingValue>, Api
     })
 }
 
-/// A number above zero, or the word for no limit, with or without the quotes of JSON; null says the same.
+/// A number above zero, or `unlimited` with or without quotes, or null for the same.
 fn limit(
     fields: &Fields,
     name: &'static str,

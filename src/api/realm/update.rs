@@ -2,17 +2,14 @@
 
 use super::setting_fields::settings;
 use crate::api::groups::permissions::optional_group_setting_or_change;
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_ok};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params};
 use actors::commands;
 use model::SettingValue;
 use rules::settings::{REALM_SETTINGS, RealmPermission, RealmUpdate, realm_setting};
 
-/// The parameters.
-pub struct UpdateRealm(RealmUpdate);
-
-impl FromFields for UpdateRealm {
+impl FromFields for RealmUpdate {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        let mut update = RealmUpdate {
+        let mut update = Self {
             name: fields.optional("name"),
             description: fields.optional("description"),
             settings: settings(fields, REALM_SETTINGS)?,
@@ -30,12 +27,11 @@ impl FromFields for UpdateRealm {
                 update.permissions.push((permission, change));
             }
         }
-        Ok(Self(update))
+        Ok(update)
     }
 }
 
-/// Changes what is given, all of it or nothing; success without an event where that is what holds already.
-pub async fn update_realm(caller: Caller, Params(UpdateRealm(update)): Params<UpdateRealm>) -> HandlerResult {
-    caller.realm.execute(commands::UpdateRealm { by: caller.user.id, update }).await?;
-    reply_ok()
+/// Changes the given settings, or none if any is refused; success without an event if nothing differs.
+pub async fn update_realm(caller: Caller, Params(update): Params<RealmUpdate>) -> HandlerResult {
+    caller.execute(commands::UpdateRealm { by: caller.user.id, update }).await
 }

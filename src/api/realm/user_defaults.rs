@@ -2,12 +2,12 @@
 //! (docs/api/organization.md#update-defaults-for-new-users).
 
 use super::setting_fields::settings;
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_ok};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params};
 use actors::commands;
 use model::SettingValue;
 use rules::settings::{Setting, USER_SETTINGS, user_default_settings};
 
-/// The parameters.
+/// The defaults to change.
 pub struct UpdateDefaults(Vec<(&'static Setting, SettingValue)>);
 
 impl FromFields for UpdateDefaults {
@@ -18,11 +18,10 @@ impl FromFields for UpdateDefaults {
     }
 }
 
-/// Changes what is given, all of it or nothing. Nobody who has an account notices.
+/// Changes the given defaults, or none if any is refused. Existing accounts keep their settings.
 pub async fn update_user_defaults(
     caller: Caller,
     Params(UpdateDefaults(settings)): Params<UpdateDefaults>,
 ) -> HandlerResult {
-    caller.realm.execute(commands::UpdateUserDefaults { by: caller.user.id, settings }).await?;
-    reply_ok()
+    caller.execute(commands::UpdateUserDefaults { by: caller.user.id, settings }).await
 }

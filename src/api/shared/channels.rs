@@ -1,4 +1,4 @@
-//! Channels and lists of their subscribers.
+//! Shared parts of channels and lists of subscribers.
 
 use crate::api::wire::channel::channel;
 use crate::api::wire::json::push_value;
@@ -10,13 +10,13 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Most bytes of lists of subscribers that are kept for one organization.
+/// Maximum bytes of cached lists of subscribers of an organization.
 const SUBSCRIBER_BYTES_MAX: usize = 16 << 20;
 
 /// The encoded channels of one organization.
 #[derive(Default)]
 pub(super) struct ChannelParts {
-    /// What they were made from; none before the first.
+    /// The directory that they were encoded from; none at first.
     directory: Option<Directory>,
     channels: HashMap<ChannelId, (ChannelSummary, Bytes)>,
     subscribers: HashMap<ChannelId, (Subscribers, Bytes)>,
@@ -25,12 +25,13 @@ pub(super) struct ChannelParts {
 }
 
 impl ChannelParts {
+    /// Memory of the encoded lists, in bytes.
     pub fn bytes(&self) -> usize {
         self.channel_bytes + self.subscriber_bytes
     }
 
-    /// Forgets what is not true of this directory.
-    fn bring_to(&mut self, directory: &Directory) {
+    /// Drops what differs in this directory.
+    fn update_to(&mut self, directory: &Directory) {
         let known = self.directory.as_ref();
         if !known.is_some_and(|known| known.has_same_groups_as(directory)) {
             self.channels.clear();
@@ -52,20 +53,20 @@ pub struct ChannelSource {
 
 impl ChannelSource {
     pub(super) fn new(parts: Arc<Mutex<ChannelParts>>, directory: &Directory) -> Self {
-        parts.lock().bring_to(directory);
+        parts.lock().update_to(directory);
         Self { parts, directory: directory.clone() }
     }
 
-    /// The object of a channel, without the brace at its end.
+    /// The object of a channel without its closing brace.
     pub fn channel(&self, summary: &ChannelSummary) -> Bytes {
         let mut parts = self.parts.lock();
         let parts = &mut *parts;
-        // Another answer may have brought them to another directory meanwhile.
+        // Another response may have updated them to another directory meanwhile.
         let is_current = parts.directory.as_ref().is_some_and(|now| now.has_same_groups_as(&self.directory));
         let id = summary.channel.id;
-        match parts.channels.get(&id) {
-            Some((known, json)) if is_current && is_same(known, summary) => return json.clone(),
-            _ => {}
+        let known = parts.channels.get(&id).filter(|(known, _)| is_current && is_same(known, summary));
+        if let Some((_, json)) = known {
+            return json.clone();
         }
         let mut json = Vec::new();
         push_value(&mut json, &channel(&self.directory, summary));
@@ -80,17 +81,15 @@ impl ChannelSource {
         json
     }
 
-    /// Everybody who subscribes to a channel. That the reader may know is for the caller to have asked.
+    /// All subscribers of a channel. The caller checks that the reader may see them.
     pub fn subscribers(&self, id: ChannelId) -> Bytes {
         let subscribers = self.directory.subscriptions_of(id);
         let mut parts = self.parts.lock();
         let parts = &mut *parts;
         let is_current = parts.directory.as_ref().is_some_and(|now| now.has_same_people_as(&self.directory));
-        match parts.subscribers.get(&id) {
-            Some((known, json)) if is_current && known.ptr_eq(&subscribers) => {
-                return json.clone();
-            }
-            _ => {}
+        let known = parts.subscribers.get(&id).filter(|(known, _)| is_current && known.ptr_eq(&subscribers));
+        if let Some((_, json)) = known {
+            return json.clone();
         }
         let ids: Vec<UserId> = self.directory.subscriber_ids(id).collect();
         let mut json = Vec::new();
@@ -106,7 +105,7 @@ impl ChannelSource {
     }
 }
 
-/// Whether two summaries read the same, given the same groups.
+/// Whether two summaries are encoded alike, given the same groups.
 fn is_same(known: &ChannelSummary, summary: &ChannelSummary) -> bool {
     Arc::ptr_eq(&known.channel, &summary.channel)
         && known.first_message == summary.first_message

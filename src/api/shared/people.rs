@@ -1,4 +1,4 @@
-//! Lists of users.
+//! Shared lists of users.
 
 use crate::api::wire::json::push_value;
 use crate::api::wire::user::{UserForm, user};
@@ -7,7 +7,7 @@ use bytes::Bytes;
 use model::{Directory, Role, User, UserId};
 use rules::permissions::users::is_restricted;
 
-/// Which users a list holds, the server's own bots never.
+/// The users of a list, always without system bots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Listed {
     Active,
@@ -16,7 +16,7 @@ pub enum Listed {
 }
 
 impl Listed {
-    fn holds(self, user: &User) -> bool {
+    fn contains(self, user: &User) -> bool {
         let is_wanted = match self {
             Self::Active => user.is_active,
             Self::Inactive => !user.is_active,
@@ -26,17 +26,17 @@ impl Listed {
     }
 }
 
-/// Everything beside the directory that a shared list depends on.
+/// Everything besides the directory that a shared list depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct PeopleKey {
-    /// Of the reader; none without an account.
+    /// The role of the reader; none without an account.
     role: Option<Role>,
     form: UserForm,
     listed: Listed,
 }
 
 impl PeopleKey {
-    /// None for readers who see a list of their own.
+    /// The key of a reader; none for readers who need a list of their own.
     pub fn of(directory: &Directory, reader: Option<&User>, form: UserForm, listed: Listed) -> Option<Self> {
         let is_own = |reader: &User| reader.is_bot() || is_restricted(directory, reader);
         match reader {
@@ -46,23 +46,23 @@ impl PeopleKey {
     }
 }
 
-/// An encoded list of users, as every reader of one kind sees it but for the entry of the reader's own.
+/// An encoded list of users as all readers with the same key see it, except for their own entries.
 pub struct SharedPeople {
     directory: Directory,
     form: UserForm,
     /// Objects with commas between them, without brackets.
     json: Bytes,
-    /// Where each user's object is, by id.
+    /// Start and end of each user's object, by id.
     places: Vec<(UserId, usize, usize)>,
 }
 
 impl SharedPeople {
     pub(super) fn new(directory: &Directory, reader: Option<&User>, form: UserForm, listed: Listed) -> Self {
-        // The entry of the reader whose eyes are lent for this is written as another one of its kind sees it.
-        let other = reader.and_then(|reader| another_of_its_kind(directory, reader));
+        // The entry of this reader is written as another reader of the same kind sees it.
+        let other = reader.and_then(|reader| another_like(directory, reader));
         let mut json = Vec::new();
         let mut places = Vec::new();
-        for listed in directory.users().filter(|user| listed.holds(user)) {
+        for listed in directory.users().filter(|user| listed.contains(user)) {
             if !json.is_empty() {
                 json.push(b',');
             }
@@ -83,7 +83,7 @@ impl SharedPeople {
         self.json.len() + self.places.len() * size_of::<(UserId, usize, usize)>()
     }
 
-    /// Adds the list as a field, with the reader's own entry as only the reader sees it.
+    /// Adds the list as a field, with the reader's own entry replaced by their own view of it.
     pub fn add_to(&self, envelope: &mut Envelope, name: &str, reader: Option<&User>) {
         envelope.open_field(name).push(b'[');
         let own = reader.and_then(|reader| Some((reader, self.place_of(reader.id)?)));
@@ -104,9 +104,9 @@ impl SharedPeople {
     }
 }
 
-/// Somebody else who shares the reader's list. Where there is none, the reader's entry in it is read by nobody: it is
-/// replaced for the reader, and a change that makes another such user is a change of what the list is made from.
-fn another_of_its_kind<'d>(directory: &'d Directory, reader: &User) -> Option<&'d User> {
+/// Another user who shares the reader's list. If there is none, no one reads the reader's entry in it: it is replaced
+/// for the reader, and a change that adds such a user makes a new list.
+fn another_like<'d>(directory: &'d Directory, reader: &User) -> Option<&'d User> {
     let is_like = |user: &&User| {
         user.id != reader.id && user.role == reader.role && !user.is_bot() && !is_restricted(directory, user)
     };

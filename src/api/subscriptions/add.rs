@@ -25,7 +25,7 @@ impl FromFields for Adding {
     }
 }
 
-/// What came of subscribing, as clients read it: keys are user ids.
+/// The result of subscribing; keys are user ids.
 #[derive(Serialize)]
 pub struct AddedFields {
     subscribed: BTreeMap<UserId, Vec<String>>,
@@ -37,7 +37,7 @@ pub struct AddedFields {
 }
 
 impl AddedFields {
-    /// `unauthorized` is told only to those who said that it is no error.
+    /// `unauthorized` is only returned if it is not an error.
     pub fn new(added: Added, authorization_errors_fatal: bool) -> Self {
         Self {
             subscribed: added.subscribed,
@@ -48,7 +48,7 @@ impl AddedFields {
     }
 }
 
-/// Who was subscribed to what, and who was already.
+/// Subscribes users, and returns who was subscribed to what and who was already.
 pub async fn subscribe(caller: Caller, Params(adding): Params<Adding>) -> HandlerResult {
     let is_fatal = adding.request.authorization_errors_fatal;
     let added = add_subscriptions(&caller, adding).await?;

@@ -36,11 +36,9 @@ pub fn parse_wanted(field: &JsonField) -> Result<Vec<WantedChannel>, ApiError> {
 /// A request to subscribe users.
 #[derive(Clone, Debug)]
 pub struct Adding {
-    /// The channels.
     pub request: SubscribeRequest,
-    /// The users.
     pub principals: Principals,
-    /// Whether users get a message about channels that somebody else subscribed them to.
+    /// Whether users are notified about channels that others subscribed them to.
     pub sends_messages: bool,
 }
 

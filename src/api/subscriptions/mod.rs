@@ -1,4 +1,4 @@
-//! Who reads which channel.
+//! Subscriptions to channels.
 
 pub mod add;
 pub mod adding;

@@ -1,4 +1,4 @@
-//! Whom a request about subscriptions is for: the caller, or people named by id or by address.
+//! The users that a request about subscriptions is for: the caller, or users by id or e-mail address.
 
 use crate::http::{ApiError, Caller, Fields};
 use model::{Directory, User, UserId};
@@ -7,20 +7,17 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// `principals`, as sent.
+/// The users as given by the client.
 #[derive(Clone, Debug, Default)]
 pub enum Principals {
-    /// The caller alone.
     #[default]
     Caller,
-    /// By id.
     Ids(Vec<u32>),
-    /// By address.
     Addresses(Vec<String>),
 }
 
 impl Principals {
-    /// Reads the parameter: a list of ids, or of addresses; without it, or empty, the caller.
+    /// Reads the parameter `principals`: a list of ids or addresses; the caller if it is absent or empty.
     pub fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
         let Some(field) = fields.optional_json("principals")? else { return Ok(Self::Caller) };
         let items = field.root().list()?;
@@ -41,7 +38,7 @@ impl Principals {
     /// The users, each once, by id.
     ///
     /// # Errors
-    /// `unknown` for ids that nobody has; `No such user` for addresses; `User is deactivated`.
+    /// `unknown` for unknown ids; `No such user` for unknown addresses; `User is deactivated`.
     pub fn resolve(
         &self,
         directory: &Directory,

@@ -7,7 +7,7 @@ use model::ChannelId;
 use rules::RuleError;
 use rules::subscription_properties::{SubscriptionChange, access_own_subscription, parse_property};
 
-/// Properties that are on their way to the disk at the same time.
+/// Maximum number of changes that are committed concurrently.
 const AT_ONCE_MAX: usize = 64;
 
 /// One property of one channel.
@@ -34,7 +34,7 @@ impl FromFields for SubscriptionProperties {
     }
 }
 
-/// Sets one property after the other. Those before one that is refused stay set.
+/// Sets properties in order; those before a refusal stay set.
 pub async fn set_properties(caller: Caller, Params(params): Params<SubscriptionProperties>) -> HandlerResult {
     let mut items = params.0.into_iter();
     loop {
@@ -44,7 +44,7 @@ pub async fn set_properties(caller: Caller, Params(params): Params<SubscriptionP
         }
         let user = caller.user.id;
         let changes = accessible.into_iter();
-        // Those of one channel reach its actor in this order.
+        // Changes of one channel reach its actor in this order.
         let changes =
             changes.map(|(channel, change)| caller.realm.change_subscription(user, channel, change));
         for outcome in join_all(changes).await {
@@ -56,7 +56,7 @@ pub async fn set_properties(caller: Caller, Params(params): Params<SubscriptionP
     }
 }
 
-/// The items before the first one that the caller may not set, and why that one is refused.
+/// The items before the first refusal, and the refusal.
 fn accessible_items(
     caller: &Caller,
     items: impl Iterator<Item = Item>,

@@ -10,14 +10,14 @@ use rules::permissions::create::{check_may_remove_subscribers, is_own_subscripti
 use serde::Serialize;
 use std::sync::Arc;
 
-/// The parameters.
+/// The channels to leave, and the users who leave them.
 pub struct Removing {
     names: Vec<String>,
     principals: Principals,
 }
 
 impl Removing {
-    /// The caller's own subscriptions to channels with these names.
+    /// Unsubscribes the caller from channels with these names.
     pub fn own(names: Vec<String>) -> Self {
         Self { names, principals: Principals::Caller }
     }
@@ -32,26 +32,26 @@ impl FromFields for Removing {
     }
 }
 
-/// Names of channels, one entry for each user and channel.
+/// The result of unsubscribing: names of channels, one entry for each user.
 #[derive(Default, Serialize)]
 pub struct Removed {
     removed: Vec<String>,
     not_removed: Vec<String>,
 }
 
-/// A request that was checked: who leaves what.
+/// A checked request: users and channels.
 pub struct CheckedRemoval {
     people: Vec<UserId>,
     channels: Vec<Arc<Channel>>,
 }
 
-/// `removed` and `not_removed`.
+/// Unsubscribes users, and returns `removed` and `not_removed`.
 pub async fn unsubscribe(caller: Caller, Params(params): Params<Removing>) -> HandlerResult {
     let checked = check_removal(&caller, &caller.realm.directory(), &params)?;
     reply(&remove_subscriptions(&caller, checked).await?)
 }
 
-/// Finds the channels and the people, and checks that the caller may do this.
+/// Resolves channels and users, and checks the permissions of the caller.
 ///
 /// # Errors
 /// The rules of names; principals; `Insufficient permission`; `STREAM_DOES_NOT_EXIST` for unknown names.
@@ -82,17 +82,14 @@ pub fn check_removal(
     Ok(CheckedRemoval { people, channels })
 }
 
-/// Whether the caller may know of a channel: by itself, or by a bot of its own that subscribes.
+/// Whether the caller may see a channel, directly or because one of their bots is subscribed.
 fn is_known(caller: &Caller, directory: &Directory, channel: &Channel) -> bool {
     let mut bots = directory.subscriber_ids(channel.id);
     sees_channel(directory, &caller.user, channel)
         || bots.any(|bot| directory.bot_owner(bot) == Some(caller.user.id))
 }
 
-/// Unsubscribes, one channel after the other.
-///
-/// # Errors
-/// Those of every command.
+/// Unsubscribes the users, channel by channel.
 pub async fn remove_subscriptions(caller: &Caller, checked: CheckedRemoval) -> Result<Removed, ApiError> {
     let mut outcome = Removed::default();
     for channel in checked.channels {

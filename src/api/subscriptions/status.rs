@@ -2,20 +2,14 @@
 //! (docs/api/subscriptions.md#subscription-status).
 
 use crate::api::users::get::no_such_user;
-use crate::http::{Caller, HandlerResult, Params, Path, reply};
+use crate::http::{Caller, HandlerResult, Params, Path, reply_field};
 use model::{ChannelId, UserId};
 use rules::permissions::channel::{
     Archived, ChannelRef, access_channel_metadata, check_may_list_subscribers,
 };
 use rules::permissions::users::sees_user;
-use serde::Serialize;
 
-#[derive(Serialize)]
-struct Status {
-    is_subscribed: bool,
-}
-
-/// `is_subscribed`, where the caller may know of the user and see who subscribes to the channel.
+/// Returns `is_subscribed`, if the caller may see the user and the subscribers of the channel.
 pub async fn subscription_status(
     caller: Caller,
     Path((user, channel)): Path<(UserId, ChannelId)>,
@@ -27,7 +21,7 @@ pub async fn subscription_status(
     let wanted = ChannelRef::Id(channel.0.into());
     let found = access_channel_metadata(&directory, &caller.user, wanted, Archived::Allowed)?;
     if user.id != caller.user.id {
-        check_may_list_subscribers(&directory, &caller.user, found.channel())?;
+        check_may_list_subscribers(&directory, &caller.user, found)?;
     }
-    reply(&Status { is_subscribed: directory.is_subscribed(channel, user.id) })
+    reply_field("is_subscribed", &directory.is_subscribed(channel, user.id))
 }

@@ -1,29 +1,27 @@
-//! Lists of subscribers inside lists of channels: all of them, only some of large channels, or none.
+//! Lists of subscribers in lists of channels: all, some for large channels, or none.
 
 use crate::api::shared::ChannelSource;
 use crate::api::wire::channel::SubscriberLists;
 use crate::api::wire::json::{push_field, push_name};
-use crate::http::{ApiError, Envelope, Fields};
+use crate::http::{ApiError, Envelope, Fields, FromFields};
 use actors::RealmHandle;
 use model::{Channel, Directory, User, UserId};
 use rules::permissions::channel::sees_subscribers;
 use std::collections::BTreeSet;
 
-/// `include_subscribers`.
+/// The parameter `include_subscribers`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IncludeSubscribers {
-    /// `false`
     #[default]
     No,
-    /// `true`
     All,
-    /// `partial`: of large channels only those that clients need at once.
+    /// Of large channels only subscribers whom clients need at once.
     Partial,
 }
 
-impl IncludeSubscribers {
-    /// Reads the parameter; without it there are no lists. Error: not a boolean and not `partial`.
-    pub fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+/// Absent for no lists. Error: not a boolean and not `partial`.
+impl FromFields for IncludeSubscribers {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
         if matches!(fields.optional_str("include_subscribers"), Some("partial" | "\"partial\"")) {
             return Ok(Self::Partial);
         }
@@ -31,15 +29,15 @@ impl IncludeSubscribers {
     }
 }
 
-/// Channels with fewer subscribers than this are always listed whole.
+/// Channels with fewer subscribers than this always have complete lists.
 const LARGE_CHANNEL_SUBSCRIBERS: u32 = 250;
 
-/// Gives the lists, as far as the reader may see them.
+/// The lists of subscribers that a reader may see.
 pub struct SubscriberSource<'a> {
     directory: &'a Directory,
     reader: Option<&'a User>,
     include: IncludeSubscribers,
-    /// Who was here lately: those come first to people's minds.
+    /// Users with a presence: those are likely to be mentioned.
     present: BTreeSet<UserId>,
 }
 
@@ -50,27 +48,24 @@ pub struct OwnedLists {
     partial: Option<Vec<UserId>>,
 }
 
-/// What of a channel's subscribers is shown.
+/// The visible part of a channel's subscribers.
 enum Shown {
-    /// No list.
-    Nothing,
-    /// An empty list.
-    Nobody,
-    /// The whole list.
+    NoList,
+    EmptyList,
     All,
-    /// Those that clients need at once.
+    /// Those whom clients need at once.
     Prominent,
 }
 
 impl OwnedLists {
-    /// As the encoder wants them.
+    /// The lists as borrowed slices.
     pub fn borrowed(&self) -> SubscriberLists<'_> {
         SubscriberLists { all: self.all.as_deref(), partial: self.partial.as_deref() }
     }
 }
 
 impl<'a> SubscriberSource<'a> {
-    /// For one reader (none: without an account).
+    /// The lists for a reader (none: without an account).
     pub fn new(
         realm: &RealmHandle,
         directory: &'a Directory,
@@ -86,11 +81,11 @@ impl<'a> SubscriberSource<'a> {
         Self { directory, reader, include, present }
     }
 
-    /// Who subscribes to a channel; nobody where the reader must not know.
+    /// The subscribers of a channel; an empty list if the reader may not see them.
     pub fn of(&self, channel: &Channel) -> OwnedLists {
         match self.shown(channel) {
-            Shown::Nothing => OwnedLists::default(),
-            Shown::Nobody => OwnedLists { all: Some(Vec::new()), partial: None },
+            Shown::NoList => OwnedLists::default(),
+            Shown::EmptyList => OwnedLists { all: Some(Vec::new()), partial: None },
             Shown::All => {
                 OwnedLists { all: Some(self.directory.subscriber_ids(channel.id).collect()), partial: None }
             }
@@ -98,11 +93,11 @@ impl<'a> SubscriberSource<'a> {
         }
     }
 
-    /// Adds the list to an object that is being written; whole lists are those that other readers share.
+    /// Adds the list to an object that is being written; complete lists are shared with other readers.
     pub fn add_to(&self, envelope: &mut Envelope, channel: &Channel, channels: &ChannelSource) {
         match self.shown(channel) {
-            Shown::Nothing => {}
-            Shown::Nobody => push_field(envelope.buffer(), "subscribers", &[0; 0]),
+            Shown::NoList => {}
+            Shown::EmptyList => push_field(envelope.buffer(), "subscribers", &[0; 0]),
             Shown::All => {
                 push_name(envelope.buffer(), "subscribers");
                 envelope.splice(channels.subscribers(channel.id));
@@ -116,10 +111,10 @@ impl<'a> SubscriberSource<'a> {
     fn shown(&self, channel: &Channel) -> Shown {
         let is_large = || self.directory.subscriber_count(channel.id) >= LARGE_CHANNEL_SUBSCRIBERS;
         match self.include {
-            IncludeSubscribers::No => Shown::Nothing,
-            // Those who are told of new peers: what they are told continues this list.
+            IncludeSubscribers::No => Shown::NoList,
+            // The same condition as for events about new subscribers, which continue this list.
             _ if !self.reader.is_some_and(|reader| sees_subscribers(self.directory, reader, channel)) => {
-                Shown::Nobody
+                Shown::EmptyList
             }
             IncludeSubscribers::Partial if is_large() => Shown::Prominent,
             IncludeSubscribers::All | IncludeSubscribers::Partial => Shown::All,

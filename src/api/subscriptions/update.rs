@@ -10,7 +10,7 @@ use rules::new_channels::ChannelOptions;
 use rules::subscribing::{SubscribeRequest, WantedChannel};
 use serde::Serialize;
 
-/// The parameters.
+/// Channels to subscribe to and to leave.
 pub struct UpdateSubscriptions {
     add: Vec<WantedChannel>,
     delete: Vec<String>,
@@ -32,7 +32,7 @@ struct Updated {
     removed: Removed,
 }
 
-/// What POST and DELETE give, together. Both parts are checked before either is carried out.
+/// Returns the results of `POST` and `DELETE` together. Both parts are checked before either is executed.
 pub async fn update_subscriptions(
     caller: Caller,
     Params(params): Params<UpdateSubscriptions>,
@@ -49,7 +49,7 @@ pub async fn update_subscriptions(
             authorization_errors_fatal: true,
         },
         principals: Principals::Caller,
-        // Nobody but the caller is subscribed, who needs no message; what POST answers is answered all the same.
+        // Only the caller is subscribed, and not notified; the response has the same fields as that of `POST`.
         sends_messages: true,
     };
     let added = match adding.request.wanted.is_empty() {

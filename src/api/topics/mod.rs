@@ -1,4 +1,4 @@
-//! Topics: the list of them, and what the caller wants to see of each.
+//! Topics, and the visibility policies of users for them.
 
 pub mod list;
 pub mod muted;

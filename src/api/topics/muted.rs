@@ -7,7 +7,7 @@ use rules::RuleError;
 use rules::permissions::channel::{ChannelRef, access_channel_for_policy};
 use rules::topics::check_topic_length;
 
-/// The parameters.
+/// A topic, and the policy to set.
 pub struct MutedTopic {
     channel: Option<u32>,
     channel_name: Option<String>,
@@ -29,7 +29,7 @@ impl FromFields for MutedTopic {
     }
 }
 
-/// Sets the caller's policy to muted, or to none at all. Doing it again changes nothing.
+/// Mutes or unmutes a topic; no effect if it is so already.
 pub async fn change_muted(caller: Caller, Params(params): Params<MutedTopic>) -> HandlerResult {
     let wanted = match (params.channel, &params.channel_name) {
         (Some(id), None) => ChannelRef::Id(id.into()),

@@ -7,7 +7,7 @@ use rules::permissions::channel::{ChannelRef, access_channel_for_policy};
 use rules::topics::check_topic_length;
 use rules::visibility::parse_policy;
 
-/// The parameters.
+/// A topic, and the policy to set.
 pub struct TopicPolicy {
     channel: u32,
     topic: String,
@@ -24,7 +24,7 @@ impl FromFields for TopicPolicy {
     }
 }
 
-/// Sets the caller's policy. It needs neither a subscription nor a message in the topic.
+/// Sets the caller's policy for a topic. Neither a subscription nor a message in the topic is required.
 pub async fn set_policy(caller: Caller, Params(params): Params<TopicPolicy>) -> HandlerResult {
     let TopicPolicy { channel, topic, policy } = params;
     let wanted = ChannelRef::Id(channel.into());

@@ -2,10 +2,9 @@
 //! (docs/api/users.md#alert-words).
 
 use crate::http::params::check_length_max;
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_field};
 use actors::commands;
 use rules::alert_words::ALERT_WORD_LENGTH_MAX;
-use serde::Serialize;
 
 /// The parameter: a list of words.
 pub struct AlertWords(Vec<String>);
@@ -20,31 +19,22 @@ impl FromFields for AlertWords {
     }
 }
 
-#[derive(Serialize)]
-struct Listed {
-    alert_words: Vec<String>,
-}
-
-/// `alert_words`.
+/// Returns the `alert_words` of the requester.
 pub async fn list(caller: Caller, _: Params<()>) -> HandlerResult {
-    let alert_words = caller.realm.directory().alert_words(caller.user.id).to_vec();
-    reply(&Listed { alert_words })
+    reply_field("alert_words", &caller.realm.directory().alert_words(caller.user.id))
 }
 
-/// Adds words; `alert_words` is the whole list then.
+/// Adds words, and returns the whole list `alert_words`.
 pub async fn add(caller: Caller, Params(AlertWords(words)): Params<AlertWords>) -> HandlerResult {
-    let alert_words = caller
-        .realm
-        .execute(commands::ChangeAlertWords { user: caller.user.id, words, is_add: true })
-        .await?;
-    reply(&Listed { alert_words })
+    change(&caller, words, true).await
 }
 
-/// Takes words away; `alert_words` is what remains.
+/// Removes words, and returns the rest as `alert_words`.
 pub async fn remove(caller: Caller, Params(AlertWords(words)): Params<AlertWords>) -> HandlerResult {
-    let alert_words = caller
-        .realm
-        .execute(commands::ChangeAlertWords { user: caller.user.id, words, is_add: false })
-        .await?;
-    reply(&Listed { alert_words })
+    change(&caller, words, false).await
+}
+
+async fn change(caller: &Caller, words: Vec<String>, is_add: bool) -> HandlerResult {
+    let command = commands::ChangeAlertWords { user: caller.user.id, words, is_add };
+    reply_field("alert_words", &caller.realm.execute(command).await?)
 }

@@ -1,7 +1,7 @@
 //! `POST /users`: creates an account, for administrators (docs/api/users.md#create-a-user).
 
 use crate::api::account::address::is_address;
-use crate::http::{ApiError, App, Caller, Fields, FromFields, HandlerResult, Params, reply};
+use crate::http::{ApiError, App, Caller, Fields, FromFields, HandlerResult, Params, reply_field};
 use actors::{DomainError, NewUser, commands};
 use model::{Directory, Role};
 use rules::RuleError;
@@ -10,9 +10,8 @@ use rules::addresses::check_email_allowed;
 use rules::error::AccountError;
 use rules::names::{check_full_name_free, parse_full_name};
 use rules::passwords::is_strong_password;
-use serde::Serialize;
 
-/// The parameters.
+/// An account to create.
 pub struct CreateUser {
     email: String,
     password: String,
@@ -29,13 +28,8 @@ impl FromFields for CreateUser {
     }
 }
 
-#[derive(Serialize)]
-struct Created {
-    user_id: u32,
-}
-
-/// Creates a member, who is subscribed to the default channels and greeted like whoever joins. Everybody learns of it by
-/// event.
+/// Creates a member, who is subscribed to the default channels and gets the welcome messages, and returns the
+/// `user_id`.
 pub async fn create_user(
     app: App,
     caller: Caller,
@@ -62,11 +56,10 @@ pub async fn create_user(
         channels: Vec::new(),
     };
     let user = caller.realm.execute(commands::CreateUser { user, sends_messages: true }).await?;
-    reply(&Created { user_id: user.id.0 })
+    reply_field("user_id", &user.id)
 }
 
-/// Refuses names and addresses that a new account cannot have (none: in a new organization); gives the name
-/// without white space around.
+/// Checks name and address of a new account (no directory: in a new organization); returns the trimmed name.
 pub fn check_new_account<'n>(
     directory: Option<&Directory>,
     email: &str,
@@ -81,7 +74,7 @@ pub fn check_new_account<'n>(
     check_email_allowed(directory, email)
         .map_err(|refusal| ApiError::bad_request(refusal.for_new_account(email)))?;
     match directory.user_by_email(email) {
-        // Before the password is computed; whether the address is still free is decided by the organization.
+        // Checked before the password is hashed, and again when the command is decided.
         Some(_) => Err(DomainError::EmailInUse(email.to_owned()).into()),
         None => Ok(full_name),
     }

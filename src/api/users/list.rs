@@ -1,7 +1,7 @@
 //! `GET /users`: all accounts that the requester may see (docs/api/users.md#list-users).
 
 use crate::api::shared::{Listed, SharedJson};
-use crate::api::wire::list::push_list;
+use crate::api::wire::list::reply_list;
 use crate::api::wire::user::{UserForm, user};
 use crate::http::admission::Admission;
 use crate::http::host::Realm;
@@ -10,8 +10,9 @@ use model::{Directory, User, UserId};
 use rules::permissions::users::{UserScope, user_scope};
 use rules::settings::realm_bool;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-/// The parameters. Nobody logged in computes no avatars, because addresses are not theirs to see.
+/// The users to list. Without a login `client_gravatar` is false by default: visitors see no e-mail addresses.
 pub struct ListUsers {
     client_gravatar: Option<bool>,
     include_custom_profile_fields: bool,
@@ -28,10 +29,10 @@ impl FromFields for ListUsers {
     }
 }
 
-/// Past so many users, the list is written on a thread of its own: other requests need not wait for it.
+/// With more users than this, the list is written off the HTTP threads.
 const USERS_INLINE_MAX: usize = 300;
 
-/// `members`: people and bots, deactivated ones included, but not the server's own bots.
+/// Lists `members`: users and bots, deactivated ones included, but no system bots.
 pub async fn list_users(
     admission: Admission,
     caller: Option<Caller>,
@@ -52,8 +53,8 @@ pub async fn list_users(
     admission.enter_pages()?.work(move || write(Some(&shared))).await?
 }
 
-fn write_members(
-    directory: &Directory,
+fn write_members<'d>(
+    directory: &'d Directory,
     viewer: Option<&User>,
     params: &ListUsers,
     shared: Option<&SharedJson>,
@@ -71,18 +72,13 @@ fn write_members(
     }
     let scope = viewer.map_or(UserScope::Everybody, |viewer| user_scope(directory, viewer));
     let is_shown = |user: &User| !user.is_system_bot() && scope.contains(user.id);
-    let mut envelope = Envelope::with_capacity(1024);
-    let out = envelope.open_field("members");
+    let json = |member: &'d Arc<User>| user(directory, viewer, member, form);
     match &params.user_ids {
         Some(ids) => {
             let ids: BTreeSet<UserId> = ids.iter().map(|id| UserId(*id)).collect();
             let users = ids.iter().filter_map(|id| directory.user(*id)).filter(|user| is_shown(user));
-            push_list(out, users.map(|member| user(directory, viewer, member, form)));
+            reply_list("members", users.map(json))
         }
-        None => {
-            let users = directory.users().filter(|user| is_shown(user));
-            push_list(out, users.map(|member| user(directory, viewer, member, form)));
-        }
+        None => reply_list("members", directory.users().filter(|user| is_shown(user)).map(json)),
     }
-    envelope.reply()
 }

@@ -13,7 +13,7 @@ struct OwnUser<'a> {
 
 const FORM: UserForm = UserForm { client_gravatar: false, profile_data: true, is_active: true };
 
-/// The fields of the User object, and `max_message_id`: the newest message the caller got, -1 where there is none.
+/// Returns the fields of the user object, and `max_message_id`: the newest message of the requester, or -1.
 pub async fn own_user(caller: Caller) -> HandlerResult {
     let me = &*caller.user;
     let newest = caller.realm.newest_received(me.id);

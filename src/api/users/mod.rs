@@ -1,4 +1,4 @@
-//! People and bots.
+//! Users and their personal settings.
 
 pub mod alert_words;
 pub mod api_key;

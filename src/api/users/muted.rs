@@ -7,7 +7,7 @@ use model::UserId;
 use rules::error::{PersonalError, RuleError};
 use rules::permissions::users::sees_user;
 
-/// Mutes somebody: what they wrote is read, and so is what they will write.
+/// Mutes a user: their messages, also later ones, are marked as read.
 pub async fn mute(caller: Caller, Path(id): Path<UserId>, _: Params<()>) -> HandlerResult {
     if id == caller.user.id {
         return Err(RuleError::from(PersonalError::MuteSelf).into());
@@ -17,14 +17,13 @@ pub async fn mute(caller: Caller, Path(id): Path<UserId>, _: Params<()>) -> Hand
     reply_ok()
 }
 
-/// Hears from somebody again.
+/// Unmutes a user; later messages are unread again.
 pub async fn unmute(caller: Caller, Path(id): Path<UserId>, _: Params<()>) -> HandlerResult {
     check_known(&caller, id)?;
-    caller.realm.execute(commands::UnmuteUser { user: caller.user.id, muted: id }).await?;
-    reply_ok()
+    caller.execute(commands::UnmuteUser { user: caller.user.id, muted: id }).await
 }
 
-/// Somebody whom the caller may know of, bots and people who left included, but not the server's own bots.
+/// Checks that the caller may see the user; bots and deactivated users can be muted, system bots cannot.
 fn check_known(caller: &Caller, id: UserId) -> Result<(), ApiError> {
     let directory = caller.realm.directory();
     let user = directory.user(id).filter(|user| !user.is_system_bot());

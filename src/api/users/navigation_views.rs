@@ -1,13 +1,13 @@
 //! `/navigation_views`: the requester's navigation views (docs/api/users.md#navigation-views).
 //!
-//! The fragment in a path is the rest of it, slashes included.
+//! The fragment is the rest of a path, slashes included.
 
-use crate::api::wire::list::push_list;
+use crate::api::wire::list::reply_list;
 use crate::api::wire::navigation::view;
-use crate::http::{ApiError, Caller, Envelope, Fields, FromFields, HandlerResult, Params, Path, reply_ok};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path};
 use actors::commands;
 
-/// A view to be configured.
+/// A view to create.
 pub struct NewView {
     fragment: String,
     is_pinned: bool,
@@ -24,7 +24,7 @@ impl FromFields for NewView {
     }
 }
 
-/// What is to change of a view.
+/// The properties of a view to change.
 pub struct ViewUpdate {
     is_pinned: Option<bool>,
     name: Option<String>,
@@ -36,43 +36,35 @@ impl FromFields for ViewUpdate {
     }
 }
 
-/// Clients that have no name for a view say so with null.
+/// The name of a view; clients send `null` for no name.
 fn name(fields: &Fields) -> Option<String> {
     fields.optional("name").filter(|name| name != "null")
 }
 
-/// `navigation_views`, by fragment.
+/// Lists `navigation_views` by fragment.
 pub async fn list(caller: Caller, _: Params<()>) -> HandlerResult {
     let directory = caller.realm.directory();
-    let mut envelope = Envelope::with_capacity(256);
     let views = directory.navigation_views(caller.user.id);
-    push_list(
-        envelope.open_field("navigation_views"),
-        views.map(|(fragment, record)| view(fragment, record)),
-    );
-    envelope.reply()
+    reply_list("navigation_views", views.map(|(fragment, record)| view(fragment, record)))
 }
 
-/// Configures a view.
+/// Creates a view.
 pub async fn create(caller: Caller, Params(new): Params<NewView>) -> HandlerResult {
     let NewView { fragment, is_pinned, name } = new;
-    caller.realm.execute(commands::CreateView { user: caller.user.id, fragment, is_pinned, name }).await?;
-    reply_ok()
+    caller.execute(commands::CreateView { user: caller.user.id, fragment, is_pinned, name }).await
 }
 
-/// Changes a view; what is left out stays.
+/// Changes the given properties of a view.
 pub async fn update(
     caller: Caller,
     Path(fragment): Path<String>,
     Params(update): Params<ViewUpdate>,
 ) -> HandlerResult {
     let ViewUpdate { is_pinned, name } = update;
-    caller.realm.execute(commands::UpdateView { user: caller.user.id, fragment, is_pinned, name }).await?;
-    reply_ok()
+    caller.execute(commands::UpdateView { user: caller.user.id, fragment, is_pinned, name }).await
 }
 
-/// Takes a view away.
+/// Deletes a view.
 pub async fn delete(caller: Caller, Path(fragment): Path<String>, _: Params<()>) -> HandlerResult {
-    caller.realm.execute(commands::DeleteView { user: caller.user.id, fragment }).await?;
-    reply_ok()
+    caller.execute(commands::DeleteView { user: caller.user.id, fragment }).await
 }

@@ -2,7 +2,9 @@
 //! (docs/api/presence-and-status.md#presence).
 
 use crate::api::wire::presence::{LegacyPresence, ModernPresence, Seen, legacy, modern, shown};
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply, reply_ok};
+use crate::http::{
+    ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply, reply_field, reply_ok,
+};
 use actors::{Presence, Report};
 use model::{Directory, Timestamp, User, UserId};
 use rules::permissions::users::{UserScope, api_email, find_user_by_email, sees_user, user_scope};
@@ -11,15 +13,15 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Days of presence that a client is given unless it asks otherwise.
+/// Default age of presences that clients get, in days.
 pub const HISTORY_DAYS: u64 = 14;
 
-/// Somebody who was not heard of for so long is offline, in seconds.
+/// Seconds without a report after which a user is offline.
 const OFFLINE_SECS: u64 = 200;
 
 const DAY_SECS: u64 = 24 * 60 * 60;
 
-/// A report of somebody's own presence, and which of others' is wanted in return.
+/// A report of the requester's presence, and the presences to return.
 pub struct ReportPresence {
     status: String,
     ping_only: bool,
@@ -34,14 +36,14 @@ impl FromFields for ReportPresence {
         let last_update_id = fields.optional_int("last_update_id")?;
         let history_days = fields.optional_int("history_limit_days")?;
         let ping_only = fields.bool_or("ping_only", false)?;
-        // Tells a person's own doing from a program's; nothing depends on it here.
+        // Distinguishes activity of the user from automatic reports; not used here.
         fields.bool_or("new_user_input", false)?;
         let slim_presence = fields.bool_or("slim_presence", false)?;
         Ok(Self { status, ping_only, slim_presence, last_update_id, history_days })
     }
 }
 
-/// Presences by user id, or by address for older clients.
+/// Presences by user id, or by e-mail address for older clients.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum PresencesJson<'d> {
@@ -57,7 +59,7 @@ struct PresenceAnswer<'d> {
     presence_last_update_id: Option<u64>,
 }
 
-/// Notes that the caller is here, and tells who else is.
+/// Records the presence of the caller, and returns that of others.
 pub async fn report(caller: Caller, Params(request): Params<ReportPresence>) -> HandlerResult {
     let Caller { realm, user } = caller;
     let report = match request.status.as_str() {
@@ -74,7 +76,7 @@ pub async fn report(caller: Caller, Params(request): Params<ReportPresence>) -> 
     let directory = realm.directory();
     let now = realm.now();
     let (_, last_update) = realm.presences(Some(u64::MAX));
-    // A number that was never given out says nothing.
+    // A number that was never issued is ignored.
     let since = request.last_update_id.and_then(|id| u64::try_from(id).ok()).filter(|id| *id <= last_update);
     let (presences, last_update) = realm.presences(since);
     let days = request.history_days.unwrap_or(HISTORY_DAYS);
@@ -91,7 +93,7 @@ pub async fn report(caller: Caller, Params(request): Params<ReportPresence>) -> 
     })
 }
 
-/// Everybody's presence in the form of older clients.
+/// Returns all presences in the legacy form.
 pub async fn all(caller: Caller, Params(()): Params<()>) -> HandlerResult {
     let Caller { realm, user } = caller;
     let directory = realm.directory();
@@ -114,7 +116,7 @@ fn float_secs(time: Timestamp) -> f64 {
     time.0 as f64 / 1000.0
 }
 
-/// Presences of people whom the viewer may know of. Those who hide theirs were last here before they did.
+/// Presences of users whom the viewer may see. Users who hide their presence keep that of before.
 pub fn visible<'d>(
     directory: &'d Directory,
     viewer: &User,
@@ -127,22 +129,11 @@ pub fn visible<'d>(
     }
     let scope: UserScope = user_scope(directory, viewer);
     let oldest_secs = now.secs().saturating_sub(history_days.saturating_mul(DAY_SECS));
-    let mut found = Vec::with_capacity(presences.len());
-    for (id, presence) in presences {
-        let Some(user) = directory.user(id).filter(|user| user.is_active && scope.contains(user.id)) else {
-            continue;
-        };
-        let seen = shown(presence.active, presence.idle);
-        if seen.latest_secs() >= oldest_secs {
-            found.push((&**user, seen));
-        }
-    }
-    found
-}
-
-#[derive(Serialize)]
-struct OneAnswer {
-    presence: OnePresence,
+    let entries = presences.into_iter().filter_map(|(id, presence)| {
+        let user = directory.user(id).filter(|user| user.is_active && scope.contains(user.id))?;
+        Some((&**user, shown(presence.active, presence.idle)))
+    });
+    entries.filter(|(_, seen)| seen.latest_secs() >= oldest_secs).collect()
 }
 
 #[derive(Serialize)]
@@ -157,13 +148,13 @@ struct StatusSince {
     timestamp: u64,
 }
 
-/// One user's presence, by id.
+/// Returns the `presence` of the user with an id.
 pub async fn one_by_id(caller: Caller, Path(id): Path<UserId>, Params(()): Params<()>) -> HandlerResult {
     let directory = caller.realm.directory();
     one(&caller, &directory, directory.user(id).map(|user| &**user), &id.to_string())
 }
 
-/// One user's presence, by address.
+/// Returns the `presence` of the user with an e-mail address.
 pub async fn one_by_email(
     caller: Caller,
     Path(email): Path<String>,
@@ -192,5 +183,5 @@ fn one(caller: &Caller, directory: &Directory, user: Option<&User>, asked: &str)
     let (status, timestamp) = shown(presence.active, presence.idle).status();
     let is_offline = caller.realm.now().secs().saturating_sub(timestamp) > OFFLINE_SECS;
     let aggregated = StatusSince { status: if is_offline { "offline" } else { status }, timestamp };
-    reply(&OneAnswer { presence: OnePresence { aggregated, website: StatusSince { status, timestamp } } })
+    reply_field("presence", &OnePresence { aggregated, website: StatusSince { status, timestamp } })
 }

@@ -2,12 +2,12 @@
 //! (docs/api/profile-fields.md#values).
 
 use crate::api::descriptions::description_html;
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_ok};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params};
 use actors::commands;
 use model::Directory;
 use rules::profile_fields::{ProfileEntry, find_field};
 
-/// Fields and values, as sent.
+/// Values to set.
 pub struct SetValues(Vec<ProfileEntry>);
 
 impl FromFields for SetValues {
@@ -24,7 +24,7 @@ impl FromFields for SetValues {
     }
 }
 
-/// Fields, as sent.
+/// Ids of the fields whose values are removed.
 pub struct RemoveValues(Vec<i64>);
 
 impl FromFields for RemoveValues {
@@ -33,23 +33,21 @@ impl FromFields for RemoveValues {
     }
 }
 
-/// Fills in fields: all or nothing.
+/// Sets values, or none if any is refused.
 pub async fn set_values(caller: Caller, Params(SetValues(mut entries)): Params<SetValues>) -> HandlerResult {
     render_entries(&caller, &caller.realm.directory(), &mut entries)?;
-    caller.realm.execute(commands::SetProfileValues { user: caller.user.id, entries }).await?;
-    reply_ok()
+    caller.execute(commands::SetProfileValues { user: caller.user.id, entries }).await
 }
 
-/// Takes values away: all or nothing.
-pub async fn remove_values(caller: Caller, Params(RemoveValues(ids)): Params<RemoveValues>) -> HandlerResult {
-    caller.realm.execute(commands::RemoveProfileValues { user: caller.user.id, fields: ids }).await?;
-    reply_ok()
+/// Removes values, or none if any is refused.
+pub async fn remove_values(
+    caller: Caller,
+    Params(RemoveValues(fields)): Params<RemoveValues>,
+) -> HandlerResult {
+    caller.execute(commands::RemoveProfileValues { user: caller.user.id, fields }).await
 }
 
-/// Adds the HTML where a field's values are Markdown.
-///
-/// # Errors
-/// A value that has no reasonable HTML.
+/// Renders values of Markdown fields. Error: a value whose HTML is too long.
 pub fn render_entries(
     caller: &Caller,
     directory: &Directory,

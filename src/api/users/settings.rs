@@ -17,7 +17,7 @@ use rules::settings::{Setting, USER_SETTINGS, check_user_settings, realm_bool};
 use rules::text::strip;
 use std::net::IpAddr;
 
-/// The parameters.
+/// The settings to change; empty texts change nothing.
 pub struct UpdateSettings {
     settings: Vec<(&'static Setting, SettingValue)>,
     full_name: Option<String>,
@@ -38,7 +38,7 @@ impl FromFields for UpdateSettings {
     }
 }
 
-/// Changes what is given, all of it or nothing. One's API key stays, whatever the password.
+/// Changes the given settings, or none if any is refused. The API key does not depend on the password, and stays.
 pub async fn update_settings(
     app: App,
     caller: Caller,
@@ -60,15 +60,10 @@ pub async fn update_settings(
         rate_limit.map_or(Ok(()), |rate_limit| rate_limit.check())?;
     }
     let changes = OwnChanges { settings, full_name, password, address };
-    match caller
-        .realm
-        .execute_and_report_presence(
-            caller.user.id,
-            commands::UpdateOwnUser { user: caller.user.id, changes },
-        )
-        .await
-    {
-        // Changed by somebody else in the meantime.
+    let user = caller.user.id;
+    let command = commands::UpdateOwnUser { user, changes };
+    match caller.realm.execute_and_report_presence(user, command).await {
+        // Changed by another request meanwhile.
         Err(DomainError::WrongPassword) => Err(wrong_password()),
         Err(DomainError::EmailInUse(_)) => Err(address_taken()),
         changed => changed.map_err(ApiError::from).and_then(|()| reply_ok()),
@@ -83,15 +78,15 @@ fn wrong_password() -> ApiError {
     ApiError::bad_request("Wrong password!")
 }
 
-/// What came of a password.
+/// The result of checking passwords.
 enum Checked {
     Wrong,
     Weak,
-    /// Hash of the new one.
+    /// The hash of the new password.
     Good(String),
 }
 
-/// Refuses where the directory knows the account's address: its password is there.
+/// Refuses accounts of the LDAP directory: their password is in the directory.
 async fn check_not_in_ldap(app: &App, caller: &Caller) -> Result<(), ApiError> {
     let Some(ldap) = &app.ldap else { return Ok(()) };
     let address = &caller.user.delivery_email;
@@ -102,7 +97,8 @@ async fn check_not_in_ldap(app: &App, caller: &Caller) -> Result<(), ApiError> {
     }
 }
 
-/// Wrong guesses count like failed logins: whoever has the key does not find out the password here.
+/// Checks the old password and hashes the new one. Wrong guesses are limited like failed logins, so that callers with
+/// the API key cannot guess the password here.
 async fn check_new_password(
     app: &App,
     caller: &Caller,
@@ -139,8 +135,8 @@ async fn check_new_password(
     }
 }
 
-/// The address to ask for; none where it stays. It needs a link that is sent to it: a server that sends no mail says so
-/// instead of pretending.
+/// The new address; none if it does not change. Refused on servers without mail, because it is confirmed by a link that
+/// is mailed to it.
 fn check_address_change(
     directory: &Directory,
     caller: &Caller,
@@ -161,7 +157,7 @@ fn check_address_change(
     Ok(Some(email.to_owned()))
 }
 
-/// The name to ask for; none where it stays, also because the organization does not let people choose theirs.
+/// The new name; none if it does not change or the organization does not allow users to change it.
 fn check_name_change(
     directory: &Directory,
     caller: &Caller,

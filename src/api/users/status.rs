@@ -2,49 +2,38 @@
 //! (docs/api/presence-and-status.md#set-the-own-status).
 
 use super::get::no_such_user;
-use crate::api::wire::status::{StatusJson, status};
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply, reply_ok};
+use crate::api::wire::status::status;
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply_field, reply_ok};
 use actors::{WantedStatus, commands};
 use model::{Directory, User, UserId};
 use rules::RuleError;
 use rules::permissions::users::sees_user;
-use serde::Serialize;
 use std::sync::Arc;
 
-/// The parameters; only those that are passed change anything.
-pub struct SetStatus(WantedStatus);
-
-impl FromFields for SetStatus {
+impl FromFields for WantedStatus {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        Ok(Self(WantedStatus {
+        Ok(Self {
             text: fields.optional("status_text"),
             away: fields.optional_bool("away")?,
             emoji_name: fields.optional("emoji_name"),
             emoji_code: fields.optional("emoji_code"),
             reaction_type: fields.optional("reaction_type"),
-        }))
+        })
     }
 }
 
-#[derive(Serialize)]
-struct Shown<'a> {
-    status: StatusJson<'a>,
-}
-
-/// Sets one's own.
-pub async fn set_own(caller: Caller, Params(SetStatus(wanted)): Params<SetStatus>) -> HandlerResult {
-    caller
-        .realm
-        .execute_and_report_presence(caller.user.id, commands::SetStatus { user: caller.user.id, wanted })
-        .await?;
+/// Sets the status of the requester.
+pub async fn set_own(caller: Caller, Params(wanted): Params<WantedStatus>) -> HandlerResult {
+    let user = caller.user.id;
+    caller.realm.execute_and_report_presence(user, commands::SetStatus { user, wanted }).await?;
     reply_ok()
 }
 
-/// Sets that of somebody else, for administrators.
+/// Sets the status of another user, for administrators.
 pub async fn set(
     caller: Caller,
     Path(id): Path<UserId>,
-    Params(SetStatus(wanted)): Params<SetStatus>,
+    Params(wanted): Params<WantedStatus>,
 ) -> HandlerResult {
     let user = find(&caller.realm.directory(), &caller.user, id)?.id;
     if !caller.user.is_administrator() {
@@ -54,14 +43,14 @@ pub async fn set(
     reply_ok()
 }
 
-/// `status`, with what is set.
+/// Returns the `status` of a user.
 pub async fn show(caller: Caller, Path(id): Path<UserId>, _: Params<()>) -> HandlerResult {
     let directory = caller.realm.directory();
     let user = find(&directory, &caller.user, id)?;
-    reply(&Shown { status: status(&directory, &user) })
+    reply_field("status", &status(&directory, &user))
 }
 
-/// A person whom the caller may know of and who is not gone.
+/// An active user whom the caller may see.
 fn find(directory: &Directory, viewer: &User, id: UserId) -> Result<Arc<User>, ApiError> {
     let user = directory.user(id).filter(|user| !user.is_bot() && sees_user(directory, viewer, user));
     let user = user.ok_or_else(no_such_user)?;

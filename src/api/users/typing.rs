@@ -10,10 +10,10 @@ use rules::topics::parse_topic;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// In channels with more subscribers nobody is told.
+/// Maximum number of subscribers of a channel with typing notifications.
 const SUBSCRIBERS_MAX: u32 = 100;
 
-/// Somebody begins or ceases to write.
+/// The start or end of typing.
 pub struct ReportTyping {
     is_start: bool,
     is_channel: bool,
@@ -35,13 +35,13 @@ impl FromFields for ReportTyping {
     }
 }
 
-/// Whom to tell, and where it happens.
+/// Place and recipients of a typing notification.
 struct TypingRecipients {
     place: TypingPlace,
     readers: Vec<UserId>,
 }
 
-/// Tells those who want to know, the caller's own clients included.
+/// Notifies users who want typing notifications, the caller's own clients included.
 pub async fn report(caller: Caller, Params(request): Params<ReportTyping>) -> HandlerResult {
     let Caller { realm, user } = caller;
     let directory = realm.directory();
@@ -69,7 +69,7 @@ fn in_channel(
         return Err(ApiError::bad_request(text));
     }
     let wanted = ChannelRef::Id(channel.into());
-    let channel = access_channel_metadata(directory, sender, wanted, Archived::Refused)?.channel();
+    let channel = access_channel_metadata(directory, sender, wanted, Archived::Refused)?;
     check_may_post(directory, sender, channel)?;
     let place = TypingPlace::Channel { channel: channel.id, topic: parse_topic(&topic)? };
     Ok(TypingRecipients { place, readers: typing_recipients(directory, channel.id) })
@@ -99,7 +99,7 @@ fn in_conversation(
     let mut users = BTreeMap::from([(sender.id, sender.clone())]);
     for id in to {
         let user = u32::try_from(id).ok().and_then(|id| directory.user(UserId(id)));
-        // Everybody in the conversation is told of everybody with the address: of none whom a guest does not know.
+        // The event has the addresses of all participants, so the caller has to see all of them.
         let user = user.filter(|user| sees_user(directory, sender, user));
         let user = user.ok_or_else(|| ApiError::bad_request(format!("Invalid user ID {id}")))?;
         users.insert(user.id, user.clone());

@@ -2,10 +2,11 @@
 //! docs/api/subscriptions.md#subscription-object).
 
 use super::group::{GroupSettingJson, group_setting};
+use super::list::Object;
 use model::event::ChannelSummary;
 use model::{ChannelId, Directory, FolderId, MessageId, Subscription, User, UserId};
 use rules::posting::{channel_post_policy, is_announcement_only};
-use rules::settings::user_bool;
+use rules::settings::{ChannelPermission, user_bool};
 use serde::Serialize;
 
 /// The channel object of the API.
@@ -30,22 +31,14 @@ pub struct ChannelJson<'a> {
     is_recently_active: bool,
     subscriber_count: u32,
     stream_weekly_traffic: Option<u32>,
-    can_add_subscribers_group: GroupSettingJson<'a>,
-    can_administer_channel_group: GroupSettingJson<'a>,
-    can_delete_any_message_group: GroupSettingJson<'a>,
-    can_delete_own_message_group: GroupSettingJson<'a>,
-    can_move_messages_out_of_channel_group: GroupSettingJson<'a>,
-    can_move_messages_within_channel_group: GroupSettingJson<'a>,
-    can_remove_subscribers_group: GroupSettingJson<'a>,
-    can_resolve_topics_group: GroupSettingJson<'a>,
-    can_send_message_group: GroupSettingJson<'a>,
-    can_subscribe_group: GroupSettingJson<'a>,
+    /// The `can_…_group` settings, in the order of their table.
+    #[serde(flatten)]
+    permissions: Object<[(&'static str, GroupSettingJson<'a>); 10]>,
 }
 
 /// A channel with its figures. The caller checks access.
 pub fn channel<'a>(directory: &Directory, summary: &'a ChannelSummary) -> ChannelJson<'a> {
     let channel = &*summary.channel;
-    let permissions = &channel.permissions;
     ChannelJson {
         stream_id: channel.id,
         name: &channel.name,
@@ -66,22 +59,10 @@ pub fn channel<'a>(directory: &Directory, summary: &'a ChannelSummary) -> Channe
         is_recently_active: channel.is_recently_active,
         subscriber_count: summary.subscriber_count,
         stream_weekly_traffic: summary.weekly_traffic,
-        can_add_subscribers_group: group_setting(directory, &permissions.add_subscribers),
-        can_administer_channel_group: group_setting(directory, &permissions.administer_channel),
-        can_delete_any_message_group: group_setting(directory, &permissions.delete_any_message),
-        can_delete_own_message_group: group_setting(directory, &permissions.delete_own_message),
-        can_move_messages_out_of_channel_group: group_setting(
-            directory,
-            &permissions.move_messages_out_of_channel,
+        permissions: Object(
+            ChannelPermission::ALL
+                .map(|permission| (permission.rule().name, group_setting(directory, permission.of(channel)))),
         ),
-        can_move_messages_within_channel_group: group_setting(
-            directory,
-            &permissions.move_messages_within_channel,
-        ),
-        can_remove_subscribers_group: group_setting(directory, &permissions.remove_subscribers),
-        can_resolve_topics_group: group_setting(directory, &permissions.resolve_topics),
-        can_send_message_group: group_setting(directory, &permissions.send_message),
-        can_subscribe_group: group_setting(directory, &permissions.subscribe),
     }
 }
 

@@ -17,18 +17,18 @@ fn user(id: UserId, name: &str, role: Role) -> User {
     User::new(id, format!("{}@zulip.com", name.to_lowercase()), name, role, Timestamp(0))
 }
 
-fn nobody() -> GroupSetting {
+fn empty_setting() -> GroupSetting {
     GroupSetting::Anonymous { members: Vec::new(), subgroups: Vec::new() }
 }
 
 fn group(id: GroupId, name: &str) -> UserGroup {
-    UserGroup { is_system: true, ..UserGroup::new(id, name, "", GroupPermissions::all(nobody())) }
+    UserGroup { is_system: true, ..UserGroup::new(id, name, "", GroupPermissions::all(empty_setting())) }
 }
 
 pub fn channel(id: ChannelId, name: &str) -> Channel {
     Channel {
         creator: Some(IAGO),
-        ..Channel::new(id, RecipientId(40), name, Timestamp(0), ChannelPermissions::all(nobody()))
+        ..Channel::new(id, RecipientId(40), name, Timestamp(0), ChannelPermissions::all(empty_setting()))
     }
 }
 
@@ -54,7 +54,7 @@ pub fn directory() -> Directory {
 /// Restricts guests to seeing users they share a conversation with.
 pub fn restrict_guests(directory: &mut Directory) {
     let mut realm = Realm::clone(directory.realm());
-    realm.settings.insert("can_access_all_users_group".into(), SettingValue::Group(nobody()));
+    realm.settings.insert("can_access_all_users_group".into(), SettingValue::Group(empty_setting()));
     directory.put_realm(realm);
 }
 

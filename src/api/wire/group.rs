@@ -1,8 +1,10 @@
 //! User groups and group-setting values as clients read them (docs/api/groups.md#group-object,
 //! docs/api/permissions.md#group-setting-values).
 
+use super::list::Object;
 use model::{Directory, GroupId, GroupSetting, UserGroup, UserId};
 use rules::permissions::group_setting::shown_group_setting;
+use rules::settings::GroupPermission;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
@@ -47,18 +49,14 @@ pub struct GroupJson<'a> {
     creator_id: Option<UserId>,
     date_created: Option<u64>,
     deactivated: bool,
-    can_add_members_group: GroupSettingJson<'a>,
-    can_join_group: GroupSettingJson<'a>,
-    can_leave_group: GroupSettingJson<'a>,
-    can_manage_group: GroupSettingJson<'a>,
-    can_mention_group: GroupSettingJson<'a>,
-    can_remove_members_group: GroupSettingJson<'a>,
+    /// The `can_…_group` settings, in the order of their table.
+    #[serde(flatten)]
+    permissions: Object<[(&'static str, GroupSettingJson<'a>); 6]>,
 }
 
 /// A group with its direct members, without deactivated ones.
 pub fn group<'a>(directory: &Directory, group: &'a UserGroup) -> GroupJson<'a> {
     let is_active = |id: &UserId| directory.is_active_user(*id);
-    let permissions = &group.permissions;
     GroupJson {
         id: group.id,
         name: &group.name,
@@ -69,12 +67,10 @@ pub fn group<'a>(directory: &Directory, group: &'a UserGroup) -> GroupJson<'a> {
         creator_id: group.creator,
         date_created: group.created.map(|created| created.secs()),
         deactivated: group.is_deactivated,
-        can_add_members_group: group_setting(directory, &permissions.add_members),
-        can_join_group: group_setting(directory, &permissions.join),
-        can_leave_group: group_setting(directory, &permissions.leave),
-        can_manage_group: group_setting(directory, &permissions.manage),
-        can_mention_group: group_setting(directory, &permissions.mention),
-        can_remove_members_group: group_setting(directory, &permissions.remove_members),
+        permissions: Object(
+            GroupPermission::ALL
+                .map(|permission| (permission.rule().name, group_setting(directory, permission.of(group)))),
+        ),
     }
 }
 

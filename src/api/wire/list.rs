@@ -1,6 +1,7 @@
 //! Lists and objects of many values, serialized from iterators without collecting them first.
 
 use super::json::push_value;
+use crate::http::{Envelope, HandlerResult};
 use serde::{Serialize, Serializer};
 
 /// Writes a list of values: `[a,b,…]`.
@@ -13,6 +14,13 @@ pub fn push_list<T: Serialize>(out: &mut Vec<u8>, items: impl IntoIterator<Item 
         push_value(out, &item);
     }
     out.push(b']');
+}
+
+/// Responds with one list.
+pub fn reply_list<T: Serialize>(name: &str, items: impl IntoIterator<Item = T>) -> HandlerResult {
+    let mut envelope = Envelope::with_capacity(1024);
+    push_list(envelope.open_field(name), items);
+    envelope.reply()
 }
 
 /// An object from an iterator of names and values, in their order. Names must differ.

@@ -4,6 +4,7 @@ mod constants;
 mod permission_settings;
 
 use super::group::group_setting_owned;
+use super::list::Object;
 use super::settings::setting;
 use crate::api::emoji::EMOJI_PATH;
 use crate::config::LoginMethods;
@@ -194,7 +195,11 @@ struct Server<'a> {
 }
 
 fn server_fields(envelope: Envelope, facts: &ServerFacts) -> Result<Envelope, ApiError> {
-    let envelope = envelope.fields(&LIMITS)?.fields(&SERVER)?.fields(&Server {
+    let mut envelope = envelope.fields(&Object(LIMITS))?;
+    for (name, json) in SERVER {
+        envelope = envelope.raw_field(name, json.as_bytes());
+    }
+    let envelope = envelope.fields(&Server {
         max_file_upload_size_mib: MAX_FILE_UPLOAD_MIB,
         server_generation: *SERVER_GENERATION,
         server_emoji_data_url: &format!("{}{EMOJI_PATH}", facts.realm_url),

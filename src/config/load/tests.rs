@@ -15,7 +15,7 @@ fn load(file: &str, environment: &[(&str, &str)], flags: Overrides) -> Result<Co
 }
 
 #[test]
-fn the_defaults_are_a_configuration() {
+fn defaults_are_valid() {
     let config = Config::load(None, [], Overrides::default()).unwrap();
     assert_eq!(config.listen.to_string(), "127.0.0.1:9991");
     assert_eq!(config.http.body_bytes_max, 1 << 20);
@@ -58,7 +58,7 @@ fn flags_win_over_environment_over_file() {
 }
 
 #[test]
-fn every_option_has_its_values() {
+fn option_values_are_validated() {
     let mut defaults = Vec::new();
     flatten("", DEFAULT_TOML.parse().unwrap(), &mut |option, value| {
         kind_of(&option).unwrap_or_else(|| panic!("no values for {option}")).check(&value).unwrap();
@@ -158,7 +158,7 @@ const PROBLEMS: &[(&str, Variables<'static>, &str)] = &[
 ];
 
 #[test]
-fn problems_name_the_option_and_the_place() {
+fn problems_contain_option_and_origin() {
     for (file, environment, message) in PROBLEMS {
         let error = load(file, environment, Overrides::default()).unwrap_err();
         assert_eq!(error, *message, "{file}");
@@ -201,14 +201,14 @@ fn all_problems_are_reported_at_once() {
 }
 
 #[test]
-fn no_problem_quotes_a_value() {
+fn problems_contain_no_values() {
     let file = "[mail]\npassword = 5\nhost = \"hunter2 hunter2\"\n[ldap]\nbind_password = [\"hunter2\"]\nurl = \"hunter2\"\n";
     let error = load(file, &[("MILLSTREAM_HTTP_WORKERS", "hunter2")], Overrides::default()).unwrap_err();
     assert!(!error.contains("hunter2"), "{error}");
 }
 
 #[test]
-fn platform_variables_are_left_alone() {
+fn platform_variables_are_ignored() {
     let variables = [
         ("MILLSTREAM_SERVICE_PORT", "9991"),
         ("MILLSTREAM_PORT_9991_TCP", "tcp://10.0.0.1:9991"),
@@ -221,7 +221,7 @@ fn platform_variables_are_left_alone() {
 }
 
 #[test]
-fn a_reload_finds_what_changed() {
+fn changed_options_are_listed() {
     let old = Config::load(None, [], Overrides::default()).unwrap();
     let flags = Overrides::default()
         .set("listen", "flag", Some("127.0.0.1:1"))
@@ -277,13 +277,13 @@ proptest! {
 }
 
 #[test]
-fn a_missing_file_is_named() {
+fn missing_file_is_named() {
     let error = Config::load(Some(Path::new("/nowhere/at/all.toml")), [], Overrides::default()).unwrap_err();
     assert!(error.to_string().starts_with("cannot read /nowhere/at/all.toml: "), "{error}");
 }
 
 #[test]
-fn the_external_address_is_one_of_the_web() {
+fn external_url_must_be_http() {
     let load =
         |url: &str| Config::load(None, [], Overrides::default().set("external_url", "flag", Some(url)));
     for url in ["", "https://chat.example.com", "http://localhost:9991/"] {

@@ -29,7 +29,7 @@ fn behind(lines: &[(&str, &str)]) -> IpAddr {
 }
 
 #[test]
-fn only_trusted_peers_are_believed() {
+fn forwarding_headers_of_untrusted_peers_are_ignored() {
     let said = headers(&[("X-Forwarded-For", "203.0.113.9"), ("Forwarded", "for=203.0.113.9")]);
     for peer in ["198.51.100.4", "2001:db8:1::1", "192.0.2.8"] {
         assert_eq!(client_address(&trusted(), ip(peer), &said), ip(peer));
@@ -56,9 +56,9 @@ fn lists_are_read_from_the_right() {
         (&["\"[2001:db8::9]:4711\""], "2001:db8::9"),
         (&["::ffff:203.0.113.9"], "203.0.113.9"),
         (&["1.1.1.1 ,\t203.0.113.9 , "], "203.0.113.9"),
-        // Everybody is trusted: the one who began.
+        // All hops are trusted: the first one.
         (&["10.3.3.3, 10.2.2.2"], "10.3.3.3"),
-        // Whoever hides ends the way.
+        // An obfuscated hop ends the search.
         (&["203.0.113.9, unknown"], PROXY),
         (&["203.0.113.9, unknown, 10.2.2.2"], "10.2.2.2"),
         (&["203.0.113.9, _hidden, 10.2.2.2"], "10.2.2.2"),
@@ -88,7 +88,7 @@ fn elements_are_read_from_the_right() {
         (&["for=1.1.1.1;host=\"a,b;c=\\\"\", for=203.0.113.9"], "203.0.113.9"),
         (&["for=203.0.113.9, for=unknown"], PROXY),
         (&["for=203.0.113.9, for=_hidden, for=10.2.2.2"], "10.2.2.2"),
-        // An element that does not say for whom.
+        // An element without `for`.
         (&["for=203.0.113.9, proto=https"], PROXY),
         // Malformed, also by quotes that a client left open for what is appended.
         (&["for=203.0.113.9, nonsense"], PROXY),
@@ -105,7 +105,7 @@ fn elements_are_read_from_the_right() {
 }
 
 #[test]
-fn of_two_that_disagree_neither_is_believed() {
+fn disagreeing_headers_are_ignored() {
     let (list, element) = (("X-Forwarded-For", "203.0.113.9"), ("Forwarded", "for=203.0.113.9"));
     assert_eq!(behind(&[list, element]), ip("203.0.113.9"));
     // The proxy writes one of them, and the client sent the other.
@@ -125,7 +125,7 @@ fn networks_are_addresses_with_or_without_a_length() {
 }
 
 #[test]
-fn an_address_counts_as_its_site() {
+fn ipv6_addresses_count_by_network() {
     let network = |text: &str| Network::from(Some(ip(text)));
     assert_eq!(network("2001:db8::1"), network("2001:db8::ffff:1"));
     assert_ne!(network("2001:db8::1"), network("2001:db8:0:1::1"));
@@ -188,7 +188,7 @@ proptest! {
             true => behind(&[("Forwarded", own.as_str()), ("Forwarded", appended.as_str())]),
             false => behind(&[("Forwarded", &format!("{own}, {appended}"))]),
         };
-        // On a line of its own it always counts; behind what makes the line malformed, nothing does.
+        // On a line of its own it always counts; after a malformed part of a line it does not.
         prop_assert!(found == address || (!has_own_line && found == ip(PROXY)), "{found}");
     }
 

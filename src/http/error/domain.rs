@@ -7,7 +7,6 @@ use crate::rate_limit::RateLimited;
 use actix_web::http::StatusCode;
 use actors::DomainError;
 use actors::budget::BudgetFull;
-use model::GroupId;
 use rules::RuleError;
 use rules::error::{
     AccountError, AddressProblem, InvitationError, InvitingRefusal, NotInvited, PictureError,
@@ -15,7 +14,7 @@ use rules::error::{
 use rules::error::{EditError, EmojiError, GroupError, GroupObjection, OrganizationError, PersonalError};
 use rules::text::escape_html;
 use rules::topics::EMPTY_TOPIC_DISPLAY_NAME;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// `Retry-After` of an overloaded or stopping server, in seconds.
 const RETRY_SECS: f64 = 1.0;
@@ -79,7 +78,6 @@ impl From<DomainError> for ApiError {
             DomainError::EventUnknown(id) => Self::bad_request(format!("Event {id} was not in this queue")),
             DomainError::TooManyQueues => Self::bad_request("Could not allocate event queue"),
             DomainError::InvalidMessages => RuleError::InvalidMessage.into(),
-            DomainError::ChannelExists(name) => RuleError::ChannelAlreadyExists { name }.into(),
             // The web pages have texts of their own.
             DomainError::LinkUsed => Self::bad_request("The link is no longer good."),
             DomainError::EmailInUse(address) => {
@@ -127,7 +125,7 @@ impl From<RuleError> for ApiError {
                 .with("total_messages_in_topic", total)
                 .with("total_messages_allowed_to_move", allowed),
             RuleError::Organization(OrganizationError::FieldInvalid { field, why }) => {
-                refusal.with("errors", serde_json::json!({ field: [why] }))
+                refusal.with("errors", json!({ field: [why] }))
             }
             RuleError::Invitation(InvitationError::NotSent { why, problems }) => not_invited(why, &problems),
             RuleError::Group(GroupError::InUse { objections }) => {
@@ -151,7 +149,7 @@ impl ApiError {
 pub(crate) fn not_invited(why: InvitingRefusal, problems: &[NotInvited]) -> ApiError {
     let problem = |(address, problem): &NotInvited| {
         let is_deactivated = *problem == AddressProblem::Deactivated;
-        Value::from(vec![address.clone().into(), problem.to_string().into(), Value::from(is_deactivated)])
+        json!([address, problem.to_string(), is_deactivated])
     };
     ApiError::new(Code::INVITATION_FAILED, why.to_string())
         .with("errors", problems.iter().map(problem).collect::<Vec<_>>())
@@ -161,26 +159,19 @@ pub(crate) fn not_invited(why: InvitingRefusal, problems: &[NotInvited]) -> ApiE
 }
 
 fn objection(objection: &GroupObjection) -> Value {
-    let ids = |groups: &[GroupId]| -> Value { groups.iter().map(|group| group.0).collect() };
-    let fields: Vec<(&str, Value)> = match objection {
+    match objection {
         GroupObjection::Subgroup { supergroups } => {
-            vec![("type", "subgroup".into()), ("supergroup_ids", ids(supergroups))]
+            let ids: Vec<u32> = supergroups.iter().map(|group| group.0).collect();
+            json!({ "type": "subgroup", "supergroup_ids": ids })
         }
-        GroupObjection::Realm { settings } => {
-            vec![("type", "realm".into()), ("settings", settings.clone().into())]
+        GroupObjection::Realm { settings } => json!({ "type": "realm", "settings": settings }),
+        GroupObjection::Channel { channel, settings } => {
+            json!({ "type": "channel", "channel_id": channel.0, "settings": settings })
         }
-        GroupObjection::Channel { channel, settings } => vec![
-            ("type", "channel".into()),
-            ("channel_id", channel.0.into()),
-            ("settings", settings.clone().into()),
-        ],
-        GroupObjection::UserGroup { group, settings } => vec![
-            ("type", "user_group".into()),
-            ("group_id", group.0.into()),
-            ("settings", settings.clone().into()),
-        ],
-    };
-    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+        GroupObjection::UserGroup { group, settings } => {
+            json!({ "type": "user_group", "group_id": group.0, "settings": settings })
+        }
+    }
 }
 
 fn code_of(error: &RuleError) -> Code {
@@ -216,7 +207,7 @@ mod tests {
     use model::QueueId;
 
     #[test]
-    fn words_become_what_clients_know() {
+    fn errors_have_codes_and_texts() {
         let cases: Vec<(ApiError, u16, &str)> = vec![
             (
                 RuleError::ChannelDoesNotExist { name: "<b>'s".into() }.into(),
@@ -229,7 +220,7 @@ mod tests {
                 r#"{"result":"error","msg":"Channel with ID '-7' does not exist","code":"STREAM_DOES_NOT_EXIST","stream_id":-7}"#,
             ),
             (
-                DomainError::ChannelExists("Rome".into()).into(),
+                RuleError::ChannelAlreadyExists { name: "Rome".into() }.into(),
                 409,
                 r#"{"result":"error","msg":"Channel 'Rome' already exists","code":"CHANNEL_ALREADY_EXISTS","channel_name":"Rome"}"#,
             ),
@@ -271,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_of_changes_carry_their_data() {
+    fn errors_have_extra_fields() {
         let cases: Vec<(ApiError, u16, &str)> = vec![
             (
                 RuleError::ExpectationMismatch { field: "old" }.into(),
@@ -316,7 +307,7 @@ mod tests {
             (
                 RuleError::Group(GroupError::InUse {
                     objections: vec![
-                        GroupObjection::Subgroup { supergroups: vec![GroupId(9)] },
+                        GroupObjection::Subgroup { supergroups: vec![model::GroupId(9)] },
                         GroupObjection::Channel {
                             channel: model::ChannelId(3),
                             settings: vec!["can_subscribe_group"],
@@ -334,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn what_passes_has_a_code_and_says_when_to_come_back() {
+    fn temporary_errors_have_retry_after() {
         let paused = [Pause::LowSpace, Pause::DiskFull, Pause::JournalFailed, Pause::TreesFailed];
         let errors = paused.map(DomainError::Paused).into_iter().chain([
             DomainError::Overloaded,
@@ -351,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn overload_says_when_to_come_back_and_storage_keeps_its_reasons() {
+    fn overload_has_retry_after_and_storage_errors_hide_details() {
         let busy = ApiError::from(DomainError::Overloaded).into_response();
         assert_eq!(
             (busy.status().as_u16(), busy.headers().get("Retry-After").unwrap()),
@@ -370,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_value_is_repeated_as_it_came() {
+    fn bad_value_is_returned_unchanged() {
         for (value, text) in [
             (Value::from(-5), "-5"),
             (Value::from("soon"), "soon"),

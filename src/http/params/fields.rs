@@ -7,7 +7,6 @@ use super::parse::Fields;
 use crate::http::error::{ApiError, Code};
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-/// JSON's white space.
 const JSON_SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
 
 impl Fields {
@@ -18,22 +17,17 @@ impl Fields {
 
     /// An optional string.
     pub fn optional(&self, name: &str) -> Option<String> {
-        self.find(name).map(str::to_owned)
+        self.optional_str(name).map(str::to_owned)
     }
 
     /// As [`Fields::required`], borrowed.
     pub fn required_str(&self, name: &str) -> Result<&str, ApiError> {
-        self.find(name).ok_or_else(|| missing(name))
-    }
-
-    /// As [`Fields::optional`], borrowed.
-    pub fn optional_str(&self, name: &str) -> Option<&str> {
-        self.find(name)
+        self.optional_str(name).ok_or_else(|| ApiError::missing_parameter(name))
     }
 
     /// An optional string under its name or an older one. Error: REQUEST_CONFUSING_VAR if both are given.
     pub fn alias(&self, name: &str, old_name: &str) -> Result<Option<String>, ApiError> {
-        match (self.find(name), self.find(old_name)) {
+        match (self.optional_str(name), self.optional_str(old_name)) {
             (Some(_), Some(_)) => Err(confusing(name, old_name)),
             (found, None) | (None, found) => Ok(found.map(str::to_owned)),
         }
@@ -41,12 +35,12 @@ impl Fields {
 
     /// As [`Fields::alias`], but required; the newer name is the one reported missing.
     pub fn required_alias(&self, name: &str, old_name: &str) -> Result<String, ApiError> {
-        self.alias(name, old_name)?.ok_or_else(|| missing(name))
+        self.alias(name, old_name)?.ok_or_else(|| ApiError::missing_parameter(name))
     }
 
     /// A required string of a fixed set. Error: `Invalid {name}`.
     pub fn one_of(&self, name: &str, choices: &[&'static str]) -> Result<&'static str, ApiError> {
-        self.optional_one_of(name, choices)?.ok_or_else(|| missing(name))
+        self.optional_one_of(name, choices)?.ok_or_else(|| ApiError::missing_parameter(name))
     }
 
     /// An optional string of a fixed set. Error: `Invalid {name}`.
@@ -55,19 +49,19 @@ impl Fields {
         name: &str,
         choices: &[&'static str],
     ) -> Result<Option<&'static str>, ApiError> {
-        let Some(given) = self.find(name) else { return Ok(None) };
+        let Some(given) = self.optional_str(name) else { return Ok(None) };
         let choice = choices.iter().find(|choice| **choice == given);
-        choice.map(|choice| Some(*choice)).ok_or_else(|| invalid(name))
+        choice.map(|choice| Some(*choice)).ok_or_else(|| ApiError::invalid_parameter(name))
     }
 
     /// A required integer that fits `T`. Errors: not valid JSON, not an integer, too small, too large.
     pub fn required_int<T: TryFrom<i128>>(&self, name: &str) -> Result<T, ApiError> {
-        self.optional_int(name)?.ok_or_else(|| missing(name))
+        self.optional_int(name)?.ok_or_else(|| ApiError::missing_parameter(name))
     }
 
     /// An optional integer. Errors as [`Fields::required_int`].
     pub fn optional_int<T: TryFrom<i128>>(&self, name: &str) -> Result<Option<T>, ApiError> {
-        self.find(name).map(|text| parse_int(name, text)).transpose()
+        self.optional_str(name).map(|text| parse_int(name, text)).transpose()
     }
 
     /// An integer with a default. Errors as [`Fields::required_int`].
@@ -78,22 +72,22 @@ impl Fields {
     /// A required id. Integers outside the range of ids become one that does not exist (0 or the largest), so that
     /// the endpoint responds as for any unknown id.
     pub fn required_id(&self, name: &str) -> Result<u32, ApiError> {
-        self.optional_id(name)?.ok_or_else(|| missing(name))
+        self.optional_id(name)?.ok_or_else(|| ApiError::missing_parameter(name))
     }
 
     /// An optional id; otherwise as [`Fields::required_id`].
     pub fn optional_id(&self, name: &str) -> Result<Option<u32>, ApiError> {
-        Ok(self.find(name).map(|text| parse_big_int(name, text)).transpose()?.map(saturate_id))
+        Ok(self.optional_str(name).map(|text| parse_big_int(name, text)).transpose()?.map(saturate_id))
     }
 
     /// A required boolean: `true` or `false`. Errors: not valid JSON, not a boolean.
     pub fn required_bool(&self, name: &str) -> Result<bool, ApiError> {
-        self.optional_bool(name)?.ok_or_else(|| missing(name))
+        self.optional_bool(name)?.ok_or_else(|| ApiError::missing_parameter(name))
     }
 
     /// An optional boolean. Errors as [`Fields::required_bool`].
     pub fn optional_bool(&self, name: &str) -> Result<Option<bool>, ApiError> {
-        match self.find(name) {
+        match self.optional_str(name) {
             None => Ok(None),
             Some("true") => Ok(Some(true)),
             Some("false") => Ok(Some(false)),
@@ -108,13 +102,13 @@ impl Fields {
 
     /// A string with or without the quotes of JSON, for parameters whose form changed over time.
     pub fn optional_loose_string(&self, name: &str) -> Option<String> {
-        let text = self.find(name)?;
+        let text = self.optional_str(name)?;
         Some(serde_json::from_str(text).unwrap_or_else(|_| text.to_owned()))
     }
 
     /// A required list of integers. Errors: not valid JSON, not a list, and those of its elements.
     pub fn required_ints<T: TryFrom<i128> + DeserializeOwned>(&self, name: &str) -> Result<Vec<T>, ApiError> {
-        self.optional_ints(name)?.ok_or_else(|| missing(name))
+        self.optional_ints(name)?.ok_or_else(|| ApiError::missing_parameter(name))
     }
 
     /// An optional list of integers. Errors as [`Fields::required_ints`].
@@ -122,7 +116,7 @@ impl Fields {
         &self,
         name: &str,
     ) -> Result<Option<Vec<T>>, ApiError> {
-        let Some(text) = self.find(name) else { return Ok(None) };
+        let Some(text) = self.optional_str(name) else { return Ok(None) };
         if let Ok(list) = serde_json::from_str(text) {
             return Ok(Some(list));
         }
@@ -145,12 +139,12 @@ impl Fields {
 
     /// A required list of strings. Errors: not valid JSON, not a list, an element not a string.
     pub fn required_strings(&self, name: &str) -> Result<Vec<String>, ApiError> {
-        self.optional_strings(name)?.ok_or_else(|| missing(name))
+        self.optional_strings(name)?.ok_or_else(|| ApiError::missing_parameter(name))
     }
 
     /// An optional list of strings. Errors as [`Fields::required_strings`].
     pub fn optional_strings(&self, name: &str) -> Result<Option<Vec<String>>, ApiError> {
-        let Some(text) = self.find(name) else { return Ok(None) };
+        let Some(text) = self.optional_str(name) else { return Ok(None) };
         let field = JsonField::parse(name, text)?;
         let strings = field.root().list()?;
         strings.iter().map(|item| item.string().map(str::to_owned)).collect::<Result<_, _>>().map(Some)
@@ -158,12 +152,12 @@ impl Fields {
 
     /// A required JSON value of any type. Error: not valid JSON.
     pub fn required_json(&self, name: &str) -> Result<JsonField, ApiError> {
-        self.optional_json(name)?.ok_or_else(|| missing(name))
+        self.optional_json(name)?.ok_or_else(|| ApiError::missing_parameter(name))
     }
 
     /// An optional JSON value of any type. Error: not valid JSON.
     pub fn optional_json(&self, name: &str) -> Result<Option<JsonField>, ApiError> {
-        self.find(name).map(|text| JsonField::parse(name, text)).transpose()
+        self.optional_str(name).map(|text| JsonField::parse(name, text)).transpose()
     }
 }
 
@@ -187,12 +181,12 @@ pub fn check_not_blank(name: &str, text: &str) -> Result<(), ApiError> {
 impl ApiError {
     /// REQUEST_VARIABLE_MISSING for one parameter.
     pub fn missing_parameter(name: &str) -> Self {
-        missing(name)
+        Self::new(Code::REQUEST_VARIABLE_MISSING, format!("Missing '{name}' argument")).with("var_name", name)
     }
 
     /// `Invalid {name}`: not one of the allowed values.
     pub fn invalid_parameter(name: &str) -> Self {
-        invalid(name)
+        Self::bad_request(format!("Invalid {name}"))
     }
 
     /// REQUEST_VARIABLE_INVALID: a converter of the endpoint's own rejects the value.
@@ -203,17 +197,9 @@ impl ApiError {
     }
 }
 
-fn missing(name: &str) -> ApiError {
-    ApiError::new(Code::REQUEST_VARIABLE_MISSING, format!("Missing '{name}' argument")).with("var_name", name)
-}
-
 fn confusing(first: &str, second: &str) -> ApiError {
     let msg = format!("Can't decide between '{first}' and '{second}' arguments");
     ApiError::new(Code::REQUEST_CONFUSING_VAR, msg).with("var_name1", first).with("var_name2", second)
-}
-
-fn invalid(name: &str) -> ApiError {
-    ApiError::bad_request(format!("Invalid {name}"))
 }
 
 fn saturate_id(number: i128) -> u32 {

@@ -19,7 +19,6 @@ pub(in crate::http) enum Part {
     File {
         /// The name of the file, as sent.
         file_name: Vec<u8>,
-        /// The type of the file, as sent.
         content_type: Option<String>,
     },
 }
@@ -57,8 +56,7 @@ impl Multipart {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// # Errors
-    /// For a body that does not follow its boundary, and for headers that are too long.
+    /// The next event. Fails for a body that does not follow its boundary, and for headers that are too long.
     pub fn next(&mut self) -> Result<Event, ApiError> {
         if self.is_in_content { Ok(self.next_content()) } else { self.next_headers() }
     }

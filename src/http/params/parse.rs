@@ -134,8 +134,8 @@ impl Fields {
         builder.finish(body_from)
     }
 
-    /// The effective value: the last one of that name. Marks all of that name as read.
-    pub(super) fn find(&self, name: &str) -> Option<&str> {
+    /// The effective value, if the parameter is given: the last one of that name. Marks all of that name as read.
+    pub fn optional_str(&self, name: &str) -> Option<&str> {
         let mut found = None;
         for pair in &self.pairs {
             if self.name(pair) == name {
@@ -155,10 +155,10 @@ impl Fields {
     /// The names that were not read, sorted and without duplicates. `client` and `method` belong to every endpoint.
     pub fn ignored(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
-        names.extend(self.unread.names.iter().filter(|name| !is_everybodys(name)).cloned());
+        names.extend(self.unread.names.iter().filter(|name| !is_common(name)).cloned());
         for pair in self.pairs.iter().filter(|pair| !pair.read.get()) {
             let name = self.name(pair);
-            if !is_everybodys(name) {
+            if !is_common(name) {
                 names.push(name.to_owned());
             }
         }
@@ -173,7 +173,7 @@ impl Fields {
 }
 
 /// Parameters that every endpoint takes.
-fn is_everybodys(name: &str) -> bool {
+fn is_common(name: &str) -> bool {
     name == "client" || name == "method"
 }
 

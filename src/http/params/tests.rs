@@ -28,12 +28,12 @@ fn the_body_wins_over_the_query_and_the_last_over_the_first() {
     assert_eq!(fields.optional_str("é +"), Some("A%zz"));
     assert_eq!(fields.in_body("a"), None);
     assert_eq!(fields.in_body("method"), Some("PATCH"));
-    assert!(fields.ignored().is_empty(), "client and method belong to everybody");
+    assert!(fields.ignored().is_empty(), "client and method are common parameters");
     assert_eq!(form("&&a&=b&", "").ignored(), ["", "a"]);
 }
 
 #[test]
-fn leftovers_are_sorted_and_named_once() {
+fn ignored_parameters_are_sorted_and_unique() {
     let fields = form("stream_id=1&z=1", "topic=x&z=2&apple=1");
     fields.required("topic").unwrap();
     assert_eq!(fields.ignored(), ["apple", "stream_id", "z"]);
@@ -59,7 +59,7 @@ fn content_types() {
 }
 
 #[test]
-fn bodies_that_are_not_read_are_remembered() {
+fn unread_bodies_are_remembered() {
     let parse = |kind: &BodyKind, body: &str| Fields::parse(b"a=1", kind, body.as_bytes()).unwrap();
     for empty in ["", " ", "{}", " {\n} ", "null"] {
         let fields = parse(&BodyKind::Json, empty);
@@ -77,7 +77,7 @@ fn bodies_that_are_not_read_are_remembered() {
 }
 
 #[test]
-fn strings_and_what_is_missing() {
+fn strings_and_missing_parameters() {
     let fields = form("", "topic=+t+&subject=s");
     assert_eq!(fields.optional("topic").as_deref(), Some(" t "));
     let error = fields.required("content").unwrap_err();
@@ -228,7 +228,7 @@ fn lengths_count_characters() {
 }
 
 #[test]
-fn what_is_not_text_is_named() {
+fn parameters_not_utf8_are_named() {
     let parse = |form: &[u8]| Fields::parse(b"", &BodyKind::Form, form);
     assert_eq!(msg(parse(b"a=1&content=%ff")), "content is not valid UTF-8");
     assert_eq!(msg(parse(b"a=1&\xff=2")), "Parameter name is not valid UTF-8");

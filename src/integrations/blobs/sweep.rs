@@ -10,7 +10,6 @@ use std::time::Duration;
 
 /// Minimum age of an unused file in seconds: a week.
 pub const UNNAMED_SECS_MAX: u64 = 7 * 24 * 3600;
-/// Interval of the sweep.
 const EVERY: Duration = Duration::from_secs(24 * 3600);
 
 /// Sweeps the files of all organizations, once a day, for as long as the server runs.
@@ -26,10 +25,7 @@ pub async fn sweep_regularly(blobs: Blobs, server: Arc<Server>) {
     }
 }
 
-/// Deletes unused files that are old enough, and returns their number.
-///
-/// # Errors
-/// If files cannot be listed or deleted; the next sweep continues.
+/// Deletes unused files that are old enough, and returns their number. After an error, the next sweep continues.
 pub async fn sweep(blobs: &Blobs, server: &Server) -> Result<usize, BlobError> {
     let mut count = 0;
     for realm in server.realms() {

@@ -28,7 +28,7 @@ fn read(bytes: &[u8]) -> (ImageFormat, RgbaImage) {
     (image::guess_format(bytes).unwrap(), image::load_from_memory(bytes).unwrap().into_rgba8())
 }
 
-/// A PNG whose head says so much and that has nothing else.
+/// A PNG that consists of its header only.
 fn bomb(width: u32, height: u32) -> Vec<u8> {
     let mut bytes = halves(1, 1, ImageFormat::Png);
     bytes[16..20].copy_from_slice(&width.to_be_bytes());
@@ -45,7 +45,7 @@ fn bomb(width: u32, height: u32) -> Vec<u8> {
 }
 
 #[test]
-fn every_format_becomes_squares_of_its_middle() {
+fn avatars_are_center_squares() {
     for format in [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Gif, ImageFormat::WebP] {
         let images = avatar(&halves(300, 150, format), None).unwrap();
         for (bytes, side) in [(&images.small, 100), (&images.medium, 500)] {
@@ -62,7 +62,7 @@ fn every_format_becomes_squares_of_its_middle() {
 }
 
 #[test]
-fn logos_keep_their_form_and_are_never_enlarged() {
+fn logos_retain_their_aspect_ratio_and_are_not_enlarged() {
     for ((width, height), expected) in
         [((10, 10), (10, 10)), ((1000, 10), (800, 8)), ((400, 200), (200, 100)), ((800, 100), (800, 100))]
     {
@@ -74,7 +74,7 @@ fn logos_keep_their_form_and_are_never_enlarged() {
 }
 
 #[test]
-fn emoji_that_move_still_do() {
+fn animated_emoji_stay_animated() {
     let moving = emoji(&moving(90, 30, 3), None).unwrap();
     let frames = GifDecoder::new(Cursor::new(&moving.bytes)).unwrap().into_frames().collect_frames().unwrap();
     assert_eq!(frames.len(), 3);
@@ -93,7 +93,7 @@ fn emoji_that_move_still_do() {
 }
 
 #[test]
-fn what_is_no_picture_is_refused() {
+fn invalid_images_are_refused() {
     let whole = halves(60, 60, ImageFormat::Png);
     let cases: [(&[u8], Option<&str>, ImageRefusal); 7] = [
         (b"", None, ImageRefusal::Format),
@@ -111,7 +111,7 @@ fn what_is_no_picture_is_refused() {
 }
 
 #[test]
-fn small_files_that_stand_for_huge_pictures_are_refused_unopened() {
+fn decompression_bombs_are_refused_by_their_header() {
     for (width, height) in [(SIZE_OF_BOMB, SIZE_OF_BOMB), (u32::MAX >> 1, 1), (1, 60_000_000)] {
         assert_eq!(
             avatar(&bomb(width, height), None).err(),

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_letter_says_the_same_in_both_forms_and_nobody_writes_html_into_it() {
+    fn email_as_text_and_escaped_html() {
         let email = Email::new("Hi <you>\r\nBcc: all@example.com")
             .paragraph("One & two\nthree <b>")
             .link("Press \"here\"", "https://x.example/?a=1&b=\"");

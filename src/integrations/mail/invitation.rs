@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_is_said_in_the_largest_unit_that_makes_sense() {
+    fn remaining_time_in_largest_unit() {
         let now = Timestamp(1_000_000);
         let left = |secs| days_left(Some(now.plus_secs(secs)), now);
         for (secs, expected) in [

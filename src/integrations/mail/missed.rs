@@ -22,7 +22,7 @@ impl About<'_> {
         let may_show = realm_bool(self.directory.realm(), "message_content_allowed_in_email_notifications");
         let email = if may_show && user_bool(reader, "message_content_in_email_notifications") {
             let email = Email::new(self.subject(reader, conversation));
-            missed.iter().fold(email, |email, (message, _)| email.paragraph(self.said(message)))
+            missed.iter().fold(email, |email, (message, _)| email.paragraph(self.excerpt(message)))
         } else {
             let hidden = match may_show {
                 true => {
@@ -85,7 +85,7 @@ impl About<'_> {
         self.directory.user(user).map_or("Unknown user", |user| &user.full_name)
     }
 
-    fn said(&self, message: &Message) -> String {
+    fn excerpt(&self, message: &Message) -> String {
         let (text, _) = cut(&plain_text(&message.rendered), TEXT_CHARS_MAX);
         format!("{}:\n{text}", self.name_of(message.sender))
     }

@@ -19,7 +19,7 @@ use model::job::MailTask;
 use smtp::Smtp;
 use std::sync::Arc;
 
-/// Sends e-mails.
+/// Delivers e-mails by SMTP, or to a list.
 pub struct Mailer {
     smtp: Option<Smtp>,
     list: Option<MailList>,
@@ -27,10 +27,7 @@ pub struct Mailer {
 }
 
 impl Mailer {
-    /// The mailer of a configuration.
-    ///
-    /// # Errors
-    /// If the From address is invalid.
+    /// The mailer of a configuration. Fails if the From address is invalid.
     pub fn new(
         config: &Mail,
         secs_max: u64,

@@ -25,10 +25,8 @@ pub struct Smtp {
 }
 
 impl Smtp {
-    /// The configured server; none without a host.
-    ///
-    /// # Errors
-    /// If the From address, the host name or the file of certificates is invalid.
+    /// The configured server; none without a host. Fails if the From address, the host name or the file of certificates
+    /// is invalid.
     pub fn new(config: &Mail, secs_max: u64) -> Result<Option<Self>, ConfigError> {
         if config.host.is_empty() {
             return Ok(None);
@@ -130,7 +128,7 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn files_without_certificates_are_refused_by_name() {
+    fn files_without_certificates_are_refused() {
         let mut config = Config::load(None, [], Default::default()).expect("the defaults").mail;
         (config.host, config.from) = ("mail.acme.example".into(), "chat@acme.example".into());
         assert!(matches!(Smtp::new(&config, 5), Ok(Some(_))));
@@ -141,14 +139,14 @@ mod tests {
             Smtp::new(&config, 5).err().map(|error| error.to_string()).unwrap_or_default()
         };
         for text in ["", "tea", "-----BEGIN PRIVATE KEY-----\ndGVh\n-----END PRIVATE KEY-----\n"] {
-            let said = with(text);
-            assert!(said.contains("`mail.ca_file` must be a file with certificates"), "{text}: {said}");
+            let problem = with(text);
+            assert!(problem.contains("`mail.ca_file` must be a file with certificates"), "{text}: {problem}");
         }
-        let said = with("-----BEGIN CERTIFICATE-----\ndGVh\n-----END CERTIFICATE-----\n");
-        assert!(said.contains("`mail.ca_file` cannot be used"), "{said}");
+        let problem = with("-----BEGIN CERTIFICATE-----\ndGVh\n-----END CERTIFICATE-----\n");
+        assert!(problem.contains("`mail.ca_file` cannot be used"), "{problem}");
         let gone = Mail { ca_file: "/nowhere/tea.pem".into(), ..config.clone() };
-        let said = Smtp::new(&gone, 5).err().map(|error| error.to_string()).unwrap_or_default();
-        assert!(said.contains("`mail.ca_file` cannot be read"), "{said}");
+        let problem = Smtp::new(&gone, 5).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(problem.contains("`mail.ca_file` cannot be read"), "{problem}");
         // Without encryption there is no certificate to check.
         let clear = Mail { security: MailSecurity::None, ..gone };
         assert!(matches!(Smtp::new(&clear, 5), Ok(Some(_))));

@@ -39,7 +39,6 @@ pub(super) fn refused_address(url: &str, allows_private: bool) -> Option<&'stati
     is_refused.then_some("The payload URL is an address that this server does not connect to.")
 }
 
-/// Whether an address is a public one.
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -85,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_inside_are_not_asked() {
+    fn private_addresses_are_refused() {
         for inside in [
             "127.0.0.1",
             "10.1.2.3",
@@ -122,7 +121,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn names_of_addresses_inside_are_not_found() {
+    async fn names_with_private_addresses_do_not_resolve() {
         let name = || "localhost".parse().unwrap();
         assert!(Resolver { allows_private: false }.resolve(name()).await.is_err());
         assert!(Resolver { allows_private: true }.resolve(name()).await.unwrap().count() > 0);

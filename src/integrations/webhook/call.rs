@@ -5,7 +5,6 @@ use model::job::WebhookTask;
 use model::{Directory, Message, User, UserId, WebhookService};
 use std::sync::Arc;
 
-/// A webhook call.
 pub(super) struct WebhookCall<'p> {
     pub attempt: &'p DeliveryAttempt,
     pub task: &'p WebhookTask,

@@ -20,7 +20,6 @@ use call::WebhookCall;
 use model::job::WebhookTask;
 use model::{BotKind, User, WebhookInterface};
 use notice::Failure;
-use request::Question;
 use reqwest::{Client, StatusCode};
 use response::{WebhookResponse, read_answer, reply_to};
 use std::sync::Arc;
@@ -30,9 +29,9 @@ const KEY_HEADER: &str = "Idempotency-Key";
 
 /// Seconds after which a service is no longer called for a message, however few attempts there were since the last
 /// start.
-const QUESTION_SECS_MAX: u64 = 60 * 60;
+const CALL_SECS_MAX: u64 = 60 * 60;
 
-/// Calls services.
+/// Calls the services of bots.
 pub struct Webhooks {
     client: Client,
     options: config::Webhooks,
@@ -42,9 +41,7 @@ pub struct Webhooks {
 
 impl Webhooks {
     /// A client that follows no redirects and, unless allowed or in development, connects to public addresses only.
-    ///
-    /// # Errors
-    /// If the system's certificates cannot be read.
+    /// Fails if the system's certificates cannot be read.
     pub fn new(
         options: &config::Webhooks,
         hosts: Arc<Hosts>,
@@ -65,7 +62,7 @@ impl Webhooks {
         };
         match self.ask(&call).await {
             Ok(WebhookResponse::Nothing) => Delivery::done(),
-            Ok(WebhookResponse::Say(said)) => match reply_to(&call, &said) {
+            Ok(WebhookResponse::Say(text)) => match reply_to(&call, &text) {
                 Ok(followup) => Delivery::Done(Some(followup)),
                 Err(why) => give_up(&call, &Failure::WebhookResponse { why }),
             },
@@ -88,7 +85,7 @@ impl Webhooks {
         let bot = bot.ok_or_else(|| Delivery::dropped("the bot no longer exists"))?;
         let service = directory.bot_config(bot.id).and_then(|config| config.service.clone());
         let service = service.ok_or_else(|| Delivery::dropped("the bot has no service"))?;
-        let message = match read_one(&attempt.realm, Some(&bot), task.message).await {
+        let message = match read_one(&attempt.realm, &bot, task.message).await {
             Ok(Some(found)) => found.message,
             Ok(None) => return Err(Delivery::dropped("the message no longer exists")),
             Err(_) => return Err(Delivery::failed("the message could not be read")),
@@ -102,26 +99,26 @@ impl Webhooks {
             return Err(Failure::Address { why });
         }
         let request = self.client.post(&call.service.base_url).header(KEY_HEADER, call.attempt.key());
-        let request = match question(call)? {
-            Question::Json(body) => request.header("Content-Type", "application/json").body(body),
-            Question::Form(fields) => request.form(&fields),
+        let request = match call.service.interface {
+            WebhookInterface::Generic => request.header("Content-Type", "application/json").body(call.json()),
+            WebhookInterface::Slack => request.form(&call.form().ok_or(Failure::NoDirectMessages)?),
         };
         let response = request.send().await.map_err(|error| Failure::of(&error))?;
         let status = response.status();
         let body = http_client::read_at_most(response, self.options.answer_bytes_max);
         let body = body.await.map_err(|error| Failure::of(&error))?;
         if !status.is_success() {
-            return Err(Failure::Status { status, said: notice::excerpt(&body.unwrap_or_default()) });
+            return Err(Failure::Status { status, body: notice::excerpt(&body.unwrap_or_default()) });
         }
         let body = body.ok_or(Failure::TooLong { bytes_max: self.options.answer_bytes_max })?;
         let refused = |why: &str| Failure::WebhookResponse { why: why.to_owned() };
         read_answer(call.service.interface, &body).map_err(refused)
     }
 
-    /// Retries, or gives up.
+    /// Retries the call, or ends the job.
     fn failed(&self, call: &WebhookCall<'_>, failure: &Failure) -> Delivery {
         let DeliveryAttempt { tries, age_millis, .. } = call.attempt;
-        let is_late = *age_millis > QUESTION_SECS_MAX * 1000;
+        let is_late = *age_millis > CALL_SECS_MAX * 1000;
         if failure.may_pass() && *tries < self.options.tries_max && !is_late {
             return Delivery::failed(failure.to_string());
         }
@@ -129,31 +126,14 @@ impl Webhooks {
     }
 }
 
-fn question(call: &WebhookCall<'_>) -> Result<Question, Failure> {
-    let token = call.attempt.realm.webhook_token(call.bot.id);
-    let asked = request::Asked {
-        directory: &call.directory,
-        bot: &call.bot,
-        message: &call.message,
-        trigger: call.task.trigger,
-        token: &token,
-        url: &call.url,
-    };
-    match call.service.interface {
-        WebhookInterface::Generic => Ok(Question::Json(asked.json())),
-        WebhookInterface::Slack => asked.form().map(Question::Form).ok_or(Failure::NoDirectMessages),
-    }
-}
-
 /// Ends the job, and notifies the owner of the bot.
 fn give_up(call: &WebhookCall<'_>, failure: &Failure) -> Delivery {
     let why = failure.to_string();
-    let told = call.owner().and_then(|owner| notice::to_owner(call, owner, failure));
-    Delivery::Refused { why, followup: told.map(|draft| Followup::SendDirect(Box::new(draft))) }
+    let notice = call.owner().and_then(|owner| notice::to_owner(call, owner, failure));
+    Delivery::Refused { why, followup: notice.map(|draft| Followup::SendDirect(Box::new(draft))) }
 }
 
 impl Failure {
-    /// Whether a retry may succeed.
     fn may_pass(&self) -> bool {
         match self {
             Self::TimeOut | Self::Connection => true,

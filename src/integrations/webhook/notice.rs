@@ -21,17 +21,14 @@ pub(super) enum Failure {
     Connection,
     /// The service responded with an error or a redirect.
     #[error("Third party responded with {}", status.as_u16())]
-    Status { status: StatusCode, said: String },
+    Status { status: StatusCode, body: String },
     /// The server does not connect to this address.
     #[error("{why}")]
     Address { why: &'static str },
     #[error("{why}")]
     WebhookResponse { why: String },
     #[error("The response is longer than {bytes_max} bytes")]
-    TooLong {
-        /// The limit, in bytes.
-        bytes_max: usize,
-    },
+    TooLong { bytes_max: usize },
     /// The interface has no form for direct messages.
     #[error("Slack outgoing webhooks don't support direct messages.")]
     NoDirectMessages,
@@ -44,7 +41,6 @@ impl Failure {
     }
 }
 
-/// The beginning of a response, as text.
 pub(super) fn excerpt(body: &[u8]) -> String {
     String::from_utf8_lossy(body).chars().take(EXCERPT_CHARS_MAX).collect()
 }
@@ -65,10 +61,10 @@ fn text(call: &WebhookCall<'_>, owner: &User, failure: &Failure) -> String {
     let mut text =
         format!("{message} to your bot @_**{}|{}** triggered an outgoing webhook.", bot.full_name, bot.id);
     match failure {
-        Failure::Status { status, said } => {
+        Failure::Status { status, body } => {
             let _ = write!(text, "\nThe webhook got a response with status code *{}*.", status.as_u16());
-            if !said.trim().is_empty() {
-                let _ = write!(text, "\nThe response contains the following payload:\n{}", fenced(said));
+            if !body.trim().is_empty() {
+                let _ = write!(text, "\nThe response contains the following payload:\n{}", fenced(body));
             }
         }
         Failure::WebhookResponse { why } => {
@@ -116,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_service_said_stays_in_its_block() {
+    fn response_cannot_close_its_code_block() {
         assert_eq!(fenced("a"), "```\na\n```");
         assert_eq!(fenced("````\n@**all**"), "`````\n````\n@**all**\n`````");
         assert_eq!(excerpt("ä".repeat(900).as_bytes()).chars().count(), EXCERPT_CHARS_MAX);

@@ -8,10 +8,8 @@ use rules::content::parse_content;
 use rules::markdown::{render, topic_links};
 use serde_json::{Map, Value};
 
-/// Client name of these messages.
 const CLIENT: &str = "OutgoingWebhookResponse";
 
-/// The meaning of a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum WebhookResponse {
     Nothing,
@@ -19,9 +17,6 @@ pub(super) enum WebhookResponse {
 }
 
 /// Parses the response of a service: JSON, an object or an empty string.
-///
-/// # Errors
-/// Why it is invalid.
 pub(super) fn read_answer(interface: WebhookInterface, body: &[u8]) -> Result<WebhookResponse, &'static str> {
     let answer: Value = serde_json::from_slice(body).map_err(|_| "Invalid JSON in response")?;
     let answer = match answer {
@@ -29,13 +24,13 @@ pub(super) fn read_answer(interface: WebhookInterface, body: &[u8]) -> Result<We
         Value::Object(answer) => answer,
         _ => return Err("Invalid response format"),
     };
-    let said = match interface {
+    let text = match interface {
         WebhookInterface::Slack => answer.get("text"),
         WebhookInterface::Generic if !wants_reply(&answer) => None,
         // The older name takes precedence.
         WebhookInterface::Generic => answer.get("response_string").or_else(|| answer.get("content")),
     };
-    Ok(match said.map(as_text) {
+    Ok(match text.map(as_text) {
         Some(text) if !text.trim().is_empty() => WebhookResponse::Say(text),
         _ => WebhookResponse::Nothing,
     })
@@ -59,12 +54,9 @@ fn as_text(value: &Value) -> String {
 }
 
 /// The bot's message. Permissions are checked when it is sent, as for every message.
-///
-/// # Errors
-/// Why it cannot be sent.
-pub(super) fn reply_to(call: &WebhookCall<'_>, said: &str) -> Result<Followup, String> {
+pub(super) fn reply_to(call: &WebhookCall<'_>, text: &str) -> Result<Followup, String> {
     let directory = &call.directory;
-    let content = parse_content(said).map_err(|error| error.to_string())?;
+    let content = parse_content(text).map_err(|error| error.to_string())?;
     let context = call.attempt.realm.message_markdown(directory, &call.bot).with_url(&call.url);
     let rendered = render(&content, &context).map_err(|_| "Unable to render message".to_owned())?;
     let draft = Draft {
@@ -77,7 +69,7 @@ pub(super) fn reply_to(call: &WebhookCall<'_>, said: &str) -> Result<Followup, S
     };
     match &call.message.place {
         Place::Channel { channel, topic } => {
-            let found = directory.channel(*channel).ok_or_else(|| "The channel is gone".to_owned())?;
+            let found = directory.channel(*channel).ok_or_else(|| "The channel does not exist".to_owned())?;
             rules::permissions::channel::check_may_post(directory, &call.bot, found)
                 .map_err(|error| error.to_string())?;
             let links = topic_links(topic, &context);
@@ -94,7 +86,8 @@ pub(super) fn reply_to(call: &WebhookCall<'_>, said: &str) -> Result<Followup, S
         }
         Place::Direct => {
             let conversation = directory.direct(call.message.recipient);
-            let users = conversation.ok_or_else(|| "The conversation is gone".to_owned())?.users.clone();
+            let users =
+                conversation.ok_or_else(|| "The conversation does not exist".to_owned())?.users.clone();
             Ok(Followup::SendDirect(Box::new(DirectDraft { draft, users })))
         }
     }
@@ -105,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_read_as_documented() {
+    fn webhook_responses_are_parsed() {
         let say = |text: &str| Ok(WebhookResponse::Say(text.to_owned()));
         let cases: [(&str, Result<WebhookResponse, &str>); 14] = [
             (r#"{"content": "hi"}"#, say("hi")),

@@ -5,16 +5,16 @@ use actors::{NewRealm, NewUser, commands};
 use model::Role;
 
 #[actix_web::test]
-async fn hosts_lead_to_organizations_and_keys_work_in_their_own() {
+async fn host_header_selects_organization() {
     let (server, client) = start(&[]).await;
     let url = |path: &str| format!("{}/api/v1{path}", server.url());
     let get = |path: &str, host: &str| client.get(url(path)).header("Host", host);
-    // One organization: any strange name is its, but not a subdomain that nobody has.
+    // With one organization, unknown names belong to it, but unknown subdomains do not.
     for host in ["localhost:9991", "127.0.0.1", "chat.test:80"] {
         assert_eq!(read(get("/whose", host)).await.1["subdomain"], "", "{host}");
     }
-    let nobody = json!({"result": "error", "msg": "Invalid subdomain", "code": "NONEXISTENT_SUBDOMAIN"});
-    assert_eq!(read(get("/whose", "acme.localhost")).await, (404, nobody.clone()));
+    let unknown = json!({"result": "error", "msg": "Invalid subdomain", "code": "NONEXISTENT_SUBDOMAIN"});
+    assert_eq!(read(get("/whose", "acme.localhost")).await, (404, unknown.clone()));
 
     let actors = server.app().server.clone();
     let new = NewRealm { subdomain: "acme".into(), name: "Acme".into(), email_domain: "acme.example".into() };
@@ -31,7 +31,7 @@ async fn hosts_lead_to_organizations_and_keys_work_in_their_own() {
     let olga = acme.execute(commands::CreateUser { user: olga, sends_messages: false }).await.unwrap();
     let olga = ("olga@acme.example", acme.api_key(&olga));
     assert_eq!(read(get("/whose", "acme.localhost")).await.1["subdomain"], "acme");
-    assert_eq!(read(get("/whose", "chat.test")).await, (404, nobody));
+    assert_eq!(read(get("/whose", "chat.test")).await, (404, unknown));
 
     let at =
         |host: &str, address: &str, key: &str| read(get("/users/me", host).basic_auth(address, Some(key)));
@@ -52,7 +52,7 @@ async fn hosts_lead_to_organizations_and_keys_work_in_their_own() {
 }
 
 #[actix_web::test]
-async fn incoming_webhooks_only_send() {
+async fn incoming_webhook_bots_only_send() {
     let (server, client) = start(&[]).await;
     let url = |path: &str| format!("{}/api/v1{path}", server.url());
     let webhook = |request: RequestBuilder| {
@@ -69,7 +69,7 @@ async fn incoming_webhooks_only_send() {
 }
 
 #[actix_web::test]
-async fn what_was_stored_is_there_after_a_restart() {
+async fn data_survives_restart() {
     let (server, client) = start(&[]).await;
     let (config, key) = (server.app().config.clone(), key("iago@zulip.com"));
     // Nothing of the first server may be left, or its trees stay open.

@@ -38,10 +38,7 @@ pub enum WebhookInterface {
 impl WebhookInterface {
     /// The code in the API.
     pub fn code(self) -> u8 {
-        match self {
-            Self::Generic => 1,
-            Self::Slack => 2,
-        }
+        self as u8 + 1
     }
 
     /// The interface with an API code.

@@ -31,7 +31,7 @@ use std::sync::Arc;
 pub type Subscribers = OrdMap<UserId, Arc<Subscription>>;
 
 /// A snapshot of an organization without its messages.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Directory {
     realm: Arc<Realm>,
     users: OrdMap<UserId, Arc<User>>,
@@ -63,32 +63,7 @@ pub struct Directory {
 impl Directory {
     /// An organization without users.
     pub fn new(realm: Realm) -> Self {
-        Self {
-            realm: Arc::new(realm),
-            users: OrdMap::new(),
-            users_by_email: HashMap::new(),
-            users_by_name: HashMap::new(),
-            channels: OrdMap::new(),
-            channels_by_name: HashMap::new(),
-            groups: OrdMap::new(),
-            groups_by_name: HashMap::new(),
-            group_members: OrdMap::new(),
-            subscribers: OrdMap::new(),
-            subscriber_counts: OrdMap::new(),
-            user_channels: OrdMap::new(),
-            directs: OrdMap::new(),
-            directs_by_users: HashMap::new(),
-            user_directs: OrdMap::new(),
-            user_topics: OrdMap::new(),
-            folders: OrdMap::new(),
-            personal: records::PersonalRecords::default(),
-            profile_fields: Arc::default(),
-            bot_configs: OrdMap::new(),
-            push: records::PushRecords::default(),
-            pictures: records::PictureRecords::default(),
-            lists: Arc::default(),
-            invitations: OrdMap::new(),
-        }
+        Self { realm: Arc::new(realm), ..Self::default() }
     }
 
     /// The organization's record.
@@ -324,10 +299,7 @@ impl Directory {
 
     /// A user's policy for a topic.
     pub fn topic_policy(&self, user: UserId, channel: ChannelId, topic: &TopicKey) -> VisibilityPolicy {
-        match self.user_topics.get(&(user, channel, topic.clone())) {
-            Some(user_topic) => user_topic.policy,
-            None => VisibilityPolicy::Inherit,
-        }
+        self.user_topics.get(&(user, channel, topic.clone())).map(|topic| topic.policy).unwrap_or_default()
     }
 
     /// All topics for which a user has a policy.

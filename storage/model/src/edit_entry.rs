@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub(crate) const STEP_BYTES: usize = 128;
 
 /// One entry of a message's history; a part is present only if it changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EditEntry {
     pub user: UserId,
     pub at: Timestamp,

@@ -1,7 +1,7 @@
 //! Events for clients, with everything resolved that encoding needs.
 //!
-//! An event is created once and shared by all queues. The HTTP layer encodes it in the forms that clients asked for and
-//! keeps the bytes in `encoded`, so that each form is encoded once.
+//! An event is created once and shared by all queues. The HTTP layer encodes it in the forms that clients requested and
+//! stores the bytes in `encoded`, so that each form is encoded once.
 
 mod changes;
 mod clients;
@@ -87,7 +87,7 @@ pub struct MessageContext {
 /// The content of an event. "The user" is the owner of the queue that gets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventBody {
-    /// A new message. Its flags differ from user to user and are kept outside the event.
+    /// A new message. Its flags differ between users and are not part of the event.
     Message { message: Arc<Message>, context: MessageContext },
     /// Flags of the user's own messages.
     Flags {
@@ -109,7 +109,7 @@ pub enum EventBody {
         name: String,
         change: ChannelChange,
     },
-    /// Messages were edited or moved. The flags of the target differ from user to user and are kept outside the event.
+    /// Messages were edited or moved. The flags of the target differ between users and are not part of the event.
     MessageChanged(Box<MessageChange>),
     /// Messages were deleted or are no longer visible to the user. The event has as many numbers as messages, and its
     /// own number is the last: clients without bulk deletion get one event for each message.

@@ -88,13 +88,9 @@ impl EventKinds {
 
     /// The set of these wire names; unknown names are ignored.
     pub fn from_names<'w>(words: impl IntoIterator<Item = &'w str>) -> Self {
-        let mut bits = 0;
-        for word in words {
-            if let Some(kind) = EventKind::ALL.iter().find(|kind| kind.as_str() == word) {
-                bits |= 1 << *kind as u64;
-            }
-        }
-        Self(bits)
+        let kinds =
+            words.into_iter().filter_map(|word| EventKind::ALL.iter().find(|kind| kind.as_str() == word));
+        Self::of(&kinds.copied().collect::<Vec<_>>())
     }
 
     /// Whether a type is in the set. Heartbeats are in every set.

@@ -1,11 +1,12 @@
-//! Facts: what was decided, with every result inside, so that nothing is ever decided again.
+//! Facts: decisions with all their results, so that nothing is ever decided again.
 //!
-//! Facts are stored for ever. Variants and fields are only ever added at the end, with a new schema
-//! version where a field is added (see `storage::codec`).
+//! Facts are stored permanently. Variants and fields are only added at the end, and an added field needs a new schema
+//! version (see `storage::codec`).
 
 mod bounds;
 mod change;
 mod channel;
+mod directory_change;
 mod group;
 mod job;
 mod message;
@@ -17,6 +18,7 @@ mod user;
 
 pub use change::{ArrivalFact, DeletedFrom, Delivery, MessageUpdate, Movement, NewTopic, ReactionsLeft};
 pub use channel::ChannelFact;
+pub use directory_change::DirectoryChange;
 pub use group::GroupFact;
 pub use job::JobFact;
 pub use message::{LocalEcho, MessageFact};
@@ -34,13 +36,12 @@ pub use crate::ranges::MessageRanges;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// All facts of one command: the unit of the log. Either all of them are true or none.
+/// All facts of one command: the unit of the log, stored atomically.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
     pub at: Timestamp,
     /// Events of this frame have this number and the following ones.
     pub first_event: EventNumber,
-    /// What was decided, in order.
     pub facts: Vec<Fact>,
 }
 
@@ -59,8 +60,8 @@ pub enum Fact {
     Push(Box<PushFact>),
     Invitation(Box<InvitationFact>),
     Picture(Box<PictureFact>),
-    /// What the records that this frame changes were before it, as the facts that would make them so again. Changes
-    /// nothing; who receives events of a change depends on it, also when they are made again after a restart.
+    /// The records that this frame changes, before the change, as facts that would restore them. Has no effect; the
+    /// recipients of events depend on it, also when events are rebuilt after a restart.
     PreImages(Vec<Fact>),
 }
 
@@ -71,7 +72,7 @@ impl Fact {
         fact.changed_message()
     }
 
-    /// An upper bound of how many events this fact leads to: so many numbers are reserved for it.
+    /// An upper bound of the number of events of this fact: this many event numbers are reserved for it.
     pub fn events_max(&self) -> u64 {
         match self {
             Self::Realm(fact) => fact.events_max(),
@@ -84,7 +85,7 @@ impl Fact {
             // One for each device whose status changed.
             Self::Push(fact) => fact.events_max(),
             Self::Invitation(fact) => fact.events_max(),
-            // One for everybody, one for the managers of a bot.
+            // One for all users, one for the managers of a bot.
             Self::Picture(_) => 2,
             Self::Queue(_) | Self::Job(_) | Self::PreImages(_) => 0,
         }

@@ -1,4 +1,4 @@
-//! The edit history of messages: one version for each edit, and the newest part, which is kept with the message.
+//! The edit history of messages: one version for each edit, and the newest part, which is stored with the message.
 
 use crate::edit_entry::EditEntry;
 use crate::flags::Flags;
@@ -7,10 +7,11 @@ use crate::message::{Message, MessageTraits};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of history entries that are kept with a message.
+/// Maximum number of history entries that a message carries.
 pub const CARRIED_EDITS_MAX: usize = 200;
-/// Maximum bytes of earlier texts that are kept with a message.
+/// Maximum bytes of earlier texts that a message carries.
 pub const CARRIED_EDITS_BYTES_MAX: usize = 512 * 1024;
+
 /// The content of a message after one of its edits. Version 0 is the content as sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageVersion {
@@ -48,8 +49,7 @@ impl MessageVersion {
             at: self.at,
             prev_content: Some(prev_content.into()),
             prev_rendered: Some(prev_rendered.into()),
-            channel: None,
-            topic: None,
+            ..EditEntry::default()
         }
     }
 }
@@ -65,7 +65,7 @@ pub struct HistoryBound {
 }
 
 impl HistoryBound {
-    /// The limit for entries that are kept with a message.
+    /// The limit for entries that a message carries.
     pub const CARRIED: Self = Self::new(CARRIED_EDITS_MAX, CARRIED_EDITS_BYTES_MAX);
 
     /// At most `steps` entries with at most `bytes` bytes in total.
@@ -95,8 +95,8 @@ impl HistoryBound {
 }
 
 impl Message {
-    /// Replaces the content by the next version. The history keeps the newest entries within [`HistoryBound::CARRIED`];
-    /// older ones are read from storage, version by version.
+    /// Replaces the content by the next version. The message carries the newest history entries within
+    /// [`HistoryBound::CARRIED`]; older ones are read from storage, version by version.
     pub fn edit(&mut self, version: &MessageVersion) {
         self.edits.insert(0, version.step(&self.content, &self.rendered));
         let mut bound = HistoryBound::CARRIED;
@@ -115,7 +115,7 @@ impl Message {
         self.last_edited = Some(version.at);
     }
 
-    /// Whether older content edits are not kept with the message.
+    /// Whether the message does not carry its older content edits.
     pub fn is_history_cut(&self) -> bool {
         let shown = self.edits.iter().filter(|edit| edit.prev_content.is_some()).count();
         shown < self.version as usize

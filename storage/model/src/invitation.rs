@@ -89,7 +89,7 @@ pub enum InvitationFact {
 }
 
 impl InvitationFact {
-    /// Number of events: clients are told to fetch the list of invitations again. Resending does not change the list.
+    /// Number of events: clients fetch the list of invitations again. Resending does not change the list.
     pub fn events_max(&self) -> u64 {
         match self {
             Self::Created { .. } | Self::Accepted { .. } | Self::Revoked(_) | Self::Expired(_) => 1,

@@ -109,7 +109,7 @@ pub enum JobOutcome {
         /// The reason, without secrets.
         why: String,
     },
-    /// Delivery was abandoned. The job is kept for the server's operators.
+    /// Delivery was abandoned. The job is stored for the server's operators.
     GaveUp {
         /// The reason, without secrets.
         why: String,

@@ -7,7 +7,7 @@ use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// The conversation that a message is in.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Place {
     /// In a topic of a channel.
     Channel {
@@ -16,6 +16,7 @@ pub enum Place {
         topic: String,
     },
     /// In a direct conversation.
+    #[default]
     Direct,
 }
 
@@ -91,9 +92,9 @@ impl PropagateMode {
 
 /// A rendered message with its mentions resolved.
 ///
-/// The serialized fields are stored when the message is sent. The others hold later changes, which storage keeps as
-/// separate records and fills in when the message is read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The serialized fields are stored when the message is sent. The others are later changes, which are stored in separate
+/// records and filled in when the message is read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     /// Unique in the organization; greater is later.
     pub id: MessageId,
@@ -132,25 +133,7 @@ pub struct Message {
 impl Message {
     /// A message without content that was neither edited nor moved and has no reactions.
     pub fn new(id: MessageId, sender: UserId, recipient: RecipientId, place: Place, sent: Timestamp) -> Self {
-        Self {
-            id,
-            sender,
-            recipient,
-            place,
-            sent,
-            content: String::new(),
-            rendered: String::new(),
-            client: String::new(),
-            traits: MessageTraits::default(),
-            user_flags: Vec::new(),
-            topic_links: Vec::new(),
-            submessages: Vec::new(),
-            version: 0,
-            edits: Vec::new(),
-            last_edited: None,
-            last_moved: None,
-            reactions: Vec::new(),
-        }
+        Self { id, sender, recipient, place, sent, ..Self::default() }
     }
 
     /// The flags of one user that are stored with the message.

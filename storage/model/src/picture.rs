@@ -65,7 +65,7 @@ impl RealmPictures {
     }
 }
 
-/// A custom emoji. Records are kept permanently, so that old messages stay readable.
+/// A custom emoji. Records are stored permanently, so that old messages stay readable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RealmEmoji {
     pub id: u32,

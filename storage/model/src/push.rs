@@ -156,8 +156,9 @@ impl PushFact {
             Self::TokensSet { .. }
             | Self::Shown { .. }
             | Self::Unshown { .. }
-            | Self::NotificationCursorMoved(_) => 0,
-            Self::MissedNoted { .. } | Self::MissedDecided { .. } => 0,
+            | Self::NotificationCursorMoved(_)
+            | Self::MissedNoted { .. }
+            | Self::MissedDecided { .. } => 0,
         }
     }
 }

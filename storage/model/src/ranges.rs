@@ -5,14 +5,14 @@ use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// Message ids as sorted, inclusive ranges that do not touch: marking a million messages read stays one small
-/// fact. Stored as gap and length of each range in as few bytes as they need, so that messages of a topic that
-/// are strewn among others take about two bytes each.
+/// Message ids as sorted, inclusive ranges that do not touch, so that marking a million messages read is one small fact.
+/// Stored as gap and length of each range as variable-length integers: scattered messages of a topic take about two
+/// bytes each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MessageRanges(pub Vec<(MessageId, MessageId)>);
 
 impl MessageRanges {
-    /// Ranges of ids that come in ascending order without doubles.
+    /// Ranges of ids in ascending order without duplicates.
     pub fn from_sorted(ids: impl IntoIterator<Item = MessageId>) -> Self {
         let mut ranges: Vec<(MessageId, MessageId)> = Vec::new();
         for id in ids {
@@ -29,7 +29,7 @@ impl MessageRanges {
         self.0.iter().flat_map(|(first, last)| (first.0..=last.0).map(MessageId))
     }
 
-    /// How many ids.
+    /// The number of ids.
     pub fn len(&self) -> u64 {
         self.0.iter().map(|(first, last)| u64::from(last.0.saturating_sub(first.0)) + 1).sum()
     }
@@ -69,7 +69,7 @@ impl MessageRanges {
     }
 }
 
-/// Seven bits a byte, the lowest first; the top bit says that more follow.
+/// LEB128: seven bits a byte, the lowest first; the top bit is set if more follow.
 fn push_number(bytes: &mut Vec<u8>, mut number: u32) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
@@ -137,8 +137,8 @@ mod tests {
             let ids = MessageRanges(ranges.into_iter().map(|(a, b)| (MessageId(a), MessageId(b))).collect());
             assert_eq!(MessageRanges::from_bytes(&ids.to_bytes()), Some(ids));
         }
-        let strewn = MessageRanges::from_sorted((0..10_000).map(|n| MessageId(n * 50)));
-        assert!(strewn.to_bytes().len() <= 20_000);
+        let scattered = MessageRanges::from_sorted((0..10_000).map(|n| MessageId(n * 50)));
+        assert!(scattered.to_bytes().len() <= 20_000);
     }
 
     #[test]

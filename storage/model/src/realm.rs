@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub const USER_DEFAULT_PREFIX: &str = "user_default/";
 
 /// An organization with its own users, channels and messages.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Realm {
     pub id: RealmId,
     /// The short name in the host name (`sender_realm_str` on the wire); empty for the root organization.
@@ -66,13 +66,10 @@ impl Realm {
             id,
             subdomain: subdomain.into(),
             name: name.into(),
-            description: String::new(),
             email_domain: email_domain.into(),
             created,
             is_active: true,
-            settings: Settings::default(),
-            default_channels: Vec::new(),
-            links_expired_until: Timestamp(0),
+            ..Self::default()
         }
     }
 }

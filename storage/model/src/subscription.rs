@@ -13,9 +13,9 @@ pub struct SubscriptionSpan {
     pub until: Option<MessageId>,
 }
 
-/// A user's settings for a channel, and the periods of the subscription. Kept after unsubscribing with `is_active`
+/// A user's settings for a channel, and the periods of the subscription. Stored after unsubscribing with `is_active`
 /// false, so that settings and history are restored by subscribing again.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subscription {
     pub is_active: bool,
     /// `#rrggbb`, lower case.
@@ -29,28 +29,18 @@ pub struct Subscription {
     pub push_notifications: Option<bool>,
     pub email_notifications: Option<bool>,
     pub wildcard_mentions_notify: Option<bool>,
-    /// All stretches of being subscribed, oldest first; the last one is open while this and the account are active.
+    /// All periods of the subscription, oldest first; the last one is open while this and the account are active.
     pub spans: Vec<SubscriptionSpan>,
 }
 
 impl Subscription {
-    /// A new subscription that starts behind message `after`.
+    /// A new subscription that starts after message `after`.
     pub fn start(color: String, after: MessageId) -> Self {
-        Self {
-            is_active: true,
-            color,
-            is_muted: false,
-            pin_to_top: false,
-            desktop_notifications: None,
-            audible_notifications: None,
-            push_notifications: None,
-            email_notifications: None,
-            wildcard_mentions_notify: None,
-            spans: vec![SubscriptionSpan { after, until: None }],
-        }
+        let spans = vec![SubscriptionSpan { after, until: None }];
+        Self { is_active: true, color, spans, ..Self::default() }
     }
 
-    /// Opens another stretch behind message `after`. No effect while active.
+    /// Starts another span after message `after`. No effect while active.
     pub fn resume(&mut self, after: MessageId) {
         if !self.is_active {
             self.is_active = true;
@@ -58,7 +48,7 @@ impl Subscription {
         }
     }
 
-    /// Ends the open stretch: `last` is the newest message that was still delivered.
+    /// Ends the open span: `last` is the newest message that was still delivered.
     pub fn end(&mut self, last: MessageId) {
         self.is_active = false;
         if let Some(span) = self.spans.last_mut() {
@@ -66,14 +56,14 @@ impl Subscription {
         }
     }
 
-    /// The account is deactivated: nothing is delivered behind `last`. The subscription itself stays.
+    /// The account is deactivated: no message after `last` is delivered. The subscription itself stays active.
     pub fn pause(&mut self, last: MessageId) {
         if let Some(span) = self.spans.last_mut().filter(|_| self.is_active) {
             span.until.get_or_insert(last);
         }
     }
 
-    /// The account is in use again. No effect unless paused.
+    /// The account is reactivated. No effect unless paused.
     pub fn go_on(&mut self, after: MessageId) {
         if self.is_active && self.spans.last().is_none_or(|span| span.until.is_some()) {
             self.spans.push(SubscriptionSpan { after, until: None });
@@ -91,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spans_say_what_was_delivered() {
+    fn spans_determine_deliveries() {
         let mut subscription = Subscription::start("#76ce90".into(), MessageId(10));
         assert!(!subscription.received(MessageId(10)));
         assert!(subscription.received(MessageId(11)));

@@ -38,12 +38,7 @@ pub enum VisibilityPolicy {
 impl VisibilityPolicy {
     /// The code in the API.
     pub fn code(self) -> u8 {
-        match self {
-            Self::Inherit => 0,
-            Self::Muted => 1,
-            Self::Unmuted => 2,
-            Self::Followed => 3,
-        }
+        self as u8
     }
 }
 

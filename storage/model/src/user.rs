@@ -1,4 +1,4 @@
-//! People and bots.
+//! Users: people and bots.
 
 use crate::ids::{ProfileFieldId, UserId};
 use crate::profile_field::ProfileValue;
@@ -60,12 +60,7 @@ pub enum BotKind {
 impl BotKind {
     /// The code in the API.
     pub fn code(self) -> u8 {
-        match self {
-            Self::Generic => 1,
-            Self::IncomingWebhook => 2,
-            Self::OutgoingWebhook => 3,
-            Self::Embedded => 4,
-        }
+        self as u8 + 1
     }
 }
 

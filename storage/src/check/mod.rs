@@ -103,7 +103,7 @@ fn check_realms(
         let mut found = Vec::new();
         for (done, realm) in realms.iter().enumerate() {
             progress(CheckProgress::Realm { realm: *realm, done, total: realms.len() });
-            let mut about = RealmReport::new(*realm);
+            let mut about = RealmReport { realm: *realm, ..RealmReport::default() };
             match journals.iter().find(|journal| journal.realms().contains(&realm.0)) {
                 Some(journal) => check.realm(journal, &mut about)?,
                 None => check.without_journal(report, &mut about)?,
@@ -128,9 +128,8 @@ fn check_journal(
         return Ok((report, None));
     }
     let found = log::verify(&path, &mut |at| progress(CheckProgress::Journal { shard, progress: *at }))?;
-    report.progress = found.progress;
-    report.torn_tail = found.torn_tail;
-    report.damage = found.damage;
+    report =
+        ShardReport { shard, progress: found.progress, torn_tail: found.torn_tail, damage: found.damage };
     if report.damage.is_some() {
         return Ok((report, None));
     }
@@ -141,7 +140,7 @@ fn check_journal(
 fn move_trees_aside(folder: &DataFolder) -> Result<PathBuf, StoreError> {
     let path = folder.state();
     let aside = free_name(&path.with_file_name("state-damaged"));
-    std::fs::rename(&path, &aside).map_err(|source| io("cannot move aside", &path, source))?;
+    std::fs::rename(&path, &aside).map_err(|source| StoreError::io("cannot move aside", &path, source))?;
     Ok(aside)
 }
 
@@ -176,7 +175,7 @@ impl Check<'_> {
         self.trees.clear(found.realm)?;
         replay(journal, self.trees, found.realm, None)?;
         found.rebuilt = true;
-        let mut again = RealmReport::new(found.realm);
+        let mut again = RealmReport { realm: found.realm, ..RealmReport::default() };
         self.find(journal, &mut again)?;
         if !again.is_clean() {
             found.problem =
@@ -284,11 +283,9 @@ impl Drop for Scratch {
 
 fn remove(path: &Path) -> Result<(), StoreError> {
     match std::fs::remove_dir_all(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io("cannot remove", path, error)),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(StoreError::io("cannot remove", path, error))
+        }
         _ => Ok(()),
     }
-}
-
-fn io(what: &'static str, path: &Path, source: std::io::Error) -> StoreError {
-    StoreError::Io { what, path: path.to_path_buf(), source }
 }

@@ -1,4 +1,4 @@
-//! The result of a check, as data and as text that says what to do.
+//! The result of a check, as data and as text with instructions.
 
 use crate::log::{Damage, Progress, TornTail};
 use model::RealmId;
@@ -31,7 +31,7 @@ pub struct ShardReport {
 }
 
 /// The result of checking one organization.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RealmReport {
     pub realm: RealmId,
     /// The newest frame in the journal.
@@ -75,21 +75,6 @@ impl CheckReport {
 }
 
 impl RealmReport {
-    pub(super) fn new(realm: RealmId) -> Self {
-        Self {
-            realm,
-            frames: 0,
-            replayed: 0,
-            rows: 0,
-            differing: 0,
-            inconsistent: 0,
-            listed: Vec::new(),
-            problem: None,
-            is_surplus: false,
-            rebuilt: false,
-        }
-    }
-
     /// Whether everything agreed, without a rebuild.
     pub fn is_clean(&self) -> bool {
         self.differing == 0 && self.inconsistent == 0 && self.problem.is_none()
@@ -127,8 +112,7 @@ impl fmt::Display for ShardReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Progress { segments_done, frames, bytes, .. } = self.progress;
         write!(out, "journal {}: {frames} frames, {bytes} bytes in {segments_done} segments", self.shard)?;
-        if let Some(tail) = &self.torn_tail {
-            let TornTail { segment, offset, bytes } = tail;
+        if let Some(TornTail { segment, offset, bytes }) = &self.torn_tail {
             write!(
                 out,
                 "\n  a crash cut the last write short ({bytes} bytes in segment {segment} at byte {offset}); \

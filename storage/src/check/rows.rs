@@ -1,4 +1,4 @@
-//! The rows of an organization against each other: each can be read, and none refers to what does not exist.
+//! The rows of an organization against each other: each can be decoded, and all references exist.
 
 use super::Comparison;
 use crate::codec::encode;
@@ -42,7 +42,7 @@ pub(super) fn check_rows(trees: &Trees, realm: RealmId) -> Result<Comparison, St
 /// A row's encoded key, its key and its value.
 type ReadableRow<R> = (Vec<u8>, <R as Record>::Key, <R as Record>::Value);
 
-/// The rows of a table that can be read; the others have been found already.
+/// The rows of a table that can be decoded; the others are already in the report.
 fn readable<R: Record>(
     trees: &Trees,
     realm: RealmId,
@@ -56,8 +56,8 @@ fn readable<R: Record>(
     })
 }
 
-/// Bodies and index entries side by side: both tables have the same messages and agree on them. Only messages that are
-/// there were changed, and deleted ones are not there.
+/// Compares bodies and index entries: both tables have the same messages and agree on them. Changed messages exist, and
+/// deleted ones do not.
 fn check_messages(trees: &Trees, realm: RealmId, found: &mut Comparison) -> Result<(), StoreError> {
     let sent = check_pair(trees, realm, found)?;
     check_are_sent::<MessageVersions>(trees, realm, &sent, found)?;
@@ -141,8 +141,8 @@ fn check_pair(
     Ok(of_bodies)
 }
 
-/// A fingerprint of what each message's index entry is, or should be by its body. Entries that cannot be read have been
-/// found already.
+/// A fingerprint of each message's index entry, stored or derived from its body. Entries that cannot be decoded are
+/// already in the report.
 fn entries<R: Record, T: StoredValue>(
     trees: &Trees,
     realm: RealmId,

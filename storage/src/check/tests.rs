@@ -72,7 +72,7 @@ impl Case {
         report
     }
 
-    /// Expects a check to find this many differences and to report `what` and what to do; a rebuild repairs it.
+    /// Expects a check to report this many differences, `what` and instructions; a rebuild repairs them.
     fn expect_repairable(&self, differing: u64, what: &str) {
         let report = self.check(false);
         let words = report.to_string();
@@ -458,7 +458,7 @@ fn unopenable_trees_are_reported_and_rebuilt() {
     let sound = fs::read(state.join("db")).unwrap();
     let mut damaged = 0;
     for step in 1..60 {
-        // A flipped bit anywhere: dropped by the trees and replayed, seen by the check, or too much for them.
+        // A flipped bit anywhere: repaired by the replay, reported by the check, or the trees cannot be opened.
         for entry in fs::read_dir(&state).unwrap().map(Result::unwrap) {
             if entry.file_name().to_string_lossy().starts_with("snap.") {
                 fs::remove_file(entry.path()).unwrap();

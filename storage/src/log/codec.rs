@@ -13,7 +13,7 @@
 //! After a failed write or sync nothing more is written to that segment: the header of the next one records where it
 //! ends, and later bytes are not part of the journal. The first group of a segment begins with a roster, the state of
 //! every realm at that point: it links segments when older ones are trimmed away. All integers are little-endian.
-//! Checksums are xxh3-64; those of groups are seeded with the journal's random number, so that no payload can look like
+//! Checksums are xxh3-64; those of groups are seeded with the journal's random number, so that no payload can pass for
 //! a group.
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};

@@ -1,5 +1,5 @@
-//! What every log must do, run against each of them. A new implementation of [`RealmLog`] joins with one
-//! [`Subject`]; a new promise of the trait joins with one test here.
+//! Conformance tests of the log, run against every implementation of [`RealmLog`]. A new implementation needs a
+//! [`Subject`]; a new guarantee of the trait needs a test here.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::{
     SyncPolicy, Ticket,
 };
 
-/// A sink that remembers, and that can be made to wait.
+/// A sink that records all reports and can be blocked.
 #[derive(Clone, Default)]
 pub(super) struct Recorder {
     shared: Arc<(Mutex<Record>, Condvar)>,
@@ -68,9 +68,9 @@ impl Recorder {
 
 /// One kind of log under test.
 trait Subject {
-    /// Opens the log with what earlier ones left; the earlier one is closed first.
+    /// Opens the log again with the stored frames; the earlier one is closed first.
     fn open(&mut self) -> (Arc<dyn RealmLog>, Recorder);
-    /// From here on nothing more becomes durable, except what is on its way.
+    /// From now on nothing becomes durable except frames in flight.
     fn stall(&mut self);
     fn resume(&mut self);
 }

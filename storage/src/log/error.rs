@@ -23,8 +23,8 @@ pub enum LogError {
     /// The queue of the writer is full. Nothing was queued; the append may be retried.
     #[error("the log is behind: its queue is full")]
     Behind,
-    /// The frames may or may not be stored: the disk failed while they were written. Only reopening the log tells.
-    #[error("the log cannot tell whether the frames are stored: {0}")]
+    /// The frames may or may not be stored: the disk failed while they were written. Reopening the log resolves it.
+    #[error("it is unknown whether the frames are stored: {0}")]
     Ambiguous(Arc<str>),
     /// The disk is full. The frames are not stored, and the log accepts no more until it has recovered.
     #[error("the disk is full: {0}")]
@@ -88,7 +88,7 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
-/// Where the journal is damaged. Its `Display` says what to do.
+/// The position of damage in the journal. Its `Display` includes instructions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
     pub segment: u64,

@@ -10,7 +10,7 @@ use parking_lot::{Condvar, Mutex};
 use super::codec::RecordKind;
 use super::error::LogError;
 use super::index::Index;
-use super::{FrameBytes, Ticket};
+use super::{FrameBytes, PAYLOAD_BYTES_MAX, Ticket};
 
 /// A queued frame or trim.
 pub(crate) struct Job {
@@ -71,7 +71,28 @@ impl Shared {
     }
 }
 
+impl Owner {
+    /// Whether a frame is the next one of its realm and comes from the current owner.
+    pub(crate) fn check(&self, frame: &FrameBytes, epoch: u64) -> Result<(), LogError> {
+        let (realm, bytes, expected) = (frame.realm, frame.payload.len(), self.last + 1);
+        if bytes > PAYLOAD_BYTES_MAX {
+            return Err(LogError::TooLarge { bytes });
+        }
+        if self.epoch != epoch {
+            return Err(LogError::Fenced { realm, epoch, current: self.epoch });
+        }
+        match frame.sequence {
+            given if given != expected => Err(LogError::Sequence { realm, expected, given }),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Gate {
+    pub(crate) fn owner(&self, realm: u32) -> Result<&Owner, LogError> {
+        self.owners.get(&realm).filter(|owner| owner.is_open).ok_or(LogError::NotOpen { realm })
+    }
+
     pub(crate) fn unavailable(&self) -> LogError {
         self.stopped.clone().unwrap_or_else(|| LogError::Unavailable("the journal is closed".into()))
     }

@@ -23,7 +23,7 @@ use super::recover::{self, Scan};
 use super::segment::{self, Faults, Segment};
 use super::supply::Supply;
 use super::writer::Writer;
-use super::{Durable, FrameBytes, Frames, Opened, PAYLOAD_BYTES_MAX, RealmLog, Ticket};
+use super::{Durable, FrameBytes, Frames, Opened, RealmLog, Ticket};
 
 const LOCK_FILE: &str = "lock";
 
@@ -205,23 +205,12 @@ impl RealmLog for Journal {
     }
 
     fn append(&self, frame: FrameBytes, epoch: u64) -> Result<Ticket, LogError> {
-        let bytes = frame.payload.len();
-        if bytes > PAYLOAD_BYTES_MAX {
-            return Err(LogError::TooLarge { bytes });
-        }
-        let (realm, sequence) = (frame.realm, frame.sequence);
+        let (realm, sequence, bytes) = (frame.realm, frame.sequence, frame.payload.len());
         let mut gate = self.shared.gate.lock();
         if gate.queue.is_none() {
             return Err(gate.unavailable());
         }
-        let owner =
-            gate.owners.get(&realm).filter(|owner| owner.is_open).ok_or(LogError::NotOpen { realm })?;
-        if owner.epoch != epoch {
-            return Err(LogError::Fenced { realm, epoch, current: owner.epoch });
-        }
-        if owner.last + 1 != sequence {
-            return Err(LogError::Sequence { realm, expected: owner.last + 1, given: sequence });
-        }
+        gate.owner(realm)?.check(&frame, epoch)?;
         let queued_bytes = self.shared.queued_bytes.fetch_add(bytes, Ordering::Relaxed);
         let job = Job { ticket: gate.last_ticket + 1, epoch, kind: RecordKind::Frame, frame };
         let result =
@@ -252,10 +241,9 @@ impl RealmLog for Journal {
         if before_sequence > last + 1 {
             return Err(LogError::OutOfRange { realm, first, last, asked: before_sequence });
         }
-        let owner =
-            gate.owners.get(&realm).filter(|owner| owner.is_open).ok_or(LogError::NotOpen { realm })?;
+        let epoch = gate.owner(realm)?.epoch;
         let frame = FrameBytes { realm, sequence: before_sequence, payload: Bytes::new() };
-        let job = Job { ticket: gate.last_ticket + 1, epoch: owner.epoch, kind: RecordKind::Trim, frame };
+        let job = Job { ticket: gate.last_ticket + 1, epoch, kind: RecordKind::Trim, frame };
         gate.queue(job)
     }
 
@@ -368,7 +356,7 @@ fn open_segments(
     Ok((active, offset, supply))
 }
 
-/// Distinguishes the groups of this journal from those of others, and from payloads that look like one.
+/// Distinguishes the groups of this journal from those of others, and from payloads with the same form.
 fn random_number() -> u64 {
     std::hash::RandomState::new().build_hasher().finish()
 }

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use tempfile::TempDir;
 
 use super::conformance::{Recorder, append_all, assert_frames, frame};
+use super::segment::Operation;
 use super::{
     FrameBytes, Journal, JournalOptions, LogError, MemoryLog, RealmLog, SyncPolicy, codec, segment, verify,
 };
@@ -23,7 +24,7 @@ fn open(folder: &Path, options: &JournalOptions) -> (Journal, Recorder) {
 
 #[test]
 fn failed_commit_stops_appends_until_reopening() {
-    for (write, sync) in [(true, false), (false, true)] {
+    for operation in [Operation::Write, Operation::Sync] {
         let folder = TempDir::new().expect("a folder");
         let options = small();
         let (journal, recorder) = open(folder.path(), &options);
@@ -35,12 +36,12 @@ fn failed_commit_stops_appends_until_reopening() {
         while journal.read(1, 6).is_err() || journal.read(1, 6).expect("readable").count() == 0 {
             std::thread::yield_now();
         }
-        options.faults.set(write, sync);
+        options.faults.set(&[operation]);
         let failing = journal.append(frame(1, 7), epoch).expect("taken");
         recorder.gate(false);
         recorder.result(held).expect("durable");
         assert!(matches!(recorder.result(failing), Err(LogError::Ambiguous(_))));
-        options.faults.set(false, false);
+        options.faults.set(&[]);
         assert!(matches!(journal.append(frame(1, 8), epoch), Err(LogError::Unavailable(_))));
         assert!(matches!(RealmLog::open(&journal, 1, 0), Err(LogError::Unavailable(_))));
         assert!(matches!(journal.trim(1, 2), Err(LogError::Unavailable(_))));
@@ -58,20 +59,20 @@ fn failed_commit_stops_appends_until_reopening() {
 
 #[test]
 fn recover_after_failed_commit_discards_it() {
-    for (write, sync) in [(true, false), (false, true)] {
+    for operation in [Operation::Write, Operation::Sync] {
         let folder = TempDir::new().expect("a folder");
         let options = small();
         let (journal, recorder) = open(folder.path(), &options);
         let epoch = RealmLog::open(&journal, 1, 0).expect("opens").epoch;
         append_all(&journal, &recorder, 1, epoch, 1, 5);
-        options.faults.set(write, sync);
+        options.faults.set(&[operation]);
         // The failing group also contains the first frame of a new realm.
         let other = RealmLog::open(&journal, 2, 0).expect("opens").epoch;
         let failing = journal.append(frame(1, 6), epoch).expect("taken");
         let behind = journal.append(frame(2, 1), other);
         assert!(recorder.result(failing).is_err());
         assert!(behind.is_err() || recorder.result(behind.expect("taken")).is_err());
-        options.faults.set(false, false);
+        options.faults.set(&[]);
         journal.recover().expect("the disk is back");
         journal.recover().expect("nothing is left to do");
         assert!(matches!(journal.append(frame(1, 6), epoch), Err(LogError::NotOpen { .. })));
@@ -98,7 +99,7 @@ fn full_disk_rejects_frames_until_space_is_free() {
     let options = small();
     let (journal, recorder) = open(folder.path(), &options);
     let epoch = RealmLog::open(&journal, 1, 0).expect("opens").epoch;
-    options.faults.set_full(true);
+    options.faults.set(&[Operation::Create]);
     let mut stored = 0;
     loop {
         let ticket = journal.append(frame(1, stored + 1), epoch).expect("taken");
@@ -114,7 +115,7 @@ fn full_disk_rejects_frames_until_space_is_free() {
     assert!(journal.recover().expect_err("still full").is_full());
     assert!(journal.append(frame(1, stored + 1), epoch).is_err());
     assert_frames(&journal, 1, 1, stored);
-    options.faults.set_full(false);
+    options.faults.set(&[]);
     journal.recover().expect("there is room");
     let opened = RealmLog::open(&journal, 1, 0).expect("opens");
     assert_eq!(opened.last_sequence, stored);
@@ -131,10 +132,10 @@ fn recover_fails_if_stored_groups_are_unreadable() {
     let (journal, recorder) = open(folder.path(), &options);
     let epoch = RealmLog::open(&journal, 1, 0).expect("opens").epoch;
     append_all(&journal, &recorder, 1, epoch, 1, 2);
-    options.faults.set(false, true);
+    options.faults.set(&[Operation::Sync]);
     let failing = journal.append(frame(1, 3), epoch).expect("taken");
     assert!(recorder.result(failing).is_err());
-    options.faults.set(false, false);
+    options.faults.set(&[]);
     let path = folder.path().join(codec::file_name(1));
     let whole = fs::read(&path).expect("read");
     let mut damaged = whole.clone();
@@ -152,7 +153,7 @@ fn tickets_after_a_failed_commit_are_reported() {
     let options = small();
     let (journal, recorder) = open(folder.path(), &options);
     let epoch = RealmLog::open(&journal, 1, 0).expect("opens").epoch;
-    options.faults.set(false, true);
+    options.faults.set(&[Operation::Sync]);
     let mut last = 0;
     for sequence in 1..=100 {
         match journal.append(frame(1, sequence), epoch) {
@@ -180,7 +181,7 @@ fn queued_frames_are_not_readable() {
     while journal.read(1, 1).expect("readable").count() == 0 {
         std::thread::yield_now();
     }
-    // The writer stands in the sink, so these stay in the queue.
+    // The writer is blocked in the sink, so these stay in the queue.
     for sequence in 2..=9 {
         journal.append(frame(1, sequence), epoch).expect("taken");
     }
@@ -249,7 +250,7 @@ fn trim_removes_only_trimmed_segments() {
     recorder.result(ticket).expect("durable");
     drop(journal);
     assert!(segment::list(folder.path()).expect("listed")[0] > kept[0]);
-    // A realm without a frame left keeps its place.
+    // A realm without a frame left retains its position.
     let (journal, recorder) = open(folder.path(), &small());
     let opened = RealmLog::open(&journal, 2, 0).expect("opens");
     assert_eq!((opened.first_sequence, opened.last_sequence), (2, 1));
@@ -361,7 +362,7 @@ fn memory_log_injects_faults() {
     log.fail_next();
     log.append(frame(1, 1), epoch).expect("taken");
     assert!(matches!(recorder.result(1), Err(LogError::Unavailable(_))));
-    log.recover().expect("it goes on");
+    log.recover().expect("recovered");
     let opened = log.open(1, 0).expect("opens");
     assert!(opened.last_sequence == 0 && opened.epoch > epoch);
     append_all(&log, &recorder, 1, opened.epoch, 1, 2);

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-use super::{Durable, FrameBytes, Frames, LogError, Opened, PAYLOAD_BYTES_MAX, RealmLog, Ticket};
+use super::gate::Owner;
+use super::{Durable, FrameBytes, Frames, LogError, Opened, RealmLog, Ticket};
 
 /// At most this many appends are queued while commits are held, as in a journal.
 const QUEUE_FRAMES_MAX: usize = 8192;
@@ -56,11 +57,6 @@ struct State {
     fails_next: bool,
     stopped: Option<Arc<str>>,
     is_closed: bool,
-}
-
-struct Owner {
-    epoch: u64,
-    last: u64,
 }
 
 struct Waiting {
@@ -192,24 +188,15 @@ impl RealmLog for MemoryLog {
         stored.epoch = min_epoch.max(stored.epoch + 1);
         let opened =
             Opened { epoch: stored.epoch, first_sequence: stored.first, last_sequence: stored.last() };
-        state.owners.insert(realm, Owner { epoch: opened.epoch, last: opened.last_sequence });
+        let owner = Owner { epoch: opened.epoch, is_open: true, last: opened.last_sequence };
+        state.owners.insert(realm, owner);
         Ok(opened)
     }
 
     fn append(&self, frame: FrameBytes, epoch: u64) -> Result<Ticket, LogError> {
-        let bytes = frame.payload.len();
-        if bytes > PAYLOAD_BYTES_MAX {
-            return Err(LogError::TooLarge { bytes });
-        }
         let (realm, sequence) = (frame.realm, frame.sequence);
         let mut state = self.state.lock();
-        let owner = state.owner(realm)?;
-        if owner.epoch != epoch {
-            return Err(LogError::Fenced { realm, epoch, current: owner.epoch });
-        }
-        if owner.last + 1 != sequence {
-            return Err(LogError::Sequence { realm, expected: owner.last + 1, given: sequence });
-        }
+        state.owner(realm)?.check(&frame, epoch)?;
         let ticket = Self::queue(&mut state, frame, false)?;
         state.owner(realm)?.last = sequence;
         drop(state);

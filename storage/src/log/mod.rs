@@ -53,7 +53,7 @@ pub struct FrameBytes {
     pub realm: u32,
     /// Its position in that history: the first frame has 1, and there are no gaps.
     pub sequence: u64,
-    /// The content, at most [`PAYLOAD_BYTES_MAX`] bytes. The log never looks inside.
+    /// The content, at most [`PAYLOAD_BYTES_MAX`] bytes, opaque to the log.
     pub payload: Bytes,
 }
 
@@ -65,26 +65,24 @@ pub trait Durable: Send {
     /// Every ticket after the one reported before, up to and including `upto`, has this result:
     ///
     /// - `Ok(())`: the frames are on disk and readable;
-    /// - [`LogError::Fenced`]: not stored, another owner has the realm (only logs that span machines answer it here);
-    /// - [`LogError::Ambiguous`]: stored or not, only recovering or reopening tells;
+    /// - [`LogError::Fenced`]: not stored, another owner has the realm (reported here only by logs that span machines);
+    /// - [`LogError::Ambiguous`]: unknown until the log is recovered or reopened;
     /// - [`LogError::Full`], [`LogError::Unavailable`]: not stored.
     ///
-    /// It is called once for each group, in order, on the log's own thread, which commits nothing meanwhile:
-    /// post the news and return. It may run before the `append` that took the ticket has returned to its
-    /// caller. It must not call back into the log, nor drop it.
+    /// It is called once for each group, in order, on the log's own thread, which commits nothing meanwhile, so it must
+    /// return quickly. It may run before the `append` of the ticket has returned. It must not call the log, nor drop it.
     fn durable(&mut self, upto: Ticket, result: Result<(), LogError>);
 }
 
 /// What [`RealmLog::open`] found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Opened {
-    /// The epoch to append with: at least the one asked for, greater than that of every stored frame, and
-    /// greater than every one given out since this log was opened.
+    /// The epoch to append with: at least the requested one, and greater than that of every stored frame and every epoch
+    /// since this log was opened.
     pub epoch: u64,
-    /// The first sequence that was not trimmed away (`last_sequence + 1` when no frame is left).
+    /// The first sequence that was not trimmed (`last_sequence + 1` if no frame is left).
     pub first_sequence: u64,
-    /// The sequence of the last durable frame, 0 for an empty log. The next append must carry the one after
-    /// it.
+    /// The sequence of the last durable frame, 0 for an empty log. The next append must have the one after it.
     pub last_sequence: u64,
 }
 
@@ -116,20 +114,20 @@ pub trait RealmLog: Send + Sync {
     /// The durable frames of a realm from `from_sequence` on; none when it is the one after the last.
     ///
     /// # Errors
-    /// [`LogError::OutOfRange`] when frames asked for were trimmed, or lie beyond the next one to come.
+    /// [`LogError::OutOfRange`] when requested frames were trimmed, or are after the next one to be appended.
     fn read(&self, realm: u32, from_sequence: u64) -> Result<Frames, LogError>;
 
     /// Trims the frames before `before_sequence`. The sink is notified when that is stored; a segment is removed when all
     /// of its frames are trimmed. Trimming what is already trimmed changes nothing.
     ///
     /// # Errors
-    /// [`LogError::OutOfRange`] when it reaches past the last durable frame; otherwise as for `append`.
+    /// [`LogError::OutOfRange`] when it includes frames after the last durable one; otherwise as for `append`.
     fn trim(&self, realm: u32, before_sequence: u64) -> Result<Ticket, LogError>;
 
     /// Every realm with a stored history, in ascending order.
     fn realms(&self) -> Vec<u32>;
 
-    /// After a failed commit: goes back to the last frame that was reported as durable and accepts appends again. Frames
+    /// After a failed commit: rolls back to the last frame that was reported as durable and accepts appends again. Frames
     /// that were not reported are lost. Every realm must be opened again. Has no effect on a working log. Blocks on the
     /// disk.
     ///

@@ -8,7 +8,7 @@
 //! later group, a missing group, frame or segment, a broken chain, a shortened file (its size was synced before its first
 //! use).
 //!
-//! Zeros over the very last group cannot be detected here, because a crash looks the same. They are detected by the
+//! Zeros over the very last group cannot be detected here, because a crash has the same effect. They are detected by the
 //! applied sequence of the projection, which is then beyond the end of the log.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -66,10 +66,7 @@ pub fn verify(folder: &Path, report: &mut dyn FnMut(&Progress)) -> Result<Verifi
         Err(LogError::Corrupt(damage)) => Some(*damage),
         Err(error) => return Err(error),
     };
-    let mut realms = Vec::new();
-    for (realm, tail) in &scan.tails {
-        realms.push((*realm, tail.first, tail.last));
-    }
+    let realms = scan.tails.iter().map(|(realm, tail)| (*realm, tail.first, tail.last)).collect();
     Ok(Verification { progress: scan.progress, realms, torn_tail: scan.torn_tail, damage })
 }
 
@@ -162,8 +159,7 @@ impl Scan {
         self.check_nothing_torn_before()?;
         let remains = segment.read(offset, written_end - offset)?;
         let roster_bytes = if offset == BLOCK_BYTES { self.roster_bytes() } else { 0 };
-        let expected = Expected { group: self.next_group, bytes_max: codec::GROUP_BYTES_MAX + roster_bytes };
-        check_torn(segment, offset, remains, &expected)?;
+        check_torn(segment, offset, remains, self.next_group, codec::GROUP_BYTES_MAX + roster_bytes)?;
         let number = segment.header.number;
         self.torn_tail = Some(TornTail { segment: number, offset, bytes: written_end - offset });
         Ok(())
@@ -293,19 +289,14 @@ impl Scan {
     }
 }
 
-/// Bounds for the group at the end of a segment.
-struct Expected {
-    group: Option<u64>,
-    bytes_max: u64,
-}
-
 /// Whether `remains`, everything from `offset` to the last byte of the segment that is not zero, is a group that was cut
-/// short. It is known to be incomplete.
+/// short: number `expected`, with at most `bytes_max` bytes. It is known to be incomplete.
 fn check_torn(
     segment: &Segment,
     offset: u64,
     mut remains: Vec<u8>,
-    expected: &Expected,
+    expected: Option<u64>,
+    bytes_max: u64,
 ) -> Result<(), LogError> {
     let number = segment.header.number;
     let journal = segment.header.journal;
@@ -318,7 +309,7 @@ fn check_torn(
         if has_later_group {
             return refuse("a group is unreadable, though a later one was written");
         }
-        if remains.len() as u64 > expected.bytes_max {
+        if remains.len() as u64 > bytes_max {
             return refuse("more bytes than one group can have follow the last group");
         }
         // The header lies in one sector: it is complete, or cut short with nothing after it, or missing.
@@ -327,7 +318,7 @@ fn check_torn(
         return if is_cut { Ok(()) } else { refuse("the header of a group fails its checksum") };
     };
     let group_bytes = codec::group_bytes(u64::from(header.body_bytes));
-    if header.segment != number || expected.group.is_some_and(|group| group != header.group) {
+    if header.segment != number || expected.is_some_and(|group| group != header.group) {
         return refuse("a group is in the wrong place");
     }
     if offset + group_bytes > segment.header.bytes {

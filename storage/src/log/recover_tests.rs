@@ -1,4 +1,4 @@
-//! Opening journals whose files a crash, a disk or a person has changed: an incomplete last group is discarded, everything
+//! Opening journals whose files were changed by a crash, a disk or a user: an incomplete last group is discarded, everything
 //! else is rejected, and no acknowledged frame is ever lost silently.
 
 use std::fs;
@@ -12,7 +12,7 @@ use super::conformance::{Recorder, append_all, assert_frames, frame};
 use super::segment::{self, Faults, Segment};
 use super::{Journal, JournalOptions, LogError, RealmLog, SyncPolicy, verify};
 
-/// Where a group lies, and how many frames of realms 1 and 2 are stored once it is.
+/// The position of a group, and the number of frames of realms 1 and 2 up to it.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     segment: u64,
@@ -114,7 +114,7 @@ impl Sample {
         panic!("the group is nowhere");
     }
 
-    /// Everything acknowledged is there, and the journal goes on.
+    /// All acknowledged frames exist, and the journal accepts more.
     fn assert_survives(&self) {
         let found = verify(self.path(), &mut |_| {}).expect("readable");
         assert_eq!(found.damage, None);
@@ -229,7 +229,7 @@ fn zeroed_last_group_of_older_segment_is_damage() {
     let place = last_of_two(&sample);
     sample.change(place.segment, |bytes| bytes[place.offset as usize..place.end as usize].fill(0));
     sample.assert_refused("was expected");
-    // Half of it looks like a torn tail, but for the segment behind it.
+    // Half of it would be a torn tail if there were no later segment.
     let sample = self::sample(60);
     let place = last_of_two(&sample);
     let half = place.offset as usize + SECTOR_BYTES;
@@ -239,7 +239,7 @@ fn zeroed_last_group_of_older_segment_is_damage() {
 
 #[test]
 fn truncated_first_group_of_segment_is_a_torn_tail() {
-    // How many frames come into one group is a matter of luck, and what fits into a sector cannot be torn.
+    // The number of frames in a group varies, and a group that fits into a sector cannot be torn.
     let is_torn = |sample: &Sample| {
         let last = sample.last_group().segment;
         let is_first = |group: &&Place| (group.segment, group.offset) == (last, BLOCK_BYTES);
@@ -331,7 +331,7 @@ proptest! {
         sample.assert_survives();
     }
 
-    /// Anything cut off the end of a file, at any byte: nothing a crash can do, so nothing is guessed.
+    /// A file truncated at any byte is rejected: a crash cannot shorten it.
     #[test]
     fn shortened_segment_is_rejected(at: prop::sample::Index, which: prop::sample::Index) {
         let sample = sample(40);

@@ -41,7 +41,7 @@ pub(crate) fn remove_unfinished(folder: &Path) -> Result<(), LogError> {
     Ok(())
 }
 
-/// Removes a segment.
+/// Removes a segment file.
 pub(crate) fn remove(folder: &Path, number: u64, sync: bool) -> Result<(), LogError> {
     let path = folder.join(file_name(number));
     fs::remove_file(&path).map_err(|error| LogError::io("remove", &path, error))?;
@@ -59,7 +59,6 @@ pub(crate) fn sync_folder(folder: &Path, sync: bool) -> Result<(), LogError> {
 /// A group that was read: its checksum, end mark and padding are valid.
 pub(crate) struct Group {
     pub header: GroupHeader,
-    /// All records.
     pub body: Vec<u8>,
     /// The byte after the group, where the next one begins.
     pub end: u64,
@@ -84,7 +83,7 @@ impl Segment {
     ) -> Result<Self, LogError> {
         let path = folder.join(file_name(header.number));
         let unfinished = folder.join(format!("{}{UNFINISHED_SUFFIX}", file_name(header.number)));
-        faults.before_create().map_err(|error| LogError::io("create", &unfinished, error))?;
+        faults.before(Operation::Create).map_err(|error| LogError::io("create", &unfinished, error))?;
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -174,13 +173,13 @@ impl Segment {
 
     /// Writes whole blocks at `offset`.
     pub(crate) fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        self.faults.before_write()?;
+        self.faults.before(Operation::Write)?;
         self.file.write_all_at(bytes, offset)
     }
 
     /// Syncs everything written (`fdatasync`).
     pub(crate) fn sync(&self) -> io::Result<()> {
-        self.faults.before_sync()?;
+        self.faults.before(Operation::Sync)?;
         self.file.sync_data()
     }
 
@@ -259,60 +258,37 @@ fn read_header(file: &File, path: &Path, number: u64, bytes: u64) -> Result<Segm
     Ok(header)
 }
 
+/// An operation that tests can make fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operation {
+    Create,
+    Write,
+    Sync,
+}
+
 /// Faults that tests inject into the files; outside of tests it is empty.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Faults {
     #[cfg(test)]
-    state: std::sync::Arc<parking_lot::Mutex<FaultState>>,
-}
-
-#[cfg(test)]
-#[derive(Debug, Default)]
-struct FaultState {
-    write: bool,
-    sync: bool,
-    full: bool,
+    failing: std::sync::Arc<parking_lot::Mutex<Vec<Operation>>>,
 }
 
 impl Faults {
-    #[cfg(not(test))]
-    fn before_write(&self) -> io::Result<()> {
+    #[cfg_attr(not(test), expect(unused_variables))]
+    fn before(&self, operation: Operation) -> io::Result<()> {
+        #[cfg(test)]
+        if self.failing.lock().contains(&operation) {
+            return Err(match operation {
+                Operation::Create => io::ErrorKind::StorageFull.into(),
+                Operation::Write | Operation::Sync => io::Error::other("injected fault"),
+            });
+        }
         Ok(())
     }
 
-    #[cfg(not(test))]
-    fn before_sync(&self) -> io::Result<()> {
-        Ok(())
-    }
-
-    #[cfg(not(test))]
-    fn before_create(&self) -> io::Result<()> {
-        Ok(())
-    }
-
+    /// Makes exactly these operations fail.
     #[cfg(test)]
-    fn before_create(&self) -> io::Result<()> {
-        if self.state.lock().full { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
-    }
-
-    #[cfg(test)]
-    fn before_write(&self) -> io::Result<()> {
-        if self.state.lock().write { Err(io::Error::other("injected write fault")) } else { Ok(()) }
-    }
-
-    #[cfg(test)]
-    fn before_sync(&self) -> io::Result<()> {
-        if self.state.lock().sync { Err(io::Error::other("injected sync fault")) } else { Ok(()) }
-    }
-
-    #[cfg(test)]
-    pub(crate) fn set(&self, write: bool, sync: bool) {
-        *self.state.lock() = FaultState { write, sync, full: false };
-    }
-
-    /// No further segment can be made.
-    #[cfg(test)]
-    pub(crate) fn set_full(&self, full: bool) {
-        self.state.lock().full = full;
+    pub(crate) fn set(&self, failing: &[Operation]) {
+        *self.failing.lock() = failing.to_vec();
     }
 }

@@ -70,7 +70,7 @@ impl Writer {
         None
     }
 
-    /// Goes back to the last group that was stored and reported. Nothing that the failed commit wrote is trusted, even if it
+    /// Rolls back to the last group that was stored and reported. Nothing that the failed commit wrote is trusted, even if it
     /// can be read: after a failed sync the page cache may show what is not on disk. The rest of the segment is abandoned; the
     /// header of the next one records where it ends.
     pub(crate) fn restore(&mut self) -> Result<(), LogError> {
@@ -276,8 +276,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Stops accepting frames after a failed commit. What is on disk is unknown and a later sync would not tell (the system
-    /// reports a lost write only once), so nothing may be written after it: see `restore`.
+    /// Stops accepting frames after a failed commit. The state of the disk is unknown and a later sync would not reveal it
+    /// (the system reports a lost write only once), so nothing may be written after it: see `restore`.
     fn fail(&mut self, last_ticket: Ticket, error: LogError) {
         tracing::error!(%error, "a commit to the journal failed; it accepts no frames until it has recovered");
         // Later frames are definitely not stored, whatever happened to the group itself.
@@ -300,7 +300,7 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // Also reached after a panic of the sink: threads that wait for frames must not wait for ever.
+        // Also reached after a panic of the sink: threads that wait for frames must not wait forever.
         self.shared.stop(&LogError::Unavailable("the journal is closed".into()));
     }
 }

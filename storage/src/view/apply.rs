@@ -5,7 +5,7 @@ use super::arrivals::ids_of;
 use super::changed::TouchedBlocks;
 use super::flag_blocks::blocks_of;
 use super::index::day_of;
-use super::{MessageIndexRow, Progress, RecentMessages, RecentVersions, Rows, View, chunk, key, records};
+use super::{MessageIndexRow, Rows, View, chunk, key, records};
 use crate::codec::encode;
 use crate::error::StoreError;
 use model::fact::MessageRanges;
@@ -40,23 +40,7 @@ impl View {
 
     /// An empty organization.
     pub(super) fn empty(realm: Realm) -> Self {
-        let recent = RecentMessages::default();
-        let versions = RecentVersions::beside(&recent);
-        Self {
-            directory: Directory::new(realm),
-            messages: Default::default(),
-            queues: Default::default(),
-            recent,
-            jobs: Default::default(),
-            progress: Progress::default(),
-            chunks: Default::default(),
-            versions,
-            edited: Default::default(),
-            with_submessage: Default::default(),
-            deleted: Default::default(),
-            moves: Default::default(),
-            arrivals: Default::default(),
-        }
+        Self { directory: Directory::new(realm), ..Self::default() }
     }
 
     /// Applies the facts of the next frame and returns the row changes that bring the trees to the same state.

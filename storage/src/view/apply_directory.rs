@@ -3,8 +3,8 @@
 use super::{Rows, View, records};
 use crate::error::StoreError;
 use model::{
-    ChannelFact, ChannelId, FolderId, GroupFact, GroupId, Listed, MessageId, ProfileFields, Realm, RealmFact,
-    RealmLists, Subscription, SubscriptionFact, Timestamp, TopicKey, UserGroup, UserId, UserTopic,
+    Channel, ChannelFact, ChannelFolder, ChannelId, FolderId, GroupFact, Listed, ProfileFields, Realm,
+    RealmFact, RealmLists, Subscription, SubscriptionFact, Timestamp, TopicKey, UserGroup, UserId, UserTopic,
     VisibilityPolicy,
 };
 
@@ -12,7 +12,9 @@ impl View {
     /// The organization's record, its lists and its profile fields.
     pub(super) fn apply_realm_fact(&mut self, fact: &RealmFact, rows: &mut Rows) -> Result<(), StoreError> {
         match fact {
-            RealmFact::Created(record) | RealmFact::Changed(record) => self.apply_realm(record, rows),
+            RealmFact::Created(record) | RealmFact::Changed(record) => {
+                self.put::<records::Realm>(rows, (), Realm::clone(record))
+            }
             RealmFact::ProfileFieldsChanged(fields) => {
                 self.put::<records::ProfileFields>(rows, (), ProfileFields::clone(fields))
             }
@@ -28,14 +30,18 @@ impl View {
         }
     }
 
-    /// User groups.
+    /// User groups and their members.
     pub(super) fn apply_group_fact(&mut self, fact: &GroupFact, rows: &mut Rows) -> Result<(), StoreError> {
         match fact {
             GroupFact::Created(group) | GroupFact::Changed(group) => {
                 self.put::<records::UserGroups>(rows, group.id, UserGroup::clone(group))
             }
             GroupFact::MembersChanged { group, added, removed } => {
-                self.apply_members(*group, added, removed, rows)
+                self.directory.change_members(*group, added, removed);
+                match self.directory.group(*group) {
+                    Some(record) => rows.put::<records::UserGroups>(self.realm(), group, record),
+                    None => Ok(()),
+                }
             }
         }
     }
@@ -47,31 +53,35 @@ impl View {
         rows: &mut Rows,
     ) -> Result<(), StoreError> {
         match fact {
-            ChannelFact::Created(channel) => self.apply_channel(model::Channel::clone(channel), rows),
+            ChannelFact::Created(channel) => {
+                self.put::<records::Channels>(rows, channel.id, Channel::clone(channel))
+            }
             ChannelFact::Changed(channel) => {
                 // Activity is decided by the channel's own actor, perhaps concurrently.
-                let mut record = model::Channel::clone(channel);
+                let mut record = Channel::clone(channel);
                 if let Some(before) = self.directory.channel(channel.id) {
                     record.is_recently_active = before.is_recently_active;
                 }
-                self.apply_channel(record, rows)
+                self.put::<records::Channels>(rows, channel.id, record)
             }
             ChannelFact::ActivityChanged { channel, is_recently_active } => {
-                self.apply_activity(*channel, *is_recently_active, rows)
+                let Some(before) = self.directory.channel(*channel) else { return Ok(()) };
+                let record = Channel { is_recently_active: *is_recently_active, ..Channel::clone(before) };
+                self.put::<records::Channels>(rows, *channel, record)
             }
             ChannelFact::DefaultsChanged(channels) => {
                 let mut record = Realm::clone(self.directory.realm());
                 record.default_channels.clone_from(channels);
-                self.apply_realm(&record, rows)
+                self.put::<records::Realm>(rows, (), record)
             }
             ChannelFact::FolderChanged(folder) => {
-                self.put::<records::ChannelFolders>(rows, folder.id, model::ChannelFolder::clone(folder))
+                self.put::<records::ChannelFolders>(rows, folder.id, ChannelFolder::clone(folder))
             }
             ChannelFact::FoldersReordered(folders) => self.apply_folder_order(folders, rows),
         }
     }
 
-    /// Subscriptions and policies for topics; `at` is when.
+    /// Subscriptions and policies for topics; `at` is the time of the frame.
     pub(super) fn apply_subscription_fact(
         &mut self,
         at: Timestamp,
@@ -80,11 +90,16 @@ impl View {
     ) -> Result<(), StoreError> {
         match fact {
             SubscriptionFact::Added { channel, subscribers, .. } => {
-                self.apply_subscribed(*channel, subscribers, rows)
+                subscribers.iter().try_for_each(|(user, subscription)| {
+                    self.put::<records::Subscriptions>(rows, (*channel, *user), subscription.clone())
+                })
             }
-            SubscriptionFact::Removed { channel, last, users, .. } => {
-                self.apply_unsubscribed(*channel, *last, users, rows)
-            }
+            SubscriptionFact::Removed { channel, last, users, .. } => users.iter().try_for_each(|user| {
+                let Some(before) = self.directory.subscription(*channel, *user) else { return Ok(()) };
+                let mut record = Subscription::clone(before);
+                record.end(*last);
+                self.put::<records::Subscriptions>(rows, (*channel, *user), record)
+            }),
             SubscriptionFact::Changed { user, channel, subscription } => {
                 self.put::<records::Subscriptions>(rows, (*channel, *user), Subscription::clone(subscription))
             }
@@ -106,73 +121,11 @@ impl View {
         self.put::<records::RealmLists>(rows, (), lists)
     }
 
-    fn apply_realm(&mut self, record: &Realm, rows: &mut Rows) -> Result<(), StoreError> {
-        self.put::<records::Realm>(rows, (), record.clone())
-    }
-
     fn apply_folder_order(&mut self, folders: &[FolderId], rows: &mut Rows) -> Result<(), StoreError> {
         for (order, id) in (0..).zip(folders) {
             let Some(before) = self.directory.folder(*id) else { continue };
-            let folder = model::ChannelFolder { order, ..model::ChannelFolder::clone(before) };
+            let folder = ChannelFolder { order, ..ChannelFolder::clone(before) };
             self.put::<records::ChannelFolders>(rows, *id, folder)?;
-        }
-        Ok(())
-    }
-
-    fn apply_members(
-        &mut self,
-        group: GroupId,
-        added: &[UserId],
-        removed: &[UserId],
-        rows: &mut Rows,
-    ) -> Result<(), StoreError> {
-        self.directory.change_members(group, added, removed);
-        match self.directory.group(group) {
-            Some(record) => rows.put::<records::UserGroups>(self.realm(), &group, record),
-            None => Ok(()),
-        }
-    }
-
-    fn apply_channel(&mut self, record: model::Channel, rows: &mut Rows) -> Result<(), StoreError> {
-        self.put::<records::Channels>(rows, record.id, record)
-    }
-
-    fn apply_activity(
-        &mut self,
-        channel: ChannelId,
-        active: bool,
-        rows: &mut Rows,
-    ) -> Result<(), StoreError> {
-        let Some(before) = self.directory.channel(channel) else { return Ok(()) };
-        let mut record = model::Channel::clone(before);
-        record.is_recently_active = active;
-        self.apply_channel(record, rows)
-    }
-
-    fn apply_subscribed(
-        &mut self,
-        channel: ChannelId,
-        subscribers: &[(UserId, Subscription)],
-        rows: &mut Rows,
-    ) -> Result<(), StoreError> {
-        for (user, subscription) in subscribers {
-            self.put::<records::Subscriptions>(rows, (channel, *user), subscription.clone())?;
-        }
-        Ok(())
-    }
-
-    fn apply_unsubscribed(
-        &mut self,
-        channel: ChannelId,
-        last: MessageId,
-        users: &[UserId],
-        rows: &mut Rows,
-    ) -> Result<(), StoreError> {
-        for user in users {
-            let Some(before) = self.directory.subscription(channel, *user) else { continue };
-            let mut record = Subscription::clone(before);
-            record.end(last);
-            self.put::<records::Subscriptions>(rows, (channel, *user), record)?;
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use model::{ChannelId, Flag, Sequence, TopicKey, UserId};
 use roaring::RoaringBitmap;
 use std::collections::BTreeMap;
 
-/// Flags that users lose with access to a message. `Read` is kept in case the message is moved back.
+/// Flags that users lose with access to a message. `Read` stays in case the message is moved back.
 const LOST_FLAGS: [Flag; 6] = [
     Flag::Starred,
     Flag::Collapsed,

@@ -22,7 +22,7 @@ impl View {
         }
     }
 
-    /// Personal records.
+    /// Statuses, muted users, alert words and navigation views.
     pub(super) fn apply_personal_fact(
         &mut self,
         fact: &PersonalFact,

@@ -55,6 +55,7 @@ impl Arrivals {
         self.0.get(&channel)
     }
 
+    /// All channels with such messages, in no order.
     pub fn channels(&self) -> impl Iterator<Item = (ChannelId, &Arrived)> {
         self.0.iter().map(|(channel, arrived)| (*channel, arrived))
     }

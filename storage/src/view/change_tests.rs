@@ -1,5 +1,5 @@
-//! Messages that were edited, moved and deleted: what readers see, what is left in the trees, and what a large
-//! change costs. What holds for any order of them is in `property_tests`.
+//! Messages that were edited, moved and deleted: their present state, their rows in the trees, and the cost of large
+//! changes. Properties of all histories are in `property_tests`.
 
 use super::key::fields_of;
 use super::tests::World;
@@ -22,7 +22,7 @@ fn ids(first: u32, last: u32) -> MessageRanges {
     MessageRanges(vec![(MessageId(first), MessageId(last))])
 }
 
-/// Of channel 1's topic `topic`, to its topic `to`.
+/// A move from channel 1's topic `topic` to its topic `to`.
 fn renamed(messages: MessageRanges, topic: &str, to: &str) -> Movement {
     Movement {
         messages,
@@ -38,7 +38,7 @@ fn renamed(messages: MessageRanges, topic: &str, to: &str) -> Movement {
     }
 }
 
-/// To channel 2, where `users` have them.
+/// A move to channel 2, where `users` receive the messages.
 fn to_second(messages: MessageRanges, topic: &str, users: &[u32], is_new: bool) -> Movement {
     let users = users.iter().copied().map(UserId).collect();
     let deliveries = vec![Delivery { messages: messages.clone(), users, is_new }];
@@ -76,7 +76,7 @@ fn deleted(messages: MessageRanges) -> Fact {
     })
 }
 
-/// Another content.
+/// An edit of the content.
 fn edited(number: u32, at: u64, content: &str) -> MessageVersion {
     MessageVersion {
         number,
@@ -167,7 +167,7 @@ fn edit_changes_mentions_and_keeps_own_flags() {
     world.restart();
     assert_eq!(world.flags(1, &own), flags(&[]));
     assert_eq!(world.flags(2, &own), flags(&[Flag::Mentioned, Flag::HasAlertWord]));
-    // Never had it.
+    // Never received it.
     assert_eq!(world.flags(3, &own), flags(&[Flag::Historical, Flag::Read]));
 }
 
@@ -235,7 +235,7 @@ fn deleted_message_is_erased_from_trees() {
             assert!(!value.windows(text.len()).any(|bytes| bytes == text.as_bytes()), "{text}");
         }
     }
-    // The first chunk has two left, the second is gone, the third goes on.
+    // The first chunk has two left, the second is removed, the third is unchanged.
     let chunks: Vec<u32> = world
         .trees
         .table::<records::Messages>(REALM)

@@ -22,9 +22,7 @@ pub(super) type TouchedBlocks = BTreeSet<(UserId, Flag, u32)>;
 /// Which kinds of later changes a message has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// It has versions.
     pub is_edited: bool,
-    /// It has reactions.
     pub has_reactions: bool,
     /// It has submessages besides the first.
     pub has_submessages: bool,
@@ -66,9 +64,10 @@ impl View {
         self.edited.insert(id.0);
         if let Some(own) = self.recent.get(id).filter(|own| own.version == 0) {
             // The message as it was sent may not be in the trees yet either.
-            self.versions.put(sequence, id, Arc::new(MessageVersion::of(own)));
+            let as_sent = Arc::new(MessageVersion::of(own));
+            self.versions.put(sequence, id, as_sent, self.recent.stored_sequence());
         }
-        self.versions.put(sequence, id, version.clone());
+        self.versions.put(sequence, id, version.clone(), self.recent.stored_sequence());
         self.recent.change(sequence, id, |message| message.edit(version));
         self.apply_content_flags(id, &version.user_flags, rows)
     }
@@ -135,21 +134,21 @@ impl View {
     }
 
     /// Removes the rows of later changes of deleted messages. The messages are still in the index.
-    pub(super) fn remove_changes(&mut self, gone: &RoaringBitmap, rows: &mut Rows) {
+    pub(super) fn remove_changes(&mut self, deleted: &RoaringBitmap, rows: &mut Rows) {
         let realm = self.realm();
-        for id in (&self.edited & gone).iter().map(MessageId) {
+        for id in (&self.edited & deleted).iter().map(MessageId) {
             rows.remove_under::<records::MessageVersions>(realm, &id);
             rows.remove::<records::EditedMessages>(realm, &id);
             self.versions.forget(id);
         }
-        for id in (&self.messages.with_reaction & gone).iter().map(MessageId) {
+        for id in (&self.messages.with_reaction & deleted).iter().map(MessageId) {
             rows.remove_under::<records::Reactions>(realm, &id);
         }
-        for id in (&self.with_submessage & gone).iter().map(MessageId) {
+        for id in (&self.with_submessage & deleted).iter().map(MessageId) {
             rows.remove_under::<records::Submessages>(realm, &id);
         }
-        self.edited -= gone;
-        self.with_submessage -= gone;
+        self.edited -= deleted;
+        self.with_submessage -= deleted;
     }
 
     /// After an edit, users have the flags that follow from the new content. Flags that they set themselves (read, starred)
@@ -185,17 +184,6 @@ impl View {
             }
         }
         self.put_flag_blocks(&touched, rows)
-    }
-
-    /// Whether a user received a message at `spot`, or has flagged it without receiving it.
-    fn has_at(&self, user: UserId, spot: Spot, id: MessageId) -> bool {
-        let mine = self.messages.users.get(&user);
-        let is_historical = mine.is_some_and(|mine| mine.historical.contains(id.0));
-        is_historical
-            || match spot {
-                Spot::Channel(channel) => self.is_delivered_in(user, channel, id),
-                Spot::Direct(recipient) => self.is_in_conversation(user, recipient),
-            }
     }
 
     /// Writes blocks of flags in their present state, and removes users who have none left.

@@ -1,10 +1,10 @@
 //! Rows that hold several messages. With a row for each message, sled would be the largest cost of sending; a chunk is
 //! written once for all its messages in one batch, and read with one lookup.
 //!
-//! A row is `version (u8)`, then for each message `id (u32 BE) ‖ length (u32 BE) ‖ record`; its key has the
-//! id that was first in it. Messages are only ever added to the newest chunk, so the same log makes the same chunks.
-//! Deleted messages leave their chunk, which keeps its key; when nothing is left in a chunk that is not the newest, its
-//! row is removed.
+//! A row is `version (u8)`, then for each message `id (u32 BE) ‖ length (u32 BE) ‖ record`; its key has the id of the
+//! first message that was added. Messages are only added to the newest chunk, so the same log makes the same chunks.
+//! Deleted messages are removed from their chunk without changing its key; an empty chunk's row is removed unless it is
+//! the newest.
 
 use crate::error::StoreError;
 use model::MessageId;
@@ -15,7 +15,7 @@ const VERSION: u8 = 1;
 /// Bytes before each record.
 const ENTRY_HEAD_BYTES: usize = 8;
 
-/// When a chunk is full.
+/// The limits at which a chunk is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkLimits {
     /// Messages in one chunk.
@@ -58,7 +58,7 @@ impl OpenChunk {
     pub fn add(&mut self, limits: ChunkLimits, id: MessageId, record: &[u8]) {
         let bytes = self.bytes.len() + ENTRY_HEAD_BYTES + record.len();
         let is_full = self.messages >= limits.messages_max || bytes > limits.bytes_max;
-        // A chunk whose messages were all deleted keeps its key.
+        // The key of a chunk whose messages were all deleted stays the same.
         if self.bytes.is_empty() || (is_full && self.messages > 0) {
             *self = Self { first: id, messages: 0, bytes: vec![VERSION] };
         }
@@ -85,7 +85,7 @@ impl OpenChunk {
         self.first
     }
 
-    /// The row's value.
+    /// The value of the row.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -94,9 +94,7 @@ impl OpenChunk {
 /// The rest of a chunk after removing messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rest {
-    /// Nothing was removed.
     Same,
-    /// The remaining bytes.
     Some(Vec<u8>),
     /// No message is left.
     Empty,

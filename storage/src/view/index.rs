@@ -188,8 +188,8 @@ impl MessageIndex {
         }
     }
 
-    /// Moves those of some messages that are in a topic to another one; without a new name each keeps its spelling. Returns
-    /// the moved messages.
+    /// Moves those of some messages that are in a topic to another one; without a new name, the spelling stays the same.
+    /// Returns the moved messages.
     pub(super) fn relocate(
         &mut self,
         ids: &RoaringBitmap,

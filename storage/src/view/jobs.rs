@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// (`actors::outbox`), and jobs that only notify are dropped.
 pub const JOBS_WAITING_MAX: usize = 10_000;
 
-/// At most this many failed jobs are kept for inspection; the oldest are removed first.
+/// At most this many failed jobs are stored for inspection; the oldest are removed first.
 pub const JOBS_FAILED_MAX: usize = 200;
 
 /// The jobs of an organization.

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 /// Bytes before the fields.
 const PREFIX_BYTES: usize = 5;
 
-/// What fields and records may refer to, for checking them.
+/// The existing users and channels, for checking references to them.
 #[derive(Debug, Default)]
 pub struct References {
     pub users: BTreeSet<UserId>,
@@ -20,10 +20,12 @@ pub struct References {
 }
 
 impl References {
+    /// An error if the user does not exist.
     pub fn user(&self, user: UserId) -> Result<(), String> {
         if self.users.contains(&user) { Ok(()) } else { Err(format!("user {user} does not exist")) }
     }
 
+    /// An error if the channel does not exist.
     pub fn channel(&self, channel: ChannelId) -> Result<(), String> {
         match self.channels.contains(&channel) {
             true => Ok(()),
@@ -37,7 +39,7 @@ pub trait KeyField: Sized {
     /// Appends the field to a key.
     fn write(&self, bytes: &mut Vec<u8>);
 
-    /// Takes the field from the front of what is left of a key; `None` if it is not there.
+    /// Removes the field from the front of the rest of a key; `None` if it is not there.
     fn read(bytes: &mut &[u8]) -> Option<Self>;
 
     /// The field in a report, such as `user 7`.
@@ -209,12 +211,12 @@ impl Key {
         key
     }
 
-    /// The bytes.
+    /// The encoded key.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// The bytes, owned.
+    /// The encoded key, owned.
     pub fn into_bytes(self) -> Vec<u8> {
         self.0
     }
@@ -230,7 +232,7 @@ pub fn table_of(key: &[u8]) -> Option<u8> {
     key.get(PREFIX_BYTES - 1).copied()
 }
 
-/// All fields of a key; `None` when they are not these.
+/// All fields of a key; `None` if it has another form.
 pub fn fields_of<K: KeyField>(key: &[u8]) -> Option<K> {
     let mut rest = key.get(PREFIX_BYTES..)?;
     let fields = K::read(&mut rest)?;

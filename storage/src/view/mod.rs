@@ -76,7 +76,7 @@ pub struct Progress {
 }
 
 /// An organization in memory.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct View {
     /// Everything but the messages. A clone is a snapshot.
     pub directory: Directory,

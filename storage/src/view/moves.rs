@@ -29,6 +29,7 @@ pub(super) struct Move {
 }
 
 impl Move {
+    /// The part of a movement that is stored in memory.
     pub fn of(at: Timestamp, by: UserId, movement: &Movement) -> Self {
         Self {
             at,
@@ -59,6 +60,7 @@ impl PartialEq for Moves {
 }
 
 impl Moves {
+    /// Adds the newest move.
     pub fn add(&mut self, ids: RoaringBitmap, moved: Move) {
         self.moved |= &ids;
         for block in blocks_of(&ids) {
@@ -78,6 +80,7 @@ impl Moves {
         }
     }
 
+    /// The moves of a message; `None` if it was never moved.
     pub fn of_message(&self, id: MessageId) -> Option<Relocation> {
         if !self.moved.contains(id.0) {
             return None;
@@ -134,14 +137,7 @@ fn apply_move(message: &mut Message, moved: &Move) -> Option<EditEntry> {
         message.last_moved = Some(moved.at);
     }
     let Place::Channel { channel, topic } = &mut message.place else { return None };
-    let mut entry = EditEntry {
-        user: moved.by,
-        at: moved.at,
-        prev_content: None,
-        prev_rendered: None,
-        channel: None,
-        topic: None,
-    };
+    let mut entry = EditEntry { user: moved.by, at: moved.at, ..EditEntry::default() };
     if let Some((new, recipient)) = moved.new_channel {
         entry.channel = Some((std::mem::replace(channel, new), new));
         message.recipient = recipient;

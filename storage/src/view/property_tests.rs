@@ -31,96 +31,50 @@ use tempfile::TempDir;
 /// A random step; numbers are taken modulo the existing records.
 #[derive(Clone, Debug)]
 enum Step {
-    User {
-        renamed: bool,
-    },
-    Group {
-        below: u8,
-        members: u8,
-    },
-    Members {
-        group: u8,
-        user: u8,
-        is_added: bool,
-    },
-    Channel {
-        privacy: u8,
-    },
-    Subscribe {
-        channel: u8,
-        users: u8,
-    },
-    Unsubscribe {
-        channel: u8,
-        user: u8,
-    },
-    Send {
-        channel: u8,
-        topic: u8,
-        sender: u8,
-        traits: u8,
-        flagged: u8,
-    },
-    SendDirect {
-        users: u8,
-        sender: u8,
-    },
-    Skip {
-        ids: u16,
-    },
-    Flags {
-        user: u8,
-        flag: u8,
-        is_added: bool,
-        from: u32,
-        ids: u32,
-    },
-    Policy {
-        user: u8,
-        channel: u8,
-        topic: u8,
-        policy: u8,
-    },
-    Queue {
-        user: u8,
-        is_ended: bool,
-    },
+    /// Creates a user, or renames the newest one.
+    User { renamed: bool },
+    /// Creates a group with the groups and users of two bit sets.
+    Group { below: u8, members: u8 },
+    /// Adds a member to a group or removes one.
+    Members { group: u8, user: u8, is_added: bool },
+    /// Creates a channel, private or not.
+    Channel { privacy: u8 },
+    /// Subscribes the users of a bit set.
+    Subscribe { channel: u8, users: u8 },
+    /// Unsubscribes a single user.
+    Unsubscribe { channel: u8, user: u8 },
+    /// Sends a message to a channel.
+    Send { channel: u8, topic: u8, sender: u8, traits: u8, flagged: u8 },
+    /// Sends a direct message to the users of a bit set.
+    SendDirect { users: u8, sender: u8 },
+    /// Leaves message ids unused.
+    Skip { ids: u16 },
+    /// Changes a flag on a range of messages.
+    Flags { user: u8, flag: u8, is_added: bool, from: u32, ids: u32 },
+    /// Sets a policy for a topic.
+    Policy { user: u8, channel: u8, topic: u8, policy: u8 },
+    /// Registers or ends an event queue.
+    Queue { user: u8, is_ended: bool },
+    /// Reserves event numbers for ephemeral events.
     Reserve,
     /// Changes a profile picture, a picture of the organization, or a custom emoji.
-    Picture {
-        number: u8,
-        kind: u8,
-    },
+    Picture { number: u8, kind: u8 },
     /// Any other record: see [`records`].
-    Record {
-        kind: u8,
-        number: u8,
-        bits: u8,
-    },
-    Realm {
-        channel: u8,
-    },
-    Activity {
-        channel: u8,
-        is_active: bool,
-    },
-    Edit {
-        message: u8,
-        flagged: u8,
-        traits: u8,
-    },
+    Record { kind: u8, number: u8, bits: u8 },
+    /// Replaces the default channels.
+    Realm { channel: u8 },
+    /// Changes whether a channel is recently active.
+    Activity { channel: u8, is_active: bool },
+    /// Edits the content of a message.
+    Edit { message: u8, flagged: u8, traits: u8 },
+    /// Moves messages of a topic.
     Move(Shift),
-    Delete {
-        message: u8,
-        count: u8,
-    },
-    React {
-        message: u8,
-        user: u8,
-    },
-    Submessage {
-        message: u8,
-    },
+    /// Deletes messages of a conversation.
+    Delete { message: u8, count: u8 },
+    /// Adds or removes a reaction.
+    React { message: u8, user: u8 },
+    /// Adds a part to a widget.
+    Submessage { message: u8 },
 }
 
 /// A move of messages of a topic, with numbers as in [`Step`].
@@ -129,11 +83,11 @@ struct Shift {
     /// The target.
     message: u8,
     mode: u8,
-    /// None: within the channel.
+    /// None for a move within the channel.
     channel: Option<u8>,
-    /// None: each message keeps its topic.
+    /// None if the topics do not change.
     topic: Option<u8>,
-    /// Bit set of users who keep access when the channel changes.
+    /// Bit set of users who retain access when the channel changes.
     keepers: u8,
     /// Bit set of users who receive the messages.
     newcomers: u8,
@@ -301,8 +255,8 @@ proptest! {
 /// The names of a type's variants, as serde knows them.
 fn variants<'de, T: serde::Deserialize<'de>>() -> Vec<String> {
     let unknown = T::deserialize(IntoDeserializer::<ValueError>::into_deserializer("?"));
-    let said = unknown.err().unwrap().to_string();
-    said.split('`').skip(1).step_by(2).skip(1).map(str::to_owned).collect()
+    let error = unknown.err().unwrap().to_string();
+    error.split('`').skip(1).step_by(2).skip(1).map(str::to_owned).collect()
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Queries that combine the directory with the index of messages.
 
 use super::View;
-use model::{ChannelId, Flag, Flags, Message, MessageId, Place, RecipientId, Subscription, UserId};
-use roaring::RoaringBitmap;
+use model::{ChannelId, Flag, Flags, Message, MessageId, RecipientId, Spot, Subscription, UserId};
+use roaring::{MultiOps, RoaringBitmap};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,9 +10,14 @@ impl View {
     /// Whether a message was delivered to a user: it is in one of the user's direct conversations, was sent to a channel
     /// while the user was subscribed, or was moved there with the user as recipient. `message` has its moves applied.
     pub fn is_delivered(&self, user: UserId, message: &Message) -> bool {
-        match message.place {
-            Place::Channel { channel, .. } => self.is_delivered_in(user, channel, message.id),
-            Place::Direct => self.is_in_conversation(user, message.recipient),
+        self.is_delivered_at(user, Spot::of(message), message.id)
+    }
+
+    /// The same for a message at `spot`.
+    fn is_delivered_at(&self, user: UserId, spot: Spot, id: MessageId) -> bool {
+        match spot {
+            Spot::Channel(channel) => self.is_delivered_in(user, channel, id),
+            Spot::Direct(recipient) => self.is_in_conversation(user, recipient),
         }
     }
 
@@ -42,10 +47,8 @@ impl View {
                 found |= arrived.delivered_to(user) & ids;
             }
         }
-        for direct in self.directory.directs_of(user) {
-            if let Some(messages) = self.messages.directs.get(&direct.recipient) {
-                found |= messages & ids;
-            }
+        for messages in self.conversations_of(user) {
+            found |= messages & ids;
         }
         found
     }
@@ -54,12 +57,13 @@ impl View {
     /// Such messages stay readable in channels with protected history while the user is subscribed
     /// (docs/api/permissions.md#channel-access). `message` has its moves applied.
     pub fn has(&self, user: UserId, message: &Message) -> bool {
-        self.is_delivered(user, message) || self.is_flagged_from_outside(user, message.id)
+        self.has_at(user, Spot::of(message), message.id)
     }
 
-    /// The same for a message of a channel.
-    pub fn has_in(&self, user: UserId, channel: ChannelId, id: MessageId) -> bool {
-        self.is_delivered_in(user, channel, id) || self.is_flagged_from_outside(user, id)
+    /// The same for a message at `spot`.
+    pub fn has_at(&self, user: UserId, spot: Spot, id: MessageId) -> bool {
+        let mine = self.messages.users.get(&user);
+        mine.is_some_and(|mine| mine.historical.contains(id.0)) || self.is_delivered_at(user, spot, id)
     }
 
     /// The subset of `ids` that is in a user's own history.
@@ -75,10 +79,6 @@ impl View {
         ids: &RoaringBitmap,
     ) -> RoaringBitmap {
         self.delivered_among_in_channel(user, channel, ids) | self.flagged_from_outside(user, ids)
-    }
-
-    fn is_flagged_from_outside(&self, user: UserId, id: MessageId) -> bool {
-        self.messages.users.get(&user).is_some_and(|mine| mine.historical.contains(id.0))
     }
 
     fn flagged_from_outside(&self, user: UserId, ids: &RoaringBitmap) -> RoaringBitmap {
@@ -98,12 +98,11 @@ impl View {
     /// Messages of a channel that were delivered to a user. Borrowed in the usual case: subscribed since before the
     /// channel's first message.
     pub fn delivered_in_channel(&self, user: UserId, channel: ChannelId) -> Cow<'_, RoaringBitmap> {
-        let Some(ids) = self.channel_ids(channel) else { return Cow::Owned(RoaringBitmap::new()) };
-        let subscription = self.directory.subscription(channel, user);
-        if self.arrivals.to(channel).is_none() && subscription.is_some_and(|s| covers(s, ids)) {
-            return Cow::Borrowed(ids);
+        match self.channel_ids(channel) {
+            None => Cow::Owned(RoaringBitmap::new()),
+            Some(ids) if self.has_all_delivered(user, channel, ids) => Cow::Borrowed(ids),
+            Some(ids) => Cow::Owned(self.delivered_among_in_channel(user, channel, ids)),
         }
-        Cow::Owned(self.delivered_among_in_channel(user, channel, ids))
     }
 
     /// Channels with messages that were delivered to a user by moves, by id; the user may never have been subscribed.
@@ -138,11 +137,8 @@ impl View {
     /// A fast check whether all of some messages of one channel were delivered to a user. True only if no message was moved
     /// to the channel and the user has been subscribed since before the first; false may be a false negative.
     pub fn has_all_delivered(&self, user: UserId, channel: ChannelId, ids: &RoaringBitmap) -> bool {
-        self.arrivals.to(channel).is_none()
-            && self
-                .directory
-                .subscription(channel, user)
-                .is_some_and(|subscription| covers(subscription, ids))
+        let subscription = self.directory.subscription(channel, user);
+        self.arrivals.to(channel).is_none() && subscription.is_some_and(|own| covers(own, ids))
     }
 
     /// The users to whom any of some messages of one channel were delivered, with those messages.
@@ -171,13 +167,11 @@ impl View {
 
     /// All messages of a user's direct conversations.
     pub fn direct_messages_of(&self, user: UserId) -> RoaringBitmap {
-        let mut found = RoaringBitmap::new();
-        for direct in self.directory.directs_of(user) {
-            if let Some(ids) = self.messages.directs.get(&direct.recipient) {
-                found |= ids;
-            }
-        }
-        found
+        self.conversations_of(user).union()
+    }
+
+    fn conversations_of(&self, user: UserId) -> impl Iterator<Item = &RoaringBitmap> {
+        self.directory.directs_of(user).filter_map(|direct| self.messages.directs.get(&direct.recipient))
     }
 
     /// The flags of a message for a user, as in `GET /messages`. `message` has its moves applied.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes of message bodies kept for quick reading.
+/// Maximum bytes of stored message bodies in memory.
 pub const RECENT_BYTES_MAX: usize = 12 * 1024 * 1024;
 
 /// Approximate memory of a message besides its texts.
@@ -31,6 +31,11 @@ impl RecentMessages {
         self.stored.clone()
     }
 
+    /// The same as a number.
+    pub fn stored_sequence(&self) -> Sequence {
+        Sequence(self.stored.load(Ordering::Acquire))
+    }
+
     /// A message's body, if it is in memory.
     pub fn get(&self, id: MessageId) -> Option<&Arc<Message>> {
         self.messages.get(&id).map(|(_, message)| message)
@@ -45,7 +50,7 @@ impl RecentMessages {
         self.messages.insert(id, (sequence, message));
         while self.bytes > RECENT_BYTES_MAX {
             let Some((sequence, oldest)) = self.order.first().copied() else { break };
-            if sequence.0 > self.stored.load(Ordering::Acquire) {
+            if sequence > self.stored_sequence() {
                 break;
             }
             self.remove(oldest);

@@ -1,5 +1,5 @@
-//! What a stored record declares, and what is done with every table by its declaration: reading it on open, checking its
-//! rows, naming them in reports. The declarations are in `records`.
+//! The declaration of a stored record, and the operations that every table has by its declaration: loading, checking and
+//! describing its rows. The declarations are in `records`.
 
 use super::View;
 use super::chunk::{self, Chunk};
@@ -8,31 +8,29 @@ use crate::codec;
 use crate::error::StoreError;
 use serde::de::DeserializeOwned;
 
-/// Takes a decoded row into memory.
+/// Loads a decoded row into memory.
 type LoadRecord<K, V> = fn(&mut View, K, V);
 
-/// Says what a decoded row contradicts.
+/// Checks a decoded row; the error describes the contradiction.
 type CheckRecord<K, V> = fn(&References, &K, &V) -> Result<(), String>;
 
-/// Decodes a key and a value and takes the row into memory.
+/// Decodes a key and a value and loads the row into memory.
 type LoadRow = fn(&mut View, &[u8], &[u8]) -> Result<(), StoreError>;
 
-/// Decodes a key and a value and says what the row contradicts.
+/// Decodes a key and a value and checks the row.
 type CheckRow = fn(&References, &[u8], &[u8]) -> Result<(), String>;
 
 /// A table: the record in each of its rows.
 pub trait Record {
     /// The table's byte in keys. Stored, so it is never reused.
     const ID: u8;
-    /// What one row is called in reports and errors.
+    /// The name of a row in reports and errors.
     const NAME: &'static str;
-    /// The fields of a row's key.
     type Key: KeyField;
-    /// What a row holds.
     type Value: StoredValue;
-    /// Takes a row into memory; `None` for tables that are read from disk when they are needed.
+    /// Loads a row into memory; `None` for tables that are read from disk when needed.
     const LOAD: Option<LoadRecord<Self::Key, Self::Value>>;
-    /// What a row contradicts, besides a key that refers to what does not exist.
+    /// Checks a row whose key is already known to refer to existing records.
     const CHECK: CheckRecord<Self::Key, Self::Value>;
 }
 
@@ -63,14 +61,14 @@ impl<T: DeserializeOwned> StoredValue for Chunk<T> {
     }
 }
 
-/// What is done with the rows of a table, whatever its record is.
+/// The operations of a table, independent of its record type.
 #[derive(Clone, Copy, Debug)]
 pub struct Table {
     pub id: u8,
     pub name: &'static str,
-    /// Takes the row with this key and value into memory; `None` for tables that are not read on open.
+    /// Loads a row into memory; `None` for tables that are not loaded.
     pub load: Option<LoadRow>,
-    /// Whether the row can be read, belongs under its key and refers to what exists; if not, why not.
+    /// Checks that a row can be decoded, matches its key and refers to existing records.
     pub check: CheckRow,
     /// The fields of a key, such as `channel 3, user 8`.
     pub describe: fn(&[u8]) -> Option<String>,

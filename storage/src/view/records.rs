@@ -1,8 +1,8 @@
 //! Every table of the one tree `state`: a new stored record is one more entry here.
 //!
-//! An entry says which byte the table has in keys, what a row is called, its key and value, how it gets into memory, and
-//! what contradicts it. Tables are read on open in this order. Everything here can be rebuilt from the journal
-//! (`millstream check` compares the two).
+//! An entry has the table's byte in keys, the name of a row, its key and value, how it is loaded, and how it is checked
+//! against other rows. Tables are loaded in this order. All of them can be rebuilt from the journal (`millstream check`
+//! compares the two).
 
 use super::chunk::Chunk;
 use super::key::{self, Block, Day, Number, Position};
@@ -28,6 +28,7 @@ macro_rules! records {
     })*) => {
         $(
             $(#[$doc])*
+            /// The declaration of a table; see [`Record`].
             #[derive(Debug)]
             pub struct $table;
 
@@ -49,7 +50,7 @@ macro_rules! records {
             })?
         )*
 
-        /// All tables.
+        /// All tables, in loading order.
         pub const TABLES: &[Table] = &[$(Table::of::<$table>()),*];
     };
     (@check $check:expr) => { $check };
@@ -57,7 +58,7 @@ macro_rules! records {
 }
 
 records! {
-    /// Which frame the other rows reflect. Written with every batch.
+    /// The newest frame that the other rows reflect. Written with every batch.
     Progress = 1 {
         name: "progress of the trees",
         row: () => super::Progress,
@@ -66,13 +67,13 @@ records! {
             view.messages.last = progress.last_message;
         }),
     }
-    /// The organization's own record.
+    /// The record of the organization.
     Realm = 2 {
         name: "organization",
         row: () => model::Realm,
         load: Some(|view, (), realm| view.directory.put_realm(realm)),
     }
-    /// People and bots, deactivated ones included. Before everything that counts them.
+    /// Users, deactivated ones included. Loaded before all records that count them.
     Users = 3 {
         name: "account",
         row: UserId => model::User,
@@ -86,27 +87,27 @@ records! {
         load: Some(|view, _, group| view.directory.put_group(group)),
         check: |_, id, group| same(*id, group.id),
     }
-    /// Archived ones included.
+    /// Channels, archived ones included.
     Channels = 5 {
         name: "channel",
         row: ChannelId => model::Channel,
         load: Some(|view, _, channel| view.directory.put_channel(channel)),
         check: |_, id, channel| same(*id, channel.id),
     }
-    /// Archived ones included.
+    /// Folders, archived ones included.
     ChannelFolders = 6 {
         name: "channel folder",
         row: FolderId => model::ChannelFolder,
         load: Some(|view, _, folder| view.directory.put_folder(folder)),
         check: |_, id, folder| same(*id, folder.id),
     }
-    /// Ended ones included: they say which messages the user received.
+    /// Subscriptions, ended ones included: they determine which messages the user received.
     Subscriptions = 7 {
         name: "subscription",
         row: (ChannelId, UserId) => model::Subscription,
         load: Some(|view, (channel, user), own| view.directory.put_subscription(channel, user, own)),
     }
-    /// The sets of users that ever exchanged direct messages.
+    /// The participants of each direct conversation.
     DirectConversations = 8 {
         name: "direct conversation",
         row: RecipientId => model::DirectConversation,
@@ -126,7 +127,7 @@ records! {
             false => Err(format!("holds the policy for {:?}", topic.name)),
         },
     }
-    /// Used, revoked and expired ones included.
+    /// Invitations in all states.
     Invitations = 10 {
         name: "invitation",
         row: InvitationId => model::Invitation,
@@ -148,7 +149,7 @@ records! {
         row: () => model::ProfileFields,
         load: Some(|view, (), fields| view.directory.put_profile_fields(fields)),
     }
-    /// Lists that administrators edit.
+    /// Lists that administrators maintain.
     RealmLists = 13 {
         name: "domains, linkifiers and playgrounds",
         row: () => model::RealmLists,
@@ -173,41 +174,41 @@ records! {
         row: UserId => String,
         load: Some(|view, user, file| view.directory.put_avatar_file(user, Some(&file))),
     }
-    /// Alert words as typed; no row without any.
+    /// Alert words as typed; users without any have no row.
     AlertWords = 17 {
         name: "alert words",
         row: UserId => Vec<String>,
         load: Some(|view, user, words| view.directory.put_alert_words(user, words)),
         remove: |view, user| view.directory.put_alert_words(*user, Vec::new()),
     }
-    /// No row for users who set no status.
+    /// Statuses; users without a status have no row.
     UserStatuses = 18 {
         name: "user status",
         row: UserId => model::UserStatus,
         load: Some(|view, user, status| view.directory.put_status(user, Some(status))),
         remove: |view, user| view.directory.put_status(*user, None),
     }
-    /// The muting and the muted user → since when.
+    /// The muting and the muted user → the time of muting.
     MutedUsers = 19 {
         name: "muted user",
         row: (UserId, UserId) => model::Timestamp,
         load: Some(|view, (user, muted), since| view.directory.put_muted(user, muted, Some(since))),
         remove: |view, (user, muted)| view.directory.put_muted(*user, *muted, None),
     }
-    /// By the view's URL fragment.
+    /// Views of the sidebar by URL fragment.
     NavigationViews = 20 {
         name: "navigation view",
         row: (UserId, String) => model::NavigationView,
         load: Some(|view, (user, fragment), own| view.directory.put_navigation_view(user, &fragment, Some(own))),
         remove: |view, (user, fragment)| view.directory.put_navigation_view(*user, fragment, None),
     }
-    /// Push tokens of clients without end-to-end encryption, oldest first; no row without any.
+    /// Push tokens of clients without end-to-end encryption, oldest first; users without any have no row.
     LegacyPushTokens = 21 {
         name: "legacy push tokens",
         row: UserId => Vec<model::push::PushToken>,
         load: Some(|view, user, tokens| view.directory.put_push(PushFact::TokensSet { user, tokens })),
     }
-    /// Devices with end-to-end encrypted notifications, oldest first; no row without any.
+    /// Devices with end-to-end encrypted notifications, oldest first; users without any have no row.
     PushDevices = 22 {
         name: "push devices",
         row: UserId => Vec<model::push::PushDevice>,
@@ -215,7 +216,7 @@ records! {
             view.directory.put_push(PushFact::DevicesSet { user, devices, changed: Vec::new() });
         }),
     }
-    /// Messages that the user's devices show a notification of; no row without any.
+    /// Messages that the user's devices show a notification of; users without any have no row.
     PushShown = 23 {
         name: "shown notifications",
         row: UserId => Vec<MessageId>,
@@ -227,13 +228,13 @@ records! {
         row: UserId => model::push::PendingMail,
         load: Some(|view, user, mail| view.directory.put_pending_mail(user, Some(mail))),
     }
-    /// The newest message for which it has been decided who is notified.
+    /// The newest message whose notifications have been decided.
     NotificationCursor = 25 {
         name: "notification cursor",
         row: () => MessageId,
         load: Some(|view, (), message| view.directory.put_push(PushFact::NotificationCursorMoved(message))),
     }
-    /// Registered event queues.
+    /// Event queues of clients.
     Queues = 26 {
         name: "event queue",
         row: QueueId => model::QueueRecord,
@@ -244,14 +245,14 @@ records! {
             same(id, &queue.id)
         },
     }
-    /// Pending jobs, and the newest of those that failed for good.
+    /// Pending jobs, and the newest of those that failed permanently.
     Jobs = 27 {
         name: "job",
         row: JobId => model::job::Job,
         load: Some(|view, _, job| view.jobs.put(job)),
         check: |_, id, job| same(*id, job.id),
     }
-    /// The first event number of every 64th frame → the frame: where to begin reading the events after one.
+    /// The first event number of every 64th frame → the frame, for reading the events after a number.
     EventPositions = 28 {
         name: "event position",
         row: EventNumber => Sequence,
@@ -267,7 +268,7 @@ records! {
             chunk.0.iter().try_for_each(|(id, message)| same(*id, message.id))
         },
     }
-    /// What the in-memory index needs of messages, small enough to read all of it on open.
+    /// The parts of messages that the in-memory index needs, small enough to load all of them.
     MessageIndex = 30 {
         name: "chunk of index entries",
         row: MessageId => Chunk<MessageIndexRow>,
@@ -286,7 +287,7 @@ records! {
         row: Day => MessageId,
         load: Some(|view, day, first| _ = view.messages.note_day(first, day.0)),
     }
-    /// The content of a message since each of its edits, by the version's number. The newest one replaces the content in
+    /// The content of a message after each of its edits, by version number. The newest one replaces the content in
     /// `Messages`.
     MessageVersions = 32 {
         name: "message version",
@@ -297,7 +298,7 @@ records! {
             same(number.0, version.number)
         },
     }
-    /// What the in-memory index needs of a message's newest version.
+    /// The parts of a message's newest version that the in-memory index needs.
     EditedMessages = 33 {
         name: "index entry of an edited message",
         row: MessageId => EditedRow,
@@ -306,7 +307,7 @@ records! {
             view.messages.change_traits(id, &row.traits);
         }),
     }
-    /// By the message, the user, and `type:code` of the emoji.
+    /// Reactions by message, user, and `type:code` of the emoji.
     Reactions = 34 {
         name: "reaction",
         row: (MessageId, UserId, String) => ReactionRow,
@@ -316,7 +317,7 @@ records! {
             false => Err(format!("holds the reaction {} of user {}", row.reaction.emoji_code, row.reaction.user)),
         },
     }
-    /// Except the first one of each widget, which is in `Messages`.
+    /// Submessages except the first one of each widget, which is in `Messages`.
     Submessages = 35 {
         name: "submessage",
         row: (MessageId, Number) => model::Submessage,
@@ -326,14 +327,13 @@ records! {
             same(number.0, submessage.id)
         },
     }
-    /// Which messages of a block were deleted: other tables may still mention them.
+    /// The deleted messages of a block: other tables may still refer to them.
     DeletedMessages = 36 {
         name: "deleted messages",
         row: Block => FlagBlock,
         load: Some(|view, block, deleted| deleted.restore(&mut view.deleted, block.0)),
     }
-    /// Moves, in the order in which they happened; they change no message's own record. Deleted messages are in no topic
-    /// and move no more.
+    /// Moves in chronological order; they do not change the messages' own records.
     Moves = 37 {
         name: "move",
         row: (Sequence, Position) => MoveRecord,
@@ -344,7 +344,8 @@ records! {
             record.movement.new_channel.as_ref().map_or(Ok(()), |arrival| known.channel(arrival.channel))
         },
     }
-    /// A user's flag on the messages of a block. After the index: a block overrides what follows from the messages.
+    /// A user's flag on the messages of a block. Loaded after the index: a block overrides flags that are stored with the
+    /// messages.
     Flags = 38 {
         name: "flags",
         row: (UserId, Flag, Block) => FlagBlock,
@@ -356,12 +357,11 @@ records! {
     }
 }
 
-/// What the in-memory index needs of a message's newest version.
+/// The parts of a message's newest version that the in-memory index needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EditedRow {
-    /// The number of the version: there is one for each number from 1 up to it.
+    /// Version number; there is a version for each number from 1 to this.
     pub version: u32,
-    /// What narrows ask for.
     pub traits: MessageTraits,
 }
 
@@ -370,7 +370,6 @@ pub struct EditedRow {
 pub struct ReactionRow {
     /// The frame that added it, and the position of the fact in that frame: reactions are shown in this order.
     pub added: (Sequence, u16),
-    /// The reaction.
     pub reaction: Reaction,
 }
 
@@ -379,7 +378,7 @@ pub fn reaction_key(message: MessageId, reaction: &Reaction) -> (MessageId, User
     (message, reaction.user, format!("{}:{}", reaction.reaction_type, reaction.emoji_code))
 }
 
-/// The row with a key, for people who read what a check found: `subscription (channel 3, user 8)`.
+/// A description of a row for the report of a check: `subscription (channel 3, user 8)`.
 pub fn describe(key: &[u8]) -> String {
     let Some(table) = table_with(key) else { return format!("row {key:02x?} of no known table") };
     match (table.describe)(key) {

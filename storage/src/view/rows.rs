@@ -1,5 +1,5 @@
-//! What a frame changes in the trees. Rows are absolute values, so writing them again changes nothing; only deleting
-//! takes something out of rows that this process does not have in memory.
+//! The changes of a frame in the trees. Rows are absolute values, so writing them again changes nothing; only deletions
+//! change rows that are not in memory.
 
 use super::key::{Key, KeyField};
 use super::record::Record;
@@ -19,7 +19,6 @@ pub struct Row {
 /// A change of the trees.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RowChange {
-    /// Writes the row.
     Put(Row),
     /// Removes the row with this key.
     Remove(Vec<u8>),

@@ -222,8 +222,8 @@ fn only_stored_bodies_are_evicted() {
     let kept: Vec<u32> = (1..=count as u32 + 1).filter(|id| recent.get(MessageId(*id)).is_some()).collect();
     let bytes: usize = kept.iter().map(|id| recent.get(MessageId(*id)).unwrap().content.len()).sum();
     assert!(kept.contains(&(count as u32 * 3 / 4 + 1)) && kept.contains(&(count as u32 + 1)));
-    assert!(bytes <= RECENT_BYTES_MAX && bytes + 2 * size > RECENT_BYTES_MAX, "{bytes} bytes are kept");
-    assert!(kept.windows(2).all(|pair| pair[0] + 1 == pair[1]), "the oldest go first");
+    assert!(bytes <= RECENT_BYTES_MAX && bytes + 2 * size > RECENT_BYTES_MAX, "{bytes} bytes in memory");
+    assert!(kept.windows(2).all(|pair| pair[0] + 1 == pair[1]), "the oldest are evicted first");
 }
 
 #[test]
@@ -351,7 +351,7 @@ fn jobs_persist_until_they_end_and_failed_ones_are_bounded() {
     }
     let jobs = &world.restart().jobs;
     assert_eq!(jobs.failed().count(), JOBS_FAILED_MAX);
-    assert!(jobs.failed().all(|job| job.id != ids[1]), "the oldest goes");
+    assert!(jobs.failed().all(|job| job.id != ids[1]), "the oldest is removed");
 }
 
 #[test]

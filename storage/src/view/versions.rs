@@ -1,31 +1,22 @@
 //! Versions of edited messages that are not in the trees yet. Reading a history combines them with the stored ones.
 
-use super::RecentMessages;
 use model::{MessageId, MessageVersion, Sequence};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Versions by message and number.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct RecentVersions {
     versions: BTreeMap<(MessageId, u32), Arc<MessageVersion>>,
     /// The frames that wrote them, oldest first.
     order: VecDeque<(Sequence, (MessageId, u32))>,
-    /// The newest frame that is in the trees.
-    stored: Arc<AtomicU64>,
 }
 
 impl RecentVersions {
-    /// Empty; `recent` holds the bodies of the same organization.
-    pub fn beside(recent: &RecentMessages) -> Self {
-        Self { versions: BTreeMap::new(), order: VecDeque::new(), stored: recent.stored() }
-    }
-
-    /// Adds a version that frame `sequence` wrote, and removes those that are stored by now.
-    pub fn put(&mut self, sequence: Sequence, id: MessageId, version: Arc<MessageVersion>) {
-        let stored = self.stored.load(Ordering::Acquire);
-        while let Some((_, key)) = self.order.pop_front_if(|(written, _)| written.0 <= stored) {
+    /// Adds a version that frame `sequence` wrote, and removes those that are in the trees, which have all frames up to
+    /// `stored`.
+    pub fn put(&mut self, sequence: Sequence, id: MessageId, version: Arc<MessageVersion>, stored: Sequence) {
+        while let Some((_, key)) = self.order.pop_front_if(|(written, _)| *written <= stored) {
             self.versions.remove(&key);
         }
         let key = (id, version.number);

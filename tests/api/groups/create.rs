@@ -22,12 +22,12 @@ async fn create_group_managed_by_creator() {
     assert_eq!((&group["name"], &group["description"]), (&json!("cooks"), &json!("They *cook*.")));
     assert_eq!((&group["members"], &group["creator_id"]), (&json!(expected), &json!(hamlet.id)));
     assert!(group["date_created"].as_u64().is_some());
-    let (everyone, nobody) = (json!(group_id(&t, "role:everyone")), json!(group_id(&t, "role:nobody")));
+    let (everyone, role_nobody) = (json!(group_id(&t, "role:everyone")), json!(group_id(&t, "role:nobody")));
     for (setting, value) in [
         ("can_manage_group", &only(&[&hamlet])),
         ("can_add_members_group", &only(&[&hamlet])),
-        ("can_remove_members_group", &nobody),
-        ("can_join_group", &nobody),
+        ("can_remove_members_group", &role_nobody),
+        ("can_join_group", &role_nobody),
         ("can_leave_group", &everyone),
         ("can_mention_group", &everyone),
     ] {

@@ -12,8 +12,8 @@ async fn update_group_name_and_permissions() {
     let cooks = create(&hamlet, "cooks", &[]).await;
     let path = format!("/user_groups/{cooks}");
     let mut queue = cordelia.register().modern().events(&["user_group"]).await;
-    let (members, nobody) = (group_id(&t, "role:members"), group_id(&t, "role:nobody"));
-    let join = json!({"new": members, "old": nobody});
+    let (members, role_nobody) = (group_id(&t, "role:members"), group_id(&t, "role:nobody"));
+    let join = json!({"new": members, "old": role_nobody});
     let manage = json!({"new": only(&[&hamlet, &cordelia]), "old": only(&[&hamlet])});
     let params: Params<'_> = &[
         ("name", &" chefs "),

@@ -96,8 +96,8 @@ async fn send_invites_channels_and_groups_need_permission() {
             .bad(&format!("Invalid channel ID {id}. No invites were sent."))
             .await;
     }
-    let nobody = t.realm().directory().group_by_name("role:nobody").expect("a group").id.0;
-    let setting = json!({"new": nobody});
+    let role_nobody = t.realm().directory().group_by_name("role:nobody").expect("a group").id.0;
+    let setting = json!({"new": role_nobody});
     desdemona.patch("/realm", &[("can_add_subscribers_group", &setting)]).ok().await;
     let refusal = "You do not have permission to subscribe other users to channels.";
     channels(&hamlet, json!([open.id])).bad(refusal).await;
@@ -199,7 +199,7 @@ async fn send_invites_daily_limit() {
 async fn send_invites_without_mail_server() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
-    let msg = "This server sends no e-mail, so it cannot invite by it. A reusable link invites without.";
+    let msg = "This server cannot send email; use a reusable invitation link";
     invite(&iago, "a@x.example", &[]).bad(msg).await;
     assert_eq!(listed(&iago).await, [] as [Value; 0]);
 }

@@ -10,7 +10,7 @@ fn delete(person: &TestUser, id: u64) -> Call {
 }
 
 #[tokio::test]
-async fn deleted_message_is_gone_everywhere() {
+async fn deleted_message_disappears_everywhere() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let verona = iago.create_channel("Verona").with(&hamlet).await;

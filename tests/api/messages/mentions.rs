@@ -19,7 +19,7 @@ async fn flags(who: &TestUser, id: &Value) -> Value {
 }
 
 /// Creates `count` users who are subscribed to a channel.
-async fn crowd(t: &TestServer, owner: &TestUser, channel: &Channel, count: usize) -> Vec<TestUser> {
+async fn subscribers(t: &TestServer, owner: &TestUser, channel: &Channel, count: usize) -> Vec<TestUser> {
     let mut people = Vec::new();
     for number in 0..count {
         let name = format!("extra{number}");
@@ -35,7 +35,7 @@ async fn wildcard_mention_restricted_above_15_subscribers() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let verona = iago.create_channel("Verona").with(&hamlet).await;
-    let people = crowd(&t, &iago, &verona, 13).await;
+    let people = subscribers(&t, &iago, &verona, 13).await;
     for word in ["all", "everyone", "stream", "channel"] {
         let sent = say(&hamlet, &verona, "t", &format!("@**{word}**")).await.ok();
         assert_eq!(
@@ -67,7 +67,7 @@ async fn topic_mention_includes_reactors() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let verona = iago.create_channel("Verona").with(&hamlet).await;
-    let people = crowd(&t, &iago, &verona, 15).await;
+    let people = subscribers(&t, &iago, &verona, 15).await;
     let first = people[0].send(&verona, "t", "first").await;
     for person in &people[1..7] {
         person.send(&verona, "T", "too").await;

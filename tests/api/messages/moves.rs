@@ -92,8 +92,9 @@ async fn resolve_topic_of_maximum_length() {
     let t = TestServer::start().await;
     let [desdemona, hamlet] = t.users(["desdemona", "hamlet"]);
     let verona = hamlet.create_channel("Verona").await;
-    let nobody = json!({"new": t.realm().directory().group_by_name("role:nobody").expect("a group").id.0});
-    desdemona.patch("/realm", &[("can_move_messages_between_topics_group", &nobody)]).ok().await;
+    let role_nobody =
+        json!({"new": t.realm().directory().group_by_name("role:nobody").expect("a group").id.0});
+    desdemona.patch("/realm", &[("can_move_messages_between_topics_group", &role_nobody)]).ok().await;
     let administrators = json!({
         "new": t.realm().directory().group_by_name("role:administrators").expect("a group").id.0
     });

@@ -8,7 +8,7 @@ fn react(person: &TestUser, id: u64, params: Params<'_>) -> Call {
     person.post(&format!("/messages/{id}/reactions"), params)
 }
 
-fn take_back(person: &TestUser, id: u64, params: Params<'_>) -> Call {
+fn remove(person: &TestUser, id: u64, params: Params<'_>) -> Call {
     person.delete(&format!("/messages/{id}/reactions"), params)
 }
 
@@ -33,9 +33,9 @@ async fn reaction_add_and_remove() {
     let own = reaction("zulip", "zulip", "zulip_extra_emoji", &iago);
     assert_eq!(one(&hamlet, id).await["reactions"], json!([thumb(&hamlet), thumb(&iago), own]));
     assert_eq!(hamlet.message_ids(json!([["channel", "Verona"], ["has", "reaction"]])).await, [id]);
-    take_back(&hamlet, id, &[("emoji_name", &"thumbs_up")]).ok().await;
-    take_back(&iago, id, &[("emoji_code", &"1f44d")]).ok().await;
-    take_back(&iago, id, &[("emoji_name", &"zulip"), ("reaction_type", &"zulip_extra_emoji")]).ok().await;
+    remove(&hamlet, id, &[("emoji_name", &"thumbs_up")]).ok().await;
+    remove(&iago, id, &[("emoji_code", &"1f44d")]).ok().await;
+    remove(&iago, id, &[("emoji_name", &"zulip"), ("reaction_type", &"zulip_extra_emoji")]).ok().await;
     assert_eq!(one(&hamlet, id).await["reactions"], json!([]));
     assert!(hamlet.message_ids(json!([["channel", "Verona"], ["has", "reaction"]])).await.is_empty());
 }
@@ -54,7 +54,7 @@ async fn reaction_errors() {
     react(&iago, id, &[]).refused(400, missing).await;
     for gone in [hidden, 99_999] {
         react(&hamlet, gone, &[("emoji_name", &"heart")]).bad("Invalid message(s)").await;
-        take_back(&hamlet, gone, &[("emoji_name", &"heart")]).bad("Invalid message(s)").await;
+        remove(&hamlet, gone, &[("emoji_name", &"heart")]).bad("Invalid message(s)").await;
     }
     for (name, code, kind, msg) in [
         ("nopenope", None, None, "Emoji 'nopenope' does not exist"),
@@ -72,9 +72,9 @@ async fn reaction_errors() {
     let exists = json!({"msg": "Reaction already exists.", "code": "REACTION_ALREADY_EXISTS"});
     react(&iago, id, &[("emoji_name", &"heart")]).refused(400, exists).await;
     let absent = json!({"msg": "Reaction doesn't exist.", "code": "REACTION_DOES_NOT_EXIST"});
-    take_back(&hamlet, id, &[("emoji_name", &"heart")]).refused(400, absent).await;
+    remove(&hamlet, id, &[("emoji_name", &"heart")]).refused(400, absent).await;
     let neither = "At least one of the following arguments must be present: emoji_name, emoji_code";
-    take_back(&iago, id, &[]).bad(neither).await;
+    remove(&iago, id, &[]).bad(neither).await;
 }
 
 #[tokio::test]

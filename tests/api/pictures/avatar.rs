@@ -1,6 +1,6 @@
 //! `POST` and `DELETE /users/me/avatar`, and all places that show the avatar.
 
-use super::{look, picture, png, registered};
+use super::{fetch_picture, picture, png, registered};
 use crate::support::{TestServer, TestUser};
 use image::ImageFormat;
 use serde_json::{Value, json};
@@ -24,9 +24,9 @@ async fn avatar_upload_is_shown_everywhere() {
             url.starts_with("/user_avatars/1/") && url.ends_with(&format!(".png?version={version}")),
             "{url}"
         );
-        assert_eq!(look(&othello, &url).await, ("image/png".to_owned(), 100, 100));
+        assert_eq!(fetch_picture(&othello, &url).await, ("image/png".to_owned(), 100, 100));
         let medium = url.replace(".png", "-medium.png");
-        assert_eq!(look(&othello, &medium).await, ("image/png".to_owned(), 500, 500));
+        assert_eq!(fetch_picture(&othello, &medium).await, ("image/png".to_owned(), 500, 500));
         let user = seen_by(&othello, hamlet.id).await;
         assert_eq!((&user["avatar_url"], &user["avatar_version"]), (&json!(url), &json!(version)));
         let state = registered(&hamlet).await;
@@ -51,7 +51,7 @@ async fn avatar_survives_restart() {
     let t = TestServer::builder().on(folder).start().await;
     let hamlet = t.user("hamlet");
     assert_eq!(seen_by(&hamlet, hamlet.id).await["avatar_url"], url);
-    assert_eq!(look(&hamlet, url.as_str().unwrap()).await.1, 100);
+    assert_eq!(fetch_picture(&hamlet, url.as_str().unwrap()).await.1, 100);
 }
 
 #[tokio::test]
@@ -97,9 +97,9 @@ async fn avatar_default_is_generated() {
     let channel = othello.create_channel("Verona").with(&hamlet).await;
     othello.send(&channel, "t", "hello").await;
     let url = seen_by(&hamlet, othello.id).await["avatar_url"].as_str().unwrap().to_owned();
-    assert_eq!(look(&t.anonymous(), &url).await.0, "image/png");
-    let (_, small, _) = look(&hamlet, &url).await;
-    let (_, medium, _) = look(&hamlet, &url.replace(".png", "-medium.png")).await;
+    assert_eq!(fetch_picture(&t.anonymous(), &url).await.0, "image/png");
+    let (_, small, _) = fetch_picture(&hamlet, &url).await;
+    let (_, medium, _) = fetch_picture(&hamlet, &url.replace(".png", "-medium.png")).await;
     assert!(small >= 100 && medium > 4 * small - 1, "{small} {medium}");
     let answer = t.anonymous().bare(reqwest::Method::GET, &url).await;
     assert_eq!(answer.header("Cache-Control"), "public, max-age=31536000, immutable");

@@ -39,7 +39,7 @@ pub fn moving() -> Vec<u8> {
 }
 
 /// Content type, width and height of the picture at a path.
-async fn look(person: &TestUser, url: &str) -> (String, u32, u32) {
+async fn fetch_picture(person: &TestUser, url: &str) -> (String, u32, u32) {
     let (status, content_type, bytes) = person.fetch(url).await;
     assert_eq!(status, 200, "{url}");
     let image = image::load_from_memory(&bytes).expect("a picture");
@@ -61,7 +61,7 @@ fn bad_image(msg: &str) -> Value {
 }
 
 /// The number of stored files of an organization.
-fn kept(t: &TestServer) -> usize {
+fn stored_files(t: &TestServer) -> usize {
     fn count(folder: &std::path::Path) -> usize {
         let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
         let of = |entry: std::fs::DirEntry| if entry.path().is_dir() { count(&entry.path()) } else { 1 };

@@ -1,6 +1,6 @@
 //! `/realm/icon` and `/realm/logo`.
 
-use super::{look, picture, png, registered};
+use super::{fetch_picture, picture, png, registered};
 use crate::support::TestServer;
 use image::ImageFormat;
 use reqwest::Method;
@@ -15,7 +15,7 @@ async fn realm_icon() {
     let body = iago.upload("/realm/icon", &[], &[("icon.png", png())]).ok().await;
     let url = body["icon_url"].as_str().unwrap();
     assert!(url.starts_with("/user_avatars/1/realm/") && url.ends_with(".png?version=2"), "{url}");
-    assert_eq!(look(&hamlet, url).await, ("image/png".to_owned(), 100, 100));
+    assert_eq!(fetch_picture(&hamlet, url).await, ("image/png".to_owned(), 100, 100));
     let state = registered(&hamlet).await;
     assert_eq!((&state["realm_icon_url"], &state["realm_icon_source"]), (&json!(url), &json!("U")));
     assert_eq!(t.anonymous().get("/server_settings", &[]).ok().await["realm_icon"], url);
@@ -35,7 +35,7 @@ async fn realm_day_and_night_logo() {
         iago.upload("/realm/logo", &[("night", &night)], &[("logo.jpg", logo.clone())]).ok().await;
         let state = registered(&hamlet).await;
         let url = state[format!("realm_{key}_url")].as_str().unwrap();
-        assert_eq!(look(&hamlet, url).await, ("image/png".to_owned(), 800, 40));
+        assert_eq!(fetch_picture(&hamlet, url).await, ("image/png".to_owned(), 800, 40));
         assert_eq!(state[format!("realm_{key}_source")], "U");
         let shown = hamlet.get("/realm/logo", &[("night", &night)]).await;
         assert_eq!((shown.status, shown.header("Location")), (302, format!("{url}&night={night}").as_str()));

@@ -1,6 +1,6 @@
 //! Uploads that are refused and leave no file: not a picture, more than one, too large, or decompression bombs.
 
-use super::{bad_image, kept, png, registered, set_realm};
+use super::{bad_image, png, registered, set_realm, stored_files};
 use crate::support::{TestServer, TestUser};
 use serde_json::json;
 
@@ -42,7 +42,7 @@ async fn upload_requires_one_image_within_size_limit() {
     for key in ["avatar_url", "realm_icon_url", "realm_night_logo_url", "realm_emoji"] {
         assert_eq!(after[key], before[key]);
     }
-    assert_eq!(kept(&t), 0, "nothing of what was refused is kept");
+    assert_eq!(stored_files(&t), 0, "refused pictures are not stored");
 }
 
 #[tokio::test]

@@ -122,11 +122,11 @@ async fn update_realm_notice_channels() {
 async fn update_realm_rules_apply_immediately() {
     let t = TestServer::start().await;
     let [iago, hamlet, cordelia] = t.users(["iago", "hamlet", "cordelia"]);
-    let nobody = group_id(&t, "role:nobody");
+    let role_nobody = group_id(&t, "role:nobody");
     let to = json!([cordelia.id]);
     let params: Params<'_> = &[("type", &"direct"), ("to", &to), ("content", &"hi")];
     hamlet.post("/messages", params).ok().await;
-    let change = json!({"new": nobody});
+    let change = json!({"new": role_nobody});
     iago.call(Method::PATCH, "/realm", &[("direct_message_permission_group", &change)]).ok().await;
     hamlet.post("/messages", params).bad("Direct messages are disabled in this organization.").await;
     let members = json!({"new": group_id(&t, "role:administrators")});

@@ -13,7 +13,7 @@ async fn reactivate(who: &TestUser, whom: &TestUser) {
     who.post(&format!("/users/{}/reactivate", whom.id), &[]).ok().await;
 }
 
-fn out_of_use() -> Value {
+fn deactivated() -> Value {
     json!({"msg": "Account is deactivated", "code": "USER_DEACTIVATED"})
 }
 
@@ -24,9 +24,9 @@ async fn deactivate_user_ends_polls_keys_and_bots() {
     let queue = aaron.register().await;
     let poll = t.hold_poll(&queue).await;
     deactivate(&iago, &aaron).await;
-    poll.await.unwrap().refused(401, out_of_use());
-    for gone in [&aaron, &bot] {
-        gone.get("/users/me", &[]).refused(401, out_of_use()).await;
+    poll.await.unwrap().refused(401, deactivated());
+    for user in [&aaron, &bot] {
+        user.get("/users/me", &[]).refused(401, deactivated()).await;
     }
     let shown = iago.get(&format!("/users/{}", aaron.id), &[]).ok().await;
     assert_eq!(shown["user"]["is_active"], json!(false));
@@ -41,7 +41,7 @@ async fn deactivate_user_deletes_queues() {
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let queue = hamlet.register().await;
     deactivate(&iago, &hamlet).await;
-    queue.poll(true).await.refused(401, out_of_use());
+    queue.poll(true).await.refused(401, deactivated());
     reactivate(&iago, &hamlet).await;
     let msg = format!("Bad event queue ID: {}", queue.id);
     let gone = json!({"msg": msg, "code": "BAD_EVENT_QUEUE_ID", "queue_id": queue.id});
@@ -119,7 +119,7 @@ async fn deactivate_self_but_not_last_owner() {
     });
     desdemona.delete("/users/me", &[]).refused(400, last.clone()).await;
     hamlet.delete("/users/me", &[]).ok().await;
-    hamlet.get("/users/me", &[]).refused(401, out_of_use()).await;
+    hamlet.get("/users/me", &[]).refused(401, deactivated()).await;
     desdemona.patch(&format!("/users/{}", iago.id), &[("role", &100)]).ok().await;
     desdemona.delete("/users/me", &[]).ok().await;
     // He is the last owner now.
@@ -152,7 +152,7 @@ async fn deactivated_user_after_restart() {
     let folder = t.stop().await;
     let t = TestServer::builder().on(folder).start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
-    hamlet.get("/users/me", &[]).refused(401, out_of_use()).await;
+    hamlet.get("/users/me", &[]).refused(401, deactivated()).await;
     reactivate(&iago, &hamlet).await;
     let after = iago.send(&channel, "t", "after").await;
     assert_eq!(hamlet.message_ids(json!([["is", "unread"]])).await.last(), Some(&after));

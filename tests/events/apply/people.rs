@@ -17,7 +17,7 @@ impl State {
         self.list("realm_users").retain(|known| known["user_id"] != id || known["full_name"] != UNKNOWN_NAME);
         let known = PEOPLE_LISTS.iter().flat_map(|key| self.view(key)).any(|known| known["user_id"] == id);
         assert!(!known, "added twice: {event}");
-        // The list that contains a user tells whether the account is active.
+        // Active and deactivated users are in different lists.
         let fields = person.as_object_mut().expect("a person");
         let is_active = fields.remove("is_active").expect("a flag") == json!(true);
         self.list(PEOPLE_LISTS[usize::from(!is_active)]).push(person);
@@ -40,7 +40,7 @@ impl State {
         self.json["user_status"].as_object_mut().expect("statuses").remove(&id.to_string());
     }
 
-    fn person_goes_or_comes(&mut self, id: &Value, is_active: bool) {
+    fn set_person_active(&mut self, id: &Value, is_active: bool) {
         let (from, to) = (PEOPLE_LISTS[usize::from(is_active)], PEOPLE_LISTS[usize::from(!is_active)]);
         let at = self.view(from).iter().position(|known| known["user_id"] == *id);
         let person = self.list(from).remove(at.unwrap_or_else(|| panic!("{id} is not in {from}")));
@@ -83,7 +83,7 @@ impl State {
                     }
                     "avatar_source" | "avatar_url_medium" => {}
                     "is_active" => {
-                        self.person_goes_or_comes(&id, *value == json!(true));
+                        self.set_person_active(&id, *value == json!(true));
                         return;
                     }
                     name => person[name] = value.clone(),

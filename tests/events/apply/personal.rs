@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 impl State {
     /// Empty values are removed, and so are users without any value.
-    pub(super) fn says(&mut self, event: &Value) {
+    pub(super) fn user_status(&mut self, event: &Value) {
         let statuses = self.json["user_status"].as_object_mut().expect("statuses");
         let id = event["user_id"].to_string();
         let known =
@@ -26,7 +26,7 @@ impl State {
         }
     }
 
-    pub(super) fn phone(&mut self, event: &Value) {
+    pub(super) fn push_device(&mut self, event: &Value) {
         let account = event["push_account_id"].as_str().expect("a string").to_owned();
         let code = event.get("error_code").cloned().unwrap_or(Value::Null);
         self.json["push_devices"][account] = json!({ "status": event["status"], "error_code": code });

@@ -47,7 +47,7 @@ fn who_may_change_an_account() {
 }
 
 #[test]
-fn owners_are_made_and_unmade_by_owners_and_one_is_left() {
+fn only_owners_change_who_is_an_owner_and_one_remains() {
     let one = fixture::directory();
     let two = with_second_owner();
     let only = "The owner permission cannot be removed from the only organization owner.";
@@ -72,7 +72,7 @@ fn owners_are_made_and_unmade_by_owners_and_one_is_left() {
 }
 
 #[test]
-fn addresses_are_given_by_few() {
+fn only_flagged_accounts_change_addresses() {
     let mut dir = fixture::directory();
     let email = |email: &str| AccountUpdate { new_email: Some(email.into()), ..AccountUpdate::default() };
     let not_allowed = "User not authorized to change user emails";
@@ -110,7 +110,7 @@ fn names_are_checked_and_blank_ones_change_nothing() {
 }
 
 #[test]
-fn who_may_deactivate_whom() {
+fn who_may_deactivate_an_account() {
     let one = fixture::directory();
     let two = with_second_owner();
     for (dir, by, about, refusal) in [
@@ -134,7 +134,7 @@ fn who_may_deactivate_whom() {
 }
 
 #[test]
-fn the_last_owner_and_the_last_person_stay() {
+fn the_last_owner_and_the_last_user_cannot_leave() {
     let dir = fixture::directory();
     let own = |dir: &Directory, id| {
         check_own_deactivation(dir, dir.user(id).unwrap()).map_err(|error| error.to_string())
@@ -145,14 +145,14 @@ fn the_last_owner_and_the_last_person_stay() {
     let mut alone = Directory::new(fixture::realm());
     alone.put_user(fixture::member());
     assert_eq!(own(&alone, MEMBER), Err("Cannot deactivate the only user.".to_owned()));
-    // An owner who is out of use is no owner.
+    // A deactivated owner does not count.
     let mut former = with_second_owner();
     former.put_user(User { is_active: false, ..User::clone(former.user(SECOND_OWNER).unwrap()) });
     assert!(own(&former, OWNER).is_err());
 }
 
 #[test]
-fn who_may_take_whom_back() {
+fn who_may_reactivate_an_account() {
     let dir = fixture::directory();
     for (by, about, refusal) in [
         (ADMINISTRATOR, FORMER, None),
@@ -167,7 +167,7 @@ fn who_may_take_whom_back() {
 }
 
 #[test]
-fn bots_go_with_their_owner() {
+fn bots_are_deactivated_with_their_owner() {
     let mut dir = fixture::directory();
     assert_eq!(accounts_to_deactivate(&dir, MEMBER), [BOT, MEMBER]);
     assert_eq!(accounts_to_deactivate(&dir, OTHER_MEMBER), [OTHER_MEMBER]);

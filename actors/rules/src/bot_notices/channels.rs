@@ -1,8 +1,9 @@
 //! Notices about channels: created, renamed, privacy changed, archived and others
 //! (docs/api/channels.md#channel-notices).
 //!
-//! Those in a channel itself are sent only if the organization wants such messages (`sends_channel_events`), in
-//! the topic `channel_events_topic`. Who made a channel has read of it from the start; that it is archived, everybody.
+//! Notices in the channel itself are sent if the organization enables them (`sends_channel_events`), in the topic
+//! `channel_events_topic`. The creator has read the notice of a new channel from the start; all users have read the notice
+//! of archiving.
 
 use super::{channel_link, quoted, silent_mention};
 use crate::permissions::channel_update::ChannelChange;
@@ -11,17 +12,17 @@ use crate::settings::{ChannelPermission, realm_bool, realm_int};
 use crate::topics::effective_topics_policy;
 use model::{Channel, Directory, GroupId, GroupSetting, Realm, TopicsPolicy, User};
 
-/// Where new channels are announced, in the channel that the organization has chosen for that.
+/// The topic of new channels, in the organization's channel for announcements.
 pub const NEW_CHANNELS_TOPIC: &str = "new channels";
-/// Where a channel's own notices are.
+/// The topic of notices in a channel itself.
 pub const CHANNEL_EVENTS_TOPIC: &str = "channel events";
 
-/// Whether notices about a channel are sent to it.
+/// Whether notices about a channel are sent to the channel.
 pub fn sends_channel_events(realm: &Realm) -> bool {
     realm_bool(realm, "send_channel_events_messages")
 }
 
-/// The topic of a channel's own notices.
+/// The topic of notices in a channel; empty if the channel has no other topics.
 pub fn channel_events_topic(realm: &Realm, channel: &Channel) -> &'static str {
     match effective_topics_policy(realm, channel) {
         TopicsPolicy::EmptyTopicOnly => "",
@@ -36,7 +37,7 @@ pub fn created_text(creator: &User, privacy: ChannelPrivacy, description: &str) 
     format!("**{kind}** channel created by {creator}. **Description:**\n{description}")
 }
 
-/// In the channel for announcements; none without channels.
+/// The message in the channel for announcements; none without channels.
 pub fn announced_text(creator: &User, channels: &[&Channel]) -> Option<String> {
     let creator = silent_mention(creator);
     let links: Vec<String> = channels.iter().map(|channel| channel_link(channel)).collect();
@@ -47,52 +48,8 @@ pub fn announced_text(creator: &User, channels: &[&Channel]) -> Option<String> {
     }
 }
 
-/// The channel has another name.
-pub fn renamed_text(requester: &User, old: &str, new: &str) -> String {
-    format!("{} renamed channel **{old}** to **{new}**.", silent_mention(requester))
-}
-
-/// The channel has another description, in Markdown.
-pub fn description_changed_text(requester: &User, old: &str, new: &str) -> String {
-    let (old, new) = (quoted_description(old), quoted_description(new));
-    format!(
-        "{} changed the description for this channel.\n\n\
-         * **Old description:**\n{old}\n\
-         * **New description:**\n{new}",
-        silent_mention(requester)
-    )
-}
-
-/// Others can read the channel.
-pub fn privacy_changed_text(requester: &User, old: ChannelPrivacy, new: ChannelPrivacy) -> String {
-    format!(
-        "{} changed the [access permissions](/help/channel-permissions) for this channel \
-         from **{}** to **{}**.",
-        silent_mention(requester),
-        old.name(),
-        new.name()
-    )
-}
-
-/// Others can write in the channel.
-pub fn posting_changed_text(
-    dir: &Directory,
-    requester: &User,
-    old: &GroupSetting,
-    new: &GroupSetting,
-) -> String {
-    format!(
-        "{} changed the [posting permissions](/help/channel-posting-policy) for this channel:\n\n\
-         * **Old**: {}\n\
-         * **New**: {}",
-        silent_mention(requester),
-        holders_text(dir, old),
-        holders_text(dir, new)
-    )
-}
-
-/// Messages are kept for another time: days, -1 for ever, none as long as the organization says.
-pub fn retention_changed_text(realm: &Realm, requester: &User, old: Option<i32>, new: Option<i32>) -> String {
+/// The retention period changed: days, -1 for unlimited, none for the organization's value.
+fn retention_changed_text(realm: &Realm, requester: &User, old: Option<i32>, new: Option<i32>) -> String {
     let effective = |days: Option<i32>| match days {
         Some(days) => i64::from(days),
         None => realm_int(realm, "message_retention_days").unwrap_or(-1),
@@ -118,45 +75,54 @@ pub fn retention_changed_text(realm: &Realm, requester: &User, old: Option<i32>,
     )
 }
 
-/// The channel is no longer in use.
+/// The notice of an archived channel.
 pub fn archived_text(name: &str) -> String {
     format!("Channel {name} has been archived.")
 }
 
-/// The channel is in use again.
-pub fn unarchived_text(name: &str) -> String {
-    format!("Channel {name} un-archived.")
-}
-
-/// What a channel is told of one of its changes; none for changes that are not told. `before` is the channel as it
-/// was; a channel that changes its name or is archived is told after that.
+/// The notice of a change of a channel; none for changes without one. `before` is the channel before the change.
 pub fn channel_change_text(
     dir: &Directory,
     requester: &User,
     before: &Channel,
     change: &ChannelChange,
 ) -> Option<String> {
-    match change {
-        ChannelChange::Name(name) => Some(renamed_text(requester, &before.name, name)),
-        ChannelChange::Description(text) => {
-            Some(description_changed_text(requester, &before.description, text))
-        }
-        ChannelChange::Privacy(after) => {
-            Some(privacy_changed_text(requester, ChannelPrivacy::of(before), *after))
-        }
-        ChannelChange::Permission(ChannelPermission::SendMessage, after) => {
-            Some(posting_changed_text(dir, requester, &before.permissions.send_message, after))
-        }
+    let by = silent_mention(requester);
+    Some(match change {
+        ChannelChange::Name(name) => format!("{by} renamed channel **{}** to **{name}**.", before.name),
+        ChannelChange::Description(text) => format!(
+            "{by} changed the description for this channel.\n\n\
+             * **Old description:**\n{}\n\
+             * **New description:**\n{}",
+            quoted_description(&before.description),
+            quoted_description(text)
+        ),
+        ChannelChange::Privacy(after) => format!(
+            "{by} changed the [access permissions](/help/channel-permissions) for this channel \
+             from **{}** to **{}**.",
+            ChannelPrivacy::of(before).name(),
+            after.name()
+        ),
+        ChannelChange::Permission(ChannelPermission::SendMessage, after) => format!(
+            "{by} changed the [posting permissions](/help/channel-posting-policy) for this channel:\n\n\
+             * **Old**: {}\n\
+             * **New**: {}",
+            holders_text(dir, &before.permissions.send_message),
+            holders_text(dir, after)
+        ),
         ChannelChange::Retention(days) => {
-            Some(retention_changed_text(dir.realm(), requester, before.message_retention_days, *days))
+            retention_changed_text(dir.realm(), requester, before.message_retention_days, *days)
         }
-        ChannelChange::Unarchived => Some(unarchived_text(&before.name)),
-        _ => None,
-    }
+        ChannelChange::Unarchived => format!("Channel {} un-archived.", before.name),
+        ChannelChange::TopicsPolicy(_)
+        | ChannelChange::Default(_)
+        | ChannelChange::Folder(_)
+        | ChannelChange::Permission(..) => return None,
+    })
 }
 
-/// Who has a permission: groups and people, mentioned silently.
-pub fn holders_text(dir: &Directory, setting: &GroupSetting) -> String {
+/// The holders of a permission: groups and users, mentioned silently.
+fn holders_text(dir: &Directory, setting: &GroupSetting) -> String {
     let group = |id: &GroupId| dir.group(*id).map(|group| format!("@_*{}*", group.name));
     let names: Vec<String> = match setting {
         GroupSetting::Group(id) => group(id).into_iter().collect(),
@@ -183,7 +149,7 @@ mod tests {
     use model::SettingValue;
 
     #[test]
-    fn new_channels_introduce_themselves() {
+    fn new_channels_are_announced() {
         let creator = fixture::member();
         let privacy = |invite_only, web, history| resolve_privacy(invite_only, web, history).unwrap();
         for (privacy, description, expected) in [
@@ -221,29 +187,50 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_told_in_the_words_clients_know() {
-        let requester = fixture::member();
-        let public = resolve_privacy(false, false, None).unwrap();
-        let shared = resolve_privacy(true, false, Some(true)).unwrap();
-        for (text, expected) in [
-            (renamed_text(&requester, "a", "b"), "@_**member|4** renamed channel **a** to **b**."),
+    fn notices_of_changes() {
+        let dir = fixture::directory();
+        let mut before = fixture::channel(1, "a");
+        before.description = "old".into();
+        let privacy = resolve_privacy(true, false, Some(true)).unwrap();
+        let permission = |which, value| ChannelChange::Permission(which, value);
+        for (change, expected) in [
+            (ChannelChange::Name("b".into()), Some("@_**member|4** renamed channel **a** to **b**.")),
             (
-                description_changed_text(&requester, "old", ""),
-                "@_**member|4** changed the description for this channel.\n\n* **Old description:**\n```` quote\nold\n````\n* **New description:**\n```` quote\n*No description.*\n````",
+                ChannelChange::Description(String::new()),
+                Some(
+                    "@_**member|4** changed the description for this channel.\n\n* **Old description:**\n```` quote\nold\n````\n* **New description:**\n```` quote\n*No description.*\n````",
+                ),
             ),
             (
-                privacy_changed_text(&requester, public, shared),
-                "@_**member|4** changed the [access permissions](/help/channel-permissions) for this channel from **Public** to **Private, shared history**.",
+                ChannelChange::Privacy(privacy),
+                Some(
+                    "@_**member|4** changed the [access permissions](/help/channel-permissions) for this channel from **Public** to **Private, shared history**.",
+                ),
             ),
-            (archived_text("design"), "Channel design has been archived."),
-            (unarchived_text("design"), "Channel design un-archived."),
+            (
+                permission(ChannelPermission::SendMessage, fixture::no_users()),
+                Some(
+                    "@_**member|4** changed the [posting permissions](/help/channel-posting-policy) for this channel:\n\n* **Old**: @_*role:everyone*\n* **New**: @_*role:nobody*",
+                ),
+            ),
+            (
+                ChannelChange::Retention(Some(3)),
+                Some(
+                    "@_**member|4** has changed the [message retention period](/help/message-retention-policy) for this channel:\n* **Old retention period**: Forever\n* **New retention period**: 3 days\n\nMessages in this channel will now be automatically deleted 3 days after they are sent.",
+                ),
+            ),
+            (ChannelChange::Unarchived, Some("Channel a un-archived.")),
+            (ChannelChange::Folder(Some(model::FolderId(1))), None),
+            (permission(ChannelPermission::Subscribe, fixture::no_users()), None),
         ] {
-            assert_eq!(text, expected);
+            let text = channel_change_text(&dir, &fixture::member(), &before, &change);
+            assert_eq!(text.as_deref(), expected, "{change:?}");
         }
+        assert_eq!(archived_text("design"), "Channel design has been archived.");
     }
 
     #[test]
-    fn retention_is_told_as_it_will_be() {
+    fn retention_notices_have_effective_periods() {
         let mut realm = fixture::realm();
         realm.settings.insert("message_retention_days".into(), SettingValue::Int(1));
         let text = |old, new| retention_changed_text(&realm, &fixture::member(), old, new);
@@ -268,48 +255,13 @@ mod tests {
         dir.put_group(own);
         for (setting, expected) in [
             (fixture::group("role:everyone"), "@_*role:everyone*"),
-            (fixture::nobody(), "@_*role:nobody*"),
+            (fixture::no_users(), "@_*role:nobody*"),
             (GroupSetting::Group(model::GroupId(20)), "@_*cooks*"),
             (listed, "@_*role:moderators*, @_**member|4**"),
             (GroupSetting::only(fixture::FORMER), "@_*role:nobody*"),
         ] {
             assert_eq!(holders_text(&dir, &setting), expected);
         }
-        let requester = fixture::member();
-        assert_eq!(
-            posting_changed_text(&dir, &requester, &fixture::group("role:everyone"), &fixture::nobody()),
-            "@_**member|4** changed the [posting permissions](/help/channel-posting-policy) for this channel:\n\n* **Old**: @_*role:everyone*\n* **New**: @_*role:nobody*"
-        );
-    }
-
-    #[test]
-    fn only_some_changes_are_told() {
-        let dir = fixture::directory();
-        let before = fixture::channel(1, "a");
-        let requester = fixture::member();
-        let privacy = resolve_privacy(true, false, None).unwrap();
-        let told = |change| channel_change_text(&dir, &requester, &before, &change);
-        for (change, expected) in [
-            (ChannelChange::Name("b".into()), renamed_text(&requester, "a", "b")),
-            (ChannelChange::Description("x".into()), description_changed_text(&requester, "", "x")),
-            (
-                ChannelChange::Privacy(privacy),
-                privacy_changed_text(&requester, ChannelPrivacy::of(&before), privacy),
-            ),
-            (
-                ChannelChange::Permission(ChannelPermission::SendMessage, fixture::nobody()),
-                posting_changed_text(&dir, &requester, &fixture::group("role:everyone"), &fixture::nobody()),
-            ),
-            (
-                ChannelChange::Retention(Some(3)),
-                retention_changed_text(dir.realm(), &requester, None, Some(3)),
-            ),
-            (ChannelChange::Unarchived, unarchived_text("a")),
-        ] {
-            assert_eq!(told(change), Some(expected));
-        }
-        assert_eq!(told(ChannelChange::Folder(Some(model::FolderId(1)))), None);
-        assert_eq!(told(ChannelChange::Permission(ChannelPermission::Subscribe, fixture::nobody())), None);
     }
 
     #[test]

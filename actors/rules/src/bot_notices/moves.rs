@@ -6,45 +6,42 @@ use crate::settings::user_text;
 use crate::topics::ResolveChange;
 use model::{Message, Timestamp, User, UserId, VisibilityPolicy};
 
-/// Resolving that is undone within so many seconds leaves no notice behind.
+/// If resolving is undone within this time, in seconds, its notice is removed again.
 pub const RESOLVE_UNDO_GRACE_SECS: u64 = 60;
 
 const RESOLVED: &str = " has marked this topic as resolved.";
 const UNRESOLVED: &str = " has marked this topic as unresolved.";
 
-/// What a move did, as far as its actor can see.
+/// The effect of a move, as far as the requester can see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MoveOutcome {
-    /// Messages that moved.
+    /// Number of moved messages.
     pub moved: usize,
-    /// Messages are left in the old topic.
+    /// The old topic still has messages.
     pub leaves_messages: bool,
-    /// Messages were in the new topic before.
+    /// The new topic had messages before.
     pub joins_messages: bool,
 }
 
-/// How much of a topic moved.
+/// The part of a topic that moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MovedPart {
-    /// All of it.
     Whole,
-    /// So many messages, at least one.
+    /// A number of messages, at least one.
     Messages(usize),
 }
 
-/// Which notices a move leads to. All of them are read by the actor from the start.
+/// The notices of a move, by topic. The requester has read them from the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MoveNotices {
-    /// In the topic under its new name.
+    /// In the topic with its new name.
     pub resolve: Option<ResolveChange>,
-    /// In the old topic.
     pub old: Option<MovedPart>,
-    /// In the new topic.
     pub new: Option<MovedPart>,
 }
 
-/// Decides which notices a move leads to. `to_old` and `to_new` are what the client asked for
-/// (`send_notification_to_old_thread`, `send_notification_to_new_thread`).
+/// Decides the notices of a move. `to_old` and `to_new` are the parameters `send_notification_to_old_thread` and
+/// `send_notification_to_new_thread`.
 pub fn plan_move_notices(
     plan: &MovePlan,
     changes_content: bool,
@@ -58,13 +55,13 @@ pub fn plan_move_notices(
     let part = |is_whole: bool| if is_whole { MovedPart::Whole } else { MovedPart::Messages(outcome.moved) };
     MoveNotices {
         resolve: plan.resolve.filter(|_| plan.is_only_resolve() && !changes_content),
-        // In another spelling there is no old topic to tell.
+        // If only the spelling changes, there is no old topic.
         old: (to_old && !plan.is_respelling()).then(|| part(leaves_nothing)),
         new: (to_new && !plan.is_only_resolve()).then(|| part(leaves_nothing && !outcome.joins_messages)),
     }
 }
 
-/// In a topic that was marked as resolved, or no longer is.
+/// The notice in a topic that was resolved or unresolved.
 pub fn resolve_text(requester: &User, change: ResolveChange) -> String {
     let what = match change {
         ResolveChange::Resolved => RESOLVED,
@@ -73,7 +70,7 @@ pub fn resolve_text(requester: &User, change: ResolveChange) -> String {
     format!("{}{what}", silent_mention(requester))
 }
 
-/// In the old topic; `to` is a `topic_link`.
+/// The notice in the old topic; `to` is a `topic_link`.
 pub fn moved_away_text(requester: &User, to: &str, part: MovedPart) -> String {
     let requester = silent_mention(requester);
     match part {
@@ -85,8 +82,7 @@ pub fn moved_away_text(requester: &User, to: &str, part: MovedPart) -> String {
     }
 }
 
-/// In the new topic; `from` is a `topic_link`, `target_url` the absolute `message_url` of the message that the
-/// request was about.
+/// The notice in the new topic; `from` is a `topic_link`, `target_url` the absolute `message_url` of the target.
 pub fn moved_here_text(requester: &User, from: &str, part: MovedPart, target_url: &str) -> String {
     let requester = silent_mention(requester);
     match part {
@@ -100,15 +96,15 @@ pub fn moved_here_text(requester: &User, from: &str, part: MovedPart, target_url
     }
 }
 
-/// Whether resolving takes back what was just done: then the topic's last message, a notice by the bot, is
-/// deleted instead of another one being sent.
+/// Whether resolving or unresolving undoes a recent one: then its notice, the topic's last message, is deleted instead of
+/// sending another one.
 pub fn is_resolve_undone(last: &Message, notification_bot: UserId, now: Timestamp) -> bool {
     last.sender == notification_bot
         && (last.content.ends_with(RESOLVED) || last.content.ends_with(UNRESOLVED))
         && now.millis_since(last.sent) < RESOLVE_UNDO_GRACE_SECS * 1000
 }
 
-/// Whether somebody has read a notice about resolving from the start, by a personal setting. The actor always has.
+/// Whether a user has read a notice of resolving from the start, by a personal setting. The requester always has.
 pub fn reads_resolve_notice(user: &User, policy: VisibilityPolicy) -> bool {
     match user_text(user, "resolved_topic_notice_auto_read_policy") {
         "always" => true,
@@ -140,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn moves_are_told_where_they_matter() {
+    fn moves_have_notices_in_both_topics() {
         let resolved = Some(ResolveChange::Resolved);
         let many = Some(Messages(3));
         // channel, topic, mode, changes content, (moved, leaves, joins) → resolve, old, new
@@ -170,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_those_clients_know() {
+    fn texts_equal_those_of_zulip() {
         let requester = fixture::member();
         for (text, expected) in [
             (
@@ -220,14 +216,14 @@ mod tests {
         notice.content = resolve_text(&fixture::member(), ResolveChange::Resolved);
         assert_eq!([0, 59, 60].map(|secs| undone(&notice, secs)), [true, true, false]);
         notice.sender = fixture::MEMBER;
-        assert!(!undone(&notice, 0), "people cannot have their messages deleted like this");
+        assert!(!undone(&notice, 0), "messages of users are not deleted");
         notice.sender = fixture::SYSTEM_BOT;
         notice.content = "something else".into();
         assert!(!undone(&notice, 0));
     }
 
     #[test]
-    fn resolve_notices_are_read_as_people_wish() {
+    fn resolve_notices_are_read_by_setting() {
         use VisibilityPolicy::{Followed, Inherit, Muted};
         for (policy, expected) in
             [("always", [true; 3]), ("except_followed", [true, true, false]), ("never", [false; 3])]

@@ -4,8 +4,8 @@
 use super::{channel_link, loud_mention, silent_mention};
 use model::{Channel, User};
 
-/// To somebody whom another one subscribed; none without channels. Not sent to bots, to oneself, or for channels
-/// that were created on the way.
+/// To a user who was subscribed by another one; none without channels. Not sent to bots, nor for channels that the same
+/// request created.
 pub fn subscribed_text(requester: &User, channels: &[&Channel]) -> Option<String> {
     let requester = loud_mention(requester);
     if let [channel] = channels {
@@ -20,20 +20,20 @@ pub fn subscribed_text(requester: &User, channels: &[&Channel]) -> Option<String
     Some(format!("{requester} subscribed you to the following channels:\n\n{}", lines.join("\n")))
 }
 
-/// Topic in which the organization is told of new people.
+/// The topic of notices about new users.
 pub const SIGNUPS_TOPIC: &str = "signups";
 
-/// To the organization: somebody came in.
+/// To the organization: a new user joined.
 pub fn signed_up_text(user: &User) -> String {
     format!("{} joined this organization.", silent_mention(user))
 }
 
-/// To whoever invited somebody who came.
+/// To the inviter of a user who joined.
 pub fn invitation_accepted_text(user: &User) -> String {
     format!("{} accepted your invitation to join Zulip!", silent_mention(user))
 }
 
-/// To somebody who has just come in, before what the organization itself has to say.
+/// To a new user, before the organization's own welcome message.
 pub fn welcome_text(organization: &str) -> String {
     format!(
         "Hello, and welcome to **{organization}**! :wave:\n\n\
@@ -42,7 +42,7 @@ pub fn welcome_text(organization: &str) -> String {
     )
 }
 
-/// To the owner of a bot that wrote to a channel that is not there.
+/// To the owner of a bot that sent to a channel that does not exist.
 pub fn bot_channel_id_missing_text(bot_email: &str, channel: i64) -> String {
     format!(
         "Your bot `{bot_email}` tried to send a message to channel ID {channel}, but there is no channel \
@@ -58,7 +58,7 @@ pub fn bot_channel_missing_text(bot_email: &str, name: &str) -> String {
     )
 }
 
-/// To the owner of a bot that wrote where nobody reads.
+/// To the owner of a bot that sent to a channel without subscribers.
 pub fn bot_channel_empty_text(bot_email: &str, channel: &Channel) -> String {
     format!(
         "Your bot `{bot_email}` tried to send a message to channel {}. The channel exists but does not have \
@@ -73,7 +73,7 @@ mod tests {
     use crate::fixture;
 
     #[test]
-    fn people_are_told_who_subscribed_them() {
+    fn subscribed_users_get_a_notice() {
         let (a, b) = (fixture::channel(1, "a"), fixture::channel(2, "b"));
         for (channels, expected) in [
             (vec![], None),
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn owners_hear_of_lost_words() {
+    fn owners_are_notified_of_lost_messages() {
         let channel = fixture::channel(1, "a");
         for (text, expected) in [
             (

@@ -1,23 +1,21 @@
-//! The bound of every bot: its owner, as the owner is now.
+//! A bot never has more rights than its owner.
 //!
-//! A bot's stored role is never above the owner's: whoever demotes a person demotes the bots in the same frame, and
-//! whoever hands a bot on caps its role by that of the new owner. Only the owner ever sees a valid key: handing a bot
-//! on replaces the key. So nobody can act through a bot with rights that he does not have himself.
+//! A bot's stored role is never above the owner's: demoting a user demotes the user's bots in the same frame, and changing
+//! the owner of a bot caps its role by that of the new owner. Only the owner ever sees a valid key: changing the owner
+//! replaces the key. So a bot gives no user rights that the user does not have.
 
 use crate::error::RuleError;
 use crate::permissions::channel::{History, history_of};
 use model::{ChannelId, Directory, Role, User, UserId};
 use std::sync::Arc;
 
-/// The role of a bot that asks for `role` and belongs to `owner`. A greater role is a less powerful one.
+/// The role of a bot of `owner`, at most `role`. A greater role is a less powerful one.
 pub fn capped_role(role: Role, owner: &User) -> Role {
     role.max(owner.role)
 }
 
-/// Refuses those whose role is below `role`: they may not manage an account that has it.
-///
-/// # Errors
-/// `OwnerRequired`, `AdministratorRequired`, `InsufficientPermission`.
+/// Refuses users whose role is below `role`: they may not manage accounts with it. `OwnerRequired`,
+/// `AdministratorRequired`, `InsufficientPermission`.
 pub fn check_rank(by: &User, role: Role) -> Result<(), RuleError> {
     match role {
         _ if by.role <= role => Ok(()),
@@ -27,18 +25,15 @@ pub fn check_rank(by: &User, role: Role) -> Result<(), RuleError> {
     }
 }
 
-/// Whether somebody who may manage a bot may also hand it to another owner: its owner, and those who are not below its
-/// owner. A deactivated owner has no rank.
-///
-/// # Errors
-/// As [`check_rank`].
+/// Whether a user who may manage a bot may also change its owner: the owner, and users whose role is not below the
+/// owner's, unless the owner is deactivated. The errors of [`check_rank`].
 pub fn check_takeover(dir: &Directory, by: &User, bot: &User) -> Result<(), RuleError> {
     let owner = bot.owner().and_then(|owner| dir.user(owner)).filter(|owner| owner.is_active);
     owner.map_or(Ok(()), |owner| check_rank(by, owner.role))
 }
 
-/// A bot as it is when it belongs to a new owner: with another key, which only the new owner can get, and no more than
-/// the new owner's role.
+/// A bot's record after a change of its owner: with a new key, which only the new owner can see, and at most the new
+/// owner's role.
 pub fn handed_on(bot: &User, owner: &User) -> User {
     let mut after = bot.clone();
     if let Some(record) = &mut after.bot {
@@ -49,7 +44,7 @@ pub fn handed_on(bot: &User, owner: &User) -> User {
     after
 }
 
-/// Private channels that a bot has to leave when it is handed on: those of which it reads more than the new owner.
+/// Private channels that a bot must leave when its owner changes: the bot can read more of them than the new owner.
 pub fn channels_to_leave(dir: &Directory, bot: &User, owner: UserId) -> Vec<ChannelId> {
     let Some(owner) = dir.user(owner) else { return Vec::new() };
     let own = dir.subscriptions_of_user(bot.id).filter(|(_, own)| own.is_active);
@@ -60,7 +55,7 @@ pub fn channels_to_leave(dir: &Directory, bot: &User, owner: UserId) -> Vec<Chan
     channels.filter(reads_more).map(|channel| channel.id).collect()
 }
 
-/// Whether what one person may read of a channel includes all that another one may.
+/// Whether one history of a channel includes all of another.
 fn covers(outer: Option<History<'_>>, inner: Option<History<'_>>) -> bool {
     match (outer, inner) {
         (_, None) | (Some(History::Whole), _) => true,
@@ -75,8 +70,8 @@ fn covers(outer: Option<History<'_>>, inner: Option<History<'_>>) -> bool {
     }
 }
 
-/// The bots that must be demoted with their owner, as they are then; `owner` is the record after the demotion.
-/// Deactivated bots are demoted, too: they may be reactivated.
+/// The records of bots that are demoted with their owner; `owner` is the record after the demotion. Includes deactivated
+/// bots, which may be reactivated.
 pub fn demoted_bots(dir: &Directory, owner: &User) -> Vec<User> {
     let above = dir.bots_of(owner.id).filter(|bot| bot.role < owner.role);
     above.map(|bot| User { role: capped_role(bot.role, owner), ..User::clone(bot) }).collect()
@@ -104,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_manages_a_bot_above_the_own_role() {
+    fn managing_a_bot_needs_at_least_its_role() {
         for (role, by, expected) in [
             (Role::Owner, ADMINISTRATOR, Err(RuleError::OwnerRequired)),
             (Role::Owner, OWNER, Ok(BOT)),
@@ -121,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_for_owners_of_bots_alone() {
+    fn only_owners_access_keys_of_bots() {
         let dir = fixture::directory();
         for (by, expected) in [
             (MEMBER, Ok(BOT)),
@@ -138,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn bots_of_somebody_above_are_not_taken_over() {
+    fn bots_of_higher_roles_cannot_be_taken_over() {
         for (owner, by, expected) in [
             (OWNER, ADMINISTRATOR, Err(RuleError::OwnerRequired)),
             (OWNER, OWNER, Ok(())),
@@ -152,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bot_that_is_handed_on_is_no_more_than_its_new_owner() {
+    fn changing_the_owner_caps_the_role() {
         let dir = with_bot(Role::Administrator, OWNER);
         let before = user(&dir, BOT);
         for (owner, role) in
@@ -165,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bot_leaves_private_channels_of_which_it_reads_more_than_its_new_owner() {
+    fn changing_the_owner_leaves_private_channels() {
         let mut dir = fixture::directory();
         for (id, is_private, is_shared) in
             [(1, false, true), (2, true, true), (3, true, true), (4, true, false), (5, true, false)]
@@ -192,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bot_holds_only_what_its_owner_holds_too() {
+    fn a_bot_needs_permissions_of_its_owner() {
         use crate::permissions::group_setting::holds_realm;
         use crate::settings::RealmPermission::CreateGroups;
         use model::{GroupSetting, SettingValue};

@@ -1,5 +1,5 @@
-//! Reads one emoji written as Unicode characters, however many code points it takes.
-//! It only decides where the sequence ends and what its code would be; the table knows if it exists.
+//! Reads one emoji written as Unicode characters, of one or more code points: the end of the sequence and its code. The
+//! table of standard emoji decides whether it exists.
 
 use std::fmt::Write as _;
 
@@ -10,13 +10,13 @@ const TEXT_VARIATION: char = '\u{fe0e}';
 const JOINER: char = '\u{200d}';
 const KEYCAP: char = '\u{20e3}';
 
-/// What stands at the beginning of a text.
+/// The beginning of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Literal {
     /// An emoji of the table, `bytes` long.
     Emoji { bytes: usize, code: String, name: &'static str },
-    /// `bytes` of text that must not be looked at again: no emoji, or a sequence the table does not hold
-    /// (half of it may be in the table, but the half is not what was written).
+    /// Not an emoji, or a sequence that is not in the table. Its parts are not read again: they may be in the
+    /// table, but were not meant alone.
     Text { bytes: usize },
 }
 
@@ -31,10 +31,7 @@ pub(crate) fn scan_literal(text: &str) -> Literal {
         return Literal::Text { bytes: first.len_utf8() };
     }
     let sequence = Sequence::read(text, first);
-    if sequence.is_text {
-        return Literal::Text { bytes: sequence.bytes };
-    }
-    match canonical_name(&sequence.code) {
+    match canonical_name(&sequence.code).filter(|_| !sequence.is_text) {
         Some(name) => Literal::Emoji { bytes: sequence.bytes, code: sequence.code, name },
         None => Literal::Text { bytes: sequence.bytes },
     }
@@ -52,7 +49,7 @@ fn scan_keycap(text: &str, first: char) -> Literal {
 /// One sequence: an element, and further elements joined to it.
 struct Sequence {
     bytes: usize,
-    /// Without variation selectors: the table knows each emoji by one code only.
+    /// Without variation selectors, as in the table.
     code: String,
     is_text: bool,
 }
@@ -121,7 +118,7 @@ fn is_modifier(point: char) -> bool {
     matches!(u32::from(point), 0x1f3fb..=0x1f3ff | 0xe0020..=0xe007f)
 }
 
-/// Characters older than emoji, such as ↔ and ©, are drawn as text unless a selector says otherwise.
+/// Characters older than emoji, such as ↔ and ©, are text unless a selector follows.
 fn is_text_by_default(point: char) -> bool {
     u32::from(point) < 0x1_0000
         && !matches!(u32::from(point),

@@ -1,5 +1,5 @@
-//! The standard emoji: which names a Unicode emoji has, and which code a name stands for.
-//! The organization's own emoji are not here; whoever asks looks those up first.
+//! The standard emoji: names and codes of Unicode emoji. Custom emoji of organizations are not included; callers check
+//! them first.
 
 mod literal;
 
@@ -13,7 +13,7 @@ pub(crate) use literal::{Literal, scan_literal};
 /// The file clients fetch from `server_emoji_data_url`, byte for byte.
 const CODE_TO_NAMES_JSON: &str = include_str!("emoji_names.json");
 
-/// Emoticons a user may have translated, with the emoji name each becomes.
+/// Emoticons that can be translated, with the names of their emoji.
 const EMOTICONS: [(&str, &str); 12] = [
     (":)", "slight_smile"),
     ("(:", "slight_smile"),
@@ -29,7 +29,7 @@ const EMOTICONS: [(&str, &str); 12] = [
     (":P", "stuck_out_tongue"),
 ];
 
-/// Built at the first look-up, so that a server which renders no emoji does not pay for it at start.
+/// Built on first use, to keep the start of the server short.
 static TABLE: LazyLock<Table> = LazyLock::new(Table::parse);
 
 #[derive(Deserialize)]
@@ -55,11 +55,8 @@ impl Table {
     fn parse() -> Self {
         let file: EmojiFile =
             serde_json::from_str(CODE_TO_NAMES_JSON).expect("the compiled-in emoji table is tested to parse");
-        let entry = |(code, names): (&'static str, Vec<&'static str>)| Entry {
-            code,
-            names: names.into_boxed_slice(),
-        };
-        let by_code: Box<[Entry]> = file.code_to_names.into_iter().map(entry).collect();
+        let entries = file.code_to_names.into_iter().map(|(code, names)| Entry { code, names: names.into() });
+        let by_code: Box<[Entry]> = entries.collect();
         let mut by_name = Vec::new();
         for (index, entry) in by_code.iter().enumerate() {
             let index = u16::try_from(index).expect("the compiled-in table has fewer than 65,536 codes");
@@ -90,7 +87,7 @@ pub fn canonical_name(code: &str) -> Option<&'static str> {
     names_of(code)?.first().copied()
 }
 
-/// The emoticon the text begins with, such as `:)`, and the emoji name it is translated to.
+/// The emoticon that the text begins with, such as `:)`, and the name of its emoji.
 pub fn leading_emoticon(text: &str) -> Option<(&'static str, &'static str)> {
     EMOTICONS.iter().copied().find(|(emoticon, _)| text.starts_with(emoticon))
 }
@@ -123,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn every_emoticon_stands_for_a_known_emoji() {
+    fn every_emoticon_has_a_known_emoji() {
         for (emoticon, name) in EMOTICONS {
             assert!(code_of(name).is_some(), "{name}");
             assert_eq!(leading_emoticon(&format!("{emoticon}x")), Some((emoticon, name)));

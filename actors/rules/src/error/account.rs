@@ -3,37 +3,26 @@
 /// A refusal. The display text is exactly what a client reads.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AccountError {
-    /// No such account, or one that the asker must not know of or cannot change.
+    /// The account does not exist, or the requester may not see it or can never change it.
     #[error("No such user")]
     NoSuchUser,
-    /// The account is out of use.
     #[error("User is deactivated")]
     Deactivated,
-    /// Nobody would be left who may do everything.
     #[error("The owner permission cannot be removed from the only organization owner.")]
     OnlyOwnerRole,
-    /// The same, by deactivating somebody else's account.
+    /// By another user; see `LastUser` for the owner's own account.
     #[error("Cannot deactivate the only organization owner")]
     OnlyOwner,
-    /// The same, by deactivating one's own. The edge repeats `is_last_owner` and `entity`.
+    /// `entity` is `organization owner` or `user`. The edge repeats `is_last_owner` and `entity`.
     #[error("Cannot deactivate the only {entity}.")]
-    LastUser {
-        /// `organization owner` or `user`.
-        entity: &'static str,
-    },
-    /// Only some may give others another address.
+    LastUser { entity: &'static str },
     #[error("User not authorized to change user emails")]
     EmailChangeNotPermitted,
-    /// Only some may make accounts.
     #[error("User not authorized to create users")]
     CreationNotPermitted,
-    /// Not an address.
     #[error("Invalid new email address.")]
     NewEmailInvalid,
-    /// An address that will not do; the reason is what somebody who invites is told.
+    /// An address that the organization does not accept; the reason is the one that inviters get.
     #[error("New email value error: {reason}")]
-    NewEmailRefused {
-        /// Why.
-        reason: String,
-    },
+    NewEmailRefused { reason: String },
 }

@@ -1,55 +1,30 @@
-//! Refusals about what administrators list for an organization: domains, linkifiers, playgrounds.
+//! Why a domain, linkifier or playground of an organization is refused.
 
 /// A refusal. The display text is exactly what a client reads.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OrganizationError {
-    /// The name of no domain.
     #[error("Invalid domain: {why}")]
-    DomainInvalid {
-        /// What is wrong with it.
-        why: &'static str,
-    },
-    /// Listed before.
+    DomainInvalid { why: &'static str },
+    /// `name` is in lower case.
     #[error("The domain {name} is already a part of your organization.")]
-    DomainExists {
-        /// In lower case.
-        name: String,
-    },
-    /// Not listed.
+    DomainExists { name: String },
     #[error("No entry found for domain {name}.")]
-    DomainMissing {
-        /// As given.
-        name: String,
-    },
-    /// More than an organization may have of something.
+    DomainMissing { name: String },
     #[error("Too many {what} (maximum {limit}).")]
-    TooMany {
-        /// Of what.
-        what: &'static str,
-        /// How many there may be.
-        limit: usize,
-    },
-    /// No such linkifier.
+    TooMany { what: &'static str, limit: usize },
     #[error("Linkifier not found.")]
     LinkifierMissing,
-    /// An order that does not name every linkifier once.
     #[error("The ordered list must enumerate all existing linkifiers exactly once")]
     LinkifierOrderInvalid,
-    /// No such playground.
     #[error("Invalid playground")]
     PlaygroundMissing,
-    /// A field that does not have what it must. The edge repeats the text in `errors`, by field.
+    /// An invalid parameter, or `__all__` for a combination of several. The edge repeats the text in `errors`, by field.
     #[error("{why}")]
-    FieldInvalid {
-        /// The parameter; `__all__` where several do not go together.
-        field: &'static str,
-        /// What is wrong with it.
-        why: String,
-    },
+    FieldInvalid { field: &'static str, why: String },
 }
 
 impl OrganizationError {
-    /// What is wrong with a field.
+    /// The refusal of one parameter.
     pub fn field(field: &'static str, why: impl Into<String>) -> Self {
         Self::FieldInvalid { field, why: why.into() }
     }

@@ -1,4 +1,4 @@
-//! When a user group may be deactivated: only when nothing refers to it (docs/api/groups.md#deactivate-a-group).
+//! When a user group may be deactivated: only if nothing refers to it (docs/api/groups.md#deactivate-a-group).
 
 use super::access_group_to_manage;
 use crate::error::{GroupError, GroupObjection, RuleError};
@@ -7,7 +7,7 @@ use crate::settings::{ChannelPermission, GroupPermission, RealmPermission};
 use model::{Directory, GroupId, GroupSetting, User, UserGroup};
 use std::sync::Arc;
 
-/// Finds a group to deactivate: managed by the actor, not deactivated yet, and not in use.
+/// Finds a group to deactivate: managed by the requester, not deactivated yet, and not in use.
 /// `InvalidUserGroup`, `InsufficientPermission`, `GroupError::InUse`.
 pub fn access_group_to_deactivate<'d>(
     dir: &'d Directory,
@@ -22,7 +22,7 @@ pub fn access_group_to_deactivate<'d>(
     if objections.is_empty() { Ok(group) } else { Err(GroupError::InUse { objections }.into()) }
 }
 
-/// What a group is used for. Archived channels and deactivated groups do not count, nor do its own settings.
+/// The uses of a group. Archived channels, deactivated groups and its own settings do not count.
 pub fn group_objections(dir: &Directory, group: GroupId) -> Vec<GroupObjection> {
     let mut objections = Vec::new();
     let others = || dir.groups().filter(|other| other.id != group && !other.is_deactivated);
@@ -31,29 +31,29 @@ pub fn group_objections(dir: &Directory, group: GroupId) -> Vec<GroupObjection> 
     if !supergroups.is_empty() {
         objections.push(GroupObjection::Subgroup { supergroups });
     }
-    let in_realm = RealmPermission::ALL.into_iter();
-    let in_realm = in_realm.filter(|permission| names(&realm_group_setting(dir, *permission), group));
-    let settings: Vec<&str> = in_realm.map(|permission| permission.rule().name).collect();
-    if !settings.is_empty() {
-        objections.push(GroupObjection::Realm { settings });
-    }
+    let realm = RealmPermission::ALL.map(|one| (one.rule().name, realm_group_setting(dir, one)));
+    let settings = settings_with(realm.iter().map(|(name, value)| (*name, value)), group);
+    objections.extend(settings.map(|settings| GroupObjection::Realm { settings }));
     for channel in dir.channels().filter(|channel| !channel.is_archived) {
-        let in_channel = ChannelPermission::ALL.into_iter();
-        let in_channel = in_channel.filter(|permission| names(permission.of(channel), group));
-        let settings: Vec<&str> = in_channel.map(|permission| permission.rule().name).collect();
-        if !settings.is_empty() {
-            objections.push(GroupObjection::Channel { channel: channel.id, settings });
-        }
+        let settings =
+            settings_with(ChannelPermission::ALL.map(|one| (one.rule().name, one.of(channel))), group);
+        objections.extend(settings.map(|settings| GroupObjection::Channel { channel: channel.id, settings }));
     }
     for other in others() {
-        let in_group = GroupPermission::ALL.into_iter();
-        let in_group = in_group.filter(|permission| names(permission.of(other), group));
-        let settings: Vec<&str> = in_group.map(|permission| permission.rule().name).collect();
-        if !settings.is_empty() {
-            objections.push(GroupObjection::UserGroup { group: other.id, settings });
-        }
+        let settings = settings_with(GroupPermission::ALL.map(|one| (one.rule().name, one.of(other))), group);
+        objections.extend(settings.map(|settings| GroupObjection::UserGroup { group: other.id, settings }));
     }
     objections
+}
+
+/// The names of the settings that include a group; none if there are none.
+fn settings_with<'s>(
+    settings: impl IntoIterator<Item = (&'static str, &'s GroupSetting)>,
+    group: GroupId,
+) -> Option<Vec<&'static str>> {
+    let found: Vec<&str> =
+        settings.into_iter().filter(|(_, value)| names(value, group)).map(|(name, _)| name).collect();
+    (!found.is_empty()).then_some(found)
 }
 
 fn names(setting: &GroupSetting, group: GroupId) -> bool {

@@ -7,34 +7,26 @@ use model::{Directory, GroupId, User, UserGroup, UserId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Ids as a client sends them.
+/// Ids of users and groups to add and remove, as sent.
 #[derive(Clone, Debug, Default)]
 pub struct MembersRequest {
-    /// Users to add.
     pub add: Vec<i64>,
-    /// Users to remove.
     pub delete: Vec<i64>,
-    /// Groups to add.
     pub add_subgroups: Vec<i64>,
-    /// Groups to remove.
     pub delete_subgroups: Vec<i64>,
 }
 
-/// Who comes and who goes; sorted, without doubles.
+/// Changes of direct members and direct subgroups.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MembersChange {
-    /// New direct members.
     pub added: BTreeSet<UserId>,
-    /// Former direct members.
     pub removed: BTreeSet<UserId>,
-    /// New direct subgroups.
     pub added_subgroups: BTreeSet<GroupId>,
-    /// Former direct subgroups.
     pub removed_subgroups: BTreeSet<GroupId>,
 }
 
-/// Decides a change of members (POST /user_groups/{id}/members): something to do, no system group, permission,
-/// and that it makes a difference for everybody named. Deactivated groups can be changed, too.
+/// Decides a change of members (POST /user_groups/{id}/members), also of deactivated groups. The request must name at
+/// least one id, and every id must make a difference.
 pub fn check_members_change<'d>(
     dir: &'d Directory,
     requester: &User,
@@ -48,7 +40,7 @@ pub fn check_members_change<'d>(
     check_change(dir, requester, id, request)
 }
 
-/// Decides a change of subgroups alone (POST /user_groups/{id}/subgroups), likewise.
+/// Decides a change of subgroups only (POST /user_groups/{id}/subgroups), likewise.
 pub fn check_subgroups_change<'d>(
     dir: &'d Directory,
     requester: &User,
@@ -92,7 +84,7 @@ fn check_change<'d>(
         if group.subgroups.contains(&below.id) {
             return Err(GroupError::SubgroupExists { id: below.id }.into());
         }
-        if below.id == group.id || is_inside(dir, group.id, below.id) {
+        if below.id == group.id || dir.subgroups_of(below.id).contains(&group.id) {
             return Err(GroupError::SubgroupCycle { id: group.id }.into());
         }
         change.added_subgroups.insert(below.id);
@@ -104,8 +96,8 @@ fn check_change<'d>(
     Ok((group, change))
 }
 
-/// Oneself one may add or remove with a permission of its own. Guests may leave at most, as that alone can be for
-/// everyone.
+/// Users may add and remove themselves with separate permissions. Guests may only leave: no other permission can be
+/// granted to everyone.
 fn check_permission(
     dir: &Directory,
     requester: &User,
@@ -127,18 +119,4 @@ fn check_permission(
         && (request.add_subgroups.is_empty() || may_add)
         && (request.delete_subgroups.is_empty() || may_remove);
     if may { Ok(()) } else { Err(RuleError::InsufficientPermission) }
-}
-
-/// Whether a group is a subgroup of another one, directly or not.
-pub fn is_inside(dir: &Directory, group: GroupId, outer: GroupId) -> bool {
-    let mut seen = BTreeSet::from([outer]);
-    let mut open = vec![outer];
-    while let Some(id) = open.pop() {
-        let Some(record) = dir.group(id) else { continue };
-        if record.subgroups.contains(&group) {
-            return true;
-        }
-        open.extend(record.subgroups.iter().copied().filter(|below| seen.insert(*below)));
-    }
-    false
 }

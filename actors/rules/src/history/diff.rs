@@ -1,19 +1,18 @@
 //! `content_html_diff`: the new HTML with removed and inserted text in spans
 //! (docs/api/messages.md#fetch-the-edit-history).
 //!
-//! Compared are words and tags. The result has exactly the tags of the new HTML, so it is as well-formed as that;
-//! of the old one only text is shown.
+//! The units of comparison are words and tags. The result has exactly the tags of the new HTML, so it is as well-formed;
+//! of the old HTML only text is shown.
 
 use similar::{Algorithm, DiffTag, capture_diff_slices};
-use std::ops::Range;
 
-/// Comparing takes at worst the square of the number of words; so much is spent on one history, and beyond it
-/// everything between the common beginning and end counts as replaced.
+/// Comparing takes at most the square of the number of words. Beyond this budget for one history, everything between
+/// the common start and end counts as replaced.
 const COMPARISONS_MAX: u64 = 50_000_000;
-/// Stands for a line break that was removed or inserted.
+/// Shown for a line break that was removed or inserted.
 const LINE_BREAK_MARK: &str = "↵";
 
-/// What may still be spent.
+/// The remaining comparisons.
 pub(super) struct DiffBudget(u64);
 
 impl Default for DiffBudget {
@@ -23,7 +22,7 @@ impl Default for DiffBudget {
 }
 
 impl DiffBudget {
-    /// Shows what became of HTML.
+    /// The new HTML with the changes from the old one marked.
     pub(super) fn html_diff(&mut self, old: &str, new: &str) -> String {
         let (old, new) = (tokens(old), tokens(new));
         let same_before = common(old.iter(), new.iter());
@@ -46,25 +45,23 @@ impl DiffBudget {
         writer.html
     }
 
-    /// Stretches in order: without a removed side, what stays.
+    /// All tokens in order, as runs of changed and unchanged ones.
     fn changes<'s, 't>(&mut self, old: &'s [&'t str], new: &'s [&'t str]) -> Vec<Change<'s, 't>> {
         let cost = ((old.len() + new.len()) as u64).pow(2);
         if cost > self.0 {
             return vec![(Some(old), new)];
         }
         self.0 -= cost;
-        let part = |old_range: Range<usize>, new_range: Range<usize>| (&old[old_range], &new[new_range]);
         let operations = capture_diff_slices(Algorithm::Myers, old, new);
-        let stretches = operations.iter().map(|operation| {
+        let changes = operations.iter().map(|operation| {
             let (tag, old_range, new_range) = operation.as_tag_tuple();
-            let (removed, inserted) = part(old_range, new_range);
-            ((tag != DiffTag::Equal).then_some(removed), inserted)
+            ((tag != DiffTag::Equal).then_some(&old[old_range]), &new[new_range])
         });
-        stretches.collect()
+        changes.collect()
     }
 }
 
-/// What is removed (none: nothing changes here), and what stands there now.
+/// The removed tokens (none where nothing changes) and the tokens of the new HTML.
 type Change<'s, 't> = (Option<&'s [&'t str]>, &'s [&'t str]);
 
 fn common<'s>(a: impl Iterator<Item = &'s &'s str>, b: impl Iterator<Item = &'s &'s str>) -> usize {
@@ -92,7 +89,7 @@ fn is_tag(token: &str) -> bool {
     token.starts_with('<')
 }
 
-/// What a removed tag leaves to be read: a line break, or what a picture stood for.
+/// The text shown for a removed tag: a mark for a line break, or the alternative text of a picture.
 fn text_of_tag(tag: &str) -> &str {
     if tag.starts_with("<br") {
         return LINE_BREAK_MARK;
@@ -224,7 +221,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_new_html_is_all_there(
+        fn the_new_html_is_complete(
             old in proptest::collection::vec("<b>|</b>|<br>|a|b|c| |\n", 0..30),
             new in proptest::collection::vec("<b>|</b>|<br>|a|b|c| |\n", 0..30),
             budget in 0_u64..2000,

@@ -25,7 +25,7 @@ fn word(error: InvitationError) -> RuleError {
 }
 
 #[test]
-fn nobody_invites_to_more_than_they_are() {
+fn inviter_must_have_the_role_that_it_grants() {
     let dir = fixture::directory();
     let administrator = || Some(word(InvitationError::AdministratorRequired));
     for (by, role, refusal) in [
@@ -65,7 +65,7 @@ fn permission_comes_first_and_addresses_before_channels() {
 }
 
 #[test]
-fn channels_must_be_readable_and_open_to_being_added_to() {
+fn channels_must_be_readable_and_subscribable() {
     let mut dir = fixture::directory();
     let mut private = fixture::channel(2, "private");
     private.invite_only = true;
@@ -87,22 +87,22 @@ fn channels_must_be_readable_and_open_to_being_added_to() {
     for id in [2, 3, 99, -1] {
         assert_eq!(check(&dir, &[1, id]), invalid(id), "{id}");
     }
-    let nobody = SettingValue::Group(fixture::nobody());
-    fixture::set_realm(&mut dir, "can_add_subscribers_group", nobody);
-    assert_eq!(check(&dir, &[4]), Ok(vec![ChannelId(4)]), "default channels are for everybody");
+    let no_users = SettingValue::Group(fixture::no_users());
+    fixture::set_realm(&mut dir, "can_add_subscribers_group", no_users);
+    assert_eq!(check(&dir, &[4]), Ok(vec![ChannelId(4)]), "default channels need no permission");
     assert_eq!(check(&dir, &[1]), Err(word(InvitationError::SubscribingNotPermitted)));
-    assert_eq!(check(&dir, &[1, 99]), invalid(99), "what is there comes first");
+    assert_eq!(check(&dir, &[1, 99]), invalid(99), "missing channels are checked first");
 }
 
 fn check_reusable(dir: &Directory, by: &User, wanted: InvitationRequest) -> Result<Invitation, RuleError> {
     let mut dir = dir.clone();
-    let everybody = SettingValue::Group(GroupSetting::only(by.id));
-    fixture::set_realm(&mut dir, "create_multiuse_invite_group", everybody);
+    let requester = SettingValue::Group(GroupSetting::only(by.id));
+    fixture::set_realm(&mut dir, "create_multiuse_invite_group", requester);
     check_reusable_invitation(&dir, by, wanted, NOW)
 }
 
 #[test]
-fn reusable_ones_have_a_permission_of_their_own() {
+fn reusable_invitations_have_a_separate_permission() {
     let dir = fixture::directory();
     let check = |id| check_reusable_invitation(&dir, dir.user(id).unwrap(), request(400), NOW).err();
     assert_eq!(check(fixture::MEMBER), Some(RuleError::InsufficientPermission));
@@ -110,7 +110,7 @@ fn reusable_ones_have_a_permission_of_their_own() {
 }
 
 #[test]
-fn groups_must_be_ones_that_the_inviter_fills() {
+fn inviter_must_be_able_to_add_members_to_groups() {
     let mut dir = fixture::directory();
     let group = |id, by, is_deactivated| model::UserGroup {
         id: GroupId(id),
@@ -143,7 +143,7 @@ fn groups_must_be_ones_that_the_inviter_fills() {
 }
 
 #[test]
-fn own_words_of_welcome_are_for_administrators() {
+fn custom_welcome_messages_need_an_administrator() {
     let dir = fixture::directory();
     let check = |id, text: &str| {
         let wanted = InvitationRequest { welcome_text: Some(text.to_owned()), ..request(400) };
@@ -158,7 +158,7 @@ fn own_words_of_welcome_are_for_administrators() {
 }
 
 #[test]
-fn addresses_are_sorted_into_good_known_and_wrong() {
+fn addresses_are_separated_into_new_known_and_invalid() {
     let dir = fixture::directory();
     let not_sent = |why, problems: &[(&str, AddressProblem)]| {
         let problems = problems.iter().map(|(address, problem)| ((*address).to_owned(), *problem)).collect();
@@ -208,7 +208,7 @@ fn invitation(id: u32, inviter: UserId, role: Role, address: Option<&str>) -> In
 }
 
 #[test]
-fn limits_come_before_what_is_wrong_with_addresses() {
+fn limits_are_checked_before_addresses() {
     let mut dir = fixture::directory();
     let refused = |why| Some(word(InvitationError::NotSent { why, problems: Vec::new() }));
     let check = |dir: &Directory, id, now, daily_max| {
@@ -233,7 +233,7 @@ fn limits_come_before_what_is_wrong_with_addresses() {
 }
 
 #[test]
-fn who_takes_back_what() {
+fn inviters_and_administrators_revoke_invitations() {
     let mut dir = fixture::directory();
     dir.put_invitation(invitation(1, fixture::MEMBER, Role::Member, Some("a@x.example")));
     dir.put_invitation(invitation(2, fixture::OWNER, Role::Owner, Some("b@x.example")));
@@ -271,7 +271,7 @@ fn who_takes_back_what() {
 }
 
 #[test]
-fn invitations_end_and_begin_anew() {
+fn invitations_are_superseded_and_renewed() {
     let mut dir = fixture::directory();
     let first = invitation(1, fixture::MEMBER, Role::Member, Some("a@x.example"));
     assert_eq!(check_open(&first, NOW), Ok(()));
@@ -289,7 +289,7 @@ fn invitations_end_and_begin_anew() {
     assert_eq!(invitations_of(&dir, dir.user(fixture::MEMBER).unwrap()), ids(&[1, 3, 4]));
 }
 
-/// The fixture's people with another role for one of them.
+/// The fixture's users, one of them with another role.
 fn with_role(id: UserId, role: Role) -> Directory {
     let mut dir = fixture::directory();
     for group in dir.groups().map(|group| group.id).collect::<Vec<_>>() {
@@ -305,7 +305,7 @@ fn with_role(id: UserId, role: Role) -> Directory {
 }
 
 #[test]
-fn invitations_give_no_more_than_their_inviter_could_give_now() {
+fn invitations_are_limited_by_present_permissions_of_the_inviter() {
     let made_by = |by: UserId, role: i64, is_reusable: bool| {
         let dir = fixture::directory();
         let by = dir.user(by).unwrap();
@@ -343,7 +343,7 @@ fn invitations_give_no_more_than_their_inviter_could_give_now() {
 }
 
 #[test]
-fn channels_groups_and_texts_go_with_the_rights_of_the_inviter() {
+fn channels_groups_and_texts_need_present_permissions_of_the_inviter() {
     let mut dir = fixture::directory();
     let mut channel = fixture::channel(1, "core");
     channel.invite_only = true;

@@ -2,17 +2,17 @@
 
 use std::collections::HashSet;
 
-/// What may stand before an alert word, apart from the message's start.
+/// Characters allowed before an alert word, besides the message's start.
 const BEFORE: &str = " \n(\".,';[*`>";
 
-/// What may stand after an alert word, apart from the message's end.
+/// Characters allowed after an alert word, besides the message's end.
 const AFTER: &str = " \n)?:.,';]!*`";
 
-/// A message's text made ready for many look-ups, since every recipient has words of their own.
+/// A message's text, prepared for many lookups: every recipient has different words.
 pub struct AlertText {
     lowercase: String,
-    /// What stands between each place where a word may begin and the next one where it may end. Nearly every word of
-    /// nearly everybody is ruled out by one look at these.
+    /// The text between each position where a word may begin and the next one where it may end. Most words are excluded by
+    /// one lookup here.
     pieces: HashSet<Box<str>>,
 }
 
@@ -30,7 +30,7 @@ impl AlertText {
     /// Whether the word occurs, in any case, between the characters that may surround it.
     pub fn contains(&self, word: &str) -> bool {
         let word = word.trim().to_lowercase();
-        // A word that itself begins like the end of one is looked for all the same: its first piece is empty.
+        // The first piece of a word that begins with a character of `AFTER` is empty and excludes nothing.
         let first = first_piece(&word);
         if word.is_empty() || !(first.is_empty() || self.pieces.contains(first)) {
             return false;
@@ -50,12 +50,12 @@ impl AlertText {
     }
 }
 
-/// The text up to the first character that may stand behind a word.
+/// The text up to the first character that may follow a word.
 fn first_piece(text: &str) -> &str {
     text.split(|character| AFTER.contains(character)).next().unwrap_or_default()
 }
 
-/// Whether a message holds any of the words.
+/// Whether a message contains any of the words.
 pub fn has_alert_word<'w>(content: &str, words: impl IntoIterator<Item = &'w str>) -> bool {
     let text = AlertText::new(content);
     words.into_iter().any(|word| text.contains(word))
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_counts_between_its_edges_only() {
+    fn words_match_between_word_edges_only() {
         for text in [
             "deploy",
             "Deploy now",

@@ -1,16 +1,11 @@
-//! The HTML that every link becomes.
+//! The HTML of links.
 
 use super::html::escaped_attribute;
 use super::inline::Inline;
 
-/// The HTML of a link, which is noted for the message's flags and its previews. `label_html` is finished;
-/// `named` is the label where it says something else than the URL.
-pub(super) fn anchor(inline: &mut Inline<'_>, url: &str, label_html: &str, named: Option<&str>) -> String {
-    anchor_with_title(inline, url, label_html, named, None)
-}
-
-/// The same with a title.
-pub(super) fn anchor_with_title(
+/// The HTML of a link, which is recorded for the message's flags and its previews. `named` is the label if it differs
+/// from the URL.
+pub(super) fn anchor(
     inline: &mut Inline<'_>,
     url: &str,
     label_html: &str,
@@ -24,22 +19,27 @@ pub(super) fn anchor_with_title(
     {
         inline.links.upload_paths.push(path.to_owned());
     }
-    let title = title.map(|title| format!(r#" title="{}""#, escaped_attribute(title))).unwrap_or_default();
-    let html = format!(r#"<a href="{}"{title}>{label_html}</a>"#, escaped_attribute(href));
+    let html = format!("{}{label_html}</a>", opening_tag(href, title));
     if !inline.in_quote {
         inline.previews.note(inline.context, href, named, &html);
     }
     html
 }
 
-/// The path of an upload a link leads to, such as `1/ab/cat.png`.
+/// The opening tag of a link.
+pub(super) fn opening_tag(href: &str, title: Option<&str>) -> String {
+    let title = title.map(|title| format!(r#" title="{}""#, escaped_attribute(title))).unwrap_or_default();
+    format!(r#"<a href="{}"{title}>"#, escaped_attribute(href))
+}
+
+/// The path of a linked upload, such as `1/ab/cat.png`.
 pub(super) fn upload_path(href: &str) -> Option<&str> {
     let path = href.strip_prefix('/').unwrap_or(href).strip_prefix("user_uploads/")?;
     let path = path.split(['?', '#']).next()?;
     (!path.is_empty()).then_some(path)
 }
 
-/// Links into the organization's own pages and uploads lose its address, so that they open in place.
+/// Makes URLs of the organization's conversations and uploads relative, so that clients open them in place.
 pub(super) fn relative_to_realm<'u>(url: &'u str, realm_url: &str) -> &'u str {
     let inside = url.strip_prefix(realm_url).filter(|_| !realm_url.is_empty());
     match inside.and_then(|rest| rest.strip_prefix('/')) {

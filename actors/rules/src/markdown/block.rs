@@ -1,20 +1,20 @@
-//! The block rules: lines become a tree of paragraphs, lists, quotes and the rest. Inline rules run later,
-//! over the text the leaves hold.
+//! The block rules: lines are parsed to a tree of paragraphs, lists, quotes and other blocks. Inline rules run later, on
+//! the text of the leaves.
 
 use std::borrow::Cow;
 
 use super::list::{self, List};
 use super::table::{self, Table};
 
-/// Lists and quotes are followed this deep; what is nested deeper is text. It bounds both the stack and the
-/// work, which is depth times length.
+/// Maximum nesting of lists and quotes; deeper ones are text. It bounds both the stack and the work, which is depth times
+/// length.
 const DEPTH_MAX: usize = 24;
 
-/// One block. Text is still raw: markup, placeholders and line breaks are inside.
+/// One block. Texts still contain markup, placeholders and line breaks.
 #[derive(Debug)]
 pub(super) enum Block<'t> {
     Paragraph(Cow<'t, str>),
-    /// Text of a list item that gets no paragraph. Below another block it begins with a line break.
+    /// Text of a list item without a paragraph. After another block it begins with a line break.
     Text(Cow<'t, str>),
     Header(usize, &'t str),
     Rule,
@@ -25,20 +25,20 @@ pub(super) enum Block<'t> {
     Table(Table<'t>),
 }
 
-/// What the lines at hand are part of.
+/// The context of the current lines.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     /// The message itself, or a quote.
     Normal,
-    /// An item: plain text needs no paragraph.
+    /// An item whose plain text has no paragraph.
     Tight,
-    /// An item that a blank line separates from the one before.
+    /// An item after a blank line.
     Loose,
-    /// Indentation was already used up to find the item this belongs to.
+    /// The indentation was already removed to find the item.
     Dedented,
 }
 
-/// Where parsed blocks go.
+/// The destination of parsed blocks.
 pub(super) struct Parent<'p, 't> {
     pub blocks: &'p mut Vec<Block<'t>>,
     /// Whether the blocks are those of a list item.
@@ -46,23 +46,23 @@ pub(super) struct Parent<'p, 't> {
 }
 
 impl Parent<'_, '_> {
-    /// Whether the last block, apart from bare text behind it, is a list.
+    /// Whether the last block, except for bare text, is a list.
     fn ends_in_list(&self) -> bool {
         matches!(last_element(self.blocks), Some(Block::List(_)))
     }
 }
 
-/// The last block that is more than bare text.
+/// The last block that is not bare text.
 pub(super) fn last_element<'b, 't>(blocks: &'b [Block<'t>]) -> Option<&'b Block<'t>> {
     blocks.iter().rfind(|block| !matches!(block, Block::Text(_)))
 }
 
-/// The same, to be changed.
+/// The last block that is not bare text, mutable.
 pub(super) fn last_element_mut<'b, 't>(blocks: &'b mut [Block<'t>]) -> Option<&'b mut Block<'t>> {
     blocks.iter_mut().rfind(|block| !matches!(block, Block::Text(_)))
 }
 
-/// Parses lines, in which blank ones separate blocks.
+/// Parses lines; blank ones separate blocks.
 pub(super) fn parse_lines<'t>(parent: &mut Parent<'_, 't>, lines: &[&'t str], state: State, depth: usize) {
     let mut blank_lines = 0;
     for chunk in lines.split(|line| line.trim().is_empty()) {
@@ -70,7 +70,7 @@ pub(super) fn parse_lines<'t>(parent: &mut Parent<'_, 't>, lines: &[&'t str], st
             blank_lines += 1;
             continue;
         }
-        // Blank lines do not end code. The first of them is given back when code follows.
+        // Blank lines do not end code; `push_indented_code` adds one more if code follows.
         if blank_lines > 0
             && let Some(Block::IndentedCode(code)) = last_element_mut(parent.blocks)
         {
@@ -97,8 +97,8 @@ pub(super) fn parse_chunk<'t>(parent: &mut Parent<'_, 't>, lines: &[&'t str], st
     }
 }
 
-/// What only the beginning of a run can be: more of the list above, or code. Returns the lines behind the code;
-/// `None` if nothing is left.
+/// Parses what only the beginning of a run can be: a continuation of the list above, or code. Returns the remaining
+/// lines; `None` if there are none.
 fn parse_start<'l, 't>(
     parent: &mut Parent<'_, 't>,
     lines: &'l [&'t str],
@@ -116,12 +116,12 @@ fn parse_start<'l, 't>(
         return Some(lines);
     }
     push_indented_code(parent.blocks, &lines[..code_end]);
-    // What follows the code may again belong to a list above only if it were indented, which it is not enough.
+    // The line after the code is not indented enough to continue a list.
     let rest = &lines[code_end..];
     if rest.is_empty() { None } else { Some(rest) }
 }
 
-/// Everything that holds no header: a table, or rules and what stands between them.
+/// Parses lines without a header: a table, or rules and the blocks between them.
 fn parse_body<'t>(parent: &mut Parent<'_, 't>, lines: &[&'t str], state: State, depth: usize) {
     let mut rest = lines;
     loop {
@@ -175,7 +175,7 @@ fn push_paragraph<'t>(parent: &mut Parent<'_, 't>, lines: &[&'t str], state: Sta
     }
 }
 
-/// Text of an item: its beginning, or a line below what the item holds already.
+/// Adds text to an item: its beginning, or a line below its last block.
 fn push_bare_text<'t>(blocks: &mut Vec<Block<'t>>, text: Cow<'t, str>) {
     let is_first = blocks.is_empty();
     match blocks.last_mut() {
@@ -195,8 +195,7 @@ fn push_indented_code<'t>(out: &mut Vec<Block<'t>>, lines: &[&'t str]) {
     }
 }
 
-/// Everything up to the end of the run belongs to the quote, marked or not. After a blank line a new quote
-/// begins.
+/// Parses a quote, which extends to the end of the run, with marks or without. After a blank line a new quote begins.
 fn parse_quote<'t>(out: &mut Vec<Block<'t>>, lines: &[&'t str], depth: usize) {
     let inner: Vec<&str> = lines.iter().map(|line| quoted_text(line).unwrap_or(line)).collect();
     let mut blocks = Vec::new();
@@ -205,7 +204,7 @@ fn parse_quote<'t>(out: &mut Vec<Block<'t>>, lines: &[&'t str], depth: usize) {
     out.push(Block::Quote(blocks));
 }
 
-/// The first line that begins a quote. `>` lines with nothing after them begin none at the end of a run.
+/// The first line that begins a quote. Empty `>` lines at the end of a run begin none.
 fn quote_start(lines: &[&str]) -> Option<usize> {
     let is_empty_mark = |line: &&str| quoted_text(line).is_some_and(|text| text.trim().is_empty());
     let end = lines.iter().rposition(|line| !is_empty_mark(line))? + 1;

@@ -1,14 +1,13 @@
-//! What rendering may ask of the organization. The caller answers with what the sender can access, so that
-//! no rule of access is repeated here.
+//! The data that rendering needs from the organization. The caller limits it to what the sender can access, so that there
+//! are no access rules here.
 
 use super::linkifier::Linkifier;
 
-/// A person who can be mentioned.
+/// A user who can be mentioned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserRef {
-    /// The user's id.
     pub id: u64,
-    /// The name as stored, which is what the mention shows.
+    /// The name as stored, which mentions show.
     pub full_name: String,
     /// False for a deactivated account, whose mentions are always silent.
     pub is_active: bool,
@@ -17,9 +16,8 @@ pub struct UserRef {
 /// A user group that can be mentioned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupRef {
-    /// The group's id.
     pub id: u64,
-    /// What the mention shows: the name, or for a system group its display name such as `Members`.
+    /// The text of mentions: the name, or for a system group its display name such as `Members`.
     pub display_name: String,
     /// False for a deactivated group, whose mentions are always silent.
     pub is_active: bool,
@@ -28,48 +26,42 @@ pub struct GroupRef {
 /// A channel the sender can access.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelRef {
-    /// The channel's id.
     pub id: u64,
-    /// The name as stored.
     pub name: String,
 }
 
-/// One of the organization's own emoji.
+/// A custom emoji of the organization.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmojiRef {
     /// The URL of the picture, as clients get it.
     pub source_url: String,
 }
 
-/// What is known of an uploaded file, for its preview.
+/// The preview of an uploaded file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UploadPreview {
-    /// A picture.
     Image(UploadedImage),
-    /// A film browsers can play.
+    /// A video that browsers can play.
     Video,
 }
 
-/// An uploaded picture with the facts its preview repeats.
+/// An uploaded picture, with the attributes of its preview.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UploadedImage {
     /// The media type of the original, such as `image/png`.
     pub content_type: String,
-    /// Width of the original in pixels.
+    /// Width and height of the original in pixels.
     pub width: u32,
-    /// Height of the original in pixels.
     pub height: u32,
-    /// Whether the picture moves.
     pub is_animated: bool,
     /// Whether the thumbnail exists; until then a placeholder is shown.
     pub has_thumbnail: bool,
-    /// The file name of a browser-friendly copy, such as `1920x1080.webp`, where the original is not.
+    /// The file name of a copy that browsers can show, such as `1920x1080.webp`, if they cannot show the original.
     pub transcoded: Option<String>,
 }
 
-/// The questions rendering asks. Answers must already be limited to what the sender can access.
-///
-/// Names come as typed; look-ups of users and groups ignore case, those of channels do not.
+/// Lookups for rendering, limited to what the sender can access. Names are as typed; lookups of users and groups ignore
+/// case, those of channels do not.
 pub trait MarkdownContext {
     /// The user with this full name; any of them if several share it.
     fn user_by_name(&self, name: &str) -> Option<UserRef>;
@@ -79,9 +71,9 @@ pub trait MarkdownContext {
     fn group_by_name(&self, name: &str) -> Option<GroupRef>;
     /// The channel with this name, if the sender can access it.
     fn channel_by_name(&self, name: &str) -> Option<ChannelRef>;
-    /// The newest message of the topic, which links to the topic carry so that they survive a move.
+    /// The newest message of the topic; links to the topic contain it, so that they survive a move.
     fn newest_message_in_topic(&self, channel_id: u64, topic: &str) -> Option<u64>;
-    /// The organization's own active emoji of this name.
+    /// The active custom emoji with this name.
     fn custom_emoji(&self, name: &str) -> Option<EmojiRef>;
 
     /// The organization's linkifiers, in the configured order.
@@ -89,7 +81,7 @@ pub trait MarkdownContext {
         &[]
     }
 
-    /// The organization's own address without a trailing slash, such as `https://chat.example.com`.
+    /// The organization's URL without a trailing slash, such as `https://chat.example.com`.
     fn realm_url(&self) -> &str {
         ""
     }
@@ -99,23 +91,22 @@ pub trait MarkdownContext {
         false
     }
 
-    /// The language of a code block that names none.
+    /// The default language of code blocks.
     fn default_code_language(&self) -> Option<&str> {
         None
     }
 
-    /// Now in seconds since 1970, for moments that people write without a date, such as `5pm`. Without it such text is
-    /// no moment.
+    /// The current time in seconds since 1970, for times without a date, such as `5pm`. Without it they are invalid.
     fn now_seconds(&self) -> Option<i64> {
         None
     }
 
-    /// Whether linked pictures and films are shown below the text. False for descriptions.
+    /// Whether linked pictures and videos have previews. False for descriptions.
     fn shows_previews(&self) -> bool {
         false
     }
 
-    /// What is known of the uploaded file at `path_id` (such as `1/ab/cat.png`); `None` gives no preview.
+    /// The preview of the uploaded file at `path_id` (such as `1/ab/cat.png`), if it has one.
     fn upload_preview(&self, _path_id: &str) -> Option<UploadPreview> {
         None
     }

@@ -3,83 +3,62 @@
 use std::fmt::Write as _;
 
 use super::ChannelRef;
-use super::html::{escaped_attribute, push_text};
-use super::inline::{Inline, Rewrite, may_begin, parse_id};
+use super::html::{escaped_attribute, escaped_text};
+use super::inline::{Inline, may_begin, parse_id, replace_matches};
 
-/// Besides white space, what a link may follow.
+/// Characters that a link may follow, besides white space.
 const BEFORE: [char; 6] = ['\'', '"', '(', ',', ':', '<'];
 
-/// The three kinds of links.
+/// Replaces the three kinds of links.
 pub(super) fn links(inline: &mut Inline<'_>, text: &str, _next: usize) -> Option<String> {
-    let mut rewrite = Rewrite::of(text);
-    let mut from = 0;
-    while let Some(offset) = text[from..].find("#**") {
-        let start = from + offset;
-        from = start + 3;
-        let Some(length) = text[from..].find('*') else { break };
-        let end = from + length + 2;
-        if length == 0 || !text[from + length..].starts_with("**") || !may_begin(text, start, &BEFORE) {
-            continue;
+    replace_matches(inline, text, "#**", |inline, start| {
+        let typed = text[start + 3..].split('*').next()?;
+        let end = start + 3 + typed.len();
+        if typed.is_empty() || !text[end..].starts_with("**") || !may_begin(text, start, &BEFORE) {
+            return None;
         }
-        if let Some(html) = link_html(inline, &text[from..from + length]) {
-            rewrite.put(start, end, html, &mut inline.stash);
-            from = end;
-        }
-    }
-    rewrite.finish()
+        Some((end + 2, link_html(inline, typed)?))
+    })
 }
 
-/// The link's HTML; `None` if there is no such channel for the sender.
+/// The HTML of a link; `None` if the sender cannot access the channel.
 fn link_html(inline: &Inline<'_>, typed: &str) -> Option<String> {
     let Some((name, topic)) = typed.split_once('>') else {
         let channel = inline.context.channel_by_name(typed)?;
-        let href = channel_url(&channel);
-        let mut html = open_tag("stream", Some(channel.id), &href);
-        push_text(&mut html, &format!("#{}", channel.name));
-        html.push_str("</a>");
-        return Some(html);
+        let label = format!("#{}", escaped_text(&channel.name));
+        return Some(anchor("stream", Some(channel.id), &channel_url(&channel), &label));
     };
     let channel = inline.context.channel_by_name(name)?;
     let message = topic.rsplit_once('@').and_then(|(topic, id)| Some((topic, parse_id(id)?)));
     if let Some((topic, id)) = message {
-        let href = message_url(&channel, topic, id);
-        let mut html = open_tag("message-link", None, &href);
-        push_conversation(&mut html, &channel, topic);
-        html.push_str(" @ 💬</a>");
-        return Some(html);
+        let label = conversation_label(&channel, topic) + " @ 💬";
+        return Some(anchor("message-link", None, &message_url(&channel, topic, id), &label));
     }
     let mut href = topic_url(&channel, topic);
     if let Some(newest) = inline.context.newest_message_in_topic(channel.id, topic) {
         write!(href, "/with/{newest}").expect("writing to a String cannot fail");
     }
-    let mut html = open_tag("stream-topic", Some(channel.id), &href);
-    push_conversation(&mut html, &channel, topic);
-    html.push_str("</a>");
-    Some(html)
+    Some(anchor("stream-topic", Some(channel.id), &href, &conversation_label(&channel, topic)))
 }
 
-fn open_tag(class: &str, channel_id: Option<u64>, href: &str) -> String {
+fn anchor(class: &str, channel_id: Option<u64>, href: &str, label_html: &str) -> String {
     let data = channel_id.map(|id| format!(r#" data-stream-id="{id}""#)).unwrap_or_default();
-    format!(r#"<a class="{class}"{data} href="{}">"#, escaped_attribute(href))
+    format!(r#"<a class="{class}"{data} href="{}">{label_html}</a>"#, escaped_attribute(href))
 }
 
-fn push_conversation(html: &mut String, channel: &ChannelRef, topic: &str) {
-    push_text(html, &format!("#{} > ", channel.name));
-    if topic.is_empty() {
-        html.push_str("<em>general chat</em>");
-    } else {
-        push_text(html, topic);
-    }
+fn conversation_label(channel: &ChannelRef, topic: &str) -> String {
+    let topic = if topic.is_empty() { "<em>general chat</em>".to_owned() } else { escaped_text(topic) };
+    format!("#{} &gt; {topic}", escaped_text(&channel.name))
 }
 
-/// The address of a channel, relative to the organization's root.
+/// The URL of a channel, relative to the organization's URL.
 pub fn channel_url(channel: &ChannelRef) -> String {
     let mut url = format!("/#narrow/channel/{}-", channel.id);
     push_encoded(&mut url, &channel.name.replace(' ', "-"));
     url
 }
 
-/// The address of a topic, likewise.
+/// The relative URL of a topic.
 pub fn topic_url(channel: &ChannelRef, topic: &str) -> String {
     let mut url = channel_url(channel);
     url.push_str("/topic/");
@@ -87,12 +66,12 @@ pub fn topic_url(channel: &ChannelRef, topic: &str) -> String {
     url
 }
 
-/// The address of a message in its topic, likewise.
+/// The relative URL of a message in its topic.
 pub fn message_url(channel: &ChannelRef, topic: &str, message: u64) -> String {
     format!("{}/near/{message}", topic_url(channel, topic))
 }
 
-/// Percent-encoding with `.` for `%`, which some browsers would decode in a fragment.
+/// Percent-encoding with `.` instead of `%`, which some browsers decode in fragments.
 fn push_encoded(url: &mut String, text: &str) {
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'~') {

@@ -1,32 +1,22 @@
 //! Emoji in text: by name, as emoticon, and as Unicode characters.
 
 use super::html::escaped_attribute;
-use super::inline::{Inline, Rewrite};
+use super::inline::{Inline, Rewrite, replace_matches};
 use crate::emoji::{Literal, code_of, leading_emoticon, scan_literal};
 
-/// The one emoji that comes with every server but is not in Unicode.
+/// The picture of `:zulip:`, the only built-in emoji that is not in Unicode.
 const ZULIP_SOURCE: &str = "/static/generated/emoji/images/emoji/unicode/zulip.png";
 
-/// `:name:`: the organization's own emoji first, then the standard ones.
+/// `:name:`: custom emoji first, then the standard ones.
 pub(super) fn names(inline: &mut Inline<'_>, text: &str, _next: usize) -> Option<String> {
-    let bytes = text.as_bytes();
-    let mut rewrite = Rewrite::of(text);
-    let mut from = 0;
-    while let Some(offset) = text[from..].find(':') {
-        let start = from + offset;
-        let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_+-".contains(byte);
-        let length = bytes[start + 1..].iter().take_while(is_name).count();
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_+-".contains(byte);
+    replace_matches(inline, text, ":", |inline, start| {
+        let length = text[start + 1..].bytes().take_while(is_name).count();
         let end = start + 1 + length;
-        from = end.max(start + 1);
-        if length == 0 || bytes.get(end) != Some(&b':') {
-            continue;
-        }
-        if let Some(html) = emoji_html(inline, &text[start + 1..end]) {
-            from = end + 1;
-            rewrite.put(start, from, html, &mut inline.stash);
-        }
-    }
-    rewrite.finish()
+        let is_closed = length > 0 && text[end..].starts_with(':');
+        let html = is_closed.then(|| emoji_html(inline, &text[start + 1..end]))??;
+        Some((end + 1, html))
+    })
 }
 
 fn emoji_html(inline: &Inline<'_>, name: &str) -> Option<String> {
@@ -52,7 +42,7 @@ fn standard_html(name: &str, code: &str) -> String {
     )
 }
 
-/// What emoticons may stand next to, besides white space and the ends of the text.
+/// Characters allowed next to emoticons, besides white space and the ends of the text.
 const AROUND_EMOTICONS: [char; 11] = [',', '.', ';', '?', '!', '(', ')', '[', ']', '"', '\''];
 
 /// `:)` and the like between white space and punctuation, if the sender wants them translated.

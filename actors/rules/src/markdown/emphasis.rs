@@ -1,14 +1,14 @@
-//! Inline rules that need nothing but the text: code, formulas, bold, italic, strike-through, entities.
+//! Inline rules that depend only on the text: code, formulas, bold, italic, strikethrough, entities.
 
 use std::collections::HashMap;
 
 use super::html::escaped_text;
-use super::inline::{Inline, Rewrite};
+use super::inline::{Inline, Rewrite, replace_or_skip};
 
-/// Length of the longest HTML entity we let through; the longest name in HTML has 31 letters.
+/// Longest accepted HTML entity; the longest name in HTML has 31 letters.
 const ENTITY_BYTES_MAX: usize = 34;
 
-/// `` `code` ``: as many backticks close it as opened it.
+/// `` `code` ``: closed by as many backticks as opened it.
 pub(super) fn code(inline: &mut Inline<'_>, text: &str, _next: usize) -> Option<String> {
     let runs = runs_of(text, b'`');
     let last_of_width: HashMap<usize, usize> =
@@ -16,7 +16,7 @@ pub(super) fn code(inline: &mut Inline<'_>, text: &str, _next: usize) -> Option<
     let mut rewrite = Rewrite::of(text);
     let mut number = 0;
     while let Some((start, width)) = runs.get(number).copied() {
-        // Fewer backticks than the run has may open the span as well; the others are then its first text.
+        // A part of the run may open the span; the other backticks are then the start of its text.
         let opening =
             (1..=width).rev().find(|width| last_of_width.get(width).is_some_and(|last| *last > number));
         let Some(opening) = opening else {
@@ -65,48 +65,37 @@ fn starred(
     marker: &str,
     (open, close): (&str, &str),
 ) -> Option<String> {
-    let mut rewrite = Rewrite::of(text);
-    let mut from = 0;
-    while let Some(offset) = text[from..].find(marker) {
-        let start = from + offset;
+    replace_or_skip(inline, text, marker, |inline, start| {
         let body_start = start + marker.len();
-        let Some(length) = text[body_start..].find(['*', '\n']) else { break };
-        let body = &text[body_start..body_start + length];
-        let is_tight = !body.is_empty() && body.trim().len() == body.len();
-        if is_tight && text[body_start + length..].starts_with(marker) {
-            let html = format!("{open}{}{close}", inline.render_from(body, next));
-            from = body_start + length + marker.len();
-            rewrite.put(start, from, html, &mut inline.stash);
-        } else {
-            from = if length == 0 { start + 1 } else { body_start + length };
+        let body_end = body_start + text[body_start..].find(['*', '\n'])?;
+        let body = &text[body_start..body_end];
+        if body.is_empty() {
+            return Some((start + 1, None));
         }
-    }
-    rewrite.finish()
+        if body.trim().len() < body.len() || !text[body_end..].starts_with(marker) {
+            return Some((body_end, None));
+        }
+        let html = format!("{open}{}{close}", inline.render_from(body, next));
+        Some((body_end + marker.len(), Some(html)))
+    })
 }
 
 /// `**bold**`: anything but a line break inside.
 pub(super) fn strong(inline: &mut Inline<'_>, text: &str, next: usize) -> Option<String> {
-    let mut rewrite = Rewrite::of(text);
-    let mut from = 0;
-    while let Some(offset) = text[from..].find("**") {
-        let start = from + offset;
+    replace_or_skip(inline, text, "**", |inline, start| {
         let body_start = start + 2;
-        let line_end = text[body_start..].find('\n').map_or(text.len(), |length| body_start + length);
-        let line = &text[body_start..line_end];
+        let line = text[body_start..].split('\n').next().unwrap_or_default();
         let first_width = line.chars().next().map_or(0, char::len_utf8);
         let Some(length) = line[first_width..].find("**").filter(|_| first_width > 0) else {
-            from = line_end;
-            continue;
+            return Some((body_start + line.len(), None));
         };
         let body = &line[..first_width + length];
         let html = format!("<strong>{}</strong>", inline.render_from(body, next));
-        from = body_start + body.len() + 2;
-        rewrite.put(start, from, html, &mut inline.stash);
-    }
-    rewrite.finish()
+        Some((body_start + body.len() + 2, Some(html)))
+    })
 }
 
-/// `~~gone~~`: exactly two tildes, none and no line break inside.
+/// `~~deleted~~`: exactly two tildes, none and no line break inside.
 pub(super) fn del(inline: &mut Inline<'_>, text: &str, next: usize) -> Option<String> {
     let runs = runs_of(text, b'~');
     let mut rewrite = Rewrite::of(text);
@@ -130,32 +119,22 @@ fn pair(runs: &[(usize, usize)]) -> Option<[(usize, usize); 2]> {
 
 /// `$$tex$$`, in the form clients know for a formula that could not be typeset: this server has no TeX.
 pub(super) fn math(inline: &mut Inline<'_>, text: &str, _next: usize) -> Option<String> {
-    let mut rewrite = Rewrite::of(text);
-    let mut from = 0;
-    while let Some(offset) = text[from..].find("$$") {
-        let start = from + offset;
-        let is_word = |point: char| point.is_alphanumeric() || point == '_';
-        let before = text[..start].chars().next_back();
+    let may_touch = |point: char| !point.is_alphanumeric() && point != '_' && point != '$';
+    replace_or_skip(inline, text, "$$", |inline, start| {
         let body_start = start + 2;
         let body_end = body_start + formula_length(&text[body_start..]);
         let body = &text[body_start..body_end];
-        let mut after = text[body_end..].chars().skip(2);
-        let closes = text[body_end..].starts_with("$$")
-            && !after.next().is_some_and(|point| is_word(point) || point == '$');
-        let begins = !before.is_some_and(|point| is_word(point) || point == '$');
-        if begins && closes && !body.is_empty() && !body.starts_with('_') {
-            let mut html = String::from(r#"<span class="tex-error">$$"#);
-            html.push_str(&inline.stash.expanded(body));
-            html.push_str("$$</span>");
-            from = body_end + 2;
-            rewrite.put(start, from, html, &mut inline.stash);
-        } else if body.is_empty() {
-            from = start + 1;
-        } else {
-            from = body_end;
+        if body.is_empty() {
+            return Some((start + 1, None));
         }
-    }
-    rewrite.finish()
+        let begins = text[..start].chars().next_back().is_none_or(may_touch) && !body.starts_with('_');
+        let after = text[body_end..].strip_prefix("$$");
+        if !begins || !after.is_some_and(|after| after.chars().next().is_none_or(may_touch)) {
+            return Some((body_end, None));
+        }
+        let html = format!(r#"<span class="tex-error">$${}$$</span>"#, inline.stash.expanded(body));
+        Some((body_end + 2, Some(html)))
+    })
 }
 
 /// Bytes up to a line break or a dollar sign that no backslash precedes.

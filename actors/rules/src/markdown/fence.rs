@@ -1,7 +1,7 @@
-//! Fenced blocks: how one opens, and the HTML of code and formulas. Quotes and spoilers hold Markdown, so
-//! `preprocess` takes them apart further.
+//! Fenced blocks: opening lines, and the HTML of code and formulas. `preprocess` handles quotes and spoilers, which
+//! contain Markdown.
 
-use super::html::{escaped_attribute, push_text};
+use super::html::{escaped_attribute, escaped_text};
 use super::languages::language_name;
 
 pub(super) const SPOILER_OPEN: &str = r#"<div class="spoiler-block"><div class="spoiler-header">"#;
@@ -37,7 +37,7 @@ pub(super) fn parse_opening(line: &str) -> Option<Fence<'_>> {
     }
     let marker = &line[..width];
     let rest = line[width..].trim();
-    // An inline code span may stand at the start of a line; its closing backticks tell it apart.
+    // Closing backticks on the same line make it an inline code span.
     if rest.contains(['`', '~']) {
         return None;
     }
@@ -74,34 +74,20 @@ pub(super) fn render_code(lines: &[&str], language: Option<&str>) -> Option<Stri
     let is_blank = |line: &&str| line.trim_end().is_empty();
     let start = lines.iter().position(|line| !is_blank(line))?;
     let end = lines.iter().rposition(|line| !is_blank(line)).map_or(start, |last| last + 1);
-    let mut out = String::from(r#"<div class="codehilite""#);
-    if let Some(language) = language {
-        out.push_str(r#" data-code-language=""#);
-        out.push_str(&escaped_attribute(language_name(language)));
-        out.push('"');
-    }
-    out.push_str("><pre><span></span><code>");
-    for line in &lines[start..end] {
-        push_text(&mut out, line.trim_end());
-        out.push('\n');
-    }
-    out.push_str("</code></pre></div>");
-    Some(out)
+    let language = language.map(language_name).map(escaped_attribute);
+    let data = language.map(|name| format!(r#" data-code-language="{name}""#)).unwrap_or_default();
+    let lines = lines[start..end].iter().map(|line| escaped_text(line.trim_end()) + "\n");
+    let code: String = lines.collect();
+    Some(format!(r#"<div class="codehilite"{data}><pre><span></span><code>{code}</code></pre></div>"#))
 }
 
 /// The HTML of a block of formulas, one for each part between blank lines, in the form clients know for a
 /// formula that could not be typeset: this server has no TeX. `None` if there is no formula.
 pub(super) fn render_math(lines: &[&str]) -> Option<String> {
-    let mut parts = Vec::new();
-    for part in lines.split(|line| line.trim().is_empty()) {
-        if part.is_empty() {
-            continue;
-        }
-        let mut html = String::from(r#"<span class="tex-error">"#);
-        push_text(&mut html, &part.join("\n"));
-        html.push_str("</span>");
-        parts.push(html);
-    }
+    let parts = lines.split(|line| line.trim().is_empty()).filter(|part| !part.is_empty());
+    let html =
+        |part: &[&str]| format!(r#"<span class="tex-error">{}</span>"#, escaped_text(&part.join("\n")));
+    let parts: Vec<String> = parts.map(html).collect();
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 

@@ -1,22 +1,22 @@
-//! Escaping, and the placeholders by which finished HTML travels through the remaining rules as one opaque
-//! character sequence.
+//! Escaping, and placeholders: finished HTML passes through the remaining rules as an opaque character sequence.
 
-/// Opens a placeholder. User text cannot hold it: `preprocess` removes it.
+/// Opens a placeholder. User text cannot contain it: `preprocess` removes it.
 pub(super) const OPEN: char = '\u{2}';
 /// Closes a placeholder.
 pub(super) const CLOSE: char = '\u{3}';
 
-/// Appends text with `&`, `<` and `>` escaped; quotes stay.
-pub(super) fn push_text(out: &mut String, text: &str) {
-    push_escaped(out, text, |byte| matches!(byte, b'&' | b'<' | b'>'));
+/// Text with `&`, `<` and `>` escaped; quotes stay.
+pub(super) fn escaped_text(text: &str) -> String {
+    escaped(text, |byte| matches!(byte, b'&' | b'<' | b'>'))
 }
 
-/// Appends the value of an attribute that stands in double quotes.
-pub(super) fn push_attribute(out: &mut String, value: &str) {
-    push_escaped(out, value, |byte| matches!(byte, b'&' | b'<' | b'>' | b'"'));
+/// An attribute's value, escaped for double quotes.
+pub(super) fn escaped_attribute(value: &str) -> String {
+    escaped(value, |byte| matches!(byte, b'&' | b'<' | b'>' | b'"'))
 }
 
-fn push_escaped(out: &mut String, text: &str, is_escaped: impl Fn(u8) -> bool) {
+fn escaped(text: &str, is_escaped: impl Fn(u8) -> bool) -> String {
+    let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.bytes().position(&is_escaped) {
         out.push_str(&rest[..at]);
@@ -24,6 +24,7 @@ fn push_escaped(out: &mut String, text: &str, is_escaped: impl Fn(u8) -> bool) {
         rest = &rest[at + 1..];
     }
     out.push_str(rest);
+    out
 }
 
 fn entity_of(byte: u8) -> &'static str {
@@ -33,20 +34,6 @@ fn entity_of(byte: u8) -> &'static str {
         b'>' => "&gt;",
         _ => "&quot;",
     }
-}
-
-/// Text with `&`, `<` and `>` escaped.
-pub(super) fn escaped_text(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    push_text(&mut out, text);
-    out
-}
-
-/// An attribute's value, escaped for double quotes.
-pub(super) fn escaped_attribute(value: &str) -> String {
-    let mut out = String::with_capacity(value.len());
-    push_attribute(&mut out, value);
-    out
 }
 
 /// Finished HTML by number; a placeholder in the text names the number.
@@ -61,12 +48,12 @@ struct Stashed {
 }
 
 impl Stash {
-    /// Keeps HTML that belongs inside a line and gives the placeholder for it.
+    /// Stores HTML inside a line and returns its placeholder.
     pub(super) fn keep(&mut self, html: String) -> String {
         self.store(html, false)
     }
 
-    /// Keeps HTML that is a block of its own, or one edge of a block.
+    /// Stores HTML that is a block, or one edge of a block.
     pub(super) fn keep_block(&mut self, html: String) -> String {
         self.store(html, true)
     }
@@ -76,15 +63,14 @@ impl Stash {
         format!("{OPEN}{}{CLOSE}", self.entries.len() - 1)
     }
 
-    /// The HTML of a block, if the text is nothing but its placeholder.
+    /// The HTML of a block, if the text is only its placeholder.
     pub(super) fn lone_block(&self, text: &str) -> Option<&str> {
         let number = text.trim().strip_prefix(OPEN)?.strip_suffix(CLOSE)?;
         let stashed = self.entries.get(number.parse::<usize>().ok()?)?;
         stashed.is_block.then_some(stashed.html.as_str())
     }
 
-    /// Appends text escaped, with the HTML in the place of each placeholder. A line break in the text becomes
-    /// `line_break`.
+    /// Appends text escaped, with placeholders replaced by their HTML and line breaks by `line_break`.
     pub(super) fn push_expanded(&self, out: &mut String, text: &str, line_break: &str) {
         let is_special = |byte: u8| matches!(byte, b'\n' | b'\x02' | b'&' | b'<' | b'>');
         let mut rest = text;
@@ -106,7 +92,7 @@ impl Stash {
         out.push_str(rest);
     }
 
-    /// Appends the HTML whose number stands at the start of `text`; returns what is behind the placeholder.
+    /// Appends the HTML of the placeholder whose number `text` begins with; returns the text after the placeholder.
     fn push_placeholder<'t>(&self, out: &mut String, text: &'t str) -> &'t str {
         let (number, rest) = text.split_once(CLOSE).unwrap_or((text, ""));
         if let Some(stashed) = number.parse::<usize>().ok().and_then(|number| self.entries.get(number)) {
@@ -115,7 +101,7 @@ impl Stash {
         rest
     }
 
-    /// Text escaped, with placeholders expanded and line breaks as they are.
+    /// Text escaped, with placeholders expanded and line breaks unchanged.
     pub(super) fn expanded(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         self.push_expanded(&mut out, text, "\n");
@@ -134,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn placeholders_come_back_as_html() {
+    fn placeholders_are_expanded_to_html() {
         let mut stash = Stash::default();
         let first = stash.keep("<b>".to_owned());
         let second = stash.keep_block("<hr>".to_owned());

@@ -1,4 +1,4 @@
-//! The order of the inline rules, and the machinery they share.
+//! The order of the inline rules, and their shared functions.
 //!
 //! Each rule runs over the whole text and replaces what it matches by a placeholder, so a match is opaque to
 //! every later rule. Text inside a match, where it may hold markup, is given to the later rules only. Every
@@ -13,7 +13,7 @@ use super::{
     MarkdownContext, Mentions, conversations, emoji, emphasis, linkifier, links, mentions, time, urls,
 };
 
-/// What the inline rules read and what they find.
+/// Input and output of the inline rules.
 pub(super) struct Inline<'c> {
     pub context: &'c dyn MarkdownContext,
     pub stash: Stash,
@@ -27,7 +27,7 @@ pub(super) struct Inline<'c> {
 /// Rewrites the text; `None` if nothing matched. `next` is the rule that text inside a match starts at.
 type Rule = fn(&mut Inline<'_>, &str, usize) -> Option<String>;
 
-// Bits of the characters without which a rule cannot match.
+// A bit for each character that rules depend on.
 const STAR: u16 = 1;
 const BACKTICK: u16 = 1 << 1;
 const AT: u16 = 1 << 2;
@@ -42,7 +42,7 @@ const COLON: u16 = 1 << 10;
 const NON_ASCII: u16 = 1 << 11;
 const ANY: u16 = u16::MAX;
 
-/// The rules, first to last, each with the characters one of which must be there.
+/// The rules in order, each with the characters of which the text must contain at least one.
 const RULES: [(u16, Rule); 17] = [
     (BACKTICK, emphasis::code),
     (STAR, emphasis::strong_em),
@@ -113,7 +113,7 @@ impl Inline<'_> {
     }
 }
 
-/// What a line break in a paragraph becomes.
+/// The HTML of a line break in a paragraph.
 const LINE_BREAK: &str = "<br>\n";
 
 /// Drops white space between a line break and the element that follows it, or the end.
@@ -163,7 +163,40 @@ impl<'t> Rewrite<'t> {
     }
 }
 
-/// Whether something may begin at `at`: at the start, after white space, or after one of `allowed`.
+/// Replaces matches that begin with `mark`, first to last. `read` returns the end of the match at a position and its HTML.
+pub(super) fn replace_matches(
+    inline: &mut Inline<'_>,
+    text: &str,
+    mark: &str,
+    mut read: impl FnMut(&mut Inline<'_>, usize) -> Option<(usize, String)>,
+) -> Option<String> {
+    replace_or_skip(inline, text, mark, |inline, start| match read(inline, start) {
+        Some((end, html)) => Some((end, Some(html))),
+        None => Some((start + mark.len(), None)),
+    })
+}
+
+/// The same, where `read` also decides how far to skip without a match, and `None` ends the search.
+pub(super) fn replace_or_skip(
+    inline: &mut Inline<'_>,
+    text: &str,
+    mark: &str,
+    mut read: impl FnMut(&mut Inline<'_>, usize) -> Option<(usize, Option<String>)>,
+) -> Option<String> {
+    let mut rewrite = Rewrite::of(text);
+    let mut from = 0;
+    while let Some(offset) = text[from..].find(mark) {
+        let start = from + offset;
+        let Some((end, html)) = read(inline, start) else { break };
+        if let Some(html) = html {
+            rewrite.put(start, end, html, &mut inline.stash);
+        }
+        from = end;
+    }
+    rewrite.finish()
+}
+
+/// Whether a match may begin at `at`: at the start, after white space, or after one of `allowed`.
 pub(super) fn may_begin(text: &str, at: usize, allowed: &[char]) -> bool {
     match text[..at].chars().next_back() {
         None => true,

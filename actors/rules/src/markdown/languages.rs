@@ -1,9 +1,9 @@
-//! Names of programming languages: what people type after a fence, and the name clients show for it.
+//! Names of programming languages: the words typed after a fence, and the names that clients show.
 
 use std::sync::LazyLock;
 
-/// One line for each word: the word in lower case, a tab, and the canonical name of its lexer in Pygments 2.21,
-/// which is what clients know languages by. Sorted by word.
+/// One line for each word: the word in lower case, a tab, and the canonical name of its lexer in Pygments 2.21, which
+/// clients use. Sorted by word.
 const LANGUAGES_TSV: &str = include_str!("languages.tsv");
 
 /// The words with their names, sorted.

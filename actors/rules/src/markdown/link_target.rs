@@ -1,10 +1,10 @@
-//! What stands between the parentheses of `[text](url "title")`: where it ends, and which part is the title.
+//! The target of `[text](url "title")`: where it ends, and which part is the title.
 //!
-//! White space and balanced parentheses may be part of the URL, and a title may hold either kind of quotes, so
-//! the end depends on quotes that may turn out to begin no title.
+//! White space and balanced parentheses may be part of the URL, and a title may contain either kind of quotes, so the end
+//! depends on quotes that may turn out not to begin a title.
 
-/// Bytes read to find the ends of all targets, for each byte of the text. Only texts full of unfinished links
-/// come near; those behind stay text.
+/// Bytes read to find the ends of all targets, for each byte of the text. Only texts full of unfinished links reach the
+/// limit; links after it are text.
 const WORK_PER_BYTE: usize = 64;
 
 /// The target of one link.
@@ -12,7 +12,7 @@ const WORK_PER_BYTE: usize = 64;
 pub(super) struct Target<'t> {
     pub url: &'t str,
     pub title: Option<&'t str>,
-    /// Behind the closing parenthesis.
+    /// The position after the closing parenthesis.
     pub end: usize,
 }
 
@@ -26,9 +26,9 @@ pub(super) struct Targets<'t> {
 #[derive(Default)]
 struct Quote {
     byte: u8,
-    /// Behind the first one; 0 if there was none.
+    /// The position after the first one; 0 if there is none.
     start: usize,
-    /// Behind the last one after that; 0 if there was none.
+    /// The position after the last further one; 0 if there is none.
     end: usize,
 }
 
@@ -37,7 +37,7 @@ impl Quote {
         self.start > 0
     }
 
-    /// Whether the last character that is no space closed it.
+    /// Whether the last character that is not a space closed it.
     fn is_closed_by(&self, last: u8) -> bool {
         self.end > 0 && last == self.byte
     }
@@ -48,7 +48,7 @@ impl<'t> Targets<'t> {
         Self { text, budget: text.len() * WORK_PER_BYTE }
     }
 
-    /// The target that begins at `start`, behind the opening parenthesis; `None` if nothing closes it.
+    /// The target that begins at `start`, after the opening parenthesis; `None` if it is not closed.
     pub(super) fn read(&mut self, start: usize) -> Option<Target<'t>> {
         let start = start + self.text[start..].len() - self.text[start..].trim_start().len();
         let target = self.read_in_angles(start).or_else(|| self.read_plain(start))?;
@@ -72,12 +72,12 @@ impl<'t> Targets<'t> {
         Some(Target { url: &inner[..width], title, end: self.text.len() - rest.len() })
     }
 
-    /// Anything up to the parenthesis that closes it. From the first quote on, parentheses are taken for part of a
-    /// title until it turns out that there is none.
+    /// Anything up to the closing parenthesis. From the first quote on, parentheses count as part of a title until it turns
+    /// out that there is none.
     fn read_plain(&mut self, start: usize) -> Option<Target<'t>> {
         let (mut first, mut second) = (Quote::default(), Quote::default());
         let mut depth = 1_usize;
-        // How deep the parentheses are if the first quote begins no title, and where they close then.
+        // Depth of parentheses, and the position of the closing one, if the first quote does not begin a title.
         let mut plain_depth = 1_usize;
         let mut plain_end = None;
         let mut last = 0;
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_may_begin_no_title() {
+    fn quotes_do_not_always_begin_a_title() {
         assert_eq!(read("u\"v)"), Some(("u\"v", None)));
         assert_eq!(read("it's)"), Some(("it's", None)));
         assert_eq!(read("u'\"t\")"), Some(("u'", Some("t"))));

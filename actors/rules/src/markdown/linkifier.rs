@@ -1,4 +1,4 @@
-//! The organization's linkifiers: patterns in text that become links.
+//! The organization's linkifiers: patterns in text that are turned into links.
 
 use regex::{Captures, Regex, RegexBuilder};
 use thiserror::Error;
@@ -11,19 +11,18 @@ use super::url_template::{TemplateError, UrlTemplate};
 /// Largest compiled pattern in bytes, so that one setting cannot take the server's memory.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
-/// Name of the group that holds the linkifier's own pattern, between the characters around it.
+/// Name of the group around the linkifier's pattern, between the allowed surrounding characters.
 const OUTER: &str = "linkifier_outer";
 
-/// Why a linkifier cannot be made.
+/// Why a linkifier is invalid.
 #[derive(Debug, Error)]
 pub enum LinkifierError {
-    /// The pattern is no valid regular expression, or one too large.
+    /// Not a valid regular expression, or too large.
     #[error("bad regular expression: {0}")]
     Pattern(#[from] regex::Error),
-    /// The URL template is malformed.
     #[error(transparent)]
     Template(#[from] TemplateError),
-    /// The template uses a variable that is no named group of the pattern.
+    /// A variable of the template that is not a named group of the pattern.
     #[error("group {0} in URL template is not present in linkifier pattern")]
     UnknownVariable(String),
 }
@@ -36,7 +35,7 @@ pub struct Linkifier {
     template: UrlTemplate,
 }
 
-/// One place a linkifier matches.
+/// A link found in text, by a linkifier or as a bare URL.
 pub(super) struct LinkifierMatch {
     pub start: usize,
     pub end: usize,
@@ -45,11 +44,8 @@ pub(super) struct LinkifierMatch {
 
 impl Linkifier {
     /// Compiles a linkifier.
-    ///
-    /// # Errors
-    /// If the pattern or the template is malformed, or the template asks for a group the pattern has not.
     pub fn new(pattern: &str, url_template: &str) -> Result<Self, LinkifierError> {
-        // Alone first: a pattern such as `a)(b` must not become valid by what is put around it.
+        // Compiled alone first: a pattern such as `a)(b` must not become valid inside the group.
         Regex::new(pattern)?;
         let around = format!(r#"(?:\A|[\s\p{{Z}}'"(,:<])(?P<{OUTER}>{pattern})(?:\z|[^\p{{L}}\p{{N}}])"#);
         let pattern = RegexBuilder::new(&around).size_limit(PATTERN_BYTES_MAX).build()?;
@@ -61,7 +57,7 @@ impl Linkifier {
         }
     }
 
-    /// The first by name of the pattern's groups that the template does not use.
+    /// The alphabetically first group of the pattern that the template does not use.
     pub fn unused_group(&self) -> Option<&str> {
         let groups = self.pattern.capture_names().flatten().filter(|group| *group != OUTER);
         groups.filter(|group| !self.template.variables().any(|name| name == *group)).min()
@@ -101,16 +97,14 @@ pub(super) fn linkifiers(inline: &mut Inline<'_>, text: &str, _next: usize) -> O
         let mut rewrite = Rewrite::of(text);
         for found in linkifier.matches(text) {
             let typed = &text[found.start..found.end];
-            // What an earlier rule consumed is no text any more.
+            // A part is the match of an earlier rule.
             if typed.contains([OPEN, CLOSE]) {
                 continue;
             }
-            let html = anchor(inline, &found.url, &escaped_text(typed), None);
+            let html = anchor(inline, &found.url, &escaped_text(typed), None, None);
             rewrite.put(found.start, found.end, html, &mut inline.stash);
         }
-        if let Some(rewritten) = rewrite.finish() {
-            current = Some(rewritten);
-        }
+        current = rewrite.finish().or(current);
     }
     current
 }
@@ -126,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_match_stands_between_word_edges() {
+    fn matches_are_between_word_edges() {
         let one = |text: &str, id: &str| vec![(text.to_owned(), format!("https://t.example/{id}"))];
         let run = |text| found(r"#(?P<id>\d+)", "https://t.example/{id}", text);
         assert_eq!(run("see #12, ok"), one("#12", "12"));

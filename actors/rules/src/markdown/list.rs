@@ -1,4 +1,4 @@
-//! Ordered and unordered lists: where items begin, what belongs to which, and which are loose.
+//! Ordered and unordered lists: where items begin, which lines belong to them, and which items are loose.
 
 use super::block::{
     Block, Parent, State, indent_of, last_element, last_element_mut, parse_chunk, parse_lines,
@@ -15,7 +15,7 @@ pub(super) enum ListKind {
 }
 
 impl ListKind {
-    /// Whether an item with this marker continues a list of the other kind value: numbers do not matter.
+    /// Whether both are ordered or both unordered; numbers do not matter.
     fn is_like(self, other: Self) -> bool {
         matches!((self, other), (Self::Unordered, Self::Unordered) | (Self::Ordered(_), Self::Ordered(_)))
     }
@@ -47,7 +47,7 @@ fn marker_after(line: &str, indent: usize) -> Option<Marker<'_>> {
     Some(Marker { kind, text: text.trim_start_matches(' ') })
 }
 
-/// The marker of an item at the outer level of the lines at hand.
+/// The marker of an item at the outer level of the current lines.
 pub(super) fn marker_at_top(line: &str) -> Option<Marker<'_>> {
     let indent = indent_of(line);
     if indent >= INDENT {
@@ -56,7 +56,7 @@ pub(super) fn marker_at_top(line: &str) -> Option<Marker<'_>> {
     marker_after(line, indent)
 }
 
-/// Which kind of item begins in this line, at any indentation; `Some(true)` for an ordered one.
+/// Whether an item begins in this line, at any indentation; `Some(true)` for an ordered one.
 pub(super) fn marker_kind(line: &str) -> Option<bool> {
     let first = line.bytes().find(|byte| *byte != b' ')?;
     if !first.is_ascii_digit() && !matches!(first, b'-' | b'*' | b'+') {
@@ -65,7 +65,7 @@ pub(super) fn marker_kind(line: &str) -> Option<bool> {
     marker_after(line, indent_of(line)).map(|marker| marker.kind != ListKind::Unordered)
 }
 
-/// Whether the line begins an item one level further in. One that is indented by more is text.
+/// Whether the line begins an item one level deeper. With more indentation it is text.
 fn is_nested_item(line: &str) -> bool {
     (INDENT..2 * INDENT).contains(&indent_of(line)) && marker_kind(line).is_some()
 }
@@ -134,13 +134,13 @@ pub(super) fn without_indent(line: &str, levels: usize) -> &str {
     if indent_of(line) >= INDENT * levels { &line[INDENT * levels..] } else { line }
 }
 
-/// How the blocks end: in how many lists inside each other, and whether the innermost found was an item.
+/// The end of a sequence of blocks: the number of nested lists, and whether the innermost one ends in an item.
 struct Level {
     lists: usize,
     ends_in_item: bool,
 }
 
-/// Follows the last lists and items down to the level that the indentation asks for.
+/// Descends into the last lists and items to the level of the indentation.
 fn level_of(blocks: &[Block<'_>], wanted: usize, start: usize) -> Level {
     let mut level = Level { lists: 0, ends_in_item: false };
     let mut blocks = blocks;
@@ -157,7 +157,7 @@ fn level_of(blocks: &[Block<'_>], wanted: usize, start: usize) -> Level {
     level
 }
 
-/// Gives an indented run of lines to the item of the last list it belongs to, judged by the indentation.
+/// Adds an indented run of lines to the item of the last list that its indentation selects.
 pub(super) fn continue_last<'t>(parent: &mut Parent<'_, 't>, lines: &[&'t str], state: State, depth: usize) {
     let start = usize::from(state == State::Tight);
     let level = level_of(parent.blocks, indent_of(lines[0]) / INDENT, start);
@@ -177,7 +177,7 @@ pub(super) fn continue_last<'t>(parent: &mut Parent<'_, 't>, lines: &[&'t str], 
     parse_chunk(&mut Parent { blocks, is_item: true }, &dedented, State::Dedented, depth + 1);
 }
 
-/// More items for the list that the item above ends in, or more blocks for its last item.
+/// Adds items to the list at the end of the item above, or blocks to its last item.
 fn push_into_list<'t>(list: &mut List<'t>, lines: &[&'t str], depth: usize) {
     if let Some(marker) = lines.first().and_then(|line| marker_at_top(line)) {
         return push_parts(list, parts_of(lines, marker.kind).into_iter(), depth);
@@ -187,7 +187,7 @@ fn push_into_list<'t>(list: &mut List<'t>, lines: &[&'t str], depth: usize) {
     }
 }
 
-/// The last item of the innermost of so many lists.
+/// The last item of the innermost of `lists` nested lists.
 fn last_item<'b, 't>(blocks: &'b mut Vec<Block<'t>>, lists: usize) -> Option<&'b mut Vec<Block<'t>>> {
     let mut blocks = blocks;
     for _ in 0..lists {
@@ -197,7 +197,7 @@ fn last_item<'b, 't>(blocks: &'b mut Vec<Block<'t>>, lists: usize) -> Option<&'b
     Some(blocks)
 }
 
-/// Puts the bare texts of an item, its first and its last, into paragraphs.
+/// Turns the bare texts of an item, its first and its last, into paragraphs.
 fn loosen(item: &mut [Block<'_>]) {
     let last = item.len().wrapping_sub(1);
     for (at, block) in item.iter_mut().enumerate() {

@@ -1,13 +1,13 @@
 //! Mentions of users, groups and whole conversations.
 
-use super::html::push_text;
-use super::inline::{Inline, Rewrite, may_begin, parse_id};
-use super::{GroupRef, UserRef};
+use super::UserRef;
+use super::html::escaped_text;
+use super::inline::{Inline, may_begin, parse_id, replace_matches};
 
-/// Besides white space, what a mention may follow.
+/// Characters that a mention may follow, besides white space.
 const BEFORE: [char; 7] = ['\'', '"', '(', '{', '[', '/', '<'];
 
-/// Who a message mentions aloud. Silent mentions appear in the HTML only.
+/// The mentions of a message that notify. Silent mentions appear in the HTML only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mentions {
     /// Ids of users, each once, in the order of their first mention.
@@ -16,11 +16,10 @@ pub struct Mentions {
     pub groups: Vec<u64>,
     /// `@**all**`, `@**everyone**`, `@**channel**` or `@**stream**`.
     pub channel_wildcard: bool,
-    /// `@**topic**`.
     pub topic_wildcard: bool,
 }
 
-/// A mention as it stands in the text: `@`, `_` if silent, and a name between stars.
+/// A mention as typed: `@`, `_` if silent, and a name between stars.
 struct Typed<'t> {
     is_silent: bool,
     name: &'t str,
@@ -48,11 +47,12 @@ pub(super) fn users(inline: &mut Inline<'_>, text: &str, _next: usize) -> Option
         match typed.name {
             "all" | "everyone" | "channel" | "stream" => {
                 inline.mentions.channel_wildcard |= !is_silent;
-                Some(channel_wildcard_html(typed.name, is_silent))
+                let class = "user-mention channel-wildcard-mention";
+                Some(mention_html(class, r#" data-user-id="*""#, typed.name, is_silent))
             }
             "topic" => {
                 inline.mentions.topic_wildcard |= !is_silent;
-                Some(topic_wildcard_html(is_silent))
+                Some(mention_html("topic-mention", "", "topic", is_silent))
             }
             _ => {
                 let user = find_user(inline, typed.name)?;
@@ -60,13 +60,14 @@ pub(super) fn users(inline: &mut Inline<'_>, text: &str, _next: usize) -> Option
                 if !is_silent && !inline.mentions.users.contains(&user.id) {
                     inline.mentions.users.push(user.id);
                 }
-                Some(user_html(&user, is_silent))
+                let data = format!(r#" data-user-id="{}""#, user.id);
+                Some(mention_html("user-mention", &data, &user.full_name, is_silent))
             }
         }
     })
 }
 
-/// `@*group*`.
+/// `@*group*`, by name.
 pub(super) fn groups(inline: &mut Inline<'_>, text: &str, _next: usize) -> Option<String> {
     replace(inline, text, "*", |inline, typed| {
         let group = inline.context.group_by_name(typed.name)?;
@@ -74,7 +75,8 @@ pub(super) fn groups(inline: &mut Inline<'_>, text: &str, _next: usize) -> Optio
         if !is_silent && !inline.mentions.groups.contains(&group.id) {
             inline.mentions.groups.push(group.id);
         }
-        Some(group_html(&group, is_silent))
+        let data = format!(r#" data-user-group-id="{}""#, group.id);
+        Some(mention_html("user-group-mention", &data, &group.display_name, is_silent))
     })
 }
 
@@ -84,24 +86,13 @@ fn replace(
     stars: &str,
     mut render: impl FnMut(&mut Inline<'_>, &Typed<'_>) -> Option<String>,
 ) -> Option<String> {
-    let mut rewrite = Rewrite::of(text);
-    let mut from = 0;
-    while let Some(offset) = text[from..].find('@') {
-        let start = from + offset;
-        from = start + 1;
-        if !may_begin(text, start, &BEFORE) {
-            continue;
-        }
-        let Some(typed) = read(text, start, stars) else { continue };
-        if let Some(html) = render(inline, &typed) {
-            rewrite.put(start, typed.end, html, &mut inline.stash);
-            from = typed.end;
-        }
-    }
-    rewrite.finish()
+    replace_matches(inline, text, "@", |inline, start| {
+        let typed = may_begin(text, start, &BEFORE).then(|| read(text, start, stars))??;
+        Some((typed.end, render(inline, &typed)?))
+    })
 }
 
-/// Resolves a name, which an id may follow. Both must then belong to the same user.
+/// The user with a name, with a name and id that match, or with an id alone.
 fn find_user(inline: &Inline<'_>, typed: &str) -> Option<UserRef> {
     let with_id = typed.rsplit_once('|').and_then(|(name, id)| Some((name, parse_id(id)?)));
     let Some((name, id)) = with_id else { return inline.context.user_by_name(typed) };
@@ -110,30 +101,8 @@ fn find_user(inline: &Inline<'_>, typed: &str) -> Option<UserRef> {
     is_same.then_some(user)
 }
 
-fn user_html(user: &UserRef, is_silent: bool) -> String {
-    let (class, at) = if is_silent { ("user-mention silent", "") } else { ("user-mention", "@") };
-    let mut html = format!(r#"<span class="{class}" data-user-id="{}">{at}"#, user.id);
-    push_text(&mut html, &user.full_name);
-    html.push_str("</span>");
-    html
-}
-
-fn group_html(group: &GroupRef, is_silent: bool) -> String {
-    let (class, at) = if is_silent { ("user-group-mention silent", "") } else { ("user-group-mention", "@") };
-    let mut html = format!(r#"<span class="{class}" data-user-group-id="{}">{at}"#, group.id);
-    push_text(&mut html, &group.display_name);
-    html.push_str("</span>");
-    html
-}
-
-fn channel_wildcard_html(word: &str, is_silent: bool) -> String {
+/// The HTML of a mention; a silent one has no `@`.
+fn mention_html(class: &str, data: &str, name: &str, is_silent: bool) -> String {
     let (silent, at) = if is_silent { (" silent", "") } else { ("", "@") };
-    format!(
-        r#"<span class="user-mention channel-wildcard-mention{silent}" data-user-id="*">{at}{word}</span>"#
-    )
-}
-
-fn topic_wildcard_html(is_silent: bool) -> String {
-    let (silent, at) = if is_silent { (" silent", "") } else { ("", "@") };
-    format!(r#"<span class="topic-mention{silent}">{at}topic</span>"#)
+    format!(r#"<span class="{class}{silent}"{data}>{at}{}</span>"#, escaped_text(name))
 }

@@ -1,9 +1,9 @@
-//! Message Markdown to HTML (docs/api/markdown.md). Pure: what the organization knows comes through
-//! [`MarkdownContext`], and the same text and answers always give the same HTML.
+//! Renders the Markdown of messages as HTML (docs/api/markdown.md). Pure: data of the organization comes from
+//! [`MarkdownContext`], and the same text and data give the same HTML.
 //!
-//! Text goes through three steps. `preprocess` cleans it and cuts fenced code out, `block` makes a tree of
-//! paragraphs, lists and quotes, and `write` turns the tree into HTML with the rules of `inline`. Each step
-//! is linear in the text, apart from bounded nesting.
+//! There are three steps. `preprocess` normalizes the text and extracts fenced code, `block` parses paragraphs, lists and
+//! quotes to a tree, and `write` turns the tree into HTML with the rules of `inline`. Each step is linear in the text,
+//! except for bounded nesting.
 
 mod alert_words;
 mod anchor;
@@ -58,25 +58,23 @@ use previews::Previews;
 /// Largest HTML of one message in characters: a hundred times the longest message.
 const HTML_CHARS_MAX: usize = 100 * CONTENT_LENGTH_MAX;
 
-/// A rendered message and what rendering learned of it.
+/// A rendered message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rendered {
     /// The HTML, attributes in alphabetical order, without a line break at the end.
     pub html: String,
-    /// Who is mentioned aloud.
     pub mentions: Mentions,
     /// Whether the text begins with `/me `.
     pub is_me_message: bool,
-    /// Whether the text has a link, apart from those to conversations.
+    /// Whether the text has a link, except for links to conversations.
     pub has_link: bool,
-    /// Whether a picture or film is shown.
+    /// Whether the message has a preview.
     pub has_image: bool,
-    /// Path ids of the organization's uploads the text links to, such as `1/ab/cat.png`; those the sender may
-    /// claim make `has_attachment`.
+    /// Path ids of linked uploads, such as `1/ab/cat.png`; `has_attachment` if the sender may claim one of them.
     pub upload_paths: Vec<String>,
 }
 
-/// Why a text has no HTML; the answer to the client is `Unable to render message`.
+/// Why a text has no HTML; clients get `Unable to render message`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum RenderError {
     /// The HTML would be larger than a hundred times the longest message.
@@ -84,10 +82,7 @@ pub enum RenderError {
     TooLarge,
 }
 
-/// Renders a text.
-///
-/// # Errors
-/// [`RenderError::TooLarge`] if the HTML is out of proportion.
+/// Renders a text as HTML.
 pub fn render(text: &str, context: &dyn MarkdownContext) -> Result<Rendered, RenderError> {
     let clean = preprocess::normalize(text);
     let with_previews = context.shows_previews();

@@ -1,8 +1,8 @@
-//! Reads moments as people write them: `2031-05-01 5:30 pm EST`, `May 3rd, 2031 at 5pm`, `1/5/31`.
+//! Parses times in informal formats: `2031-05-01 5:30 pm EST`, `May 3rd, 2031 at 5pm`, `1/5/31`.
 //!
-//! The text is cut into numbers, words and signs, each of which says what it is by its form and by what stands
-//! next to it; what is neither part of a date nor of a time makes the text no moment. A month in digits comes
-//! before the day unless it cannot be one. What is not said is taken from today.
+//! The text is split into numbers, words and signs, whose meaning follows from their form and their neighbors; a token
+//! that is part of neither a date nor a time makes the text invalid. A numeric month comes before the day unless it cannot
+//! be a month. Missing parts are those of today.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, Time, Weekday};
@@ -10,10 +10,10 @@ use jiff::tz::Offset;
 
 use super::zones::offset_of;
 
-/// Longest text read as a moment, in bytes.
+/// Longest text that is parsed, in bytes.
 const TIME_BYTES_MAX: usize = 100;
 
-/// Two-digit years from here on belong to the twentieth century.
+/// Two-digit years from this one on belong to the twentieth century.
 const CENTURY_PIVOT: i16 = 70;
 
 const MONTHS: [&str; 12] = [
@@ -41,11 +41,10 @@ const WEEKDAYS: [(&str, Weekday); 7] = [
     ("sunday", Weekday::Sunday),
 ];
 
-/// Words that say nothing.
+/// Words that the parser skips.
 const FILLERS: [&str; 8] = ["at", "on", "of", "and", "st", "nd", "rd", "th"];
 
-/// Reads a moment; `None` if it is none. `today` completes dates that are said in part, and without it they are
-/// none.
+/// Parses a time. `today` completes partial dates; without it they are invalid.
 pub(super) fn parse_moment(text: &str, today: Option<Date>) -> Option<Timestamp> {
     let text = text.trim();
     if text.is_empty() || text.len() > TIME_BYTES_MAX {
@@ -70,11 +69,9 @@ fn parse_unix(text: &str) -> Option<Timestamp> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Token<'t> {
-    /// Digits.
     Number(&'t str),
-    /// Letters.
     Word(&'t str),
-    /// Any other character, apart from white space.
+    /// Any other character except white space.
     Sign(char),
 }
 
@@ -98,11 +95,11 @@ fn tokens_of(text: &str) -> Vec<Token<'_>> {
     tokens
 }
 
-/// What was said.
+/// The parsed parts of a time.
 #[derive(Debug, Default)]
 struct Parts {
     month: Option<i8>,
-    /// Other numbers of the date, in their order, with their digits.
+    /// Other numbers of the date, in order, with their number of digits.
     numbers: Vec<(i16, usize)>,
     weekday: Option<Weekday>,
     time: Option<Time>,
@@ -126,7 +123,7 @@ fn read(text: &str) -> Option<Parts> {
     Some(parts)
 }
 
-/// The marks of halves of the day, with or without dots; whether it is the afternoon, and what follows.
+/// Reads `am` or `pm`, with or without dots: whether it is the afternoon, and the remaining tokens.
 fn read_half<'l, 't>(tokens: &'l [Token<'t>]) -> Option<(bool, &'l [Token<'t>])> {
     let is_afternoon = |word: &str| match word.to_ascii_lowercase().as_str() {
         "am" | "a" => Some(false),
@@ -143,8 +140,8 @@ fn read_half<'l, 't>(tokens: &'l [Token<'t>]) -> Option<(bool, &'l [Token<'t>])>
 }
 
 impl Parts {
-    /// A number: the hour where a colon or a half of the day follows, all of a date or time where it is long
-    /// enough, or else a part of the date.
+    /// A number: the hour if a colon, `am` or `pm` follows, a whole date or time if it is long enough, otherwise a part of
+    /// the date.
     fn read_number<'l, 't>(&mut self, digits: &str, after: &'l [Token<'t>]) -> Option<&'l [Token<'t>]> {
         if let [Token::Sign(':'), Token::Number(minutes), rest @ ..] = after {
             return self.read_clock(digits, minutes, rest);
@@ -174,7 +171,7 @@ impl Parts {
         (self.numbers.len() + usize::from(self.month.is_some()) <= 3).then_some(after)
     }
 
-    /// `17:30`, `17:30:15`, `17:30:15.25`, each with a half of the day behind it or without.
+    /// `17:30`, `17:30:15` or `17:30:15.25`, each with or without `am` or `pm`.
     fn read_clock<'l, 't>(
         &mut self,
         hour: &str,
@@ -199,7 +196,7 @@ impl Parts {
         is_first.then_some(half.map_or(rest, |(_, rest)| rest))
     }
 
-    /// A month, a weekday, a zone, or a word that says nothing.
+    /// A month, a weekday, a zone, or an ignored word.
     fn read_word<'l, 't>(&mut self, word: &str, after: &'l [Token<'t>]) -> Option<&'l [Token<'t>]> {
         let word = word.to_lowercase();
         if FILLERS.contains(&word.as_str()) || word == "t" && !self.numbers.is_empty() {
@@ -220,7 +217,7 @@ impl Parts {
         let is_first = self.offset.is_none();
         self.offset = Some(offset);
         match after {
-            // `UTC+2`: as everybody writes it, ahead of it.
+            // `UTC+2` is ahead of UTC, unlike in POSIX.
             [sign @ Token::Sign('+' | '-'), rest @ ..] if offset == Offset::UTC && is_first => {
                 self.offset = None;
                 self.read_offset(*sign, rest)
@@ -247,7 +244,7 @@ impl Parts {
         let offset = Offset::from_seconds(if sign == Token::Sign('-') { -seconds } else { seconds }).ok()?;
         let is_first = self.offset.is_none();
         self.offset = Some(offset);
-        // The zone's name may be repeated behind its offset.
+        // The name of the zone may follow its offset.
         let rest = match rest {
             [Token::Sign('('), Token::Word(_), Token::Sign(')'), rest @ ..] => rest,
             _ => rest,
@@ -288,7 +285,7 @@ impl Parts {
         }
     }
 
-    /// Which number is what. The outer `None` if that cannot be.
+    /// Year, month and day from the numbers; the outer `None` if they are not a date.
     fn year_month_day(&self) -> Option<(Option<i16>, Option<i8>, Option<i8>)> {
         let small = |(number, _): (i16, usize)| i8::try_from(number).ok();
         let year = |(number, digits): (i16, usize)| match digits {
@@ -319,7 +316,7 @@ impl Parts {
     }
 }
 
-/// Whether a word is a name of a month or day, whole or its first letters.
+/// Whether a word is the name of a month or weekday, or its abbreviation.
 fn is_name(word: &str, name: &str) -> bool {
     word.len() >= 3 && name.starts_with(word) && (word.len() <= 4 || word == name)
 }
@@ -330,7 +327,7 @@ fn packed_time(digits: &str) -> Option<Time> {
     Time::new(part(0)?, part(2)?, part(4)?, 0).ok()
 }
 
-/// The digits behind a decimal point, of which nine count.
+/// The digits after a decimal point; only nine are used.
 fn nanoseconds(fraction: &str) -> Option<i32> {
     format!("{:0<9}", fraction.get(..9).unwrap_or(fraction)).parse().ok()
 }
@@ -343,13 +340,13 @@ mod tests {
         parse_moment(text, today).map(|moment| moment.to_string())
     }
 
-    /// On a Sunday.
+    /// A Sunday.
     fn today() -> Option<Date> {
         Some(jiff::civil::date(2026, 11, 22))
     }
 
     #[test]
-    fn whole_moments_need_no_clock() {
+    fn complete_times_do_not_depend_on_today() {
         for text in [
             "2031-05-01T12:00:00+02:00",
             "2031-05-01T10:00:00Z",
@@ -400,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_said_is_taken_from_today() {
+    fn missing_parts_are_those_of_today() {
         for (text, expected) in [
             ("5pm", "2026-11-22T17:00:00Z"),
             ("17:00", "2026-11-22T17:00:00Z"),
@@ -417,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused() {
+    fn invalid_times_are_refused() {
         for text in [
             "",
             "foo",

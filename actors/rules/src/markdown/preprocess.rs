@@ -1,5 +1,5 @@
-//! The first step: clean characters, cut the fences out, and give lists the blank line they need.
-//! What comes out are lines for the block rules; cut-out code stands in them as placeholders.
+//! The first step: normalizes characters, extracts fenced blocks, and adds the blank line that lists need. The result are
+//! lines for the block rules, with placeholders for code.
 
 use std::borrow::Cow;
 
@@ -8,13 +8,13 @@ use super::fence::{self, Fence, FenceKind};
 use super::html::Stash;
 use super::list::marker_kind;
 
-/// Fences inside quotes and spoilers are followed this deep; deeper ones are left as text.
+/// Maximum nesting of fences inside quotes and spoilers; deeper ones are text.
 const NESTED_FENCES_MAX: usize = 8;
 
 /// Characters from one tab stop to the next.
 const TAB_STOP: usize = 4;
 
-/// Tabs become the spaces up to the next stop, line ends a single newline; the characters of placeholders go away.
+/// Replaces tabs by spaces up to the next stop and line ends by a newline, and removes the characters of placeholders.
 pub(super) fn normalize(text: &str) -> Cow<'_, str> {
     if !text.bytes().any(|byte| matches!(byte, b'\t' | b'\r' | b'\x02' | b'\x03')) {
         return Cow::Borrowed(text);
@@ -114,19 +114,12 @@ impl<'t> Cutter<'t, '_> {
 
     /// The lines of a fence whose content is not Markdown.
     fn raw_lines(&mut self, closing: &str) -> Vec<&'t str> {
-        let mut body = Vec::new();
-        for line in self.lines.by_ref() {
-            if line.trim_end() == closing {
-                break;
-            }
-            body.push(line);
-        }
-        body
+        self.lines.by_ref().take_while(|line| line.trim_end() != closing).collect()
     }
 }
 
-/// Adds a line, and before it a blank one where a list hangs on text or on a list of the other kind:
-/// a block ends at a blank line only, and people do not write one there.
+/// Adds a line, and before it a blank one where a list follows text or a list of the other kind: a block ends only at a
+/// blank line, which users do not type there.
 fn push_line<'t>(out: &mut Vec<Cow<'t, str>>, line: &'t str) {
     if let Some(kind) = marker_kind(line)
         && let Some(previous) = out.last()

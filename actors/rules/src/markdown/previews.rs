@@ -1,47 +1,47 @@
-//! Pictures and films shown below the paragraph that links to them.
+//! Previews: pictures and videos below the paragraph that links to them.
 
 use std::collections::HashSet;
 
-use super::anchor::upload_path;
+use super::anchor::{opening_tag, upload_path};
 use super::html::escaped_attribute;
 use super::{MarkdownContext, UploadPreview, UploadedImage};
 
-/// A message with more distinct links than this shows no preview at all.
+/// A message with more distinct links than this has no previews.
 const LINKS_MAX: usize = 24;
 
 const VIDEO_ENDINGS: [&str; 2] = [".mp4", ".webm"];
 
 const IMAGE_ENDINGS: [&str; 7] = [".bmp", ".gif", ".jpe", ".jpeg", ".jpg", ".png", ".webp"];
 
-/// A link that is shown.
+/// A link with a preview.
 struct Candidate {
-    /// The link as it stands in the paragraph.
+    /// The HTML of the link.
     anchor: String,
-    /// The HTML of what is shown.
+    /// The HTML of the preview.
     html: String,
-    /// Whether the link is nothing but its URL, so that what is shown can take its place.
+    /// Whether the link has no label, so that the preview can replace it.
     is_replaceable: bool,
 }
 
 /// The previews that belong to one block.
 #[derive(Debug, Default)]
 pub(super) struct Shown {
-    /// What to show, in the order of the links, without anything between.
+    /// The previews, in the order of the links.
     pub html: String,
-    /// Whether the block was one bare link, which what is shown replaces.
+    /// Whether the block was one bare link, which the preview replaces.
     pub replaces_block: bool,
-    /// The HTML of a list item's text without the links that what is shown replaces, where there are any.
+    /// The HTML of a list item's text without the replaced links, if any were replaced.
     pub item_html: Option<String>,
 }
 
-/// The links of a message, as far as previews care.
+/// The links of a message that have previews.
 #[derive(Default)]
 pub(super) struct Previews {
     enabled: bool,
     pub has_image: bool,
-    /// Links of the block at hand that are shown.
+    /// Links of the current block.
     pending: Vec<Candidate>,
-    /// Previews of links inside emphasis, headers and tables; they come at the end of the message.
+    /// Previews of links inside emphasis, headers and tables, for the end of the message.
     rest: String,
     distinct: HashSet<String>,
 }
@@ -51,12 +51,12 @@ impl Previews {
         Self { enabled, ..Self::default() }
     }
 
-    /// Whether the message has so many links that none may be shown.
+    /// Whether the message has too many links for previews.
     pub(super) fn is_over_limit(&self) -> bool {
         self.distinct.len() > LINKS_MAX
     }
 
-    /// Takes note of a link outside quotes. `named` is its label where that is not the URL.
+    /// Records a link outside quotes. `named` is its label if it differs from the URL.
     pub(super) fn note(
         &mut self,
         context: &dyn MarkdownContext,
@@ -87,7 +87,7 @@ impl Previews {
         shown
     }
 
-    /// The previews of the text, with this HTML, that a list item begins with.
+    /// The previews of the first text of a list item, with this HTML.
     pub(super) fn take_in_item(&mut self, text_html: &str) -> Shown {
         let mut shown = Shown::default();
         let mut kept = String::new();
@@ -108,7 +108,7 @@ impl Previews {
         shown
     }
 
-    /// Keeps the previews of the block at hand for the end of the message.
+    /// Moves the previews of the current block to the end of the message.
     pub(super) fn leave_for_end(&mut self, block_html: &str) {
         let links = self.sorted(block_html);
         self.rest.extend(links.into_iter().map(|(_, link)| link.html));
@@ -119,8 +119,7 @@ impl Previews {
         std::mem::take(&mut self.rest)
     }
 
-    /// The links that stand in the block itself, with their places. The previews of those inside emphasis are
-    /// kept for the end.
+    /// The links of the block itself, with their positions. The previews of links inside emphasis are moved to the end.
     fn outer_links(&mut self, block_html: &str) -> Vec<(usize, Candidate)> {
         let mut outer = Vec::new();
         for (at, link) in self.sorted(block_html) {
@@ -133,7 +132,7 @@ impl Previews {
         outer
     }
 
-    /// The links of the block at hand with their places in its HTML, first to last.
+    /// The links of the current block with their positions in its HTML, in order.
     fn sorted(&mut self, block_html: &str) -> Vec<(usize, Candidate)> {
         let pending = std::mem::take(&mut self.pending);
         let place = |link: &Candidate| block_html.find(&link.anchor).unwrap_or_default();
@@ -157,16 +156,16 @@ fn is_inside_element(html: &str) -> bool {
     depth > 0
 }
 
-/// What is shown for a link.
+/// The preview of a link.
 struct Preview {
     html: String,
-    /// A picture or film itself, and not the page that shows it.
+    /// A picture or video itself, not the page that shows it.
     is_file: bool,
 }
 
 fn preview_of(context: &dyn MarkdownContext, href: &str, named: Option<&str>) -> Option<Preview> {
     let file = |html| Some(Preview { html, is_file: true });
-    let link = link_html(href, named);
+    let link = opening_tag(href, named);
     if let Some(path) = upload_path(href) {
         return file(match context.upload_preview(path)? {
             UploadPreview::Image(image) => upload_image_html(path, &link, &image),
@@ -190,12 +189,6 @@ fn preview_of(context: &dyn MarkdownContext, href: &str, named: Option<&str>) ->
     }
     let source = escaped_attribute(href);
     file(format!(r#"<div class="message_inline_image">{link}<img src="{source}"></a></div>"#))
-}
-
-/// The opening tag around a preview; the title is the link's name where it has one.
-fn link_html(href: &str, named: Option<&str>) -> String {
-    let title = named.map(|name| format!(r#" title="{}""#, escaped_attribute(name))).unwrap_or_default();
-    format!(r#"<a href="{}"{title}>"#, escaped_attribute(href))
 }
 
 fn upload_image_html(path: &str, link: &str, image: &UploadedImage) -> String {
@@ -233,7 +226,7 @@ fn youtube_html(href: &str, id: &str) -> String {
     )
 }
 
-/// The id of the film a YouTube address leads to.
+/// The video id of a YouTube URL.
 fn youtube_id(href: &str) -> Option<&str> {
     let rest = href.strip_prefix("https://").or_else(|| href.strip_prefix("http://"))?;
     let (host, path) = rest.split_once('/')?;
@@ -242,7 +235,8 @@ fn youtube_id(href: &str) -> Option<&str> {
         "youtu.be" => path,
         "youtube.com" | "youtube-nocookie.com" => {
             let named = ["embed/", "shorts/", "v/", "live/"].iter().find_map(|name| path.strip_prefix(name));
-            named.or_else(|| query_value(path.strip_prefix("watch?")?, "v"))?
+            let query = || path.strip_prefix("watch?")?.split('&').find_map(|pair| pair.strip_prefix("v="));
+            named.or_else(query)?
         }
         _ => return None,
     };
@@ -252,19 +246,12 @@ fn youtube_id(href: &str) -> Option<&str> {
     is_id.then_some(id)
 }
 
-fn query_value<'q>(query: &'q str, name: &str) -> Option<&'q str> {
-    query
-        .split('&')
-        .find_map(|pair| pair.split_once('=').filter(|(key, _)| *key == name))
-        .map(|(_, value)| value)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn youtube_addresses_are_known_by_their_forms() {
+    fn youtube_urls() {
         let id = Some("abcdefghijk");
         assert_eq!(youtube_id("https://www.youtube.com/watch?t=1&v=abcdefghijk"), id);
         assert_eq!(youtube_id("https://youtu.be/abcdefghijk?t=1"), id);

@@ -1,5 +1,4 @@
-//! What holds for any text at all: it renders without a panic, to balanced and escaped HTML, in work
-//! proportional to its length.
+//! Properties of every text: it renders without a panic, to balanced and escaped HTML, in work proportional to its length.
 
 use std::cell::Cell;
 
@@ -22,7 +21,7 @@ fn realm() -> Realm {
     Realm { previews: true, emoticons: true, linkifiers, ..Realm::new() }
 }
 
-/// Walks the tags and fails at one that closes what is not open. Text must hold no bare `<` or `>`.
+/// Checks that every tag is closed in order, and that there is no bare `<` or `>`.
 fn check_balanced(html: &str) {
     let mut open = Vec::new();
     let mut rest = html;
@@ -82,7 +81,7 @@ fn check_any(text: &str) {
     let rendered = render(text, &realm()).unwrap();
     check_balanced(&rendered.html);
     assert!(!rendered.html.contains(['\u{2}', '\u{3}']), "a placeholder is left in {:?}", rendered.html);
-    // Rules nest at most once each; the passes without previews and the line prefixes double it.
+    // Rules nest at most once each; the pass without previews and the prefixes of lines double the work.
     let work = INLINE_BYTES.with(Cell::get);
     assert!(work <= 40 * (text.len() + 1), "{work} bytes of work for {} of text", text.len());
     assert_eq!(render(text, &realm()).unwrap(), rendered, "rendering again gives something else");
@@ -165,6 +164,13 @@ const PIECES: [&str; 72] = [
     "5pm EST>",
 ];
 
+#[test]
+fn code_in_a_link_title_is_text() {
+    check_any("[](<(\"```quote\n  `]( \"t\")");
+    let rendered = render("[a](https://a.example \"`b`\")", &realm()).unwrap();
+    assert!(rendered.html.contains(r#"title="b""#), "{}", rendered.html);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
@@ -199,7 +205,7 @@ fn hostile_repetitions_stay_proportional() {
 }
 
 #[test]
-fn a_message_that_grows_beyond_measure_is_refused() {
+fn a_message_with_too_large_html_is_refused() {
     let template = format!("https://t.example/{}{{id}}", "x".repeat(2_000));
     let linkifiers = vec![Linkifier::new(r"#(?P<id>\d+)", &template).unwrap()];
     let realm = Realm { linkifiers, ..Realm::new() };

@@ -1,9 +1,9 @@
 //! Tables: a header row, a row of dashes, and rows of cells separated by pipes.
 
-/// Cells a table may have. A wide header over many short rows would otherwise make a short message large.
+/// Maximum number of cells. A wide header with many short rows would otherwise turn a short message into a large one.
 const CELLS_MAX: usize = 20_000;
 
-/// Where a column's text stands.
+/// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Align {
     Left,
@@ -19,8 +19,8 @@ pub(super) struct Table<'t> {
     pub rows: Vec<Vec<&'t str>>,
 }
 
-/// Reads the lines as a table; `None` if they are not one. Where the header begins or ends with a pipe, pipes at the
-/// edges of all rows say nothing, and otherwise they begin and end further cells.
+/// Parses the lines as a table; `None` if they are not one. If the header begins or ends with a pipe, pipes at the edges
+/// of rows are borders, otherwise they separate cells.
 pub(super) fn parse<'t>(lines: &[&'t str]) -> Option<Table<'t>> {
     let [first, second, rest @ ..] = lines else { return None };
     if !second.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ')) {
@@ -69,7 +69,7 @@ fn align_of(cell: &str) -> Option<Align> {
     }
 }
 
-/// Splits a row at pipes that stand neither in a code span nor after a backslash.
+/// Splits a row at pipes that are neither in a code span nor after a backslash.
 fn split_cells(line: &str, is_bordered: bool) -> Vec<&str> {
     let mut row = line;
     if is_bordered {
@@ -82,19 +82,13 @@ fn split_cells(line: &str, is_bordered: bool) -> Vec<&str> {
     let mut cells = Vec::new();
     let mut start = 0;
     let mut at = 0;
-    let mut code_ends_at = 0;
     while at < bytes.len() {
         match bytes[at] {
             b'\\' => at += 1,
-            b'`' if at >= code_ends_at => {
+            b'`' => {
                 let width = bytes[at..].iter().take_while(|byte| **byte == b'`').count();
-                code_ends_at = at + width;
-                if let Some(length) = row[code_ends_at..].find(&row[at..at + width]) {
-                    code_ends_at += length + width;
-                    at = code_ends_at;
-                    continue;
-                }
-                at = code_ends_at;
+                let (marker, rest) = row[at..].split_at(width);
+                at += width + rest.find(marker).map_or(0, |length| length + width);
                 continue;
             }
             b'|' => {

@@ -4,15 +4,12 @@ use std::fmt::Write as _;
 
 use thiserror::Error;
 
-/// What is wrong with a template.
+/// A malformed template.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("invalid URL template")]
 pub struct TemplateError;
 
-/// Names of the variables that a template uses, in order.
-///
-/// # Errors
-/// If the template is malformed.
+/// Names of the variables that a template uses, in order, or an error if it is malformed.
 pub fn template_variables(template: &str) -> Result<Vec<String>, TemplateError> {
     Ok(UrlTemplate::parse(template)?.variables().map(str::to_owned).collect())
 }
@@ -41,9 +38,9 @@ struct Variable {
 struct Operator {
     first: &'static str,
     separator: &'static str,
-    /// Whether each value has its name before it, and what follows the name of an empty value.
+    /// If each value has its name before it: the text after the name of an empty value.
     named: Option<&'static str>,
-    /// Whether characters with a meaning in URLs stay as they are.
+    /// Whether characters with a meaning in URLs are not encoded.
     keeps_reserved: bool,
 }
 
@@ -131,7 +128,7 @@ impl Part {
 
 impl Variable {
     fn parse(text: &str) -> Result<Self, TemplateError> {
-        // Exploding (`*`) matters to lists only, and our values are none.
+        // Exploding (`*`) affects only lists, and values here are single strings.
         let text = text.strip_suffix('*').unwrap_or(text);
         let (name, length_max) = match text.split_once(':') {
             Some((name, digits)) => (name, Some(digits.parse().map_err(|_| TemplateError)?)),
@@ -189,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn each_operator_joins_its_way() {
+    fn each_operator_joins_values() {
         assert_eq!(expand("https://t.example/{id}"), "https://t.example/12");
         assert_eq!(expand("{path},{+path}"), "a%2Fb%20c,a/b%20c");
         assert_eq!(expand("x{#path}"), "x#a/b%20c");

@@ -1,22 +1,22 @@
-//! URLs: which may be linked, and how bare ones are found in text.
+//! URLs: the ones that may be linked, and how bare ones are found in text.
 
 use super::anchor::{anchor, relative_to_realm};
 use super::html::escaped_text;
 use super::inline::{Inline, Rewrite};
 
-/// Besides white space, what a bare link may follow.
+/// Characters that a bare link may follow, besides white space.
 const BEFORE: [char; 6] = ['\'', '"', '(', ',', ':', '<'];
 
-/// Punctuation that ends the sentence and not the link.
+/// Punctuation after a link that is not part of it.
 const TRAILING: [char; 10] = ['!', ':', ';', '?', ')', ',', '.', '\'', '"', '>'];
 
-/// Parentheses in a path may be nested this deep.
+/// Maximum nesting of parentheses in a path.
 const PARENTHESES_MAX: usize = 6;
 
-/// Places within one word at which a link is looked for; more would make the work quadratic.
+/// Positions within one word at which a link may begin; bounds the work, which would be quadratic.
 const STARTS_MAX: usize = 16;
 
-/// Schemes that may be linked: those of the HTML standard's safe list, and files and hosts.
+/// Schemes that may be linked: those of the HTML standard's safe list, and `file` and `ftp`.
 const SCHEMES: [&str; 25] = [
     "http",
     "https",
@@ -45,12 +45,11 @@ const SCHEMES: [&str; 25] = [
     "xmpp",
 ];
 
-/// Top-level domains that are far more often the ending of a file's name.
+/// Top-level domains that are usually file extensions.
 const FILE_ENDINGS: [&str; 5] = ["java", "md", "mov", "py", "zip"];
 
-/// The URL to link for what was typed, with a scheme added where there is none; `None` if it may not be
-/// linked. Spaces are encoded. What begins with `//` would take the scheme of the page it is read on, which clients
-/// outside a browser do not have, so it gets one.
+/// The URL to link for typed text, with a scheme and encoded spaces; `None` if it may not be linked. URLs with `//` get a
+/// scheme as well, because clients outside a browser have no page to take it from.
 pub(super) fn sanitize(url: &str) -> Option<String> {
     let url = url.trim().replace(' ', "%20");
     if url.is_empty() || url.contains(|point: char| point.is_control() || point.is_whitespace()) {
@@ -82,7 +81,7 @@ fn split_scheme(url: &str) -> Option<(&str, &str)> {
     let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
         && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
     let is_host = scheme.contains('.') && rest.starts_with(|first: char| first.is_ascii_digit());
-    // Something before the colon that is no scheme is a path, but one no browser would read as a path.
+    // A URL without a valid scheme before its colon is relative; one with an empty scheme is not a URL at all.
     (is_scheme && !is_host || scheme.is_empty()).then_some((scheme, rest))
 }
 
@@ -98,18 +97,18 @@ pub(super) fn bare_links(inline: &mut Inline<'_>, text: &str, _next: usize) -> O
         let Some((start, end)) = find_link(&text[word_start..word_end]) else { continue };
         let typed = &text[word_start + start..word_start + end];
         if let Some(url) = sanitize(typed) {
-            // A link to the organization itself leads somewhere shorter than it says.
+            // A link to the organization becomes relative, so its label differs from its URL.
             let href = relative_to_realm(&url, inline.context.realm_url());
             let named = (href != url).then_some(typed);
-            let html = anchor(inline, &url, &escaped_text(typed), named);
+            let html = anchor(inline, &url, &escaped_text(typed), named, None);
             rewrite.put(word_start + start, word_start + end, html, &mut inline.stash);
         }
     }
     rewrite.finish()
 }
 
-/// The next place at or behind `from` that only a word with a link has: a dot inside it, or `://`. It leads
-/// quickly past prose, whose dots end sentences; most messages are nothing else.
+/// The next position from `from` on that only words with links have: a dot inside the word, or `://`. Prose, in which dots
+/// end sentences, is skipped quickly.
 fn next_hint(text: &str, from: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = from;
@@ -123,7 +122,7 @@ fn next_hint(text: &str, from: usize) -> Option<usize> {
     }
 }
 
-/// Start and end of the link in a word, which holds one at most: only punctuation may follow it.
+/// Start and end of the link in a word. There is at most one, because only punctuation may follow it.
 pub(super) fn find_link(word: &str) -> Option<(usize, usize)> {
     next_hint(word, 0)?;
     let tail = word.trim_end_matches(TRAILING).len();

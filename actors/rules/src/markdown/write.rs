@@ -43,7 +43,7 @@ fn push_block(inline: &mut Inline<'_>, out: &mut String, block: &Block<'_>) {
     }
 }
 
-/// The previews of a paragraph stand right behind it, without line breaks between them or after them.
+/// Appends a paragraph, and its previews directly after it, without line breaks.
 fn push_paragraph(inline: &mut Inline<'_>, out: &mut String, text: &str) {
     if let Some(html) = inline.stash.lone_block(text) {
         out.push_str(html);
@@ -60,7 +60,7 @@ fn push_paragraph(inline: &mut Inline<'_>, out: &mut String, text: &str) {
     out.push_str(&shown.html);
 }
 
-/// The text an item begins with stands right after the tag, and its previews behind all else in the item.
+/// Appends an item: its first text directly after the tag, the previews of that text at the end of the item.
 fn push_item(inline: &mut Inline<'_>, out: &mut String, blocks: &[Block<'_>]) {
     let Some((Block::Text(text), rest)) = blocks.split_first() else {
         if !blocks.is_empty() {
@@ -80,14 +80,12 @@ fn push_item(inline: &mut Inline<'_>, out: &mut String, blocks: &[Block<'_>]) {
 }
 
 fn push_list(inline: &mut Inline<'_>, out: &mut String, list: &List<'_>) {
-    let tag = match list.kind {
-        ListKind::Unordered => "ul",
-        ListKind::Ordered(_) => "ol",
+    let (tag, start) = match list.kind {
+        ListKind::Unordered => ("ul", String::new()),
+        ListKind::Ordered(1) => ("ol", String::new()),
+        ListKind::Ordered(start) => ("ol", format!(r#" start="{start}""#)),
     };
-    match list.kind {
-        ListKind::Ordered(start) if start != 1 => out.push_str(&format!("<ol start=\"{start}\">\n")),
-        _ => out.push_str(&format!("<{tag}>\n")),
-    }
+    out.push_str(&format!("<{tag}{start}>\n"));
     for item in &list.items {
         out.push_str("<li>");
         push_item(inline, out, item);

@@ -1,7 +1,7 @@
 //! Abbreviations of time zones that mean one offset only.
 
-/// Hours and minutes ahead of UTC. American ones are those of RFC 2822. Left out is what means several zones, such
-/// as `IST`, `BST` or `AST`.
+/// Offsets from UTC in hours and minutes. American ones are those of RFC 2822. Ambiguous ones, such as `IST`, `BST` and
+/// `AST`, are excluded.
 const ZONES: [(&str, i8, i8); 42] = [
     ("acdt", 10, 30),
     ("acst", 9, 30),
@@ -47,7 +47,7 @@ const ZONES: [(&str, i8, i8); 42] = [
     ("z", 0, 0),
 ];
 
-/// Seconds ahead of UTC of an abbreviation in lower case.
+/// Offset from UTC in seconds of an abbreviation in lower case.
 pub(super) fn offset_of(name: &str) -> Option<i32> {
     let at = ZONES.binary_search_by(|(known, ..)| (*known).cmp(name)).ok()?;
     let (_, hours, minutes) = ZONES[at];

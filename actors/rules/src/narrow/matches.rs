@@ -1,29 +1,25 @@
 //! Narrows of event queues: which messages a queue delivers (docs/api/narrow.md#narrows-of-event-queues).
 //!
-//! Only what can be said of one message without a look-up: channel, topic, sender, is.
+//! Only operators that can be decided for one message without a lookup: channel, topic, sender, is.
 
 use crate::error::RuleError;
 use crate::{topics, visibility};
 use model::{Flag, Flags, Message, VisibilityPolicy};
 
-/// A message, and what it is to the owner of the queue.
+/// A message, with the flags, topic policy and channel muting of the queue's owner.
 #[derive(Clone, Copy, Debug)]
 pub struct NarrowedMessage<'m> {
-    /// The message.
     pub message: &'m Message,
-    /// The name of its channel; none for direct messages.
+    /// None for direct messages.
     pub channel_name: Option<&'m str>,
-    /// The API address of its sender.
+    /// The API address of the sender.
     pub sender_email: &'m str,
-    /// The owner's flags.
     pub flags: Flags,
-    /// The owner's policy for its topic.
     pub policy: VisibilityPolicy,
-    /// The owner muted its channel.
     pub is_channel_muted: bool,
 }
 
-/// One condition, in lower case.
+/// One condition; texts are in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Condition {
     ChannelName(String),
@@ -51,17 +47,14 @@ impl EventNarrow {
         if pairs.len() > super::NARROW_TERMS_MAX {
             return Err(RuleError::NarrowTooLong { limit: super::NARROW_TERMS_MAX });
         }
-        let mut conditions = Vec::with_capacity(pairs.len());
-        for (operator, operand) in pairs {
-            conditions.push(match operator.as_str() {
-                "channel" | "stream" => Condition::ChannelName(operand.to_lowercase()),
-                "topic" => Condition::Topic(topics::normalize_topic(operand).to_lowercase()),
-                "sender" => Condition::Sender(operand.to_lowercase()),
-                "is" => is_condition(operand)?,
-                _ => return Err(RuleError::EventNarrowOperator { operator: operator.clone() }),
-            });
-        }
-        Ok(Self { conditions })
+        let condition = |(operator, operand): &(String, String)| match operator.as_str() {
+            "channel" | "stream" => Ok(Condition::ChannelName(operand.to_lowercase())),
+            "topic" => Ok(Condition::Topic(topics::normalize_topic(operand).to_lowercase())),
+            "sender" => Ok(Condition::Sender(operand.to_lowercase())),
+            "is" => is_condition(operand),
+            _ => Err(RuleError::EventNarrowOperator { operator: operator.clone() }),
+        };
+        Ok(Self { conditions: pairs.iter().map(condition).collect::<Result<_, _>>()? })
     }
 
     /// Whether every message matches.
@@ -69,7 +62,7 @@ impl EventNarrow {
         self.conditions.is_empty()
     }
 
-    /// Whether the queue wants this message.
+    /// Whether the queue gets this message.
     pub fn matches(&self, candidate: &NarrowedMessage) -> bool {
         self.conditions.iter().all(|condition| condition.holds(candidate))
     }
@@ -122,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_hold_of_messages() {
+    fn conditions_match_messages() {
         let in_topic = fixture::message(1, fixture::MEMBER, fixture::in_channel(1, "✔ Lunch"));
         let direct = fixture::message(2, fixture::MEMBER, Place::Direct);
         let here = NarrowedMessage {
@@ -167,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_queues_cannot_say_is_refused() {
+    fn unknown_operators_and_operands_are_refused() {
         for operator in ["bogus", "dm", "search", "has", "id", "near", "channels"] {
             let text = narrow(&[(operator, "x")]).unwrap_err().to_string();
             assert_eq!(text, format!("Operator {operator} not supported."));

@@ -1,7 +1,7 @@
 //! Narrows: filters of messages (docs/api/narrow.md).
 //!
-//! JSON → `Term`s → a `Plan` of message sets for a fetch, or an `EventNarrow` that filters an event queue.
-//! Finding the messages of a plan is for the storage that holds them.
+//! JSON is parsed to `Term`s, and these are resolved to a `Plan` of message sets for a fetch. An `EventNarrow` filters an
+//! event queue. The queries of `actors` find the messages of a plan.
 
 mod matches;
 mod parse;

@@ -1,10 +1,10 @@
-//! JSON → terms. Refuses wrong shapes; what the words mean is `resolve`.
+//! Parses JSON to terms and refuses malformed input; `resolve` validates operators and operands.
 
 use crate::error::RuleError;
 use crate::narrow::term::{Operand, Operator, Term};
 use serde_json::Value;
 
-/// More terms than anybody writes by hand.
+/// Maximum number of terms; far more than interactive clients send.
 pub const NARROW_TERMS_MAX: usize = 100;
 
 /// A narrow as sent: a list of `{operator, operand, negated?}` objects and pairs of strings; null is none.
@@ -78,7 +78,7 @@ fn takes_id(operator: &Operator) -> bool {
             | Operator::GroupDirectWith
             | Operator::DirectIncluding
             | Operator::With
-            // A hint of the client without effect: refusing its number would help nobody.
+            // Has no effect; a number is as good as a text.
             | Operator::Near
     )
 }
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn both_forms_are_read() {
+    fn both_forms_are_parsed() {
         let text = |text: &str| Operand::Text(text.into());
         let narrow = json!([
             ["stream", "Verona"],
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_shapes_are_refused() {
+    fn malformed_narrows_are_refused() {
         for (narrow, text) in [
             (json!("stream"), "narrow is not a list"),
             (json!({"operator": "is"}), "narrow is not a list"),

@@ -1,43 +1,37 @@
-//! A narrow with everything looked up: sets of messages to intersect and subtract, and where to search.
+//! A resolved narrow: sets of messages to intersect and subtract, and the set to search.
 
 use crate::visibility::SkippedMuting;
 use model::{ChannelId, Flag, MessageId, RecipientId, TopicKey, UserId};
 
-/// What a message can contain.
+/// Operands of `has`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// A link.
     Link,
     /// An image preview.
     Image,
     /// An uploaded file.
     Attachment,
-    /// A reaction, of anybody.
+    /// A reaction of any user.
     Reaction,
 }
 
-/// A set of messages. Flags, policies and unread are those of the asking user.
+/// A set of messages. Flags, policies and unread are those of the requester. Lists are sorted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MessageSet {
-    /// In a channel.
     Channel(ChannelId),
-    /// In any of these channels; sorted.
     Channels(Vec<ChannelId>),
-    /// In a topic of a channel.
     Topic(ChannelId, TopicKey),
-    /// In topics with this name, of whatever channel.
+    /// In topics with this name in any channel.
     TopicAnywhere(TopicKey),
-    /// In a direct conversation.
+    /// In one direct conversation.
     Direct(RecipientId),
     /// In any direct conversation.
     AllDirects,
-    /// In direct conversations that a user takes part in.
+    /// In direct conversations that a user participates in.
     DirectsWith(UserId),
-    /// The same with three people or more.
+    /// The same with three participants or more.
     GroupDirectsWith(UserId),
-    /// By a user.
     Sender(UserId),
-    /// With this flag.
     Flagged(Flag),
     /// Without the flag `Read`.
     Unread,
@@ -45,51 +39,45 @@ pub enum MessageSet {
     Mentioned,
     /// In topics that the user follows.
     Followed,
-    /// In what counts as muted (`visibility::is_muted`).
+    /// In muted channels and topics (`visibility::is_muted`).
     Muted,
     /// In resolved topics (`topics::is_resolved`).
     Resolved,
-    /// Containing something.
     Has(Content),
-    /// These; sorted.
     Ids(Vec<MessageId>),
-    /// None at all.
+    /// The empty set.
     Nothing,
 }
 
-/// One condition.
+/// One condition of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanTerm {
-    /// The set.
     pub set: MessageSet,
     /// Subtract it instead of intersecting with it.
     pub negated: bool,
 }
 
-/// Where to search: the set that the terms are applied to.
+/// The set that the terms are applied to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// Every message of these channels (sorted): the asker may read all of them.
+    /// Every message of these channels (sorted); the requester may read all of them.
     Channels(Vec<ChannelId>),
-    /// What was delivered to the asker and is still reachable: direct conversations, and the channels and
-    /// stretches that `permissions::message::own_channel_history` lists.
+    /// Messages that were delivered to the requester and are still accessible: direct conversations, and the channels
+    /// and spans that `permissions::message::own_channel_history` lists.
     OwnHistory,
 }
 
-/// What to fetch. Nothing outside `scope` may ever be shown.
+/// A fetch: the messages of `scope` for which all terms hold. Messages outside `scope` are never shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Where to search.
     pub scope: Scope,
-    /// All of these must hold.
     pub terms: Vec<PlanTerm>,
-    /// What the anchor `first_unread` passes over.
+    /// The muted messages that the anchor `first_unread` skips.
     pub skipped_muting: SkippedMuting,
 }
 
 impl Plan {
-    /// The one set that lies within a single conversation or names its messages, where the search best begins:
-    /// ids, a topic, a direct conversation, or a channel.
+    /// The smallest set among the terms, to start the search with: ids, a topic, a direct conversation, or a channel.
     pub fn narrowest(&self) -> Option<&MessageSet> {
         let rank = |set: &MessageSet| match set {
             MessageSet::Nothing => Some(0),
@@ -104,7 +92,7 @@ impl Plan {
         ranked.min_by_key(|(rank, _)| *rank).map(|(_, set)| set)
     }
 
-    /// Binds topics without a channel to the one channel that the narrow names: in it they are the same set.
+    /// Limits topics without a channel to the channel of the narrow, if it has exactly one.
     pub(super) fn bind_topics(&mut self) {
         let mut channels = self.terms.iter().filter(|term| !term.negated).filter_map(|term| match term.set {
             MessageSet::Channel(channel) => Some(channel),

@@ -1,4 +1,4 @@
-//! Terms → plan: words and ids are looked up in the directory, for the person who asks.
+//! Resolves terms to a plan: names and ids are looked up in the directory, as the requester sees it.
 
 use crate::error::RuleError;
 use crate::narrow::plan::{Content, MessageSet, Plan, PlanTerm, Scope};
@@ -10,12 +10,10 @@ use crate::visibility::SkippedMuting;
 use model::{Channel, ChannelId, Directory, Flag, MessageId, RecipientId, TopicKey, User, UserId};
 use std::sync::Arc;
 
-/// The conversation that a message is in.
+/// The conversation of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Conversation {
-    /// A topic of a channel.
     Topic(ChannelId, TopicKey),
-    /// A direct conversation.
     Direct(RecipientId),
 }
 
@@ -26,16 +24,16 @@ pub struct LocatedNarrow {
     conversation: Option<Conversation>,
 }
 
-/// The first step towards a plan: whether somebody (none: without an account) may ask so at all, and what `with` stands
-/// for. `locate` finds the conversation of a message that the asker may read, and is asked only for `with`.
-/// `LoginRequired`, and `BadNarrow` about `with`.
+/// The first step towards a plan: checks whether the requester (none: without an account) may use the narrow, and
+/// resolves `with`. `locate` finds the conversation of a message that the requester may read; it is called only for
+/// `with`. `LoginRequired`, and `BadNarrow` about `with`.
 pub fn locate_narrow(
     dir: &Directory,
-    asker: Option<&User>,
+    requester: Option<&User>,
     terms: &[Term],
     locate: impl FnOnce(MessageId) -> Option<Conversation>,
 ) -> Result<LocatedNarrow, RuleError> {
-    if asker.is_none() {
+    if requester.is_none() {
         check_anonymous(dir, terms)?;
     }
     let (terms, conversation) = resolve_with(terms, locate)?;
@@ -43,10 +41,10 @@ pub fn locate_narrow(
 }
 
 impl LocatedNarrow {
-    /// What it means for the same person: `BadNarrow`, `BadNarrowCombination`, `SearchUnavailable`.
-    pub fn plan(self, dir: &Directory, asker: Option<&User>) -> Result<Plan, RuleError> {
+    /// The plan for the same requester: `BadNarrow`, `BadNarrowCombination`, `SearchUnavailable`.
+    pub fn plan(self, dir: &Directory, requester: Option<&User>) -> Result<Plan, RuleError> {
         let Self { terms, conversation } = self;
-        let resolver = Resolver { dir, asker };
+        let resolver = Resolver { dir, requester };
         let mut plan_terms: Vec<PlanTerm> = conversation.into_iter().map(conversation_term).collect();
         let mut kinds = Kinds::of(&plan_terms);
         for term in &terms {
@@ -61,16 +59,16 @@ impl LocatedNarrow {
     }
 }
 
-/// What the anchor `first_unread` passes over.
+/// The muted messages that the anchor `first_unread` skips.
 fn skipped_muting(terms: &[PlanTerm]) -> SkippedMuting {
-    let wants = |set: fn(&MessageSet) -> bool| terms.iter().any(|term| !term.negated && set(&term.set));
+    let has = |set: fn(&MessageSet) -> bool| terms.iter().any(|term| !term.negated && set(&term.set));
     let is_direct = |set: &MessageSet| {
         use MessageSet::{AllDirects, Direct, DirectsWith, GroupDirectsWith};
         matches!(set, Direct(_) | AllDirects | DirectsWith(_) | GroupDirectsWith(_))
     };
-    if wants(is_direct) {
+    if has(is_direct) {
         SkippedMuting::Nothing
-    } else if wants(|set| matches!(set, MessageSet::Channel(_) | MessageSet::Topic(..))) {
+    } else if has(|set| matches!(set, MessageSet::Channel(_) | MessageSet::Topic(..))) {
         SkippedMuting::Topics
     } else {
         SkippedMuting::TopicsAndChannels
@@ -129,7 +127,7 @@ fn conversation_term(conversation: Conversation) -> PlanTerm {
     PlanTerm { set, negated: false }
 }
 
-/// Which kinds of messages the terms so far speak of; it cannot be both, even negated.
+/// The kinds of messages that the terms so far are about; a narrow cannot be about both, even negated.
 #[derive(Default)]
 struct Kinds {
     channel: bool,
@@ -163,7 +161,7 @@ impl Kinds {
 
 struct Resolver<'d> {
     dir: &'d Directory,
-    asker: Option<&'d User>,
+    requester: Option<&'d User>,
 }
 
 impl Resolver<'_> {
@@ -181,7 +179,7 @@ impl Resolver<'_> {
             Operator::Topic => MessageSet::TopicAnywhere(TopicKey::new(topics::normalize_topic(&shown))),
             Operator::Direct => self.direct(operand)?,
             Operator::DirectIncluding => match self.user(operand)? {
-                user if self.is_asker(user) => MessageSet::AllDirects,
+                user if self.is_requester(user) => MessageSet::AllDirects,
                 user => MessageSet::DirectsWith(user),
             },
             Operator::GroupDirectWith => MessageSet::GroupDirectsWith(self.user(operand)?),
@@ -202,10 +200,11 @@ impl Resolver<'_> {
         found.ok_or_else(|| bad(format!("unknown channel {}", operand.shown())))
     }
 
-    /// Whether the asker may know that there is a channel, or did know: nothing new is told to who left it.
+    /// Whether the requester may know of a channel; former subscribers know of it already.
     fn knows(&self, channel: &Channel) -> bool {
-        let Some(asker) = self.asker else { return channel.is_web_public };
-        sees_channel(self.dir, asker, channel) || self.dir.subscription(channel.id, asker.id).is_some()
+        let Some(requester) = self.requester else { return channel.is_web_public };
+        sees_channel(self.dir, requester, channel)
+            || self.dir.subscription(channel.id, requester.id).is_some()
     }
 
     fn channels(&self, word: &str) -> Result<MessageSet, RuleError> {
@@ -219,7 +218,7 @@ impl Resolver<'_> {
         Ok(MessageSet::Channels(channels.map(|channel| channel.id).collect()))
     }
 
-    /// The conversation of exactly these people and the asker; nothing if they never wrote.
+    /// The conversation of exactly these users and the requester; the empty set if it does not exist.
     fn direct(&self, operand: &Operand) -> Result<MessageSet, RuleError> {
         let unknown = || bad(format!("unknown user in {}", operand.shown()));
         let mut users: Vec<UserId> = match operand {
@@ -231,7 +230,7 @@ impl Resolver<'_> {
             }
         }
         .ok_or_else(unknown)?;
-        users.extend(self.asker.map(|asker| asker.id));
+        users.extend(self.requester.map(|requester| requester.id));
         users.sort_unstable();
         users.dedup();
         Ok(match self.dir.direct_by_users(&users) {
@@ -253,17 +252,17 @@ impl Resolver<'_> {
     }
 
     fn user_by_email(&self, email: &str) -> Option<UserId> {
-        find_user_by_email(self.dir, self.asker, email).map(|user| user.id)
+        find_user_by_email(self.dir, self.requester, email).map(|user| user.id)
     }
 
-    fn is_asker(&self, user: UserId) -> bool {
-        self.asker.is_some_and(|asker| asker.id == user)
+    fn is_requester(&self, user: UserId) -> bool {
+        self.requester.is_some_and(|requester| requester.id == user)
     }
 
     /// The searched set (docs/api/narrow.md#searched-messages): whole channels if the requester may read their history
     /// and the narrow is limited to them and needs no delivered messages; otherwise the requester's own history.
     fn scope(&self, terms: &[Term], plan_terms: &[PlanTerm]) -> Scope {
-        let Some(asker) = self.asker else {
+        let Some(requester) = self.requester else {
             let open = self.dir.channels().filter(|channel| channel.is_web_public);
             return Scope::Channels(open.map(|channel| channel.id).collect());
         };
@@ -273,22 +272,20 @@ impl Resolver<'_> {
         if needs_delivery {
             return Scope::OwnHistory;
         }
-        for term in plan_terms.iter().filter(|term| !term.negated) {
-            match &term.set {
-                MessageSet::Channel(channel) | MessageSet::Topic(channel, _) => {
-                    let whole =
-                        self.dir.channel(*channel).and_then(|channel| history_of(self.dir, asker, channel));
-                    if whole == Some(History::Whole) {
-                        return Scope::Channels(vec![*channel]);
-                    }
-                }
-                _ => {}
-            }
+        let mut channels =
+            plan_terms.iter().filter(|term| !term.negated).filter_map(|term| match &term.set {
+                MessageSet::Channel(channel) | MessageSet::Topic(channel, _) => self.dir.channel(*channel),
+                _ => None,
+            });
+        let is_whole =
+            |channel: &&Arc<Channel>| history_of(self.dir, requester, channel) == Some(History::Whole);
+        if let Some(channel) = channels.find(is_whole) {
+            return Scope::Channels(vec![channel.id]);
         }
         let asks_public = terms.iter().any(|term| {
             term.operator == Operator::Channels && !term.negated && term.operand.shown() == "public"
         });
-        if asks_public && !asker.is_guest() {
+        if asks_public && !requester.is_guest() {
             let public = self.dir.channels().filter(|channel| !channel.invite_only);
             return Scope::Channels(public.map(|channel| channel.id).collect());
         }

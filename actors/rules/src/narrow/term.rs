@@ -1,42 +1,28 @@
-//! Terms of a narrow as a client writes them, aliases resolved, nothing looked up.
+//! Terms of a narrow as sent, with aliases resolved, but names and ids not yet looked up.
 
-/// What a term is about.
+/// Operators of terms; `from_name` lists their wire names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operator {
-    /// `channel`, `stream`
     Channel,
-    /// `channels`, `streams`
     Channels,
-    /// `topic`
     Topic,
-    /// `dm`, `pm-with`, `pm_with`
     Direct,
-    /// `dm-including`
     DirectIncluding,
-    /// `group-pm-with`, `group_pm_with`
     GroupDirectWith,
-    /// `sender`
     Sender,
-    /// `is`
     Is,
-    /// `has`
     Has,
-    /// `in`
     In,
-    /// `id`
     Id,
-    /// `near`
     Near,
-    /// `with`
     With,
-    /// `search`
     Search,
-    /// Anything else; refused when it is resolved.
+    /// An unknown operator; refused when it is resolved.
     Other(String),
 }
 
 impl Operator {
-    /// The operator with a wire word.
+    /// The operator with a wire name.
     pub fn from_name(word: &str) -> Self {
         match word {
             "channel" | "stream" => Self::Channel,
@@ -58,19 +44,17 @@ impl Operator {
     }
 }
 
-/// What a term compares with.
+/// The operand of a term: a keyword, a name, addresses or digits as text, or ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operand {
-    /// A word, a name, an address or several, digits.
     Text(String),
-    /// An id.
     Id(i64),
     /// Ids of users.
     Ids(Vec<i64>),
 }
 
 impl Operand {
-    /// The operand as error texts repeat it.
+    /// The operand as text, as error messages repeat it.
     pub fn shown(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -95,10 +79,8 @@ impl Operand {
 /// One condition of a narrow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term {
-    /// What it is about.
     pub operator: Operator,
-    /// What it compares with.
     pub operand: Operand,
-    /// Messages that do not match are wanted.
+    /// Selects the messages that do not match.
     pub negated: bool,
 }

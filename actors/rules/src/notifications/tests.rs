@@ -2,7 +2,7 @@ use super::*;
 use crate::fixture;
 use model::{Bot, BotKind, MessageId, Role, SettingValue, UserId};
 
-/// One change of a message that would notify, and what comes of it: by push, by mail.
+/// A change of the scene, and the expected notifications: push, mail.
 type Case = (&'static str, fn(&mut Scene), Option<Trigger>, Option<Trigger>);
 
 struct Scene {
@@ -16,7 +16,7 @@ struct Scene {
 }
 
 impl Scene {
-    /// Something in a channel, for somebody who is away and has set nothing.
+    /// A channel message to an absent user with default settings.
     fn new() -> Self {
         Self {
             user: fixture::user(UserId(1), "reader", Role::Member),
@@ -307,14 +307,14 @@ fn topics_and_channels() {
 }
 
 #[test]
-fn nobody_hears_of_what_they_know_or_do_not_want_to_know() {
+fn read_own_and_muted_messages_do_not_notify() {
     type Change = fn(&mut Scene);
     let changes: [(&str, Change); 6] = [
         ("own", |s| s.sender = s.user.clone()),
         ("read", |s| s.flag(Flag::Read)),
         ("never received", |s| s.flag(Flag::Historical)),
-        ("from somebody muted", |s| s.mutes_sender = true),
-        ("for somebody who is gone", |s| s.user.is_active = false),
+        ("from a muted user", |s| s.mutes_sender = true),
+        ("for a deactivated user", |s| s.user.is_active = false),
         ("for a bot", |s| s.user.bot = Some(Bot { kind: BotKind::Generic, owner: None, is_system: false })),
     ];
     for (what, change) in changes {

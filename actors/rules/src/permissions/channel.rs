@@ -1,54 +1,36 @@
 //! What a user may see, read and do in a channel (docs/api/permissions.md#channel-access).
 //!
-//! A channel that somebody must not know of is refused exactly like one that does not exist.
+//! A channel that the requester may not see is refused exactly like one that does not exist.
 
 use crate::error::RuleError;
 use crate::names;
 use model::{Channel, ChannelId, Directory, MessageId, SubscriptionSpan, User, VisibilityPolicy};
 use std::sync::Arc;
 
-/// Whether archived channels count as existing; most endpoints say they do not.
+/// Whether archived channels count as existing; for most endpoints they do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Archived {
-    /// They do.
     Allowed,
-    /// They do not.
     Refused,
 }
 
-/// How a client names a channel.
+/// How a client refers to a channel; values as sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChannelRef<'a> {
-    /// By id, as sent.
     Id(i64),
-    /// By name, as sent.
     Name(&'a str),
 }
 
-/// A channel of which the asker may know that it exists, its name and its settings.
-#[derive(Clone, Copy, Debug)]
-pub struct VisibleChannel<'d> {
-    channel: &'d Arc<Channel>,
-}
-
-impl<'d> VisibleChannel<'d> {
-    /// The channel.
-    pub fn channel(&self) -> &'d Arc<Channel> {
-        self.channel
-    }
-}
-
-/// Which messages of a channel somebody may read.
+/// The messages of a channel that a user may read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum History<'d> {
-    /// All of them.
     Whole,
-    /// Protected history: only those delivered in these stretches (and what later moves made an exception of).
+    /// Protected history: only messages delivered in these spans, with exceptions for messages that were moved later.
     Delivered(&'d [SubscriptionSpan]),
 }
 
 impl History<'_> {
-    /// Whether a message of the channel is among them, exceptions aside.
+    /// Whether it includes a message of the channel, exceptions aside.
     pub fn includes(&self, id: MessageId) -> bool {
         match self {
             Self::Whole => true,
@@ -59,7 +41,7 @@ impl History<'_> {
     }
 }
 
-/// A channel whose content the asker may see, and how much of it.
+/// A channel that the requester may read, and how much of it.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadableChannel<'d> {
     channel: &'d Arc<Channel>,
@@ -67,41 +49,27 @@ pub struct ReadableChannel<'d> {
 }
 
 impl<'d> ReadableChannel<'d> {
-    /// The channel.
+    /// The readable channel.
     pub fn channel(&self) -> &'d Arc<Channel> {
         self.channel
     }
 
-    /// How much of it.
+    /// The messages that the requester may read.
     pub fn history(&self) -> History<'d> {
         self.history
     }
 }
 
-/// A channel to which the asker may write.
-#[derive(Clone, Copy, Debug)]
-pub struct PostableChannel<'d> {
-    channel: &'d Arc<Channel>,
-}
-
-impl<'d> PostableChannel<'d> {
-    /// The channel.
-    pub fn channel(&self) -> &'d Arc<Channel> {
-        self.channel
-    }
-}
-
-/// Finds a channel to look at. `InvalidChannelId` or `InvalidChannelName`.
+/// Finds a channel whose name and settings the user may see. `InvalidChannelId` or `InvalidChannelName`.
 pub fn access_channel_metadata<'d>(
     dir: &'d Directory,
     user: &User,
     wanted: ChannelRef,
     archived: Archived,
-) -> Result<VisibleChannel<'d>, RuleError> {
-    match find(dir, wanted, archived) {
-        Some(channel) if sees_channel(dir, user, channel) => Ok(VisibleChannel { channel }),
-        _ => Err(not_found(wanted)),
-    }
+) -> Result<&'d Arc<Channel>, RuleError> {
+    find(dir, wanted, archived)
+        .filter(|channel| sees_channel(dir, user, channel))
+        .ok_or_else(|| not_found(wanted))
 }
 
 /// Finds a channel to read in. `InvalidChannelId` or `InvalidChannelName`.
@@ -112,26 +80,21 @@ pub fn access_channel_content<'d>(
     archived: Archived,
 ) -> Result<ReadableChannel<'d>, RuleError> {
     let channel = find(dir, wanted, archived).ok_or_else(|| not_found(wanted))?;
-    match history_of(dir, user, channel) {
-        Some(history) => Ok(ReadableChannel { channel, history }),
-        None => Err(not_found(wanted)),
-    }
+    let history = history_of(dir, user, channel).ok_or_else(|| not_found(wanted))?;
+    Ok(ReadableChannel { channel, history })
 }
 
-/// Finds a channel to change: administered by the user. Others learn only what they could see anyway.
+/// Finds a channel to change: administered by the user. The error for others reveals only channels that they can see.
 pub fn access_channel_administration<'d>(
     dir: &'d Directory,
     user: &User,
     id: i64,
-) -> Result<VisibleChannel<'d>, RuleError> {
-    let channel = find(dir, ChannelRef::Id(id), Archived::Allowed).ok_or(RuleError::InvalidChannelId)?;
-    if administers_channel(dir, user, channel) {
-        return Ok(VisibleChannel { channel });
+) -> Result<&'d Arc<Channel>, RuleError> {
+    match by_id(dir, id).ok_or(RuleError::InvalidChannelId)? {
+        channel if administers_channel(dir, user, channel) => Ok(channel),
+        channel if sees_content(dir, user, channel) => Err(RuleError::ChannelNotAdministered),
+        _ => Err(RuleError::InvalidChannelId),
     }
-    if sees_content(dir, user, channel) {
-        return Err(RuleError::ChannelNotAdministered);
-    }
-    Err(RuleError::InvalidChannelId)
 }
 
 /// Finds a channel to post in (docs/api/messages.md#send-a-message): `ChannelDoesNotExist` or `ChannelIdDoesNotExist`,
@@ -140,7 +103,7 @@ pub fn access_channel_to_post<'d>(
     dir: &'d Directory,
     sender: &User,
     wanted: ChannelRef,
-) -> Result<PostableChannel<'d>, RuleError> {
+) -> Result<&'d Arc<Channel>, RuleError> {
     let (found, missing) = match wanted {
         ChannelRef::Id(id) => (by_id(dir, id), RuleError::ChannelIdDoesNotExist { id }),
         ChannelRef::Name(raw) => {
@@ -150,11 +113,11 @@ pub fn access_channel_to_post<'d>(
     };
     let channel = found.filter(|channel| may_address(dir, sender, channel)).ok_or(missing)?;
     check_may_post(dir, sender, channel)?;
-    Ok(PostableChannel { channel })
+    Ok(channel)
 }
 
-/// Whether a sender may learn that there is a channel: to all others a message to it is one to no channel at all. A bot
-/// writes where its owner subscribes.
+/// Whether a sender may know that a channel exists; for others it is a missing channel. A bot may post where its owner
+/// is subscribed.
 pub fn may_address(dir: &Directory, sender: &User, channel: &Channel) -> bool {
     sender.is_system_bot()
         || sees_channel(dir, sender, channel)
@@ -165,24 +128,23 @@ pub fn may_address(dir: &Directory, sender: &User, channel: &Channel) -> bool {
 pub fn check_may_post(dir: &Directory, sender: &User, channel: &Channel) -> Result<(), RuleError> {
     let owner = sender.owner();
     let send_message = &channel.permissions.send_message;
-    // To be named suffices here: a channel may be for what one bot writes.
+    // A bot that is named itself does not need its owner's permission: a channel may be reserved for one bot.
     let is_permitted = sender.is_system_bot()
         || dir.is_named(send_message, sender.id)
         || owner.is_some_and(|owner| dir.holds(send_message, owner));
     if !is_permitted {
         return Err(RuleError::PostingNotPermitted);
     }
-    let refused = || RuleError::SendingNotAuthorized { name: channel.name.clone() };
-    if channel.is_archived {
-        return Err(refused());
-    }
-    let is_inside = sender.is_system_bot()
+    let has_access = sender.is_system_bot()
         || channel.is_web_public
         || (!channel.invite_only && !sender.is_guest())
         || dir.is_subscribed(channel.id, sender.id)
         || owner.is_some_and(|owner| dir.is_subscribed(channel.id, owner))
         || (channel.history_public_to_subscribers && is_granted_content(dir, sender, channel));
-    if is_inside { Ok(()) } else { Err(refused()) }
+    match has_access && !channel.is_archived {
+        true => Ok(()),
+        false => Err(RuleError::SendingNotAuthorized { name: channel.name.clone() }),
+    }
 }
 
 /// Whether a user may see a channel (docs/api/permissions.md#channel-access).
@@ -205,7 +167,7 @@ pub fn sees_subscribers(dir: &Directory, user: &User, channel: &Channel) -> bool
     sees_channel(dir, user, channel)
 }
 
-/// Whether a user may list a channel's subscribers: guests only where they are one themselves.
+/// Whether a user may list a channel's subscribers; guests only if they are subscribed themselves.
 pub fn check_may_list_subscribers(dir: &Directory, user: &User, channel: &Channel) -> Result<(), RuleError> {
     let may = if user.is_guest() {
         dir.is_subscribed(channel.id, user.id)
@@ -215,8 +177,8 @@ pub fn check_may_list_subscribers(dir: &Directory, user: &User, channel: &Channe
     if may { Ok(()) } else { Err(RuleError::InvalidChannelId) }
 }
 
-/// Whether a user may see content of a channel, now or later. The role of administrator alone does not let
-/// anybody into a private channel.
+/// Whether a user may read content of a channel, now or later. Administrators have no access to private channels by
+/// their role alone.
 pub fn sees_content(dir: &Directory, user: &User, channel: &Channel) -> bool {
     channel.is_web_public
         || (!channel.invite_only && !user.is_guest())
@@ -224,7 +186,7 @@ pub fn sees_content(dir: &Directory, user: &User, channel: &Channel) -> bool {
         || is_granted_content(dir, user, channel)
 }
 
-/// Which messages of a channel a user may read; none without content access.
+/// The messages of a channel that a user may read; none without content access.
 pub fn history_of<'d>(dir: &'d Directory, user: &User, channel: &Channel) -> Option<History<'d>> {
     if !sees_content(dir, user, channel) {
         return None;
@@ -245,7 +207,7 @@ pub fn administers_channel(dir: &Directory, user: &User, channel: &Channel) -> b
         || (!user.is_guest() && dir.holds(&channel.permissions.administer_channel, user.id))
 }
 
-/// Non-guests in a group that may subscribe itself or others may read without being subscribed.
+/// Non-guests who may subscribe themselves or others may read without being subscribed.
 pub(crate) fn is_granted_content(dir: &Directory, user: &User, channel: &Channel) -> bool {
     !user.is_guest()
         && (dir.holds(&channel.permissions.add_subscribers, user.id)
@@ -271,10 +233,8 @@ fn not_found(wanted: ChannelRef) -> RuleError {
     }
 }
 
-/// Finds the channel for whose topics a user sets a policy: one whose content the user can read. A policy can be removed
-/// without that; the result is none when the channel is unknown to the user and the user has no policy in it.
-///
-/// # Errors
+/// Finds a channel whose topics a user sets a policy for: the user must be able to read it, except to remove a policy.
+/// None if a policy is removed and the channel is neither visible to the user nor has a policy of the user.
 /// `InvalidChannelId` or `InvalidChannelName`.
 pub fn access_channel_for_policy(
     directory: &Directory,
@@ -286,15 +246,11 @@ pub fn access_channel_for_policy(
         let found = access_channel_content(directory, user, wanted, Archived::Refused)?;
         return Ok(Some(found.channel().id));
     }
-    let found = match wanted {
-        ChannelRef::Id(id) => u32::try_from(id).ok().and_then(|id| directory.channel(ChannelId(id))),
-        ChannelRef::Name(name) => directory.channel_by_name(crate::text::strip(name)),
-    };
     let is_known = |channel: &&Arc<Channel>| {
         sees_channel(directory, user, channel)
             || directory.topics_of_user(user.id).any(|(of, ..)| of == channel.id)
     };
-    Ok(found.filter(is_known).map(|channel| channel.id))
+    Ok(find(directory, wanted, Archived::Allowed).filter(is_known).map(|channel| channel.id))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Who may change which property of a channel, checked in the order of docs/api/channels.md#update-a-channel.
 //!
-//! A request may change many things, and not all or none: what was permitted before the first refusal stays
-//! changed. So the decision is a list of changes, and perhaps a refusal after them.
+//! A request is not atomic: changes before the first refusal take effect. So the decision is a list of changes, possibly
+//! followed by a refusal.
 
 mod privacy;
 mod request;
@@ -11,12 +11,10 @@ pub use request::ChannelUpdate;
 use crate::error::RuleError;
 use crate::names::parse_channel_name;
 use crate::permissions::Archived;
-use crate::permissions::channel::{
-    ChannelRef, VisibleChannel, access_channel_administration, access_channel_content,
-};
+use crate::permissions::channel::{ChannelRef, access_channel_administration, access_channel_content};
 use crate::permissions::create::{ChannelPrivacy, check_may_grant_content};
 use crate::permissions::group_setting::check_holds_realm;
-use crate::permissions::group_setting_change::{ProposedChange, check_group_setting_change};
+use crate::permissions::group_setting_change::check_group_setting_change;
 use crate::permissions::roles::{check_administrator, check_owner};
 use crate::settings::{ChannelPermission, RealmPermission};
 use crate::text;
@@ -25,54 +23,46 @@ use privacy::check_privacy;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// One thing that changes; every value differs from the one before.
+/// A changed property with its new value, which differs from the old one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChannelChange {
-    /// Which topics are allowed.
     TopicsPolicy(TopicsPolicy),
-    /// Who can read it.
     Privacy(ChannelPrivacy),
-    /// Whether new people are subscribed to it; a matter of the organization's record.
+    /// Whether new users are subscribed to it; part of the organization's record.
     Default(bool),
-    /// Days until messages are deleted; none inherits, -1 is for ever.
+    /// Days until messages are deleted; none inherits, -1 is unlimited.
     Retention(Option<i32>),
-    /// In use again.
     Unarchived,
-    /// Markdown source; its HTML is for others to render.
+    /// Markdown source; the caller renders it.
     Description(String),
-    /// Name.
     Name(String),
-    /// Folder.
     Folder(Option<FolderId>),
-    /// Who may do something.
     Permission(ChannelPermission, GroupSetting),
 }
 
-/// What is decided.
+/// The changes of a request that are permitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpdatePlan {
-    /// The channel before.
+    /// The channel before the changes.
     pub channel: Arc<Channel>,
-    /// What changes, in order.
+    /// The changes, in order.
     pub changes: Vec<ChannelChange>,
-    /// What the client is told after those changes.
+    /// The error of the first change that is not permitted.
     pub refusal: Option<RuleError>,
 }
 
-/// Decides a change of a channel. `has_named_topics`: some message of it is not in the empty topic.
-/// `folder_exists`: there is such a folder.
+/// Decides a change of a channel. `has_named_topics`: whether it has messages outside the empty topic.
 ///
 /// # Errors
-/// Refusals of access, privacy and topics policy; then nothing changes at all.
+/// Refusals of access, privacy and topics policy; then nothing changes.
 pub fn check_channel_update(
     dir: &Directory,
     requester: &User,
     id: i64,
     update: &ChannelUpdate,
     has_named_topics: impl FnOnce() -> bool,
-    folder_exists: impl FnOnce(FolderId) -> bool,
 ) -> Result<UpdatePlan, RuleError> {
-    let channel = access_channel_administration(dir, requester, id)?.channel().clone();
+    let channel = access_channel_administration(dir, requester, id)?.clone();
     let mut changes = Vec::new();
     let privacy = check_privacy(dir, requester, &channel, update)?;
     if let Some(policy) = update.topics_policy.filter(|policy| *policy != channel.topics_policy) {
@@ -81,13 +71,13 @@ pub fn check_channel_update(
     }
     changes.extend(privacy.map(ChannelChange::Privacy));
     let mut steps = Steps { dir, requester, channel: &channel, changes };
-    let refusal = steps.take(update, folder_exists).err();
+    let refusal = steps.take(update).err();
     let changes = steps.changes;
     Ok(UpdatePlan { channel, changes, refusal })
 }
 
-/// Every policy but `inherit` needs permission, and `empty_topic_only` needs a channel without named topics. For new
-/// channels too, which have no message yet.
+/// Whether a user may set a topics policy: all but `inherit` need permission, and `empty_topic_only` needs a channel
+/// without named topics. Applies to new channels as well.
 pub fn check_topics_policy_change(
     dir: &Directory,
     requester: &User,
@@ -103,15 +93,15 @@ pub fn check_topics_policy_change(
     Ok(())
 }
 
-/// Reads a topics policy, with or without the quotes of JSON: `SettingInvalid`.
+/// Parses a topics policy, with or without JSON quotes: `SettingInvalid`.
 pub fn parse_topics_policy(raw: &str) -> Result<TopicsPolicy, RuleError> {
     let word = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"')).unwrap_or(raw);
     let invalid = || RuleError::SettingInvalid { name: "topics_policy".to_owned() };
     TopicsPolicy::from_name(word).ok_or_else(invalid)
 }
 
-/// Reads how long messages are kept: `realm_default` is none, `unlimited` is -1, otherwise a number of days above
-/// zero. `RetentionInvalid`.
+/// Parses a retention period: `realm_default` is none, `unlimited` is -1, otherwise a positive number of days.
+/// `RetentionInvalid`.
 pub fn parse_retention(value: &Value) -> Result<Option<i32>, RuleError> {
     let days = value.as_i64().and_then(|days| i32::try_from(days).ok()).filter(|days| *days > 0);
     match (value.as_str(), days) {
@@ -122,7 +112,18 @@ pub fn parse_retention(value: &Value) -> Result<Option<i32>, RuleError> {
     }
 }
 
-/// The changes that are applied one by one, up to the first refusal.
+/// Finds a folder by its id as sent: `InvalidFolderId`.
+pub(crate) fn known_folder(dir: &Directory, id: i64) -> Result<FolderId, RuleError> {
+    let folder = u32::try_from(id).ok().and_then(|id| dir.folder(FolderId(id)));
+    folder.map(|folder| folder.id).ok_or(RuleError::InvalidFolderId)
+}
+
+/// Whether a permission may only be set with `can_set_delete_message_policy_group`.
+pub(crate) fn is_about_deleting(permission: ChannelPermission) -> bool {
+    matches!(permission, ChannelPermission::DeleteAnyMessage | ChannelPermission::DeleteOwnMessage)
+}
+
+/// Collects the changes one by one, up to the first refusal.
 struct Steps<'a> {
     dir: &'a Directory,
     requester: &'a User,
@@ -131,24 +132,20 @@ struct Steps<'a> {
 }
 
 impl Steps<'_> {
-    fn take(
-        &mut self,
-        update: &ChannelUpdate,
-        folder_exists: impl FnOnce(FolderId) -> bool,
-    ) -> Result<(), RuleError> {
+    fn take(&mut self, update: &ChannelUpdate) -> Result<(), RuleError> {
         self.set_default(update)?;
         self.set_retention(update)?;
         self.unarchive(update)?;
-        let is_about_deleting = |(permission, _): &(ChannelPermission, ProposedChange)| {
-            matches!(permission, ChannelPermission::DeleteAnyMessage | ChannelPermission::DeleteOwnMessage)
-        };
-        if update.permissions.iter().any(is_about_deleting) {
+        if update.permissions.iter().any(|(permission, _)| is_about_deleting(*permission)) {
             check_holds_realm(self.dir, RealmPermission::SetDeleteMessagePolicy, self.requester.id)?;
         }
         let description = update.description.as_ref().filter(|text| **text != self.channel.description);
         self.changes.extend(description.cloned().map(ChannelChange::Description));
         self.rename(update)?;
-        self.set_folder(update, folder_exists)?;
+        let folder =
+            update.folder.map(|id| id.map(|id| known_folder(self.dir, id)).transpose()).transpose()?;
+        let folder = folder.filter(|folder| *folder != self.channel.folder);
+        self.changes.extend(folder.map(ChannelChange::Folder));
         self.set_permissions(update)
     }
 
@@ -199,25 +196,6 @@ impl Steps<'_> {
         }
     }
 
-    fn set_folder(
-        &mut self,
-        update: &ChannelUpdate,
-        folder_exists: impl FnOnce(FolderId) -> bool,
-    ) -> Result<(), RuleError> {
-        let Some(wanted) = update.folder else { return Ok(()) };
-        let folder = match wanted {
-            None => None,
-            Some(id) => {
-                let id = u32::try_from(id).ok().map(FolderId).filter(|id| folder_exists(*id));
-                Some(id.ok_or(RuleError::InvalidFolderId)?)
-            }
-        };
-        if folder != self.channel.folder {
-            self.changes.push(ChannelChange::Folder(folder));
-        }
-        Ok(())
-    }
-
     fn set_permissions(&mut self, update: &ChannelUpdate) -> Result<(), RuleError> {
         for (permission, change) in &update.permissions {
             let stored = permission.of(self.channel);
@@ -232,7 +210,7 @@ impl Steps<'_> {
     }
 }
 
-/// Changes a channel's record. `Default` is no part of it, and the HTML of a description is for others.
+/// Applies a change to a channel's record. `Default` is not part of it, and the caller renders a new description.
 pub fn apply_channel_change(channel: &mut Channel, change: &ChannelChange) {
     match change {
         ChannelChange::TopicsPolicy(policy) => channel.topics_policy = *policy,
@@ -253,19 +231,19 @@ pub fn apply_channel_change(channel: &mut Channel, change: &ChannelChange) {
     }
 }
 
-/// Finds a channel to archive: administered by the actor and in use. What `access_channel_administration` says,
-/// then `ChannelAlreadyArchived`.
+/// Finds a channel to archive: administered by the requester. The errors of `access_channel_administration`, then
+/// `ChannelAlreadyArchived`.
 pub fn access_channel_to_archive<'d>(
     dir: &'d Directory,
     requester: &User,
     id: i64,
-) -> Result<VisibleChannel<'d>, RuleError> {
-    let found = access_channel_administration(dir, requester, id)?;
-    if found.channel().is_archived { Err(RuleError::ChannelAlreadyArchived) } else { Ok(found) }
+) -> Result<&'d Arc<Channel>, RuleError> {
+    let channel = access_channel_administration(dir, requester, id)?;
+    if channel.is_archived { Err(RuleError::ChannelAlreadyArchived) } else { Ok(channel) }
 }
 
-/// Finds a channel that is to become or cease to be one for new people (POST and DELETE /default_streams):
-/// `AdministratorRequired`, `InvalidChannelId` for what the actor cannot read, `PrivateChannelDefault`.
+/// Finds a channel to add to or remove from the default channels (POST and DELETE /default_streams):
+/// `AdministratorRequired`, `InvalidChannelId` for channels that the requester cannot read, `PrivateChannelDefault`.
 pub fn access_default_channel(
     dir: &Directory,
     requester: &User,

@@ -1,16 +1,14 @@
-//! What a change of a channel, a user, groups or subscriptions does to who sees the channel.
+//! How a change of a channel, a user, groups or subscriptions affects who sees the channel.
 
 use crate::permissions::channel::{sees_channel, sees_content, sees_subscribers};
 use model::{Channel, Directory, User, UserId};
 
-/// What a change did to one user's view of one channel.
+/// The effect of a change on one user's view of one channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VisibilityDiff {
-    /// The user saw the channel before.
     pub saw: bool,
-    /// The user sees it now.
     pub sees: bool,
-    /// The user sees from now on who subscribes.
+    /// The user sees the channel's subscribers from now on.
     pub gains_subscribers: bool,
 }
 
@@ -31,8 +29,8 @@ impl VisibilityDiff {
     }
 }
 
-/// Compares a user's view of a channel in two snapshots: of privacy, permissions, groups, roles, subscriptions. Nobody
-/// sees a channel that is not in a snapshot, and a deactivated account sees none.
+/// Compares a user's view of a channel in two snapshots. A channel that is not in a snapshot is visible to no user, and
+/// a deactivated account sees no channel.
 pub fn visibility_diff(
     user: UserId,
     (before, was): (&Directory, Option<&Channel>),
@@ -48,8 +46,8 @@ pub fn visibility_diff(
     VisibilityDiff { saw, sees, gains_subscribers: sees_subscribers && !saw_subscribers }
 }
 
-/// Whether a user who could read messages in one channel can no longer do so after they moved to another: for the user
-/// they are deleted, and so is the policy for the topic.
+/// Whether a user loses access to messages that move from one channel to another: for the user they are deleted, and so
+/// is the policy for the topic.
 pub fn loses_by_move(dir: &Directory, user: &User, origin: &Channel, destination: &Channel) -> bool {
     sees_content(dir, user, origin) && !sees_content(dir, user, destination)
 }

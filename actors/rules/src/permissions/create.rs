@@ -6,19 +6,16 @@ use crate::permissions::group_setting::{check_holds_realm, holds_realm};
 use crate::settings::{self, RealmPermission};
 use model::{Channel, Directory, User, UserId};
 
-/// Who can read a channel, as its creator wishes.
+/// The properties of a channel that determine who can read it; see `model::Channel`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChannelPrivacy {
-    /// Private.
     pub invite_only: bool,
-    /// Readable without an account.
     pub is_web_public: bool,
-    /// New subscribers see what was sent before.
     pub history_public_to_subscribers: bool,
 }
 
 impl ChannelPrivacy {
-    /// That of a channel.
+    /// The privacy of a channel.
     pub fn of(channel: &Channel) -> Self {
         Self {
             invite_only: channel.invite_only,
@@ -27,7 +24,7 @@ impl ChannelPrivacy {
         }
     }
 
-    /// What people call it.
+    /// The name in notices.
     pub fn name(self) -> &'static str {
         match self {
             Self { is_web_public: true, .. } => "Web-public",
@@ -37,7 +34,7 @@ impl ChannelPrivacy {
         }
     }
 
-    /// Refuses combinations that cannot be: `PrivacyContradiction`.
+    /// Refuses contradicting combinations: `PrivacyContradiction`.
     pub fn check(self) -> Result<Self, RuleError> {
         let contradicts = self.is_web_public && self.invite_only
             || !self.invite_only && !self.history_public_to_subscribers;
@@ -45,8 +42,7 @@ impl ChannelPrivacy {
     }
 }
 
-/// The privacy of a new channel. History is shared unless the channel is private, or as asked for.
-/// `PrivacyContradiction` for combinations that cannot be.
+/// The privacy of a new channel; by default its history is shared unless it is private. `PrivacyContradiction`.
 pub fn resolve_privacy(
     invite_only: bool,
     is_web_public: bool,
@@ -56,8 +52,7 @@ pub fn resolve_privacy(
     ChannelPrivacy { invite_only, is_web_public, history_public_to_subscribers }.check()
 }
 
-/// Whether a user may create such a channel. Checks guests, then kind, default and web-public
-/// (docs/api/channels.md#create-a-channel).
+/// Whether a user may create a channel with this privacy (docs/api/channels.md#create-a-channel).
 pub fn check_may_create_channel(
     dir: &Directory,
     creator: &User,
@@ -67,27 +62,38 @@ pub fn check_may_create_channel(
     if creator.is_guest() {
         return Err(RuleError::GuestsRefused);
     }
-    let kind = match privacy.invite_only {
-        true => RealmPermission::CreatePrivateChannel,
-        false => RealmPermission::CreatePublicChannel,
-    };
-    check_holds_realm(dir, kind, creator.id)?;
+    check_may_create_kind(dir, creator, privacy.invite_only)?;
     if is_default && !creator.is_administrator() {
         return Err(RuleError::InsufficientPermission);
     }
     if is_default && privacy.invite_only {
         return Err(RuleError::DefaultChannelPrivate);
     }
-    if privacy.is_web_public {
-        if !settings::realm_bool(dir.realm(), "enable_spectator_access") {
-            return Err(RuleError::WebPublicDisabled);
-        }
-        check_holds_realm(dir, RealmPermission::CreateWebPublicChannel, creator.id)?;
-    }
-    Ok(())
+    if privacy.is_web_public { check_may_create_web_public(dir, creator) } else { Ok(()) }
 }
 
-/// Whether a user may subscribe itself to an existing channel: `ChannelsInaccessible` with its name.
+/// Whether a user may create private or public channels.
+pub(super) fn check_may_create_kind(
+    dir: &Directory,
+    creator: &User,
+    is_private: bool,
+) -> Result<(), RuleError> {
+    let permission = match is_private {
+        true => RealmPermission::CreatePrivateChannel,
+        false => RealmPermission::CreatePublicChannel,
+    };
+    check_holds_realm(dir, permission, creator.id)
+}
+
+/// Whether a user may create web-public channels: `WebPublicDisabled`, `InsufficientPermission`.
+pub(super) fn check_may_create_web_public(dir: &Directory, creator: &User) -> Result<(), RuleError> {
+    if !settings::realm_bool(dir.realm(), "enable_spectator_access") {
+        return Err(RuleError::WebPublicDisabled);
+    }
+    check_holds_realm(dir, RealmPermission::CreateWebPublicChannel, creator.id)
+}
+
+/// Whether users may subscribe themselves to an existing channel: `ChannelsInaccessible` with its name.
 pub fn check_may_subscribe(dir: &Directory, user: &User, channel: &Channel) -> Result<(), RuleError> {
     if sees_content(dir, user, channel) {
         return Ok(());
@@ -95,8 +101,8 @@ pub fn check_may_subscribe(dir: &Directory, user: &User, channel: &Channel) -> R
     Err(RuleError::ChannelsInaccessible { names: vec![channel.name.clone()] })
 }
 
-/// Whether somebody may subscribe others to an existing channel: content access, then the organization's
-/// permission, the role of administrator, or the channel's own permission.
+/// Whether a user may subscribe others to an existing channel: with content access and the organization's permission,
+/// administration of the channel, or the channel's own permission.
 pub fn check_may_add_subscribers(
     dir: &Directory,
     requester: &User,
@@ -110,13 +116,13 @@ pub fn check_may_add_subscribers(
     if may { Ok(()) } else { Err(RuleError::InsufficientPermission) }
 }
 
-/// Whether a subscription is the requester's own, or that of one of the requester's bots.
+/// Whether a subscription belongs to the requester or one of the requester's bots.
 pub fn is_own_subscription(dir: &Directory, requester: UserId, user: UserId) -> bool {
     user == requester || dir.bot_owner(user) == Some(requester)
 }
 
-/// Whether somebody may unsubscribe others from these channels: as administrator of the organization, as
-/// administrator of every one of them, or as member of `can_remove_subscribers_group` of every one.
+/// Whether a user may unsubscribe others from these channels: as administrator of the organization, as administrator of
+/// all of the channels, or as member of `can_remove_subscribers_group` of all of them.
 pub fn check_may_remove_subscribers(
     dir: &Directory,
     requester: &User,
@@ -132,7 +138,7 @@ pub fn check_may_remove_subscribers(
     if may { Ok(()) } else { Err(RuleError::InsufficientPermission) }
 }
 
-/// Whether somebody may set `can_add_subscribers_group` and `can_subscribe_group`, which grant content:
+/// Whether a user may set `can_add_subscribers_group` and `can_subscribe_group`, which grant content access:
 /// `ContentAccessRequired`.
 pub fn check_may_grant_content(
     dir: &Directory,
@@ -166,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn who_creates_what() {
+    fn creating_channels_needs_permission() {
         let mut dir = fixture::directory();
         let public = resolve_privacy(false, false, None).unwrap();
         let private = resolve_privacy(true, false, None).unwrap();
@@ -189,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn who_subscribes_whom() {
+    fn subscribing_others_needs_permission() {
         let mut dir = fixture::directory();
         let mut private = fixture::channel(1, "secret");
         private.invite_only = true;
@@ -203,8 +209,8 @@ mod tests {
         fixture::subscribe(&mut dir, 1, fixture::GUEST, 0);
         assert_eq!(check(&dir, fixture::MEMBER, &private), Ok(()));
         assert_eq!(check(&dir, fixture::GUEST, &private), Err(RuleError::InsufficientPermission));
-        let nobody = SettingValue::Group(fixture::nobody());
-        fixture::set_realm(&mut dir, "can_add_subscribers_group", nobody);
+        let no_users = SettingValue::Group(fixture::no_users());
+        fixture::set_realm(&mut dir, "can_add_subscribers_group", no_users);
         assert_eq!(check(&dir, fixture::MEMBER, &private), Err(RuleError::InsufficientPermission));
         private.permissions.administer_channel = GroupSetting::only(fixture::MEMBER);
         assert_eq!(check(&dir, fixture::MEMBER, &private), Ok(()));
@@ -213,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn who_unsubscribes_others() {
+    fn unsubscribing_others_needs_permission() {
         let mut dir = fixture::directory();
         let mut mine = fixture::channel(1, "mine");
         mine.permissions.administer_channel = GroupSetting::only(fixture::MEMBER);

@@ -9,8 +9,8 @@ use crate::settings::{ChannelPermission, RealmPermission, realm_int};
 use crate::topics::normalize_topic;
 use model::{Directory, Message, Timestamp, User};
 
-/// Whether somebody may delete a message. `received` as in `can_read`. That it was deleted in the meantime
-/// (`EditError::AlreadyDeleted`) only who deletes it can see.
+/// Whether a user may delete a message; `received` as in `can_read`. The caller detects a concurrent deletion
+/// (`EditError::AlreadyDeleted`).
 pub fn check_delete(
     dir: &Directory,
     requester: &User,
@@ -28,10 +28,11 @@ pub fn check_delete(
         return Ok(());
     }
     let may_own = holds(RealmPermission::DeleteOwnMessage, ChannelPermission::DeleteOwnMessage);
-    if !is_own(dir, requester, message) || !may_own {
+    let is_own = message.sender == requester.id || dir.bot_owner(message.sender) == Some(requester.id);
+    if !is_own || !may_own {
         return Err(EditError::DeleteNotPermitted.into());
     }
-    // No grace here, unlike for edits.
+    // No grace period, unlike for edits.
     let limit = realm_int(dir.realm(), "message_content_delete_limit_seconds");
     let limit_millis = limit.map(|secs| u64::try_from(secs).unwrap_or(0).saturating_mul(1000));
     if limit_millis.is_some_and(|limit| now.millis_since(message.sent) > limit) {
@@ -40,14 +41,8 @@ pub fn check_delete(
     Ok(())
 }
 
-/// Written by the actor, or by a bot of the actor.
-fn is_own(dir: &Directory, requester: &User, message: &Message) -> bool {
-    let owner = || dir.user(message.sender)?.bot.as_ref()?.owner;
-    message.sender == requester.id || owner() == Some(requester.id)
-}
-
-/// Finds the channel of a topic that an administrator deletes, with as much of its history as that
-/// administrator can read, and the topic's normalized name. `AdministratorRequired`, `InvalidChannelId`.
+/// Finds the channel of a topic that an administrator deletes, with the part of its history that the administrator can
+/// read, and the topic's normalized name. `AdministratorRequired`, `InvalidChannelId`.
 pub fn access_topic_to_delete<'d, 't>(
     dir: &'d Directory,
     requester: &User,
@@ -80,12 +75,12 @@ mod tests {
     }
 
     #[test]
-    fn who_deletes_whose_messages() {
+    fn deleting_messages_needs_permission() {
         let refused = Err(RuleError::Edit(EditError::DeleteNotPermitted));
         let over = Err(RuleError::Edit(EditError::DeleteTimeOver));
         let only = |user| GroupSetting::only(user);
-        let nobody: fn(&mut Channel) = |_| {};
-        // actor, sender, who deletes own messages in the organization, channel, seconds since → outcome
+        let unchanged: fn(&mut Channel) = |_| {};
+        // requester, sender, holders of `can_delete_own_message_group`, channel, seconds since sending → outcome
         type Case = (UserId, UserId, Option<GroupSetting>, fn(&mut Channel), u64, Result<(), RuleError>);
         let any_in_channel: fn(&mut Channel) = |channel| {
             channel.permissions.delete_any_message = GroupSetting::only(OTHER_MEMBER);
@@ -94,18 +89,18 @@ mod tests {
             channel.permissions.delete_own_message = GroupSetting::only(MEMBER);
         };
         let cases: Vec<Case> = vec![
-            (ADMINISTRATOR, MEMBER, None, nobody, 1_000_000, Ok(())),
-            (OWNER, MEMBER, None, nobody, 0, Ok(())),
-            (MODERATOR, MEMBER, None, nobody, 0, refused.clone()),
-            (MEMBER, MEMBER, None, nobody, 600, Ok(())),
-            (MEMBER, MEMBER, None, nobody, 601, over.clone()),
-            (MEMBER, BOT, None, nobody, 600, Ok(())),
-            (MEMBER, BOT, None, nobody, 601, over.clone()),
-            (OTHER_MEMBER, BOT, None, nobody, 0, refused.clone()),
-            (BOT, MEMBER, None, nobody, 0, refused.clone()),
-            (MEMBER, SYSTEM_BOT, None, nobody, 0, refused.clone()),
+            (ADMINISTRATOR, MEMBER, None, unchanged, 1_000_000, Ok(())),
+            (OWNER, MEMBER, None, unchanged, 0, Ok(())),
+            (MODERATOR, MEMBER, None, unchanged, 0, refused.clone()),
+            (MEMBER, MEMBER, None, unchanged, 600, Ok(())),
+            (MEMBER, MEMBER, None, unchanged, 601, over.clone()),
+            (MEMBER, BOT, None, unchanged, 600, Ok(())),
+            (MEMBER, BOT, None, unchanged, 601, over.clone()),
+            (OTHER_MEMBER, BOT, None, unchanged, 0, refused.clone()),
+            (BOT, MEMBER, None, unchanged, 0, refused.clone()),
+            (MEMBER, SYSTEM_BOT, None, unchanged, 0, refused.clone()),
             (OTHER_MEMBER, MEMBER, None, any_in_channel, 1_000_000, Ok(())),
-            (MEMBER, MEMBER, Some(only(OWNER)), nobody, 0, refused.clone()),
+            (MEMBER, MEMBER, Some(only(OWNER)), unchanged, 0, refused.clone()),
             (MEMBER, MEMBER, Some(only(OWNER)), own_in_channel, 0, Ok(())),
             (MEMBER, MEMBER, Some(only(OWNER)), own_in_channel, 601, over),
             (OTHER_MEMBER, MEMBER, None, own_in_channel, 0, refused),
@@ -124,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_reach_is_invalid() {
+    fn inaccessible_messages_are_invalid() {
         let mut dir = fixture::directory();
         let mut channel = fixture::channel(1, "general");
         dir.put_channel(channel.clone());
@@ -135,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn direct_messages_follow_the_organization_alone() {
+    fn direct_messages_have_only_permissions_of_the_organization() {
         let mut dir = fixture::directory();
         let recipient = RecipientId(1000);
         dir.put_direct(DirectConversation { recipient, users: vec![ADMINISTRATOR, MEMBER, OTHER_MEMBER] });

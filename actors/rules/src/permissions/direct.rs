@@ -5,47 +5,44 @@ use crate::permissions::group_setting::{holds_realm, realm_group_setting};
 use crate::permissions::users::{api_email, find_user_by_email, sees_user};
 use crate::settings::RealmPermission;
 use model::{Directory, GroupSetting, User, UserId};
+use std::collections::BTreeSet;
 
-/// Finds the people of a direct message by id. The result has the sender in it, is sorted and without doubles.
-/// `NoRecipients`, `InvalidUserId`.
+/// Finds the participants of a direct message by ids. The result is sorted and includes the sender. `NoRecipients`,
+/// `InvalidUserId`.
 pub fn find_recipients_by_id(dir: &Directory, sender: &User, ids: &[i64]) -> Result<Vec<UserId>, RuleError> {
-    let mut users = Vec::with_capacity(ids.len() + 1);
-    for id in ids {
+    let users = ids.iter().map(|id| {
         let user = u32::try_from(*id).ok().and_then(|id| dir.user(UserId(id)));
-        users.push(user.ok_or(RuleError::InvalidUserId { id: *id })?.id);
-    }
-    participants(sender.id, users)
+        user.map(|user| user.id).ok_or(RuleError::InvalidUserId { id: *id })
+    });
+    participants(sender.id, users.collect::<Result<_, _>>()?)
 }
 
-/// Finds the people of a direct message by addresses that the sender may see, likewise; blank ones do not count.
+/// Finds the participants of a direct message by addresses that the sender may see, likewise; blank ones are ignored.
 /// `NoRecipients`, `InvalidEmail`.
 pub fn find_recipients_by_email(
     dir: &Directory,
     sender: &User,
     emails: &[impl AsRef<str>],
 ) -> Result<Vec<UserId>, RuleError> {
-    let mut users = Vec::with_capacity(emails.len() + 1);
-    for email in
-        emails.iter().map(|email| crate::text::strip(email.as_ref())).filter(|email| !email.is_empty())
-    {
-        let missing = || RuleError::InvalidEmail { email: email.to_owned() };
-        users.push(find_user_by_email(dir, Some(sender), email).ok_or_else(missing)?.id);
-    }
-    participants(sender.id, users)
+    let emails =
+        emails.iter().map(|email| crate::text::strip(email.as_ref())).filter(|email| !email.is_empty());
+    let users = emails.map(|email| {
+        let found = find_user_by_email(dir, Some(sender), email).map(|user| user.id);
+        found.ok_or_else(|| RuleError::InvalidEmail { email: email.to_owned() })
+    });
+    participants(sender.id, users.collect::<Result<_, _>>()?)
 }
 
-fn participants(sender: UserId, mut users: Vec<UserId>) -> Result<Vec<UserId>, RuleError> {
+fn participants(sender: UserId, mut users: BTreeSet<UserId>) -> Result<Vec<UserId>, RuleError> {
     if users.is_empty() {
         return Err(RuleError::NoRecipients);
     }
-    users.push(sender);
-    users.sort_unstable();
-    users.dedup();
-    Ok(users)
+    users.insert(sender);
+    Ok(users.into_iter().collect())
 }
 
-/// Whether somebody may write to these participants (sorted, the sender included). A conversation exists once it
-/// has a message.
+/// Whether a user may send to these participants (sorted, including the sender). A conversation exists once it has a
+/// message.
 pub fn check_direct(
     dir: &Directory,
     sender: &User,
@@ -62,7 +59,7 @@ pub fn check_direct(
         check_authorized(dir, sender, participants, conversation_exists)?;
     }
     match others().find(|other| !other.is_active) {
-        Some(gone) => Err(RuleError::RecipientDeactivated { email: api_email(dir, gone).into_owned() }),
+        Some(other) => Err(RuleError::RecipientDeactivated { email: api_email(dir, other).into_owned() }),
         None => Ok(()),
     }
 }
@@ -97,7 +94,7 @@ mod tests {
     use model::{Role, SettingValue};
 
     #[test]
-    fn recipients_are_found_with_the_sender() {
+    fn recipients_include_the_sender() {
         let mut dir = fixture::directory();
         let mut owner = fixture::user(OWNER, "owner", Role::Owner);
         owner.settings.insert("email_address_visibility".into(), SettingValue::Int(4));
@@ -120,23 +117,23 @@ mod tests {
     }
 
     #[test]
-    fn who_writes_to_whom() {
+    fn sending_direct_messages_needs_permission() {
         let group = |name: &str| SettingValue::Group(fixture::group(name));
-        let nobody = [("direct_message_permission_group", group("role:nobody"))];
+        let no_users = [("direct_message_permission_group", group("role:nobody"))];
         let owners = [("direct_message_permission_group", group("role:owners"))];
         let members = [("can_access_all_users_group", group("role:members"))];
         let initiators = [("direct_message_initiator_group", group("role:owners"))];
-        let gone = RuleError::RecipientDeactivated { email: "former@example.org".into() };
+        let deactivated = RuleError::RecipientDeactivated { email: "former@example.org".into() };
         let none: [(&str, SettingValue); 0] = [];
         type Case<'c> = (&'c [(&'c str, SettingValue)], UserId, &'c [UserId], bool, Result<(), RuleError>);
         let cases: &[Case] = &[
             (&none, MEMBER, &[MEMBER, OTHER_MEMBER], false, Ok(())),
             (&none, MEMBER, &[MEMBER], false, Ok(())),
-            (&none, MEMBER, &[MEMBER, FORMER], false, Err(gone)),
-            (&nobody, MEMBER, &[MEMBER, OTHER_MEMBER], true, Err(RuleError::DirectMessagesDisabled)),
-            (&nobody, MEMBER, &[MEMBER, BOT], false, Ok(())),
-            (&nobody, MEMBER, &[MEMBER], false, Ok(())),
-            (&nobody, SYSTEM_BOT, &[MEMBER, SYSTEM_BOT], false, Ok(())),
+            (&none, MEMBER, &[MEMBER, FORMER], false, Err(deactivated)),
+            (&no_users, MEMBER, &[MEMBER, OTHER_MEMBER], true, Err(RuleError::DirectMessagesDisabled)),
+            (&no_users, MEMBER, &[MEMBER, BOT], false, Ok(())),
+            (&no_users, MEMBER, &[MEMBER], false, Ok(())),
+            (&no_users, SYSTEM_BOT, &[MEMBER, SYSTEM_BOT], false, Ok(())),
             (&owners, MEMBER, &[MEMBER, OTHER_MEMBER], true, Err(RuleError::DirectMessagesUnauthorized)),
             (&owners, MEMBER, &[OWNER, MEMBER], false, Ok(())),
             (

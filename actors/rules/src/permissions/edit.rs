@@ -1,7 +1,7 @@
 //! Who may edit and move which messages (docs/api/messages.md#edit-or-move-messages).
 //!
-//! `check_edit` takes the steps that need no rendering, in their order. What is left for whoever asks: rendering
-//! new content with its mentions (`permissions::message`), and the ages of a whole topic (`MovePlan::check_ages`).
+//! `check_edit` does the checks that need no rendering, in order. The caller renders new content, checks its mentions
+//! (`permissions::message`) and the ages of a whole topic (`MovePlan::check_ages`).
 
 mod moves;
 mod request;
@@ -21,24 +21,20 @@ use moves::plan_move;
 use request::{Wanted, oldest_allowed};
 use sha2::{Digest, Sha256};
 
-/// What a message says whose content was taken away.
+/// The content of a message after an edit to empty content.
 pub const DELETED_CONTENT: &str = "(deleted)";
 
-/// The mode with a wire word.
-///
-/// # Errors
-/// `SettingInvalid` for others.
+/// Parses an API value: `SettingInvalid`.
 pub fn parse_propagate_mode(word: &str) -> Result<PropagateMode, RuleError> {
     let found = PropagateMode::ALL.into_iter().find(|mode| mode.as_str() == word);
     found.ok_or_else(|| RuleError::SettingInvalid { name: "propagate_mode".to_owned() })
 }
 
-/// What is permitted, ready to be rendered and applied.
+/// A permitted edit or move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EditPlan {
-    /// Markdown source to store, if the content is to change.
+    /// New Markdown source, not rendered yet.
     pub content: Option<String>,
-    /// Where messages go, if they move.
     pub movement: Option<MovePlan>,
 }
 
@@ -63,7 +59,7 @@ pub fn check_edit(
     Ok(EditPlan { content, movement })
 }
 
-/// Whether somebody may touch a message at all: it can be read, and its channel is in use. `InvalidMessage`.
+/// Whether a user may change a message at all: it is readable, and its channel is not archived. `InvalidMessage`.
 pub fn check_may_modify(
     dir: &Directory,
     requester: &User,
@@ -78,7 +74,7 @@ pub fn check_may_modify(
     }
 }
 
-/// Whether somebody may change what a message says. Administrators are no exception.
+/// Whether a user may change the content of a message; for administrators the same rules apply.
 fn check_content_edit(
     realm: &Realm,
     requester: &User,
@@ -98,9 +94,9 @@ fn check_content_edit(
     Ok(())
 }
 
-/// Which parameters exclude each other.
+/// Checks which parameters may be combined.
 fn check_payload(message: &Message, request: &EditRequest, wanted: &Wanted) -> Result<(), RuleError> {
-    // To name the channel where the message is already is no mistake, and changes nothing.
+    // Naming the present channel of the message is permitted and has no effect.
     let moves = wanted.topic.is_some() || request.channel.is_some();
     if request.content.is_none() && !moves {
         return Err(EditError::NothingToChange.into());
@@ -138,7 +134,7 @@ fn check_payload(message: &Message, request: &EditRequest, wanted: &Wanted) -> R
     }
 }
 
-/// The empty topic with the mark of resolved ones, as clients with and without empty topics would write it.
+/// The resolved empty topic, as clients with and without support of empty topics write it.
 fn is_empty_topic_resolved(topic: &str) -> bool {
     topic == RESOLVED_PREFIX.trim_end()
         || topic.strip_prefix(RESOLVED_PREFIX) == Some(EMPTY_TOPIC_DISPLAY_NAME)

@@ -7,8 +7,9 @@ use model::group::GroupPermissions;
 use model::{Directory, GroupId, GroupSetting, SettingValue, UserGroup, UserId};
 use serde_json::Value;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
-/// The value that stands for a system group. Without that group, nobody.
+/// The value for a system group; an empty group if there is no such group.
 pub fn system_group(dir: &Directory, name: &str) -> GroupSetting {
     match dir.group_by_name(name) {
         Some(group) => GroupSetting::Group(group.id),
@@ -45,20 +46,18 @@ pub fn check_holds_realm(
     if holds_realm(dir, permission, user) { Ok(()) } else { Err(RuleError::InsufficientPermission) }
 }
 
-/// What a new channel's permissions are before anybody sets them.
+/// The default permissions of a new channel.
 pub fn default_channel_permissions(dir: &Directory, creator: Option<UserId>) -> ChannelPermissions {
-    let nobody = system_group(dir, "role:nobody");
-    let mut permissions = ChannelPermissions::all(nobody);
+    let mut permissions = ChannelPermissions::all(system_group(dir, "role:nobody"));
     for permission in ChannelPermission::ALL {
         permission.set(&mut permissions, default_for(dir, permission.rule(), creator));
     }
     permissions
 }
 
-/// What a new group's permissions are; without a creator it is a system group.
+/// The default permissions of a new group; without a creator it is a system group.
 pub fn default_group_permissions(dir: &Directory, creator: Option<UserId>) -> GroupPermissions {
-    let nobody = system_group(dir, "role:nobody");
-    let mut permissions = GroupPermissions::all(nobody);
+    let mut permissions = GroupPermissions::all(system_group(dir, "role:nobody"));
     if creator.is_some() {
         for permission in GroupPermission::ALL {
             permission.set(&mut permissions, default_for(dir, permission.rule(), creator));
@@ -75,18 +74,14 @@ fn default_for(dir: &Directory, rule: &PermissionRule, creator: Option<UserId>) 
     }
 }
 
-/// The value that names who made something. A bot holds what its owner holds, too, so both are named.
+/// The value for the creator of a record. A bot holds a permission only together with its owner, so it includes both.
 fn creator_setting(dir: &Directory, creator: UserId) -> GroupSetting {
-    match dir.bot_owner(creator) {
-        None => GroupSetting::only(creator),
-        Some(owner) => {
-            let members = vec![creator.min(owner), creator.max(owner)];
-            GroupSetting::Anonymous { members, subgroups: Vec::new() }
-        }
-    }
+    let mut members: Vec<UserId> = dir.bot_owner(creator).into_iter().chain([creator]).collect();
+    members.sort_unstable();
+    GroupSetting::Anonymous { members, subgroups: Vec::new() }
 }
 
-/// A value as clients read it: deactivated people are not listed.
+/// A value as clients see it: without deactivated users.
 pub fn shown_group_setting<'s>(dir: &Directory, setting: &'s GroupSetting) -> Cow<'s, GroupSetting> {
     let is_active = |id: &UserId| dir.user(*id).is_some_and(|user| user.is_active);
     match setting {
@@ -98,21 +93,14 @@ pub fn shown_group_setting<'s>(dir: &Directory, setting: &'s GroupSetting) -> Co
     }
 }
 
-/// A group-setting value as a client writes it, with ids that are not looked up yet.
+/// A group-setting value as sent, with ids that are not looked up yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProposedGroupSetting {
-    /// A group.
     Group(i64),
-    /// People and groups.
-    Listed {
-        /// User ids.
-        members: Vec<i64>,
-        /// Group ids.
-        subgroups: Vec<i64>,
-    },
+    Listed { members: Vec<i64>, subgroups: Vec<i64> },
 }
 
-/// Reads either form. None: it is neither; the edge names the parameter in its answer.
+/// Parses either form; none if the value is neither.
 pub fn parse_group_setting(value: &Value) -> Option<ProposedGroupSetting> {
     if let Some(id) = value.as_i64() {
         return Some(ProposedGroupSetting::Group(id));
@@ -127,8 +115,7 @@ fn ids(value: &Value) -> Option<Vec<i64>> {
     value.as_array()?.iter().map(Value::as_i64).collect()
 }
 
-/// Looks the ids up and says whether the setting may have this value. The result is normalized: sorted, one
-/// lone group stands for itself, nobody is `role:nobody`.
+/// Looks the ids up and checks that the setting may have this value. The result is normalized, see `normal_form`.
 pub fn check_group_setting(
     dir: &Directory,
     rule: &'static PermissionRule,
@@ -138,54 +125,55 @@ pub fn check_group_setting(
         ProposedGroupSetting::Group(id) => GroupSetting::Group(active_group(dir, *id)?.id),
         ProposedGroupSetting::Listed { members, subgroups } => listed(dir, members, subgroups)?,
     };
-    let GroupSetting::Group(id) = value else {
-        return if rule.require_system_group {
-            Err(RuleError::SystemGroupRequired { setting: rule.name })
-        } else {
-            Ok(value)
-        };
+    let group = match value {
+        GroupSetting::Group(id) => Some(dir.group(id).ok_or(RuleError::InvalidUserGroup)?),
+        GroupSetting::Anonymous { .. } => None,
     };
-    let group = dir.group(id).ok_or(RuleError::InvalidUserGroup)?;
-    if rule.require_system_group && !group.is_system {
+    if rule.require_system_group && !group.is_some_and(|group| group.is_system) {
         return Err(RuleError::SystemGroupRequired { setting: rule.name });
     }
+    let Some(group) = group else { return Ok(value) };
     let is_forbidden = match group.name.as_str() {
         "role:internet" => !rule.allow_internet_group,
         "role:nobody" => !rule.allow_nobody_group,
         "role:everyone" => !rule.allow_everyone_group,
         _ => false,
     };
-    let is_elsewhere =
-        !rule.allowed_system_groups.is_empty() && !rule.allowed_system_groups.contains(&group.name.as_str());
-    if is_forbidden || is_elsewhere {
+    let allowed = rule.allowed_system_groups;
+    if is_forbidden || !allowed.is_empty() && !allowed.contains(&group.name.as_str()) {
         return Err(RuleError::GroupForbidden { setting: rule.name, group: group.name.clone() });
     }
     Ok(value)
 }
 
 fn listed(dir: &Directory, members: &[i64], subgroups: &[i64]) -> Result<GroupSetting, RuleError> {
-    let mut groups: Vec<GroupId> = Vec::with_capacity(subgroups.len());
-    for id in subgroups {
-        groups.push(active_group(dir, *id)?.id);
-    }
-    let mut users: Vec<UserId> = Vec::with_capacity(members.len());
-    for id in members {
-        let user = u32::try_from(*id).ok().and_then(|id| dir.user(UserId(id)));
-        let user = user.filter(|user| user.is_active).ok_or(RuleError::InvalidMember { id: *id })?;
-        users.push(user.id);
-    }
-    groups.sort_unstable();
-    groups.dedup();
-    users.sort_unstable();
-    users.dedup();
-    Ok(match (users.as_slice(), groups.as_slice()) {
-        ([], []) => system_group(dir, "role:nobody"),
-        ([], [group]) => GroupSetting::Group(*group),
-        _ => GroupSetting::Anonymous { members: users, subgroups: groups },
-    })
+    let groups =
+        subgroups.iter().map(|id| Ok(active_group(dir, *id)?.id)).collect::<Result<_, RuleError>>()?;
+    let active_user = |id: &i64| {
+        let user = u32::try_from(*id).ok().map(UserId).filter(|id| dir.is_active_user(*id));
+        user.ok_or(RuleError::InvalidMember { id: *id })
+    };
+    let users = members.iter().map(active_user).collect::<Result<_, _>>()?;
+    Ok(normal_form(dir, users, groups))
 }
 
-/// Finds a group that is in use, by id as sent: `InvalidUserGroup`.
+/// The normalized value: a single group is a named group, and no users and groups are `role:nobody`.
+pub(super) fn normal_form(
+    dir: &Directory,
+    members: BTreeSet<UserId>,
+    subgroups: BTreeSet<GroupId>,
+) -> GroupSetting {
+    match (members.is_empty(), subgroups.first()) {
+        (true, None) => system_group(dir, "role:nobody"),
+        (true, Some(group)) if subgroups.len() == 1 => GroupSetting::Group(*group),
+        _ => GroupSetting::Anonymous {
+            members: members.into_iter().collect(),
+            subgroups: subgroups.into_iter().collect(),
+        },
+    }
+}
+
+/// Finds an active group by its id as sent: `InvalidUserGroup`.
 pub(crate) fn active_group(dir: &Directory, id: i64) -> Result<&UserGroup, RuleError> {
     let group = u32::try_from(id).ok().and_then(|id| dir.group(GroupId(id)));
     match group {
@@ -231,27 +219,27 @@ mod tests {
     }
 
     #[test]
-    fn new_channels_belong_to_their_creator() {
+    fn new_channels_are_administered_by_their_creator() {
         let dir = fixture::directory();
         let permissions = default_channel_permissions(&dir, Some(fixture::MEMBER));
         assert_eq!(permissions.administer_channel, GroupSetting::only(fixture::MEMBER));
         assert_eq!(permissions.send_message, fixture::group("role:everyone"));
         assert_eq!(permissions.remove_subscribers, fixture::group("role:administrators"));
-        assert_eq!(permissions.subscribe, fixture::nobody());
+        assert_eq!(permissions.subscribe, fixture::no_users());
         let both =
             GroupSetting::Anonymous { members: vec![fixture::MEMBER, fixture::BOT], subgroups: vec![] };
         assert_eq!(default_channel_permissions(&dir, Some(fixture::BOT)).administer_channel, both);
         let orphan = default_channel_permissions(&dir, None);
-        assert_eq!(orphan.administer_channel, fixture::nobody());
+        assert_eq!(orphan.administer_channel, fixture::no_users());
     }
 
     #[test]
-    fn deactivated_people_are_not_listed() {
+    fn deactivated_users_are_not_listed() {
         let dir = fixture::directory();
         let listed = |members: Vec<UserId>| GroupSetting::Anonymous { members, subgroups: vec![] };
         let stored = listed(vec![fixture::MEMBER, fixture::FORMER]);
         assert_eq!(*shown_group_setting(&dir, &stored), listed(vec![fixture::MEMBER]));
-        let group = fixture::nobody();
+        let group = fixture::no_users();
         assert_eq!(*shown_group_setting(&dir, &group), group);
     }
 
@@ -271,7 +259,7 @@ mod tests {
             (remove, json!(-1), Err(RuleError::InvalidUserGroup)),
             (remove, json!(8), forbidden("can_remove_subscribers_group", "role:internet")),
             (remove, listed(&[], &[3]), Ok(fixture::group("role:administrators"))),
-            (remove, listed(&[], &[]), Ok(fixture::nobody())),
+            (remove, listed(&[], &[]), Ok(fixture::no_users())),
             (
                 remove,
                 listed(&[5, 4, 4], &[]),

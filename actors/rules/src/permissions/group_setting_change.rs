@@ -2,22 +2,21 @@
 
 use crate::error::RuleError;
 use crate::permissions::group_setting::{
-    ProposedGroupSetting, check_group_setting, parse_group_setting, shown_group_setting, system_group,
+    ProposedGroupSetting, check_group_setting, normal_form, parse_group_setting, shown_group_setting,
 };
 use crate::settings::PermissionRule;
 use model::{Directory, GroupId, GroupSetting, UserId};
 use serde_json::Value;
 
-/// A change as a client writes it.
+/// A change as sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProposedChange {
-    /// What it should be.
     pub new: ProposedGroupSetting,
-    /// What the client believes it is, if it says so.
+    /// The value that the client expects to be stored.
     pub old: Option<ProposedGroupSetting>,
 }
 
-/// Reads `{new, old?}`. None: it is not that; the edge names the parameter in its answer.
+/// Parses `{new, old?}`; none if the value has another form.
 pub fn parse_group_setting_change(value: &Value) -> Option<ProposedChange> {
     let object = value.as_object()?;
     let new = parse_group_setting(object.get("new")?)?;
@@ -28,8 +27,7 @@ pub fn parse_group_setting_change(value: &Value) -> Option<ProposedChange> {
     Some(ProposedChange { new, old })
 }
 
-/// The value to store; none where that is what is stored. `ExpectationMismatch`, then what
-/// `check_group_setting` says.
+/// The value to store; none if it is unchanged. `ExpectationMismatch`, then the errors of `check_group_setting`.
 pub fn check_group_setting_change(
     dir: &Directory,
     rule: &'static PermissionRule,
@@ -38,7 +36,7 @@ pub fn check_group_setting_change(
 ) -> Result<Option<GroupSetting>, RuleError> {
     let is_stored = |proposed: &ProposedGroupSetting| {
         let named = normalized(dir, proposed);
-        // Clients do not read deactivated people, so they cannot name them.
+        // Clients do not see deactivated users, so they cannot name them.
         named.as_ref() == Some(stored) || named.as_ref() == Some(&*shown_group_setting(dir, stored))
     };
     if change.old.as_ref().is_some_and(|old| !is_stored(old)) {
@@ -51,25 +49,17 @@ pub fn check_group_setting_change(
     Ok((new != *stored).then_some(new))
 }
 
-/// A value as it would be stored, whether it may be or not; none for ids that cannot be.
+/// A value as it would be stored, permitted or not; none if an id is out of range.
 fn normalized(dir: &Directory, proposed: &ProposedGroupSetting) -> Option<GroupSetting> {
     let group = |id: &i64| u32::try_from(*id).ok().map(GroupId);
-    let (members, subgroups) = match proposed {
-        ProposedGroupSetting::Group(id) => return group(id).map(GroupSetting::Group),
-        ProposedGroupSetting::Listed { members, subgroups } => (members, subgroups),
-    };
     let user = |id: &i64| u32::try_from(*id).ok().map(UserId);
-    let mut members: Vec<UserId> = members.iter().map(user).collect::<Option<_>>()?;
-    let mut subgroups: Vec<GroupId> = subgroups.iter().map(group).collect::<Option<_>>()?;
-    members.sort_unstable();
-    members.dedup();
-    subgroups.sort_unstable();
-    subgroups.dedup();
-    Some(match (members.as_slice(), subgroups.as_slice()) {
-        ([], []) => system_group(dir, "role:nobody"),
-        ([], [group]) => GroupSetting::Group(*group),
-        _ => GroupSetting::Anonymous { members, subgroups },
-    })
+    match proposed {
+        ProposedGroupSetting::Group(id) => group(id).map(GroupSetting::Group),
+        ProposedGroupSetting::Listed { members, subgroups } => {
+            let members = members.iter().map(user).collect::<Option<_>>()?;
+            Some(normal_form(dir, members, subgroups.iter().map(group).collect::<Option<_>>()?))
+        }
+    }
 }
 
 #[cfg(test)]
@@ -80,7 +70,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn changes_are_checked_against_what_is_stored() {
+    fn changes_are_compared_with_stored_values() {
         let dir = fixture::directory();
         let rule = ChannelPermission::RemoveSubscribers.rule();
         let administrators = fixture::group("role:administrators");
@@ -98,7 +88,7 @@ mod tests {
             (&administrators, json!({"new": 99, "old": 2}), Err(mismatch.clone())),
             (&administrators, json!({"new": 99, "old": 3}), Err(RuleError::InvalidUserGroup)),
             (&administrators, json!({"new": 3, "old": -5}), Err(mismatch.clone())),
-            // One of the two left; clients know only of the other.
+            // One of the two is deactivated; clients see only the other.
             (
                 &listed(&[4, 9]),
                 json!({"new": 3, "old": {"direct_members": [4], "direct_subgroups": []}}),

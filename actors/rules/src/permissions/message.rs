@@ -6,13 +6,13 @@ use crate::permissions::channel::{History, history_of, is_granted_content};
 use crate::permissions::group_setting::holds_realm;
 use crate::settings::RealmPermission;
 pub use model::Spot;
-use model::{Channel, Directory, MessageId, RecipientId, SubscriptionSpan, User, UserGroup, UserId};
+use model::{Channel, Directory, RecipientId, SubscriptionSpan, User, UserGroup, UserId};
 
-/// Up to so many subscribers or participants anybody may mention all of them.
+/// Wildcard mentions of at most this many subscribers or participants need no permission.
 pub const WILDCARD_PEOPLE_MAX: usize = 15;
 
-/// Whether a user may read a message. `received` is asked only where it matters, in protected history: whether
-/// the message was delivered to the user (`was_delivered`, and what later moves made an exception of).
+/// Whether a user may read a message. `received` is called only for protected history: whether the message was delivered
+/// to the user, by a subscription or a later move.
 pub fn can_read(dir: &Directory, user: &User, spot: Spot, received: impl FnOnce() -> bool) -> bool {
     match spot {
         Spot::Direct(recipient) => is_participant(dir, recipient, user.id),
@@ -27,14 +27,14 @@ pub fn can_read(dir: &Directory, user: &User, spot: Spot, received: impl FnOnce(
     }
 }
 
-/// Whether somebody without an account may read a message: in a web-public channel of an open organization.
+/// Whether a message is readable without an account: in a web-public channel, if the organization allows spectators.
 pub fn can_anybody_read(dir: &Directory, spot: Spot) -> bool {
     let Spot::Channel(id) = spot else { return false };
     let is_open = crate::settings::realm_bool(dir.realm(), "enable_spectator_access");
     is_open && dir.channel(id).is_some_and(|channel| channel.is_web_public)
 }
 
-/// Refuses a message that a user may not read like one that does not exist: `InvalidMessage`.
+/// Refuses a message that the user may not read like a missing one: `InvalidMessage`.
 pub fn check_may_read(
     dir: &Directory,
     user: &User,
@@ -44,23 +44,12 @@ pub fn check_may_read(
     if can_read(dir, user, spot, received) { Ok(()) } else { Err(RuleError::InvalidMessage) }
 }
 
-/// Whether a message was delivered to a user when it was sent, by subscription or as a participant; what later
-/// moves changed is not in here. A sender outside the channel got nothing.
-pub fn was_delivered(dir: &Directory, user: UserId, spot: Spot, id: MessageId) -> bool {
-    match spot {
-        Spot::Direct(recipient) => is_participant(dir, recipient, user),
-        Spot::Channel(channel) => {
-            dir.subscription(channel, user).is_some_and(|subscription| subscription.received(id))
-        }
-    }
-}
-
 fn is_participant(dir: &Directory, recipient: RecipientId, user: UserId) -> bool {
     dir.direct(recipient).is_some_and(|direct| direct.users.binary_search(&user).is_ok())
 }
 
-/// The channels that belong to a user's own history (docs/api/narrow.md#searched-messages), each with the ranges of
-/// delivered messages: public ones for non-guests, subscribed ones, and those whose content a group grants.
+/// The channels in a user's own history (docs/api/narrow.md#searched-messages), each with the spans of delivered
+/// messages: public ones for non-guests, subscribed ones, and those with content access by a group.
 pub fn own_channel_history<'d>(
     dir: &'d Directory,
     user: &'d User,
@@ -71,27 +60,26 @@ pub fn own_channel_history<'d>(
     })
 }
 
-/// Whether what somebody has of a channel's messages (given to them or flagged by them) is still in their own history.
+/// Whether the messages of a channel that a user received or flagged are still in the user's own history.
 pub fn keeps_own_history(dir: &Directory, user: &User, channel: &Channel) -> bool {
     if dir.is_subscribed(channel.id, user.id) {
         return true;
     }
-    // Left a channel with protected history: its messages need a current subscription.
+    // Protected history needs a current subscription.
     let is_protected = channel.invite_only && !channel.history_public_to_subscribers;
     !is_protected && ((!channel.invite_only && !user.is_guest()) || is_granted_content(dir, user, channel))
 }
 
-/// Whom a wildcard mention means.
+/// The users whom a wildcard mention notifies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wildcard {
-    /// Everybody in the channel.
+    /// All subscribers of the channel.
     Channel,
-    /// Everybody who took part in the topic.
+    /// All participants of the topic, the sender included.
     Topic,
 }
 
-/// Whether somebody may mention so many people at once: subscribers of the channel, or participants of the topic
-/// with the sender.
+/// Whether a user may notify this many others with a wildcard mention.
 pub fn check_wildcard(
     dir: &Directory,
     sender: &User,
@@ -107,7 +95,7 @@ pub fn check_wildcard(
     }
 }
 
-/// Whether somebody may mention a group aloud. The server's own bots may mention any.
+/// Whether a user may mention a group with notification. System bots may mention any group.
 pub fn check_group_mention(dir: &Directory, sender: &User, group: &UserGroup) -> Result<(), RuleError> {
     if sender.is_system_bot() || dir.holds(&group.permissions.mention, sender.id) {
         return Ok(());
@@ -119,12 +107,12 @@ pub fn check_group_mention(dir: &Directory, sender: &User, group: &UserGroup) ->
 mod tests {
     use super::*;
     use crate::fixture;
-    use model::{ChannelId, DirectConversation, GroupSetting};
+    use model::{ChannelId, DirectConversation, GroupSetting, MessageId};
 
-    const NEVER: fn() -> bool = || panic!("asked where it does not matter");
+    const NEVER: fn() -> bool = || panic!("called although delivery does not matter");
 
     #[test]
-    fn direct_messages_are_for_their_people() {
+    fn direct_messages_are_readable_by_participants_only() {
         let mut dir = fixture::directory();
         let recipient = RecipientId(1000);
         dir.put_direct(DirectConversation { recipient, users: vec![fixture::MEMBER, fixture::GUEST] });
@@ -132,7 +120,6 @@ mod tests {
             let expected = id == fixture::MEMBER || id == fixture::GUEST;
             let user = dir.user(id).unwrap();
             assert_eq!(can_read(&dir, user, Spot::Direct(recipient), NEVER), expected, "{id}");
-            assert_eq!(was_delivered(&dir, id, Spot::Direct(recipient), MessageId(1)), expected);
         }
         assert!(!can_read(&dir, dir.user(fixture::MEMBER).unwrap(), Spot::Direct(RecipientId(1)), NEVER));
         assert!(!can_anybody_read(&dir, Spot::Direct(recipient)));
@@ -149,10 +136,11 @@ mod tests {
         fixture::subscribe(&mut dir, 1, fixture::MEMBER, 10);
         fixture::subscribe(&mut dir, 1, fixture::GUEST, 10);
         fixture::unsubscribe(&mut dir, 1, fixture::GUEST, 20);
-        let spot = Spot::Channel(ChannelId(1));
-        let reads = |user, id| {
-            can_read(&dir, dir.user(user).unwrap(), spot, || was_delivered(&dir, user, spot, MessageId(id)))
-        };
+        let channel = ChannelId(1);
+        let received =
+            |user, id| dir.subscription(channel, user).is_some_and(|own| own.received(MessageId(id)));
+        let reads =
+            |user, id| can_read(&dir, dir.user(user).unwrap(), Spot::Channel(channel), || received(user, id));
         assert_eq!([10, 11, 500].map(|id| reads(fixture::MEMBER, id)), [false, true, true]);
         assert_eq!([10, 11, 500].map(|id| reads(fixture::GUEST, id)), [false; 3]);
         assert_eq!([10, 11, 500].map(|id| reads(fixture::OTHER_MEMBER, id)), [false; 3]);
@@ -160,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn own_history_follows_what_is_still_reachable() {
+    fn own_history_has_only_accessible_channels() {
         let mut dir = fixture::directory();
         for (id, invite_only, shared) in [(1, false, true), (2, true, true), (3, true, false)] {
             let mut channel = fixture::channel(id, &format!("channel {id}"));

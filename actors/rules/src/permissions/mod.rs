@@ -1,7 +1,8 @@
-//! Who may see and do what. `access_*` hands out a value that is the proof; `check_*` only says yes or why not.
+//! Permissions. `access_*` finds a record that the user has access to; `check_*` returns only whether an action is
+//! permitted, or the error.
 //!
-//! Everything is asked of a `Directory` snapshot in a few look-ups, so that it may be asked for each reader of
-//! an event. What a missing permission looks like on the wire is the edge's table.
+//! A check takes a few lookups in a `Directory` snapshot, so it can be done for each reader of an event. The HTTP layer
+//! has the responses of errors.
 
 pub mod channel;
 pub mod channel_update;
@@ -16,5 +17,5 @@ pub mod message;
 pub mod roles;
 pub mod users;
 
-pub use channel::{Archived, ChannelRef, History, PostableChannel, ReadableChannel, VisibleChannel};
+pub use channel::{Archived, ChannelRef, History, ReadableChannel};
 pub use users::UserScope;

@@ -1,21 +1,21 @@
-//! Roles: the gates they pass and the system groups they belong to (docs/api/permissions.md#roles).
+//! Checks of roles, and the system groups of each role (docs/api/permissions.md#roles).
 
 use crate::error::RuleError;
 use model::{Role, Timestamp, User};
 
 const DAY_MILLIS: u64 = 24 * 60 * 60 * 1000;
 
-/// Refuses everybody but administrators and owners.
+/// Refuses users who are neither administrators nor owners.
 pub fn check_administrator(user: &User) -> Result<(), RuleError> {
     if user.is_administrator() { Ok(()) } else { Err(RuleError::AdministratorRequired) }
 }
 
-/// Refuses everybody but owners.
+/// Refuses users who are not owners.
 pub fn check_owner(user: &User) -> Result<(), RuleError> {
     if user.role == Role::Owner { Ok(()) } else { Err(RuleError::OwnerRequired) }
 }
 
-/// Refuses guests.
+/// Refuses guests: `GuestsRefused`.
 pub fn check_not_guest(user: &User) -> Result<(), RuleError> {
     if user.is_guest() { Err(RuleError::GuestsRefused) } else { Ok(()) }
 }
@@ -31,7 +31,7 @@ pub fn role_group(role: Role) -> &'static str {
     }
 }
 
-/// Whether a member is past the waiting period; everybody above member is, no guest is.
+/// Whether a user is a full member: members after the waiting period, and all higher roles.
 pub fn is_full_member(user: &User, waiting_days: u64, now: Timestamp) -> bool {
     match user.role {
         Role::Guest => false,
@@ -40,8 +40,8 @@ pub fn is_full_member(user: &User, waiting_days: u64, now: Timestamp) -> bool {
     }
 }
 
-/// The system groups that a user is a direct member of: that of the role, and for members past the waiting
-/// period (`waiting_period_threshold`, days) also the full members.
+/// The system groups that a user is a direct member of: that of the role, and full members after the waiting period
+/// (`waiting_period_threshold`, in days).
 pub fn system_groups_of(user: &User, waiting_days: u64, now: Timestamp) -> Vec<&'static str> {
     let mut groups = vec![role_group(user.role)];
     if user.role == Role::Member && is_full_member(user, waiting_days, now) {
@@ -56,7 +56,7 @@ mod tests {
     use crate::fixture;
 
     #[test]
-    fn gates_by_role() {
+    fn checks_by_role() {
         let dir = fixture::directory();
         for (id, administrator, owner, not_guest) in [
             (fixture::OWNER, true, true, true),

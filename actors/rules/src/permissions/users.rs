@@ -8,17 +8,16 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The users that somebody may know of.
+/// The users that a viewer may see.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UserScope {
-    /// All of them.
     Everybody,
-    /// A restricted guest: bots, and people with whom the guest shares a channel or a conversation.
+    /// For restricted guests: bots, and users who share a channel or a direct conversation with the guest.
     Only(BTreeSet<UserId>),
 }
 
 impl UserScope {
-    /// Whether a user is among them.
+    /// Whether it includes a user.
     pub fn contains(&self, id: UserId) -> bool {
         match self {
             Self::Everybody => true,
@@ -27,12 +26,12 @@ impl UserScope {
     }
 }
 
-/// Whether somebody knows of only some people: a guest outside `can_access_all_users_group`.
+/// Whether a viewer may see only some users: guests outside `can_access_all_users_group`.
 pub fn is_restricted(dir: &Directory, viewer: &User) -> bool {
     viewer.is_guest() && !holds_realm(dir, RealmPermission::AccessAllUsers, viewer.id)
 }
 
-/// The users that somebody may know of, for lists. For a single one ask `sees_user`.
+/// The users that a viewer may see, for lists; see `sees_user` for a single user.
 pub fn user_scope(dir: &Directory, viewer: &User) -> UserScope {
     if !is_restricted(dir, viewer) {
         return UserScope::Everybody;
@@ -50,7 +49,7 @@ pub fn user_scope(dir: &Directory, viewer: &User) -> UserScope {
     UserScope::Only(ids)
 }
 
-/// Whether somebody may know of a user. Cheap for everybody but restricted guests.
+/// Whether a viewer may see a user. Expensive for restricted guests only.
 pub fn sees_user(dir: &Directory, viewer: &User, user: &User) -> bool {
     if viewer.id == user.id || user.is_bot() || !is_restricted(dir, viewer) {
         return true;
@@ -62,14 +61,14 @@ pub fn sees_user(dir: &Directory, viewer: &User, user: &User) -> bool {
         || dir.directs_of(viewer.id).any(|direct| direct.users.binary_search(&user.id).is_ok())
 }
 
-/// `email_address_visibility`
+/// Codes of the setting `email_address_visibility`.
 const EVERYONE: i64 = 1;
 const MEMBERS: i64 = 2;
 const ADMINISTRATORS: i64 = 3;
 const MODERATORS: i64 = 5;
 
-/// A user's real address, if the viewer may see it (none: somebody without an account). One's own and those
-/// of bots always.
+/// A user's real address, if the viewer may see it (none: a viewer without an account). Users always see their own
+/// address and those of bots.
 pub fn shown_delivery_email<'u>(dir: &Directory, viewer: Option<&User>, user: &'u User) -> Option<&'u str> {
     let may_see = match viewer {
         Some(viewer) if viewer.id == user.id => true,
@@ -92,8 +91,7 @@ fn sees_address(viewer: &User, user: &User) -> bool {
     }
 }
 
-/// A user's API address, the same for all who know of the user: the real one if everybody may see it, otherwise
-/// `user{id}@{domain}`.
+/// A user's API address, the same for all viewers: the real one if everyone may see it, otherwise `user{id}@{domain}`.
 pub fn api_email<'u>(dir: &Directory, user: &'u User) -> Cow<'u, str> {
     if user.is_bot() || settings::user_int(user, "email_address_visibility") == EVERYONE {
         Cow::Borrowed(&user.delivery_email)
@@ -102,8 +100,7 @@ pub fn api_email<'u>(dir: &Directory, user: &'u User) -> Cow<'u, str> {
     }
 }
 
-/// Finds a user by an address that the viewer may see: the API address, or the real one unless it is hidden.
-/// A hidden address finds nobody, so that addresses cannot be tried out.
+/// Finds a user by the API address, or by the real address if the viewer may see it: otherwise it could be guessed.
 pub fn find_user_by_email<'d>(
     dir: &'d Directory,
     viewer: Option<&User>,
@@ -123,7 +120,7 @@ mod tests {
     use model::{DirectConversation, RecipientId, SettingValue};
 
     #[test]
-    fn restricted_guests_know_whom_they_meet() {
+    fn restricted_guests_see_users_with_shared_conversations() {
         let mut dir = fixture::directory();
         dir.put_channel(fixture::channel(1, "general"));
         fixture::subscribe(&mut dir, 1, GUEST, 0);
@@ -149,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_shown_as_their_owner_wishes() {
+    fn addresses_are_shown_by_setting_of_their_owner() {
         let viewers = [OWNER, ADMINISTRATOR, MODERATOR, OTHER_MEMBER, GUEST, MEMBER];
         for (visibility, shown) in [
             (1, [true, true, true, true, true, true]),

@@ -12,7 +12,7 @@ fn field(id: u32, name: &str, kind: FieldKind) -> ProfileField {
 }
 
 #[test]
-fn what_a_new_field_may_be() {
+fn new_fields_are_validated() {
     let pattern = |pattern: &str| json!({"subtype": "custom", "url_pattern": pattern});
     let choice = |text: &str| json!({"text": text, "order": "1"});
     let cases: [(i64, &str, Value, Result<&str, &str>); 23] = [
@@ -63,7 +63,7 @@ fn two_fields_fit_into_the_summary() {
 }
 
 #[test]
-fn known_accounts_keep_their_name() {
+fn known_accounts_cannot_be_renamed() {
     let github = check_new_field(&[], 7, &request("", json!({"subtype": "github"}))).unwrap();
     let fields = [ProfileField { id: ProfileFieldId(3), ..github }];
     let refused = check_field_update(&fields, 3, &request("Hub", json!({"subtype": "github"})));
@@ -83,7 +83,7 @@ fn orders_name_every_field_once() {
 }
 
 #[test]
-fn values_have_the_form_of_their_kind() {
+fn values_are_validated_by_kind() {
     let dir = fixture::directory();
     let mut choice = field(1, "F", FieldKind::Choice);
     choice.data = json!({"0": {"text": "x", "order": "1"}}).to_string();
@@ -119,7 +119,7 @@ static BOT_REFUSED: std::sync::LazyLock<String> =
     std::sync::LazyLock::new(|| format!("User with ID {} is a bot", BOT.0));
 
 #[test]
-fn some_fields_are_for_administrators() {
+fn some_fields_are_set_by_administrators_only() {
     let dir = fixture::directory();
     let mut office = field(1, "Office", FieldKind::ShortText);
     office.is_editable_by_user = false;

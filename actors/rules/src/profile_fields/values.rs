@@ -10,28 +10,26 @@ const SHORT_TEXT_LENGTH_MAX: usize = 50;
 /// Longest value of a long text, in code points.
 const LONG_TEXT_LENGTH_MAX: usize = 500;
 
-/// What somebody fills in.
+/// A new value of a field.
 #[derive(Clone, Debug)]
 pub struct ProfileEntry {
-    /// Which field, as sent.
+    /// The field's id, as sent.
     pub field: i64,
-    /// As sent; null takes the value away.
+    /// As sent; null removes the value.
     pub value: Value,
-    /// Its HTML; counts only where the field's values are Markdown.
+    /// Its HTML; used only for fields with Markdown values.
     pub html: Option<String>,
 }
 
 impl ProfileEntry {
-    /// Takes the value of a field away.
+    /// Removes the value of a field.
     pub fn removal(field: i64) -> Self {
         Self { field, value: Value::Null, html: None }
     }
 }
 
-/// What becomes different in a user's profile when `by` fills it in.
-///
-/// # Errors
-/// `FieldMissing`, `FieldNotEditable`, what is wrong with a value: the first one.
+/// The values in a user's profile that change when `by` sets these. `FieldMissing`, `FieldNotEditable`, and the errors of
+/// `check_value`.
 pub fn check_entries(
     dir: &Directory,
     by: &User,
@@ -46,7 +44,7 @@ pub fn check_entries(
         let text = if value.is_null() { String::new() } else { check_value(dir, field, &value)? };
         let html = html.filter(|_| field.kind.is_markdown());
         let value = (!text.is_empty()).then_some(ProfileValue { text, html });
-        // The last word about a field counts.
+        // The last entry of a field counts.
         changes.retain(|(known, _)| *known != field.id);
         changes.push((field.id, value));
     }
@@ -54,10 +52,7 @@ pub fn check_entries(
     Ok(changes)
 }
 
-/// Whether somebody may fill in a field of their own profile.
-///
-/// # Errors
-/// `FieldNotEditable`.
+/// Whether users may set a field of their own profile: `FieldNotEditable`.
 pub fn check_may_fill_in(user: &User, field: &ProfileField) -> Result<(), PersonalError> {
     match field.is_editable_by_user || user.is_administrator() {
         true => Ok(()),
@@ -65,10 +60,7 @@ pub fn check_may_fill_in(user: &User, field: &ProfileField) -> Result<(), Person
     }
 }
 
-/// A value as sent → the text to store; empty takes the value away.
-///
-/// # Errors
-/// What the field's kind asks for, by the field's name.
+/// A value as sent → the text to store; empty removes the value. Errors name the field.
 pub fn check_value(dir: &Directory, field: &ProfileField, value: &Value) -> Result<String, RuleError> {
     if field.kind == FieldKind::Person {
         return check_people(dir, value);
@@ -102,9 +94,8 @@ fn check_length(field: &ProfileField, text: &str, limit: usize) -> Result<(), Ru
 }
 
 fn check_date(field: &ProfileField, text: &str) -> Result<(), RuleError> {
-    let is_written_out = text.len() == 10;
-    match is_written_out.then(|| text.parse::<jiff::civil::Date>()) {
-        Some(Ok(_)) => Ok(()),
+    match text.parse::<jiff::civil::Date>() {
+        Ok(_) if text.len() == "YYYY-MM-DD".len() => Ok(()),
         _ => Err(invalid(field, "is not a date")),
     }
 }
@@ -126,7 +117,7 @@ fn check_choice(field: &ProfileField, text: &str) -> Result<(), RuleError> {
     }
 }
 
-/// A list of people is refused under a name of its own, not the field's.
+/// Errors name a list of users by `User IDs`, not by the field.
 fn check_people(dir: &Directory, value: &Value) -> Result<String, RuleError> {
     let invalid =
         |place: String, detail: &str| PersonalError::ValueInvalid { field: place, detail: detail.to_owned() };

@@ -1,6 +1,6 @@
-//! Languages that people can choose: clients bring the translations, so these are the ones that clients have.
+//! Languages that users can choose: the ones that clients have translations for.
 
-/// Codes, sorted, each with what the language calls itself.
+/// Codes, sorted, each with the native name of the language.
 pub const LANGUAGES: &[(&str, &str)] = &[
     ("ar", "العربية"),
     ("be", "Беларуская"),
@@ -54,7 +54,7 @@ pub const LANGUAGES: &[(&str, &str)] = &[
     ("zh-tw", "繁體中文（台灣）"),
 ];
 
-/// What a language calls itself, by its code.
+/// The native name of a language, by its code.
 pub fn language_name(code: &str) -> Option<&'static str> {
     let found = LANGUAGES.binary_search_by_key(&code, |(code, _)| code).ok()?;
     LANGUAGES.get(found).map(|(_, name)| *name)

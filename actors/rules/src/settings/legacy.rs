@@ -1,7 +1,7 @@
-//! Which personal settings older clients read, and in which of two groups.
+//! Personal settings that older clients read, in two groups.
 
-/// Settings that clients without the capability `user_settings_object` read at the top of a registration, if they ask
-/// for `update_display_settings` (docs/api/events.md#client-capabilities).
+/// Settings that clients without the capability `user_settings_object` read at the top of a registration, if they
+/// request `update_display_settings` (docs/api/events.md#client-capabilities).
 pub const LEGACY_DISPLAY: &[&str] = &[
     "color_scheme",
     "default_language",
@@ -19,7 +19,7 @@ pub const LEGACY_DISPLAY: &[&str] = &[
     "web_home_view",
 ];
 
-/// The same, of those that ask for `update_global_notifications`.
+/// The same for clients that request `update_global_notifications`.
 pub const LEGACY_NOTIFICATIONS: &[&str] = &[
     "desktop_icon_count_display",
     "email_notifications_batching_period_seconds",

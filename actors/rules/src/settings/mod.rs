@@ -1,7 +1,7 @@
-//! Settings of people and organizations: one table each, with name, type, allowed values and default.
+//! Settings of users and organizations: one table each, with name, type, allowed values and default.
 //!
-//! Records store only what was changed (`model::Settings`); what holds is asked here. The tables drive
-//! validation, `/register` and documentation. Who may change what is `permissions`.
+//! Records store only changed values (`model::Settings`); these functions return the effective ones. The tables drive
+//! validation, `/register` and documentation. Who may change a setting is decided in `permissions`.
 
 mod languages;
 mod legacy;
@@ -40,33 +40,30 @@ pub use user_defaults::{
 use crate::error::RuleError;
 use model::{SettingValue, Settings};
 
-/// The longest time limit that makes sense: a hundred years.
+/// Longest time limit: a hundred years.
 const SECS_MAX: i64 = 3_153_600_000;
 
-/// The longest time that messages are kept, unless it is for ever: a hundred years.
+/// Longest limited message retention: a hundred years.
 const DAYS_MAX: i64 = 36_500;
 
-/// The longest batch of e-mail notifications: a week.
+/// Longest batching period of e-mail notifications: a week.
 const BATCHING_SECS_MAX: i64 = 604_800;
 
 /// Type and allowed values of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingKind {
-    /// True or false.
     Bool,
-    /// A number between these two, both included.
+    /// Minimum and maximum, both allowed.
     Int(i64, i64),
-    /// One of these numbers.
     Choice(&'static [i64]),
-    /// One of these words.
     Word(&'static [&'static str]),
-    /// Text of at most so many code points.
+    /// Maximum length in code points.
     Text(usize),
     /// An IANA time zone; empty until it is set.
     Timezone,
-    /// The code of a language.
+    /// One of `LANGUAGES`.
     Language,
-    /// The name of a sound, or `none`.
+    /// One of `NOTIFICATION_SOUNDS`, or `none`.
     Sound,
     /// Seconds between e-mails, up to a week.
     BatchingPeriod,
@@ -74,29 +71,25 @@ pub enum SettingKind {
     TimeLimit,
     /// Days, or -1; `unlimited` on the wire.
     Retention,
-    /// A channel, or -1.
+    /// The id of a channel, or -1.
     Channel,
-    /// A private channel, or -1.
+    /// The id of a private channel, or -1.
     PrivateChannel,
-    /// An address of the web, or null; `default` on the wire.
+    /// An HTTP URL of at most so many code points, or null; `default` on the wire.
     Url(usize),
 }
 
-/// The value of a setting that nobody changed.
+/// The value of an unchanged setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DefaultValue {
-    /// True or false.
     Bool(bool),
-    /// A number.
     Int(i64),
-    /// A text.
     Text(&'static str),
-    /// Nothing.
     Null,
 }
 
 impl DefaultValue {
-    /// As a value.
+    /// The default as an owned value.
     pub fn to_value(self) -> SettingValue {
         match self {
             Self::Bool(value) => SettingValue::Bool(value),
@@ -112,9 +105,7 @@ impl DefaultValue {
 pub struct Setting {
     /// Wire name; settings of organizations without the `realm_` prefix.
     pub name: &'static str,
-    /// Type and allowed values.
     pub kind: SettingKind,
-    /// Value while unchanged.
     pub default: DefaultValue,
 }
 
@@ -140,8 +131,8 @@ impl Setting {
         stored.get(self.name).cloned().unwrap_or_else(|| self.default.to_value())
     }
 
-    /// Whether the setting may have this value: `SettingType` for a wrong type; too small, too large, too long;
-    /// `SettingInvalid` and the words of some settings of their own otherwise.
+    /// Whether the setting may have this value: `SettingType` for a wrong type; `TooSmall`, `TooLarge`, `TooLong`;
+    /// otherwise `SettingInvalid`, or the specific error of some settings.
     pub fn check(&self, value: &SettingValue) -> Result<(), RuleError> {
         match (self.kind, value) {
             (SettingKind::Bool, SettingValue::Bool(_)) => Ok(()),
@@ -166,7 +157,7 @@ impl Setting {
             SettingKind::TimeLimit | SettingKind::Retention => {
                 Err(RuleError::SettingBadValue { name: self.name, value: number.into() })
             }
-            // Whether there is such a channel depends on who asks.
+            // Whether the channel exists depends on the requester.
             SettingKind::Channel | SettingKind::PrivateChannel => Ok(()),
             _ => Err(self.mistyped()),
         }
@@ -212,14 +203,13 @@ fn find(table: &'static [Setting], name: &str) -> Option<&'static Setting> {
     table.iter().find(|setting| setting.name == name)
 }
 
-/// The default of a setting that our own code asks for by name; a misspelt name fails in every debug build.
+/// The default of a setting by name; a misspelt name in our own code fails in debug builds.
 fn default_of(table: &'static [Setting], name: &str) -> DefaultValue {
     let setting = find(table, name);
     debug_assert!(setting.is_some(), "no setting {name}");
     setting.map_or(DefaultValue::Null, |setting| setting.default)
 }
 
-/// A boolean.
 fn bool_of(table: &'static [Setting], stored: &Settings, name: &str) -> bool {
     match (stored.get(name), default_of(table, name)) {
         (Some(SettingValue::Bool(value)), _) => *value,
@@ -228,7 +218,7 @@ fn bool_of(table: &'static [Setting], stored: &Settings, name: &str) -> bool {
     }
 }
 
-/// A number; none where the value is null.
+/// `None` where the value is null.
 fn int_of(table: &'static [Setting], stored: &Settings, name: &str) -> Option<i64> {
     match (stored.get(name), default_of(table, name)) {
         (Some(SettingValue::Int(value)), _) => Some(*value),
@@ -238,7 +228,7 @@ fn int_of(table: &'static [Setting], stored: &Settings, name: &str) -> Option<i6
     }
 }
 
-/// A text; empty where the value is null.
+/// Empty where the value is null.
 fn text_of<'s>(table: &'static [Setting], stored: &'s Settings, name: &str) -> &'s str {
     match (stored.get(name), default_of(table, name)) {
         (Some(SettingValue::Text(value)), _) => value,
@@ -285,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn some_settings_have_words_of_their_own() {
+    fn some_settings_have_specific_errors() {
         let text = |text: &str| SettingValue::Text(text.to_owned());
         for (name, value, msg) in [
             ("default_language", text("Klingon"), "Invalid default_language"),

@@ -5,23 +5,18 @@ use model::channel::ChannelPermissions;
 use model::group::GroupPermissions;
 use model::{Channel, GroupSetting, UserGroup};
 
-/// One setting of who may do something, and which groups it may be set to.
+/// A permission setting, and the groups that it can be set to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PermissionRule {
     /// Wire name; settings of organizations without the `realm_` prefix.
     pub name: &'static str,
-    /// Only a named system group will do.
     pub require_system_group: bool,
-    /// `role:internet` will do.
     pub allow_internet_group: bool,
-    /// `role:nobody` will do.
     pub allow_nobody_group: bool,
-    /// `role:everyone` will do.
     pub allow_everyone_group: bool,
-    /// The group that holds the permission while unchanged; `stream_creator_or_nobody` and `group_creator`
-    /// stand for the creator alone.
+    /// The default; `stream_creator_or_nobody` and `group_creator` mean the creator alone.
     pub default_group_name: &'static str,
-    /// The default for system groups, for settings of groups.
+    /// The default for system groups, of permissions of groups.
     pub default_for_system_groups: Option<&'static str>,
     /// The only groups allowed, if not empty.
     pub allowed_system_groups: &'static [&'static str],
@@ -63,56 +58,32 @@ impl PermissionRule {
     }
 }
 
-/// What the organization lets a group of people do.
+/// Permissions of an organization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RealmPermission {
-    /// `can_access_all_users_group`
     AccessAllUsers,
-    /// `can_add_custom_emoji_group`
     AddCustomEmoji,
-    /// `can_add_subscribers_group`
     AddSubscribers,
-    /// `can_create_bots_group`
     CreateBots,
-    /// `can_create_groups`
     CreateGroups,
-    /// `can_create_private_channel_group`
     CreatePrivateChannel,
-    /// `can_create_public_channel_group`
     CreatePublicChannel,
-    /// `can_create_web_public_channel_group`
     CreateWebPublicChannel,
-    /// `can_create_write_only_bots_group`
     CreateWriteOnlyBots,
-    /// `can_delete_any_message_group`
     DeleteAnyMessage,
-    /// `can_delete_own_message_group`
     DeleteOwnMessage,
-    /// `can_invite_users_group`
     InviteUsers,
-    /// `can_manage_all_groups`
     ManageAllGroups,
-    /// `can_manage_billing_group`
     ManageBilling,
-    /// `can_mention_many_users_group`
     MentionManyUsers,
-    /// `can_move_messages_between_channels_group`
     MoveMessagesBetweenChannels,
-    /// `can_move_messages_between_topics_group`
     MoveMessagesBetweenTopics,
-    /// `can_resolve_topics_group`
     ResolveTopics,
-    /// `can_set_delete_message_policy_group`
     SetDeleteMessagePolicy,
-    /// `can_set_topics_policy_group`
     SetTopicsPolicy,
-    /// `can_summarize_topics_group`
     SummarizeTopics,
-    /// `create_multiuse_invite_group`
     CreateMultiuseInvite,
-    /// `direct_message_initiator_group`
     DirectMessageInitiator,
-    /// `direct_message_permission_group`
     DirectMessage,
 }
 
@@ -146,7 +117,7 @@ pub const REALM_PERMISSIONS: [PermissionRule; 24] = [
 ];
 
 impl RealmPermission {
-    /// Every one, in the order of the table.
+    /// All permissions, in the order of the table.
     pub const ALL: [RealmPermission; 24] = [
         Self::AccessAllUsers,
         Self::AddCustomEmoji,
@@ -174,39 +145,29 @@ impl RealmPermission {
         Self::DirectMessage,
     ];
 
-    /// Its rule.
+    /// The row of the table of rules.
     pub fn rule(self) -> &'static PermissionRule {
         &REALM_PERMISSIONS[self as usize]
     }
 
-    /// The one with a wire name.
+    /// The permission with a wire name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|permission| permission.rule().name == name)
     }
 }
 
-/// What a channel lets a group of people do.
+/// Permissions of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChannelPermission {
-    /// `can_add_subscribers_group`
     AddSubscribers,
-    /// `can_administer_channel_group`
     AdministerChannel,
-    /// `can_delete_any_message_group`
     DeleteAnyMessage,
-    /// `can_delete_own_message_group`
     DeleteOwnMessage,
-    /// `can_move_messages_out_of_channel_group`
     MoveMessagesOutOfChannel,
-    /// `can_move_messages_within_channel_group`
     MoveMessagesWithinChannel,
-    /// `can_remove_subscribers_group`
     RemoveSubscribers,
-    /// `can_resolve_topics_group`
     ResolveTopics,
-    /// `can_send_message_group`
     SendMessage,
-    /// `can_subscribe_group`
     Subscribe,
 }
 
@@ -226,7 +187,7 @@ pub const CHANNEL_PERMISSIONS: [PermissionRule; 10] = [
 ];
 
 impl ChannelPermission {
-    /// Every one, in the order of the table.
+    /// All permissions, in the order of the table.
     pub const ALL: [ChannelPermission; 10] = [
         Self::AddSubscribers,
         Self::AdministerChannel,
@@ -240,22 +201,19 @@ impl ChannelPermission {
         Self::Subscribe,
     ];
 
-    /// Its rule.
+    /// The row of the table of rules.
     pub fn rule(self) -> &'static PermissionRule {
         &CHANNEL_PERMISSIONS[self as usize]
     }
 
-    /// The one with a wire name.
+    /// The permission with a wire name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|permission| permission.rule().name == name)
     }
 
-    /// Who holds it in a channel.
+    /// The holders of this permission in a channel.
     pub fn of(self, channel: &Channel) -> &GroupSetting {
-        self.field(&channel.permissions)
-    }
-
-    fn field(self, permissions: &ChannelPermissions) -> &GroupSetting {
+        let permissions = &channel.permissions;
         match self {
             Self::AddSubscribers => &permissions.add_subscribers,
             Self::AdministerChannel => &permissions.administer_channel,
@@ -270,7 +228,7 @@ impl ChannelPermission {
         }
     }
 
-    /// Sets who holds it.
+    /// Sets the holders of this permission.
     pub fn set(self, permissions: &mut ChannelPermissions, value: GroupSetting) {
         *match self {
             Self::AddSubscribers => &mut permissions.add_subscribers,
@@ -287,20 +245,14 @@ impl ChannelPermission {
     }
 }
 
-/// What a user group lets a group of people do.
+/// Permissions of a user group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GroupPermission {
-    /// `can_add_members_group`
     AddMembers,
-    /// `can_join_group`
     Join,
-    /// `can_leave_group`
     Leave,
-    /// `can_manage_group`
     Manage,
-    /// `can_mention_group`
     Mention,
-    /// `can_remove_members_group`
     RemoveMembers,
 }
 
@@ -316,26 +268,23 @@ pub const GROUP_PERMISSIONS: [PermissionRule; 6] = [
 ];
 
 impl GroupPermission {
-    /// Every one, in the order of the table.
+    /// All permissions, in the order of the table.
     pub const ALL: [GroupPermission; 6] =
         [Self::AddMembers, Self::Join, Self::Leave, Self::Manage, Self::Mention, Self::RemoveMembers];
 
-    /// Its rule.
+    /// The row of the table of rules.
     pub fn rule(self) -> &'static PermissionRule {
         &GROUP_PERMISSIONS[self as usize]
     }
 
-    /// The one with a wire name.
+    /// The permission with a wire name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|permission| permission.rule().name == name)
     }
 
-    /// Who holds it in a user group.
+    /// The holders of this permission for a user group.
     pub fn of(self, group: &UserGroup) -> &GroupSetting {
-        self.field(&group.permissions)
-    }
-
-    fn field(self, permissions: &GroupPermissions) -> &GroupSetting {
+        let permissions = &group.permissions;
         match self {
             Self::AddMembers => &permissions.add_members,
             Self::Join => &permissions.join,
@@ -346,7 +295,7 @@ impl GroupPermission {
         }
     }
 
-    /// Sets who holds it.
+    /// Sets the holders of this permission.
     pub fn set(self, permissions: &mut GroupPermissions, value: GroupSetting) {
         *match self {
             Self::AddMembers => &mut permissions.add_members,
@@ -365,7 +314,7 @@ mod tests {
     use model::group::SYSTEM_GROUPS;
 
     #[test]
-    fn each_word_finds_its_own_rule() {
+    fn each_permission_is_found_by_its_wire_name() {
         for permission in RealmPermission::ALL {
             assert_eq!(RealmPermission::from_name(permission.rule().name), Some(permission));
         }
@@ -381,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn defaults_are_system_groups_that_the_rule_allows() {
+    fn defaults_are_allowed_system_groups() {
         let all = REALM_PERMISSIONS.iter().chain(&CHANNEL_PERMISSIONS).chain(&GROUP_PERMISSIONS);
         for rule in all {
             let name = rule.default_group_name;

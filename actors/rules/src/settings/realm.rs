@@ -1,7 +1,6 @@
 //! The table of the organization's plain settings (docs/api/settings.md#organization).
 //!
-//! Settings that name who may do something are in `permission`; what is computed (addresses, logos,
-//! legacy policies) is not a setting.
+//! Permissions are in `permission`; computed values (URLs, logos, legacy policies) are not settings.
 
 use super::{DefaultValue, Setting, SettingKind, bool_of, find, int_of, text_of};
 use model::{Realm, SettingValue};
@@ -15,7 +14,7 @@ const fn notice_channel(name: &'static str) -> Setting {
     Setting::new(name, SettingKind::Channel, DefaultValue::Int(-1))
 }
 
-/// The setting that says where pictures of people who uploaded none come from.
+/// The setting that selects the source of default avatars.
 pub const DEFAULT_AVATAR_SOURCE: &str = "default_avatar_source";
 
 /// Every plain setting of an organization, by name without `realm_`.
@@ -23,7 +22,7 @@ pub const DEFAULT_AVATAR_SOURCE: &str = "default_avatar_source";
 pub const REALM_SETTINGS: &[Setting] = &[
     Setting::bool("allow_message_editing", true),
     Setting::bool("avatar_changes_disabled", false),
-    // Pictures of those who have none: G asks gravatar.com, J is drawn by this server.
+    // G is gravatar.com, J is drawn by this server.
     Setting::one_of(DEFAULT_AVATAR_SOURCE, &["G", "J"], "J"),
     Setting::new("default_code_block_language", SettingKind::Text(1000), DefaultValue::Text("")),
     Setting::new("default_language", SettingKind::Language, DefaultValue::Text("en")),
@@ -71,7 +70,7 @@ pub fn realm_setting(name: &str) -> Option<&'static Setting> {
     find(REALM_SETTINGS, name)
 }
 
-/// What a plain setting is in an organization.
+/// The value of a plain setting of an organization.
 pub fn realm_value(realm: &Realm, setting: &Setting) -> SettingValue {
     setting.value_in(&realm.settings)
 }
@@ -86,12 +85,12 @@ pub fn realm_bool(realm: &Realm, name: &str) -> bool {
     bool_of(REALM_SETTINGS, &realm.settings, name)
 }
 
-/// A number; none where the setting is null (no limit).
+/// An integer setting of an organization; none where it is null (no limit).
 pub fn realm_int(realm: &Realm, name: &str) -> Option<i64> {
     int_of(REALM_SETTINGS, &realm.settings, name)
 }
 
-/// A text of an organization; empty where the setting is null.
+/// A text setting of an organization; empty where it is null.
 pub fn realm_text<'r>(realm: &'r Realm, name: &str) -> &'r str {
     text_of(REALM_SETTINGS, &realm.settings, name)
 }

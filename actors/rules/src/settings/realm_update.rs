@@ -16,7 +16,7 @@ const REALM_NAME_LENGTH_MAX: usize = 40;
 /// Longest description of an organization, in code points.
 const REALM_DESCRIPTION_LENGTH_MAX: usize = 1000;
 
-/// What decides who gets in, and what is lost for good, is for owners alone.
+/// Settings for owners alone: they decide who can join, and which messages are deleted for good.
 const FOR_OWNERS: [&str; 9] = [
     "can_create_groups",
     "can_invite_users_group",
@@ -34,29 +34,22 @@ pub fn is_for_owners(name: &str) -> bool {
     FOR_OWNERS.contains(&name)
 }
 
-/// What a client wants changed.
+/// The requested changes of an organization; name and description as sent.
 #[derive(Clone, Debug, Default)]
 pub struct RealmUpdate {
-    /// As sent.
     pub name: Option<String>,
-    /// As sent.
     pub description: Option<String>,
     /// Plain settings with values of the right type.
     pub settings: Vec<(&'static Setting, SettingValue)>,
-    /// Who may do something.
     pub permissions: Vec<(RealmPermission, ProposedChange)>,
 }
 
-/// One thing that changes; every value differs from the one before.
+/// One change of an organization; the value differs from the stored one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RealmChange {
-    /// Name.
     Name(String),
-    /// Description.
     Description(String),
-    /// A plain setting.
     Setting(&'static Setting, SettingValue),
-    /// Who may do something.
     Permission(&'static PermissionRule, GroupSetting),
 }
 
@@ -104,7 +97,7 @@ fn check_length(field: &'static str, text: &str, limit: usize) -> Result<(), Rul
     if text.chars().count() > limit { Err(RuleError::TooLong { field, limit }) } else { Ok(()) }
 }
 
-/// The value to store. A channel is one that the actor knows of and that is in use; none is -1.
+/// The value to store. A channel must be active and visible to the requester; no channel is -1.
 fn check_setting(
     dir: &Directory,
     requester: &User,
@@ -142,7 +135,7 @@ pub fn apply_realm_change(realm: &mut Realm, change: &RealmChange) {
     }
 }
 
-/// Members to add to and remove from `role:fullmembers` now, with the waiting period of `realm`
+/// Members to add to and remove from `role:fullmembers` at `now`, with the waiting period of `realm`
 /// (docs/api/permissions.md#system-groups). None if nothing changes.
 pub fn full_members_change(
     dir: &Directory,
@@ -153,7 +146,7 @@ pub fn full_members_change(
     let full = dir.group_by_name("role:fullmembers")?;
     let members = dir.group_by_name("role:members")?;
     let is_full = |id: &UserId| dir.user(*id).is_some_and(|user| is_full_member(user, waiting_days, now));
-    // Usually nobody has to wait, and everybody is in both.
+    // Usually there is no waiting period, and both groups are equal.
     if waiting_days == 0 && full.members == members.members {
         return None;
     }
@@ -193,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_new_changes() {
+    fn only_new_values_are_changes() {
         let dir = fixture::directory();
         let update = RealmUpdate {
             name: Some(" Test ".into()),
@@ -224,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn administrators_change_settings_and_owners_some_more() {
+    fn some_settings_are_for_owners() {
         let dir = fixture::directory();
         let bool = |name| set(name, SettingValue::Bool(false));
         for requester in [MEMBER, MODERATOR] {

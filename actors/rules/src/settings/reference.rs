@@ -1,5 +1,5 @@
-//! What the tables say to people: types, allowed values and defaults in words, the events that carry a change, and who may
-//! make one. `millstream settings` prints it.
+//! The tables of settings as documentation: types, allowed values and defaults as text, and the events of a change.
+//! `millstream settings` prints them.
 
 use super::legacy::{LEGACY_DISPLAY, LEGACY_NOTIFICATIONS};
 use super::{
@@ -17,17 +17,12 @@ impl SettingKind {
             Self::Word(_) | Self::Text(_) | Self::Timezone | Self::Language | Self::Sound | Self::Url(_) => {
                 "string"
             }
-            Self::Int(..)
-            | Self::Choice(_)
-            | Self::BatchingPeriod
-            | Self::TimeLimit
-            | Self::Retention
-            | Self::Channel
-            | Self::PrivateChannel => "integer",
+            Self::Int(..) | Self::Choice(_) | Self::BatchingPeriod | Self::TimeLimit => "integer",
+            Self::Retention | Self::Channel | Self::PrivateChannel => "integer",
         }
     }
 
-    /// The allowed values as Markdown; values stand in backticks, and where nothing else does the list is complete.
+    /// The allowed values as Markdown; values are in backticks. A text of values alone lists all of them.
     pub fn allowed_text(self) -> String {
         match self {
             Self::Bool => list(["true", "false"]),
@@ -91,8 +86,8 @@ fn list<T: Display>(values: impl IntoIterator<Item = T>) -> String {
     values.into_iter().map(quoted).collect::<Vec<_>>().join(", ")
 }
 
-/// The forms in which a change of a personal setting is told: the one of today, and the one of older clients that know
-/// the setting.
+/// The event types of a change of a personal setting: the current one, and the one of older clients that know the
+/// setting.
 pub fn setting_forms(name: &str) -> impl Iterator<Item = SettingForm> {
     let forms = [
         (SettingForm::Modern, true),
@@ -109,9 +104,9 @@ mod tests {
     use model::SettingValue;
 
     /// The values between backticks, of the type of the setting.
-    fn values(setting: &Setting, is_left_out: impl Fn(&str) -> bool) -> Vec<SettingValue> {
+    fn values(setting: &Setting, is_excluded: impl Fn(&str) -> bool) -> Vec<SettingValue> {
         let words = setting.kind.allowed_text();
-        let words = words.split('`').skip(1).step_by(2).filter(|word| !is_left_out(word));
+        let words = words.split('`').skip(1).step_by(2).filter(|word| !is_excluded(word));
         let value = |word: &str| match setting.kind.type_name() {
             "boolean" => SettingValue::Bool(word.parse().unwrap()),
             "integer" => SettingValue::Int(word.parse().unwrap()),
@@ -121,9 +116,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_to_be_allowed_is_and_what_is_beyond_is_not() {
+    fn documented_values_are_allowed_and_values_beyond_are_not() {
         for setting in USER_SETTINGS.iter().chain(REALM_SETTINGS) {
-            // What stands for no limit and for no address is read where parameters are.
+            // The parameter parsers of `src/api` translate these words.
             let is_word = |word: &str| matches!(word, "unlimited" | "default" | "http://" | "https://");
             let values = values(setting, is_word);
             for value in &values {
@@ -144,17 +139,17 @@ mod tests {
     }
 
     #[test]
-    fn words_are_those_that_clients_use() {
+    fn types_values_and_defaults_as_text() {
         let words = |name: &str| {
             let setting = user_setting(name).unwrap();
             (setting.kind.type_name(), setting.kind.allowed_text(), setting.default_text())
         };
-        let said = |kind, allowed: &str, default: &str| (kind, allowed.to_owned(), default.to_owned());
-        assert_eq!(words("enter_sends"), said("boolean", "`true`, `false`", "`false`"));
-        assert_eq!(words("color_scheme"), said("integer", "`1`, `2`, `3`", "`1`"));
-        assert_eq!(words("web_font_size_px"), said("integer", "`1` to `1000`", "`16`"));
-        let home = "`recent_topics`, `inbox`, `all_messages`";
-        assert_eq!(words("web_home_view"), said("string", home, "`inbox`"));
+        let expected = |kind, allowed: &str, default: &str| (kind, allowed.to_owned(), default.to_owned());
+        assert_eq!(words("enter_sends"), expected("boolean", "`true`, `false`", "`false`"));
+        assert_eq!(words("color_scheme"), expected("integer", "`1`, `2`, `3`", "`1`"));
+        assert_eq!(words("web_font_size_px"), expected("integer", "`1` to `1000`", "`16`"));
+        let views = "`recent_topics`, `inbox`, `all_messages`";
+        assert_eq!(words("web_home_view"), expected("string", views, "`inbox`"));
         assert_eq!(words("timezone").2, "nothing");
         let rule = |name: &str| REALM_PERMISSIONS.iter().find(|rule| rule.name == name).unwrap();
         let everyone = rule("can_access_all_users_group").allowed_text();
@@ -164,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn older_clients_are_told_of_what_they_know() {
+    fn older_clients_get_events_of_settings_they_know() {
         let forms = |name: &str| setting_forms(name).collect::<Vec<_>>();
         assert_eq!(forms("color_scheme"), [SettingForm::Modern, SettingForm::Display]);
         assert_eq!(forms("enable_sounds"), [SettingForm::Modern, SettingForm::Notifications]);

@@ -1,6 +1,6 @@
-//! Notification sounds: clients bring the files, so these are the ones that clients have.
+//! Notification sounds: the ones whose files are part of the clients.
 
-/// Sounds that clients know, for `notification_sound`; `none` is allowed besides.
+/// Values of `notification_sound`; `none` is allowed as well.
 pub const NOTIFICATION_SOUNDS: &[&str] = &[
     "ascend",
     "beep_boop",

@@ -4,7 +4,7 @@ use super::{DefaultValue, Setting, SettingKind, bool_of, find, int_of, text_of};
 use crate::error::RuleError;
 use model::{SettingValue, User};
 
-/// Emoji sets by key, with the name that people choose them by.
+/// Emoji sets by key, with their display names.
 pub const EMOJI_SETS: [(&str, &str); 4] =
     [("google", "Google"), ("twitter", "Twitter"), ("text", "Plain text"), ("google-blob", "Google blobs")];
 
@@ -82,7 +82,7 @@ pub fn user_setting(name: &str) -> Option<&'static Setting> {
     find(USER_SETTINGS, name)
 }
 
-/// What a setting is for a user. The time zone is a field of its record.
+/// The value of a user's setting. The time zone is a field of the record.
 pub fn user_value(user: &User, setting: &Setting) -> SettingValue {
     match setting.name {
         "timezone" => SettingValue::Text(user.timezone.clone()),
@@ -112,11 +112,11 @@ pub fn check_user_settings(values: &[(&'static Setting, SettingValue)]) -> Resul
     Ok(())
 }
 
-/// Changes a setting in a user's record. What is as by default and was never changed stays unstored.
+/// Changes a setting in a user's record. An unchanged default is not stored.
 pub fn apply_user_setting(user: &mut User, setting: &Setting, value: SettingValue) {
     match value {
         SettingValue::Text(name) if setting.name == "timezone" => {
-            // Found without regard to case, kept as the database spells it.
+            // Names are case-insensitive; the spelling of the database is stored.
             let found = jiff::tz::TimeZone::get(&name).ok();
             let spelled = found.and_then(|zone| zone.iana_name().map(str::to_owned));
             user.timezone = spelled.unwrap_or(name);
@@ -133,12 +133,12 @@ pub fn user_bool(user: &User, name: &str) -> bool {
     bool_of(USER_SETTINGS, &user.settings, name)
 }
 
-/// A numbered setting of a user.
+/// An integer setting of a user.
 pub fn user_int(user: &User, name: &str) -> i64 {
     int_of(USER_SETTINGS, &user.settings, name).unwrap_or_default()
 }
 
-/// A worded setting of a user.
+/// A text setting of a user.
 pub fn user_text<'u>(user: &'u User, name: &str) -> &'u str {
     text_of(USER_SETTINGS, &user.settings, name)
 }
@@ -149,7 +149,7 @@ mod tests {
     use crate::fixture;
 
     #[test]
-    fn every_setting_has_a_value_for_everybody() {
+    fn every_user_has_a_value_for_every_setting() {
         let mut user = fixture::member();
         user.timezone = "Europe/Paris".into();
         let values: std::collections::BTreeMap<_, _> = user_values(&user).collect();
@@ -172,7 +172,7 @@ mod tests {
         let timezone = user_setting("timezone").unwrap();
         apply_user_setting(&mut user, timezone, SettingValue::Text("Europe/Paris".into()));
         assert_eq!((user.timezone.as_str(), user.settings.len()), ("Europe/Paris", 1));
-        for (given, kept) in [
+        for (given, stored) in [
             ("america/NEW_york", "America/New_York"),
             ("US/Pacific", "US/Pacific"),
             ("Etc/UTC", "Etc/UTC"),
@@ -180,12 +180,12 @@ mod tests {
             ("", ""),
         ] {
             apply_user_setting(&mut user, timezone, SettingValue::Text(given.into()));
-            assert_eq!(user.timezone, kept);
+            assert_eq!(user.timezone, stored);
         }
     }
 
     #[test]
-    fn faults_are_told_in_order() {
+    fn errors_are_reported_in_order() {
         let row = |name: &str| user_setting(name).unwrap();
         let text = |text: &str| SettingValue::Text(text.to_owned());
         let mut values = vec![

@@ -1,11 +1,11 @@
-//! Personal settings that new accounts start with (docs/api/organization.md#update-defaults-for-new-users). Existing
-//! accounts keep theirs.
+//! Default personal settings of new accounts (docs/api/organization.md#update-defaults-for-new-users). Existing accounts
+//! do not change.
 
 use super::user::USER_SETTINGS;
 use super::{Setting, SettingKind};
 use model::{Realm, SettingValue, Settings, USER_DEFAULT_PREFIX};
 
-/// Settings for which an organization chooses what people start with: all but the ones that only a person can know.
+/// Settings that have a default for new users: all but the time zone, which differs by user.
 pub fn user_default_settings() -> impl Iterator<Item = &'static Setting> {
     USER_SETTINGS.iter().filter(|setting| setting.kind != SettingKind::Timezone)
 }
@@ -14,18 +14,18 @@ fn stored_name(setting: &Setting) -> String {
     format!("{USER_DEFAULT_PREFIX}{}", setting.name)
 }
 
-/// What new people start with.
+/// The default of a setting for new users.
 pub fn user_default(realm: &Realm, setting: &Setting) -> SettingValue {
     let chosen = realm.settings.get(&stored_name(setting));
     chosen.cloned().unwrap_or_else(|| setting.default.to_value())
 }
 
-/// All of it, in the order of the table.
+/// All defaults for new users, in the order of the table.
 pub fn user_defaults(realm: &Realm) -> impl Iterator<Item = (&'static str, SettingValue)> {
     user_default_settings().map(move |setting| (setting.name, user_default(realm, setting)))
 }
 
-/// Changes what new people start with. What is as by default is not stored.
+/// Changes a default for new users. A value that equals the built-in default is not stored.
 pub fn apply_user_default(realm: &mut Realm, setting: &Setting, value: SettingValue) {
     if value == setting.default.to_value() {
         realm.settings.remove(&stored_name(setting));
@@ -34,7 +34,7 @@ pub fn apply_user_default(realm: &mut Realm, setting: &Setting, value: SettingVa
     }
 }
 
-/// The settings of a person's new account.
+/// The settings of a new account.
 pub fn starting_settings(realm: &Realm) -> Settings {
     let chosen = user_default_settings().filter_map(|setting| {
         let value = realm.settings.get(&stored_name(setting))?;
@@ -50,7 +50,7 @@ mod tests {
     use crate::fixture;
 
     #[test]
-    fn new_people_start_with_what_was_chosen() {
+    fn new_accounts_start_with_the_chosen_defaults() {
         let mut realm = fixture::realm();
         let sends = user_setting("enter_sends").unwrap();
         assert_eq!(user_default(&realm, sends), SettingValue::Bool(false));
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn no_setting_of_the_organization_is_meant() {
+    fn no_setting_of_the_organization_has_the_prefix() {
         let prefixed = |setting: &Setting| setting.name.starts_with(USER_DEFAULT_PREFIX);
         assert!(!REALM_SETTINGS.iter().any(prefixed));
     }

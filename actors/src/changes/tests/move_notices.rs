@@ -1,4 +1,4 @@
-//! What the notification bot says about moves, and what it takes back.
+//! The notices of moves, and their removal.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Moves: what moves, who has it afterwards, whose policies go with it, and who decides.
+//! Moves: the moved messages, their readers afterwards, topic policies, and the deciding actor.
 
 use super::*;
 
@@ -158,7 +158,7 @@ fn topic_move_time_limit_is_checked() {
 }
 
 #[test]
-fn change_of_moved_message_is_retried_elsewhere() {
+fn change_of_moved_message_is_retried() {
     let world = World::new();
     let id = world.send(IAGO, VERONA, "lunch", "x");
     world.change(VERONA, &carry(IAGO, id, CORE, PropagateMode::One));

@@ -249,16 +249,16 @@ impl Table {
 
     fn delete(&mut self, message: usize) {
         let Some(index) = message.checked_rem(self.entries.len()) else { return };
-        let gone = self.entries.remove(index);
-        let from = match gone.place {
+        let removed = self.entries.remove(index);
+        let from = match removed.place {
             Some((channel, topic)) => DeletedFrom::Topic { channel, topic: topic.to_owned() },
             None => {
-                let users = gone.participants.as_slice();
+                let users = removed.participants.as_slice();
                 let index = CONVERSATIONS.iter().position(|others| *others == users).unwrap();
                 DeletedFrom::Direct(recipient(index))
             }
         };
-        let messages = MessageRanges::from_sorted([MessageId(gone.id)]);
+        let messages = MessageRanges::from_sorted([MessageId(removed.id)]);
         self.apply(vec![Fact::Message(MessageFact::Deleted { from, messages, by: None })]);
     }
 

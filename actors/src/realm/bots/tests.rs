@@ -69,11 +69,11 @@ impl World {
         directory.users().filter(|user| user.owner().is_some()).map(|bot| bot.id).collect()
     }
 
-    /// One thing that a user tries; the numbers choose who, what, about whom and how.
+    /// One command of a user; the numbers choose requester, command, target and parameters.
     fn step(&mut self, (who, what, about, how): (usize, u8, usize, usize)) {
         let (by, bots) = (PEOPLE[who % PEOPLE.len()], self.bots());
-        let everybody: Vec<UserId> = PEOPLE.into_iter().chain(bots.iter().copied()).collect();
-        let user = everybody[about % everybody.len()];
+        let everyone: Vec<UserId> = PEOPLE.into_iter().chain(bots.iter().copied()).collect();
+        let user = everyone[about % everyone.len()];
         let bot = bots.get(about % bots.len().max(1)).copied();
         match (what % 9, bot) {
             (0 | 1, _) => {

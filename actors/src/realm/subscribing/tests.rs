@@ -32,7 +32,7 @@ fn done(progress: Progress) -> Added {
     }
 }
 
-/// Messages of a frame: where each goes, and its content.
+/// Messages of a frame: destination and content.
 fn messages(facts: &[Fact]) -> Vec<(String, String)> {
     let sent = facts.iter().filter_map(|fact| match fact {
         Fact::Message(MessageFact::Sent { message, .. }) => Some(message),

@@ -7,7 +7,7 @@ use model::{Flag, FlagOp, MessageId};
 use storage::Projection;
 use storage::log::MemoryLog;
 
-/// A shard without threads: the log's reports are looked at when the test says so.
+/// A shard without threads: the test decides when the log's reports are processed.
 struct Shard {
     committer: Rc<Committer>,
     log: Arc<MemoryLog>,
@@ -105,7 +105,7 @@ async fn failed_write_fails_pending_commits_and_pauses() {
     assert!(matches!(shard.committer.ids(shard.realm.id), Err(DomainError::Paused(Pause::JournalFailed))));
     assert_eq!(shard.newest(), MessageId(1));
     drop(answers);
-    // What was decided and lost takes its ids along, and the shard goes on.
+    // Failed decisions release their ids, and the shard continues.
     shard.log.recover().unwrap();
     shard.committer.resume(None).unwrap();
     assert_eq!(shard.committer.generation(), 1);
@@ -166,7 +166,7 @@ async fn ephemeral_events_wait_for_earlier_commits() {
     shard.log.resume();
     shard.committer.publish_durable();
     assert!(shard.committer.is_idle());
-    // Numbers that passing events use are never given out again, not even by a restart.
+    // Numbers of ephemeral events are never reused, not even after a restart.
     let used = shard.committer.ids(shard.realm.id).unwrap().event;
     assert!(shard.realm.view.read().progress.reserved_events >= used);
 }

@@ -1,9 +1,9 @@
-//! `client_capabilities`: what a client says it can handle.
+//! `client_capabilities`: what a client can handle.
 
 use crate::http::{ApiError, Fields};
 use model::ClientCapabilities;
 
-/// Reads the parameter: an object of booleans. Unknown keys are those of newer clients.
+/// Reads the parameter: an object of booleans. Unknown keys are ignored: they are those of newer clients.
 pub fn parse_capabilities(fields: &Fields) -> Result<ClientCapabilities, ApiError> {
     let mut found = ClientCapabilities::default();
     let Some(field) = fields.optional_json("client_capabilities")? else { return Ok(found) };

@@ -10,11 +10,12 @@ use crate::api::wire::list::push_list;
 use crate::http::reply::push_fields;
 use crate::http::{ApiError, Envelope};
 use model::event::ChannelSummary;
-use model::{Channel, ChannelFolder, ChannelId, Subscription};
+use model::{Channel, ChannelId, Subscription};
+use rules::folders::folders_in_order;
 use rules::permissions::channel::sees_channel;
 use rules::settings::realm_bool;
 
-/// Adds what was asked for of `subscription`, `stream`, `default_streams` and `channel_folders`.
+/// Adds the requested parts of `subscription`, `stream`, `default_streams` and `channel_folders`.
 pub fn channel_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envelope, ApiError> {
     let channels = state.request.shared.channels(state.directory());
     if state.wants("subscription") {
@@ -40,15 +41,13 @@ pub fn channel_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envel
     Ok(envelope)
 }
 
-/// All folders in their order, archived ones included: channels may still name them.
+/// All folders in their order, archived ones included: channels may still refer to them.
 fn list_folders(envelope: &mut Envelope, state: &State<'_>) {
-    let mut folders: Vec<&ChannelFolder> = state.directory().folders().map(|folder| &**folder).collect();
-    folders.sort_by_key(|folder| (folder.order, folder.id));
-    let folders = folders.into_iter().filter(|_| state.me.is_some());
-    push_list(envelope.open_field("channel_folders"), folders.map(folder));
+    let folders = folders_in_order(state.directory()).into_iter().filter(|_| state.me.is_some());
+    push_list(envelope.open_field("channel_folders"), folders.map(|shown| folder(shown)));
 }
 
-/// Channels that the caller may know of, archived ones for clients that can handle them.
+/// Channels that the caller may see; archived ones for clients that can handle them.
 fn visible<'a>(state: &'a State<'_>) -> impl Iterator<Item = &'a ChannelSummary> {
     let directory = state.directory();
     let is_open = realm_bool(directory.realm(), "enable_spectator_access");
@@ -62,10 +61,10 @@ fn visible<'a>(state: &'a State<'_>) -> impl Iterator<Item = &'a ChannelSummary>
         .filter(move |summary| (with_archived || !summary.channel.is_archived) && may_know(&summary.channel))
 }
 
-/// A channel, and the caller's record for it.
+/// A channel and the caller's subscription to it.
 type Entry<'a> = (&'a ChannelSummary, Option<&'a Subscription>);
 
-/// Channels that the caller subscribes to, used to, and never did.
+/// Current, former and other channels of the caller.
 fn list_subscriptions(
     envelope: &mut Envelope,
     state: &State<'_>,

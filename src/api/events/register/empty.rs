@@ -4,7 +4,7 @@ use super::fetch::Fetch;
 use crate::api::wire::realm::PROFILE_FIELD_TYPES;
 use crate::http::Envelope;
 
-/// Fetch type, key, and the JSON that means that there is nothing.
+/// Fetch type, key, and its empty value as JSON.
 const EMPTY: &[(&str, &str, &[u8])] = &[
     ("custom_profile_fields", "custom_profile_field_types", PROFILE_FIELD_TYPES),
     ("onboarding_steps", "onboarding_steps", b"[]"),
@@ -24,7 +24,7 @@ const EMPTY: &[(&str, &str, &[u8])] = &[
     ("tenor", "tenor_api_key", b"\"\""),
 ];
 
-/// Adds those that were asked for.
+/// Adds the requested ones.
 pub fn empty_fields(mut envelope: Envelope, fetch: &Fetch) -> Envelope {
     for (word, key, value) in EMPTY {
         if fetch.wants(word) {

@@ -1,4 +1,4 @@
-//! Which parts of the state were asked for.
+//! The requested parts of the state.
 
 use std::collections::HashSet;
 
@@ -7,12 +7,12 @@ use std::collections::HashSet;
 pub struct Fetch(Option<HashSet<String>>);
 
 impl Fetch {
-    /// These types; without any list, all of them.
+    /// These types; all types if there is no list.
     pub fn new(words: Option<Vec<String>>) -> Self {
         Self(words.map(|words| words.into_iter().collect()))
     }
 
-    /// Whether a type was asked for.
+    /// Whether a type is requested.
     pub fn wants(&self, word: &str) -> bool {
         self.0.as_ref().is_none_or(|words| words.contains(word))
     }

@@ -1,4 +1,4 @@
-//! People, bots and groups of a registration.
+//! Users, bots and groups of a registration.
 
 use super::request::State;
 use crate::api::shared::Listed;
@@ -14,7 +14,7 @@ use rules::permissions::users::{UserScope, api_email, user_scope};
 use rules::settings::RealmPermission;
 use serde::Serialize;
 
-/// Adds what was asked for of `realm_user`, `realm_bot` and `realm_user_groups`.
+/// Adds the requested parts of `realm_user`, `realm_bot` and `realm_user_groups`.
 pub fn people_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envelope, ApiError> {
     if state.wants("realm_user") {
         list_people(&mut envelope, state);
@@ -37,7 +37,7 @@ pub fn people_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envelo
     Ok(envelope)
 }
 
-/// Whoever must not be known is left out, or stands there without a face where the client needs everybody.
+/// Lists users. Hidden users are left out, or shown as placeholders to clients that need a record of every user.
 fn list_people(envelope: &mut Envelope, state: &State<'_>) {
     let directory = state.directory();
     let form =
@@ -49,7 +49,7 @@ fn list_people(envelope: &mut Envelope, state: &State<'_>) {
         let users = directory.users().filter(|user| !user.is_system_bot());
         users.filter_map(move |listed| match scope.contains(listed.id) {
             true => (listed.is_active == is_active).then(|| user(directory, state.me, listed, form)),
-            // That somebody unknown was deactivated is not told either.
+            // Placeholders do not reveal whether a hidden user is deactivated.
             false => (is_active && shows_unknown).then(|| unknown_user(directory, listed, form)),
         })
     };
@@ -62,13 +62,13 @@ fn list_people(envelope: &mut Envelope, state: &State<'_>) {
         }
     }
     let system_bots = directory.users().filter(|user| user.is_system_bot());
-    // No list says of them whether they are in use.
+    // This list mixes active and deactivated bots, so each entry needs the field.
     let form = UserForm { is_active: true, ..form };
     let system_bots = system_bots.map(|bot| user(directory, state.me, bot, form));
     push_list(envelope.open_field("cross_realm_bots"), system_bots);
 }
 
-/// What the caller is and may do.
+/// Properties and permissions of the caller.
 #[derive(Serialize)]
 struct OwnFields<'a> {
     avatar_source: &'static str,
@@ -115,7 +115,7 @@ fn own_fields<'a>(directory: &Directory, me: &'a User) -> OwnFields<'a> {
     }
 }
 
-/// The caller's own bots with their keys; for administrators all of them.
+/// Lists the caller's own bots with their keys; all bots for administrators.
 fn list_bots(envelope: &mut Envelope, state: &State<'_>) {
     let directory = state.directory();
     let is_own = |bot: &User| state.me.is_some_and(|me| bot.owner() == Some(me.id));

@@ -1,4 +1,4 @@
-//! What is the caller's own in a registration: settings, topics, unread messages, who is here.
+//! Personal parts of a registration: settings, topics, unread messages, presence.
 
 use super::lists;
 use super::profiles;
@@ -17,7 +17,7 @@ use rules::settings::{LEGACY_DISPLAY, LEGACY_NOTIFICATIONS, NOTIFICATION_SOUNDS,
 use rules::topics::shown_topic;
 use serde::Serialize;
 
-/// Adds what was asked for of one's own.
+/// Adds the requested personal parts.
 pub fn personal_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envelope, ApiError> {
     message_fields(&mut envelope, state);
     if state.wants("user_settings") {
@@ -44,7 +44,7 @@ pub fn personal_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Enve
     Ok(envelope)
 }
 
-/// Settings at the top, for clients that look for them there.
+/// Settings at the top level, for clients without `user_settings_object`.
 fn legacy_settings(envelope: &mut Envelope, state: &State<'_>) {
     if state.request.capabilities.user_settings_object {
         return;

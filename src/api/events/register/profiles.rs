@@ -1,4 +1,4 @@
-//! What people say about themselves, whom the caller mutes, the views of the sidebar, and custom profile fields.
+//! Statuses, muted users, push devices, navigation views, custom emoji and profile fields of a registration.
 
 use super::request::State;
 use crate::api::wire::emoji::realm_emoji;
@@ -14,7 +14,7 @@ use model::UserId;
 use rules::permissions::users::user_scope;
 use std::collections::BTreeMap;
 
-/// Adds what was asked for of `user_status`, `muted_users`, `navigation_views` and `custom_profile_fields`.
+/// Adds the requested ones of these parts.
 pub fn profile_fields(envelope: &mut Envelope, state: &State<'_>) {
     let (directory, me) = (state.directory(), state.me);
     if state.wants("user_status") {

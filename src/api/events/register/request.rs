@@ -1,4 +1,4 @@
-//! What a registration asks for, and the snapshot that answers it.
+//! The request of a registration, and the snapshot that answers it.
 
 use super::fetch::Fetch;
 use crate::api::shared::SharedJson;
@@ -9,20 +9,19 @@ use actors::{RealmHandle, RegisteredQueue};
 use model::{ClientCapabilities, Directory, User, UserId};
 use std::sync::Arc;
 
-/// Who asks for what.
+/// The requested parts of the state.
 #[derive(Clone)]
 pub struct StateRequest {
     pub realm: RealmHandle,
     pub shared: Arc<SharedJson>,
-    /// What the server says of itself.
     pub server: ServerFacts,
-    /// Who asks; none without an account.
+    /// The requester; none without an account.
     pub caller: Option<UserId>,
-    /// The queue that was made; none without an account.
+    /// The registered queue; none without an account.
     pub queue: Option<RegisteredQueue>,
     pub client_gravatar: bool,
     pub slim_presence: bool,
-    /// Only presences of so many days.
+    /// Maximum age of presences in days.
     pub presence_days_max: Option<u32>,
     pub include_subscribers: IncludeSubscribers,
     pub capabilities: ClientCapabilities,
@@ -38,19 +37,19 @@ pub struct State<'a> {
 }
 
 impl State<'_> {
-    /// Everybody and everything but the messages.
+    /// Users, channels, groups and settings as of the snapshot.
     pub fn directory(&self) -> &Directory {
         &self.snapshot.directory
     }
 
-    /// Whether a part was asked for.
+    /// Whether a part is requested.
     pub fn wants(&self, word: &str) -> bool {
         self.request.fetch.wants(word)
     }
 }
 
 impl StateRequest {
-    /// Unread messages are of use only to clients that follow both.
+    /// Whether unread messages are requested: they are useful only with both event types.
     pub fn wants_unreads(&self) -> bool {
         self.fetch.wants("message") && self.fetch.wants("update_message_flags")
     }

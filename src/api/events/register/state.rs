@@ -13,10 +13,10 @@ use model::{QueueId, User};
 use rules::permissions::users::is_restricted;
 use serde::Serialize;
 
-/// What a registration takes in any case, in bytes, with what is unread.
+/// Bytes of every registration, unread messages included.
 const BASE_BYTES: usize = 32 << 10;
-/// What an entry takes: a user in a list of the caller's own, somebody's presence, a subscription and a channel whose
-/// shared parts are spliced.
+/// Bytes of an entry: a user in a list that is not shared, a presence, a subscription, and a channel whose shared parts
+/// are spliced.
 const USER_BYTES: usize = 450;
 const PRESENCE_BYTES: usize = 16;
 const SUBSCRIPTION_BYTES: usize = 400;
@@ -32,7 +32,7 @@ struct Always<'a> {
 }
 
 impl StateRequest {
-    /// About how many bytes the answer takes beside what it shares with others.
+    /// Estimated bytes of the response without shared parts.
     pub fn estimate(&self, caller: &User) -> u64 {
         let directory = self.realm.directory();
         let (users, channels) = (directory.user_count(), directory.channel_count());
@@ -47,7 +47,7 @@ impl StateRequest {
         (BASE_BYTES + wanted.map(|(_, bytes)| bytes).sum::<usize>()) as u64
     }
 
-    /// Takes the snapshot and writes it. Takes long in large organizations.
+    /// Takes the snapshot and writes it: slow in large organizations.
     pub fn answer(&self) -> HandlerResult {
         let directory = self.realm.directory();
         let caller = self.caller.and_then(|id| directory.user(id));
@@ -65,7 +65,7 @@ impl StateRequest {
         }
     }
 
-    /// Writes a snapshot.
+    /// Writes the requested parts of a snapshot.
     pub fn write(&self, snapshot: &StateSnapshot) -> Result<Envelope, ApiError> {
         let me = self.caller.and_then(|id| snapshot.directory.user(id)).map(|user| &**user);
         let state = State { request: self, snapshot, me };

@@ -4,7 +4,7 @@ use super::*;
 use crate::api::sample::Sample;
 use actix_web::body::to_bytes;
 use actors::{ChannelDraft, Draft, RegisteredQueue};
-use model::ChannelId;
+use model::{ChannelId, ClientCapabilities};
 use serde_json::Value;
 
 impl Sample {

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 #[derive(Serialize)]
 pub(super) struct PushDevice<'e> {
-    /// A number as text: so it is at this feature level.
+    /// A number as text at this feature level.
     push_account_id: String,
     status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -32,38 +32,26 @@ pub(super) struct Updated<'e> {
 
 /// The property that changed, with those that belong to it.
 #[derive(Serialize)]
-#[serde(untagged)]
+#[serde(rename_all = "snake_case")]
 enum Property<'e> {
-    FullName {
-        full_name: &'e str,
-    },
-    Role {
-        role: u16,
-    },
-    IsActive {
-        is_active: bool,
-    },
-    DeliveryEmail {
-        delivery_email: Option<&'e str>,
-    },
-    Email {
-        new_email: &'e str,
-    },
-    BotOwner {
-        bot_owner_id: Option<UserId>,
-    },
-    ProfileValue {
-        custom_profile_field: ChangedValueJson<'e>,
-    },
+    FullName(&'e str),
+    Role(u16),
+    IsActive(bool),
+    DeliveryEmail(Option<&'e str>),
+    NewEmail(&'e str),
+    BotOwnerId(Option<UserId>),
+    CustomProfileField(ChangedValueJson<'e>),
+    #[serde(untagged)]
     Avatar {
         avatar_url: &'e str,
         avatar_url_medium: &'e str,
         avatar_source: &'e str,
         avatar_version: u32,
     },
+    #[serde(untagged)]
     Timezone {
         timezone: &'e str,
-        /// Left out where the user no longer exists.
+        /// Left out if the user no longer exists.
         #[serde(skip_serializing_if = "Option::is_none")]
         email: Option<Cow<'e, str>>,
     },
@@ -87,14 +75,14 @@ pub(super) fn remove(user_id: UserId) -> RealmUser<'static> {
 
 pub(super) fn update<'e>(writer: &EventWriter<'e>, user_id: UserId, change: &'e UserChange) -> RealmUser<'e> {
     let property = match change {
-        UserChange::FullName(full_name) => Property::FullName { full_name },
-        UserChange::Role(role) => Property::Role { role: role.code() },
-        UserChange::IsActive(is_active) => Property::IsActive { is_active: *is_active },
-        UserChange::DeliveryEmail(email) => Property::DeliveryEmail { delivery_email: email.as_deref() },
-        UserChange::Email(new_email) => Property::Email { new_email },
-        UserChange::BotOwner(owner) => Property::BotOwner { bot_owner_id: *owner },
+        UserChange::FullName(name) => Property::FullName(name),
+        UserChange::Role(role) => Property::Role(role.code()),
+        UserChange::IsActive(is_active) => Property::IsActive(*is_active),
+        UserChange::DeliveryEmail(email) => Property::DeliveryEmail(email.as_deref()),
+        UserChange::Email(email) => Property::NewEmail(email),
+        UserChange::BotOwner(owner) => Property::BotOwnerId(*owner),
         UserChange::ProfileValue(field, value) => {
-            Property::ProfileValue { custom_profile_field: changed_value(*field, value.as_ref()) }
+            Property::CustomProfileField(changed_value(*field, value.as_ref()))
         }
         UserChange::Avatar { url, medium_url, source, version } => Property::Avatar {
             avatar_url: url,

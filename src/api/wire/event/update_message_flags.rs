@@ -72,40 +72,30 @@ pub(super) fn push_merged(writer: &EventWriter<'_>, out: &mut Vec<u8>, events: &
 
 #[derive(Serialize)]
 struct DetailJson<'e> {
-    r#type: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    user_ids: Option<&'e [UserId]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stream_id: Option<ChannelId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    topic: Option<&'e str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    unmuted_stream_msg: Option<bool>,
-    /// Given only where it is true.
+    #[serde(flatten)]
+    place: PlaceJson<'e>,
+    /// Written only if it is true.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     mentioned: bool,
 }
 
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum PlaceJson<'e> {
+    Private { user_ids: &'e [UserId] },
+    Stream { stream_id: ChannelId, topic: &'e str, unmuted_stream_msg: bool },
+}
+
 impl<'e> DetailJson<'e> {
     fn of(detail: &'e UnreadDetail, knows_empty_topic: bool) -> Self {
-        let mentioned = detail.is_mentioned;
-        match &detail.channel {
-            Some((channel, topic, is_unmuted)) => Self {
-                r#type: "stream",
-                user_ids: None,
-                stream_id: Some(*channel),
-                topic: Some(shown_topic(topic, knows_empty_topic)),
-                unmuted_stream_msg: Some(*is_unmuted),
-                mentioned,
+        let place = match &detail.channel {
+            Some((channel, topic, is_unmuted)) => PlaceJson::Stream {
+                stream_id: *channel,
+                topic: shown_topic(topic, knows_empty_topic),
+                unmuted_stream_msg: *is_unmuted,
             },
-            None => Self {
-                r#type: "private",
-                user_ids: Some(&detail.users),
-                stream_id: None,
-                topic: None,
-                unmuted_stream_msg: None,
-                mentioned,
-            },
-        }
+            None => PlaceJson::Private { user_ids: &detail.users },
+        };
+        Self { place, mentioned: detail.is_mentioned }
     }
 }

@@ -3,95 +3,50 @@
 
 use rules::names::{CHANNEL_NAME_LENGTH_MAX, DESCRIPTION_LENGTH_MAX};
 use rules::topics::TOPIC_LENGTH_MAX;
-use serde::Serialize;
 
 /// Numeric limits that clients observe.
-#[derive(Serialize)]
-pub struct Limits {
-    max_avatar_file_size_mib: usize,
-    max_icon_file_size_mib: usize,
-    max_logo_file_size_mib: usize,
-    max_stream_name_length: usize,
-    max_stream_description_length: usize,
-    max_topic_length: usize,
-    max_message_length: usize,
-    max_bulk_new_subscription_messages: usize,
-    max_channel_folder_name_length: usize,
-    max_channel_folder_description_length: usize,
-    max_reminder_note_length: usize,
-    password_min_length: usize,
-    password_max_length: usize,
-    password_min_guesses: usize,
-}
+pub const LIMITS: [(&str, usize); 14] = [
+    ("max_avatar_file_size_mib", 5),
+    ("max_icon_file_size_mib", 5),
+    ("max_logo_file_size_mib", 5),
+    ("max_stream_name_length", CHANNEL_NAME_LENGTH_MAX),
+    ("max_stream_description_length", DESCRIPTION_LENGTH_MAX),
+    ("max_topic_length", TOPIC_LENGTH_MAX),
+    ("max_message_length", rules::content::CONTENT_LENGTH_MAX),
+    ("max_bulk_new_subscription_messages", actors::BULK_NOTICE_RECIPIENTS_MAX),
+    ("max_channel_folder_name_length", 60),
+    ("max_channel_folder_description_length", 1024),
+    ("max_reminder_note_length", 1000),
+    ("password_min_length", 6),
+    ("password_max_length", 100),
+    ("password_min_guesses", 10_000),
+];
 
-/// The limits of this version.
-pub const LIMITS: Limits = Limits {
-    max_avatar_file_size_mib: 5,
-    max_icon_file_size_mib: 5,
-    max_logo_file_size_mib: 5,
-    max_stream_name_length: CHANNEL_NAME_LENGTH_MAX,
-    max_stream_description_length: DESCRIPTION_LENGTH_MAX,
-    max_topic_length: TOPIC_LENGTH_MAX,
-    max_message_length: rules::content::CONTENT_LENGTH_MAX,
-    max_bulk_new_subscription_messages: actors::BULK_NOTICE_RECIPIENTS_MAX,
-    max_channel_folder_name_length: 60,
-    max_channel_folder_description_length: 1024,
-    max_reminder_note_length: 1000,
-    password_min_length: 6,
-    password_max_length: 100,
-    password_min_guesses: 10_000,
-};
-
-/// Properties of the server that clients adapt to.
-#[derive(Serialize)]
-pub struct Server {
-    event_queue_longpoll_timeout_seconds: u32,
-    server_presence_ping_interval_seconds: u32,
-    server_presence_offline_threshold_seconds: u32,
-    server_typing_started_expiry_period_milliseconds: u32,
-    server_typing_stopped_wait_period_milliseconds: u32,
-    server_typing_started_wait_period_milliseconds: u32,
-    server_inline_image_preview: bool,
-    server_inline_url_embed_preview: bool,
-    server_thumbnail_formats: [(); 0],
-    server_avatar_changes_disabled: bool,
-    server_name_changes_disabled: bool,
-    server_web_public_streams_enabled: bool,
-    server_needs_upgrade: bool,
-    server_jitsi_server_url: &'static str,
-    jitsi_server_url: &'static str,
-    server_can_summarize_topics: bool,
-    /// Until level 426; the web app does not start without it.
-    realm_is_zephyr_mirror_realm: bool,
-    settings_send_digest_emails: bool,
-    zulip_plan_is_not_limited: bool,
-    upgrade_text_for_wide_organization_logo: &'static str,
-}
-
-/// The properties of this version.
-pub const SERVER: Server = Server {
-    event_queue_longpoll_timeout_seconds: 90,
-    server_presence_ping_interval_seconds: 60,
-    server_presence_offline_threshold_seconds: 200,
-    server_typing_started_expiry_period_milliseconds: 45_000,
-    server_typing_stopped_wait_period_milliseconds: 12_000,
-    server_typing_started_wait_period_milliseconds: 30_000,
-    server_inline_image_preview: true,
+/// Properties of the server that clients adapt to, as JSON.
+pub const SERVER: [(&str, &str); 20] = [
+    ("event_queue_longpoll_timeout_seconds", "90"),
+    ("server_presence_ping_interval_seconds", "60"),
+    ("server_presence_offline_threshold_seconds", "200"),
+    ("server_typing_started_expiry_period_milliseconds", "45000"),
+    ("server_typing_stopped_wait_period_milliseconds", "12000"),
+    ("server_typing_started_wait_period_milliseconds", "30000"),
+    ("server_inline_image_preview", "true"),
     // The server does not fetch linked pages.
-    server_inline_url_embed_preview: false,
-    server_thumbnail_formats: [],
-    server_avatar_changes_disabled: false,
-    server_name_changes_disabled: false,
-    server_web_public_streams_enabled: true,
-    server_needs_upgrade: false,
-    server_jitsi_server_url: "https://meet.jit.si",
-    jitsi_server_url: "https://meet.jit.si",
-    server_can_summarize_topics: false,
-    realm_is_zephyr_mirror_realm: false,
-    settings_send_digest_emails: false,
-    zulip_plan_is_not_limited: true,
-    upgrade_text_for_wide_organization_logo: "",
-};
+    ("server_inline_url_embed_preview", "false"),
+    ("server_thumbnail_formats", "[]"),
+    ("server_avatar_changes_disabled", "false"),
+    ("server_name_changes_disabled", "false"),
+    ("server_web_public_streams_enabled", "true"),
+    ("server_needs_upgrade", "false"),
+    ("server_jitsi_server_url", "\"https://meet.jit.si\""),
+    ("jitsi_server_url", "\"https://meet.jit.si\""),
+    ("server_can_summarize_topics", "false"),
+    // Until level 426; the web app does not start without it.
+    ("realm_is_zephyr_mirror_realm", "false"),
+    ("settings_send_digest_emails", "false"),
+    ("zulip_plan_is_not_limited", "true"),
+    ("upgrade_text_for_wide_organization_logo", "\"\""),
+];
 
 /// Minimum number of days for which a deactivated organization is kept.
 pub const DELETION_DAYS_MIN: u32 = 14;

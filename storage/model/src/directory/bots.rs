@@ -24,7 +24,6 @@ impl Directory {
 
     /// The bots of an owner, deactivated ones included, by id.
     pub fn bots_of(&self, owner: UserId) -> impl Iterator<Item = &Arc<User>> {
-        let is_own = move |user: &&Arc<User>| user.bot.as_ref().is_some_and(|bot| bot.owner == Some(owner));
-        self.users().filter(is_own)
+        self.users().filter(move |user| user.owner() == Some(owner))
     }
 }

@@ -73,22 +73,17 @@ impl Directory {
         if let Some(before) = &before {
             self.groups_by_name.remove(&before.name.to_lowercase());
         }
-        let (mut came, mut gone) = (OrdSet::new(), OrdSet::new());
         let (old_members, old_subgroups) = match before.as_deref() {
             Some(before) => (&before.members, &before.subgroups),
             None => (&BTreeSet::new(), &BTreeSet::new()),
         };
-        came.extend(group.members.difference(old_members).copied());
-        gone.extend(old_members.difference(&group.members).copied());
-        for below in group.subgroups.difference(old_subgroups) {
-            came = came.union(self.members_of(*below));
-        }
-        for below in old_subgroups.difference(&group.subgroups) {
-            gone = gone.union(self.members_of(*below));
-        }
+        let below =
+            |groups: BTreeSet<GroupId>| OrdSet::unions(groups.into_iter().map(|id| self.members_of(id)));
+        let added = below(&group.subgroups - old_subgroups).union((&group.members - old_members).into());
+        let removed = below(old_subgroups - &group.subgroups).union((old_members - &group.members).into());
         self.groups_by_name.insert(group.name.to_lowercase(), id);
         self.groups.insert(id, Arc::new(group));
-        self.resolve_above(id, &came, &gone);
+        self.resolve_above(id, &added, &removed);
     }
 
     /// Adds and removes direct members.
@@ -105,16 +100,16 @@ impl Directory {
     }
 
     /// Propagates a difference from a group to every group that contains it.
-    fn resolve_above(&mut self, changed: GroupId, came: &OrdSet<UserId>, gone: &OrdSet<UserId>) {
+    fn resolve_above(&mut self, changed: GroupId, added: &OrdSet<UserId>, removed: &OrdSet<UserId>) {
         for group in self.upwards(changed) {
-            let mut members = self.group_members.remove(&group).unwrap_or_default().union(came.clone());
+            let mut members = self.group_members.remove(&group).unwrap_or_default().union(added.clone());
             let Some(record) = self.groups.get(&group) else { continue };
             let stays = |user: &UserId| {
                 let mut below = record.subgroups.iter();
                 record.members.contains(user) || below.any(|below| self.is_in_group(*below, *user))
             };
-            let gone: Vec<UserId> = gone.iter().copied().filter(|user| !stays(user)).collect();
-            for user in gone {
+            let lost: Vec<UserId> = removed.iter().copied().filter(|user| !stays(user)).collect();
+            for user in lost {
                 members.remove(&user);
             }
             self.group_members.insert(group, members);

@@ -1,6 +1,7 @@
 //! Personal records: alert words, statuses, muted users, navigation views. And the custom profile fields.
 
 use super::Directory;
+use super::records::put_list;
 use crate::ids::UserId;
 use crate::personal::{NavigationView, UserStatus};
 use crate::profile_field::ProfileFields;
@@ -20,11 +21,7 @@ impl Directory {
 
     /// Sets a user's alert words; an empty list removes the record.
     pub fn put_alert_words(&mut self, user: UserId, words: Vec<String>) {
-        if words.is_empty() {
-            self.personal.alert_words.remove(&user);
-        } else {
-            self.personal.alert_words.insert(user, words.into());
-        }
+        put_list(&mut self.personal.alert_words, user, words);
     }
 
     /// A user's status.

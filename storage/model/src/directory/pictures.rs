@@ -1,18 +1,10 @@
 //! Pictures and custom emoji of a directory.
 
 use super::Directory;
-use super::records::PictureRecords;
 use crate::ids::UserId;
 use crate::picture::{PictureFact, RealmEmoji, RealmPictures};
 use crate::user::User;
 use std::sync::Arc;
-
-impl PictureRecords {
-    /// Whether both share the same map of avatars; equal but separate maps count as different.
-    pub(super) fn has_same_avatars_as(&self, other: &Self) -> bool {
-        self.avatars.ptr_eq(&other.avatars)
-    }
-}
 
 impl Directory {
     /// The blob of a user's uploaded avatar.
@@ -73,7 +65,7 @@ impl Directory {
         self.pictures.emoji.insert(emoji.id, Arc::new(emoji));
     }
 
-    /// Applies a fact.
+    /// Applies a fact about pictures.
     pub fn put_picture(&mut self, fact: &PictureFact) {
         match fact {
             PictureFact::AvatarSet { user, file, version } => {

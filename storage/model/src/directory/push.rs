@@ -1,7 +1,7 @@
 //! Push devices, shown notifications and pending e-mails of a directory.
 
 use super::Directory;
-use super::records::PushRecords;
+use super::records::{PushRecords, put_list};
 use crate::ids::{ChannelId, MessageId, UserId};
 use crate::push::{MISSED_MESSAGES_MAX, PendingMail, PushDevice, PushFact, PushToken};
 use crate::subscription::Subscription;
@@ -100,11 +100,7 @@ impl Directory {
 
     /// Replaces the ids of the messages that a user's devices show, ascending.
     pub fn put_push_shown(&mut self, user: UserId, messages: Vec<MessageId>) {
-        if messages.is_empty() {
-            self.push.shown.remove(&user);
-        } else {
-            self.push.shown.insert(user, messages.into());
-        }
+        put_list(&mut self.push.shown, user, messages);
     }
 
     /// The e-mail about missed messages that is pending for a user.
@@ -133,8 +129,8 @@ impl Directory {
     }
 
     fn note_missed(&mut self, user: UserId, message: MessageId, due: Timestamp) {
-        let known = self.pending_mail(user).map(|mail| PendingMail::clone(mail));
-        let mut mail = known.unwrap_or(PendingMail { due, messages: Vec::new() });
+        let new = || PendingMail { due, messages: Vec::new() };
+        let mut mail = self.pending_mail(user).map_or_else(new, |mail| PendingMail::clone(mail));
         if let Err(position) = mail.messages.binary_search(&message)
             && mail.messages.len() < MISSED_MESSAGES_MAX
         {
@@ -154,21 +150,11 @@ impl Directory {
         here.chain(&self.push.candidates_everywhere).copied()
     }
 
-    /// Applies a fact.
+    /// Applies a fact about notifications.
     pub fn put_push(&mut self, fact: PushFact) {
         match fact {
-            PushFact::TokensSet { user, tokens } if tokens.is_empty() => {
-                self.push.tokens.remove(&user);
-            }
-            PushFact::TokensSet { user, tokens } => {
-                self.push.tokens.insert(user, tokens.into());
-            }
-            PushFact::DevicesSet { user, devices, .. } if devices.is_empty() => {
-                self.push.devices.remove(&user);
-            }
-            PushFact::DevicesSet { user, devices, .. } => {
-                self.push.devices.insert(user, devices.into());
-            }
+            PushFact::TokensSet { user, tokens } => put_list(&mut self.push.tokens, user, tokens),
+            PushFact::DevicesSet { user, devices, .. } => put_list(&mut self.push.devices, user, devices),
             PushFact::Shown { message, users } => {
                 for user in users {
                     let mut messages = self.push_shown(user).to_vec();

@@ -9,6 +9,15 @@ use crate::topic::TopicKey;
 use imbl::{HashMap, OrdMap, OrdSet};
 use std::sync::Arc;
 
+/// Sets a user's list; an empty one removes the record.
+pub(super) fn put_list<T: Clone>(lists: &mut OrdMap<UserId, Arc<[T]>>, user: UserId, list: Vec<T>) {
+    if list.is_empty() {
+        lists.remove(&user);
+    } else {
+        lists.insert(user, list.into());
+    }
+}
+
 /// Personal records of users besides their accounts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct PersonalRecords {

@@ -12,11 +12,11 @@ fn user(id: u32, email: &str, name: &str) -> User {
 }
 
 pub fn group(id: u32, members: &[u32], subgroups: &[u32]) -> UserGroup {
-    let nobody = GroupSetting::Group(GroupId(99));
+    let setting = GroupSetting::Group(GroupId(99));
     UserGroup {
         members: members.iter().map(|id| UserId(*id)).collect(),
         subgroups: subgroups.iter().map(|id| GroupId(*id)).collect(),
-        ..UserGroup::new(GroupId(id), format!("group {id}"), "", GroupPermissions::all(nobody))
+        ..UserGroup::new(GroupId(id), format!("group {id}"), "", GroupPermissions::all(setting))
     }
 }
 

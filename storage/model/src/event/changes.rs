@@ -50,20 +50,22 @@ pub struct ChangedContent {
     pub is_me: bool,
 }
 
-/// One property of a channel that changed, with its new value.
+/// One changed property of a channel, with its new value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChannelChange {
-    /// `name`
     Name(String),
-    /// `description`
-    Description { text: String, rendered: String },
+    Description {
+        text: String,
+        rendered: String,
+    },
     /// `invite_only`, with the properties that change together with it.
-    Privacy { invite_only: bool, is_web_public: bool, history_public_to_subscribers: bool },
-    /// `message_retention_days`
+    Privacy {
+        invite_only: bool,
+        is_web_public: bool,
+        history_public_to_subscribers: bool,
+    },
     Retention(Option<i32>),
-    /// `topics_policy`
     TopicsPolicy(TopicsPolicy),
-    /// `folder_id`
     Folder(Option<FolderId>),
     /// A permission by its wire name.
     Permission(&'static str, GroupSetting),
@@ -71,24 +73,18 @@ pub enum ChannelChange {
     PostPolicy(u8),
     /// `is_announcement_only`, for older clients.
     AnnouncementOnly(bool),
-    /// `is_archived`
     Archived(bool),
-    /// `is_recently_active`
     Activity(bool),
-    /// `first_message_id`
     FirstMessage(Option<MessageId>),
 }
 
 /// One property of a subscription that changed, with its new value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SubscriptionChange {
-    /// `color`
     Color(String),
-    /// `is_muted`
     IsMuted(bool),
     /// `in_home_view`, the older property with the opposite value.
     InHomeView(bool),
-    /// `pin_to_top`
     PinToTop(bool),
     /// A notification by its wire name; none inherits.
     Notification {
@@ -134,11 +130,8 @@ pub struct GroupChange {
 /// One changed property of a person or bot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UserChange {
-    /// `full_name`
     FullName(String),
-    /// `role`
     Role(Role),
-    /// `is_active`
     IsActive(bool),
     /// `delivery_email`; none if it is hidden from the recipient of the event.
     DeliveryEmail(Option<String>),
@@ -146,7 +139,6 @@ pub enum UserChange {
     Email(String),
     /// `timezone`; the event also has the e-mail address that the API shows.
     Timezone(String),
-    /// `bot_owner_id`
     BotOwner(Option<UserId>),
     /// `avatar_url` and the properties that change together with it.
     Avatar {
@@ -163,25 +155,16 @@ pub enum UserChange {
 /// One changed property of a bot, for the users who manage it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BotChange {
-    /// `full_name`
     FullName(String),
-    /// `email`
     Email(String),
-    /// `is_active`
     IsActive(bool),
     /// `api_key` of this rotation, for the bot's owner only. The key itself is derived when the event is encoded.
     ApiKey(u32),
-    /// `avatar_url`
     Avatar,
-    /// `owner_id`
     Owner(Option<UserId>),
-    /// `default_sending_stream`
     SendingChannel(Option<ChannelId>),
-    /// `default_events_register_stream`
     RegisterChannel(Option<ChannelId>),
-    /// `default_all_public_streams`
     AllPublicChannels(bool),
-    /// `services`
     Service {
         service: Option<WebhookService>,
         /// Include the token: the recipient is the bot's owner.
@@ -203,11 +186,10 @@ pub struct StatusChange {
 /// The event type by which a client learns of its user's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingForm {
-    /// `user_settings`
     Modern,
     /// `update_display_settings`, for clients without the capability `user_settings_object`.
     Display,
-    /// `update_global_notifications`, likewise.
+    /// `update_global_notifications`, for the same clients.
     Notifications,
 }
 

@@ -1,4 +1,4 @@
 //! Bounds that several families of facts have in common.
 
-/// More events than any change of one record leads to.
+/// Upper bound of the events of a change of one record.
 pub(super) const EVENTS_OF_RECORD: u64 = 64;

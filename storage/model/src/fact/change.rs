@@ -72,13 +72,11 @@ pub struct MessageUpdate {
 /// The conversation of deleted messages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DeletedFrom {
-    /// A topic.
     Topic {
         channel: ChannelId,
         /// The topic as spelled on the messages.
         topic: String,
     },
-    /// A direct conversation.
     Direct(RecipientId),
 }
 

@@ -13,7 +13,7 @@ pub enum ChannelFact {
     /// A channel's record is now this, archiving and unarchiving included. Only `is_recently_active` stays as it is:
     /// that is [`ChannelFact::ActivityChanged`].
     Changed(Box<Channel>),
-    /// A message was sent to a channel that was inactive, or none for long.
+    /// A message was sent to an inactive channel, or a channel had no message for a long time.
     ActivityChanged { channel: ChannelId, is_recently_active: bool },
     /// The channels that new users are subscribed to are now these.
     DefaultsChanged(Vec<ChannelId>),
@@ -24,7 +24,7 @@ pub enum ChannelFact {
 }
 
 impl ChannelFact {
-    /// An upper bound of how many events this fact leads to.
+    /// An upper bound of the number of events of this fact.
     pub fn events_max(&self) -> u64 {
         match self {
             // One for each property, and those for users who gain or lose it with its privacy.

@@ -17,7 +17,7 @@ pub enum GroupFact {
 }
 
 impl GroupFact {
-    /// An upper bound of how many events this fact leads to.
+    /// An upper bound of the number of events of this fact.
     pub fn events_max(&self) -> u64 {
         match self {
             Self::Created(_) => 1,

@@ -1,4 +1,4 @@
-//! Facts about jobs: e-mails and calls of webhooks that are to be delivered.
+//! Facts about jobs: pending deliveries to other systems.
 
 use crate::ids::JobId;
 use crate::job::{JobOutcome, Task};
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 /// A change of the outbox. Clients receive no event of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum JobFact {
-    /// A job is pending. Its id is `JobId::of` this fact's place.
+    /// A job was added. Its id is `JobId::of` the position of this fact.
     Added {
-        /// Not to be done before this.
+        /// The earliest time of delivery.
         due: Timestamp,
         task: Box<Task>,
     },
-    /// A job ended: done, failed or given up.
+    /// A job ended: delivered, dropped or abandoned.
     Ended { job: JobId, outcome: JobOutcome },
 }

@@ -27,11 +27,10 @@ pub enum MessageFact {
     Updated(Box<MessageUpdate>),
     /// Messages were deleted, by a request or by the server.
     Deleted {
-        /// Where they were; all in the same conversation.
+        /// Their conversation; it is the same for all.
         from: DeletedFrom,
         messages: MessageRanges,
-        /// The requester; none where the server removed them: a notice that became pointless, or messages past their
-        /// retention.
+        /// The requester; none if the server deleted them: an obsolete notice, or messages past their retention.
         by: Option<UserId>,
     },
     /// A user set or cleared a flag on messages.
@@ -39,13 +38,13 @@ pub enum MessageFact {
         user: UserId,
         flag: Flag,
         op: FlagOp,
-        /// Only the messages where it makes a difference.
+        /// Only messages whose flag changes.
         messages: MessageRanges,
     },
     /// A reaction was added.
     ReactionAdded {
         message: MessageId,
-        /// Where it was then.
+        /// Its place at that time.
         spot: Spot,
         reaction: Reaction,
     },
@@ -58,6 +57,11 @@ pub enum MessageFact {
 }
 
 impl MessageFact {
+    /// A user has read messages, of which none was read before.
+    pub fn read(user: UserId, messages: MessageRanges) -> Self {
+        Self::FlagsChanged { user, flag: Flag::Read, op: FlagOp::Add, messages }
+    }
+
     /// The message whose own record it changes, if it changes one that exists.
     pub fn changed_message(&self) -> Option<MessageId> {
         match self {
@@ -72,16 +76,16 @@ impl MessageFact {
         }
     }
 
-    /// An upper bound of how many events this fact leads to.
+    /// An upper bound of the number of events of this fact.
     pub fn events_max(&self) -> u64 {
         match self {
-            // The event for those who keep them, one for each of those who lose some, and what each channel's
-            // oldest message is now. Clients without bulk deletion count one for each message.
+            // One event for users who keep them, one for each user who loses some, and each channel's new oldest
+            // message. Clients without bulk deletion get one for each message.
             Self::Updated(update) => {
                 let moved = update.movement.as_ref().map_or(0, |movement| movement.messages.len());
                 EVENTS_OF_RECORD + moved * 2
             }
-            // In the worst case each message goes to other users; see above for clients without bulk deletion.
+            // In the worst case each message has different recipients; see above for clients without bulk deletion.
             Self::Deleted { messages, .. } => EVENTS_OF_RECORD + messages.len() * 2,
             Self::Sent { .. }
             | Self::FlagsChanged { .. }

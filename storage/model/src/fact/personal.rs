@@ -1,4 +1,4 @@
-//! Facts about personal records: what users keep for themselves or show to others, besides their accounts.
+//! Facts about personal records of users besides their accounts.
 
 use crate::ids::UserId;
 use crate::personal::{NamedStatus, NavigationView, UserStatus};
@@ -19,23 +19,19 @@ pub enum PersonalFact {
     Muted {
         user: UserId,
         muted: UserId,
-        /// Since when; none: unmuted.
+        /// The time of muting; none if unmuted.
         since: Option<Timestamp>,
     },
     /// A user's alert words are now these.
-    AlertWordsSet {
-        user: UserId,
-        /// All of them, as typed.
-        words: Vec<String>,
-    },
+    AlertWordsSet { user: UserId, words: Vec<String> },
     /// A navigation view in a user's sidebar is now this.
     NavigationViewSet {
         user: UserId,
         /// The view's URL fragment, its key.
         fragment: String,
-        /// The record before; none: it is new.
+        /// The record before; none if it is new.
         before: Option<NavigationView>,
-        /// None: removed.
+        /// The new record; none if it was removed.
         view: Option<NavigationView>,
     },
 }

@@ -9,6 +9,6 @@ use serde::{Deserialize, Serialize};
 pub enum QueueFact {
     Registered(Box<QueueRecord>),
     Ended(QueueId),
-    /// Numbers up to this one may be given to events that are not in the log (typing, presence).
+    /// Numbers up to this one may be used for events that are not in the log (typing, presence).
     EventNumbersReserved(EventNumber),
 }

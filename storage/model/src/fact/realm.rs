@@ -17,7 +17,7 @@ pub enum RealmFact {
     ProfileFieldsChanged(Box<ProfileFields>),
     /// An allowed e-mail domain was added, changed or removed.
     DomainSet {
-        /// Its record; the last one where it was removed.
+        /// Its record; the last one if it was removed.
         domain: RealmDomain,
         op: DomainOp,
     },
@@ -28,10 +28,10 @@ pub enum RealmFact {
 }
 
 impl RealmFact {
-    /// An upper bound of how many events this fact leads to.
+    /// An upper bound of the number of events of this fact.
     pub fn events_max(&self) -> u64 {
         match self {
-            // One for each default setting of new users, besides those of the record.
+            // One for each default setting of new users in addition to those of the record.
             Self::Created(_) | Self::Changed(_) => EVENTS_OF_RECORD * 2,
             Self::ProfileFieldsChanged(_)
             | Self::DomainSet { .. }

@@ -1,4 +1,4 @@
-//! Facts about subscriptions, and about what users set for channels and topics.
+//! Facts about subscriptions, and users' settings for channels and topics.
 
 use super::bounds::EVENTS_OF_RECORD;
 use crate::ids::{ChannelId, MessageId, UserId};
@@ -6,7 +6,7 @@ use crate::subscription::Subscription;
 use crate::topic::VisibilityPolicy;
 use serde::{Deserialize, Serialize};
 
-/// A change of what users have in channels.
+/// A change of subscriptions or of policies for topics.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SubscriptionFact {
     /// Users were subscribed. Their subscription records are now these.
@@ -19,29 +19,29 @@ pub enum SubscriptionFact {
         users: Vec<UserId>,
         by: UserId,
     },
-    /// What a user has set for a channel is now this; subscribing and unsubscribing have facts of their own.
+    /// A user's settings for a channel are now these; subscribing and unsubscribing have their own facts.
     Changed { user: UserId, channel: ChannelId, subscription: Box<Subscription> },
-    /// A property was set to the value that it had. Changes nothing; clients receive it again.
+    /// A property was set to its present value. Has no effect; clients receive it again.
     Restated {
         user: UserId,
         channel: ChannelId,
         /// Wire name of the property.
         property: String,
     },
-    /// Users' policies for a topic are now this.
+    /// The policy of users for a topic is now this.
     TopicPolicySet {
         channel: ChannelId,
-        /// The topic as spelled.
+        /// The topic as spelled in the request.
         topic: String,
         /// The policy; `Inherit` removes the records.
         policy: VisibilityPolicy,
-        /// The users whose policies they are, sorted.
+        /// Ids of the users, sorted.
         users: Vec<UserId>,
     },
 }
 
 impl SubscriptionFact {
-    /// An upper bound of how many events this fact leads to.
+    /// An upper bound of the number of events of this fact.
     pub fn events_max(&self) -> u64 {
         match self {
             // One for each subscriber (own record inside), one for the others.

@@ -13,38 +13,37 @@ pub enum UserFact {
     Created(Box<User>),
     /// A user's record is now this.
     Changed(Box<User>),
-    /// An account was deactivated or reactivated. Its subscriptions and memberships stay; while it is inactive they
-    /// do not count, and it receives nothing.
+    /// An account was deactivated or reactivated. Its subscriptions and memberships stay but have no effect while it is
+    /// inactive.
     ActiveSet {
         user: UserId,
         is_active: bool,
-        /// The newest message then: what the user received ends with it, or begins after it.
+        /// The newest message at that time: deliveries to the user end with it, or begin after it.
         last: MessageId,
         /// An upper bound of the events: it grows with the groups, channels and settings that name the user.
         events: u32,
     },
-    /// Follows facts that change who may see whom where not everybody sees everybody; its events say who was gained
-    /// and lost.
+    /// Follows facts that change which users restricted guests may see; its events add and remove these users.
     VisibilityChanged { events: u32 },
     /// Custom profile values of a user changed.
     ProfileValuesSet {
         user: UserId,
-        /// Only those that changed; none: the field has no value any more.
+        /// Only changed values; none if a value was removed.
         values: Vec<(ProfileFieldId, Option<ProfileValue>)>,
     },
-    /// Personal settings were set to the values that they had. Changes nothing; clients receive them again.
+    /// Personal settings were set to their present values. Has no effect; clients receive them again.
     SettingsRestated { user: UserId, settings: Vec<String> },
     /// A bot was created or configured.
     BotConfigured {
         bot: UserId,
-        /// The configuration before; none: it is new.
+        /// The configuration before; none if it is new.
         before: Option<Box<BotConfig>>,
         config: Box<BotConfig>,
     },
 }
 
 impl UserFact {
-    /// An upper bound of how many events this fact leads to.
+    /// An upper bound of the number of events of this fact.
     pub fn events_max(&self) -> u64 {
         match self {
             Self::Created(_) => 2,
@@ -59,5 +58,5 @@ impl UserFact {
     }
 }
 
-/// More events than a change of a user leads to: all settings in two forms, the user's record, channels.
+/// Upper bound of the events of a change of a user: all settings in two forms, the user's record, channels.
 const EVENTS_OF_USER: u64 = 256;

@@ -1,4 +1,4 @@
-//! What is done to messages: facts as an actor would decide them, and the table as it is afterwards.
+//! Changes of messages: facts as an actor decides them, and the same changes of the model.
 
 use super::plain::{Plain, TOPICS};
 use super::{Shift, Step};
@@ -22,14 +22,7 @@ fn ranges(ids: &BTreeSet<u32>) -> MessageRanges {
 }
 
 fn entry(at: u64) -> EditEntry {
-    EditEntry {
-        user: UserId(1),
-        at: Timestamp(at),
-        prev_content: None,
-        prev_rendered: None,
-        channel: None,
-        topic: None,
-    }
+    EditEntry { user: UserId(1), at: Timestamp(at), ..EditEntry::default() }
 }
 
 impl Plain {
@@ -106,7 +99,7 @@ impl Plain {
         let own = self.both(id, |message| {
             let content = Some(std::mem::replace(&mut message.content, format!("tea again {now}")));
             let rendered = Some(std::mem::replace(&mut message.rendered, format!("<p>tea again {now}</p>")));
-            // One request, one entry: the move may have made it already.
+            // One entry for each request: the move may have made it already.
             if message.edits.first().is_none_or(|newest| newest.at.0 != now) {
                 message.edits.insert(0, entry(now));
             }
@@ -250,7 +243,7 @@ impl Plain {
         }
     }
 
-    /// Who has the messages in another channel.
+    /// The recipients of messages that are moved to another channel.
     fn arrive(&mut self, to: u32, ids: &BTreeSet<u32>, shift: &Shift) -> ArrivalFact {
         let mut groups: BTreeMap<(BTreeSet<u32>, bool), Vec<UserId>> = BTreeMap::new();
         let (keepers, newcomers) = (self.users_of(shift.keepers), self.users_of(shift.newcomers));
@@ -283,7 +276,7 @@ impl Plain {
                 *flags = flags.with(Flag::Read);
                 self.delivered.insert((user, id));
             }
-            // Users who starred it without receiving it lose that, too, unless they are in the new channel.
+            // Users who starred it without receiving it lose their flags as well, unless they are in the new channel.
             (_, false) if !is_new || is_outside => {
                 let own = [Flag::Starred, Flag::Collapsed, Flag::Historical];
                 for flag in own.into_iter().chain(CONTENT_FLAGS) {

@@ -39,7 +39,7 @@ impl Plain {
         Ok(())
     }
 
-    /// No deleted message is left in the trees, and nothing else is gone.
+    /// The trees have exactly the messages that were not deleted.
     pub fn check_erased(&self, trees: &Trees) -> Result<(), TestCaseError> {
         self.check_chunks::<records::Messages>(trees)?;
         self.check_chunks::<records::MessageIndex>(trees)?;

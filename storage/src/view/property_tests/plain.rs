@@ -22,7 +22,6 @@ pub(super) struct Plain {
     pub messages: BTreeMap<u32, Message>,
     /// Messages with their own changes, without moves.
     pub own: BTreeMap<u32, Message>,
-    /// Deleted messages.
     pub deleted: BTreeSet<u32>,
     /// Day since 1970 → its first message.
     pub days: BTreeMap<u64, u32>,
@@ -31,7 +30,7 @@ pub(super) struct Plain {
     pub newest: u32,
     /// (user, message) → delivered when it was sent, or by its last move across channels.
     pub delivered: BTreeSet<(u32, u32)>,
-    /// (user, message) → what was set since, historical included.
+    /// (user, message) → its flags, historical included.
     pub flags: BTreeMap<(u32, u32), Flags>,
     /// Deactivated accounts: no channel message is delivered to them.
     pub inactive: BTreeSet<u32>,
@@ -133,7 +132,7 @@ impl Plain {
             }
             _ => {
                 let id = 1 + u32::from(number) % 4;
-                // No two of one name are in use at once.
+                // No two active emoji have the same name.
                 let name = format!("emoji{id}");
                 let (file, is_deactivated) = (format!("{id}.gif"), number & 8 != 0);
                 let still = Some(format!("still/{id}.png"));

@@ -117,7 +117,7 @@ impl Plain {
                 Fact::Channel(ChannelFact::Changed(Box::new(record)))
             }
             4 => {
-                // Only smaller ones are below a group, so that it is never below itself.
+                // Subgroups have smaller ids, so that no group contains itself.
                 let id = 1 + u32::from(number) % (self.groups + 1);
                 let below: Vec<u32> = (1..id).filter(|below| bits & (1 << (below % 8)) != 0).collect();
                 let mut record = group(id, &self.users_of(bits), &below);
@@ -271,7 +271,7 @@ impl Plain {
         }
     }
 
-    /// A job ends; sometimes one that never was, or has ended.
+    /// A job ends, possibly one that does not exist or has ended.
     fn end_job(&self, number: u8, bits: u8) -> Option<Fact> {
         let job = *self.jobs.get(usize::from(number) % self.jobs.len().max(1))?;
         let why = format!("because of {bits}");

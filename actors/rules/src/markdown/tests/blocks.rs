@@ -140,7 +140,7 @@ fn tables() {
 }
 
 #[test]
-fn deep_nesting_ends_as_text() {
+fn too_deep_nesting_is_text() {
     for text in ["> ".repeat(3000) + "x", "- ".repeat(3000) + "x", "1. ".repeat(3000) + "x"] {
         let html = html(&text);
         assert!(html.len() < 10 * text.len());

@@ -1,4 +1,4 @@
-//! Fences, spoilers, formulas, and code in lines.
+//! Fences, spoilers, formulas, and inline code.
 
 use super::*;
 
@@ -42,12 +42,12 @@ fn code_blocks() {
 }
 
 #[test]
-fn an_unknown_language_is_named_as_typed() {
+fn an_unknown_language_is_shown_as_typed() {
     assert_eq!(html("```x-9\na\n```"), format!("{}a\n{END}", plain_with_language("x-9")));
 }
 
 #[test]
-fn the_organization_may_choose_the_language() {
+fn the_organization_has_a_default_language() {
     let realm = Realm { language: Some("rust"), ..Realm::new() };
     let html = render_in(&realm, "```\na\n```").html;
     assert!(html.starts_with("<div class=\"codehilite\" data-code-language=\"Rust\">"), "{html}");
@@ -91,7 +91,7 @@ fn spoilers() {
 }
 
 #[test]
-fn formulas_stay_text() {
+fn formulas_are_shown_as_typed() {
     check(&[
         ("```math\n\n```", ""),
         ("```math\nx<2\n```", "<p><span class=\"tex-error\">x&lt;2</span></p>"),
@@ -113,7 +113,7 @@ fn formulas_stay_text() {
 }
 
 #[test]
-fn code_in_lines() {
+fn inline_code() {
     check_inline(&[
         ("`a<b`", "<code>a&lt;b</code>"),
         ("`` a`b ``", "<code> a`b </code>"),

@@ -67,7 +67,7 @@ fn groups() {
 }
 
 #[test]
-fn what_is_mentioned_is_reported() {
+fn mentions_are_reported() {
     let text =
         "@**Ada Byron** @_**Iago** @**King Hamlet** @**ada byron** @*backend* @_*role:members* `@**Iago**`";
     let rendered = render_in(&Realm::new(), text);

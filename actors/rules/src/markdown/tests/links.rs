@@ -1,4 +1,4 @@
-//! Links with and without a text, linkifiers, and links in topics.
+//! Links with and without a label, linkifiers, and links in topics.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Previews of pictures and films.
+//! Previews of pictures and videos.
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn uploaded_images() {
             "> [](/user_uploads/1/ab/x.png)",
             format!("<blockquote>\n<p>{link}/user_uploads/1/ab/x.png</a></p>\n</blockquote>"),
         ),
-        // A name in code is none that could stand in an attribute.
+        // A label with code is not used as a title.
         ("see [`cat`](/user_uploads/1/ab/x.png)", format!("<p>see {link}<code>cat</code></a></p>\n{IMAGE}")),
     ];
     for (text, expected) in rows {
@@ -51,7 +51,7 @@ fn the_states_of_an_uploaded_image() {
 }
 
 #[test]
-fn films() {
+fn videos() {
     let film = |address: &str, title: &str| {
         format!(
             "<div class=\"message_inline_image message_inline_video\"><a href=\"{address}\"{title}>\
@@ -69,9 +69,9 @@ fn films() {
     assert!(!shown("https://a.example/x.avi").has_image);
 }
 
-/// The page that shows a film is no film itself, so the link to it stays.
+/// The page of a video is not the video itself, so the preview does not replace the link.
 #[test]
-fn a_lone_link_to_a_film_site_keeps_its_paragraph() {
+fn a_lone_link_to_youtube_stays_in_its_paragraph() {
     let address = "https://youtu.be/abcdefghijk";
     assert_eq!(
         shown(address).html,
@@ -138,7 +138,7 @@ fn images_in_lists_end_their_item() {
 }
 
 #[test]
-fn images_elsewhere_end_the_message() {
+fn images_in_headers_and_emphasis_end_the_message() {
     let a = link("a");
     assert_eq!(shown("# https://a.example/a.png\nx").html, format!("<h1>{a}</h1>\n<p>x</p>\n{}", image("a")));
     assert_eq!(
@@ -147,7 +147,7 @@ fn images_elsewhere_end_the_message() {
     );
 }
 
-/// The address of the organization is left out of the link, so what is shown says more than the link leads to.
+/// The link is relative, so its label differs from its URL and is the title of the preview.
 #[test]
 fn an_upload_linked_by_its_whole_address_has_a_title() {
     let html = shown("https://chat.example.com/user_uploads/1/ab/x.png").html;

@@ -1,4 +1,4 @@
-//! Emphasis, entities, emoji and moments.
+//! Emphasis, entities, emoji and times.
 
 use super::*;
 
@@ -27,7 +27,7 @@ fn emphasis() {
 }
 
 #[test]
-fn entities_pass() {
+fn entities_are_preserved() {
     check_inline(&[
         ("&copy; &#42; &#x2A; &; &a b; &amp;", "&copy; &#42; &#x2A; &amp;; &amp;a b; &amp;"),
         ("`&copy;`", "<code>&amp;copy;</code>"),
@@ -107,7 +107,7 @@ fn emoticons_are_translated_on_request() {
 }
 
 #[test]
-fn moments() {
+fn times() {
     check_inline(&[
         (
             "<time:2031-05-01T12:00:00+02:00>",
@@ -136,7 +136,7 @@ fn me_messages_are_flagged_only() {
     assert!(!render_in(&Realm::new(), " /me waves").is_me_message);
 }
 
-/// Texts and HTML as real servers gave them; the channel's address has the newer form.
+/// Texts and their HTML on Zulip servers; URLs of channels have the newer form.
 #[test]
 fn known_messages() {
     check(&[

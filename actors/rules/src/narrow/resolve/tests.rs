@@ -31,17 +31,17 @@ fn directory() -> Directory {
 
 fn plan_narrow(
     dir: &Directory,
-    asker: Option<&User>,
+    requester: Option<&User>,
     terms: &[Term],
     locate: impl FnOnce(MessageId) -> Option<Conversation>,
 ) -> Result<Plan, RuleError> {
-    locate_narrow(dir, asker, terms, locate)?.plan(dir, asker)
+    locate_narrow(dir, requester, terms, locate)?.plan(dir, requester)
 }
 
-fn plan_as(dir: &Directory, asker: Option<UserId>, narrow: Value) -> Result<Plan, RuleError> {
+fn plan_as(dir: &Directory, requester: Option<UserId>, narrow: Value) -> Result<Plan, RuleError> {
     let terms = parse_narrow(&narrow).unwrap();
-    let asker = asker.map(|id| dir.user(id).unwrap()).map(|user| &**user);
-    plan_narrow(dir, asker, &terms, |id| match id {
+    let requester = requester.map(|id| dir.user(id).unwrap()).map(|user| &**user);
+    plan_narrow(dir, requester, &terms, |id| match id {
         MessageId(50) => Some(Conversation::Topic(SECRET, TopicKey::new("plan"))),
         MessageId(51) => Some(Conversation::Direct(RecipientId(101))),
         _ => None,
@@ -52,7 +52,7 @@ fn plan(narrow: Value) -> Result<Plan, RuleError> {
     plan_as(&directory(), Some(MEMBER), narrow)
 }
 
-/// The sets of a plan, those to subtract with a minus.
+/// The sets of a plan; false for those to subtract.
 fn sets(narrow: Value) -> Vec<(bool, MessageSet)> {
     plan(narrow).unwrap().terms.into_iter().map(|term| (!term.negated, term.set)).collect()
 }
@@ -108,7 +108,7 @@ fn each_operator_becomes_its_set() {
 }
 
 #[test]
-fn what_means_nothing_is_refused_by_name() {
+fn unknown_operands_are_refused_by_name() {
     for (narrow, desc) in [
         (json!([["stream", "nonexistent"]]), "unknown channel nonexistent"),
         (json!([{"operator": "channel", "operand": -7}]), "unknown channel -7"),
@@ -163,7 +163,7 @@ fn topics_are_bound_to_the_channel_of_the_narrow() {
 #[test]
 fn whole_channels_are_searched_only_where_their_history_is_open() {
     let dir = directory();
-    for (asker, narrow, expected) in [
+    for (requester, narrow, expected) in [
         (MEMBER, json!([]), None),
         (MEMBER, json!([["channel", "Verona"]]), Some(vec![VERONA])),
         (MEMBER, json!([["channel", "Verona"], ["topic", "x"]]), Some(vec![VERONA])),
@@ -182,17 +182,17 @@ fn whole_channels_are_searched_only_where_their_history_is_open() {
         (MEMBER, json!([{"operator": "with", "operand": 50}]), Some(vec![SECRET])),
         (OWNER, json!([["channel", "secret"], ["channels", "public"]]), Some(vec![VERONA, WEB])),
     ] {
-        let plan = plan_as(&dir, Some(asker), narrow.clone()).unwrap();
-        assert_eq!(plan.scope, expected.map_or(Scope::OwnHistory, Scope::Channels), "{asker} {narrow}");
+        let plan = plan_as(&dir, Some(requester), narrow.clone()).unwrap();
+        assert_eq!(plan.scope, expected.map_or(Scope::OwnHistory, Scope::Channels), "{requester} {narrow}");
     }
 }
 
-/// A channel that one must not know of is none; one that was left is.
+/// A channel that the requester may not see does not exist, except for former subscribers.
 #[test]
-fn channels_are_known_to_those_who_may_know_of_them() {
+fn channels_are_found_by_users_who_may_see_them() {
     let mut dir = directory();
     fixture::unsubscribe(&mut dir, 2, MEMBER, 5);
-    for (asker, operand, is_known) in [
+    for (requester, operand, is_known) in [
         (OTHER_MEMBER, json!("secret"), false),
         (OTHER_MEMBER, json!(2), false),
         (GUEST, json!("Verona"), false),
@@ -202,14 +202,14 @@ fn channels_are_known_to_those_who_may_know_of_them() {
     ] {
         let narrow = json!([{"operator": "channel", "operand": operand}]);
         let shown = operand.as_str().map_or_else(|| operand.to_string(), str::to_owned);
-        let found = plan_as(&dir, Some(asker), narrow).map(|_| ());
+        let found = plan_as(&dir, Some(requester), narrow).map(|_| ());
         let unknown = bad(format!("unknown channel {shown}"));
-        assert_eq!(found, if is_known { Ok(()) } else { Err(unknown) }, "{asker} {operand}");
+        assert_eq!(found, if is_known { Ok(()) } else { Err(unknown) }, "{requester} {operand}");
     }
 }
 
 #[test]
-fn with_stands_for_the_conversation_of_its_message() {
+fn with_is_replaced_by_the_conversation_of_its_message() {
     let plan_topic = || MessageSet::Topic(SECRET, TopicKey::new("plan"));
     let moved = json!([["channel", "Verona"], ["topic", "x"], ["with", "50"], ["has", "link"]]);
     assert_eq!(sets(moved), [(true, plan_topic()), (true, MessageSet::Has(Content::Link))]);
@@ -222,7 +222,7 @@ fn with_stands_for_the_conversation_of_its_message() {
 }
 
 #[test]
-fn first_unread_passes_over_what_is_muted() {
+fn first_unread_skips_muted_messages() {
     for (narrow, expected) in [
         (json!([]), SkippedMuting::TopicsAndChannels),
         (json!([["topic", "x"]]), SkippedMuting::TopicsAndChannels),
@@ -240,7 +240,7 @@ fn first_unread_passes_over_what_is_muted() {
 }
 
 #[test]
-fn without_an_account_only_the_web_public_is_searched() {
+fn without_an_account_only_web_public_channels_are_searched() {
     let closed = directory();
     let mut open = directory();
     fixture::set_realm(&mut open, "enable_spectator_access", SettingValue::Bool(true));
@@ -317,23 +317,23 @@ fn any_term() -> impl Strategy<Value = Term> {
 }
 
 proptest! {
-    /// Whatever is asked, a plan that searches whole channels names only channels that the asker may read whole.
+    /// Whatever the narrow, a plan that searches whole channels contains only channels that the requester may read whole.
     #[test]
-    fn scopes_never_leave_what_the_asker_may_read(
+    fn scopes_contain_only_readable_channels(
         terms in prop::collection::vec(any_term(), 0..5),
-        asker in prop::option::of(1u32..9),
+        requester in prop::option::of(1u32..9),
     ) {
         let mut dir = directory();
         fixture::set_realm(&mut dir, "enable_spectator_access", SettingValue::Bool(true));
-        let asker = asker.map(|id| dir.user(UserId(id)).unwrap()).map(|user| &**user);
-        let Ok(plan) = plan_narrow(&dir, asker, &terms, |_| None) else { return Ok(()) };
+        let requester = requester.map(|id| dir.user(UserId(id)).unwrap()).map(|user| &**user);
+        let Ok(plan) = plan_narrow(&dir, requester, &terms, |_| None) else { return Ok(()) };
         let Scope::Channels(channels) = plan.scope else {
-            prop_assert!(asker.is_some(), "nobody has no own history");
+            prop_assert!(requester.is_some(), "without an account there is no own history");
             return Ok(());
         };
         for id in channels {
             let channel = dir.channel(id).unwrap();
-            match asker {
+            match requester {
                 Some(user) => prop_assert_eq!(history_of(&dir, user, channel), Some(History::Whole)),
                 None => prop_assert!(channel.is_web_public),
             }

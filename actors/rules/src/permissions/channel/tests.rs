@@ -20,7 +20,7 @@ fn those(dir: &Directory, may: impl Fn(&User) -> bool) -> Vec<UserId> {
 }
 
 #[test]
-fn public_channels_are_for_all_but_guests() {
+fn public_channels_are_open_to_non_guests() {
     let (mut dir, channel) = with(|_| {});
     let non_guests = [OWNER, ADMINISTRATOR, MODERATOR, MEMBER, OTHER_MEMBER, BOT, SYSTEM_BOT];
     assert_eq!(those(&dir, |user| sees_channel(&dir, user, &channel)), non_guests);
@@ -34,7 +34,7 @@ fn public_channels_are_for_all_but_guests() {
 }
 
 #[test]
-fn web_public_channels_are_for_everybody() {
+fn web_public_channels_are_open_to_all() {
     let (dir, channel) = with(|channel| channel.is_web_public = true);
     assert_eq!(those(&dir, |user| sees_content(&dir, user, &channel)), EVERYBODY);
     assert_eq!(those(&dir, |user| sees_subscribers(&dir, user, &channel)), EVERYBODY);
@@ -43,7 +43,7 @@ fn web_public_channels_are_for_everybody() {
 }
 
 #[test]
-fn private_channels_are_for_those_inside() {
+fn private_channels_are_for_subscribers() {
     let (mut dir, channel) = with(|channel| {
         channel.invite_only = true;
         channel.history_public_to_subscribers = false;
@@ -87,7 +87,7 @@ fn guests_gain_nothing_from_groups() {
 }
 
 #[test]
-fn missing_and_hidden_channels_look_the_same() {
+fn missing_and_hidden_channels_have_the_same_error() {
     let (dir, _) = with(|channel| channel.invite_only = true);
     let member = dir.user(MEMBER).unwrap();
     for id in [1, 77, -1, i64::MAX] {
@@ -156,10 +156,10 @@ fn groups_that_grant_content_may_post_where_history_is_shared() {
 }
 
 #[test]
-fn channels_to_write_to_are_found_by_id_and_name() {
+fn channels_to_post_in_are_found_by_id_and_name() {
     let (dir, _) = with(|_| {});
     let member = dir.user(MEMBER).unwrap();
-    let post = |wanted| access_channel_to_post(&dir, member, wanted).map(|found| found.channel().id);
+    let post = |wanted| access_channel_to_post(&dir, member, wanted).map(|channel| channel.id);
     assert_eq!(post(ChannelRef::Name(" verona ")), Ok(ChannelId(1)));
     assert_eq!(post(ChannelRef::Id(1)), Ok(ChannelId(1)));
     assert_eq!(post(ChannelRef::Id(99_999)), Err(RuleError::ChannelIdDoesNotExist { id: 99_999 }));
@@ -168,9 +168,9 @@ fn channels_to_write_to_are_found_by_id_and_name() {
 }
 
 proptest! {
-    /// Content implies metadata, history implies content, and each door that is opened wider loses nobody.
+    /// Content implies metadata, history implies content, and each additional permission only adds access.
     #[test]
-    fn more_rights_never_take_any_away(
+    fn more_permissions_never_reduce_access(
         private: bool, shared: bool, subscribed: bool, holder in 1u32..9, viewer in 1u32..9,
     ) {
         let build = |subscribed: bool, web: bool, granted: bool| {

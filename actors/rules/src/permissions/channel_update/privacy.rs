@@ -3,9 +3,8 @@
 use super::request::ChannelUpdate;
 use crate::error::RuleError;
 use crate::permissions::channel::sees_content;
-use crate::permissions::create::ChannelPrivacy;
-use crate::permissions::group_setting::check_holds_realm;
-use crate::settings::{RealmPermission, realm_bool, realm_int};
+use crate::permissions::create::{ChannelPrivacy, check_may_create_kind, check_may_create_web_public};
+use crate::settings::realm_int;
 use model::{Channel, Directory, User};
 
 /// The new privacy; none if nothing changes. `PrivacyContradiction`, `DefaultChannelPrivate`,
@@ -31,22 +30,16 @@ pub(super) fn check_privacy(
         return Err(RuleError::ContentAccessRequired);
     }
     if after.invite_only != before.invite_only {
-        let kind = match after.invite_only {
-            true => RealmPermission::CreatePrivateChannel,
-            false => RealmPermission::CreatePublicChannel,
-        };
-        check_holds_realm(dir, kind, requester.id)?;
+        check_may_create_kind(dir, requester, after.invite_only)?;
     }
     if after.is_web_public && !before.is_web_public {
-        if !realm_bool(dir.realm(), "enable_spectator_access") {
-            return Err(RuleError::WebPublicDisabled);
-        }
-        check_holds_realm(dir, RealmPermission::CreateWebPublicChannel, requester.id)?;
+        check_may_create_web_public(dir, requester)?;
     }
     Ok((after != before).then_some(after))
 }
 
-/// Where private and public change places, the history goes with them unless the request says otherwise.
+/// The privacy after the update. If the channel becomes private or public, its history becomes protected or shared,
+/// unless the request sets it.
 fn resulting(before: ChannelPrivacy, update: &ChannelUpdate) -> ChannelPrivacy {
     let invite_only = update.is_private.unwrap_or(before.invite_only);
     let history = match invite_only == before.invite_only {

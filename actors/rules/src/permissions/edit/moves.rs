@@ -17,45 +17,42 @@ const CHANNEL_LIMIT: &str = "move_messages_between_streams_limit_seconds";
 /// A permitted move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MovePlan {
-    /// Channel before.
     pub origin: Arc<Channel>,
-    /// Channel after; often the same.
+    /// Often the same as `origin`.
     pub destination: Arc<Channel>,
     /// Topic before, as spelled on the target.
     pub old_topic: String,
-    /// Topic after.
     pub topic: String,
-    /// Which messages move.
     pub mode: PropagateMode,
-    /// Set where the new topic is the old one with the mark of resolved topics, or without.
+    /// Set if the new topic differs from the old one only by the prefix of resolved topics.
     pub resolve: Option<ResolveChange>,
-    /// For a whole topic: what was sent before this may not move. None: age does not matter.
+    /// For a whole topic: messages sent before this may not move. None: no limit.
     pub oldest_allowed: Option<Timestamp>,
 }
 
 impl MovePlan {
-    /// Whether messages go to another channel.
+    /// Whether messages move to another channel.
     pub fn changes_channel(&self) -> bool {
         self.origin.id != self.destination.id
     }
 
-    /// Whether messages get another topic, be it only in another spelling.
+    /// Whether the topic or its spelling changes.
     pub fn changes_topic(&self) -> bool {
         self.old_topic != self.topic
     }
 
-    /// Whether all that happens is another spelling of the same topic: no move as far as people are concerned.
+    /// Whether only the spelling of the topic changes, which users do not see as a move.
     pub fn is_respelling(&self) -> bool {
         !self.changes_channel() && TopicKey::new(&self.old_topic) == TopicKey::new(&self.topic)
     }
 
-    /// Whether the topic is only marked as resolved, or no longer.
+    /// Whether the topic is only resolved or unresolved.
     pub fn is_only_resolve(&self) -> bool {
         self.resolve.is_some() && !self.changes_channel()
     }
 
-    /// Whether the messages of the topic that the requester can read are young enough, in any order. Needed only where
-    /// `oldest_allowed` is set; otherwise nothing is refused.
+    /// Whether the messages of the topic that the requester can read, in any order, are recent enough to move. Only
+    /// needed if `oldest_allowed` is set.
     pub fn check_ages(
         &self,
         messages: impl IntoIterator<Item = (MessageId, Timestamp)>,
@@ -72,8 +69,8 @@ impl MovePlan {
         self.check_allowed(total, allowed, first_allowed)
     }
 
-    /// The same for whoever counts without looking at each message: how many messages of the topic the actor can
-    /// read, how many of these may move, and the oldest one that may.
+    /// The same from counts: of the messages of the topic that the requester can read, of those that may move, and the
+    /// first message that may.
     pub fn check_allowed(
         &self,
         total: usize,
@@ -90,7 +87,7 @@ impl MovePlan {
     }
 }
 
-/// The move that is wanted, if any, with everything checked but the ages of a whole topic.
+/// The requested move, if any; everything is checked except the ages of a whole topic.
 pub(super) fn plan_move(
     dir: &Directory,
     requester: &User,
@@ -126,7 +123,7 @@ pub(super) fn plan_move(
     Ok(Some(plan))
 }
 
-/// Whether the requester may change the topic, and whether the message is young enough for it.
+/// Whether the requester may change the topic, and whether the message is recent enough.
 fn check_topic_change(
     dir: &Directory,
     requester: &User,
@@ -152,13 +149,13 @@ fn check_topic_change(
     if !may {
         return Err(EditError::NotPermitted.into());
     }
-    if is_single_too_old(dir, requester, message, plan, TOPIC_LIMIT, now) {
-        return Err(EditError::TopicTimeOver.into());
+    match is_single_too_old(dir, requester, message, plan, TOPIC_LIMIT, now) {
+        true => Err(EditError::TopicTimeOver.into()),
+        false => Ok(()),
     }
-    Ok(())
 }
 
-/// Whether the requester may move the message to another channel, and whether it is young enough for it.
+/// Whether the requester may move the message to another channel, and whether it is recent enough.
 fn check_channel_change(
     dir: &Directory,
     requester: &User,
@@ -177,13 +174,13 @@ fn check_channel_change(
         return Err(EditError::MoveNotPermitted.into());
     }
     check_may_post(dir, requester, &plan.destination)?;
-    if is_single_too_old(dir, requester, message, plan, CHANNEL_LIMIT, now) {
-        return Err(EditError::ChannelTimeOver.into());
+    match is_single_too_old(dir, requester, message, plan, CHANNEL_LIMIT, now) {
+        true => Err(EditError::ChannelTimeOver.into()),
+        false => Ok(()),
     }
-    Ok(())
 }
 
-/// Unless a whole topic moves, only the age of the message itself counts. Moderators have all the time.
+/// Unless a whole topic moves, only the age of the message itself counts. Moderators have no time limit.
 fn is_single_too_old(
     dir: &Directory,
     requester: &User,
@@ -197,7 +194,7 @@ fn is_single_too_old(
         && oldest_allowed(dir.realm(), limit, now).is_some_and(|oldest| message.sent < oldest)
 }
 
-/// The stricter of the limits that apply to a whole topic; resolving has none.
+/// The stricter of the time limits for a whole topic; resolving has none.
 fn oldest_movable(dir: &Directory, plan: &MovePlan, now: Timestamp) -> Option<Timestamp> {
     let renames = plan.changes_topic() && plan.resolve.is_none();
     let for_topic = renames.then(|| oldest_allowed(dir.realm(), TOPIC_LIMIT, now)).flatten();

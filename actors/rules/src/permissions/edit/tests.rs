@@ -30,8 +30,8 @@ fn change(dir: &mut Directory, id: u32, change: impl FnOnce(&mut Channel)) {
     dir.put_channel(channel);
 }
 
-fn nobody_may(dir: &mut Directory, setting: &str) {
-    fixture::set_realm(dir, setting, SettingValue::Group(fixture::nobody()));
+fn revoke_from_all(dir: &mut Directory, setting: &str) {
+    fixture::set_realm(dir, setting, SettingValue::Group(fixture::no_users()));
 }
 
 fn sent(sender: UserId, place: Place) -> Message {
@@ -102,7 +102,7 @@ fn content_is_normalized() {
 }
 
 #[test]
-fn what_does_not_go_together_is_refused_in_order() {
+fn invalid_combinations_are_refused_in_order() {
     let dir = directory();
     let direct = sent(MEMBER, Place::Direct);
     let message = sent(MEMBER, fixture::in_channel(1, "lunch"));
@@ -143,7 +143,7 @@ fn what_does_not_go_together_is_refused_in_order() {
 }
 
 #[test]
-fn what_the_client_believes_must_be_so_for_moves_too() {
+fn expected_content_is_checked_for_moves_too() {
     let dir = directory();
     let message = sent(MEMBER, fixture::in_channel(1, "lunch"));
     let right = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
@@ -162,7 +162,7 @@ fn what_the_client_believes_must_be_so_for_moves_too() {
 }
 
 #[test]
-fn messages_out_of_reach_are_invalid() {
+fn inaccessible_messages_are_invalid() {
     let dir = directory();
     for (requester, channel) in [(GUEST, 1), (OWNER, 3), (MEMBER, 4), (OWNER, 4)] {
         let message = sent(requester, fixture::in_channel(channel, "lunch"));
@@ -181,7 +181,7 @@ fn messages_out_of_reach_are_invalid() {
 }
 
 #[test]
-fn topics_are_renamed_by_those_who_may() {
+fn renaming_a_topic_needs_permission() {
     let message = sent(OTHER_MEMBER, fixture::in_channel(1, "lunch"));
     let refused = Err(EditError::NotPermitted);
     let within: fn(&mut Channel) = |channel| {
@@ -201,24 +201,24 @@ fn topics_are_renamed_by_those_who_may() {
         (OTHER_MEMBER, within, 1, refused),
     ] {
         let mut dir = directory();
-        nobody_may(&mut dir, "can_move_messages_between_topics_group");
+        revoke_from_all(&mut dir, "can_move_messages_between_topics_group");
         change(&mut dir, changed, who);
         let found = check(&dir, requester, &message, topic("dinner"), 0);
         assert_eq!(found.map(|_| ()), expected.map_err(RuleError::from), "{requester} {changed}");
     }
     let mut dir = directory();
-    nobody_may(&mut dir, "can_move_messages_between_topics_group");
+    revoke_from_all(&mut dir, "can_move_messages_between_topics_group");
     change(&mut dir, 2, within);
     let both = EditRequest { topic: Some("dinner"), ..to_channel(2) };
     assert!(check(&dir, MEMBER, &message, both, 0).is_ok(), "the destination's permission counts too");
 }
 
 #[test]
-fn resolving_has_its_own_permission_and_no_limit() {
+fn resolving_has_a_separate_permission_and_no_time_limit() {
     let open = sent(OTHER_MEMBER, fixture::in_channel(1, "lunch"));
     let resolved = sent(OTHER_MEMBER, fixture::in_channel(1, "✔ lunch"));
     let mut dir = directory();
-    nobody_may(&mut dir, "can_move_messages_between_topics_group");
+    revoke_from_all(&mut dir, "can_move_messages_between_topics_group");
     let all = EditRequest { mode: PropagateMode::All, ..topic("✔ lunch") };
     let plan = check(&dir, MEMBER, &open, all, 10 * WEEK).unwrap().movement.unwrap();
     assert_eq!((plan.resolve, plan.oldest_allowed), (Some(ResolveChange::Resolved), None));
@@ -227,7 +227,7 @@ fn resolving_has_its_own_permission_and_no_limit() {
     assert_eq!(plan.resolve, Some(ResolveChange::Unresolved));
     assert_eq!(check(&dir, MEMBER, &open, topic("✔ dinner"), 0), Err(EditError::NotPermitted.into()));
 
-    nobody_may(&mut dir, "can_resolve_topics_group");
+    revoke_from_all(&mut dir, "can_resolve_topics_group");
     let refused = Err(EditError::ResolveNotPermitted.into());
     assert_eq!(check(&dir, MEMBER, &open, topic("✔ lunch"), 0), refused);
     assert_eq!(check(&dir, OWNER, &resolved, topic("lunch"), 0), refused);
@@ -236,13 +236,13 @@ fn resolving_has_its_own_permission_and_no_limit() {
 }
 
 #[test]
-fn messages_move_between_channels_by_those_who_may() {
+fn moving_between_channels_needs_permission() {
     let message = sent(OTHER_MEMBER, fixture::in_channel(1, "lunch"));
     let mut dir = directory();
     assert!(check(&dir, MEMBER, &message, to_channel(2), 0).is_ok());
     assert!(check(&dir, MEMBER, &message, to_channel(3), 0).is_ok());
     assert_eq!(check(&dir, OWNER, &message, to_channel(3), 0), Err(RuleError::InvalidChannelId));
-    nobody_may(&mut dir, "can_move_messages_between_channels_group");
+    revoke_from_all(&mut dir, "can_move_messages_between_channels_group");
     let refused = Err(EditError::MoveNotPermitted.into());
     assert_eq!(check(&dir, MEMBER, &message, to_channel(2), 0), refused);
     assert!(check(&dir, ADMINISTRATOR, &message, to_channel(2), 0).is_ok());
@@ -259,7 +259,7 @@ fn messages_move_between_channels_by_those_who_may() {
 }
 
 #[test]
-fn topics_policy_of_the_destination_holds() {
+fn topics_policy_of_the_destination_applies() {
     let mut dir = directory();
     change(&mut dir, 2, |channel| channel.topics_policy = model::TopicsPolicy::EmptyTopicOnly);
     let message = sent(MEMBER, fixture::in_channel(1, "lunch"));
@@ -271,7 +271,7 @@ fn topics_policy_of_the_destination_holds() {
 }
 
 #[test]
-fn old_messages_stay_where_they_are() {
+fn old_messages_cannot_be_moved() {
     use PropagateMode::{All, Later, One};
     let message = sent(OTHER_MEMBER, fixture::in_channel(1, "lunch"));
     let topic_over = Err(EditError::TopicTimeOver);
@@ -295,7 +295,7 @@ fn old_messages_stay_where_they_are() {
 }
 
 #[test]
-fn whole_topics_count_what_is_young_enough() {
+fn whole_topics_need_recent_messages() {
     let message = sent(OTHER_MEMBER, fixture::in_channel(1, "lunch"));
     let mut dir = directory();
     fixture::set_realm(&mut dir, "move_messages_between_streams_limit_seconds", SettingValue::Int(60));
@@ -330,7 +330,7 @@ fn whole_topics_count_what_is_young_enough() {
 }
 
 #[test]
-fn modes_say_which_messages_move() {
+fn modes_select_messages() {
     for (word, moved) in [
         ("change_one", [false, true, false]),
         ("change_later", [false, true, true]),
@@ -343,9 +343,9 @@ fn modes_say_which_messages_move() {
 }
 
 proptest! {
-    /// Whatever is asked, a permitted plan changes something, and only what was asked for.
+    /// A permitted plan changes something, and only what was requested.
     #[test]
-    fn permitted_plans_change_what_was_asked(
+    fn permitted_plans_match_the_request(
         new_topic in proptest::option::of("(✔ )?[lL]unch|\\PC{0,70}"),
         new_channel in proptest::option::of(0_i64..6),
         new_content in proptest::option::of("[a-z ]{0,5}"),
@@ -369,7 +369,7 @@ proptest! {
                 prop_assert!(!movement.changes_topic() || new_topic.is_some());
                 prop_assert!(!movement.destination.is_archived);
             } else {
-                // The channel where it is may be named, which changes nothing.
+                // Naming the present channel is permitted and has no effect.
                 prop_assert!(plan.content.is_some() || new_channel == Some(1));
             }
         }

@@ -83,8 +83,8 @@ fn updates_include_related_properties() {
         "is_web_public": false, "history_public_to_subscribers": true, "id": 7,
     });
     assert_eq!(privacy, expected);
-    let nobody = GroupSetting::Anonymous { members: Vec::new(), subgroups: Vec::new() };
-    let permission = changed(ChannelChange::Permission("can_subscribe_group", nobody));
+    let empty = GroupSetting::Anonymous { members: Vec::new(), subgroups: Vec::new() };
+    let permission = changed(ChannelChange::Permission("can_subscribe_group", empty));
     assert_eq!(permission["value"], json!({"direct_members": [], "direct_subgroups": []}));
     assert_eq!(changed(ChannelChange::Folder(None))["value"], Value::Null);
     let change = SubscriptionChange::Notification {

@@ -3,7 +3,7 @@ use crate::{Directory, GroupId, UserId};
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-/// Everybody in a group, by walking through all groups inside it.
+/// All direct and indirect members of a group, by visiting all of its subgroups.
 fn walked(directory: &Directory, id: GroupId) -> BTreeSet<UserId> {
     let mut groups = directory.subgroups_of(id);
     groups.insert(id);
@@ -109,7 +109,7 @@ fn one_person_in_a_deep_nest_of_large_groups_is_quick() {
         directory.change_members(GroupId(1), &[UserId(user)], &[]);
         directory.change_members(GroupId(1), &[], &[UserId(user)]);
     }
-    // 40,000 sets of 10,000 people: seconds each way if they were built anew.
+    // 40,000 sets of 10,000 users: rebuilding all of them would take seconds.
     let per_change = started.elapsed() / 200;
     assert!(per_change.as_millis() < 50, "{per_change:?} a change");
     assert_eq!(directory.members_of(GroupId(200)).len(), 10_199);
