@@ -9,7 +9,8 @@ use crate::api::account::{push_devices, push_tokens, test_push};
 use crate::api::emoji::{EMOJI_PATH, emoji_json};
 use crate::api::users::create::create_user;
 use crate::api::{
-    bots, channels, events, folders, groups, invites, messages, pictures, realm, subscriptions, topics, users,
+    bots, calls, channels, events, folders, groups, invites, messages, pictures, realm, subscriptions,
+    topics, users,
 };
 use crate::http::Login;
 use crate::http::operations;
@@ -53,6 +54,9 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::GET,    "/api/v1/messages/{message_id:int}/read_receipts", Login::Account, Limit::Api, messages::read_receipts::read_receipts),
         Route::new(Method::POST,   "/api/v1/messages/{message_id:int}/reactions", Login::Account, Limit::Api, messages::reactions::add),
         Route::new(Method::DELETE, "/api/v1/messages/{message_id:int}/reactions", Login::Account, Limit::Api, messages::reactions::remove),
+        Route::new(Method::POST,   "/api/v1/messages/{message_id:int}/report",    Login::Account, Limit::Api, messages::report::report_message),
+        Route::new(Method::POST,   "/api/v1/messages/{message_id:int}/typing",    Login::Account, Limit::Api, messages::typing::report),
+        Route::new(Method::POST,   "/api/v1/message_edit_typing",     Login::Account,   Limit::Api, messages::typing::report_at_old_path),
         Route::new(Method::POST,   "/api/v1/submessage",              Login::Account,   Limit::Api, messages::submessage::add_submessage),
         Route::new(Method::POST, "/api/v1/mark_all_as_read",          Login::Account,   Limit::Api, messages::mark_read::mark_all),
         Route::new(Method::POST, "/api/v1/mark_stream_as_read",       Login::Account,   Limit::Api, messages::mark_read::mark_channel),
@@ -73,6 +77,8 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::DELETE, "/api/v1/users/me/muted_users/{user_id:int}", Login::Account, Limit::Api, users::muted::unmute),
         Route::new(Method::PATCH,  "/api/v1/users/me/profile_data",     Login::Human,   Limit::Api, users::profile_data::set_values),
         Route::new(Method::DELETE, "/api/v1/users/me/profile_data",     Login::Human,   Limit::Api, users::profile_data::remove_values),
+        Route::new(Method::POST,   "/api/v1/users/me/onboarding_steps",        Login::Human,   Limit::Api, users::onboarding_steps::mark_seen),
+        Route::new(Method::POST,   "/api/v1/zcommand",                         Login::Account, Limit::Api, users::zcommand::execute),
         Route::new(Method::GET,    "/api/v1/navigation_views",                 Login::Account, Limit::Api, users::navigation_views::list),
         Route::new(Method::POST,   "/api/v1/navigation_views",                 Login::Account, Limit::Api, users::navigation_views::create),
         Route::new(Method::PATCH,  "/api/v1/navigation_views/{fragment:rest}", Login::Account, Limit::Api, users::navigation_views::update),
@@ -109,6 +115,11 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::DELETE, "/api/v1/bots/{bot_id:int}",                Login::HumanNotGuest, Limit::Api, bots::delete::delete_bot),
         Route::new(Method::GET,    "/api/v1/bots/{bot_id:int}/api_key",            Login::HumanNotGuest, Limit::Api, bots::api_key::show),
         Route::new(Method::POST,   "/api/v1/bots/{bot_id:int}/api_key/regenerate", Login::HumanNotGuest, Limit::Api, bots::api_key::regenerate),
+        Route::new(Method::GET,    "/api/v1/bot_storage",                      Login::Account, Limit::Api, bots::state::get),
+        Route::new(Method::PUT,    "/api/v1/bot_storage",                      Login::Account, Limit::Api, bots::state::put),
+        Route::new(Method::DELETE, "/api/v1/bot_storage",                      Login::Account, Limit::Api, bots::state::delete),
+        Route::new(Method::GET,    "/api/v1/calls/bigbluebutton/create",       Login::Account, Limit::Api, calls::bigbluebutton::create),
+        Route::new(Method::POST,   "/api/v1/calls/zoom/create",                Login::Account, Limit::Api, calls::zoom::create),
 
         Route::new(Method::GET,  "/api/v1/streams",                        Login::Account,   Limit::Api, channels::list::list_channels),
         Route::new(Method::GET,  "/api/v1/get_stream_id",                  Login::Account,   Limit::Api, channels::get_id::channel_id_by_name),
@@ -119,6 +130,10 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::DELETE, "/api/v1/streams/{stream_id:int}",      Login::Account,   Limit::Api, channels::archive::archive_channel),
         Route::new(Method::POST, "/api/v1/default_streams",                Login::Administrator, Limit::Api, channels::defaults::add_default_channel),
         Route::new(Method::DELETE, "/api/v1/default_streams",              Login::Administrator, Limit::Api, channels::defaults::remove_default_channel),
+        Route::new(Method::POST, "/api/v1/default_stream_groups/create",   Login::Administrator, Limit::Api, channels::default_groups::create),
+        Route::new(Method::PATCH, "/api/v1/default_stream_groups/{group_id:int}", Login::Administrator, Limit::Api, channels::default_groups::update),
+        Route::new(Method::DELETE, "/api/v1/default_stream_groups/{group_id:int}", Login::Administrator, Limit::Api, channels::default_groups::delete),
+        Route::new(Method::PATCH, "/api/v1/default_stream_groups/{group_id:int}/streams", Login::Administrator, Limit::Api, channels::default_groups::change_channels),
         Route::new(Method::GET,  "/api/v1/channel_folders",                Login::Account,   Limit::Api, folders::list::list_folders),
         Route::new(Method::PATCH, "/api/v1/channel_folders",               Login::Administrator, Limit::Api, folders::reorder::reorder_folders),
         Route::new(Method::POST, "/api/v1/channel_folders/create",         Login::Administrator, Limit::Api, folders::create::create_folder),
@@ -131,6 +146,7 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::PATCH,  "/api/v1/users/me/subscriptions", Login::Account,  Limit::Api, subscriptions::update::update_subscriptions),
         Route::new(Method::DELETE, "/api/v1/users/me/subscriptions", Login::Account,  Limit::Api, subscriptions::remove::unsubscribe),
         Route::new(Method::POST,   "/api/v1/users/me/subscriptions/properties",   Login::Account, Limit::Api, subscriptions::properties::set_properties),
+        Route::new(Method::PATCH,  "/api/v1/users/me/subscriptions/{stream_id:int}", Login::Account, Limit::Api, subscriptions::property::set_property),
         Route::new(Method::PATCH,  "/api/v1/users/me/subscriptions/muted_topics", Login::Account, Limit::Api, topics::muted::change_muted),
         Route::new(Method::POST,   "/api/v1/user_topics",                         Login::Account, Limit::Api, topics::policy::set_policy),
         Route::new(Method::GET, "/api/v1/users/{user_id:int}/subscriptions/{stream_id:int}", Login::Account, Limit::Api, subscriptions::status::subscription_status),
@@ -163,6 +179,7 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::PATCH, "/api/v1/realm",                  Login::Administrator, Limit::Api, realm::update::update_realm),
         Route::new(Method::POST,   "/api/v1/realm/deactivate",            Login::Owner,   Limit::Api, realm::deactivate::deactivate),
         Route::new(Method::POST,   "/api/v1/realm/test_welcome_bot_custom_message", Login::Administrator, Limit::Api, realm::test_welcome::test_welcome),
+        Route::new(Method::GET,    "/api/v1/export/realm/consents",       Login::Administrator, Limit::Api, realm::export_consents::list),
         Route::new(Method::GET,    "/api/v1/realm/domains",               Login::Account, Limit::Api, realm::domains::list),
         Route::new(Method::POST,   "/api/v1/realm/domains",               Login::Owner,   Limit::Api, realm::domains::create),
         Route::new(Method::PATCH,  "/api/v1/realm/domains/{domain:text}", Login::Owner,   Limit::Api, realm::domains::update),

@@ -4,14 +4,15 @@
 
 pub use crate::changes::{AddSubmessage, ChangeReaction, DeleteMessage, EditCommand};
 pub use crate::realm::{
-    AcceptInvitation, AddEmoji, AddPushToken, AddSubscriptions, ChangeAlertWords, ChangeDomains,
-    ChangeGroupMembers, ChangeLinkifiers, ChangePlaygrounds, ChangeProfileFields, ChangeSubgroups,
-    ConfirmAddress, CreateBot, CreateChannel, CreateFolder, CreateGroup, CreateProfileField,
+    AcceptInvitation, AddEmoji, AddPushToken, AddSubscriptions, ChangeAlertWords, ChangeDefaultGroups,
+    ChangeDomains, ChangeGroupMembers, ChangeLinkifiers, ChangePlaygrounds, ChangeProfileFields,
+    ChangeSubgroups, ConfirmAddress, CreateBot, CreateChannel, CreateFolder, CreateGroup, CreateProfileField,
     CreateReusableInvitation, CreateUser, CreateView, DeactivateAccount, DeactivateBot, DeactivateGroup,
-    DeleteView, FieldsChange, ForgetPushTokens, LinkifiersChange, NoteLogin, PlaygroundsChange,
-    ReactivateAccount, RegenerateKey, RegisterPushDevice, RemoveEmoji, RemoveProfileValues, RemovePushToken,
-    RenewBotKey, ReorderFolders, ResendInvitation, RevokeInvitation, SendInvitations, SerializedCommand,
-    SetAvatar, SetDefaultChannel, SetProfileValues, SetRealmActive, SetRealmPicture, SetStatus,
-    SettlePushDevices, UnmuteUser, UpdateAccount, UpdateBot, UpdateChannel, UpdateFolder, UpdateGroup,
-    UpdateOwnUser, UpdateRealm, UpdateUserDefaults, UpdateView,
+    DeleteView, FieldsChange, ForgetPushTokens, LinkifiersChange, MarkOnboardingStep, NoteLogin,
+    PlaygroundsChange, ReactivateAccount, RegenerateKey, RegisterPushDevice, RemoveBotStorage, RemoveEmoji,
+    RemoveProfileValues, RemovePushToken, RenewBotKey, ReorderFolders, ResendInvitation, RevokeInvitation,
+    SendInvitations, SerializedCommand, SetAccountMark, SetAvatar, SetBotStorage, SetDefaultChannel,
+    SetProfileValues, SetRealmActive, SetRealmPicture, SetStatus, SettlePushDevices, UnmuteUser,
+    UpdateAccount, UpdateBot, UpdateChannel, UpdateFolder, UpdateGroup, UpdateOwnUser, UpdateRealm,
+    UpdateUserDefaults, UpdateView,
 };

@@ -5,6 +5,7 @@
 
 pub mod account;
 pub mod bots;
+pub mod calls;
 pub mod channels;
 pub mod descriptions;
 pub mod emoji;

@@ -7,6 +7,7 @@ use crate::api::users::create::check_new_account;
 use actors::{NewUser, commands};
 use clap::ValueEnum;
 use model::Role;
+use rules::accounts::{CAN_CHANGE_USER_EMAILS, CAN_CREATE_USERS};
 
 /// Commands for accounts.
 #[derive(Debug, clap::Subcommand)]
@@ -15,6 +16,10 @@ pub enum UserCommand {
     Create(UserCreateArgs),
     /// Print an account's API key
     ApiKey(AccountArgs),
+    /// Grant an account a permission that the API cannot grant
+    Grant(UserMarkArgs),
+    /// Revoke such a permission
+    Revoke(UserMarkArgs),
 }
 
 /// An account in a data folder; the arguments of `user api-key`.
@@ -44,6 +49,34 @@ pub struct UserCreateArgs {
     /// Read the password from standard input (default: a random one is generated and printed)
     #[arg(long)]
     password_stdin: bool,
+}
+
+/// The arguments of `user grant` and `user revoke`.
+#[derive(Debug, clap::Args)]
+pub struct UserMarkArgs {
+    #[command(flatten)]
+    account: AccountArgs,
+    /// The permission to grant or revoke
+    #[arg(value_enum)]
+    permission: MarkName,
+}
+
+/// A permission of a single account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MarkName {
+    /// Create accounts with `POST /users`; the account must be an administrator
+    CreateUsers,
+    /// Change the e-mail addresses of other accounts; the account must be an administrator
+    ChangeUserEmails,
+}
+
+impl MarkName {
+    fn mark(self) -> &'static str {
+        match self {
+            Self::CreateUsers => CAN_CREATE_USERS,
+            Self::ChangeUserEmails => CAN_CHANGE_USER_EMAILS,
+        }
+    }
 }
 
 /// The value of `--role`.
@@ -78,6 +111,8 @@ pub fn run(command: UserCommand) -> Result<(), CliError> {
     match command {
         UserCommand::Create(args) => create(args),
         UserCommand::ApiKey(args) => api_key(&args),
+        UserCommand::Grant(args) => set_mark(&args, true),
+        UserCommand::Revoke(args) => set_mark(&args, false),
     }
 }
 
@@ -115,6 +150,25 @@ fn api_key(args: &AccountArgs) -> Result<(), CliError> {
     })
 }
 
+fn set_mark(args: &UserMarkArgs, is_granted: bool) -> Result<(), CliError> {
+    with_data(&args.account.data, false, async |server| {
+        let realm = find_realm(&server, &args.account.realm)?;
+        let directory = realm.directory();
+        let user = directory.user_by_email(&args.account.email);
+        let user =
+            user.ok_or_else(|| CliError::Refused(format!("there is no account {}", args.account.email)))?;
+        if is_granted && !user.is_administrator() {
+            return Err(CliError::Refused(format!("{} is not an administrator", args.account.email)));
+        }
+        let mark = args.permission.mark();
+        let is_changed = realm.execute(commands::SetAccountMark { user: user.id, mark, is_granted }).await?;
+        let state = if is_granted { "granted" } else { "revoked" };
+        let when = if is_changed { "" } else { " before" };
+        println!("{mark} was {state}{when}: user {}, {}.", user.id, user.delivery_email);
+        Ok(())
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::parse;
@@ -129,5 +183,8 @@ mod tests {
         assert!(parse::<UserCreateArgs>(&["--email", "a", "--name", "A", "--role", "600"]).is_err());
         let args: AccountArgs = parse(&["--email", "a@b.example"]).unwrap();
         assert!(args.realm.is_empty());
+        let args: UserMarkArgs = parse(&["--email", "a@b.example", "create-users"]).unwrap();
+        assert_eq!(args.permission.mark(), "can_create_users");
+        assert!(parse::<UserMarkArgs>(&["--email", "a@b.example", "everything"]).is_err());
     }
 }

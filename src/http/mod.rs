@@ -31,4 +31,4 @@ pub use caller::{Caller, Login};
 pub use error::{ApiError, Code};
 pub use host::{Realm, RealmUrl};
 pub use params::{Fields, FromFields, Params};
-pub use reply::{Envelope, HandlerResult, Reply, reply, reply_field, reply_ok};
+pub use reply::{Envelope, HandlerResult, Reply, reply, reply_field, reply_ok, reply_with_msg};

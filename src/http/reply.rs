@@ -105,6 +105,14 @@ pub fn reply_ok() -> HandlerResult {
     Envelope::with_capacity(0).reply()
 }
 
+/// Responds with success and a text for the user in `msg`.
+pub fn reply_with_msg(msg: &str) -> HandlerResult {
+    let mut envelope = Envelope::with_capacity(msg.len());
+    envelope.own.truncate(OPENING.len() - 2);
+    serde_json::to_writer(&mut envelope.own, msg).map_err(not_encoded)?;
+    envelope.reply()
+}
+
 /// An envelope under construction, for responses with pre-encoded JSON.
 #[derive(Debug)]
 pub struct Envelope {

@@ -94,7 +94,10 @@ impl Upload {
         let mut parts = Multipart::new(&boundary, HEADERS_BYTES_MAX);
         loop {
             match parts.next()? {
-                Event::Incomplete => parts.feed(&source.next().await?),
+                Event::Incomplete => match source.next().await? {
+                    Some(chunk) => parts.feed(&chunk),
+                    None => break parts.end_early()?,
+                },
                 Event::Part(part) => received.begin(part)?,
                 Event::Content(piece) => received.add(&piece).await?,
                 Event::PartEnd => received.end_part(),
@@ -113,12 +116,12 @@ struct Source {
 }
 
 impl Source {
-    async fn next(&mut self) -> Result<Bytes, ApiError> {
-        let chunk = self.payload.next().await.ok_or_else(malformed)?.map_err(broken_off)?;
+    async fn next(&mut self) -> Result<Option<Bytes>, ApiError> {
+        let Some(chunk) = self.payload.next().await.transpose().map_err(broken_off)? else { return Ok(None) };
         let length = chunk.len() as u64;
         let too_large = || ApiError::body_too_large(usize::try_from(length).unwrap_or(usize::MAX));
         self.bytes_left = self.bytes_left.checked_sub(length).ok_or_else(too_large)?;
-        Ok(chunk)
+        Ok(Some(chunk))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::http::{ApiError, App, Fields, FromFields, HandlerResult, Params, Path
 use actix_web::http::StatusCode;
 use actors::{DomainError, Joining, RealmHandle, commands};
 use askama::Template;
-use model::{Directory, Invitation};
+use model::{DefaultChannelGroup, Directory, Invitation, Role};
 use rules::RuleError;
 use rules::addresses::AddressRefusal;
 use rules::error::{AddressProblem, InvitationEnd, InvitationError};
@@ -17,11 +17,16 @@ use rules::names::{check_full_name_free, parse_full_name};
 use rules::passwords::{PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, is_strong_password};
 use rules::text::strip;
 
+/// The name of the checkbox for a group of default channels, before its id.
+const GROUP_FIELD: &str = "default_stream_group_";
+
 /// The form. Every field may be missing, which is an error shown on the page.
 pub struct JoinForm {
     email: String,
     full_name: String,
     password: String,
+    /// Ids of the chosen groups of default channels.
+    groups: Vec<u32>,
 }
 
 impl FromFields for JoinForm {
@@ -30,6 +35,7 @@ impl FromFields for JoinForm {
             email: strip(fields.optional_str("email").unwrap_or_default()).to_owned(),
             full_name: fields.optional("full_name").unwrap_or_default(),
             password: fields.optional("password").unwrap_or_default(),
+            groups: fields.names_after(GROUP_FIELD).iter().filter_map(|id| id.parse().ok()).collect(),
         })
     }
 }
@@ -59,6 +65,15 @@ struct JoinPage<'p> {
     email_problem: Option<&'p str>,
     name_problem: Option<&'p str>,
     password_problem: Option<&'p str>,
+    groups: Vec<GroupChoice<'p>>,
+}
+
+/// A group of default channels to choose.
+struct GroupChoice<'p> {
+    field: String,
+    name: &'p str,
+    description: &'p str,
+    is_chosen: bool,
 }
 
 #[derive(Template)]
@@ -81,7 +96,7 @@ struct Invited {
 /// Shows the form, or why the invitation cannot be used.
 pub async fn show(realm: Option<Realm>, Path(key): Path<String>) -> HandlerResult {
     match find(realm, &key) {
-        Ok(invited) => invited.form("", "", &Problems::default()),
+        Ok(invited) => invited.form("", "", &[], &Problems::default()),
         Err(refusal) => *refusal,
     }
 }
@@ -98,11 +113,11 @@ pub async fn join(
         Ok(invited) => invited,
         Err(refusal) => return *refusal,
     };
-    let JoinForm { email, full_name, password } = form;
+    let JoinForm { email, full_name, password, groups } = form;
     let email = invited.invitation.address.clone().unwrap_or(email);
     let mut problems = invited.problems(&email, &full_name, &password);
     if problems.are_there() {
-        return invited.form(&email, &full_name, &problems);
+        return invited.form(&email, &full_name, &groups, &problems);
     }
     let permit = app.passwords.acquire_permit().await?;
     let known = [email.clone(), full_name.clone()];
@@ -112,13 +127,14 @@ pub async fn join(
     });
     let Some(password_hash) = hashed.await?? else {
         problems.password = Some("This password is too easy to guess. Add another word or two.".into());
-        return invited.form(&email, &full_name, &problems);
+        return invited.form(&email, &full_name, &groups, &problems);
     };
     let joining = Joining {
         invitation: invited.invitation.id,
         address: email.clone(),
         full_name: full_name.clone(),
         password_hash,
+        default_groups: groups.clone(),
     };
     match invited.realm.execute(commands::AcceptInvitation { joining }).await {
         Ok(user) => {
@@ -127,7 +143,7 @@ pub async fn join(
             let (full_name, email) = (&user.full_name, &user.delivery_email);
             page(StatusCode::OK, &JoinedPage { organization, full_name, email, url: &url })
         }
-        Err(error) => invited.refused(error, &email, &full_name),
+        Err(error) => invited.refused(error, &email, &full_name, &groups),
     }
 }
 
@@ -167,7 +183,7 @@ fn find(realm: Option<Realm>, key: &str) -> Result<Invited, Box<HandlerResult>> 
 
 impl Invited {
     /// The page with the form as it was submitted, except for the password.
-    fn form(&self, email: &str, full_name: &str, problems: &Problems) -> HandlerResult {
+    fn form(&self, email: &str, full_name: &str, chosen: &[u32], problems: &Problems) -> HandlerResult {
         let fixed = self.invitation.address.as_deref();
         let inviter = self.directory.user(self.invitation.inviter);
         let has_problems = problems.are_there();
@@ -181,8 +197,22 @@ impl Invited {
             email_problem: problems.email.as_deref(),
             name_problem: problems.name.as_deref(),
             password_problem: problems.password.as_deref(),
+            groups: self.group_choices(chosen),
         };
         page(if has_problems { StatusCode::BAD_REQUEST } else { StatusCode::OK }, &template)
+    }
+
+    /// The groups of default channels; none for guests.
+    fn group_choices<'s>(&'s self, chosen: &[u32]) -> Vec<GroupChoice<'s>> {
+        let is_offered = self.invitation.role != Role::Guest;
+        let groups = self.directory.default_groups().items.iter().filter(|_| is_offered);
+        let choice = |group: &'s DefaultChannelGroup| GroupChoice {
+            field: format!("{GROUP_FIELD}{}", group.id),
+            name: &group.name,
+            description: &group.description,
+            is_chosen: chosen.contains(&group.id),
+        };
+        groups.map(choice).collect()
     }
 
     /// The errors that can be found without hashing the password.
@@ -208,7 +238,7 @@ impl Invited {
     }
 
     /// Errors of changes that happened while the password was hashed.
-    fn refused(&self, error: DomainError, email: &str, full_name: &str) -> HandlerResult {
+    fn refused(&self, error: DomainError, email: &str, full_name: &str, chosen: &[u32]) -> HandlerResult {
         let organization = &self.directory.realm().name;
         let problems = match error {
             DomainError::Rule(RuleError::Invitation(InvitationError::Over(end))) => {
@@ -226,7 +256,7 @@ impl Invited {
             }
             other => return Err(other.into()),
         };
-        self.form(email, full_name, &problems)
+        self.form(email, full_name, chosen, &problems)
     }
 }
 

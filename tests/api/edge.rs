@@ -152,6 +152,19 @@ async fn parameters_from_multipart_body() {
 }
 
 #[tokio::test]
+async fn empty_multipart_body_has_no_parameters() {
+    let t = TestServer::start().await;
+    let iago = t.user("iago");
+    // As zulip-js sends `register({})`.
+    let form = "multipart/form-data; boundary=--------------------------105890110571472652312211";
+    let registered = iago.send_body(Method::POST, "/register", form, Vec::new()).ok().await;
+    assert!(registered["queue_id"].is_string() && registered["ignored_parameters_unsupported"].is_null());
+    // Where a file is read, too.
+    let upload = iago.send_body(Method::POST, "/realm/icon", form, Vec::new());
+    upload.bad("You must upload exactly one icon.").await;
+}
+
+#[tokio::test]
 async fn json_body_is_ignored() {
     let t = TestServer::start().await;
     let iago = t.user("iago");

@@ -3,6 +3,7 @@
 mod account;
 mod auth;
 pub mod bots;
+mod calls;
 mod channels;
 pub mod edge;
 mod folders;

@@ -99,6 +99,10 @@ const WORDS: &[Expected] = &[
     // HTML pages.
     word("page", 404, "", ""),
     bad("group", "Invalid user group"),
+    bad("unreported", "Message reporting is not enabled in this organization."),
+    bad("bbb", "BigBlueButton is not configured."),
+    bad("zoom", "Zoom credentials have not been configured"),
+    bad("defgrp", "Default channel group with id '99999' does not exist."),
     bad("part", "You cannot attach a submessage to this message."),
     word("queue", 400, "BAD_EVENT_QUEUE_ID", "Bad event queue ID: {queue}"),
 ];

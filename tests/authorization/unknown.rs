@@ -57,6 +57,10 @@ fn requests(message: u64, me: u32) -> Vec<(Method, String, Value)> {
             json!({"subscription_data": "[{\"stream_id\":{id},\"property\":\"is_muted\",\"value\":true}]"}),
         ),
     ];
+    let property = json!({"property": "is_muted", "value": "true"});
+    all.push((Method::PATCH, "/users/me/subscriptions/{id}".to_owned(), property));
+    let group = json!({"group_name": "g", "description": "", "stream_names": "[\"{name}\"]"});
+    all.push((Method::POST, "/default_stream_groups/create".to_owned(), group));
     for to in ["{id}", "[{id}]", "{name}", "\"{name}\"", " {name} "] {
         let params = json!({"type": "stream", "to": to, "topic": "t", "content": "x"});
         all.push((Method::POST, "/messages".to_owned(), params));

@@ -28,6 +28,17 @@ pub struct State {
 /// The lists that contain channel objects.
 pub(super) const CHANNEL_LISTS: [&str; 4] = ["subscriptions", "unsubscribed", "never_subscribed", "streams"];
 
+/// Types of events on which nothing in the state of a registration depends.
+const WITHOUT_STATE: [&str; 7] = [
+    "typing",
+    "typing_edit_message",
+    "heartbeat",
+    "reaction",
+    "submessage",
+    "invites_changed",
+    "realm_export_consent",
+];
+
 impl State {
     pub fn new(json: Value, me: u32) -> Self {
         Self { json, me: me.into(), unknowable: BTreeSet::new(), is_modern: true }
@@ -56,8 +67,9 @@ impl State {
             ("subscription", "remove") => self.unsubscribed(event),
             ("subscription", "update") => self.subscription_changes(event),
             ("subscription", "peer_add" | "peer_remove") => self.peers(event, op == "peer_add"),
-            ("default_streams", _) => {
-                self.json["realm_default_streams"] = event["default_streams"].clone();
+            ("default_streams" | "default_stream_groups", _) => {
+                let key = event["type"].as_str().expect("a type");
+                self.json[format!("realm_{key}")] = event[key].clone();
             }
             ("channel_folder", _) => self.folders(event, op),
             ("user_topic", _) => self.topic_policy(event),
@@ -68,7 +80,7 @@ impl State {
             ("navigation_view", _) => self.navigation_view(event, op),
             ("custom_profile_fields", _) => self.profile_fields(event),
             ("realm_domains", _) => self.domains(event, op),
-            ("realm_linkifiers" | "realm_playgrounds", _) => {
+            ("realm_linkifiers" | "realm_playgrounds" | "onboarding_steps", _) => {
                 let key = event["type"].as_str().expect("a type");
                 self.json[key] = event[key].clone();
             }
@@ -94,8 +106,7 @@ impl State {
                     self.json["muted_topics"] = event["muted_topics"].clone();
                 }
             }
-            // Nothing in the state of a registration depends on these.
-            ("typing" | "heartbeat" | "reaction" | "submessage" | "invites_changed", _) => {}
+            (kind, _) if WITHOUT_STATE.contains(&kind) => {}
             other => panic!("no client expects {other:?} here: {event}"),
         }
     }

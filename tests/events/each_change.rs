@@ -98,6 +98,30 @@ async fn channel_archive_and_unarchive_events() {
 }
 
 #[tokio::test]
+async fn default_group_events() {
+    let t = TestServer::start().await;
+    let iago = t.user("iago");
+    iago.create_channel("Verona").await;
+    let seen = verify(&t, &ALL, async {
+        let names = json!(["Verona"]);
+        let new: Params<'_> = &[("group_name", &"g"), ("description", &"d"), ("stream_names", &names)];
+        iago.post("/default_stream_groups/create", new).ok().await;
+        iago.patch("/default_stream_groups/1", &[("new_description", &"e")]).ok().await;
+        let fewer: Params<'_> = &[("op", &"remove"), ("stream_names", &names)];
+        iago.patch("/default_stream_groups/1/streams", fewer).ok().await;
+    })
+    .await;
+    assert_eq!(kinds(&seen, "othello"), ["default_stream_groups"; 3]);
+    assert_eq!(kinds(&seen, "polonius"), [] as [&str; 0]);
+    // Guests learn of them when they become members.
+    let polonius = t.user("polonius");
+    verify(&t, &ALL, async {
+        iago.patch(&format!("/users/{}", polonius.id), &[("role", &400)]).ok().await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn subscription_property_events() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);

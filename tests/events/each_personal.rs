@@ -123,6 +123,22 @@ async fn navigation_view_events() {
 }
 
 #[tokio::test]
+async fn onboarding_and_consent_events() {
+    let t = TestServer::start().await;
+    let hamlet = t.user("hamlet");
+    let seen = verify(&t, &ALL, async {
+        let step = "visibility_policy_banner";
+        hamlet.post("/users/me/onboarding_steps", &[("onboarding_step", &step)]).ok().await;
+        hamlet.patch("/settings", &[("allow_private_data_export", &true)]).ok().await;
+    })
+    .await;
+    assert_eq!(kinds(&seen, "hamlet"), ["onboarding_steps", "user_settings update"]);
+    assert_eq!(kinds(&seen, "iago"), ["realm_export_consent"]);
+    assert_eq!(without_id(&seen, "iago", 0), json!({"user_id": hamlet.id, "consented": true}));
+    assert_eq!(kinds(&seen, "othello"), [] as [&str; 0]);
+}
+
+#[tokio::test]
 async fn personal_events_across_restart() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);

@@ -45,7 +45,8 @@ pub async fn verify(t: &TestServer, observers: &[&str], act: impl Future<Output 
         let mut state = State::new(queue.state.clone(), person.id);
         state.is_modern = is_modern;
         for event in &events {
-            let is_momentary = ["presence", "typing"].contains(&event["type"].as_str().unwrap());
+            let is_momentary =
+                ["presence", "typing", "typing_edit_message"].contains(&event["type"].as_str().unwrap());
             assert!(
                 is_momentary || event["id"].as_i64().unwrap() <= upto,
                 "{event} is not in the state of {upto}"

@@ -1,6 +1,6 @@
 //! From an empty data folder to a message, using only the output of the commands.
 
-use crate::support::ServerProcess;
+use crate::support::{Params, ServerProcess};
 use std::process::Command;
 
 #[test]
@@ -43,6 +43,40 @@ async fn create_realm_and_user_by_commands() {
     assert_eq!(otto.get("/users/me", &[]).await.header("X-RateLimit-Limit"), "200");
     server.terminate();
     assert!(server.wait().success());
+}
+
+#[tokio::test]
+async fn granted_account_creates_users() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data").display().to_string();
+    let run = |args: &[&str]| ServerProcess::run(&[args, &["--data", &data]].concat());
+    let done = |args: &[&str]| {
+        let (status, text) = run(args);
+        assert!(status.success(), "{args:?}: {text}");
+        text
+    };
+    done(&["realm", "create", "Acme", "--owner-email", "olga@acme.example", "--owner-name", "Olga"]);
+    done(&["user", "create", "--email", "otto@acme.example", "--name", "Otto"]);
+    let grant = ["user", "grant", "create-users", "--email", "olga@acme.example"];
+    assert!(done(&grant).starts_with("can_create_users was granted: user "));
+    assert!(done(&grant).starts_with("can_create_users was granted before: user "));
+    let (status, words) = run(&["user", "grant", "create-users", "--email", "otto@acme.example"]);
+    assert!(!status.success() && words.contains("otto@acme.example is not an administrator"), "{words}");
+    let key = done(&["user", "api-key", "--email", "olga@acme.example"]);
+    let create = async |email: &str| {
+        let server = ServerProcess::start(&["serve", "--data", &data, "--listen", "127.0.0.1:0"], &[]);
+        let mut olga = server.anonymous();
+        (olga.email, olga.key) = ("olga@acme.example".to_owned(), key.trim().to_owned());
+        let new: Params<'_> =
+            &[("email", &email), ("password", &"correct horse battery"), ("full_name", &"Pat Lee")];
+        let answer = olga.post("/users", new).await;
+        server.terminate();
+        assert!(server.wait().success());
+        answer
+    };
+    create("pat@acme.example").await.ok();
+    done(&["user", "revoke", "create-users", "--email", "olga@acme.example"]);
+    create("lee@acme.example").await.bad("User not authorized to create users");
 }
 
 #[tokio::test]

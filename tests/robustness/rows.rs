@@ -96,6 +96,9 @@ pub const ROWS: &[Row] = &[
         "last_event_id:int dont_block:bool",
     ),
     row("DELETE /api/v1/events", "queue_id=x", "queue_id", ""),
+    row("POST /api/v1/messages/{message_id:int}/typing", "op=start", "op", ""),
+    row("POST /api/v1/message_edit_typing", "message_id=1 op=start", "message_id op", "message_id:int"),
+    row("POST /api/v1/messages/{message_id:int}/report", "report_type=spam", "report_type", ""),
     row("POST /api/v1/typing", "op=start to=[1]", "op to", "to:list stream_id:int"),
     row(
         "POST /api/v1/users/me/presence",
@@ -126,6 +129,13 @@ pub const ROWS: &[Row] = &[
     ),
     row("POST /api/v1/mobile_push/test_notification", "", "", ""),
     row("POST /api/v1/mobile_push/e2ee/test_notification", "", "", "push_account_id:int"),
+    row(
+        "POST /api/v1/users/me/onboarding_steps",
+        "onboarding_step=intro_resolve_topic",
+        "onboarding_step",
+        "",
+    ),
+    row("POST /api/v1/zcommand", "command=/ping", "command", ""),
     row("GET /api/v1/navigation_views", "", "", ""),
     row(
         "POST /api/v1/navigation_views",
@@ -189,6 +199,11 @@ pub const ROWS: &[Row] = &[
     row("DELETE /api/v1/bots/{bot_id:int}", "", "", ""),
     row("GET /api/v1/bots/{bot_id:int}/api_key", "", "", ""),
     row("POST /api/v1/bots/{bot_id:int}/api_key/regenerate", "", "", ""),
+    row("GET /api/v1/bot_storage", "", "", "keys:list"),
+    row("PUT /api/v1/bot_storage", "storage={}", "storage", "storage:dict"),
+    row("DELETE /api/v1/bot_storage", "", "", "keys:list"),
+    row("GET /api/v1/calls/bigbluebutton/create", "meeting_name=x", "meeting_name", ""),
+    row("POST /api/v1/calls/zoom/create", "is_video_call=true", "", "is_video_call:bool"),
     row("PATCH /api/v1/users/{user_id:int}", "full_name=x", "", "role:int profile_data:list"),
     row("PATCH /api/v1/users/{email:text}", "full_name=x", "", "role:int profile_data:list"),
     row("DELETE /api/v1/users/{user_id:int}", "", "", ""),
@@ -220,6 +235,20 @@ pub const ROWS: &[Row] = &[
          is_archived:bool folder_id:int can_send_message_group:dict can_subscribe_group:dict",
     ),
     row("DELETE /api/v1/streams/{stream_id:int}", "", "", ""),
+    row(
+        "POST /api/v1/default_stream_groups/create",
+        "group_name=g description=x stream_names=[]",
+        "group_name description stream_names",
+        "stream_names:list",
+    ),
+    row("PATCH /api/v1/default_stream_groups/{group_id:int}", "new_description=x", "", ""),
+    row("DELETE /api/v1/default_stream_groups/{group_id:int}", "", "", ""),
+    row(
+        "PATCH /api/v1/default_stream_groups/{group_id:int}/streams",
+        "op=add stream_names=[]",
+        "op stream_names",
+        "stream_names:list",
+    ),
     row("POST /api/v1/default_streams", "stream_id=1", "stream_id", "stream_id:int"),
     row("DELETE /api/v1/default_streams", "stream_id=1", "stream_id", "stream_id:int"),
     row("GET /api/v1/channel_folders", "", "", "include_archived:bool"),
@@ -236,6 +265,12 @@ pub const ROWS: &[Row] = &[
         "subscriptions:list authorization_errors_fatal:bool send_new_subscription_messages:bool \
          announce:bool invite_only:bool is_web_public:bool is_default_stream:bool \
          history_public_to_subscribers:bool",
+    ),
+    row(
+        "PATCH /api/v1/users/me/subscriptions/{stream_id:int}",
+        "property=is_muted value=true",
+        "property value",
+        "",
     ),
     row("PATCH /api/v1/users/me/subscriptions", "add=[{\"name\":\"new\"}]", "add", "add:list delete:list"),
     row(
@@ -300,6 +335,7 @@ pub const ROWS: &[Row] = &[
         "welcome_message_custom_text",
         "",
     ),
+    row("GET /api/v1/export/realm/consents", "", "", ""),
     row("GET /api/v1/realm/domains", "", "", ""),
     row("POST /api/v1/realm/domains", "domain=new.example", "domain", "allow_subdomains:bool"),
     row("PATCH /api/v1/realm/domains/{domain:text}", "", "", "allow_subdomains:bool"),

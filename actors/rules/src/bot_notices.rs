@@ -75,7 +75,8 @@ const BREAKING: [(&str, &str); 7] = [
     ("$$", "&#36;&#36;"),
 ];
 
-fn breaks_links(name: &str) -> bool {
+/// Whether a name cannot be part of `#**…**`.
+pub(crate) fn breaks_links(name: &str) -> bool {
     BREAKING.iter().any(|(breaking, _)| name.contains(breaking))
 }
 

@@ -5,6 +5,7 @@
 
 mod account;
 mod bot;
+mod default_group;
 mod edit;
 mod emoji;
 mod group;
@@ -13,10 +14,12 @@ mod organization;
 mod personal;
 mod picture;
 mod push;
+mod report;
 mod widget;
 
 pub use account::AccountError;
 pub use bot::BotError;
+pub use default_group::DefaultGroupError;
 pub use edit::EditError;
 pub use emoji::EmojiError;
 pub use group::{GroupError, GroupObjection};
@@ -27,6 +30,7 @@ pub use organization::OrganizationError;
 pub use personal::PersonalError;
 pub use picture::PictureError;
 pub use push::PushError;
+pub use report::ReportError;
 pub use widget::WidgetError;
 
 use crate::text::EMPTY_TOPIC_DISPLAY_NAME;
@@ -287,6 +291,12 @@ pub enum RuleError {
     Bot(#[from] BotError),
     #[error(transparent)]
     Personal(#[from] PersonalError),
+    /// A message that cannot be reported.
+    #[error(transparent)]
+    Report(#[from] ReportError),
+    /// A refused change of groups of default channels.
+    #[error(transparent)]
+    DefaultGroup(#[from] DefaultGroupError),
     /// Not `#` and 3 to 6 hexadecimal digits.
     #[error("color is not a valid hex color code")]
     ColorInvalid,

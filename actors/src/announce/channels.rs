@@ -3,10 +3,13 @@
 use super::channel_visibility;
 use super::context::{Announcements, uncounted};
 use model::event::{ChannelChange, ChannelSummary, Clients, FolderChange};
-use model::{Audience, Channel, ChannelFact, ChannelFolder, ChannelId, Directory, EventBody, Fact, UserId};
+use model::{
+    Audience, Channel, ChannelFact, ChannelFolder, ChannelId, Directory, EventBody, Fact, Listed, UserId,
+};
 use rules::permissions::channel::sees_channel;
 use rules::posting::{channel_post_policy, is_announcement_only};
 use rules::settings::ChannelPermission;
+use std::sync::Arc;
 
 /// The events of a fact about channels or their folders.
 pub(super) fn announce(fact: &ChannelFact, out: &mut Announcements<'_>) {
@@ -22,6 +25,10 @@ pub(super) fn announce(fact: &ChannelFact, out: &mut Announcements<'_>) {
         ChannelFact::FolderChanged(folder) => folder_changed(folder, out),
         ChannelFact::FoldersReordered(order) => {
             out.add(EventBody::FoldersReordered(order.clone()), Audience::Everyone);
+        }
+        ChannelFact::DefaultGroupsChanged(groups) => {
+            let body = EventBody::DefaultChannelGroups(Arc::new(Listed::clone(groups)));
+            out.add(body, Audience::NonGuests);
         }
     }
 }

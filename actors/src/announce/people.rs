@@ -6,7 +6,7 @@ use super::{accounts, bots, personal, pictures, user_visibility};
 use model::event::{ChangedSetting, Clients, SettingForm, UserChange};
 use model::{EventBody, Fact, User, UserFact, UserId};
 use rules::permissions::users::{api_email, sees_user, shown_delivery_email};
-use rules::settings::{Setting, USER_SETTINGS, setting_forms, user_value};
+use rules::settings::{EXPORT_CONSENT, Setting, USER_SETTINGS, setting_forms, user_bool, user_value};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -48,6 +48,7 @@ fn changed(is: &User, out: &mut Announcements<'_>) {
     address_changed(was, is, out);
     settings_changed(was, is, out);
     personal::presence_setting_changed(was, is, out);
+    export_consent_changed(was, is, out);
     // When a bot is deactivated or reactivated, that fact announces all changes.
     let is_announced_later =
         |fact: &Fact| matches!(fact, Fact::User(UserFact::ActiveSet { user, .. }) if *user == is.id);
@@ -60,6 +61,21 @@ fn changed(is: &User, out: &mut Announcements<'_>) {
     if was.is_guest() != is.is_guest() {
         let channels = if is.is_guest() { &[][..] } else { &context.after.realm().default_channels };
         out.to([is.id], EventBody::DefaultChannels(channels.to_vec()));
+        let groups = context.after.default_groups();
+        if !groups.items.is_empty() {
+            let groups = if is.is_guest() { Arc::default() } else { groups.clone() };
+            out.to([is.id], EventBody::DefaultChannelGroups(groups));
+        }
+    }
+}
+
+/// Administrators receive whether a user agrees to the export of private data.
+fn export_consent_changed(was: &User, is: &User, out: &mut Announcements<'_>) {
+    let consented = user_bool(is, EXPORT_CONSENT);
+    if consented != user_bool(was, EXPORT_CONSENT) && !is.is_bot() {
+        let users = out.context.after.users();
+        let administrators = users.filter(|user| user.is_active && user.is_administrator() && !user.is_bot());
+        out.to(administrators.map(|user| user.id), EventBody::ExportConsent { user: is.id, consented });
     }
 }
 

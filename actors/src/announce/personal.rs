@@ -7,6 +7,7 @@ use model::{
     EventBody, NamedStatus, NavigationView, PersonalFact, ProfileFieldId, ProfileValue, User, UserId,
     UserStatus,
 };
+use rules::onboarding::remaining_steps;
 use rules::settings::user_bool;
 
 /// The events of a fact about personal records.
@@ -20,6 +21,11 @@ pub(super) fn announce(fact: &PersonalFact, out: &mut Announcements<'_>) {
         PersonalFact::NavigationViewSet { user, fragment, before, view } => {
             navigation_view_set(*user, fragment, before.as_ref(), view.as_ref(), out);
         }
+        PersonalFact::OnboardingStepSeen { user, steps } => {
+            let left = remaining_steps(steps).map(|step| (step.kind, step.name)).collect();
+            out.to([*user], EventBody::OnboardingSteps(left));
+        }
+        PersonalFact::BotStorageChanged { .. } => {}
     }
 }
 

@@ -26,8 +26,8 @@ use actix::prelude::*;
 use model::event::TypingPlace;
 use model::fact::MessageRanges;
 use model::{
-    Directory, Flag, FlagOp, Message as ChatMessage, MessageId, QueueId, QueueOptions, RealmId, Timestamp,
-    User, UserId,
+    Directory, EventBody, Flag, FlagOp, Message as ChatMessage, MessageId, QueueId, QueueOptions, RealmId,
+    Timestamp, User, UserId,
 };
 use rules::settings::user_bool;
 use std::sync::Arc;
@@ -288,7 +288,24 @@ impl RealmHandle {
         place: TypingPlace,
         readers: Vec<UserId>,
     ) -> Result<(), DomainError> {
-        ask(&self.actor, |answer| Type { sender, is_start, place, readers, answer }).await
+        let body = EventBody::Typing { sender, is_start, place };
+        ask(&self.actor, |answer| Type { body, readers, answer }).await
+    }
+
+    /// Tells those of `readers` who can read a message that the sender starts or stops typing a new text of it.
+    ///
+    /// # Errors
+    /// Those of every command.
+    pub async fn edit_typing(
+        &self,
+        sender: UserId,
+        is_start: bool,
+        (message, place): (MessageId, TypingPlace),
+        readers: Vec<UserId>,
+    ) -> Result<(), DomainError> {
+        let readers = self.who_can_read(message, readers);
+        let body = EventBody::EditTyping { sender, is_start, message, place };
+        ask(&self.actor, |answer| Type { body, readers, answer }).await
     }
 
     /// Records that a client reports its user's presence.

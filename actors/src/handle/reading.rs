@@ -75,6 +75,17 @@ impl RealmHandle {
         })
     }
 
+    /// Those of some users who can read a message.
+    pub fn who_can_read(&self, id: MessageId, mut users: Vec<UserId>) -> Vec<UserId> {
+        self.read(|view| {
+            users.retain(|user| {
+                let user = view.directory.user(*user);
+                user.is_some_and(|user| queries::locate(view, Some(user), id).is_some())
+            });
+        });
+        users
+    }
+
     /// A message before its body is read. None where `asker` (none: without an account) may not read it.
     pub fn message_snapshot(&self, asker: Option<&User>, id: MessageId) -> Option<MessageSnapshot> {
         self.read(|view| {

@@ -236,8 +236,7 @@ impl Handler<Type> for RealmActor {
     type Result = ();
 
     fn handle(&mut self, typing: Type, _: &mut Self::Context) {
-        let Type { sender, is_start, place, readers, answer } = typing;
-        let body = EventBody::Typing { sender, is_start, place };
+        let Type { body, readers, answer } = typing;
         let _ =
             answer.send(self.committer.publish_ephemeral(&self.realm, body, Audience::Users(readers.into())));
     }

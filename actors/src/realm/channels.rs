@@ -1,6 +1,7 @@
 //! Channels: creating, changing and archiving them, and default channels (docs/api/channels.md). Permissions and texts
 //! of notices are in `rules`.
 
+use super::default_groups::leave_default_groups;
 use super::frame_draft::requester;
 use super::serialized::{DecisionContext, SerializedChange, SerializedCommand};
 use crate::bot_notices::draft_notice;
@@ -120,10 +121,14 @@ impl<'m, 'r> Changes<'m, 'r> {
 
     fn into_facts(self) -> Vec<Fact> {
         let mut facts = Vec::new();
+        let leaves_default_groups = self.after.is_archived || self.after.invite_only;
         if self.after != *self.before {
             facts.push(Fact::Channel(ChannelFact::Changed(Box::new(self.after))));
         }
         facts.extend(self.others);
+        if leaves_default_groups {
+            facts.extend(leave_default_groups(&self.context.directory, self.before.id));
+        }
         if !self.notices.is_empty() && !self.before.is_recently_active {
             let channel = self.before.id;
             facts.push(Fact::Channel(ChannelFact::ActivityChanged { channel, is_recently_active: true }));

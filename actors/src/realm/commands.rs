@@ -7,9 +7,10 @@ use crate::direct::DirectActor;
 use crate::presence::Report;
 use crate::session::SessionActor;
 use actix::prelude::*;
-use model::event::TypingPlace;
 use model::fact::MessageRanges;
-use model::{Bot, ChannelId, EventNumber, Flag, FlagOp, QueueId, QueueOptions, Role, User, UserId};
+use model::{
+    Bot, ChannelId, EventBody, EventNumber, Flag, FlagOp, QueueId, QueueOptions, Role, User, UserId,
+};
 use std::sync::Arc;
 
 /// A person or bot to be created.
@@ -90,13 +91,12 @@ pub struct EndQueue {
     pub answer: Option<ReplySender<()>>,
 }
 
-/// A user starts or stops typing.
+/// A user starts or stops typing, a new message or a new text of one.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct Type {
-    pub sender: Arc<User>,
-    pub is_start: bool,
-    pub place: TypingPlace,
+    /// The event to send.
+    pub body: EventBody,
     /// The recipients, sorted.
     pub readers: Vec<UserId>,
     pub answer: ReplySender<()>,

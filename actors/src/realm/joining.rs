@@ -62,6 +62,8 @@ pub struct Joining {
     pub full_name: String,
     /// The argon2id hash of the chosen password.
     pub password_hash: String,
+    /// Ids of the chosen groups of default channels; unknown ones are ignored.
+    pub default_groups: Vec<u32>,
 }
 
 /// Creates an account from an invitation. Of two users with the same invitation or address, the second is refused.
@@ -76,8 +78,11 @@ impl SerializedCommand for AcceptInvitation {
     fn decide(self, context: &mut DecisionContext<'_>) -> Result<(Arc<User>, Vec<Fact>), DomainError> {
         let now = context.now;
         let mut frame = FrameDraft::new(context);
+        let groups = self.joining.default_groups.clone();
         let (invitation, new) = check_joining(&frame.directory, self.joining, now)?;
-        let (named, with_defaults) = (&invitation.channels, invitation.includes_default_channels);
+        let chosen = chosen_groups(&frame.directory, &invitation, &groups);
+        let (named, with_defaults) =
+            (invitation.channels.iter().chain(&chosen), invitation.includes_default_channels);
         let channels = first_channels(&frame.directory, named, with_defaults);
         let (user, facts) = account(&frame.directory, &new, &channels, &mut frame.context.ids, now);
         frame.extend(facts);
@@ -216,10 +221,21 @@ pub(crate) fn system_group_facts(directory: &Directory, user: &User, now: Timest
     facts
 }
 
+/// The channels of the groups of default channels that a new user chose. Guests get none.
+fn chosen_groups(directory: &Directory, invitation: &Invitation, groups: &[u32]) -> Vec<ChannelId> {
+    let is_chosen = |id: &u32| invitation.role != Role::Guest && groups.contains(id);
+    let chosen = directory.default_groups().items.iter().filter(|group| is_chosen(&group.id));
+    chosen.flat_map(|group| group.channels.iter().copied()).collect()
+}
+
 /// The named channels and, if `with_defaults`, the default ones: each once, without archived ones.
-fn first_channels(directory: &Directory, named: &[ChannelId], with_defaults: bool) -> Vec<ChannelId> {
+fn first_channels<'c>(
+    directory: &'c Directory,
+    named: impl IntoIterator<Item = &'c ChannelId>,
+    with_defaults: bool,
+) -> Vec<ChannelId> {
     let defaults = directory.realm().default_channels.iter().filter(|_| with_defaults);
-    let channels: BTreeSet<ChannelId> = named.iter().chain(defaults).copied().collect();
+    let channels: BTreeSet<ChannelId> = named.into_iter().chain(defaults).copied().collect();
     let is_usable = |id: &ChannelId| directory.channel(*id).is_some_and(|channel| !channel.is_archived);
     channels.into_iter().filter(is_usable).collect()
 }
@@ -307,6 +323,7 @@ mod tests {
             address: "cordelia@test.example".into(),
             full_name: "Cordelia".into(),
             password_hash: "hash".into(),
+            default_groups: Vec::new(),
         };
         let (user, facts) = decide(&realm, AcceptInvitation { joining }).unwrap();
         let sent = messages(&facts);

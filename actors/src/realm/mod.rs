@@ -7,9 +7,11 @@ mod accounts;
 mod actor;
 mod address;
 mod alert_words;
+mod bot_storage;
 mod bots;
 mod channels;
 mod commands;
+mod default_groups;
 mod expiry;
 mod folders;
 mod frame_draft;
@@ -18,8 +20,10 @@ mod invitations;
 mod joining;
 mod lifecycle;
 mod lists;
+mod marks;
 mod muting;
 mod navigation;
+mod onboarding;
 mod pictures;
 mod profiles;
 mod push;
@@ -40,6 +44,7 @@ pub use actor::RealmActor;
 pub(crate) use address::address_changed;
 pub use address::{ConfirmAddress, NoteLogin};
 pub use alert_words::ChangeAlertWords;
+pub use bot_storage::{RemoveBotStorage, SetBotStorage};
 pub use bots::{BotDefaults, BotUpdate, CreateBot, DeactivateBot, NewBot, RenewBotKey, UpdateBot};
 pub(crate) use channels::{ArchiveChannel, ReadArchived};
 pub use channels::{SetDefaultChannel, UpdateChannel};
@@ -47,6 +52,7 @@ pub use commands::{
     ChangeFlags, EndQueue, NewUser, OpenChannel, OpenDirect, RegisterQueue, RegisteredQueue, ReportPresence,
     ResumeQueue, Type,
 };
+pub use default_groups::ChangeDefaultGroups;
 pub use folders::{CreateFolder, FolderDescription, ReorderFolders, UpdateFolder};
 pub use groups::{ChangeGroupMembers, ChangeSubgroups, CreateGroup, DeactivateGroup, UpdateGroup};
 pub use invitations::{CreateReusableInvitation, ResendInvitation, RevokeInvitation, SendInvitations};
@@ -54,9 +60,11 @@ pub use joining::{AcceptInvitation, CreateUser, Joining};
 pub(crate) use joining::{join_groups, new_user};
 pub use lifecycle::SetRealmActive;
 pub use lists::{ChangeDomains, ChangeLinkifiers, ChangePlaygrounds, LinkifiersChange, PlaygroundsChange};
+pub use marks::SetAccountMark;
 pub(crate) use muting::MuteUser;
 pub use muting::UnmuteUser;
 pub use navigation::{CreateView, DeleteView, UpdateView};
+pub use onboarding::MarkOnboardingStep;
 pub use pictures::{AddEmoji, EmojiFiles, RemoveEmoji, SetAvatar, SetRealmPicture};
 pub use profiles::{
     ChangeProfileFields, CreateProfileField, FieldsChange, RemoveProfileValues, SetProfileValues,

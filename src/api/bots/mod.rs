@@ -4,6 +4,7 @@ pub mod api_key;
 pub mod create;
 pub mod delete;
 pub mod list;
+pub mod state;
 pub mod update;
 
 use crate::api::pictures::made_avatar;

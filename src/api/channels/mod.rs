@@ -2,6 +2,7 @@
 
 pub mod archive;
 pub mod create;
+pub mod default_groups;
 pub mod defaults;
 pub mod get;
 pub mod get_id;

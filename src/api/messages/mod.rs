@@ -19,5 +19,7 @@ pub mod reactions;
 pub mod read_receipts;
 mod recipients;
 pub mod render;
+pub mod report;
 pub mod send;
 pub mod submessage;
+pub mod typing;

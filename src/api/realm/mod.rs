@@ -2,6 +2,7 @@
 
 pub mod deactivate;
 pub mod domains;
+pub mod export_consents;
 pub mod linkifiers;
 pub mod playgrounds;
 pub mod profile_fields;

@@ -5,6 +5,7 @@ pub mod adding;
 pub mod list;
 pub mod principals;
 pub mod properties;
+pub mod property;
 pub mod remove;
 pub mod status;
 pub mod subscribers;

@@ -75,7 +75,8 @@ fn in_channel(
     Ok(TypingRecipients { place, readers: typing_recipients(directory, channel.id) })
 }
 
-fn typing_recipients(directory: &Directory, channel: ChannelId) -> Vec<UserId> {
+/// Subscribers of a channel who want to know of typing; none in large channels.
+pub fn typing_recipients(directory: &Directory, channel: ChannelId) -> Vec<UserId> {
     if directory.subscriber_count(channel) > SUBSCRIBERS_MAX {
         return Vec::new();
     }
@@ -109,6 +110,7 @@ fn in_conversation(
     Ok(TypingRecipients { place: TypingPlace::Direct(users.into_values().collect()), readers })
 }
 
-fn receives_typing(user: &User) -> bool {
+/// Whether a user wants to know of typing.
+pub fn receives_typing(user: &User) -> bool {
     user_bool(user, "receives_typing_notifications")
 }

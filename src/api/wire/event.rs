@@ -7,12 +7,14 @@
 mod alert_words;
 mod channel_folder;
 mod custom_profile_fields;
+mod default_stream_groups;
 mod default_streams;
 mod delete_message;
 mod message;
 mod muted_topics;
 mod muted_users;
 mod navigation_view;
+mod onboarding_steps;
 mod presence;
 mod push_device;
 mod reaction;
@@ -20,6 +22,7 @@ mod realm;
 mod realm_bot;
 mod realm_domains;
 mod realm_emoji;
+mod realm_export_consent;
 mod realm_linkifiers;
 mod realm_playgrounds;
 mod realm_user;
@@ -28,6 +31,7 @@ mod stream;
 mod submessage;
 mod subscription;
 mod typing;
+mod typing_edit_message;
 mod update_display_settings;
 mod update_global_notifications;
 mod update_message;
@@ -53,6 +57,7 @@ use model::EventBody;
 use model::event::SettingForm;
 use navigation_view::NavigationView;
 use realm_bot::RealmBot;
+use realm_export_consent::RealmExportConsent;
 use realm_user_settings_defaults::RealmUserSettingsDefaults;
 use subscription::Subscription;
 use user_group::UserGroupEvent;
@@ -184,6 +189,15 @@ impl EventWriter<'_> {
                 let form = self.unless_restricted(topics);
                 to.fields(form, || typing::changed(self, sender, *is_start, place));
             }
+            EventBody::EditTyping { sender, is_start, message, place } => {
+                let changed = || typing_edit_message::changed(self, *sender, *is_start, *message, place);
+                to.fields(topics, changed);
+            }
+            EventBody::OnboardingSteps(steps) => to.fields(ANY, || onboarding_steps::all(steps)),
+            EventBody::ExportConsent { user, consented } => {
+                to.fields(ANY, || RealmExportConsent { user_id: *user, consented: *consented });
+            }
+            EventBody::DefaultChannelGroups(groups) => to.fields(ANY, || default_stream_groups::all(groups)),
             EventBody::Presence { user, active, idle, server, .. } => {
                 let form = Some(presence::form(self));
                 to.fields(form, || presence::report(self, user, *active, *idle, *server));

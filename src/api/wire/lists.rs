@@ -1,7 +1,7 @@
-//! Domains, linkifiers and code playgrounds as clients read them (docs/api/organization.md#domains,
+//! Domains, linkifiers, code playgrounds and groups of default channels as clients read them (docs/api/organization.md#domains,
 //! docs/api/linkifiers.md).
 
-use model::{LinkifierRecord, Playground, RealmDomain};
+use model::{ChannelId, DefaultChannelGroup, LinkifierRecord, Playground, RealmDomain};
 use serde::Serialize;
 
 /// The domain object of the API.
@@ -46,4 +46,19 @@ pub fn playground(playground: &Playground) -> PlaygroundJson<'_> {
         pygments_language: &playground.language,
         url_template: &playground.url_template,
     }
+}
+
+/// The group of default channels of the API.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct DefaultGroupJson<'a> {
+    name: &'a str,
+    id: u32,
+    description: &'a str,
+    streams: &'a [ChannelId],
+}
+
+/// The JSON of a group of default channels.
+pub fn default_group(group: &DefaultChannelGroup) -> DefaultGroupJson<'_> {
+    let DefaultChannelGroup { id, name, description, channels } = group;
+    DefaultGroupJson { name, id: *id, description, streams: channels }
 }

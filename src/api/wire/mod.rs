@@ -13,6 +13,7 @@ pub mod list;
 pub mod lists;
 pub mod message;
 pub mod navigation;
+pub mod onboarding;
 pub mod presence;
 pub mod profile;
 pub mod push;

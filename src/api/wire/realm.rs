@@ -10,8 +10,8 @@ use crate::api::emoji::EMOJI_PATH;
 use crate::config::LoginMethods;
 use crate::http::{ApiError, Envelope};
 pub use constants::PROFILE_FIELD_TYPES;
-use constants::{DELETION_DAYS_MIN, EXTERNAL_ACCOUNTS, GIF_RATINGS, REPORT_TYPES, VIDEO_CHAT_PROVIDERS};
-use constants::{LIMITS, SERVER};
+use constants::{DELETION_DAYS_MIN, EXTERNAL_ACCOUNTS, GIF_RATINGS, VIDEO_CHAT_PROVIDERS};
+use constants::{LIMITS, SERVER, report_types};
 use model::Directory;
 use model::picture::RealmPicture;
 use permission_settings::SUPPORTED_PERMISSION_SETTINGS;
@@ -208,7 +208,7 @@ fn server_fields(envelope: Envelope, facts: &ServerFacts) -> Result<Envelope, Ap
         development_environment: facts.is_development,
     })?;
     Ok(envelope
-        .raw_field("server_report_message_types", REPORT_TYPES)
+        .field("server_report_message_types", &report_types())?
         .raw_field("giphy_rating_options", GIF_RATINGS)
         .raw_field("server_supported_permission_settings", &SUPPORTED_PERMISSION_SETTINGS))
 }

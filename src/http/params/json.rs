@@ -102,6 +102,12 @@ impl<'a> JsonObject<'a> {
         self.optional(key).ok_or_else(missing)
     }
 
+    /// All members.
+    pub fn members(&self) -> impl Iterator<Item = (&'a str, Json<'a>)> {
+        let members = self.members.iter();
+        members.map(|(key, value)| (key.as_str(), Json { place: self.place_of(key), value }))
+    }
+
     /// An optional member. An explicit null is a value.
     pub fn optional(&self, key: &str) -> Option<Json<'a>> {
         self.members.get(key).map(|value| Json { place: self.place_of(key), value })

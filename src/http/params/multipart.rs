@@ -40,6 +40,8 @@ pub(in crate::http) struct Multipart {
     delimiter: Vec<u8>,
     headers_bytes_max: usize,
     is_in_content: bool,
+    /// Whether nothing was fed yet.
+    is_empty: bool,
 }
 
 impl Multipart {
@@ -48,12 +50,19 @@ impl Multipart {
         // So that a delimiter at the very beginning is like any other.
         let buffer = BytesMut::from(&b"\r\n"[..]);
         let delimiter = format!("\r\n--{boundary}").into_bytes();
-        Self { buffer, delimiter, headers_bytes_max, is_in_content: true }
+        Self { buffer, delimiter, headers_bytes_max, is_in_content: true, is_empty: true }
     }
 
     /// Adds the next bytes of the body.
     pub fn feed(&mut self, bytes: &[u8]) {
+        self.is_empty &= bytes.is_empty();
         self.buffer.extend_from_slice(bytes);
+    }
+
+    /// Ends a body in which more bytes were expected. Clients send an empty body for a form without fields; every other
+    /// body that ends early is refused.
+    pub fn end_early(&self) -> Result<(), ApiError> {
+        if self.is_empty { Ok(()) } else { Err(malformed()) }
     }
 
     /// The next event. Fails for a body that does not follow its boundary, and for headers that are too long.

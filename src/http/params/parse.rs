@@ -152,6 +152,16 @@ impl Fields {
         Some(&self.text[pair.value_start..pair.end])
     }
 
+    /// The rests of the names of parameters that begin with a prefix. Marks these as read.
+    pub fn names_after(&self, prefix: &str) -> Vec<&str> {
+        let found = self.pairs.iter().filter_map(|pair| {
+            let rest = self.name(pair).strip_prefix(prefix)?;
+            pair.read.set(true);
+            Some(rest)
+        });
+        found.collect()
+    }
+
     /// The names that were not read, sorted and without duplicates. `client` and `method` belong to every endpoint.
     pub fn ignored(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
@@ -208,7 +218,10 @@ impl Builder {
         let mut open = None;
         loop {
             match parts.next()? {
-                Event::Incomplete => parts.feed(chunks.next().ok_or_else(malformed)?),
+                Event::Incomplete => match chunks.next() {
+                    Some(chunk) => parts.feed(chunk),
+                    None => return parts.end_early(),
+                },
                 Event::Part(Part::Field(name)) => {
                     let start = self.bytes.len();
                     self.bytes.extend_from_slice(&name);

@@ -11,6 +11,9 @@ mod pictures;
 mod push;
 mod records;
 mod sameness;
+mod storage;
+
+pub use records::StorageUsage;
 
 use crate::bot::BotConfig;
 use crate::channel::{Channel, ChannelFolder};
@@ -18,7 +21,7 @@ use crate::direct::DirectConversation;
 use crate::group::UserGroup;
 use crate::ids::{ChannelId, FolderId, GroupId, InvitationId, RecipientId, UserId};
 use crate::invitation::Invitation;
-use crate::lists::RealmLists;
+use crate::lists::{DefaultChannelGroup, Listed, RealmLists};
 use crate::profile_field::ProfileFields;
 use crate::realm::Realm;
 use crate::subscription::Subscription;
@@ -57,6 +60,7 @@ pub struct Directory {
     push: records::PushRecords,
     pictures: records::PictureRecords,
     lists: Arc<RealmLists>,
+    default_groups: Arc<Listed<DefaultChannelGroup>>,
     invitations: OrdMap<InvitationId, Arc<Invitation>>,
 }
 
@@ -84,6 +88,16 @@ impl Directory {
     /// Replaces domains, linkifiers and code playgrounds.
     pub fn put_lists(&mut self, lists: RealmLists) {
         self.lists = Arc::new(lists);
+    }
+
+    /// The groups of default channels, by name.
+    pub fn default_groups(&self) -> &Arc<Listed<DefaultChannelGroup>> {
+        &self.default_groups
+    }
+
+    /// Replaces the groups of default channels.
+    pub fn put_default_groups(&mut self, groups: Listed<DefaultChannelGroup>) {
+        self.default_groups = Arc::new(groups);
     }
 
     // --- users ---

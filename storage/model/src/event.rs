@@ -19,7 +19,7 @@ use crate::event_kind::EventKind;
 use crate::flags::{Flag, FlagOp, Flags};
 use crate::group::UserGroup;
 use crate::ids::{ChannelId, EventNumber, FolderId, GroupId, MessageId, QueueId, RealmId, UserId};
-use crate::lists::{DomainOp, LinkifierRecord, Listed, Playground, RealmDomain};
+use crate::lists::{DefaultChannelGroup, DomainOp, LinkifierRecord, Listed, Playground, RealmDomain};
 use crate::message::{Message, Reaction, Submessage};
 use crate::personal::NavigationView;
 use crate::picture::{RealmEmoji, RealmPicture};
@@ -167,6 +167,20 @@ pub enum EventBody {
     MutedTopics(Vec<(String, String, Timestamp)>),
     /// A user starts or stops typing.
     Typing { sender: Arc<User>, is_start: bool, place: TypingPlace },
+    /// A user starts or stops typing a new text of a message.
+    EditTyping {
+        sender: UserId,
+        is_start: bool,
+        message: MessageId,
+        /// Where the message is.
+        place: TypingPlace,
+    },
+    /// The onboarding steps that the user has not seen yet: type and name of each.
+    OnboardingSteps(Vec<(&'static str, &'static str)>),
+    /// Whether a user agrees to the export of their private data.
+    ExportConsent { user: UserId, consented: bool },
+    /// All groups of default channels.
+    DefaultChannelGroups(Arc<Listed<DefaultChannelGroup>>),
     /// A user's client reported presence.
     Presence {
         user: Arc<User>,
@@ -274,6 +288,10 @@ impl EventBody {
             Self::UserTopic { .. } => EventKind::UserTopic,
             Self::MutedTopics(_) => EventKind::MutedTopics,
             Self::Typing { .. } => EventKind::Typing,
+            Self::EditTyping { .. } => EventKind::TypingEditMessage,
+            Self::OnboardingSteps(_) => EventKind::OnboardingSteps,
+            Self::ExportConsent { .. } => EventKind::RealmExportConsent,
+            Self::DefaultChannelGroups(_) => EventKind::DefaultChannelGroups,
             Self::Presence { .. } => EventKind::Presence,
             Self::UserAdded(_)
             | Self::UnknownUserAdded(_)

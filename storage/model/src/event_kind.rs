@@ -68,6 +68,7 @@ event_kinds! {
     WebReloadClient "web_reload_client",
     DisplaySettings "update_display_settings",
     GlobalNotifications "update_global_notifications",
+    RealmExportConsent "realm_export_consent",
 }
 
 /// A set of event types.

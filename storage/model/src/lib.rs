@@ -35,7 +35,7 @@ pub mod user;
 pub use bot::{BotConfig, WebhookInterface, WebhookService};
 pub use channel::{Channel, ChannelFolder, ChannelPermissions, TopicsPolicy};
 pub use direct::DirectConversation;
-pub use directory::Directory;
+pub use directory::{Directory, StorageUsage};
 pub use edit_entry::EditEntry;
 pub use event::{Audience, Event, EventBody};
 pub use event_kind::{EventKind, EventKinds};
@@ -51,7 +51,9 @@ pub use ids::{
     RealmId, RecipientId, Sequence, UserId,
 };
 pub use invitation::{Invitation, InvitationFact, InvitationState};
-pub use lists::{DomainOp, LinkifierRecord, Listed, Playground, RealmDomain, RealmLists};
+pub use lists::{
+    DefaultChannelGroup, DomainOp, LinkifierRecord, Listed, Playground, RealmDomain, RealmLists,
+};
 pub use message::{Message, Place, PropagateMode, Reaction, Spot, Submessage, TopicLink};
 pub use personal::{NamedStatus, NavigationView, StatusEmoji, UserStatus};
 pub use profile_field::{FieldKind, ProfileField, ProfileFields, ProfileValue};

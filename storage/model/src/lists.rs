@@ -1,5 +1,6 @@
 //! Lists that administrators maintain: e-mail domains, linkifiers, code playgrounds.
 
+use crate::ids::ChannelId;
 use serde::{Deserialize, Serialize};
 
 /// An ordered list of records with ids.
@@ -63,6 +64,17 @@ pub struct Playground {
     pub language: String,
     /// RFC 6570 with the one variable `code`.
     pub url_template: String,
+}
+
+/// A group of channels that new users may be subscribed to together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DefaultChannelGroup {
+    pub id: u32,
+    /// Unique in the organization.
+    pub name: String,
+    pub description: String,
+    /// Ids in ascending order.
+    pub channels: Vec<ChannelId>,
 }
 
 /// All lists of an organization.

@@ -78,6 +78,9 @@ impl View {
                 self.put::<records::ChannelFolders>(rows, folder.id, ChannelFolder::clone(folder))
             }
             ChannelFact::FoldersReordered(folders) => self.apply_folder_order(folders, rows),
+            ChannelFact::DefaultGroupsChanged(groups) => {
+                self.put::<records::DefaultChannelGroups>(rows, (), Listed::clone(groups))
+            }
         }
     }
 

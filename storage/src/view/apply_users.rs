@@ -42,6 +42,16 @@ impl View {
             PersonalFact::NavigationViewSet { user, fragment, view, .. } => {
                 self.put_or_remove::<records::NavigationViews>(rows, (*user, fragment.clone()), view.clone())
             }
+            PersonalFact::OnboardingStepSeen { user, steps } => {
+                self.put::<records::OnboardingSteps>(rows, *user, steps.clone())
+            }
+            PersonalFact::BotStorageChanged { user, set, removed } => {
+                let set = set.iter().map(|(key, value)| (key, Some(value.clone())));
+                let mut all = set.chain(removed.iter().map(|key| (key, None)));
+                all.try_for_each(|(key, value)| {
+                    self.put_or_remove::<records::BotStorage>(rows, (*user, key.clone()), value)
+                })
+            }
         }
     }
 

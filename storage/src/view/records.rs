@@ -355,6 +355,25 @@ records! {
             }
         }),
     }
+    /// Names of the onboarding steps that a user has seen; no row without any.
+    OnboardingSteps = 39 {
+        name: "onboarding steps",
+        row: UserId => Vec<String>,
+        load: Some(|view, user, steps| view.directory.put_onboarding_steps(user, steps)),
+    }
+    /// What accounts store, by key.
+    BotStorage = 40 {
+        name: "bot storage entry",
+        row: (UserId, String) => String,
+        load: Some(|view, (user, key), value| view.directory.put_bot_storage(user, &key, Some(&value))),
+        remove: |view, (user, key)| view.directory.put_bot_storage(*user, key, None),
+    }
+    /// The groups of default channels.
+    DefaultChannelGroups = 41 {
+        name: "groups of default channels",
+        row: () => model::Listed<model::DefaultChannelGroup>,
+        load: Some(|view, (), groups| view.directory.put_default_groups(groups)),
+    }
 }
 
 /// The parts of a message's newest version that the in-memory index needs.

@@ -5,6 +5,7 @@ mod create;
 mod failures;
 mod keys;
 mod retire;
+mod storage;
 mod update;
 
 use crate::support::{HttpStub, Param, Params, TestServer, TestUser};

@@ -2,6 +2,7 @@
 
 mod archive;
 mod create;
+mod default_groups;
 mod defaults;
 mod get;
 mod list;

@@ -272,3 +272,34 @@ async fn join_deactivated_realm_is_refused() {
     let (status, page) = open(&t, &link).await;
     assert!(status == 410 && page.contains("This organization has been deactivated"), "{page}");
 }
+
+#[tokio::test]
+async fn chosen_default_groups_are_subscribed() {
+    let t = start().await;
+    let iago = t.user("iago");
+    for name in ["harbor", "mill"] {
+        iago.create_channel(name).await;
+    }
+    for (group, channel) in [("north", "harbor"), ("south", "mill")] {
+        let names = json!([channel]);
+        let new: Params<'_> =
+            &[("group_name", &group), ("description", &"Far away"), ("stream_names", &names)];
+        iago.post("/default_stream_groups/create", new).ok().await;
+    }
+    let link = create_link(&iago, &[]).await;
+    let (_, page) = open(&t, &link).await;
+    assert!(page.contains("name=\"default_stream_group_2\"> south: Far away"), "{page}");
+    let chosen = [("full_name", "Ada"), ("password", PASSWORD), ("default_stream_group_2", "on")];
+    let fields = [&[("email", "ada@x.example")][..], &chosen].concat();
+    let (status, page) = fill_in(&t, &link, &fields).await;
+    assert_eq!(status, 200, "{page}");
+    let ada = log_in(&t, "ada@x.example").await;
+    let own = ada.get("/users/me/subscriptions", &[]).ok().await;
+    let names: Vec<&str> =
+        own["subscriptions"].as_array().unwrap().iter().filter_map(|one| one["name"].as_str()).collect();
+    assert!(names.contains(&"mill") && !names.contains(&"harbor"), "{names:?}");
+    // Guests are not asked.
+    let link = create_link(&iago, &[("invite_as", &600)]).await;
+    let (_, page) = open(&t, &link).await;
+    assert!(!page.contains("default_stream_group"), "{page}");
+}

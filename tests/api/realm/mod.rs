@@ -2,6 +2,7 @@
 
 mod deactivate;
 mod domains;
+mod export_consents;
 mod full_members;
 mod linkifiers;
 mod playgrounds;

@@ -3,5 +3,6 @@
 mod add;
 mod list;
 mod properties;
+mod property;
 mod remove;
 mod update;

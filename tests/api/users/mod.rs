@@ -10,12 +10,14 @@ mod list;
 mod me;
 mod muted;
 mod navigation_views;
+mod onboarding_steps;
 mod presence;
 mod profile_data;
 mod settings;
 mod status;
 mod typing;
 mod update;
+mod zcommand;
 
 use crate::support::shape::words;
 

@@ -17,5 +17,12 @@ pub fn rows() -> Vec<Row> {
         row("GET /api/v1/bots/{bot_id:int}/api_key", Nowhere, "",                 "guest perm   perm   perm   secret secret human  perm"),
         row("POST /api/v1/bots/{bot_id:int}/api_key/regenerate", Nowhere, "",     "guest perm   perm   perm   secret secret human  perm"),
         row("DELETE /api/v1/bots/{bot_id:int}", Nowhere, "",                      "guest perm   perm   perm   ok     ok     human  perm"),
+
+        row("GET /api/v1/bot_storage", Nowhere, "",                               "ok"),
+        row("PUT /api/v1/bot_storage", Nowhere, "storage={\"a\":\"1\"}",          "ok"),
+        row("DELETE /api/v1/bot_storage", Nowhere, "",                            "ok"),
+
+        row("GET /api/v1/calls/bigbluebutton/create", Nowhere, "meeting_name=x",  "bbb"),
+        row("POST /api/v1/calls/zoom/create", Nowhere, "",                        "zoom"),
     ]
 }

@@ -3,6 +3,7 @@
 use super::Place::{Archived, Nowhere, Private, PrivateIn, Public, PublicIn};
 use super::{Row, row};
 
+#[expect(clippy::too_many_lines, reason = "a table has a row for each case, and nothing else")]
 #[rustfmt::skip]
 pub fn rows() -> Vec<Row> {
     vec![
@@ -57,6 +58,16 @@ pub fn rows() -> Vec<Row> {
         row("POST /api/v1/default_streams", Public, "stream_id={channel}",       "admin admin  admin  admin  ok     ok     admin  admin"),
         row("POST /api/v1/default_streams", Private, "stream_id={channel}",      "admin admin  admin  admin  id     id     admin  admin"),
         row("DELETE /api/v1/default_streams", Public, "stream_id={channel}",     "admin admin  admin  admin  ok     ok     admin  admin"),
+
+        row("POST /api/v1/default_stream_groups/create", Nowhere, "group_name=g{number} description=x stream_names=[]",
+                                                                                 "admin admin  admin  admin  ok     ok     admin  admin"),
+        row("POST /api/v1/default_stream_groups/create", Private, "group_name=p{number} description=x stream_names=[\"{name}\"]",
+                                                                                 "admin admin  admin  admin  named  named  admin  admin"),
+        row("PATCH /api/v1/default_stream_groups/{group_id:int}", Nowhere, "new_description=x",
+                                                                                 "admin admin  admin  admin  defgrp defgrp admin  admin"),
+        row("PATCH /api/v1/default_stream_groups/{group_id:int}/streams", Nowhere, "op=add stream_names=[]",
+                                                                                 "admin admin  admin  admin  defgrp defgrp admin  admin"),
+        row("DELETE /api/v1/default_stream_groups/{group_id:int}", Nowhere, "",  "admin admin  admin  admin  defgrp defgrp admin  admin"),
 
         row("GET /api/v1/channel_folders", Nowhere, "",                          "ok"),
         // There are none at first; the next row creates those with the ids 1 and 2.

@@ -58,6 +58,13 @@ pub fn rows() -> Vec<Row> {
         row("POST /api/v1/messages/{message_id:int}/reactions", Private,  "emoji_name=heart", "msg"),
         row("DELETE /api/v1/messages/{message_id:int}/reactions", PublicIn, "emoji_name=heart", "reaction"),
         row("DELETE /api/v1/messages/{message_id:int}/reactions", Private,  "emoji_name=heart", "msg"),
+        row("POST /api/v1/messages/{message_id:int}/typing", Public,   "op=start", "msg  edit   edit   edit   edit   edit   edit   edit"),
+        row("POST /api/v1/messages/{message_id:int}/typing", PublicIn, "op=start @id={own}", "ok"),
+        row("POST /api/v1/messages/{message_id:int}/typing", Private,  "op=start", "msg"),
+        row("POST /api/v1/message_edit_typing", PublicIn, "op=start message_id={own}", "ok"),
+        row("POST /api/v1/message_edit_typing", Private,  "op=start message_id={message}", "msg"),
+        // Who may report which message is in `tests/api/messages/report.rs`: here is no channel for reports.
+        row("POST /api/v1/messages/{message_id:int}/report", PublicIn, "report_type=spam", "unreported"),
         row("POST /api/v1/submessage", PublicIn, "message_id={message} msg_type=widget content={}", "part"),
         row("POST /api/v1/submessage", PublicIn, "message_id={own} msg_type=widget content={}",     "ok"),
         row("POST /api/v1/submessage", Private,  "message_id={message} msg_type=widget content={}", "msg"),

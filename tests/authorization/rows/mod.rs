@@ -136,6 +136,7 @@ impl Row {
             ("{domain:text}", "nowhere.example"),
             ("{filter_id:int}", "99999"),
             ("{playground_id:int}", "99999"),
+            ("{group_id:int}", "99999"),
         ];
         // `@user={fresh}` makes the row about another user.
         let other = self.given.split_whitespace().find_map(|pair| pair.strip_prefix("@user="));

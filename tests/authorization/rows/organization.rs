@@ -28,6 +28,8 @@ pub fn rows() -> Vec<Row> {
         row("POST /api/v1/realm/test_welcome_bot_custom_message", Nowhere, "welcome_message_custom_text=hello",
                                                                                  "admin admin  admin  admin  ok     ok     admin  admin"),
 
+        row("GET /api/v1/export/realm/consents", Nowhere, "",                    "admin admin  admin  admin  ok     ok     admin  admin"),
+
         // A deactivated organization would break the following rows, so the parameters of this call are invalid.
         row("POST /api/v1/realm/deactivate", Nowhere, "deletion_delay_days=30",  "owner owner  owner  owner  owner  kept   owner  owner"),
     ]

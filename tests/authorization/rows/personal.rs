@@ -28,6 +28,10 @@ pub fn rows() -> Vec<Row> {
         row("POST /api/v1/mobile_push/test_notification", Nowhere, "token=other", "token token  token  token  token  token  human  token"),
         row("POST /api/v1/mobile_push/e2ee/test_notification", Nowhere, "",      "inert inert  inert  inert  inert  inert  human  inert"),
 
+        row("POST /api/v1/users/me/onboarding_steps", Nowhere, "onboarding_step=intro_resolve_topic",
+                                                                                 "ok    ok     ok     ok     ok     ok     human  ok"),
+        row("POST /api/v1/zcommand", Nowhere, "command=/ping",                   "ok"),
+
         row("GET /api/v1/navigation_views", Nowhere, "",                         "ok"),
         row("POST /api/v1/navigation_views", Nowhere, "fragment=inbox is_pinned=true", "ok"),
         row("PATCH /api/v1/navigation_views/{fragment:rest}", Nowhere, "is_pinned=false", "ok"),

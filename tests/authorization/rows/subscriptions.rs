@@ -36,6 +36,12 @@ pub fn rows() -> Vec<Row> {
         row("POST /api/v1/users/me/subscriptions/properties", Private, "subscription_data=[{\"stream_id\":{channel},\"property\":\"is_muted\",\"value\":true}]",
                                                                                  "id    id     id     id     inside inside id     inside"),
 
+        row("PATCH /api/v1/users/me/subscriptions/{stream_id:int}", PublicIn, "property=is_muted value=true", "ok"),
+        row("PATCH /api/v1/users/me/subscriptions/{stream_id:int}", Public, "property=is_muted value=true",
+                                                                                 "id    inside inside inside inside inside inside inside"),
+        row("PATCH /api/v1/users/me/subscriptions/{stream_id:int}", Private, "property=is_muted value=true",
+                                                                                 "id    id     id     id     inside inside id     inside"),
+
         row("PATCH /api/v1/users/me/subscriptions/muted_topics", Public,  "stream_id={channel} topic=t op=add",
                                                                                  "id    ok     ok     ok     ok     ok     ok     ok"),
         row("PATCH /api/v1/users/me/subscriptions/muted_topics", Private, "stream={name} topic=t op=add", "named"),

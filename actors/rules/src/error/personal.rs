@@ -19,6 +19,17 @@ pub enum PersonalError {
     ViewMissing,
     #[error("Too many navigation views (maximum {limit}).")]
     TooManyViews { limit: usize },
+    #[error("Unknown onboarding_step: {name}")]
+    OnboardingStepUnknown { name: String },
+    #[error("Key does not exist.")]
+    StorageKeyMissing,
+    /// Both in characters, for one account.
+    #[error("Request exceeds storage limit by {excess} characters. The limit is {limit} characters.")]
+    StorageFull { excess: usize, limit: usize },
+    #[error("Too many entries in the bot storage (maximum {limit}).")]
+    TooManyStorageEntries { limit: usize },
+    #[error("The bot storage of this organization is full (limit: {limit} bytes).")]
+    RealmStorageFull { limit: usize },
     #[error("Cannot mute self")]
     MuteSelf,
     #[error("User already muted")]

@@ -59,6 +59,18 @@ pub fn check_edit(
     Ok(EditPlan { content, movement })
 }
 
+/// Whether a user may edit the content of a message now: `InvalidMessage`, `Disabled`, `NotPermitted`, `ContentTimeOver`.
+pub fn check_may_edit_content(
+    dir: &Directory,
+    requester: &User,
+    message: &Message,
+    received: impl FnOnce() -> bool,
+    now: Timestamp,
+) -> Result<(), RuleError> {
+    check_may_modify(dir, requester, message, received)?;
+    Ok(check_content_edit(dir.realm(), requester, message, now)?)
+}
+
 /// Whether a user may change a message at all: it is readable, and its channel is not archived. `InvalidMessage`.
 pub fn check_may_modify(
     dir: &Directory,

@@ -29,8 +29,8 @@ pub use realm_update::{
 pub use reference::setting_forms;
 pub use sounds::NOTIFICATION_SOUNDS;
 pub use user::{
-    EMOJI_SETS, USER_SETTINGS, apply_user_setting, check_user_settings, user_bool, user_int, user_setting,
-    user_text, user_value, user_values,
+    EMOJI_SETS, EXPORT_CONSENT, USER_SETTINGS, apply_user_setting, check_user_settings, user_bool, user_int,
+    user_setting, user_text, user_value, user_values,
 };
 
 pub use user_defaults::{

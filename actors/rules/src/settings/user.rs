@@ -8,6 +8,9 @@ use model::{SettingValue, User};
 pub const EMOJI_SETS: [(&str, &str); 4] =
     [("google", "Google"), ("twitter", "Twitter"), ("text", "Plain text"), ("google-blob", "Google blobs")];
 
+/// Whether a user agrees that administrators export their private data.
+pub const EXPORT_CONSENT: &str = "allow_private_data_export";
+
 /// Every personal setting, in the order of docs/api/settings.md#people.
 #[rustfmt::skip]
 pub const USER_SETTINGS: &[Setting] = &[
@@ -68,7 +71,7 @@ pub const USER_SETTINGS: &[Setting] = &[
     Setting::bool("send_private_typing_notifications", true),
     Setting::bool("send_stream_typing_notifications", true),
     Setting::bool("send_read_receipts", true),
-    Setting::bool("allow_private_data_export", false),
+    Setting::bool(EXPORT_CONSENT, false),
     Setting::choice("email_address_visibility", &[1, 2, 3, 4, 5], 1),
     Setting::choice("web_mark_read_on_scroll_policy", &[1, 2, 3], 1),
     Setting::bool("web_navigate_to_sent_message", true),

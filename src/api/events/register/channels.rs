@@ -7,6 +7,7 @@ use crate::api::wire::channel::own_subscription;
 use crate::api::wire::folder::folder;
 use crate::api::wire::json::push_value;
 use crate::api::wire::list::push_list;
+use crate::api::wire::lists::default_group;
 use crate::http::reply::push_fields;
 use crate::http::{ApiError, Envelope};
 use model::event::ChannelSummary;
@@ -15,7 +16,7 @@ use rules::folders::folders_in_order;
 use rules::permissions::channel::sees_channel;
 use rules::settings::realm_bool;
 
-/// Adds the requested parts of `subscription`, `stream`, `default_streams` and `channel_folders`.
+/// Adds the requested parts of `subscription`, `stream`, `default_streams`, `default_stream_groups` and `channel_folders`.
 pub fn channel_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envelope, ApiError> {
     let channels = state.request.shared.channels(state.directory());
     if state.wants("subscription") {
@@ -34,6 +35,11 @@ pub fn channel_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envel
         let is_shown = state.me.is_none_or(|me| !me.is_guest());
         let defaults: &[ChannelId] = if is_shown { &state.directory().realm().default_channels } else { &[] };
         push_value(envelope.open_field("realm_default_streams"), defaults);
+    }
+    if state.wants("default_stream_groups") {
+        let is_shown = state.me.is_none_or(|me| !me.is_guest());
+        let groups = state.directory().default_groups().items.iter().filter(|_| is_shown);
+        push_list(envelope.open_field("realm_default_stream_groups"), groups.map(default_group));
     }
     if state.wants("channel_folders") {
         list_folders(&mut envelope, state);

@@ -7,7 +7,6 @@ use crate::http::Envelope;
 /// Fetch type, key, and its empty value as JSON.
 const EMPTY: &[(&str, &str, &[u8])] = &[
     ("custom_profile_fields", "custom_profile_field_types", PROFILE_FIELD_TYPES),
-    ("onboarding_steps", "onboarding_steps", b"[]"),
     ("onboarding_steps", "navigation_tour_video_url", b"null"),
     ("saved_snippets", "saved_snippets", b"[]"),
     ("drafts", "drafts", b"[]"),
@@ -17,7 +16,6 @@ const EMPTY: &[(&str, &str, &[u8])] = &[
     ("realm_billing", "realm_billing", br#"{"has_pending_sponsorship_request":false}"#),
     ("realm_embedded_bots", "realm_embedded_bots", b"[]"),
     ("realm_incoming_webhook_bots", "realm_incoming_webhook_bots", b"[]"),
-    ("default_stream_groups", "realm_default_stream_groups", b"[]"),
     ("stop_words", "stop_words", b"[]"),
     ("video_calls", "has_zoom_token", b"false"),
     ("giphy", "giphy_api_key", b"\"\""),

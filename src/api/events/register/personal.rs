@@ -6,12 +6,14 @@ use super::request::State;
 use crate::api::users::presence::{HISTORY_DAYS, visible};
 use crate::api::wire::json::push_value;
 use crate::api::wire::list::{Object, push_list};
+use crate::api::wire::onboarding::step;
 use crate::api::wire::presence::{legacy, modern};
 use crate::api::wire::settings::{push_default_settings, push_emoji_sets, push_user_settings, setting};
 use crate::api::wire::unread::unread;
 use crate::http::{ApiError, Envelope};
 use actors::queries::Unreads;
 use model::{ChannelId, MessageId, UserId, VisibilityPolicy};
+use rules::onboarding::remaining_steps;
 use rules::permissions::users::api_email;
 use rules::settings::{LEGACY_DISPLAY, LEGACY_NOTIFICATIONS, NOTIFICATION_SOUNDS, user_setting, user_value};
 use rules::topics::shown_topic;
@@ -30,6 +32,11 @@ pub fn personal_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Enve
     if state.wants("alert_words") {
         let words = state.me.map(|me| state.directory().alert_words(me.id)).unwrap_or_default();
         push_value(envelope.open_field("alert_words"), words);
+    }
+    if state.wants("onboarding_steps") {
+        let steps = state.me.map(|me| remaining_steps(state.directory().onboarding_steps(me.id)));
+        let steps = steps.into_iter().flatten().map(|one| step(one.kind, one.name));
+        push_list(envelope.open_field("onboarding_steps"), steps);
     }
     if state.wants("realm_user_settings_defaults") {
         push_default_settings(envelope.open_field("realm_user_settings_defaults"), state.directory());

@@ -1,4 +1,5 @@
 mod changes;
+mod further;
 mod golden;
 
 use super::*;

@@ -2,7 +2,9 @@
 //! docs/api/events.md#state).
 
 use rules::names::{CHANNEL_NAME_LENGTH_MAX, DESCRIPTION_LENGTH_MAX};
+use rules::reports::REPORT_TYPES;
 use rules::topics::TOPIC_LENGTH_MAX;
+use serde::Serialize;
 
 /// Numeric limits that clients observe.
 pub const LIMITS: [(&str, usize); 14] = [
@@ -58,8 +60,17 @@ pub const EXTERNAL_ACCOUNTS: &[u8] = br#"{"twitter":{"text":"Twitter","url_patte
 pub const VIDEO_CHAT_PROVIDERS: &[u8] =
     br#"{"disabled":{"name":"None","id":0},"jitsi_meet":{"name":"Jitsi Meet","id":1}}"#;
 
-/// The JSON of `server_report_message_types`.
-pub const REPORT_TYPES: &[u8] = br#"[{"key":"spam","name":"Spam"},{"key":"harassment","name":"Harassment"},{"key":"inappropriate","name":"Inappropriate content"},{"key":"norms","name":"Violates community norms"},{"key":"other","name":"Other reason"}]"#;
+/// One of `server_report_message_types`.
+#[derive(Serialize)]
+pub struct ReportType {
+    key: &'static str,
+    name: &'static str,
+}
+
+/// The reasons that `POST /messages/{message_id}/report` accepts.
+pub fn report_types() -> [ReportType; REPORT_TYPES.len()] {
+    REPORT_TYPES.map(|(key, name)| ReportType { key, name })
+}
 
 /// The JSON of `giphy_rating_options`.
 pub const GIF_RATINGS: &[u8] = br#"{"disabled":{"name":"GIPHY integration disabled","id":0},"y":{"name":"Allow GIFs rated Y (Very young audience)","id":1},"g":{"name":"Allow GIFs rated G (General audience)","id":2},"pg":{"name":"Allow GIFs rated PG (Parental guidance)","id":3},"pg-13":{"name":"Allow GIFs rated PG-13 (Parental guidance - under 13)","id":4},"r":{"name":"Allow GIFs rated R (Restricted)","id":5}}"#;

@@ -28,6 +28,27 @@ pub(super) struct PersonalRecords {
     /// Muting users by muted user: looked up for each message.
     pub(super) muters: OrdMap<UserId, OrdSet<UserId>>,
     pub(super) navigation_views: OrdMap<(UserId, String), Arc<NavigationView>>,
+    /// Names of the onboarding steps that a user has seen.
+    pub(super) onboarding_steps: OrdMap<UserId, Arc<[String]>>,
+    pub(super) bot_storage: StorageRecords,
+}
+
+/// What accounts store under keys, with the sizes that its limits need.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct StorageRecords {
+    pub(super) entries: OrdMap<(UserId, String), Arc<str>>,
+    pub(super) usage: OrdMap<UserId, StorageUsage>,
+    /// Bytes of all keys and values.
+    pub(super) bytes: usize,
+}
+
+/// The size of what one account stores under keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StorageUsage {
+    /// Characters of keys and values.
+    pub chars: usize,
+    /// Number of keys.
+    pub entries: usize,
 }
 
 /// Pictures and custom emoji of the organization.

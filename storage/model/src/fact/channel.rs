@@ -3,6 +3,7 @@
 use super::bounds::EVENTS_OF_RECORD;
 use crate::channel::{Channel, ChannelFolder};
 use crate::ids::{ChannelId, FolderId};
+use crate::lists::{DefaultChannelGroup, Listed};
 use serde::{Deserialize, Serialize};
 
 /// A change of a channel or of a folder of channels.
@@ -21,6 +22,8 @@ pub enum ChannelFact {
     FolderChanged(Box<ChannelFolder>),
     /// All folders, in their new order.
     FoldersReordered(Vec<FolderId>),
+    /// The groups of default channels are now these.
+    DefaultGroupsChanged(Box<Listed<DefaultChannelGroup>>),
 }
 
 impl ChannelFact {
@@ -33,7 +36,8 @@ impl ChannelFact {
             | Self::ActivityChanged { .. }
             | Self::DefaultsChanged(_)
             | Self::FolderChanged(_)
-            | Self::FoldersReordered(_) => 1,
+            | Self::FoldersReordered(_)
+            | Self::DefaultGroupsChanged(_) => 1,
         }
     }
 }

@@ -68,7 +68,11 @@ impl Fact {
                 | UserFact::SettingsRestated { .. }
                 | UserFact::BotConfigured { .. },
             )
-            | Self::Channel(ChannelFact::DefaultsChanged(_) | ChannelFact::FoldersReordered(_))
+            | Self::Channel(
+                ChannelFact::DefaultsChanged(_)
+                | ChannelFact::FoldersReordered(_)
+                | ChannelFact::DefaultGroupsChanged(_),
+            )
             | Self::Message(
                 MessageFact::Sent { .. }
                 | MessageFact::Updated(_)

@@ -34,4 +34,17 @@ pub enum PersonalFact {
         /// The new record; none if it was removed.
         view: Option<NavigationView>,
     },
+    /// A user has seen an onboarding step.
+    OnboardingStepSeen {
+        user: UserId,
+        /// The names of all steps that the user has seen.
+        steps: Vec<String>,
+    },
+    /// An account changed what it stores under keys. Clients receive no event of it.
+    BotStorageChanged {
+        user: UserId,
+        /// Keys with their new values.
+        set: Vec<(String, String)>,
+        removed: Vec<String>,
+    },
 }

@@ -7,15 +7,15 @@ use model::bot::{WebhookInterface, WebhookService};
 use model::job::{JobOutcome, MailTask, PushTask, Task, WebhookTask, WebhookTrigger};
 use model::push::{Hidden, PushDevice, PushFact, PushStatus, PushToken, PushTokenKind};
 use model::{
-    BotConfig, ChannelFact, ChannelFolder, ChannelId, DomainOp, Fact, FieldKind, FolderId, GroupFact,
-    Invitation, InvitationFact, InvitationId, InvitationState, JobFact, LinkifierRecord, Listed, MessageId,
-    NamedStatus, NavigationView, PersonalFact, Playground, ProfileField, ProfileFieldId, ProfileFields,
-    ProfileValue, RealmDomain, RealmFact, Role, StatusEmoji, Subscription, SubscriptionFact, Timestamp,
-    UserFact, UserId, UserStatus, VisibilityPolicy,
+    BotConfig, ChannelFact, ChannelFolder, ChannelId, DefaultChannelGroup, DomainOp, Fact, FieldKind,
+    FolderId, GroupFact, Invitation, InvitationFact, InvitationId, InvitationState, JobFact, LinkifierRecord,
+    Listed, MessageId, NamedStatus, NavigationView, PersonalFact, Playground, ProfileField, ProfileFieldId,
+    ProfileFields, ProfileValue, RealmDomain, RealmFact, Role, StatusEmoji, Subscription, SubscriptionFact,
+    Timestamp, UserFact, UserId, UserStatus, VisibilityPolicy,
 };
 
 /// The number of kinds of such facts.
-pub(super) const KINDS: u8 = 34;
+pub(super) const KINDS: u8 = 37;
 
 /// At most this many different folders, invitations and list entries are used.
 const NAMED_MAX: u32 = 4;
@@ -52,6 +52,20 @@ impl Plain {
                 channel: ChannelId(self.channel(bits)),
                 property: "is_muted".to_owned(),
             })),
+            33 => {
+                let steps = vec![format!("step {}", number % 3)];
+                Some(Fact::Personal(PersonalFact::OnboardingStepSeen { user: self.person(number), steps }))
+            }
+            34 => Some(Fact::Personal(self.bot_storage(number, bits))),
+            35 => Some(Fact::Channel(ChannelFact::DefaultGroupsChanged(Box::new(Listed {
+                items: vec![DefaultChannelGroup {
+                    id: 1 + u32::from(number) % NAMED_MAX,
+                    name: format!("group {bits}"),
+                    description: String::new(),
+                    channels: vec![ChannelId(self.channel(bits))],
+                }],
+                last_id: NAMED_MAX,
+            })))),
             _ => Some(Fact::PreImages(vec![Fact::Realm(RealmFact::Changed(Box::new(realm())))])),
         }
     }
@@ -191,6 +205,14 @@ impl Plain {
                 users: self.people(bits),
             }),
         }
+    }
+
+    /// Entries that are set, replaced or removed, perhaps without ever having been set.
+    fn bot_storage(&self, number: u8, bits: u8) -> PersonalFact {
+        let key = |offset: u8| format!("key {}", (number + offset) % 3);
+        let set = if bits & 1 == 0 { vec![(key(0), "ü".repeat(usize::from(bits % 8)))] } else { Vec::new() };
+        let removed = if bits & 2 == 0 { vec![key(1)] } else { Vec::new() };
+        PersonalFact::BotStorageChanged { user: self.person(number), set, removed }
     }
 
     fn invitation(&mut self, kind: u8, number: u8) -> InvitationFact {

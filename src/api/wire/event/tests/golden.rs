@@ -471,7 +471,8 @@ fn every_event_is_encoded_as_recorded() {
     let messages = message_events().into_iter().chain(message_changes()).chain(channel_events());
     let people = personal_events().into_iter().chain(people_events()).chain(bot_events());
     let mut actual = String::new();
-    for body in messages.chain(people).chain(realm_events()) {
+    let further = further::events(TEXT, &[fixture::IAGO, fixture::CORDELIA].map(person));
+    for body in messages.chain(people).chain(realm_events()).chain(further) {
         writeln!(actual, "{}", body.kind().as_str()).unwrap();
         let event =
             Delivered { flags: Flags::only(Flag::Read), local_id: Some("1.5".into()), ..delivered(70, body) };

@@ -1,0 +1,18 @@
+//! `POST /calls/zoom/create`: this server has no credentials for Zoom (docs/api/server-additions.md#video-calls).
+
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params};
+
+/// The parameters of a call.
+pub struct NewCall;
+
+impl FromFields for NewCall {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        fields.optional_bool("is_video_call")?;
+        Ok(Self)
+    }
+}
+
+/// The error that clients show.
+pub async fn create(_: Caller, _: Params<NewCall>) -> HandlerResult {
+    Err(ApiError::bad_request("Zoom credentials have not been configured"))
+}
