@@ -7,6 +7,7 @@ use crate::api::account::jwt_fetch_api_key::jwt_fetch_api_key;
 use crate::api::account::server_settings::server_settings;
 use crate::api::account::{push_devices, push_tokens, test_push};
 use crate::api::emoji::{EMOJI_PATH, emoji_json};
+use crate::api::texts::{drafts, reminders, saved_snippets, scheduled_messages, scheduled_update};
 use crate::api::users::create::create_user;
 use crate::api::{
     bots, calls, channels, events, folders, groups, invites, messages, pictures, realm, subscriptions,
@@ -83,6 +84,22 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::POST,   "/api/v1/navigation_views",                 Login::Account, Limit::Api, users::navigation_views::create),
         Route::new(Method::PATCH,  "/api/v1/navigation_views/{fragment:rest}", Login::Account, Limit::Api, users::navigation_views::update),
         Route::new(Method::DELETE, "/api/v1/navigation_views/{fragment:rest}", Login::Account, Limit::Api, users::navigation_views::delete),
+
+        Route::new(Method::GET,    "/api/v1/drafts",                                Login::Account, Limit::Api, drafts::list),
+        Route::new(Method::POST,   "/api/v1/drafts",                                Login::Account, Limit::Api, drafts::create),
+        Route::new(Method::PATCH,  "/api/v1/drafts/{draft_id:int}",                 Login::Account, Limit::Api, drafts::update),
+        Route::new(Method::DELETE, "/api/v1/drafts/{draft_id:int}",                 Login::Account, Limit::Api, drafts::delete),
+        Route::new(Method::GET,    "/api/v1/scheduled_messages",                            Login::Account, Limit::Api, scheduled_messages::list),
+        Route::new(Method::POST,   "/api/v1/scheduled_messages",                            Login::Account, Limit::Api, scheduled_messages::create),
+        Route::new(Method::PATCH,  "/api/v1/scheduled_messages/{scheduled_message_id:int}", Login::Account, Limit::Api, scheduled_update::update),
+        Route::new(Method::DELETE, "/api/v1/scheduled_messages/{scheduled_message_id:int}", Login::Account, Limit::Api, scheduled_messages::delete),
+        Route::new(Method::GET,    "/api/v1/reminders",                             Login::Account, Limit::Api, reminders::list),
+        Route::new(Method::POST,   "/api/v1/reminders",                             Login::Account, Limit::Api, reminders::create),
+        Route::new(Method::DELETE, "/api/v1/reminders/{reminder_id:int}",           Login::Account, Limit::Api, reminders::delete),
+        Route::new(Method::GET,    "/api/v1/saved_snippets",                        Login::Account, Limit::Api, saved_snippets::list),
+        Route::new(Method::POST,   "/api/v1/saved_snippets",                        Login::Account, Limit::Api, saved_snippets::create),
+        Route::new(Method::PATCH,  "/api/v1/saved_snippets/{saved_snippet_id:int}", Login::Account, Limit::Api, saved_snippets::update),
+        Route::new(Method::DELETE, "/api/v1/saved_snippets/{saved_snippet_id:int}", Login::Account, Limit::Api, saved_snippets::delete),
 
         Route::new(Method::POST,   "/api/v1/users/me/apns_device_token",          Login::Human, Limit::Api, push_tokens::add_apple),
         Route::new(Method::DELETE, "/api/v1/users/me/apns_device_token",          Login::Human, Limit::Api, push_tokens::remove_apple),

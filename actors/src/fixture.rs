@@ -91,6 +91,7 @@ pub fn shared() -> (Arc<RealmShared>, ManualClock, tempfile::TempDir) {
         queue_limits: QueueLimits::default(),
         sweep_secs: 3600,
         notifications: crate::notifications::Notifications::default(),
+        scheduled: crate::scheduled::Claims::default(),
         outbox: Default::default(),
         resumes: Default::default(),
     };

@@ -32,6 +32,7 @@ pub mod queries;
 mod realm;
 mod registry;
 mod resume;
+mod scheduled;
 mod seed;
 mod server;
 mod session;

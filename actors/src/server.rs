@@ -193,6 +193,7 @@ impl Server {
             }),
             notifications: Notifications::default(),
             resumes: Resumes::new(self.resume_turns.clone()),
+            scheduled: crate::scheduled::Claims::default(),
         });
         let delivery = self.delivery.clone();
         let start = move |committer: &Rc<Committer>| {
@@ -202,6 +203,7 @@ impl Server {
             Reader::start(&shared, committer);
             let actor = RealmActor::new(shared.clone(), committer.clone(), fanout, registry.clone()).start();
             let handle = RealmHandle { shared, actor, registry };
+            crate::scheduled::Worker::start(&handle);
             if let Some(delivery) = delivery {
                 Worker::start(&handle, committer, delivery);
             }

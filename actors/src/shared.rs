@@ -10,6 +10,7 @@ use crate::notifications::Notifications;
 use crate::outbox::Outbox;
 use crate::presence::PresenceTable;
 use crate::resume::Resumes;
+use crate::scheduled::Claims;
 use model::job::TaskKind;
 use model::{Directory, Message, MessageId, QueueOptions, RealmId, UserId};
 use parking_lot::{Mutex, RwLock};
@@ -81,6 +82,8 @@ pub struct RealmShared {
     pub notifications: Notifications,
     /// Event queues registered before a restart whose clients return.
     pub resumes: Resumes,
+    /// Scheduled messages that are being sent.
+    pub scheduled: Claims,
 }
 
 impl RealmShared {

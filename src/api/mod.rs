@@ -18,6 +18,7 @@ pub mod pictures;
 pub mod realm;
 pub mod shared;
 pub mod subscriptions;
+pub mod texts;
 pub mod topics;
 pub mod users;
 pub mod wire;

@@ -13,5 +13,6 @@ mod messages;
 pub mod pictures;
 pub mod realm;
 mod subscriptions;
+mod texts;
 mod topics;
 mod users;

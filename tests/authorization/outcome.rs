@@ -84,6 +84,10 @@ const WORDS: &[Expected] = &[
     word("none", 404, "NOT_FOUND", "Not Found"),
     // Other errors.
     bad("field", "Field id 99999 not found."),
+    word("draft", 404, "BAD_REQUEST", "Draft does not exist"),
+    word("later", 404, "BAD_REQUEST", "Scheduled message does not exist"),
+    word("remind", 404, "BAD_REQUEST", "Reminder does not exist"),
+    word("snippet", 404, "BAD_REQUEST", "Saved snippet does not exist."),
     word("password", 401, "AUTHENTICATION_FAILED", "Your username or password is incorrect"),
     bad("jwt", "JWT authentication is not enabled for this organization"),
     bad("development", "This endpoint is available on development servers only."),

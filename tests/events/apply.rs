@@ -8,6 +8,7 @@ mod messages;
 mod organization;
 mod people;
 mod personal;
+mod texts;
 mod unread;
 
 use serde_json::{Value, json};
@@ -78,6 +79,10 @@ impl State {
             ("muted_users", _) => self.json["muted_users"] = event["muted_users"].clone(),
             ("push_device", _) => self.push_device(event),
             ("navigation_view", _) => self.navigation_view(event, op),
+            ("drafts", _) => self.drafts(event, op),
+            ("scheduled_messages", _) => self.scheduled(event, op),
+            ("reminders", _) => self.reminders(event, op),
+            ("saved_snippets", _) => self.saved_snippet(event, op),
             ("custom_profile_fields", _) => self.profile_fields(event),
             ("realm_domains", _) => self.domains(event, op),
             ("realm_linkifiers" | "realm_playgrounds" | "onboarding_steps", _) => {

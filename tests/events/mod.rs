@@ -15,6 +15,7 @@ mod each_list;
 mod each_message_change;
 mod each_personal;
 mod each_picture;
+mod each_text;
 mod each_type;
 mod poll;
 mod register;

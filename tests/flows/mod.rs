@@ -11,5 +11,6 @@ mod overflow;
 mod privacy;
 mod protected_history;
 mod queues;
+mod scheduled;
 mod settings_reference;
 mod write_budget;

@@ -10,6 +10,7 @@ mod notifications;
 mod outbox;
 mod pictures;
 mod replay;
+mod scheduled;
 mod terminate;
 mod traffic;
 mod webhooks;

@@ -146,3 +146,24 @@ fn documents_named_in_comments_exist() {
     }
     assert!(missing.is_empty(), "these documents or headings do not exist:\n{}", missing.join("\n"));
 }
+
+/// Paths of the repository in the code spans of a line. Spans with placeholders, such as `<name>`, are examples.
+fn paths_in_code(line: &str) -> impl Iterator<Item = &str> {
+    let is_path = |span: &&str| {
+        let roots = ["actors/", "docs/", "loadtest/", "src/", "storage/", "tests/"];
+        roots.iter().any(|root| span.starts_with(root)) && !span.contains(['<', '{', '*', ' ', '…'])
+    };
+    line.split('`').skip(1).step_by(2).filter(is_path)
+}
+
+#[test]
+fn paths_in_documents_exist() {
+    let root = Path::new(ROOT);
+    let mut missing = Vec::new();
+    for name in ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"] {
+        let text = fs::read_to_string(root.join(name)).expect("a document");
+        let paths = prose(&text).flat_map(paths_in_code).filter(|path| !root.join(path).exists());
+        missing.extend(paths.map(|path| format!("{name}: {path}")));
+    }
+    assert!(missing.is_empty(), "these paths do not exist:\n{}", missing.join("\n"));
+}

@@ -7,6 +7,7 @@
 mod channels;
 mod moves;
 mod people;
+mod scheduled;
 
 pub use channels::{
     CHANNEL_EVENTS_TOPIC, NEW_CHANNELS_TOPIC, announced_text, archived_text, channel_change_text,
@@ -21,9 +22,11 @@ pub use people::{
     invitation_accepted_text, signed_up_text, subscribed_text, welcome_text,
 };
 
-use crate::markdown::{ChannelRef, channel_url, topic_url};
+pub use scheduled::{lost_reminder_text, not_sent_text, reminder_text};
+
+use crate::markdown::{ChannelRef, channel_url, message_url, topic_url};
 use crate::topics::EMPTY_TOPIC_DISPLAY_NAME;
-use model::{Channel, User};
+use model::{Channel, MessageId, User};
 
 /// A mention without notification.
 pub fn silent_mention(user: &User) -> String {
@@ -54,6 +57,15 @@ pub fn topic_link(channel: &Channel, topic: &str) -> String {
     };
     let text = format!("#{} &gt; {shown}", escaped(&channel.name));
     plain_link(&text, &topic_url(&channel_ref(channel), topic))
+}
+
+/// A link to a message: `#**name>topic@id**`, or a plain link where a name would break that.
+pub(crate) fn message_link(channel: &Channel, topic: &str, message: MessageId) -> String {
+    if !breaks_links(&channel.name) && !breaks_links(topic) {
+        return format!("#**{}>{topic}@{message}**", channel.name);
+    }
+    let text = format!("#{} &gt; {} @ 💬", escaped(&channel.name), escaped(topic));
+    plain_link(&text, &message_url(&channel_ref(channel), topic, message.0.into()))
 }
 
 fn plain_link(text: &str, url: &str) -> String {

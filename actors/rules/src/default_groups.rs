@@ -1,4 +1,4 @@
-//! Groups of default channels (docs/api/channels.md#groups-of-default-channels): who may change them, and how.
+//! Groups of default channels (docs/api/channels.md#groups-of-default-channels): permissions and validation.
 //!
 //! A group has only public channels that are in use: all members see the groups.
 
@@ -16,7 +16,7 @@ pub const GROUPS_MAX: usize = 100;
 /// Channels that a group may have.
 pub const CHANNELS_OF_GROUP_MAX: usize = 500;
 
-/// What is to change; ids, names and descriptions as sent.
+/// The requested change; ids, names and descriptions as sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DefaultGroupChange {
     /// Create a group.

@@ -15,6 +15,7 @@ mod personal;
 mod picture;
 mod push;
 mod report;
+mod texts;
 mod widget;
 
 pub use account::AccountError;
@@ -31,6 +32,7 @@ pub use personal::PersonalError;
 pub use picture::PictureError;
 pub use push::PushError;
 pub use report::ReportError;
+pub use texts::TextError;
 pub use widget::WidgetError;
 
 use crate::text::EMPTY_TOPIC_DISPLAY_NAME;
@@ -291,12 +293,12 @@ pub enum RuleError {
     Bot(#[from] BotError),
     #[error(transparent)]
     Personal(#[from] PersonalError),
-    /// A message that cannot be reported.
     #[error(transparent)]
     Report(#[from] ReportError),
-    /// A refused change of groups of default channels.
     #[error(transparent)]
     DefaultGroup(#[from] DefaultGroupError),
+    #[error(transparent)]
+    Text(#[from] TextError),
     /// Not `#` and 3 to 6 hexadecimal digits.
     #[error("color is not a valid hex color code")]
     ColorInvalid,

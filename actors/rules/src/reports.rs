@@ -26,13 +26,13 @@ pub const REPORT_DESCRIPTION_LENGTH_MAX: usize = 1000;
 /// Recipients of a direct message that the notice names.
 const NAMED_MAX: usize = 5;
 
-/// What the notice says besides the explanation and the reported text, at most, in code points.
+/// Length of the notice besides the explanation and the reported text, at most, in code points.
 const FRAME_LENGTH_MAX: usize = 1000;
 
 /// The part of the reported message that the notice contains, in code points.
 const REPORTED_LENGTH_MAX: usize = CONTENT_LENGTH_MAX - REPORT_DESCRIPTION_LENGTH_MAX - FRAME_LENGTH_MAX;
 
-/// What is reported, and why.
+/// A reported message and the reason.
 #[derive(Clone, Copy, Debug)]
 pub struct Report<'r> {
     /// The user who reports.

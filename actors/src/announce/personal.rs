@@ -2,7 +2,7 @@
 
 use super::access::everyone_who_sees;
 use super::context::Announcements;
-use model::event::{StatusChange, UserChange};
+use model::event::{StatusChange, TextChange, UserChange};
 use model::{
     EventBody, NamedStatus, NavigationView, PersonalFact, ProfileFieldId, ProfileValue, User, UserId,
     UserStatus,
@@ -26,6 +26,27 @@ pub(super) fn announce(fact: &PersonalFact, out: &mut Announcements<'_>) {
             out.to([*user], EventBody::OnboardingSteps(left));
         }
         PersonalFact::BotStorageChanged { .. } => {}
+        PersonalFact::SavedSnippetSet { user, id, is_new, snippet } => {
+            let body = EventBody::SavedSnippets(text_set(*id, *is_new, snippet.clone()));
+            out.to([*user], body);
+        }
+        PersonalFact::DraftsAdded { user, drafts } => {
+            let change = TextChange::Added(drafts.clone());
+            out.to([*user], EventBody::Drafts { owner: *user, change });
+        }
+        PersonalFact::DraftSet { user, id, draft } => {
+            let change = text_set(*id, false, draft.clone());
+            out.to([*user], EventBody::Drafts { owner: *user, change });
+        }
+        PersonalFact::DraftsForgotten { .. } => {}
+        PersonalFact::ScheduledMessageSet { user, id, is_new, is_reminder, message } => {
+            let (owner, change) = (*user, text_set(*id, *is_new, message.as_deref().cloned()));
+            let body = match is_reminder {
+                true => EventBody::Reminders { owner, change },
+                false => EventBody::ScheduledMessages { owner, change },
+            };
+            out.to([owner], body);
+        }
     }
 }
 
@@ -87,6 +108,15 @@ fn navigation_view_set(
         (_, None) => EventBody::NavigationViewRemoved(fragment),
     };
     out.to([user], body);
+}
+
+/// The change of a text that is new, replaced or deleted.
+fn text_set<I, T>(id: I, is_new: bool, text: Option<T>) -> TextChange<I, T> {
+    match text {
+        Some(text) if is_new => TextChange::Added(vec![(id, text)]),
+        Some(text) => TextChange::Changed(id, text),
+        None => TextChange::Removed(id),
+    }
 }
 
 /// One event for each profile value.

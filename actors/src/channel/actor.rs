@@ -10,7 +10,6 @@ use crate::direct::{DirectContext, message_facts};
 use crate::draft::{ChannelDraft, DirectDraft, Sent};
 use crate::error::DomainError;
 use crate::fanout::Fanout;
-use crate::outbox::JobEnd;
 use crate::shard::{Committer, Done, RunNext, Sequencer, SerialActor, SerialQueue};
 use crate::shared::RealmShared;
 use crate::webhooks::NewMessage;
@@ -78,7 +77,7 @@ impl ChannelActor {
         &mut self,
         ctx: &Context<Self>,
         mut draft: ChannelDraft,
-        ends: Option<JobEnd>,
+        ends: Option<Fact>,
         answer: ReplySender<Sent>,
     ) {
         let echo = draft.draft.echo.clone();
@@ -100,7 +99,7 @@ impl ChannelActor {
             }
             decided => decided.map(|(ids, id, decision)| {
                 facts.extend(decision.facts);
-                facts.extend(ends.map(Fact::from));
+                facts.extend(ends);
                 (ids, Sent { id, new_policy: decision.new_policy }, facts)
             }),
         };

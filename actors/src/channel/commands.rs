@@ -2,7 +2,6 @@
 
 use crate::ReplySender;
 use crate::draft::{ChannelDraft, Sent};
-use crate::outbox::JobEnd;
 use actix::prelude::*;
 use model::{Fact, UserId};
 use std::sync::Arc;
@@ -12,8 +11,8 @@ use std::sync::Arc;
 #[rtype(result = "()")]
 pub struct SendMessage {
     pub draft: ChannelDraft,
-    /// The job that ends with this message.
-    pub(crate) ends: Option<JobEnd>,
+    /// What ends with this message, in the same frame: a job or a scheduled message.
+    pub(crate) ends: Option<Fact>,
     pub answer: ReplySender<Sent>,
 }
 

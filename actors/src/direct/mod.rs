@@ -7,7 +7,6 @@ use crate::channel::IsIdle;
 use crate::draft::{ContentFlags, Destination, DirectDraft, Sent, read_by_muters};
 use crate::error::DomainError;
 use crate::fanout::Fanout;
-use crate::outbox::JobEnd;
 use crate::shard::{Committer, Done, RunNext, Sequencer, SerialActor, SerialQueue};
 use crate::shared::RealmShared;
 use crate::webhooks::NewMessage;
@@ -31,8 +30,8 @@ const IDLE_SECS_MAX: u64 = 120;
 #[rtype(result = "()")]
 pub struct SendDirect {
     pub draft: DirectDraft,
-    /// The job that ends with this message.
-    pub(crate) ends: Option<JobEnd>,
+    /// What ends with this message, in the same frame: a job or a scheduled message.
+    pub(crate) ends: Option<Fact>,
     pub answer: ReplySender<Sent>,
 }
 
@@ -135,7 +134,7 @@ impl DirectActor {
         &mut self,
         ctx: &Context<Self>,
         draft: DirectDraft,
-        ends: Option<JobEnd>,
+        ends: Option<Fact>,
         answer: ReplySender<Sent>,
     ) {
         let echo = draft.draft.echo.clone();
@@ -143,7 +142,7 @@ impl DirectActor {
             Ok(decided) => decided,
             Err(error) => return drop(answer.send(Err(error))),
         };
-        facts.extend(ends.map(Fact::from));
+        facts.extend(ends);
         if self.conclude(ctx, Ok((ids, Sent { id, new_policy: None }, facts)), answer)
             && let Some(echo) = echo
         {

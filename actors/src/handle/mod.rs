@@ -6,6 +6,7 @@ mod channels;
 mod keys;
 mod messages;
 mod reading;
+mod scheduled;
 mod users;
 
 use crate::account::{ask, mailbox};
@@ -13,7 +14,6 @@ use crate::channel::SendMessage;
 use crate::draft::{ChannelDraft, DirectDraft, Sent};
 use crate::error::DomainError;
 use crate::login;
-use crate::outbox::JobEnd;
 use crate::presence::{Presence, Report};
 use crate::realm::{
     ChangeFlags, EndQueue, RealmActor, RegisterQueue, RegisteredQueue, ReportPresence, ResumeQueue,
@@ -26,8 +26,8 @@ use actix::prelude::*;
 use model::event::TypingPlace;
 use model::fact::MessageRanges;
 use model::{
-    Directory, EventBody, Flag, FlagOp, Message as ChatMessage, MessageId, QueueId, QueueOptions, RealmId,
-    Timestamp, User, UserId,
+    Directory, EventBody, Fact, Flag, FlagOp, Message as ChatMessage, MessageId, QueueId, QueueOptions,
+    RealmId, Timestamp, User, UserId,
 };
 use rules::settings::user_bool;
 use std::sync::Arc;
@@ -128,12 +128,12 @@ impl RealmHandle {
         self.send_to_channel_ending(draft, None)
     }
 
-    /// The same, in one frame with the end of a job.
+    /// The same, in one frame with the end of a job or of a scheduled message.
     #[expect(clippy::manual_async_fn, reason = "the future of an async function holds its argument twice")]
     pub(crate) fn send_to_channel_ending(
         &self,
         draft: ChannelDraft,
-        ends: Option<JobEnd>,
+        ends: Option<Fact>,
     ) -> impl Future<Output = Result<Sent, DomainError>> {
         async move {
             let channel = self.channel(draft.channel).await?;
@@ -149,12 +149,12 @@ impl RealmHandle {
         self.send_direct_ending(draft, None)
     }
 
-    /// The same, in one frame with the end of a job.
+    /// The same, in one frame with the end of a job or of a scheduled message.
     #[expect(clippy::manual_async_fn, reason = "the future of an async function holds its argument twice")]
     pub(crate) fn send_direct_ending(
         &self,
         draft: DirectDraft,
-        ends: Option<JobEnd>,
+        ends: Option<Fact>,
     ) -> impl Future<Output = Result<Sent, DomainError>> {
         async move {
             let direct = self.direct_between(&draft.users).await?;

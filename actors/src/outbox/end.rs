@@ -50,10 +50,10 @@ impl Worker {
             None => self.committer.commit_upkeep(&self.realm, vec![end.into()]).await,
             Some(Followup::Decide(decide)) => realm.execute(EndJob { end, decide: decide.clone() }).await,
             Some(Followup::SendToChannel(draft)) => {
-                realm.send_to_channel_ending((**draft).clone(), Some(end)).await.map(drop)
+                realm.send_to_channel_ending((**draft).clone(), Some(end.into())).await.map(drop)
             }
             Some(Followup::SendDirect(draft)) => {
-                realm.send_direct_ending((**draft).clone(), Some(end)).await.map(drop)
+                realm.send_direct_ending((**draft).clone(), Some(end.into())).await.map(drop)
             }
         }
     }

@@ -35,7 +35,6 @@ mod threads;
 mod worker;
 
 pub use delivery::{Decide, Delivery, DeliveryAttempt, DeliveryWorker, Followup, OutboxOptions};
-pub(crate) use job::JobEnd;
 pub use job::job;
 pub(crate) use state::Outbox;
 pub(crate) use threads::DeliveryThreads;

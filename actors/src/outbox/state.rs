@@ -47,7 +47,8 @@ impl Outbox {
         self.wake();
     }
 
-    pub(super) fn is_stopping(&self) -> bool {
+    /// Whether nothing is to begin any more, because the server stops.
+    pub fn is_stopping(&self) -> bool {
         self.is_stopping.load(Ordering::SeqCst)
     }
 

@@ -12,6 +12,7 @@ mod bots;
 mod channels;
 mod commands;
 mod default_groups;
+mod drafts;
 mod expiry;
 mod folders;
 mod frame_draft;
@@ -28,9 +29,11 @@ mod pictures;
 mod profiles;
 mod push;
 mod resuming;
+mod scheduled;
 mod serialized;
 mod sessions;
 mod settings;
+mod snippets;
 mod state;
 mod statuses;
 mod subscribing;
@@ -53,6 +56,7 @@ pub use commands::{
     ResumeQueue, Type,
 };
 pub use default_groups::ChangeDefaultGroups;
+pub use drafts::{CreateDrafts, DeleteDraft, UpdateDraft};
 pub use folders::{CreateFolder, FolderDescription, ReorderFolders, UpdateFolder};
 pub use groups::{ChangeGroupMembers, ChangeSubgroups, CreateGroup, DeactivateGroup, UpdateGroup};
 pub use invitations::{CreateReusableInvitation, ResendInvitation, RevokeInvitation, SendInvitations};
@@ -72,9 +76,12 @@ pub use profiles::{
 pub use push::{
     AddPushToken, ForgetPushTokens, NewPushDevice, RegisterPushDevice, RemovePushToken, SettlePushDevices,
 };
+pub(crate) use scheduled::{ClaimDue, Claimed, FailScheduled, scheduled_ended};
+pub use scheduled::{DeleteScheduled, ScheduleMessage, UpdateScheduled};
 pub use serialized::SerializedCommand;
 pub(crate) use serialized::{DecisionContext, Serialized};
 pub use settings::{NewPassword, OwnChanges, UpdateOwnUser, UpdateRealm, UpdateUserDefaults};
+pub use snippets::{CreateSnippet, DeleteSnippet, UpdateSnippet};
 pub use statuses::{SetStatus, WantedStatus};
 pub(crate) use subscribing::Progress;
 pub use subscribing::{AddSubscriptions, Added, BULK_NOTICE_RECIPIENTS_MAX, CreateChannel};

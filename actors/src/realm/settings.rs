@@ -4,6 +4,7 @@
 
 use super::actor::RealmActor;
 use super::address::ask_for_address;
+use super::drafts::forget_drafts;
 use super::groups::requester;
 use super::serialized::{DecisionContext, Serialized, SerializedChange};
 use crate::error::DomainError;
@@ -144,8 +145,10 @@ impl SerializedChange for UpdateOwnUser {
             }
             after.password_hash = Some(new_hash);
         }
+        let forgotten = forget_drafts(directory, &after);
         let mut facts =
             if after == **before { Vec::new() } else { vec![Fact::User(UserFact::Changed(Box::new(after)))] };
+        facts.extend(forgotten);
         if !restated.is_empty() {
             facts.push(Fact::User(UserFact::SettingsRestated { user: self.user, settings: restated }));
         }

@@ -23,7 +23,7 @@ impl FromFields for NewGroup {
     }
 }
 
-/// What is to change of a group.
+/// The requested changes of a group.
 pub struct GroupUpdate {
     name: Option<String>,
     description: Option<String>,

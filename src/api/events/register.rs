@@ -16,6 +16,7 @@ mod request;
 mod state;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 use crate::api::subscriptions::subscribers::IncludeSubscribers;
 use crate::api::wire::realm::ServerFacts;

@@ -2,7 +2,7 @@
 //!
 //! Several endpoints share `recipients`, `range` (the requested messages) and `page` (loading them).
 
-mod access;
+pub mod access;
 pub mod delete;
 pub mod delete_topic;
 pub mod edit;

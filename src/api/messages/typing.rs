@@ -32,7 +32,7 @@ impl FromFields for OldEditTyping {
     }
 }
 
-/// Tells those who can read a message that the caller may edit; the caller's own clients included.
+/// Notifies users who can read a message that the caller may edit, the caller's own clients included.
 pub async fn report(
     caller: Caller,
     Path(id): Path<MessageId>,
@@ -67,7 +67,7 @@ async fn announce(caller: &Caller, id: MessageId, is_start: bool) -> HandlerResu
     reply_ok()
 }
 
-/// Where a message is, and who there wants to know of typing.
+/// The place of a message, and its recipients of typing events.
 fn recipients(directory: &Directory, message: &Message) -> (TypingPlace, Vec<UserId>) {
     if let Place::Channel { channel, topic } = &message.place {
         let place = TypingPlace::Channel { channel: *channel, topic: topic.clone() };

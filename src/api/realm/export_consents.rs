@@ -17,7 +17,7 @@ struct Consents {
     export_consents: Vec<Consent>,
 }
 
-/// `export_consents`: all people with active accounts.
+/// `export_consents`: all users with active accounts, except bots.
 pub async fn list(caller: Caller, _: Params<()>) -> HandlerResult {
     let directory = caller.realm.directory();
     let people = directory.users().filter(|user| user.is_active && !user.is_bot());

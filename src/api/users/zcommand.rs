@@ -43,7 +43,7 @@ const fn width(names: &'static [&'static str], is_fluid: bool, opposite: &'stati
     Switch { names, setting: "fluid_layout_width", value, opposite, noun: "mode" }
 }
 
-/// Executes a command; `msg` says what it did.
+/// Executes a command; `msg` describes the result.
 pub async fn execute(caller: Caller, Params(Command(text)): Params<Command>) -> HandlerResult {
     let Some(name) = text.strip_prefix('/') else {
         return Err(ApiError::bad_request("There should be a leading slash in the zcommand."));

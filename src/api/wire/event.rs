@@ -10,6 +10,7 @@ mod custom_profile_fields;
 mod default_stream_groups;
 mod default_streams;
 mod delete_message;
+mod drafts;
 mod message;
 mod muted_topics;
 mod muted_users;
@@ -27,6 +28,9 @@ mod realm_linkifiers;
 mod realm_playgrounds;
 mod realm_user;
 mod realm_user_settings_defaults;
+mod reminders;
+mod saved_snippets;
+mod scheduled_messages;
 mod stream;
 mod submessage;
 mod subscription;
@@ -157,6 +161,14 @@ impl EventWriter<'_> {
             EventBody::NavigationViewRemoved(fragment) => {
                 to.fields(ANY, || NavigationView::Remove { fragment });
             }
+            EventBody::Drafts { owner, change } => to.fields(ANY, || drafts::changed(*owner, change)),
+            EventBody::ScheduledMessages { owner, change } => {
+                to.fields(ANY, || scheduled_messages::changed(*owner, change));
+            }
+            EventBody::Reminders { owner, change } => {
+                to.fields(ANY, || reminders::changed(*owner, change));
+            }
+            EventBody::SavedSnippets(change) => to.fields(ANY, || saved_snippets::changed(change)),
             EventBody::ProfileFields(fields) => to.fields(ANY, || custom_profile_fields::all(fields)),
             EventBody::RealmChanged(changes) => to.fields(ANY, || realm::settings(self, changes)),
             EventBody::UserChanged { user, change } => {

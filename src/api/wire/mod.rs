@@ -4,6 +4,7 @@
 
 pub mod bot;
 pub mod channel;
+pub mod draft;
 pub mod emoji;
 pub mod event;
 pub mod folder;
@@ -18,7 +19,10 @@ pub mod presence;
 pub mod profile;
 pub mod push;
 pub mod realm;
+pub mod recipients;
+pub mod scheduled;
 pub mod settings;
+pub mod snippet;
 pub mod status;
 pub mod unread;
 pub mod user;

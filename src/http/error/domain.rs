@@ -101,6 +101,7 @@ impl From<RuleError> for ApiError {
         match error {
             RuleError::LoginRequired => Self::not_logged_in(),
             RuleError::Picture(PictureError::EmojiMissing { .. }) => refusal.status(StatusCode::NOT_FOUND),
+            RuleError::Text(error) if error.is_missing() => refusal.status(StatusCode::NOT_FOUND),
             RuleError::ChannelDoesNotExist { name } => Self::channel_does_not_exist(&escape_html(&name)),
             RuleError::ChannelIdDoesNotExist { id } => refusal.with("stream_id", id),
             RuleError::ChannelAlreadyExists { name } => refusal.with("channel_name", name),

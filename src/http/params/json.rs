@@ -102,7 +102,7 @@ impl<'a> JsonObject<'a> {
         self.optional(key).ok_or_else(missing)
     }
 
-    /// All members.
+    /// The members of an object, in the order of the text.
     pub fn members(&self) -> impl Iterator<Item = (&'a str, Json<'a>)> {
         let members = self.members.iter();
         members.map(|(key, value)| (key.as_str(), Json { place: self.place_of(key), value }))

@@ -12,6 +12,7 @@ mod push;
 mod records;
 mod sameness;
 mod storage;
+mod texts;
 
 pub use records::StorageUsage;
 

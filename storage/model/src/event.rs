@@ -6,19 +6,24 @@
 mod changes;
 mod clients;
 mod size;
+mod texts;
 
 pub use changes::{
     BotChange, ChangedContent, ChangedSetting, ChannelChange, FolderChange, GroupChange, MessageChange,
     MovedMessages, RealmChange, SettingForm, StatusChange, SubscriptionChange, UserChange,
 };
 pub use clients::Clients;
+pub use texts::TextChange;
 
 use crate::bot::BotConfig;
 use crate::channel::{Channel, ChannelFolder};
 use crate::event_kind::EventKind;
 use crate::flags::{Flag, FlagOp, Flags};
 use crate::group::UserGroup;
-use crate::ids::{ChannelId, EventNumber, FolderId, GroupId, MessageId, QueueId, RealmId, UserId};
+use crate::ids::{
+    ChannelId, DraftId, EventNumber, FolderId, GroupId, MessageId, QueueId, RealmId, SavedSnippetId,
+    ScheduledMessageId, UserId,
+};
 use crate::lists::{DefaultChannelGroup, DomainOp, LinkifierRecord, Listed, Playground, RealmDomain};
 use crate::message::{Message, Reaction, Submessage};
 use crate::personal::NavigationView;
@@ -27,6 +32,7 @@ use crate::profile_field::ProfileFields;
 use crate::push::PushStatus;
 use crate::setting::SettingValue;
 use crate::subscription::Subscription;
+use crate::texts::{SavedDraft, SavedSnippet, ScheduledMessage};
 use crate::time::Timestamp;
 use crate::topic::VisibilityPolicy;
 use crate::user::User;
@@ -143,6 +149,14 @@ pub enum EventBody {
     NavigationViewChanged { fragment: String, is_pinned: Option<bool>, name: Option<String> },
     /// A view in the user's sidebar was removed.
     NavigationViewRemoved(String),
+    /// The user's saved snippets.
+    SavedSnippets(TextChange<SavedSnippetId, SavedSnippet>),
+    /// The user's drafts.
+    Drafts { owner: UserId, change: TextChange<DraftId, SavedDraft> },
+    /// The user's scheduled messages.
+    ScheduledMessages { owner: UserId, change: TextChange<ScheduledMessageId, ScheduledMessage> },
+    /// The user's reminders.
+    Reminders { owner: UserId, change: TextChange<ScheduledMessageId, ScheduledMessage> },
     /// All custom profile fields.
     ProfileFields(Arc<ProfileFields>),
     /// Settings of the organization.
@@ -252,6 +266,7 @@ pub enum EventBody {
 
 impl EventBody {
     /// The type of the event.
+    #[expect(clippy::too_many_lines, reason = "a table with an arm for each event")]
     pub fn kind(&self) -> EventKind {
         match self {
             Self::Message { .. } => EventKind::Message,
@@ -272,8 +287,14 @@ impl EventBody {
             Self::NavigationViewAdded { .. }
             | Self::NavigationViewChanged { .. }
             | Self::NavigationViewRemoved(_) => EventKind::NavigationView,
+            Self::SavedSnippets(_) => EventKind::SavedSnippets,
+            Self::Drafts { .. } => EventKind::Drafts,
+            Self::ScheduledMessages { .. } => EventKind::ScheduledMessages,
+            Self::Reminders { .. } => EventKind::Reminders,
             Self::ProfileFields(_) => EventKind::CustomProfileFields,
-            Self::RealmChanged(_) | Self::RealmDeactivated(_) => EventKind::Realm,
+            Self::RealmChanged(_) | Self::RealmDeactivated(_) | Self::RealmPictureChanged { .. } => {
+                EventKind::Realm
+            }
             Self::InvitationsChanged => EventKind::InvitesChanged,
             Self::Domain { .. } => EventKind::RealmDomains,
             Self::Linkifiers(_) => EventKind::RealmLinkifiers,
@@ -308,7 +329,6 @@ impl EventBody {
             Self::PushDeviceChanged { .. } => EventKind::PushDevice,
             Self::BotAdded { .. } | Self::BotChanged { .. } | Self::BotRemoved(_) => EventKind::RealmBot,
             Self::RealmEmoji(_) => EventKind::RealmEmoji,
-            Self::RealmPictureChanged { .. } => EventKind::Realm,
             Self::Heartbeat => EventKind::Heartbeat,
         }
     }

@@ -42,6 +42,12 @@ ids! {
     InvitationId(u32);
     /// A custom profile field.
     ProfileFieldId(u32);
+    /// A saved snippet of a user.
+    SavedSnippetId(u32);
+    /// A draft of a user.
+    DraftId(u32);
+    /// A scheduled message or a reminder of a user.
+    ScheduledMessageId(u32);
     /// A set of recipients: one for each channel and each direct conversation.
     RecipientId(u32);
     /// A message. 32 bits are four billion messages for each organization; the sequencer refuses more.

@@ -28,6 +28,7 @@ pub mod ranges;
 pub mod realm;
 pub mod setting;
 pub mod subscription;
+pub mod texts;
 pub mod time;
 pub mod topic;
 pub mod user;
@@ -47,8 +48,8 @@ pub use flags::{Flag, FlagOp, Flags};
 pub use group::{GroupSetting, UserGroup};
 pub use history::{HistoryBound, MessageVersion};
 pub use ids::{
-    ChannelId, EventNumber, FolderId, GroupId, InvitationId, JobId, MessageId, ProfileFieldId, QueueId,
-    RealmId, RecipientId, Sequence, UserId,
+    ChannelId, DraftId, EventNumber, FolderId, GroupId, InvitationId, JobId, MessageId, ProfileFieldId,
+    QueueId, RealmId, RecipientId, SavedSnippetId, ScheduledMessageId, Sequence, UserId,
 };
 pub use invitation::{Invitation, InvitationFact, InvitationState};
 pub use lists::{
@@ -62,6 +63,7 @@ pub use ranges::MessageRanges;
 pub use realm::{Realm, USER_DEFAULT_PREFIX};
 pub use setting::{SettingValue, Settings};
 pub use subscription::{Subscription, SubscriptionSpan};
+pub use texts::{DraftTo, Reminder, SavedDraft, SavedSnippet, ScheduledMessage, ScheduledTo, TextKind};
 pub use time::Timestamp;
 pub use topic::{TopicKey, UserTopic, VisibilityPolicy};
 pub use user::{Bot, BotKind, Role, User};

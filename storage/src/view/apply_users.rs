@@ -1,8 +1,9 @@
 //! Applies facts about users and their personal records to the directory and its rows.
 
+use super::key::Number;
 use super::{Rows, View, records};
 use crate::error::StoreError;
-use model::{BotConfig, PersonalFact, ProfileFieldId, ProfileValue, User, UserFact, UserId};
+use model::{BotConfig, PersonalFact, ProfileFieldId, ProfileValue, TextKind, User, UserFact, UserId};
 
 impl View {
     /// Accounts, profile values and configuration of bots.
@@ -52,7 +53,40 @@ impl View {
                     self.put_or_remove::<records::BotStorage>(rows, (*user, key.clone()), value)
                 })
             }
+            PersonalFact::SavedSnippetSet { user, id, is_new, snippet } => {
+                if *is_new {
+                    self.note_text_id(TextKind::SavedSnippet, id.0, rows)?;
+                }
+                self.put_or_remove::<records::SavedSnippets>(rows, (*user, *id), snippet.clone())
+            }
+            PersonalFact::DraftsAdded { user, drafts } => {
+                if let Some((last, _)) = drafts.last() {
+                    self.note_text_id(TextKind::Draft, last.0, rows)?;
+                }
+                drafts.iter().try_for_each(|(id, draft)| {
+                    self.put::<records::Drafts>(rows, (*user, *id), draft.clone())
+                })
+            }
+            PersonalFact::DraftSet { user, id, draft } => {
+                self.put_or_remove::<records::Drafts>(rows, (*user, *id), draft.clone())
+            }
+            PersonalFact::ScheduledMessageSet { user, id, is_new, message, .. } => {
+                if *is_new {
+                    self.note_text_id(TextKind::ScheduledMessage, id.0, rows)?;
+                }
+                let message = message.as_deref().cloned();
+                self.put_or_remove::<records::ScheduledMessages>(rows, (*user, *id), message)
+            }
+            PersonalFact::DraftsForgotten { user } => {
+                let ids: Vec<_> = self.directory.drafts(*user).map(|(id, _)| id).collect();
+                ids.into_iter()
+                    .try_for_each(|id| self.put_or_remove::<records::Drafts>(rows, (*user, id), None))
+            }
         }
+    }
+
+    fn note_text_id(&mut self, kind: TextKind, id: u32, rows: &mut Rows) -> Result<(), StoreError> {
+        self.put::<records::LastTextIds>(rows, Number(kind.number()), id)
     }
 
     fn apply_profile_values(

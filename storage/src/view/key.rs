@@ -4,8 +4,8 @@
 //! table of one organization.
 
 use model::{
-    ChannelId, EventNumber, Flag, FolderId, GroupId, InvitationId, JobId, MessageId, QueueId, RealmId,
-    RecipientId, Sequence, TopicKey, UserId,
+    ChannelId, DraftId, EventNumber, Flag, FolderId, GroupId, InvitationId, JobId, MessageId, QueueId,
+    RealmId, RecipientId, SavedSnippetId, ScheduledMessageId, Sequence, TopicKey, UserId,
 };
 use std::collections::BTreeSet;
 
@@ -98,6 +98,9 @@ number_fields! {
     RecipientId(u32), "recipient";
     InvitationId(u32), "invitation";
     MessageId(u32), "message";
+    SavedSnippetId(u32), "saved snippet";
+    DraftId(u32), "draft";
+    ScheduledMessageId(u32), "scheduled message";
     JobId(u64), "job";
     Sequence(u64), "frame";
     EventNumber(u64), "event";

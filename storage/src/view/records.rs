@@ -11,8 +11,8 @@ use super::{FlagBlock, MessageIndexRow, MoveRecord};
 use model::message::MessageTraits;
 use model::push::PushFact;
 use model::{
-    ChannelId, EventNumber, Flag, FolderId, GroupId, InvitationId, JobId, MessageId, QueueId, Reaction,
-    RecipientId, Sequence, TopicKey, UserId,
+    ChannelId, DraftId, EventNumber, Flag, FolderId, GroupId, InvitationId, JobId, MessageId, QueueId,
+    Reaction, RecipientId, SavedSnippetId, ScheduledMessageId, Sequence, TopicKey, UserId,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
@@ -373,6 +373,33 @@ records! {
         name: "groups of default channels",
         row: () => model::Listed<model::DefaultChannelGroup>,
         load: Some(|view, (), groups| view.directory.put_default_groups(groups)),
+    }
+    /// The kind of text (`TextKind`) → its newest id: ids of deleted texts are not used again.
+    LastTextIds = 42 {
+        name: "newest id of a kind of text",
+        row: Number => u32,
+        load: Some(|view, kind, id| view.directory.put_last_text_id(kind.0, id)),
+    }
+    /// Texts that users insert into messages.
+    SavedSnippets = 43 {
+        name: "saved snippet",
+        row: (UserId, SavedSnippetId) => model::SavedSnippet,
+        load: Some(|view, (user, id), snippet| view.directory.put_saved_snippet(user, id, Some(snippet))),
+        remove: |view, (user, id)| view.directory.put_saved_snippet(*user, *id, None),
+    }
+    /// Unsent messages of users.
+    Drafts = 44 {
+        name: "draft",
+        row: (UserId, DraftId) => model::SavedDraft,
+        load: Some(|view, (user, id), draft| view.directory.put_draft(user, id, Some(draft))),
+        remove: |view, (user, id)| view.directory.put_draft(*user, *id, None),
+    }
+    /// Messages that are sent later, and reminders; failed ones included.
+    ScheduledMessages = 45 {
+        name: "scheduled message",
+        row: (UserId, ScheduledMessageId) => model::ScheduledMessage,
+        load: Some(|view, (user, id), own| view.directory.put_scheduled_message(user, id, Some(own))),
+        remove: |view, (user, id)| view.directory.put_scheduled_message(*user, *id, None),
     }
 }
 

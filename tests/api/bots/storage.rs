@@ -13,7 +13,7 @@ async fn account_stores_entries_of_its_own() {
     assert_eq!(bot.get("/bot_storage", &[]).ok().await["storage"], json!({"a": "2", "b": "ü"}));
     let one = bot.get("/bot_storage", &[("keys", &json!(["b", "b"]))]).ok().await;
     assert_eq!(one["storage"], json!({"b": "ü"}));
-    // People store things, too, and nobody sees what others store.
+    // Users can store entries, too, and cannot read those of others.
     hamlet.call(reqwest::Method::PUT, "/bot_storage", &[("storage", &json!({"a": "mine"}))]).ok().await;
     assert_eq!(bot.get("/bot_storage", &[]).ok().await["storage"]["a"], "2");
     bot.delete("/bot_storage", &[("keys", &json!(["a"]))]).ok().await;

@@ -62,7 +62,7 @@ async fn report_of_direct_message_names_recipients() {
     ] {
         assert!(html.contains(part), "{part}: {html}");
     }
-    // Nobody is mentioned by a report.
+    // A report mentions no users.
     assert_eq!(hamlet.messages(json!([["is", "mentioned"]])).await, [] as [Value; 0]);
 }
 

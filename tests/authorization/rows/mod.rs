@@ -137,6 +137,10 @@ impl Row {
             ("{filter_id:int}", "99999"),
             ("{playground_id:int}", "99999"),
             ("{group_id:int}", "99999"),
+            ("{saved_snippet_id:int}", "99999"),
+            ("{draft_id:int}", "99999"),
+            ("{scheduled_message_id:int}", "99999"),
+            ("{reminder_id:int}", "99999"),
         ];
         // `@user={fresh}` makes the row about another user.
         let other = self.given.split_whitespace().find_map(|pair| pair.strip_prefix("@user="));

@@ -3,7 +3,7 @@
 //! Later rows depend on earlier ones: a user who was muted can be unmuted, and a configured navigation view can be
 //! updated and removed.
 
-use super::Place::Nowhere;
+use super::Place::{Nowhere, Private, Public, PublicIn};
 use super::{Row, row};
 
 #[rustfmt::skip]
@@ -36,6 +36,29 @@ pub fn rows() -> Vec<Row> {
         row("POST /api/v1/navigation_views", Nowhere, "fragment=inbox is_pinned=true", "ok"),
         row("PATCH /api/v1/navigation_views/{fragment:rest}", Nowhere, "is_pinned=false", "ok"),
         row("DELETE /api/v1/navigation_views/{fragment:rest}", Nowhere, "",      "ok"),
+
+        row("GET /api/v1/drafts", Nowhere, "",                                   "ok"),
+        row("POST /api/v1/drafts", Nowhere, "drafts=[]",                         "ok"),
+        row("PATCH /api/v1/drafts/{draft_id:int}", Nowhere, r#"draft={"type":"","to":[],"topic":"","content":"x"}"#, "draft"),
+        row("DELETE /api/v1/drafts/{draft_id:int}", Nowhere, "",                 "draft"),
+
+        row("GET /api/v1/scheduled_messages", Nowhere, "",                       "ok"),
+        row("POST /api/v1/scheduled_messages", Nowhere,  "type=direct to=[{user}] content=x scheduled_delivery_timestamp=9999999999", "ok"),
+        row("POST /api/v1/scheduled_messages", Public,   "type=channel to={channel} topic=t content=x scheduled_delivery_timestamp=9999999999",
+                                                                                 "none_id ok   ok     ok     ok     ok     ok     ok"),
+        row("POST /api/v1/scheduled_messages", Private,  "type=channel to={channel} topic=t content=x scheduled_delivery_timestamp=9999999999",
+                                                                                 "none_id none_id none_id none_id send send none_id send"),
+        row("PATCH /api/v1/scheduled_messages/{scheduled_message_id:int}", Nowhere, "content=y", "later"),
+        row("DELETE /api/v1/scheduled_messages/{scheduled_message_id:int}", Nowhere, "", "later"),
+        row("GET /api/v1/reminders", Nowhere, "",                                "ok"),
+        row("POST /api/v1/reminders", PublicIn, "message_id={message} scheduled_delivery_timestamp=9999999999", "ok"),
+        row("POST /api/v1/reminders", Private, "message_id={message} scheduled_delivery_timestamp=9999999999", "msg"),
+        row("DELETE /api/v1/reminders/{reminder_id:int}", Nowhere, "",           "remind"),
+
+        row("GET /api/v1/saved_snippets", Nowhere, "",                           "ok"),
+        row("POST /api/v1/saved_snippets", Nowhere, "title=a content=b",         "ok"),
+        row("PATCH /api/v1/saved_snippets/{saved_snippet_id:int}", Nowhere, "title=c", "snippet"),
+        row("DELETE /api/v1/saved_snippets/{saved_snippet_id:int}", Nowhere, "", "snippet"),
 
         row("GET /api/v1/realm/profile_fields", Nowhere, "",                     "ok"),
         row("PATCH /api/v1/realm/profile_fields", Nowhere, "order=[]",           "admin admin  admin  admin  ok     ok     admin  admin"),

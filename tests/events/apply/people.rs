@@ -106,6 +106,9 @@ impl State {
         let name = name.as_str().expect("a setting");
         assert!(self.json["user_settings"].get(name).is_some(), "no setting {name}");
         self.json["user_settings"][name] = value.clone();
+        if name == "enable_drafts_synchronization" && *value == Value::Bool(false) {
+            self.list("drafts").clear();
+        }
     }
 
     /// As a top-level key for legacy clients.
@@ -113,6 +116,9 @@ impl State {
         let name = name.as_str().expect("a setting");
         assert!(self.json.get(name).is_some(), "no setting {name} at the top");
         self.json[name] = value.clone();
+        if name == "enable_drafts_synchronization" && *value == Value::Bool(false) {
+            self.list("drafts").clear();
+        }
     }
 
     pub(super) fn presence(&mut self, event: &Value) {

@@ -8,10 +8,6 @@ use crate::http::Envelope;
 const EMPTY: &[(&str, &str, &[u8])] = &[
     ("custom_profile_fields", "custom_profile_field_types", PROFILE_FIELD_TYPES),
     ("onboarding_steps", "navigation_tour_video_url", b"null"),
-    ("saved_snippets", "saved_snippets", b"[]"),
-    ("drafts", "drafts", b"[]"),
-    ("scheduled_messages", "scheduled_messages", b"[]"),
-    ("reminders", "reminders", b"[]"),
     ("realm_filters", "realm_filters", b"[]"),
     ("realm_billing", "realm_billing", br#"{"has_pending_sponsorship_request":false}"#),
     ("realm_embedded_bots", "realm_embedded_bots", b"[]"),

@@ -3,6 +3,7 @@
 use super::lists;
 use super::profiles;
 use super::request::State;
+use super::texts;
 use crate::api::users::presence::{HISTORY_DAYS, visible};
 use crate::api::wire::json::push_value;
 use crate::api::wire::list::{Object, push_list};
@@ -44,6 +45,7 @@ pub fn personal_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Enve
     legacy_settings(&mut envelope, state);
     topic_fields(&mut envelope, state);
     profiles::profile_fields(&mut envelope, state);
+    texts::text_fields(&mut envelope, state);
     lists::list_fields(&mut envelope, state);
     if state.wants("presence") {
         envelope = presence_fields(envelope, state)?;

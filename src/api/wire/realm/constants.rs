@@ -18,7 +18,7 @@ pub const LIMITS: [(&str, usize); 14] = [
     ("max_bulk_new_subscription_messages", actors::BULK_NOTICE_RECIPIENTS_MAX),
     ("max_channel_folder_name_length", 60),
     ("max_channel_folder_description_length", 1024),
-    ("max_reminder_note_length", 1000),
+    ("max_reminder_note_length", rules::scheduling::NOTE_LENGTH_MAX),
     ("password_min_length", 6),
     ("password_max_length", 100),
     ("password_min_guesses", 10_000),

@@ -1,9 +1,10 @@
 //! Records of the directory by family, with the indexes over them.
 
-use crate::ids::{ChannelId, MessageId, UserId};
+use crate::ids::{ChannelId, DraftId, MessageId, SavedSnippetId, ScheduledMessageId, UserId};
 use crate::personal::{NavigationView, UserStatus};
 use crate::picture::{RealmEmoji, RealmPictures};
 use crate::push::{PendingMail, PushDevice, PushToken};
+use crate::texts::{SavedDraft, SavedSnippet, ScheduledMessage};
 use crate::time::Timestamp;
 use crate::topic::TopicKey;
 use imbl::{HashMap, OrdMap, OrdSet};
@@ -17,6 +18,8 @@ pub(super) fn put_list<T: Clone>(lists: &mut OrdMap<UserId, Arc<[T]>>, user: Use
         lists.insert(user, list.into());
     }
 }
+/// Texts that users keep, by owner and id.
+pub(super) type Texts<I, T> = OrdMap<(UserId, I), Arc<T>>;
 
 /// Personal records of users besides their accounts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,6 +34,13 @@ pub(super) struct PersonalRecords {
     /// Names of the onboarding steps that a user has seen.
     pub(super) onboarding_steps: OrdMap<UserId, Arc<[String]>>,
     pub(super) bot_storage: StorageRecords,
+    /// The newest id by kind of text.
+    pub(super) last_text_ids: OrdMap<u32, u32>,
+    pub(super) saved_snippets: Texts<SavedSnippetId, SavedSnippet>,
+    pub(super) drafts: Texts<DraftId, SavedDraft>,
+    pub(super) scheduled: Texts<ScheduledMessageId, ScheduledMessage>,
+    /// Those that are to be sent, by time: looked at several times a second.
+    pub(super) scheduled_by_due: OrdSet<(Timestamp, UserId, ScheduledMessageId)>,
 }
 
 /// What accounts store under keys, with the sizes that its limits need.

@@ -1,6 +1,8 @@
 //! An estimate of the memory that an event takes, which bounds the memory of queues.
 
-use super::{Event, EventBody, MessageChange, SubscribedChannel};
+use super::{Event, EventBody, MessageChange, SubscribedChannel, TextChange};
+use crate::ids::ScheduledMessageId;
+use crate::texts::ScheduledMessage;
 
 /// Bytes for the record, the names and ids of a small event, and the encoded form without its content.
 const FIXED_BYTES: usize = 1024;
@@ -39,6 +41,11 @@ impl EventBody {
             Self::RealmEmoji(emoji) => 512 * emoji.len(),
             Self::DefaultChannelGroups(groups) => {
                 groups.items.iter().map(|group| 4096 + 16 * group.channels.len()).sum()
+            }
+            Self::SavedSnippets(change) => change.texts().map(|snippet| 2 * snippet.content.len()).sum(),
+            Self::Drafts { change, .. } => change.texts().map(|draft| 2 * draft.content.len() + 128).sum(),
+            Self::ScheduledMessages { change, .. } | Self::Reminders { change, .. } => {
+                scheduled_bytes(change)
             }
             // Small, or bounded by what one request may set.
             Self::ChannelsLost(_)
@@ -86,6 +93,10 @@ impl EventBody {
             | Self::Heartbeat => 0,
         }
     }
+}
+
+fn scheduled_bytes(change: &TextChange<ScheduledMessageId, ScheduledMessage>) -> usize {
+    change.texts().map(|text| 2 * (text.content.len() + text.rendered.len())).sum()
 }
 
 fn subscribed_bytes(channel: &SubscribedChannel) -> usize {

@@ -1,7 +1,8 @@
 //! Facts about personal records of users besides their accounts.
 
-use crate::ids::UserId;
+use crate::ids::{DraftId, SavedSnippetId, ScheduledMessageId, UserId};
 use crate::personal::{NamedStatus, NavigationView, UserStatus};
+use crate::texts::{SavedDraft, SavedSnippet, ScheduledMessage};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -46,5 +47,40 @@ pub enum PersonalFact {
         /// Keys with their new values.
         set: Vec<(String, String)>,
         removed: Vec<String>,
+    },
+    /// A saved snippet of a user is now this.
+    SavedSnippetSet {
+        user: UserId,
+        id: SavedSnippetId,
+        /// The id was taken with it.
+        is_new: bool,
+        /// None: it was deleted.
+        snippet: Option<SavedSnippet>,
+    },
+    /// A user's new drafts; their ids were taken with them.
+    DraftsAdded {
+        user: UserId,
+        /// By id, ascending; at least one.
+        drafts: Vec<(DraftId, SavedDraft)>,
+    },
+    /// A draft of a user is now this.
+    DraftSet {
+        user: UserId,
+        id: DraftId,
+        /// None: it was deleted.
+        draft: Option<SavedDraft>,
+    },
+    /// All drafts of a user are deleted, because the user no longer wants them on the server. The event of the setting
+    /// says so.
+    DraftsForgotten { user: UserId },
+    /// A scheduled message or a reminder of a user is now this.
+    ScheduledMessageSet {
+        user: UserId,
+        id: ScheduledMessageId,
+        /// The id was taken with it.
+        is_new: bool,
+        is_reminder: bool,
+        /// None: deleted, or sent by the message in the same frame.
+        message: Option<Box<ScheduledMessage>>,
     },
 }

@@ -7,15 +7,16 @@ use model::bot::{WebhookInterface, WebhookService};
 use model::job::{JobOutcome, MailTask, PushTask, Task, WebhookTask, WebhookTrigger};
 use model::push::{Hidden, PushDevice, PushFact, PushStatus, PushToken, PushTokenKind};
 use model::{
-    BotConfig, ChannelFact, ChannelFolder, ChannelId, DefaultChannelGroup, DomainOp, Fact, FieldKind,
-    FolderId, GroupFact, Invitation, InvitationFact, InvitationId, InvitationState, JobFact, LinkifierRecord,
-    Listed, MessageId, NamedStatus, NavigationView, PersonalFact, Playground, ProfileField, ProfileFieldId,
-    ProfileFields, ProfileValue, RealmDomain, RealmFact, Role, StatusEmoji, Subscription, SubscriptionFact,
-    Timestamp, UserFact, UserId, UserStatus, VisibilityPolicy,
+    BotConfig, ChannelFact, ChannelFolder, ChannelId, DefaultChannelGroup, DomainOp, DraftId, DraftTo, Fact,
+    FieldKind, FolderId, GroupFact, Invitation, InvitationFact, InvitationId, InvitationState, JobFact,
+    LinkifierRecord, Listed, MessageId, NamedStatus, NavigationView, PersonalFact, Playground, ProfileField,
+    ProfileFieldId, ProfileFields, ProfileValue, RealmDomain, RealmFact, Reminder, Role, SavedDraft,
+    SavedSnippet, SavedSnippetId, ScheduledMessage, ScheduledMessageId, ScheduledTo, StatusEmoji,
+    Subscription, SubscriptionFact, Timestamp, UserFact, UserId, UserStatus, VisibilityPolicy,
 };
 
 /// The number of kinds of such facts.
-pub(super) const KINDS: u8 = 37;
+pub(super) const KINDS: u8 = 42;
 
 /// At most this many different folders, invitations and list entries are used.
 const NAMED_MAX: u32 = 4;
@@ -66,6 +67,7 @@ impl Plain {
                 }],
                 last_id: NAMED_MAX,
             })))),
+            36..=40 => Some(self.text(kind, number, bits)),
             _ => Some(Fact::PreImages(vec![Fact::Realm(RealmFact::Changed(Box::new(realm())))])),
         }
     }
@@ -213,6 +215,50 @@ impl Plain {
         let set = if bits & 1 == 0 { vec![(key(0), "ü".repeat(usize::from(bits % 8)))] } else { Vec::new() };
         let removed = if bits & 2 == 0 { vec![key(1)] } else { Vec::new() };
         PersonalFact::BotStorageChanged { user: self.person(number), set, removed }
+    }
+
+    /// A text that a user keeps.
+    fn text(&self, kind: u8, number: u8, bits: u8) -> Fact {
+        let (user, is_set) = (self.person(number), bits & 1 == 0);
+        let (title, content, created) = ("Tea".to_owned(), format!("tea {bits}"), self.at(bits));
+        let id = 1 + u32::from(number) % NAMED_MAX;
+        let topic = || DraftTo::Channel { channel: ChannelId(self.channel(number)), topic: title.clone() };
+        let to = if bits & 2 == 0 { topic() } else { DraftTo::People(self.people(number)) };
+        let draft = SavedDraft { to, content: content.clone(), edited: created };
+        Fact::Personal(match kind {
+            36 => PersonalFact::SavedSnippetSet {
+                user,
+                id: SavedSnippetId(id),
+                is_new: is_set && bits & 2 == 0,
+                snippet: is_set.then_some(SavedSnippet { title, content, created }),
+            },
+            37 => {
+                let drafts = vec![(DraftId(id), draft.clone()), (DraftId(id + 1), draft)];
+                PersonalFact::DraftsAdded { user, drafts }
+            }
+            38 => PersonalFact::DraftSet { user, id: DraftId(id), draft: is_set.then_some(draft) },
+            39 => {
+                let message = ScheduledMessage {
+                    to: ScheduledTo::People(self.people(number)),
+                    rendered: format!("<p>{content}</p>"),
+                    content,
+                    due: created,
+                    client: "tea".into(),
+                    read_by_sender: bits & 4 == 0,
+                    url: "http://x".into(),
+                    failure: (bits & 8 == 0).then_some(title.clone()),
+                    reminder: (bits & 16 == 0).then_some(Reminder { message: MessageId(1), note: title }),
+                };
+                PersonalFact::ScheduledMessageSet {
+                    user,
+                    id: ScheduledMessageId(id),
+                    is_new: is_set && bits & 2 == 0,
+                    is_reminder: bits & 16 == 0,
+                    message: is_set.then_some(Box::new(message)),
+                }
+            }
+            _ => PersonalFact::DraftsForgotten { user },
+        })
     }
 
     fn invitation(&mut self, kind: u8, number: u8) -> InvitationFact {

@@ -2,6 +2,8 @@
 //!
 //! After an intended change of the format, run the test with `UPDATE_GOLDEN=1` and review the difference.
 
+mod texts;
+
 use super::*;
 use model::event::{
     BotChange, ChangedContent, ChangedSetting, ChannelChange, FolderChange, GroupChange, MessageChange,
@@ -469,7 +471,8 @@ fn every_event_is_encoded_as_recorded() {
         String::from_utf8(out).unwrap()
     };
     let messages = message_events().into_iter().chain(message_changes()).chain(channel_events());
-    let people = personal_events().into_iter().chain(people_events()).chain(bot_events());
+    let people =
+        personal_events().into_iter().chain(texts::events()).chain(people_events()).chain(bot_events());
     let mut actual = String::new();
     let further = further::events(TEXT, &[fixture::IAGO, fixture::CORDELIA].map(person));
     for body in messages.chain(people).chain(realm_events()).chain(further) {
