@@ -15,5 +15,5 @@ fn main() {
     for note in notes {
         print!("  {}", fs::read_to_string(note.path()).unwrap_or_default());
     }
-    println!("See README.md (Run it) for what to install.\n");
+    println!("See CONTRIBUTING.md (Build and test) for what to install.\n");
 }

@@ -11,6 +11,7 @@ mod overflow;
 mod privacy;
 mod protected_history;
 mod queues;
+mod readme;
 mod scheduled;
 mod settings_reference;
 mod write_budget;
