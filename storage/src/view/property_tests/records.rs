@@ -211,7 +211,7 @@ impl Plain {
 
     /// Entries that are set, replaced or removed, perhaps without ever having been set.
     fn bot_storage(&self, number: u8, bits: u8) -> PersonalFact {
-        let key = |offset: u8| format!("key {}", (number + offset) % 3);
+        let key = |offset: u32| format!("key {}", (u32::from(number) + offset) % 3);
         let set = if bits & 1 == 0 { vec![(key(0), "ü".repeat(usize::from(bits % 8)))] } else { Vec::new() };
         let removed = if bits & 2 == 0 { vec![key(1)] } else { Vec::new() };
         PersonalFact::BotStorageChanged { user: self.person(number), set, removed }
