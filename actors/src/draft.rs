@@ -71,15 +71,7 @@ impl Draft {
     ) -> Message {
         let rendered = self.rendered;
         Message {
-            traits: MessageTraits {
-                is_me: rendered.is_me_message,
-                has_link: rendered.has_link,
-                has_image: rendered.has_image,
-                // Uploads are not implemented.
-                has_attachment: false,
-                channel_wildcard: rendered.mentions.channel_wildcard,
-                read_by_sender: self.read_by_sender,
-            },
+            traits: message_traits(&rendered, self.read_by_sender),
             content: self.content,
             rendered: rendered.html,
             client: self.client,
@@ -186,4 +178,16 @@ pub(crate) fn mention_flags(
         add_flag(&mut flags, user, Flag::Mentioned);
     }
     flags
+}
+
+/// The traits of a message with this rendered content. None has attachments, because uploads are not implemented.
+pub(crate) fn message_traits(rendered: &Rendered, read_by_sender: bool) -> MessageTraits {
+    MessageTraits {
+        is_me: rendered.is_me_message,
+        has_link: rendered.has_link,
+        has_image: rendered.has_image,
+        has_attachment: false,
+        channel_wildcard: rendered.mentions.channel_wildcard,
+        read_by_sender,
+    }
 }

@@ -4,12 +4,12 @@
 //! server on which all of it happened.
 
 use crate::bootstrap::{NewRealm, first_user};
+use crate::draft::message_traits;
 use crate::error::DomainError;
 use crate::handle::RealmHandle;
 use crate::realm::NewUser;
 use crate::server::Server;
 use model::fact::MessageRanges;
-use model::message::MessageTraits;
 use model::{
     Bot, BotKind, Channel, ChannelFact, ChannelId, DirectConversation, Directory, Fact, Flag, Flags,
     GroupFact, GroupId, Message, MessageFact, MessageId, Place, RealmFact, RecipientId, Role, SettingValue,
@@ -295,14 +295,7 @@ impl Seeding<'_> {
         Message {
             content: unsent.text.to_owned(),
             client: CLIENT.into(),
-            traits: MessageTraits {
-                is_me: rendered.is_me_message,
-                has_link: rendered.has_link,
-                has_image: rendered.has_image,
-                has_attachment: false,
-                channel_wildcard: rendered.mentions.channel_wildcard,
-                read_by_sender: true,
-            },
+            traits: message_traits(&rendered, true),
             user_flags: self.mentioned(&rendered.mentions, &unsent.readers),
             rendered: rendered.html,
             ..Message::new(id, unsent.sender, unsent.recipient, unsent.place, sent)

@@ -228,8 +228,8 @@ mod tests {
                 let mut user = fixture::member();
                 user.settings.insert("email_address_visibility".into(), SettingValue::Int(visibility));
                 dir.put_user(user.clone());
-                let everybody = fixture::EVERYBODY.into_iter().map(|id| dir.user(id).map(|user| &**user));
-                for viewer in everybody.chain([None]) {
+                let all_users = fixture::ALL_USERS.into_iter().map(|id| dir.user(id).map(|user| &**user));
+                for viewer in all_users.chain([None]) {
                     let sees = shown_delivery_email(&dir, viewer, &user).is_some();
                     let is_hash = source == "G" && sees;
                     let url = |client| avatar_url(&dir, viewer, &user, client, AvatarSize::Small);

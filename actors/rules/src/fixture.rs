@@ -21,7 +21,7 @@ pub const SYSTEM_BOT: UserId = UserId(8);
 /// A deactivated member.
 pub const FORMER: UserId = UserId(9);
 
-pub const EVERYBODY: [UserId; 8] =
+pub const ALL_USERS: [UserId; 8] =
     [OWNER, ADMINISTRATOR, MODERATOR, MEMBER, OTHER_MEMBER, GUEST, BOT, SYSTEM_BOT];
 
 pub fn realm() -> Realm {

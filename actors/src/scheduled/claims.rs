@@ -1,10 +1,10 @@
-//! Which scheduled messages are being sent at this moment.
+//! The scheduled messages that are currently being sent.
 
 use model::{ScheduledMessageId, UserId};
 use parking_lot::Mutex;
 use std::collections::HashSet;
 
-/// So many messages of an organization may be under way at once.
+/// The maximum number of messages of an organization that are sent at once.
 const CLAIMS_MAX: usize = 256;
 
 /// The scheduled messages of an organization that are being sent. They cannot be changed meanwhile.
@@ -14,7 +14,7 @@ pub(crate) struct Claims {
 }
 
 impl Claims {
-    /// Claims a message. False when it is claimed, or when too many are under way.
+    /// Claims a message. False when it is claimed, or when too many are being sent.
     pub fn claim(&self, user: UserId, id: ScheduledMessageId) -> bool {
         let mut claimed = self.claimed.lock();
         claimed.len() < CLAIMS_MAX && claimed.insert((user, id))
@@ -25,7 +25,7 @@ impl Claims {
         self.claimed.lock().contains(&(user, id))
     }
 
-    /// Ends the claim, whatever became of the message.
+    /// Ends the claim of a message that was sent or refused.
     pub fn release(&self, user: UserId, id: ScheduledMessageId) {
         self.claimed.lock().remove(&(user, id));
     }

@@ -64,13 +64,13 @@ fn write_members<'d>(
         profile_data: params.include_custom_profile_fields,
         is_active: true,
     };
-    let everybody = shared.filter(|_| params.user_ids.is_none());
-    if let Some(list) = everybody.and_then(|shared| shared.people(directory, viewer, form, Listed::All)) {
+    let all_users = shared.filter(|_| params.user_ids.is_none());
+    if let Some(list) = all_users.and_then(|shared| shared.people(directory, viewer, form, Listed::All)) {
         let mut envelope = Envelope::with_capacity(1024);
         list.add_to(&mut envelope, "members", viewer);
         return envelope.reply();
     }
-    let scope = viewer.map_or(UserScope::Everybody, |viewer| user_scope(directory, viewer));
+    let scope = viewer.map_or(UserScope::All, |viewer| user_scope(directory, viewer));
     let is_shown = |user: &User| !user.is_system_bot() && scope.contains(user.id);
     let json = |member: &'d Arc<User>| user(directory, viewer, member, form);
     match &params.user_ids {

@@ -200,7 +200,7 @@ mod tests {
             ),
         ] {
             let found: Vec<_> =
-                fixture::EVERYBODY.into_iter().filter(|user| holds_realm(&dir, permission, *user)).collect();
+                fixture::ALL_USERS.into_iter().filter(|user| holds_realm(&dir, permission, *user)).collect();
             assert_eq!(found, holders, "{permission:?}");
         }
         assert!(holds_realm(&dir, RealmPermission::CreatePublicChannel, fixture::MEMBER));

@@ -116,7 +116,7 @@ mod tests {
         let mut dir = fixture::directory();
         let recipient = RecipientId(1000);
         dir.put_direct(DirectConversation { recipient, users: vec![fixture::MEMBER, fixture::GUEST] });
-        for id in fixture::EVERYBODY {
+        for id in fixture::ALL_USERS {
             let expected = id == fixture::MEMBER || id == fixture::GUEST;
             let user = dir.user(id).unwrap();
             assert_eq!(can_read(&dir, user, Spot::Direct(recipient), NEVER), expected, "{id}");

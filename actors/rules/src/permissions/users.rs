@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// The users that a viewer may see.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UserScope {
-    Everybody,
+    All,
     /// For restricted guests: bots, and users who share a channel or a direct conversation with the guest.
     Only(BTreeSet<UserId>),
 }
@@ -20,7 +20,7 @@ impl UserScope {
     /// Whether it includes a user.
     pub fn contains(&self, id: UserId) -> bool {
         match self {
-            Self::Everybody => true,
+            Self::All => true,
             Self::Only(ids) => ids.contains(&id),
         }
     }
@@ -34,7 +34,7 @@ pub fn is_restricted(dir: &Directory, viewer: &User) -> bool {
 /// The users that a viewer may see, for lists; see `sees_user` for a single user.
 pub fn user_scope(dir: &Directory, viewer: &User) -> UserScope {
     if !is_restricted(dir, viewer) {
-        return UserScope::Everybody;
+        return UserScope::All;
     }
     let mut ids = BTreeSet::from([viewer.id]);
     ids.extend(dir.users().filter(|user| user.is_bot()).map(|user| user.id));

@@ -42,7 +42,7 @@ fn list_people(envelope: &mut Envelope, state: &State<'_>) {
     let directory = state.directory();
     let form =
         UserForm { client_gravatar: state.request.client_gravatar, profile_data: true, is_active: false };
-    let scope = state.me.map_or(UserScope::Everybody, |me| user_scope(directory, me));
+    let scope = state.me.map_or(UserScope::All, |me| user_scope(directory, me));
     let shows_unknown = !state.request.capabilities.user_list_incomplete;
     let scope = &scope;
     let people = |is_active: bool| {

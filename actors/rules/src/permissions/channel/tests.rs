@@ -1,6 +1,6 @@
 use super::*;
 use crate::fixture::{
-    self, ADMINISTRATOR, BOT, EVERYBODY, GUEST, MEMBER, MODERATOR, OTHER_MEMBER, OWNER, SYSTEM_BOT,
+    self, ADMINISTRATOR, ALL_USERS, BOT, GUEST, MEMBER, MODERATOR, OTHER_MEMBER, OWNER, SYSTEM_BOT,
 };
 use model::{GroupSetting, UserId};
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ fn with(change: impl FnOnce(&mut Channel)) -> (Directory, Channel) {
 }
 
 fn those(dir: &Directory, may: impl Fn(&User) -> bool) -> Vec<UserId> {
-    EVERYBODY.into_iter().filter(|id| may(dir.user(*id).unwrap())).collect()
+    ALL_USERS.into_iter().filter(|id| may(dir.user(*id).unwrap())).collect()
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn public_channels_are_open_to_non_guests() {
     assert_eq!(those(&dir, |user| sees_content(&dir, user, &channel)), non_guests);
     assert_eq!(those(&dir, |user| sees_subscribers(&dir, user, &channel)), non_guests);
     fixture::subscribe(&mut dir, VERONA, GUEST, 5);
-    assert_eq!(those(&dir, |user| sees_channel(&dir, user, &channel)), EVERYBODY);
+    assert_eq!(those(&dir, |user| sees_channel(&dir, user, &channel)), ALL_USERS);
     let guest = dir.user(GUEST).unwrap();
     assert_eq!(history_of(&dir, guest, &channel), Some(History::Whole));
     assert_eq!(check_may_list_subscribers(&dir, guest, &channel), Ok(()));
@@ -36,8 +36,8 @@ fn public_channels_are_open_to_non_guests() {
 #[test]
 fn web_public_channels_are_open_to_all() {
     let (dir, channel) = with(|channel| channel.is_web_public = true);
-    assert_eq!(those(&dir, |user| sees_content(&dir, user, &channel)), EVERYBODY);
-    assert_eq!(those(&dir, |user| sees_subscribers(&dir, user, &channel)), EVERYBODY);
+    assert_eq!(those(&dir, |user| sees_content(&dir, user, &channel)), ALL_USERS);
+    assert_eq!(those(&dir, |user| sees_subscribers(&dir, user, &channel)), ALL_USERS);
     let guest = dir.user(GUEST).unwrap();
     assert_eq!(check_may_list_subscribers(&dir, guest, &channel), Err(RuleError::InvalidChannelId));
 }
