@@ -20,6 +20,7 @@ mod runner;
 mod scenario;
 mod setup;
 mod text;
+mod units;
 
 use std::process::ExitCode;
 

@@ -15,7 +15,7 @@ use crate::outcome::{CounterChange, FORMAT, PhaseResult, RunResult, ScenarioResu
 use crate::process::{Spawned, check_address_free};
 use crate::scenario::{INCLUDED, Phase, Scenario, Step};
 use crate::setup::Stage;
-use crate::{counters, machine, report};
+use crate::{counters, machine, report, units};
 
 /// Seconds of one round of a baseline within a run.
 const BASELINE_SECS: f64 = 1.5;
@@ -231,7 +231,7 @@ async fn run_counted(
     let messages = result.operation("send").map_or(0, |send| send.completed);
     for (name, after) in after {
         let before = before.get(&name).copied().unwrap_or(0.0);
-        let per_message = (after - before) / driver::as_float(messages.max(1));
+        let per_message = (after - before) / units::as_float(messages.max(1));
         result.counters.insert(name, CounterChange { before, after, per_message });
     }
     Ok(result)

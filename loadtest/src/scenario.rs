@@ -3,9 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::driver::background::BackgroundPlan;
 use crate::error::LoadError;
 use crate::expect::Expect;
+pub mod background;
+
+use background::BackgroundPlan;
 
 const USERS_MAX: u32 = 20_000;
 const CLIENTS_MAX: u32 = 2_000;

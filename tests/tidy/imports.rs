@@ -9,12 +9,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The roots of the packages that are checked.
-const PACKAGES: [&str; 5] = [
+const PACKAGES: [&str; 6] = [
     "src/lib.rs",
     "actors/src/lib.rs",
     "actors/rules/src/lib.rs",
     "storage/src/lib.rs",
     "storage/model/src/lib.rs",
+    "loadtest/src/main.rs",
 ];
 
 /// Files that call the rules beside them in their folder, which call them back for what is inside: a circle is

@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
 use super::bare::{BareServer, stranger};
-use crate::driver::{get, megabytes};
+use crate::driver::get;
 use crate::error::LoadError;
 use crate::http::{Connection, HttpError, Target, Template, bodiless_request};
 use crate::process::resident_bytes;
+use crate::units::megabytes;
 
 /// Connections opened concurrently.
 const OPENERS: usize = 64;

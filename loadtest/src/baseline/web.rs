@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::bare::{BareServer, stranger};
-use crate::driver::send::{Budget, Sent, open_senders};
-use crate::driver::{ClientTasks, get};
+use crate::driver::budget::Budget;
+use crate::driver::get;
+use crate::driver::send::{Sent, open_senders};
+use crate::driver::tasks::ClientTasks;
 use crate::error::LoadError;
 use crate::outcome::PhaseResult;
 use crate::recorder::{Pace, Recorder, Window};

@@ -4,37 +4,19 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
 
+use super::budget::Budget;
 use super::missed::{self, MissedMail};
-use super::send::Budget;
 use crate::client::{Account, Api};
 use crate::error::LoadError;
 use crate::http::encode_form;
 use crate::recorder::{Recorder, Window};
+use crate::scenario::background::BackgroundPlan;
 use crate::setup::{PASSWORD, Stage, email};
 
 /// The topic of the fill, if it has only one.
 const TOPIC: &str = "topic 0";
-
-/// Work on a whole topic by an administrator, while others send to another channel.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
-pub enum BackgroundPlan {
-    /// Moves all of a channel's `topic 0` to another channel and back repeatedly, and ends where it began.
-    Move { channel: String, to: String, pause_ms: u64 },
-    /// Users log in with their passwords repeatedly.
-    Login { concurrent: u32 },
-    /// Sends to or mentions one subscriber after another, and waits for the email that each gets two minutes later.
-    MissedMail {
-        /// Name of the channel with these subscribers.
-        channel: String,
-        every_ms: u64,
-    },
-    /// Deletes all of a channel's `topic 0`, and ends the phase when it is deleted.
-    DeleteTopic { channel: String },
-}
 
 /// Background work, prepared to start.
 #[derive(Debug)]

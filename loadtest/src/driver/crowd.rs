@@ -9,7 +9,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
 use super::get::{is_success, repeat};
-use super::{ClientTasks, megabytes};
+use super::tasks::ClientTasks;
 use crate::client::{Account, failure_name};
 use crate::error::LoadError;
 use crate::http::{Connection, Target, Template, bodiless_request, encode_form};
@@ -18,6 +18,7 @@ use crate::process::{raise_open_files, resident_bytes};
 use crate::recorder::{Pace, Recorder, Window};
 use crate::scenario::{Asked, CrowdStep, Phase};
 use crate::setup::Stage;
+use crate::units::megabytes;
 
 /// Requests of the other client per second.
 const OTHER_RATE: f64 = 50.0;

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::ClientTasks;
+use super::budget::Budget;
 use super::receive::{Receivers, open_receivers};
-use super::send::{Budget, Sent, open_senders};
+use super::send::{Sent, open_senders};
+use super::tasks::ClientTasks;
 use crate::error::LoadError;
 use crate::outcome::PhaseResult;
 use crate::process::raise_open_files;

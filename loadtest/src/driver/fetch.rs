@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde::Deserialize;
 
 use super::get::is_success;
-use super::{ClientTasks, FailureLimit};
+use super::tasks::{ClientTasks, FailureLimit};
 use crate::client::{Account, Api, failure_name};
 use crate::error::LoadError;
 use crate::http::{Connection, NumberedGet, Target, bodiless_request, encode_form};

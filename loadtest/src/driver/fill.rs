@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::budget::Budget;
 use super::fetch::find_id_range;
-use super::send::{Budget, Sent, open_senders};
+use super::send::{Sent, open_senders};
 use crate::client::Api;
 use crate::error::LoadError;
 use crate::recorder::{Pace, Recorder, Window};

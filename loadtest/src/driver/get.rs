@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::{ClientTasks, FailureLimit};
+use super::tasks::{ClientTasks, FailureLimit};
 use crate::client::{Account, failure_name};
 use crate::error::LoadError;
 use crate::http::{Connection, Target, bodiless_request};

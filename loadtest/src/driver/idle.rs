@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::fanout::OTHER_FILES;
 use super::receive::{Receivers, open_receivers};
 use super::send::{Sender, Sent};
-use super::{ClientTasks, megabytes};
+use super::tasks::ClientTasks;
 use crate::baseline::held;
 use crate::error::LoadError;
 use crate::outcome::{Idle, PhaseResult};
@@ -16,6 +16,7 @@ use crate::recorder::{Recorder, Window};
 use crate::scenario::IdleStep;
 use crate::setup::{Channel, Stage};
 use crate::text::Writer;
+use crate::units::megabytes;
 
 /// Queues opened and closed before memory is read, so that one-time costs of the server do not count per poll.
 const WARM_POLLS: usize = 64;

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::ClientTasks;
+use super::budget::Budget;
 use super::fanout::OTHER_FILES;
 use super::fetch::Fetcher;
 use super::receive::{Receivers, open_receivers};
-use super::send::{Budget, Sender, Sent};
+use super::send::{Sender, Sent};
+use super::tasks::ClientTasks;
 use crate::client::Account;
 use crate::error::LoadError;
 use crate::outcome::PhaseResult;

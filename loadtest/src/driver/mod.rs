@@ -1,7 +1,7 @@
-//! Runs the phases of a scenario. Each kind of step has its file; this one has what they share: the client tasks of a
-//! phase with its progress line and deadline, and the resource usage of server and client.
+//! Runs the phases of a scenario. Each kind of step has its file; `tasks` has what they share.
 
 pub mod background;
+pub mod budget;
 pub mod crowd;
 pub mod fanout;
 pub mod fetch;
@@ -13,28 +13,14 @@ pub mod mixed;
 pub mod receive;
 pub mod send;
 pub mod start;
+pub mod tasks;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-use tokio::task::JoinSet;
-
 use crate::error::LoadError;
-use crate::outcome::{Operation, PhaseResult, ServerUse};
-use crate::process;
-use crate::recorder::{Recorder, Window};
-use crate::report::progress::PhaseLine;
+use crate::outcome::PhaseResult;
 use crate::scenario::{Phase, Step};
 use crate::setup::Stage;
-
-/// How long after the end of a phase a reply is still awaited.
-const LATE_REPLY_WAIT: Duration = Duration::from_secs(30);
-const TICK: Duration = Duration::from_millis(200);
-/// A client stops after this many consecutive failures.
-const FAILURES_IN_A_ROW_MAX: u32 = 100;
-const FAILURE_PAUSE: Duration = Duration::from_millis(10);
 
 /// Runs one phase of a running server. `Start` phases have no running server: see [`start::run`].
 pub async fn run_phase(
@@ -55,169 +41,4 @@ pub async fn run_phase(
     result.name = phase.name.clone();
     phase.step.kind().clone_into(&mut result.kind);
     Ok(result)
-}
-
-/// The client tasks of a phase.
-#[derive(Debug)]
-pub struct ClientTasks {
-    label: String,
-    window: Window,
-    recorders: Vec<Arc<Recorder>>,
-    tasks: JoinSet<()>,
-    meter: Meter,
-}
-
-impl ClientTasks {
-    /// Without clients. The first recorder is the phase's main operation.
-    pub fn new(label: &str, window: Window, recorders: Vec<Arc<Recorder>>, server_pid: Option<u32>) -> Self {
-        Self {
-            label: label.to_owned(),
-            window,
-            recorders,
-            tasks: JoinSet::new(),
-            meter: Meter::start(server_pid),
-        }
-    }
-
-    /// Adds a client, which ends by itself when the phase ends.
-    pub fn add(&mut self, client: impl Future<Output = ()> + Send + 'static) {
-        self.tasks.spawn(client);
-    }
-
-    /// Waits until all clients have ended, showing progress. Clients that wait too long for a reply are aborted and
-    /// count as failures.
-    pub async fn wait(&mut self) {
-        let mut line =
-            PhaseLine::new(&self.label, self.window.stop_at.saturating_duration_since(self.window.begins));
-        let deadline = self.window.stop_at + LATE_REPLY_WAIT;
-        while !self.tasks.is_empty() {
-            tokio::select! {
-                _ = self.tasks.join_next() => {}
-                () = tokio::time::sleep(TICK) => {
-                    let progress: Vec<_> = self.recorders.iter().map(|recorder| recorder.sample()).collect();
-                    if let Some(first) = progress.first() {
-                        line.show(*first);
-                    }
-                }
-            }
-            if Instant::now() > deadline {
-                for _ in 0..self.tasks.len() {
-                    self.recorders[0].record_failure("no reply in 30 s");
-                }
-                self.tasks.abort_all();
-                break;
-            }
-        }
-        line.finish();
-    }
-
-    /// The phase's result so far: operations, and resource usage since the tasks were created.
-    pub fn into_result(self, ended: Instant) -> PhaseResult {
-        let finished: Vec<(Operation, f64)> =
-            self.recorders.iter().map(|recorder| recorder.finish(ended)).collect();
-        let requests: u64 = self.recorders.iter().map(|recorder| recorder.total()).sum();
-        let secs = finished.first().map_or(0.0, |(_, secs)| *secs);
-        let (server, client_cpu_us_per_request) = self.meter.finish(requests);
-        PhaseResult {
-            secs,
-            operations: finished.into_iter().map(|(operation, _)| operation).collect(),
-            server,
-            client_cpu_us_per_request,
-            ..PhaseResult::default()
-        }
-    }
-}
-
-/// CPU time and memory at a point in time.
-#[derive(Debug)]
-pub struct Meter {
-    server_pid: Option<u32>,
-    server_cpu: Option<Duration>,
-    server_rss: Option<u64>,
-    client_cpu: Duration,
-}
-
-impl Meter {
-    /// Reads both processes.
-    pub fn start(server_pid: Option<u32>) -> Self {
-        Self {
-            server_pid,
-            server_cpu: server_pid.and_then(process::cpu_time),
-            server_rss: server_pid.and_then(process::resident_bytes),
-            client_cpu: process::cpu_time(std::process::id()).unwrap_or_default(),
-        }
-    }
-
-    /// The server's usage, and the client's CPU time per request in µs.
-    pub fn finish(&self, requests: u64) -> (Option<ServerUse>, f64) {
-        let client =
-            process::cpu_time(std::process::id()).unwrap_or_default().saturating_sub(self.client_cpu);
-        let server = self.server_pid.and_then(|pid| {
-            let cpu = process::cpu_time(pid)?.saturating_sub(self.server_cpu?);
-            let (before, after) = (megabytes(self.server_rss?), megabytes(process::resident_bytes(pid)?));
-            Some(ServerUse {
-                cpu_us_per_request: micros_each(cpu, requests),
-                rss_mb_before: before,
-                rss_mb_peak: before.max(after),
-                rss_mb_after: after,
-            })
-        });
-        (server, micros_each(client, requests))
-    }
-}
-
-/// Bytes as MB of 1,000,000.
-pub fn megabytes(bytes: u64) -> f64 {
-    as_float(bytes) / 1_000_000.0
-}
-
-/// A count as a divisor.
-#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
-pub fn as_float(count: u64) -> f64 {
-    count as f64
-}
-
-fn micros_each(time: Duration, requests: u64) -> f64 {
-    time.as_secs_f64() * 1_000_000.0 / as_float(requests.max(1))
-}
-
-/// Consecutive failures of a client: a pause after each, so that an unreachable server is not flooded.
-#[derive(Debug, Default)]
-pub struct FailureLimit {
-    failures: u32,
-}
-
-impl FailureLimit {
-    /// Records a reply of so many bytes, or a failure by name, and pauses after a failure; `false` when the client should
-    /// stop.
-    pub async fn record(
-        &mut self,
-        recorder: &Recorder,
-        started: Instant,
-        outcome: Result<usize, String>,
-    ) -> bool {
-        match outcome {
-            Ok(bytes) => {
-                recorder.record_success(started, bytes);
-                self.good();
-                true
-            }
-            Err(reason) => {
-                recorder.record_failure(&reason);
-                self.pause().await
-            }
-        }
-    }
-
-    /// Resets the count.
-    pub fn good(&mut self) {
-        self.failures = 0;
-    }
-
-    /// Pauses; `false` when the client should stop.
-    pub async fn pause(&mut self) -> bool {
-        self.failures += 1;
-        tokio::time::sleep(FAILURE_PAUSE).await;
-        self.failures < FAILURES_IN_A_ROW_MAX
-    }
 }

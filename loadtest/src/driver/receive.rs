@@ -11,7 +11,7 @@ use serde::Deserialize;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
-use super::FailureLimit;
+use super::tasks::FailureLimit;
 use crate::client::{Account, Api, failure_name};
 use crate::error::LoadError;
 use crate::http::{Connection, NumberedGet, Target, bodiless_request, encode_form};

@@ -3,14 +3,14 @@
 
 use std::collections::HashMap;
 use std::io::Write;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use serde::Deserialize;
 
 use super::background::BackgroundWork;
-use super::{ClientTasks, FailureLimit};
+use super::budget::Budget;
+use super::tasks::{ClientTasks, FailureLimit};
 use crate::client::{Account, failure_name};
 use crate::error::LoadError;
 use crate::http::{Connection, Target, Template};
@@ -56,32 +56,6 @@ pub async fn run(
     }
     tasks.wait().await;
     Ok(tasks.into_result(Instant::now()))
-}
-
-/// The number of messages that may still be sent.
-#[derive(Debug)]
-pub struct Budget(AtomicU64);
-
-impl Budget {
-    /// A budget of `messages`.
-    pub fn new(messages: u64) -> Self {
-        Self(AtomicU64::new(messages))
-    }
-
-    /// Takes one; `false` if there is none left.
-    fn take(&self) -> bool {
-        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
-    }
-
-    /// Sets the budget to zero, which ends the sending.
-    pub fn close(&self) {
-        self.0.store(0, Ordering::Relaxed);
-    }
-
-    /// Returns the one that a failed send took.
-    fn give_back(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
 }
 
 /// The ids of acknowledged messages by channel, kept only where they are needed.

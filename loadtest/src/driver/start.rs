@@ -3,12 +3,12 @@
 
 use std::path::Path;
 
-use super::megabytes;
 use crate::error::LoadError;
 use crate::http::Target;
 use crate::outcome::{PhaseResult, Start, median};
 use crate::process::{Spawned, check_address_free, resident_bytes};
 use crate::scenario::StartStep;
+use crate::units::megabytes;
 
 /// The first request of any client.
 pub const READY_PATH: &str = "/api/v1/server_settings";

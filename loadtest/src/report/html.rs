@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
+use super::plots;
 use super::table::{baseline_facts, facts, render_machine};
-use super::{format_number, plots};
 use crate::outcome::{RunResult, ScenarioResult, Verdict};
+use crate::units::format_number;
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}\
 h1{font-size:1.5rem}h2{margin-top:2.5rem;border-top:1px solid #ccc;padding-top:1rem}\

@@ -21,34 +21,6 @@ pub fn write(run: &RunResult, folder: &Path) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// A number with as many decimals as are significant.
-pub fn format_number(value: f64) -> String {
-    let size = value.abs();
-    if size >= 1000.0 {
-        group_thousands(value)
-    } else if size >= 100.0 {
-        format!("{value:.0}")
-    } else if size >= 10.0 {
-        format!("{value:.1}")
-    } else if size < 0.0005 {
-        "0".to_owned()
-    } else {
-        format!("{value:.3}")
-    }
-}
-
-fn group_thousands(value: f64) -> String {
-    let digits = format!("{:.0}", value.abs());
-    let mut grouped = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    if value < 0.0 { format!("-{grouped}") } else { grouped }
-}
-
 #[cfg(test)]
 pub mod sample {
     //! A result with a value in every field, for the tests of the reports.
@@ -133,21 +105,6 @@ pub mod sample {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_readable() {
-        let cases = [
-            (0.0, "0"),
-            (0.123, "0.123"),
-            (12.34, "12.3"),
-            (123.4, "123"),
-            (1_234_567.0, "1,234,567"),
-            (-1500.0, "-1,500"),
-        ];
-        for (value, text) in cases {
-            assert_eq!(format_number(value), text);
-        }
-    }
 
     #[test]
     fn both_files_are_written() {

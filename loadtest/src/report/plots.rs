@@ -99,7 +99,7 @@ pub fn ratio_bars(run: &RunResult) -> Option<String> {
     }
     let top = bars.iter().map(|bar| bar.1).fold(1.0, f64::max);
     draw(|area| {
-        let right = crate::driver::as_float(bars.len() as u64);
+        let right = crate::units::as_float(bars.len() as u64);
         let mut chart = ChartBuilder::on(area)
             .caption("requests per second, relative to bare actix-web", ("sans-serif", 16))
             .margin(8)

@@ -61,7 +61,7 @@ impl PhaseLine {
 
     fn text(&self, now: Instant, progress: Progress) -> String {
         let secs = now.duration_since(self.last.0).as_secs_f64().max(1e-3);
-        let rate = crate::driver::as_float(progress.total.saturating_sub(self.last.1)) / secs;
+        let rate = crate::units::as_float(progress.total.saturating_sub(self.last.1)) / secs;
         format!(
             "{rate:.0}/s, {} errors, p50 {:.2} ms, p99 {:.2} ms",
             progress.failed, progress.p50_ms, progress.p99_ms

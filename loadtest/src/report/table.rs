@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use super::format_number;
-use crate::driver::as_float;
 use crate::expect::ratio_to_baseline;
 use crate::outcome::{Baselines, Machine, PhaseResult, ScenarioResult, Verdict};
+use crate::units::as_float;
+use crate::units::format_number;
 
 /// A scenario: phases, baselines, verdicts.
 pub fn render_scenario(result: &ScenarioResult) -> String {
