@@ -3,10 +3,13 @@
 //! People, channels and messages are tables, which the actors turn into an organization within a few milliseconds: the same
 //! one every time, apart from its dates.
 
+pub mod calls;
 mod channels;
+pub mod faults;
 mod folder;
 mod messages;
 mod people;
+pub mod tools;
 
 pub use folder::{TemporaryFolder, is_marked, mark};
 pub use people::PEOPLE;
@@ -24,9 +27,13 @@ pub async fn ensure_sample(server: &Server) -> Result<RealmHandle, DomainError> 
     if let Some(realm) = server.realm_by_subdomain("") {
         return Ok(realm);
     }
-    let new =
-        NewRealm { subdomain: String::new(), name: SAMPLE_NAME.into(), email_domain: EMAIL_DOMAIN.into() };
-    server.create_seeded_realm(new, &seed()).await
+    new_sample(server, "").await
+}
+
+/// Creates an organization with the sample's content. Fails if the subdomain is invalid or taken.
+pub async fn new_sample(server: &Server, subdomain: &str) -> Result<RealmHandle, DomainError> {
+    let (name, email_domain) = (SAMPLE_NAME.into(), EMAIL_DOMAIN.into());
+    server.create_seeded_realm(NewRealm { subdomain: subdomain.into(), name, email_domain }, &seed()).await
 }
 
 fn seed() -> Seed {

@@ -68,6 +68,11 @@ impl MonotonicTime {
         Self(clock.monotonic())
     }
 
+    /// The point in time so much later.
+    pub fn after(self, wait: Duration) -> Self {
+        Self(self.0.saturating_add(wait))
+    }
+
     /// The time since an earlier point; zero for a later one.
     pub fn since(self, earlier: Self) -> Duration {
         self.0.saturating_sub(earlier.0)

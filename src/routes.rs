@@ -10,7 +10,7 @@ use crate::api::emoji::{EMOJI_PATH, emoji_json};
 use crate::api::texts::{drafts, reminders, saved_snippets, scheduled_messages, scheduled_update};
 use crate::api::users::create::create_user;
 use crate::api::{
-    bots, calls, channels, events, folders, groups, invites, messages, pictures, realm, subscriptions,
+    bots, calls, channels, dev, events, folders, groups, invites, messages, pictures, realm, subscriptions,
     topics, users,
 };
 use crate::http::Login;
@@ -231,6 +231,23 @@ pub fn table() -> Vec<Route> {
     ]
 }
 
+/// The rows of a development server: all others, and the tools for testing clients.
+#[rustfmt::skip]
+pub fn development_table() -> Vec<Route> {
+    let tools = [
+        Route::new(Method::GET,    "/dev/clock",         Login::None, Limit::Free, dev::clock::show),
+        Route::new(Method::POST,   "/dev/clock",         Login::None, Limit::Free, dev::clock::change),
+        Route::new(Method::GET,    "/dev/faults",        Login::None, Limit::Free, dev::faults::list),
+        Route::new(Method::POST,   "/dev/faults",        Login::None, Limit::Free, dev::faults::add),
+        Route::new(Method::DELETE, "/dev/faults",        Login::None, Limit::Free, dev::faults::remove),
+        Route::new(Method::POST,   "/dev/queues/expire", Login::None, Limit::Free, dev::queues::expire),
+        Route::new(Method::POST,   "/dev/realms",        Login::None, Limit::Free, dev::realms::create),
+        Route::new(Method::GET,    "/dev/requests",      Login::None, Limit::Free, dev::requests::list),
+        Route::new(Method::DELETE, "/dev/requests",      Login::None, Limit::Free, dev::requests::clear),
+    ];
+    table().into_iter().chain(tools.map(Route::own_origin)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -249,7 +266,7 @@ mod tests {
 
     #[test]
     fn every_row_of_the_table_is_reachable() {
-        let router = Router::new(table());
+        let router = Router::new(development_table());
         for (row, route) in router.routes().iter().enumerate() {
             let found =
                 router.find(&example(route.path)).unwrap_or_else(|| panic!("{route:?} is never found"));

@@ -2,6 +2,7 @@
 
 use crate::api::shared::SharedJson;
 use crate::config::{Config, ConfigError};
+use crate::dev::tools::DevTools;
 use crate::dev::{ensure_sample, is_marked, mark};
 use crate::hosts::Hosts;
 use crate::http::app::App;
@@ -14,7 +15,7 @@ use crate::integrations::delivery::DeliveryWorkers;
 use actix_web::dev::ServerHandle;
 use actors::budget::ByteBudget;
 use actors::outbox::OutboxOptions;
-use actors::{Clock, DomainError, QueueLimits, Server, SystemClock};
+use actors::{Clock, DomainError, QueueLimits, Server, ShiftedClock, SystemClock};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -157,6 +158,8 @@ async fn start(
         delivery_secs_max: setup.config.outbox.delivery_secs_max,
         give_up_secs: setup.config.outbox.give_up_secs,
     };
+    let tools = setup.is_development.then(|| DevTools::new(Arc::new(ShiftedClock::new(clock.clone()))));
+    let clock = tools.as_ref().map_or(clock, |tools| tools.clock.clone());
     let options = options(&setup.config, setup.is_durable);
     let options = actors::Options { outbox: Some(outbox), clock: clock.clone(), ..options };
     let actors = Server::start(options).await?;
@@ -165,7 +168,7 @@ async fn start(
         ensure_sample(&actors).await?;
     }
     let blobs = Blobs::open(&setup.config.blobs, &setup.config.data, setup.is_durable)?;
-    let app = App::new(setup.config, (actors.clone(), hosts, mail, blobs), clock, setup.is_development);
+    let app = App::new(setup.config, (actors.clone(), hosts, mail, blobs), clock, tools);
     let served = bound.and_then(|(socket, address)| {
         let listener = socket.listen(app.config.http.backlog)?.into_std()?;
         Ok((listen_on(&app, setup.routes, listener)?, address))

@@ -1,7 +1,7 @@
-//! Clocks: the system's in a server, a manual one in tests and simulations.
+//! Clocks: the system's in a server, one that developers can move in a development server, a manual one in tests.
 
 use model::Timestamp;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -64,6 +64,45 @@ impl Clock for SteadyClock {
 
     fn monotonic(&self) -> Duration {
         self.clock.monotonic()
+    }
+}
+
+/// A running clock that can be moved: for tests of clients against a development server.
+pub struct ShiftedClock {
+    clock: Arc<dyn Clock>,
+    /// Added to the wall clock.
+    wall_millis: AtomicI64,
+    /// Added to monotonic time; it only grows.
+    passed_millis: AtomicU64,
+}
+
+impl ShiftedClock {
+    /// Wraps a clock, and shows its time until it is moved.
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        Self { clock, wall_millis: AtomicI64::new(0), passed_millis: AtomicU64::new(0) }
+    }
+
+    /// Lets time pass at once: the wall clock and monotonic time move forward.
+    pub fn advance(&self, by: Duration) {
+        let millis = u64::try_from(by.as_millis()).unwrap_or(u64::MAX);
+        self.passed_millis.fetch_add(millis, Ordering::SeqCst);
+        self.wall_millis.fetch_add(i64::try_from(millis).unwrap_or(i64::MAX), Ordering::SeqCst);
+    }
+
+    /// Sets the wall clock, which goes on from there. No time passes.
+    pub fn set_wall(&self, time: Timestamp) {
+        let shift = i128::from(time.0) - i128::from(self.clock.now().0);
+        self.wall_millis.store(i64::try_from(shift).unwrap_or(i64::MAX), Ordering::SeqCst);
+    }
+}
+
+impl Clock for ShiftedClock {
+    fn now(&self) -> Timestamp {
+        Timestamp(self.clock.now().0.saturating_add_signed(self.wall_millis.load(Ordering::SeqCst)))
+    }
+
+    fn monotonic(&self) -> Duration {
+        self.clock.monotonic() + Duration::from_millis(self.passed_millis.load(Ordering::SeqCst))
     }
 }
 
@@ -136,5 +175,16 @@ mod tests {
         assert_eq!((clock.now(), clock.monotonic()), (Timestamp(17_205_000), Duration::from_secs(5)));
         clock.shift_wall_secs(-7200);
         assert_eq!((clock.now(), clock.monotonic()), (Timestamp(10_005_000), Duration::from_secs(5)));
+    }
+
+    #[test]
+    fn shifted_clock_runs_on_from_where_it_was_moved() {
+        let manual = ManualClock::new(Timestamp(10_000_000));
+        let clock = ShiftedClock::new(Arc::new(manual.clone()));
+        clock.advance(Duration::from_secs(60));
+        assert_eq!((clock.now(), clock.monotonic()), (Timestamp(10_060_000), Duration::from_secs(60)));
+        clock.set_wall(Timestamp(5_000_000));
+        manual.advance_secs(1);
+        assert_eq!((clock.now(), clock.monotonic()), (Timestamp(5_001_000), Duration::from_secs(61)));
     }
 }

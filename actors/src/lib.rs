@@ -49,7 +49,7 @@ pub use bot_owner::owner_notice;
 pub use changes::{Edited, NamedEmoji, ReactionChange, RequestedEdit, TopicDeletion};
 pub use channel::Unsubscribed;
 pub use check::check;
-pub use clock::{Clock, ManualClock, SystemClock};
+pub use clock::{Clock, ManualClock, ShiftedClock, SystemClock};
 pub use draft::{ChannelDraft, DirectDraft, Draft, Sent};
 pub use error::DomainError;
 pub use handle::RealmHandle;

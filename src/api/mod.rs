@@ -8,6 +8,7 @@ pub mod bots;
 pub mod calls;
 pub mod channels;
 pub mod descriptions;
+pub mod dev;
 pub mod emoji;
 pub mod events;
 pub mod folders;

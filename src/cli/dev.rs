@@ -5,9 +5,11 @@ use super::error::CliError;
 use super::run::{print_greeting, run_until_stopped};
 use crate::config::{Config, ConfigError, Overrides, Sources};
 use crate::dev::{SAMPLE_NAME, TemporaryFolder, exposure_warning};
-use crate::routes::table;
+use crate::routes::development_table;
 use crate::server::{Running, Setup};
-use std::path::PathBuf;
+use serde_json::json;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 /// The user of the example call, in the sample organization.
 const EXAMPLE_CALLER: &str = "iago@zulip.com";
@@ -30,6 +32,20 @@ pub struct DevArgs {
     /// Address and port to listen on; port 0 takes any free port [default: 127.0.0.1:9991]
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
+    /// Write the address and API keys to this file, as JSON, once the server accepts requests
+    #[arg(long, value_name = "FILE")]
+    ready_file: Option<PathBuf>,
+    /// What to print at the start: text for people, or one line of JSON
+    #[arg(long, value_enum, default_value_t = Output::Text)]
+    output: Output,
+}
+
+/// The form of the greeting.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Output {
+    #[default]
+    Text,
+    Json,
 }
 
 impl DevArgs {
@@ -66,8 +82,45 @@ pub fn run(args: &DevArgs) -> Result<(), CliError> {
     let is_durable = temporary.is_none();
     let data = config.data.clone();
     let load = || args.load().map(|config| config.with_data(data.clone()));
-    let setup = Setup { config, routes: table(), is_development: true, is_durable };
-    run_until_stopped(setup, load, |running| greet(running, is_durable))
+    let setup = Setup { config, routes: development_table(), is_development: true, is_durable };
+    run_until_stopped(setup, load, |running| {
+        match args.output {
+            Output::Text => greet(running, is_durable),
+            Output::Json => print_greeting(&readiness(running)),
+        }
+        if let Some(file) = &args.ready_file {
+            let what = "cannot write the file of --ready-file";
+            write_whole(file, &readiness(running)).map_err(|reason| CliError::System { what, reason })?;
+        }
+        Ok(())
+    })
+}
+
+/// What programs need to know of a running server, as one line of JSON.
+fn readiness(running: &Running) -> String {
+    let app = running.app();
+    let users: Vec<_> = match app.server.realm_by_subdomain("") {
+        None => Vec::new(),
+        Some(realm) => {
+            let directory = realm.directory();
+            let active = directory.users().filter(|user| user.is_active);
+            let described = active.map(|user| {
+                json!({"email": &*user.delivery_email, "user_id": user.id.0, "api_key": realm.api_key(user)})
+            });
+            described.collect()
+        }
+    };
+    let (url, port) = (running.url(), running.address().port());
+    json!({"url": url, "port": port, "pid": std::process::id(), "users": users}).to_string()
+}
+
+/// Writes a file that is complete as soon as it exists.
+fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    writeln!(file, "{text}")?;
+    file.persist(path)?;
+    Ok(())
 }
 
 /// Prints the URL and an example call.

@@ -13,7 +13,7 @@ use std::io::Write;
 pub fn run_until_stopped(
     setup: Setup,
     load: impl Fn() -> Result<Config, ConfigError>,
-    greet: impl FnOnce(&Running),
+    greet: impl FnOnce(&Running) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
     let log = start_logging(&setup.config.log)?;
     let environment: Vec<_> = super::config::environment().collect();
@@ -27,7 +27,10 @@ pub fn run_until_stopped(
             running = serve(setup) => running?,
             signal = signals.stop() => return Err(CliError::Interrupted(signal)),
         };
-        greet(&running);
+        if let Err(error) = greet(&running) {
+            running.stop().await?;
+            return Err(error);
+        }
         let signal = wait_for_stop(&mut signals, &running, &log, load).await;
         tracing::info!(signal = signal.name(), "stopping");
         tokio::select! {

@@ -42,7 +42,14 @@ pub fn run(args: &ServeArgs) -> Result<(), CliError> {
         return Ok(());
     }
     let setup = Setup { config: args.load()?, routes: table(), is_development: false, is_durable: true };
-    run_until_stopped(setup, || args.load(), greet)
+    run_until_stopped(
+        setup,
+        || args.load(),
+        |running| {
+            greet(running);
+            Ok(())
+        },
+    )
 }
 
 /// Prints the URL.

@@ -5,6 +5,7 @@ use super::recent_logins::RecentLogins;
 use crate::api::shared::SharedJson;
 use crate::background::Background;
 use crate::config::Config;
+use crate::dev::tools::DevTools;
 use crate::hosts::Hosts;
 use crate::integrations::blobs::Blobs;
 use crate::integrations::images::decoding_threads;
@@ -42,6 +43,8 @@ pub struct Parts {
     pub images: Background,
     /// Whether this is a development server, which gives out API keys without passwords.
     pub is_development: bool,
+    /// Faults on demand and the record of calls, of a development server.
+    pub tools: Option<DevTools>,
     /// The names of the server, and the URLs of organizations.
     pub hosts: Arc<Hosts>,
     /// The logins of the last day.
@@ -59,7 +62,7 @@ impl App {
         config: Config,
         (server, hosts, mail, blobs): (Arc<Server>, Arc<Hosts>, Arc<Mailer>, Blobs),
         clock: Arc<dyn Clock>,
-        is_development: bool,
+        tools: Option<DevTools>,
     ) -> Self {
         let push = PushService::new(&config.push).unwrap_or_else(|error| {
             tracing::error!(%error, "push notifications are disabled");
@@ -76,7 +79,8 @@ impl App {
             ldap: LdapDirectory::of(&config.ldap),
             blobs,
             images: decoding_threads(),
-            is_development,
+            is_development: tools.is_some(),
+            tools,
             hosts,
             logins: RecentLogins::default(),
             mail,

@@ -5,6 +5,7 @@
 //! everything that was held for it is freed.
 
 use super::app::App;
+use super::development::Cut;
 use super::dispatch::{Dispatcher, dispatch};
 use super::route::Route;
 use actix_http::error::DispatchError;
@@ -53,6 +54,7 @@ fn service(
     let stopping = stopping.clone();
     let unread_max = Duration::from_secs(settings.write_secs_max.get());
     let routes = Service::new().app_data(dispatcher).default_service(web::to(dispatch));
+    let is_development = app.is_development;
     let http = HttpService::build()
         .graceful_shutdown_signal(move || {
             let stopping = stopping.clone();
@@ -63,8 +65,14 @@ fn service(
         .client_disconnect_timeout(DISCONNECT_MAX)
         // A client that closes its side has disconnected: its waiting poll ends then, not at the next event.
         .h1_allow_half_closed(false)
-        .local_addr(address)
-        .finish(map_config(routes, |()| AppConfig::default()));
+        .local_addr(address);
+    let http = match is_development {
+        true => {
+            http.on_connect_ext(|connection: &Connection, data| drop(data.insert(connection.cut.clone())))
+        }
+        false => http,
+    };
+    let http = http.finish(map_config(routes, |()| AppConfig::default()));
     fn_service(move |stream: TcpStream| {
         let peer = stream.peer_addr().ok();
         let connection = Connection::new(stream, unread_max);
@@ -80,6 +88,8 @@ pub struct Connection {
     /// Runs while a write waits for the client; created by the first that does.
     deadline: Option<Pin<Box<Sleep>>>,
     is_waiting: bool,
+    /// Turned on by faults of development servers.
+    cut: Cut,
 }
 
 impl Connection {
@@ -88,7 +98,7 @@ impl Connection {
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "TCP_NODELAY could not be set");
         }
-        Self { stream, unread_max, deadline: None, is_waiting: false }
+        Self { stream, unread_max, deadline: None, is_waiting: false, cut: Cut::default() }
     }
 
     /// Waits for the client, up to the deadline.
@@ -122,6 +132,9 @@ impl AsyncRead for Connection {
 
 impl AsyncWrite for Connection {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        if self.cut.is_on() {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
+        }
         match Pin::new(&mut self.stream).poll_write(cx, buf) {
             Poll::Ready(written) => {
                 self.is_waiting = false;

@@ -10,7 +10,8 @@ use super::basic_auth::parse_authorization;
 use super::body::{BodyShare, RequestBody};
 use super::call::Call;
 use super::caller::{Caller, Login, authenticate, check_webhook};
-use super::error::ApiError;
+use super::development::WatchedCall;
+use super::error::{ApiError, Code};
 use super::observe::Observer;
 use super::origins::{Origins, Readers, check_origin};
 use super::params::{BodyKind, Fields};
@@ -51,10 +52,8 @@ pub async fn dispatch(dispatcher: Data<Dispatcher>, request: HttpRequest, payloa
     let address = peer.map(|peer| client_address(trusted, peer, request.headers()));
     let mut log_fields = AccessLogFields { address, ..AccessLogFields::default() };
     let asks_to_upgrade = request.headers().contains_key(header::UPGRADE);
-    let mut response = match answer((app, router), request, payload, &mut log_fields).await {
-        Ok(response) => response,
-        Err(error) => error.into_response(),
-    };
+    log_fields.watched = WatchedCall::begin(app, &request).map(Box::new);
+    let mut response = respond((app, router), request, payload, &mut log_fields).await;
     let status = response.status();
     let has_rest = matches!(status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT);
     if has_rest || asks_to_upgrade || app.stopping().is_stopping() {
@@ -66,8 +65,41 @@ pub async fn dispatch(dispatcher: Data<Dispatcher>, request: HttpRequest, payloa
     }
     log_fields.readers.write_headers(headers);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
-    observer.end(observed, log_fields.row, (log_fields.user, log_fields.address), status.as_u16(), headers);
-    response
+    let micros = observer.end(
+        observed,
+        log_fields.row,
+        (log_fields.user, log_fields.address),
+        status.as_u16(),
+        headers,
+    );
+    match log_fields.watched {
+        None => response,
+        Some(mut watched) => {
+            (watched.record.status, watched.record.micros) = (status.as_u16(), micros);
+            watched.end(response).await
+        }
+    }
+}
+
+/// The response of the call, or that of a fault.
+async fn respond(
+    routed: (&App, &Router),
+    request: HttpRequest,
+    payload: Payload,
+    log_fields: &mut AccessLogFields<'_>,
+) -> HttpResponse {
+    if let Some(watched) = &mut log_fields.watched
+        && let Some(response) = watched.intercept().await
+    {
+        return response;
+    }
+    answer(routed, request, payload, log_fields).await.unwrap_or_else(|error| {
+        if let Some(watched) = &mut log_fields.watched {
+            watched.record.code = error.code().map(Code::name);
+            watched.record.msg = Some(error.msg().to_owned());
+        }
+        error.into_response()
+    })
 }
 
 /// Adds the `X-RateLimit-*` headers. `now` is wall-clock time, in which the reset is given.
@@ -84,15 +116,17 @@ fn write_rate_limit(headers: &mut HeaderMap, status: RateLimitStatus, now: Times
 
 /// Fields of the response and the access log, collected on the way whatever the outcome.
 #[derive(Default)]
-struct AccessLogFields {
+struct AccessLogFields<'a> {
     address: Option<IpAddr>,
     row: Option<usize>,
     user: Option<model::UserId>,
     rate_limit: Option<RateLimitStatus>,
     readers: Readers,
+    /// Only on development servers.
+    watched: Option<Box<WatchedCall<'a>>>,
 }
 
-impl AccessLogFields {
+impl AccessLogFields<'_> {
     fn acquire(&mut self, app: &App, bucket: Bucket) -> Result<(), ApiError> {
         self.rate_limit = app.limits.acquire(bucket, Network::from(self.address), app.moment());
         check(self.rate_limit)
@@ -103,7 +137,7 @@ async fn answer(
     (app, router): (&App, &Router),
     request: HttpRequest,
     payload: Payload,
-    log_fields: &mut AccessLogFields,
+    log_fields: &mut AccessLogFields<'_>,
 ) -> Result<HttpResponse, ApiError> {
     let body = RequestBody::new(&request, payload);
     let time_max = Duration::from_secs(app.config.http.body_secs_max);
@@ -120,6 +154,9 @@ async fn answer(
     }
     let mut share = BodyShare::new(app, head.caller.as_ref(), log_fields.address);
     let Input { fields, method, body } = read_input(app, &head, &request, body, &mut share).await?;
+    if let (Some(watched), Ok(fields)) = (&mut log_fields.watched, &fields) {
+        watched.record.set_parameters(fields.pairs());
+    }
     let has_unread_body = fields.as_ref().is_ok_and(Fields::has_unread_body);
     let hint = |error: ApiError| match has_unread_body && error.status_code() == StatusCode::BAD_REQUEST {
         true => error.with_body_hint(),
@@ -143,6 +180,10 @@ async fn answer(
     let working = on_behalf_of(account, route.start(&mut call).map_err(hint)?);
     // Only these names are needed from now on: a waiting poll holds as little as possible.
     let ignored = std::mem::take(&mut call.ignored);
+    if let Some(watched) = &mut log_fields.watched {
+        watched.record.user = call.caller.as_ref().map(|caller| caller.user.delivery_email.to_string());
+        watched.record.ignored_parameters.clone_from(&ignored);
+    }
     drop(call);
     let reply = working.await.map_err(hint)?.admitted(app.server.budget(), holder)?;
     Ok(reply.into_response(&ignored))
@@ -165,7 +206,7 @@ struct Head<'r> {
 fn admit_head<'r>(
     (app, router): (&App, &'r Router),
     request: &HttpRequest,
-    log_fields: &mut AccessLogFields,
+    log_fields: &mut AccessLogFields<'_>,
 ) -> Result<Head<'r>, ApiError> {
     let Some(found) = router.find(request.path()) else {
         log_fields.acquire(app, Bucket::UnknownPathsByIp)?;
@@ -198,7 +239,7 @@ fn admit_call<'r>(
     head: Head<'r>,
     method: Option<Method>,
     request: &HttpRequest,
-    log_fields: &mut AccessLogFields,
+    log_fields: &mut AccessLogFields<'_>,
 ) -> Result<(RouteMatch<'r>, &'r Route, Option<Caller>), ApiError> {
     let Head { found, route, mut caller } = head;
     let asked = match &method {
@@ -282,7 +323,7 @@ fn admit(
     app: &App,
     login: Login,
     request: &HttpRequest,
-    log_fields: &mut AccessLogFields,
+    log_fields: &mut AccessLogFields<'_>,
 ) -> Result<Option<Caller>, ApiError> {
     let authorization = request.headers().get(header::AUTHORIZATION);
     let host = host(request);
@@ -329,7 +370,7 @@ fn acquire(
     route: &Route,
     caller: Option<&Caller>,
     request: &HttpRequest,
-    log_fields: &mut AccessLogFields,
+    log_fields: &mut AccessLogFields<'_>,
 ) -> Result<(), ApiError> {
     let (bucket, caller) = match (route.limit, caller) {
         (Limit::Free, _) | (Limit::Picture, Some(_)) => return Ok(()),

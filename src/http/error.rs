@@ -31,6 +31,11 @@ macro_rules! error_codes {
                 match self { $(Self::$name => stringify!($name),)* }
             }
 
+            /// The code of a name.
+            pub fn of_name(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|code| code.name() == name)
+            }
+
             /// The default HTTP status.
             pub const fn status(self) -> StatusCode {
                 match self { $(Self::$name => StatusCode::$status,)* }

@@ -10,6 +10,7 @@ pub mod body;
 pub mod call;
 pub mod caller;
 pub mod connection;
+pub mod development;
 pub mod dispatch;
 pub mod error;
 pub mod host;

@@ -66,8 +66,9 @@ impl Observer {
         (user, address): (Option<UserId>, Option<IpAddr>),
         status: u16,
         headers: &mut HeaderMap,
-    ) {
+    ) -> u64 {
         let took = observed.started.elapsed();
+        let micros = took.as_micros() as u64;
         let meter = &self.meters[row.unwrap_or(self.meters.len() - 1)];
         meter.seconds.record(took.as_secs_f64());
         meter.answers[usize::from(status / 100).clamp(1, 5) - 1].increment(1);
@@ -78,10 +79,11 @@ impl Observer {
             user = user.map(|user| user.0),
             address = address.map(tracing::field::display),
             status,
-            micros = took.as_micros() as u64,
+            micros,
             "answered"
         );
         headers.insert(REQUEST_ID, observed.id);
+        micros
     }
 
     fn make_id(&self) -> HeaderValue {

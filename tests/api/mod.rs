@@ -5,6 +5,7 @@ mod auth;
 pub mod bots;
 mod calls;
 mod channels;
+mod dev;
 pub mod edge;
 mod folders;
 pub mod groups;

@@ -4,7 +4,7 @@
 use super::{ApiResponse, Queue, TestUser, people, wait_until};
 use actors::{Clock, ManualClock, RealmHandle, SystemClock};
 use millstream::config::{Config, Overrides};
-use millstream::routes::table;
+use millstream::routes::{development_table, table};
 use millstream::server::{Running, Setup, serve_with_clock};
 use model::job::{Job, TaskKind};
 use reqwest::Client;
@@ -87,7 +87,8 @@ impl TestServerBuilder {
             flags = flags.set(option, "test", Some(value));
         }
         let config = Config::load(None, [], flags).expect("settings");
-        let setup = Setup { config, routes: table(), is_development: self.is_development, is_durable: false };
+        let routes = if self.is_development { development_table() } else { table() };
+        let setup = Setup { config, routes, is_development: self.is_development, is_durable: false };
         let clock: Arc<dyn Clock> = match self.clock {
             Some(clock) => Arc::new(clock),
             None => Arc::new(SystemClock),

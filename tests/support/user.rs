@@ -56,6 +56,7 @@ impl TestUser {
             "/user_avatars/",
             "/emails",
             "/confirm_email/",
+            "/dev/",
         ]
         .iter()
         .any(|outside| path.starts_with(outside))

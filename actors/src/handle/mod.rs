@@ -16,8 +16,8 @@ use crate::error::DomainError;
 use crate::login;
 use crate::presence::{Presence, Report};
 use crate::realm::{
-    ChangeFlags, EndQueue, RealmActor, RegisterQueue, RegisteredQueue, ReportPresence, ResumeQueue,
-    Serialized, SerializedCommand, Type,
+    ChangeFlags, EndQueue, ExpireQueues, RealmActor, RegisterQueue, RegisteredQueue, ReportPresence,
+    ResumeQueue, Serialized, SerializedCommand, Type,
 };
 use crate::registry::Registry;
 use crate::session::{Poll, PollAnswer, SessionActor};
@@ -278,6 +278,11 @@ impl RealmHandle {
     pub async fn close_queue(&self, user: UserId, queue: QueueId) -> Result<(), DomainError> {
         self.queue_options(user, &queue)?;
         ask(&self.actor, |answer| EndQueue { queue, user, answer: Some(answer) }).await
+    }
+
+    /// Ends one queue or all of the organization, as if the server had forgotten them; returns their number.
+    pub async fn expire_queues(&self, queue: Option<QueueId>) -> Result<usize, DomainError> {
+        ask(&self.actor, |answer| ExpireQueues { queue, answer }).await
     }
 
     /// Notifies `readers` that a user starts or stops typing.

@@ -91,6 +91,16 @@ pub struct EndQueue {
     pub answer: Option<ReplySender<()>>,
 }
 
+/// Ends one queue of the organization or all of them, as if the server had forgotten them: waiting polls get
+/// BAD_EVENT_QUEUE_ID. Answers how many there were.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct ExpireQueues {
+    /// None for all.
+    pub queue: Option<QueueId>,
+    pub answer: ReplySender<usize>,
+}
+
 /// A user starts or stops typing, a new message or a new text of one.
 #[derive(Message)]
 #[rtype(result = "()")]

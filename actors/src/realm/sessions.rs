@@ -1,7 +1,7 @@
 //! Event queues of an organization: registration, expiry, deletion.
 
 use super::actor::RealmActor;
-use super::commands::{EndQueue, RegisterQueue, RegisteredQueue};
+use super::commands::{EndQueue, ExpireQueues, RegisterQueue, RegisteredQueue};
 use crate::error::DomainError;
 use crate::fanout::{Fanout, Listener};
 use crate::session::{
@@ -271,6 +271,26 @@ impl Handler<EndQueue> for RealmActor {
                 let _ = answer.send(result);
             }
         });
+    }
+}
+
+impl Handler<ExpireQueues> for RealmActor {
+    type Result = ();
+
+    fn handle(&mut self, ExpireQueues { queue, answer }: ExpireQueues, ctx: &mut Self::Context) {
+        let queues: Vec<(UserId, QueueId)> = {
+            let view = self.realm.view.read();
+            let asked = |record: &&Arc<QueueRecord>| queue.as_ref().is_none_or(|queue| record.id == *queue);
+            let open = view.queues.values().filter(asked).filter(|record| !self.state.has_ended(&record.id));
+            open.map(|record| (record.user, record.id.clone())).collect()
+        };
+        let mut ended = 0;
+        for part in queues.chunks(ENDS_PER_FRAME) {
+            if self.end_queues(ctx, part.to_vec(), DomainError::BadEventQueue) {
+                ended += part.len();
+            }
+        }
+        let _ = answer.send(Ok(ended));
     }
 }
 

@@ -162,6 +162,11 @@ impl Fields {
         found.collect()
     }
 
+    /// All names and values, in their order. Reads none of them.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.pairs.iter().map(|pair| (self.name(pair), &self.text[pair.value_start..pair.end]))
+    }
+
     /// The names that were not read, sorted and without duplicates. `client` and `method` belong to every endpoint.
     pub fn ignored(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();

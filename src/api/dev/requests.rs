@@ -1,0 +1,25 @@
+//! `GET /dev/requests` and `DELETE /dev/requests`: the newest calls of the organization
+//! (docs/dev-server.md#the-record-of-calls).
+
+use super::tools;
+use crate::http::{ApiError, App, Fields, FromFields, HandlerResult, Params, Realm, reply_field, reply_ok};
+
+/// The newest call that the client has seen.
+pub struct SeenCall(u64);
+
+impl FromFields for SeenCall {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        Ok(Self(fields.int_or("after", 0)?))
+    }
+}
+
+/// Returns the calls after an id, the oldest first.
+pub async fn list(app: App, Realm(realm): Realm, Params(SeenCall(after)): Params<SeenCall>) -> HandlerResult {
+    reply_field("requests", &tools(&app)?.calls.after(realm.id(), after))
+}
+
+/// Drops the record of the organization's calls.
+pub async fn clear(app: App, Realm(realm): Realm) -> HandlerResult {
+    tools(&app)?.calls.clear(realm.id());
+    reply_ok()
+}

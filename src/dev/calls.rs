@@ -1,0 +1,123 @@
+//! The record of the calls that a development server answered: what the client sent, which parameters were ignored, and
+//! what the response was.
+
+use model::{RealmId, Timestamp};
+use parking_lot::Mutex;
+use serde::Serialize;
+use std::collections::VecDeque;
+
+/// Calls that are recorded; older ones are dropped.
+const CALLS_MAX: usize = 1000;
+/// Characters that are recorded of a value.
+const VALUE_CHARS_MAX: usize = 1000;
+/// Parameters that are recorded of a call.
+const PARAMETERS_MAX: usize = 50;
+/// Parameters whose values are not recorded.
+const SECRETS: [&str; 6] =
+    ["api_key", "password", "old_password", "new_password", "token", "csrfmiddlewaretoken"];
+
+/// A call that was answered.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct RecordedCall {
+    /// Grows with each call of the server.
+    pub id: u64,
+    #[serde(skip)]
+    pub realm: Option<RealmId>,
+    /// When the request came, in milliseconds.
+    pub time: u64,
+    pub method: String,
+    pub path: String,
+    /// The name of the client program.
+    pub client: String,
+    /// The e-mail address of the caller; null without one.
+    pub user: Option<String>,
+    /// Names and values, in their order; those of secrets are `***`.
+    pub parameters: Vec<(String, String)>,
+    /// The parameters that the endpoint does not know.
+    pub ignored_parameters: Vec<String>,
+    pub status: u16,
+    /// The code of an error.
+    pub code: Option<&'static str>,
+    /// The text of an error.
+    pub msg: Option<String>,
+    pub micros: u64,
+}
+
+impl RecordedCall {
+    /// A call that begins.
+    pub fn new(realm: Option<RealmId>, time: Timestamp, (method, path): (&str, &str), client: &str) -> Self {
+        let (path, client) = (shorten(path), shorten(client));
+        Self { realm, time: time.0, method: method.to_owned(), path, client, ..Self::default() }
+    }
+
+    /// Records parameters, within the bounds.
+    pub fn set_parameters<'p>(&mut self, parameters: impl Iterator<Item = (&'p str, &'p str)>) {
+        let value = |name: &str, value: &str| match SECRETS.contains(&name) {
+            true => "***".to_owned(),
+            false => shorten(value),
+        };
+        let parameters = parameters.take(PARAMETERS_MAX);
+        self.parameters = parameters.map(|(name, text)| (shorten(name), value(name, text))).collect();
+    }
+}
+
+fn shorten(text: &str) -> String {
+    text.chars().take(VALUE_CHARS_MAX).collect()
+}
+
+/// The newest calls of a server.
+#[derive(Default)]
+pub struct CallLog(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    newest_id: u64,
+    calls: VecDeque<RecordedCall>,
+}
+
+impl CallLog {
+    /// Adds a call; the oldest one is dropped at the bound.
+    pub fn add(&self, mut call: RecordedCall) {
+        let mut state = self.0.lock();
+        state.newest_id += 1;
+        call.id = state.newest_id;
+        if state.calls.len() >= CALLS_MAX {
+            state.calls.pop_front();
+        }
+        state.calls.push_back(call);
+    }
+
+    /// The calls of an organization after an id, the oldest first.
+    pub fn after(&self, realm: RealmId, id: u64) -> Vec<RecordedCall> {
+        let state = self.0.lock();
+        state.calls.iter().filter(|call| call.realm == Some(realm) && call.id > id).cloned().collect()
+    }
+
+    /// Drops the calls of an organization.
+    pub fn clear(&self, realm: RealmId) {
+        self.0.lock().calls.retain(|call| call.realm != Some(realm));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn newest_calls_are_kept_without_secrets() {
+        let log = CallLog::default();
+        for number in 0..=CALLS_MAX {
+            let realm = Some(RealmId(1 + number as u32 % 2));
+            let mut call = RecordedCall::new(realm, Timestamp(1), ("GET", "/a"), "curl");
+            call.set_parameters([("password", "secret"), ("topic", "lunch")].into_iter());
+            log.add(call);
+        }
+        let calls = log.after(RealmId(1), 0);
+        assert_eq!((calls.len(), calls[0].id, log.after(RealmId(1), 999).len()), (CALLS_MAX / 2, 3, 1));
+        let parameters =
+            [("password".to_owned(), "***".to_owned()), ("topic".to_owned(), "lunch".to_owned())];
+        assert_eq!(calls[0].parameters, parameters);
+        log.clear(RealmId(1));
+        assert_eq!((log.after(RealmId(1), 0).len(), log.after(RealmId(2), 0).len()), (0, CALLS_MAX / 2));
+    }
+}

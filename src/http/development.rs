@@ -1,0 +1,134 @@
+//! Faults and the record of calls of a development server, around the response to a call. On other servers nothing
+//! happens here.
+
+use super::app::App;
+use super::error::{ApiError, Code};
+use crate::dev::calls::RecordedCall;
+use crate::dev::faults::FaultKind;
+use crate::dev::tools::DevTools;
+use actix_web::body::{BodySize, MessageBody, SizedStream, to_bytes};
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, ContentType};
+use actix_web::{HttpRequest, HttpResponse};
+use bytes::Bytes;
+use futures_util::stream;
+use rules::client::client_name;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// The paths of the tools themselves, which have no faults and are not recorded.
+pub const TOOLS_PATH: &str = "/dev/";
+
+/// How long the first half of a truncated response has to leave.
+const HALF_WAIT: Duration = Duration::from_millis(20);
+
+/// A switch that makes all further writes to a connection fail.
+#[derive(Clone, Debug, Default)]
+pub struct Cut(Arc<AtomicBool>);
+
+impl Cut {
+    /// Whether writes fail.
+    pub fn is_on(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    fn turn_on(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// A call with its fault, if it has one, and its record.
+pub struct WatchedCall<'a> {
+    tools: &'a DevTools,
+    fault: Option<FaultKind>,
+    cut: Option<Cut>,
+    /// Filled in on the way.
+    pub record: RecordedCall,
+}
+
+impl<'a> WatchedCall<'a> {
+    /// Begins a call; none on other servers, and for the tools themselves.
+    pub fn begin(app: &'a App, request: &HttpRequest) -> Option<Self> {
+        let tools = app.tools.as_ref().filter(|_| !request.path().starts_with(TOOLS_PATH))?;
+        let text = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
+        let realm = app.realm_of(text(header::HOST)).map(|realm| realm.id());
+        let call = (request.method().as_str(), request.path());
+        let fault = realm.and_then(|realm| tools.faults.take(realm, call, app.moment()));
+        let client = client_name(None, text(header::USER_AGENT));
+        let record = RecordedCall::new(realm, app.clock.now(), call, &client);
+        Some(Self { tools, fault, cut: request.conn_data().cloned(), record })
+    }
+
+    /// Applies what a fault does before the call; a response if the call must have no effect.
+    pub async fn intercept(&mut self) -> Option<HttpResponse> {
+        match self.fault.as_ref()? {
+            FaultKind::Error { status, code, msg } => Some(error_response(*status, code.as_deref(), msg)),
+            FaultKind::RateLimit { retry_after } => {
+                Some(ApiError::rate_limited(*retry_after).into_response())
+            }
+            FaultKind::Delay { delay_ms } => {
+                tokio::time::sleep(Duration::from_millis(*delay_ms)).await;
+                None
+            }
+            FaultKind::Disconnect => {
+                self.cut_off();
+                Some(HttpResponse::NoContent().finish())
+            }
+            FaultKind::LoseResponse | FaultKind::Truncate => None,
+        }
+    }
+
+    /// Records the response, and applies what a fault does to it.
+    pub async fn end(self, response: HttpResponse) -> HttpResponse {
+        self.tools.calls.add(self.record);
+        match (self.fault, self.cut) {
+            (Some(FaultKind::LoseResponse), Some(cut)) => {
+                cut.turn_on();
+                response
+            }
+            (Some(FaultKind::Truncate), Some(cut)) => truncate(response, cut).await,
+            (_, _) => response,
+        }
+    }
+
+    fn cut_off(&self) {
+        if let Some(cut) = &self.cut {
+            cut.turn_on();
+        }
+    }
+}
+
+/// An error of the API, or without a code a page as a proxy answers with.
+fn error_response(status: u16, code: Option<&str>, msg: &str) -> HttpResponse {
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let code = code.and_then(Code::of_name);
+    match code {
+        Some(code) => ApiError::new(code, msg.to_owned()).status(status).into_response(),
+        None => HttpResponse::build(status)
+            .insert_header(ContentType::html())
+            .body(format!("<html><body><h1>{status}</h1></body></html>\n")),
+    }
+}
+
+/// A response of the same length whose connection is closed after half of its body.
+async fn truncate(response: HttpResponse, cut: Cut) -> HttpResponse {
+    let (head, body) = response.into_parts();
+    let size = body.size();
+    let bytes = to_bytes(body).await.unwrap_or_default();
+    if matches!(size, BodySize::None) || bytes.len() < 2 {
+        cut.turn_on();
+        return head.set_body(bytes).map_into_boxed_body();
+    }
+    let half = bytes.len() / 2;
+    let parts = vec![bytes.slice(..half), bytes.slice(half..)];
+    let body = stream::unfold((parts.into_iter(), cut, false), |(mut parts, cut, is_second)| async move {
+        let part = parts.next()?;
+        if is_second {
+            tokio::time::sleep(HALF_WAIT).await;
+            cut.turn_on();
+        }
+        Some((Ok::<Bytes, std::io::Error>(part), (parts, cut, true)))
+    });
+    head.set_body(SizedStream::new(bytes.len() as u64, body)).map_into_boxed_body()
+}

@@ -1,0 +1,55 @@
+//! `GET /dev/clock` and `POST /dev/clock`.
+
+use crate::support::TestServer;
+use serde_json::json;
+
+#[tokio::test]
+async fn scheduled_message_is_sent_when_the_clock_is_advanced() {
+    let t = TestServer::builder().development().start().await;
+    let hamlet = t.user("hamlet");
+    let now = t.anonymous().get("/dev/clock", &[]).ok().await["time"].as_f64().unwrap();
+    let due = now as u64 + 3600;
+    let verona = hamlet.get("/get_stream_id", &[("stream", &"Verona")]).ok().await["stream_id"].clone();
+    let params: crate::support::Params<'_> = &[
+        ("type", &"stream"),
+        ("to", &verona),
+        ("topic", &"later"),
+        ("content", &"hello from later"),
+        ("scheduled_delivery_timestamp", &due),
+    ];
+    hamlet.post("/scheduled_messages", params).ok().await;
+    let moved = t.anonymous().post("/dev/clock", &[("advance_secs", &3600)]).ok().await;
+    assert!(moved["time"].as_f64().unwrap() >= due as f64);
+    let narrow = json!([["channel", "Verona"], ["topic", "later"]]);
+    let mut queue = hamlet.register().events(&["message"]).await;
+    let found = hamlet.messages(narrow).await.pop();
+    let message = match found {
+        Some(message) => message,
+        None => queue.next().await["message"].clone(),
+    };
+    assert!(message["timestamp"].as_u64().unwrap() >= due, "{message}");
+}
+
+#[tokio::test]
+async fn clock_is_set_and_runs_on() {
+    let t = TestServer::builder().development().start().await;
+    let set: crate::support::Params<'_> = &[("time", &2_000_000_000), ("advance_secs", &60)];
+    let time = t.anonymous().post("/dev/clock", set).ok().await["time"].as_f64().unwrap();
+    assert!((2_000_000_060.0..2_000_000_120.0).contains(&time), "{time}");
+    let shown = t.anonymous().get("/dev/clock", &[]).ok().await["time"].as_f64().unwrap();
+    assert!(shown >= time);
+}
+
+#[tokio::test]
+async fn clock_without_a_time_or_too_far_is_refused() {
+    let t = TestServer::builder().development().start().await;
+    let missing = json!({
+        "msg": "Missing 'advance_secs' argument", "code": "REQUEST_VARIABLE_MISSING", "var_name": "advance_secs"
+    });
+    t.anonymous().post("/dev/clock", &[]).refused(400, missing).await;
+    t.anonymous().post("/dev/clock", &[("time", &u64::MAX)]).bad("Invalid time").await;
+    t.anonymous()
+        .post("/dev/clock", &[("advance_secs", &4_000_000_000_u64)])
+        .bad("Invalid advance_secs")
+        .await;
+}

@@ -1,0 +1,120 @@
+//! `/dev/faults` and `POST /dev/queues/expire`.
+
+use crate::support::{Params, TestServer, TestUser};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+async fn add(t: &TestServer, params: Params<'_>) -> u64 {
+    t.anonymous().post("/dev/faults", params).ok().await["id"].as_u64().unwrap()
+}
+
+/// Sends a call that may get no response.
+async fn send(user: &TestUser, path: &str) -> reqwest::Result<String> {
+    let request = user.call(reqwest::Method::GET, path, &[]).request;
+    request.send().await?.text().await
+}
+
+#[tokio::test]
+async fn errors_are_for_their_calls_only() {
+    let t = TestServer::builder().development().start().await;
+    let hamlet = t.user("hamlet");
+    let wrong: Params<'_> = &[
+        ("path", &"/api/v1/users/{user_id}"),
+        ("kind", &"error"),
+        ("code", &"BAD_NARROW"),
+        ("msg", &"as you asked"),
+        ("times", &2),
+    ];
+    let id = add(&t, wrong).await;
+    let expected = json!({"code": "BAD_NARROW", "msg": "as you asked"});
+    let own = format!("/users/{}", hamlet.id);
+    hamlet.get(&own, &[]).refused(400, expected.clone()).await;
+    hamlet.get("/users", &[]).ok().await;
+    let list = t.anonymous().get("/dev/faults", &[]).ok().await;
+    assert_eq!((&list["faults"][0]["hits"], &list["faults"][0]["times"]), (&json!(1), &json!(1)));
+    hamlet.get(&own, &[]).refused(400, expected).await;
+    hamlet.get(&own, &[]).ok().await;
+    t.anonymous().delete("/dev/faults", &[("id", &(id + 1))]).bad("Fault does not exist").await;
+
+    let proxy: Params<'_> =
+        &[("path", &"*/users"), ("http_method", &"get"), ("kind", &"error"), ("status", &502)];
+    add(&t, proxy).await;
+    let answer = hamlet.get("/users", &[]).await;
+    assert_eq!(answer.status, 502);
+    assert!(answer.body.as_str().is_some_and(|page| page.starts_with("<html>")), "{answer:?}");
+
+    add(&t, &[("path", &"*/users"), ("kind", &"rate_limit"), ("retry_after", &7), ("seconds", &3600)]).await;
+    let limited = hamlet.get("/users", &[]).await;
+    assert_eq!((limited.status, limited.header("Retry-After")), (429, "7.0"));
+    t.anonymous().delete("/dev/faults", &[]).ok().await;
+    hamlet.get("/users", &[]).ok().await;
+}
+
+#[tokio::test]
+async fn lost_connections() {
+    let t = TestServer::builder().development().start().await;
+    let hamlet = t.user("hamlet");
+    add(&t, &[("path", &"*/users/me"), ("kind", &"disconnect")]).await;
+    assert!(send(&hamlet, "/users/me").await.is_err());
+    assert!(send(&hamlet, "/users/me").await.is_ok());
+
+    add(&t, &[("path", &"*/users"), ("kind", &"truncate")]).await;
+    let request = hamlet.call(reqwest::Method::GET, "/users", &[]).request;
+    let mut response = request.send().await.unwrap();
+    assert_eq!(response.status(), 200);
+    let length = response.content_length().unwrap();
+    let mut received = 0;
+    while let Ok(Some(part)) = response.chunk().await {
+        received += part.len() as u64;
+    }
+    assert_eq!(received, length / 2);
+
+    add(&t, &[("path", &"*/messages"), ("kind", &"lose_response")]).await;
+    let message: Params<'_> =
+        &[("type", &"channel"), ("to", &"Verona"), ("topic", &"lost"), ("content", &"stored all the same")];
+    assert!(hamlet.call(reqwest::Method::POST, "/messages", message).request.send().await.is_err());
+    assert_eq!(hamlet.message_ids(json!([["channel", "Verona"], ["topic", "lost"]])).await.len(), 1);
+
+    add(&t, &[("path", &"*/users/me"), ("kind", &"delay"), ("delay_ms", &50)]).await;
+    let begun = Instant::now();
+    hamlet.get("/users/me", &[]).ok().await;
+    assert!(begun.elapsed() >= Duration::from_millis(50));
+}
+
+#[tokio::test]
+async fn queues_end_on_demand() {
+    let t = TestServer::builder().development().start().await;
+    let [hamlet, iago] = t.users(["hamlet", "iago"]);
+    let (first, second) = (hamlet.register().await, hamlet.register().await);
+    let other = iago.register().await;
+    let poll = t.hold_poll(&first).await;
+    let key = first.key();
+    let expired = t.anonymous().post("/dev/queues/expire", &[("queue_id", &key.0)]).ok().await;
+    assert_eq!(expired["expired"], 1);
+    assert_eq!(poll.await.unwrap().body["code"], "BAD_EVENT_QUEUE_ID");
+    assert_eq!(second.poll(true).await.status, 200);
+    let expired = t.anonymous().post("/dev/queues/expire", &[]).ok().await;
+    assert_eq!(expired["expired"], 2);
+    for queue in [&first, &second, &other] {
+        assert_eq!(queue.poll(true).await.body["code"], "BAD_EVENT_QUEUE_ID");
+    }
+}
+
+#[tokio::test]
+async fn invalid_faults_are_refused() {
+    let t = TestServer::builder().development().start().await;
+    let anonymous = t.anonymous();
+    let cases: [(Params<'_>, &str); 6] = [
+        (&[("path", &"/"), ("kind", &"explode")], "Invalid kind"),
+        (&[("path", &"/"), ("kind", &"error"), ("code", &"NONE")], "Invalid code"),
+        (&[("path", &"/"), ("kind", &"error"), ("status", &200)], "Invalid status"),
+        (&[("path", &"/"), ("kind", &"delay"), ("delay_ms", &u64::MAX)], "Invalid delay_ms"),
+        (&[("path", &"/"), ("kind", &"truncate"), ("seconds", &u64::MAX)], "Invalid seconds"),
+        (&[("path", &"/"), ("kind", &"disconnect"), ("seconds", &100_000)], "Invalid seconds"),
+    ];
+    for (params, msg) in cases {
+        anonymous.post("/dev/faults", params).bad(msg).await;
+    }
+    let list = anonymous.get("/dev/faults", &[]).ok().await;
+    assert_eq!(list["faults"], json!([]));
+}
