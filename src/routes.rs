@@ -11,7 +11,7 @@ use crate::api::texts::{drafts, reminders, saved_snippets, scheduled_messages, s
 use crate::api::users::create::create_user;
 use crate::api::{
     bots, calls, channels, dev, events, folders, groups, invites, messages, pictures, realm, subscriptions,
-    topics, users,
+    topics, uploads, users,
 };
 use crate::http::Login;
 use crate::http::operations;
@@ -33,6 +33,9 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::GET, "/avatar/{email:text}",         Login::Spectator, Limit::Picture, pictures::redirect::by_address::<false>),
         Route::new(Method::GET, "/avatar/{email:text}/medium",  Login::Spectator, Limit::Picture, pictures::redirect::by_address::<true>),
         Route::new(Method::GET, EMOJI_PATH, Login::None, Limit::Picture, emoji_json),
+        Route::new(Method::GET, "/user_uploads/{realm_id:int}/{file:rest}",          Login::Link, Limit::Picture, uploads::serve::serve),
+        Route::new(Method::GET, "/user_uploads/download/{realm_id:int}/{file:rest}", Login::Link, Limit::Picture, uploads::serve::download),
+        Route::new(Method::GET, "/user_uploads/temporary/{token:text}/{name:rest}",  Login::None, Limit::Picture, uploads::temporary::serve_temporary),
 
         Route::new(Method::GET,  "/api/v1/server_settings",   Login::None, Limit::Api, server_settings),
         Route::new(Method::POST, "/api/v1/fetch_api_key",     Login::None, Limit::Login, fetch_api_key).for_developers(),
@@ -62,6 +65,11 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::POST, "/api/v1/mark_all_as_read",          Login::Account,   Limit::Api, messages::mark_read::mark_all),
         Route::new(Method::POST, "/api/v1/mark_stream_as_read",       Login::Account,   Limit::Api, messages::mark_read::mark_channel),
         Route::new(Method::POST, "/api/v1/mark_topic_as_read",        Login::Account,   Limit::Api, messages::mark_read::mark_topic),
+
+        Route::new(Method::POST,   "/api/v1/user_uploads",            Login::Account,   Limit::Api, uploads::store::upload).streaming(),
+        Route::new(Method::GET,    "/api/v1/user_uploads/{realm_id:int}/{file:rest}", Login::Account, Limit::Api, uploads::temporary::temporary_url),
+        Route::new(Method::GET,    "/api/v1/attachments",             Login::Account,   Limit::Api, uploads::list::list),
+        Route::new(Method::DELETE, "/api/v1/attachments/{attachment_id:int}", Login::Account, Limit::Api, uploads::remove::remove),
 
         Route::new(Method::GET,    "/api/v1/events", Login::Account, Limit::Events, events::poll::poll),
         Route::new(Method::DELETE, "/api/v1/events", Login::Account, Limit::Events, events::close::close),

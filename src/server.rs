@@ -236,6 +236,7 @@ pub fn options(config: &Config, is_durable: bool) -> actors::Options {
         },
         write_bytes_daily_max: config.limits.write_bytes_daily_max(),
         sweep_secs: config.actors.sweep_secs.get(),
+        unclaimed_secs: config.uploads.unclaimed_days.get() * 24 * 3600,
         budget: ByteBudget::new(config.memory.in_flight_bytes_max.get(), config.memory.share_bytes_max.get()),
         outbox: None,
         clock: Arc::new(SystemClock),

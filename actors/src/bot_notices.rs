@@ -50,5 +50,13 @@ pub(crate) fn draft_notice_with(
 ) -> Option<Draft> {
     let rendered = render(&content, context).ok()?;
     let sender = notification_bot(directory)?.clone();
-    Some(Draft { sender, content, rendered, client: CLIENT.to_owned(), read_by_sender: true, echo: None })
+    Some(Draft {
+        sender,
+        content,
+        rendered,
+        client: CLIENT.to_owned(),
+        read_by_sender: true,
+        echo: None,
+        claims: Vec::new(),
+    })
 }

@@ -4,8 +4,8 @@ use crate::error::DomainError;
 use model::fact::LocalEcho;
 use model::message::MessageTraits;
 use model::{
-    ChannelId, Directory, Flag, Flags, GroupId, Message, MessageId, Place, RecipientId, Timestamp, TopicLink,
-    User, UserId, VisibilityPolicy,
+    AttachmentId, ChannelId, Directory, Flag, Flags, GroupId, Message, MessageId, Place, RecipientId,
+    Timestamp, TopicLink, User, UserId, VisibilityPolicy,
 };
 use rules::markdown::{AlertText, Rendered};
 use rules::permissions::message::check_group_mention;
@@ -23,6 +23,8 @@ pub struct Draft {
     /// Whether it counts as read for the sender.
     pub read_by_sender: bool,
     pub echo: Option<LocalEcho>,
+    /// The uploaded files that the message claims, by id; set where it is decided.
+    pub claims: Vec<AttachmentId>,
 }
 
 /// A message to a topic.
@@ -71,7 +73,7 @@ impl Draft {
     ) -> Message {
         let rendered = self.rendered;
         Message {
-            traits: message_traits(&rendered, self.read_by_sender),
+            traits: message_traits(&rendered, !self.claims.is_empty(), self.read_by_sender),
             content: self.content,
             rendered: rendered.html,
             client: self.client,
@@ -180,13 +182,17 @@ pub(crate) fn mention_flags(
     flags
 }
 
-/// The traits of a message with this rendered content. None has attachments, because uploads are not implemented.
-pub(crate) fn message_traits(rendered: &Rendered, read_by_sender: bool) -> MessageTraits {
+/// The traits of a message with this rendered content.
+pub(crate) fn message_traits(
+    rendered: &Rendered,
+    has_attachment: bool,
+    read_by_sender: bool,
+) -> MessageTraits {
     MessageTraits {
         is_me: rendered.is_me_message,
         has_link: rendered.has_link,
         has_image: rendered.has_image,
-        has_attachment: false,
+        has_attachment,
         channel_wildcard: rendered.mentions.channel_wildcard,
         read_by_sender,
     }

@@ -90,6 +90,7 @@ pub fn shared() -> (Arc<RealmShared>, ManualClock, tempfile::TempDir) {
         owner_alerts: Default::default(),
         queue_limits: QueueLimits::default(),
         sweep_secs: 3600,
+        unclaimed_secs: 3600,
         notifications: crate::notifications::Notifications::default(),
         scheduled: crate::scheduled::Claims::default(),
         outbox: Default::default(),
@@ -113,6 +114,7 @@ pub fn draft(view: &View, sender: UserId, channel: ChannelId, topic: &str, conte
         client: "test".into(),
         read_by_sender: false,
         echo: None,
+        claims: Vec::new(),
     };
     ChannelDraft { draft, channel, topic: topic.to_owned(), topic_links: Vec::new(), owner_notice: None }
 }

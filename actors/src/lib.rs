@@ -39,6 +39,7 @@ mod session;
 mod shard;
 mod shared;
 mod storage_recovery;
+mod uploads;
 mod webhooks;
 
 pub use account::{OnBehalfOf, on_behalf_of};
@@ -66,6 +67,7 @@ pub use server::{Options, Server};
 pub use session::Delivered;
 pub use shared::QueueLimits;
 pub use storage::check::{CheckProgress, CheckReport};
+pub use uploads::FileAccess;
 
 /// Where an actor sends its result.
 pub(crate) type ReplySender<T> = tokio::sync::oneshot::Sender<Result<T, DomainError>>;

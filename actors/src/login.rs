@@ -141,22 +141,40 @@ impl Credentials {
         address: &str,
         key: &str,
     ) -> Result<Arc<User>, DomainError> {
-        let hash = KeyHash::of(key);
-        let owner = self.keys.read().owners.get(&hash).copied().ok_or(DomainError::InvalidApiKey)?;
-        let user = directory.user(owner.user).ok_or(DomainError::InvalidApiKey)?;
+        let user = self.owner_of_key(directory, key)?;
         let is_own_address = user.delivery_email.eq_ignore_ascii_case(address)
             || user.delivery_email.to_lowercase() == address.to_lowercase()
             || directory.made_up_email(user.id).eq_ignore_ascii_case(address);
-        if !is_own_address || user.api_key_rotation != owner.rotation {
+        if !is_own_address {
             return Err(DomainError::InvalidApiKey);
         }
-        if !directory.realm().is_active {
-            return Err(DomainError::RealmDeactivated);
-        }
-        if !user.is_active {
-            return Err(DomainError::UserDeactivated);
-        }
+        check_active(directory, user)?;
         Ok(user.clone())
+    }
+
+    /// The account that a key belongs to, for URLs that have the key alone.
+    ///
+    /// # Errors
+    /// `InvalidApiKey`, `RealmDeactivated`, `UserDeactivated`.
+    pub fn authenticate_key(&self, directory: &Directory, key: &str) -> Result<Arc<User>, DomainError> {
+        let user = self.owner_of_key(directory, key)?;
+        check_active(directory, user)?;
+        Ok(user.clone())
+    }
+
+    fn owner_of_key<'d>(&self, directory: &'d Directory, key: &str) -> Result<&'d Arc<User>, DomainError> {
+        let hash = KeyHash::of(key);
+        let owner = self.keys.read().owners.get(&hash).copied().ok_or(DomainError::InvalidApiKey)?;
+        let user = directory.user(owner.user).filter(|user| user.api_key_rotation == owner.rotation);
+        user.ok_or(DomainError::InvalidApiKey)
+    }
+}
+
+fn check_active(directory: &Directory, user: &User) -> Result<(), DomainError> {
+    match (directory.realm().is_active, user.is_active) {
+        (false, _) => Err(DomainError::RealmDeactivated),
+        (true, false) => Err(DomainError::UserDeactivated),
+        (true, true) => Ok(()),
     }
 }
 

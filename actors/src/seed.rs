@@ -295,7 +295,7 @@ impl Seeding<'_> {
         Message {
             content: unsent.text.to_owned(),
             client: CLIENT.into(),
-            traits: message_traits(&rendered, true),
+            traits: message_traits(&rendered, false, true),
             user_flags: self.mentioned(&rendered.mentions, &unsent.readers),
             rendered: rendered.html,
             ..Message::new(id, unsent.sender, unsent.recipient, unsent.place, sent)

@@ -53,6 +53,8 @@ pub struct Options {
     pub write_bytes_daily_max: u64,
     /// Interval of the sweep (message retention, inactive channels), in seconds.
     pub sweep_secs: u64,
+    /// How long uploaded files are kept that no message names, in seconds.
+    pub unclaimed_secs: u64,
     /// How jobs of the outbox are delivered; none for tools: then jobs stay pending.
     pub outbox: Option<OutboxOptions>,
     pub clock: Arc<dyn Clock>,
@@ -188,6 +190,7 @@ impl Server {
             owner_alerts: Mutex::default(),
             queue_limits: self.options.queues,
             sweep_secs: self.options.sweep_secs,
+            unclaimed_secs: self.options.unclaimed_secs,
             outbox: Outbox::new(|kind| {
                 self.delivery.as_ref().is_some_and(|delivery| delivery.options.worker.supports(kind))
             }),

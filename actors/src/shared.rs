@@ -78,6 +78,8 @@ pub struct RealmShared {
     pub queue_limits: QueueLimits,
     /// Interval of the sweep (message retention, inactive channels), in seconds.
     pub sweep_secs: u64,
+    /// How long uploaded files are kept that no message names, in seconds.
+    pub unclaimed_secs: u64,
     pub outbox: Outbox,
     pub notifications: Notifications,
     /// Event queues registered before a restart whose clients return.

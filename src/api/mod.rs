@@ -21,6 +21,7 @@ pub mod shared;
 pub mod subscriptions;
 pub mod texts;
 pub mod topics;
+pub mod uploads;
 pub mod users;
 pub mod wire;
 

@@ -199,6 +199,10 @@ pub const OPTIONS: &[(&str, Kind)] = &[
     ("blobs.access_key_id", Kind::Text),
     ("blobs.secret_access_key", Kind::Text),
     ("blobs.request_secs_max", Kind::Whole(1, 3_600)),
+    ("blobs.redirects", Kind::Flag),
+    ("uploads.file_mib_max", Kind::Whole(1, 1_024 * 1_024)),
+    ("uploads.quota_mib", Kind::Whole(0, 1_024 * 1_024 * 1_024)),
+    ("uploads.unclaimed_days", Kind::Whole(1, 10 * 366)),
     ("log.format", Kind::Choice(&["text", "json"])),
     ("log.filter", Kind::Checked(super::texts::check_log_filter)),
 ];

@@ -39,6 +39,7 @@ pub struct Config {
     pub mail: Mail,
     pub webhooks: Webhooks,
     pub blobs: BlobSettings,
+    pub uploads: Uploads,
     pub log: Log,
     /// Every option as it was set, to compare configurations.
     #[serde(skip)]
@@ -69,6 +70,30 @@ pub struct BlobSettings {
     pub access_key_id: String,
     pub secret_access_key: model::push::Hidden<String>,
     pub request_secs_max: NonZeroU64,
+    /// Whether clients read uploaded files from S3 themselves.
+    pub redirects: bool,
+}
+
+/// The section `[uploads]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Uploads {
+    pub file_mib_max: NonZeroU64,
+    /// MiB of all files of an organization; 0 for no limit.
+    pub quota_mib: u64,
+    pub unclaimed_days: NonZeroU64,
+}
+
+impl Uploads {
+    /// Maximum size of a file, in bytes.
+    pub fn file_bytes_max(&self) -> u64 {
+        self.file_mib_max.get() << 20
+    }
+
+    /// Maximum of the bytes of all files of an organization; none for no limit.
+    pub fn quota_bytes(&self) -> Option<u64> {
+        (self.quota_mib > 0).then_some(self.quota_mib << 20)
+    }
 }
 
 /// The storage of uploaded files.

@@ -99,6 +99,11 @@ impl RequestBody {
         Self { payload, declared, left }
     }
 
+    /// Its length, as the client declared it.
+    pub(super) fn declared(&self) -> Option<u64> {
+        self.declared
+    }
+
     /// The complete body. Status 413 beyond `bytes_max`, 408 after `time_max`, 400 if it is incomplete, 429 or 503 if
     /// there is no memory for it.
     pub async fn read(

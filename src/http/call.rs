@@ -192,7 +192,7 @@ macro_rules! ids_in_paths {
     )*};
 }
 
-ids_in_paths! { UserId ChannelId DraftId FolderId GroupId InvitationId MessageId SavedSnippetId ScheduledMessageId }
+ids_in_paths! { AttachmentId UserId ChannelId DraftId FolderId GroupId InvitationId MessageId SavedSnippetId ScheduledMessageId }
 
 impl<A: FromPath, B: FromPath> FromPath for (A, B) {
     fn from_path(segments: &mut std::vec::IntoIter<Segment>) -> Option<Self> {

@@ -3,7 +3,7 @@
 //! Malformed headers are refused by `basic_auth`; `hosts` finds the organization.
 
 use super::app::App;
-use super::basic_auth::Credentials;
+use super::basic_auth::{Credentials, check_key_form};
 use super::error::{ApiError, Code};
 use super::reply::{HandlerResult, reply_ok};
 use actix_web::http::Method;
@@ -50,6 +50,14 @@ pub fn authenticate(app: &App, host: Option<&str>, credentials: &Credentials) ->
     Err(refusal.into())
 }
 
+/// The account of the API key in a URL, in the organization of a `Host` header.
+pub fn authenticate_key(app: &App, host: Option<&str>, api_key: &str) -> Result<Caller, ApiError> {
+    check_key_form(api_key)?;
+    let realm = app.realm_of(host).ok_or(DomainError::InvalidApiKey)?;
+    let user = realm.authenticate_key(api_key)?;
+    Ok(Caller { realm, user })
+}
+
 /// Incoming webhook bots may send messages, and nothing else.
 pub fn check_webhook(caller: &Caller, method: &Method, path: &str) -> Result<(), ApiError> {
     let is_webhook = caller.user.bot.as_ref().is_some_and(|bot| bot.kind == BotKind::IncomingWebhook);
@@ -65,6 +73,8 @@ pub enum Login {
     None,
     /// Accounts, and clients without credentials where the organization has public access. The endpoint decides.
     Spectator,
+    /// The same; the API key may also be in the query of the URL, as `api_key`.
+    Link,
     Account,
     Human,
     NotGuest,

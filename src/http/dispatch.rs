@@ -9,7 +9,7 @@ use super::app::App;
 use super::basic_auth::parse_authorization;
 use super::body::{BodyShare, RequestBody};
 use super::call::Call;
-use super::caller::{Caller, Login, authenticate, check_webhook};
+use super::caller::{Caller, Login, authenticate, authenticate_key, check_webhook};
 use super::development::WatchedCall;
 use super::error::{ApiError, Code};
 use super::observe::Observer;
@@ -327,7 +327,8 @@ fn admit(
 ) -> Result<Option<Caller>, ApiError> {
     let authorization = request.headers().get(header::AUTHORIZATION);
     let host = host(request);
-    if login == Login::Spectator && authorization.is_none() {
+    let key = if login == Login::Link && authorization.is_none() { key_in_query(request) } else { None };
+    if matches!(login, Login::Spectator | Login::Link) && authorization.is_none() && key.is_none() {
         let is_closed = |realm: &RealmHandle| !realm.is_active();
         let is_refused = app.realm_of(host).as_ref().is_some_and(is_closed);
         return if is_refused { Err(DomainError::RealmDeactivated.into()) } else { Ok(None) };
@@ -335,8 +336,12 @@ fn admit(
     if login == Login::None {
         return Ok(None);
     }
-    let credentials = parse_authorization(authorization.map(HeaderValue::as_bytes));
-    match credentials.and_then(|credentials| authenticate(app, host, &credentials)) {
+    let authenticated = match key {
+        Some(key) => authenticate_key(app, host, &key),
+        None => parse_authorization(authorization.map(HeaderValue::as_bytes))
+            .and_then(|credentials| authenticate(app, host, &credentials)),
+    };
+    match authenticated {
         Ok(caller) => {
             log_fields.user = Some(caller.user.id);
             if !caller.user.is_bot() {
@@ -351,6 +356,12 @@ fn admit(
             Err(refusal)
         }
     }
+}
+
+/// The API key in the query of a URL.
+fn key_in_query(request: &HttpRequest) -> Option<String> {
+    let mut parameters = url::form_urlencoded::parse(request.query_string().as_bytes());
+    parameters.find(|(name, _)| name == "api_key").map(|(_, key)| key.into_owned())
 }
 
 /// The caller on routes that do not require one.

@@ -212,7 +212,17 @@ impl Reply {
 
     /// Status 200 with these headers and a body of known size, as a stream.
     pub fn stream(headers: Vec<(HeaderName, HeaderValue)>, size: u64, bytes: ByteStream) -> Self {
-        Body::Other(Other { status: StatusCode::OK, headers, body: Some((size, bytes)) }).into()
+        Self::stream_with(StatusCode::OK, headers, size, bytes)
+    }
+
+    /// The same with another status.
+    pub fn stream_with(
+        status: StatusCode,
+        headers: Vec<(HeaderName, HeaderValue)>,
+        size: u64,
+        bytes: ByteStream,
+    ) -> Self {
+        Body::Other(Other { status, headers, body: Some((size, bytes)) }).into()
     }
 
     /// An envelope that is produced while it is sent: `start` is its beginning, `more` the rest up to the closing

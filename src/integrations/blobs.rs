@@ -4,7 +4,12 @@
 //! file is durable, so that no fact names a missing file.
 
 pub mod pictures;
+mod reader;
 pub mod sweep;
+pub mod uploads;
+pub mod writer;
+
+pub use reader::CHUNK_BYTES;
 
 use super::http_client::use_ring;
 use crate::config::{BlobKind, BlobSettings};
@@ -12,7 +17,7 @@ use bytes::Bytes;
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt};
 use model::Timestamp;
-use object_store::aws::AmazonS3Builder;
+use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as StorePath;
 use object_store::{BackoffConfig, ClientOptions, ObjectStore, ObjectStoreExt, RetryConfig};
@@ -123,6 +128,10 @@ pub struct KnownBlob {
 #[derive(Clone)]
 pub struct Blobs {
     store: Arc<dyn ObjectStore>,
+    /// The same, without a limit on how long reading a whole file may take.
+    streaming: Arc<dyn ObjectStore>,
+    /// Makes URLs at the store itself, if clients are sent there.
+    signer: Option<Arc<AmazonS3>>,
     /// The folder, if files are in one.
     folder: Option<PathBuf>,
 }
@@ -140,12 +149,17 @@ impl Blobs {
     pub fn open(settings: &BlobSettings, data: &Path, is_durable: bool) -> Result<Self, BlobError> {
         match settings.kind {
             BlobKind::Local => Self::in_folder(data.join("blobs"), is_durable),
-            BlobKind::S3 => Ok(Self { store: Arc::new(open_s3(settings)?), folder: None }),
+            BlobKind::S3 => {
+                let streaming = Arc::new(open_s3(settings, true)?);
+                let signer = settings.redirects.then(|| streaming.clone());
+                Ok(Self { store: Arc::new(open_s3(settings, false)?), streaming, signer, folder: None })
+            }
         }
     }
 
     fn in_folder(folder: PathBuf, is_durable: bool) -> Result<Self, BlobError> {
-        Ok(Self { store: Arc::new(open_folder(&folder, is_durable)?), folder: Some(folder) })
+        let store = Arc::new(open_folder(&folder, is_durable)?);
+        Ok(Self { store: store.clone(), streaming: store, signer: None, folder: Some(folder) })
     }
 
     /// Stores a file. It is durable when this returns.
@@ -193,13 +207,16 @@ fn open_folder(folder: &Path, is_durable: bool) -> Result<LocalFileSystem, BlobE
     Ok(LocalFileSystem::new_with_prefix(folder)?.with_fsync(is_durable))
 }
 
-fn open_s3(settings: &BlobSettings) -> Result<object_store::aws::AmazonS3, BlobError> {
+/// With `is_streaming`, only the time without any bytes is limited.
+fn open_s3(settings: &BlobSettings, is_streaming: bool) -> Result<AmazonS3, BlobError> {
     use_ring();
     let time_max = Duration::from_secs(settings.request_secs_max.get());
-    let client = ClientOptions::new()
-        .with_timeout(time_max)
-        .with_connect_timeout(time_max.min(Duration::from_secs(5)))
-        .with_allow_http(true);
+    let client = ClientOptions::new();
+    let client = match is_streaming {
+        true => client.with_timeout_disabled().with_read_timeout(time_max),
+        false => client.with_timeout(time_max),
+    };
+    let client = client.with_connect_timeout(time_max.min(Duration::from_secs(5))).with_allow_http(true);
     // The uploader is waiting: an early error is better than a late response.
     let retry = RetryConfig { max_retries: 2, retry_timeout: time_max, backoff: BackoffConfig::default() };
     let mut builder = AmazonS3Builder::new()

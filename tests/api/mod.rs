@@ -16,4 +16,5 @@ pub mod realm;
 mod subscriptions;
 mod texts;
 mod topics;
+pub mod uploads;
 mod users;

@@ -3,6 +3,7 @@
 //! `rows` has the table; a route without a row fails the first test here. `stage` builds the users and
 //! conversations that the rows name, `outcome` has the expected responses by name.
 
+mod files;
 mod foreign;
 mod outcome;
 mod rows;
@@ -70,6 +71,7 @@ families!(
     personal,
     invitations,
     pictures,
+    uploads,
     organization,
     accounts
 );

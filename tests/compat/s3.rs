@@ -2,6 +2,7 @@
 
 use super::python_or_skip;
 use crate::api::pictures::png;
+use crate::api::uploads::upload;
 use crate::support::server::TestServerBuilder;
 use crate::support::{TestServer, poll_for};
 use bytes::Bytes;
@@ -9,6 +10,7 @@ use futures_util::TryStreamExt;
 use millstream::config::{Config, Overrides};
 use millstream::integrations::blobs::sweep::sweep;
 use millstream::integrations::blobs::{BlobError, BlobName, Blobs};
+use reqwest::Method;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -124,4 +126,41 @@ async fn s3_pictures_and_s3_outage() {
         url,
         "the picture is the one from before"
     );
+}
+
+#[tokio::test]
+async fn s3_uploads_are_streamed_and_redirected() {
+    let Some(s3) = S3::start().await else { return };
+    let t = plan_with(&s3).start().await;
+    let hamlet = t.user("hamlet");
+    // More than two parts.
+    let bytes: Vec<u8> = (0..11_000_003u32).map(|n| (n * 7 + n / 251) as u8).collect();
+    for (name, bytes) in [("large.mp4", &bytes[..]), ("small.mp4", b"hello"), ("empty.mp4", b"")] {
+        let url = upload(&hamlet, name, bytes).await;
+        assert!(hamlet.fetch(&url).await.2 == bytes, "{name}");
+        if bytes.len() > 4 {
+            let part = hamlet.bare(Method::GET, &url).header("Range", "bytes=1-3").request.send().await;
+            let part = part.expect("an answer");
+            assert_eq!(part.status(), 206, "{name}");
+            assert!(part.bytes().await.expect("a part") == bytes[1..4], "{name}");
+        }
+        let own = hamlet.get("/attachments", &[]).ok().await;
+        hamlet.delete(&format!("/attachments/{}", own["attachments"][0]["id"]), &[]).ok().await;
+        assert_eq!(hamlet.fetch(&url).await.0, 404, "{name}");
+    }
+    drop(t);
+    let t = plan_with(&s3).set("blobs.redirects", true).start().await;
+    let [hamlet, iago] = t.users(["hamlet", "iago"]);
+    let url = upload(&hamlet, "ä.html", b"<p>hello</p>").await;
+    assert_eq!(iago.fetch(&url).await.0, 403);
+    let answer = hamlet.bare(Method::GET, &url).await;
+    assert_eq!(answer.status, 302);
+    let location = answer.header("Location").to_owned();
+    assert!(location.starts_with(&s3.url) && location.contains("X-Amz-Expires=60"), "{location}");
+    let http = reqwest::Client::builder().no_proxy().build().expect("a client");
+    let read = http.get(location).send().await.expect("an answer");
+    assert_eq!(read.status(), 200);
+    let disposition = read.headers()["content-disposition"].to_str().expect("text").to_owned();
+    assert_eq!(disposition, "attachment; filename*=utf-8''%C3%A4.html");
+    assert_eq!(read.bytes().await.expect("bytes"), "<p>hello</p>");
 }

@@ -17,6 +17,7 @@ mod each_personal;
 mod each_picture;
 mod each_text;
 mod each_type;
+mod each_upload;
 mod poll;
 mod register;
 mod verify;

@@ -14,4 +14,6 @@ mod queues;
 mod readme;
 mod scheduled;
 mod settings_reference;
+mod upload_memory;
+mod upload_sweep;
 mod write_budget;

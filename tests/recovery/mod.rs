@@ -13,4 +13,5 @@ mod replay;
 mod scheduled;
 mod terminate;
 mod traffic;
+mod uploads;
 mod webhooks;

@@ -440,6 +440,13 @@ pub const ROWS: &[Row] = &[
         "twenty_four_hour_time:bool enter_sends:bool presence_enabled:bool color_scheme:int web_font_size_px:int \
          email_notifications_batching_period_seconds:int email_address_visibility:int",
     ),
+    row("GET /user_uploads/{realm_id:int}/{file:rest}", "", "", ""),
+    row("GET /user_uploads/download/{realm_id:int}/{file:rest}", "", "", ""),
+    row("GET /user_uploads/temporary/{token:text}/{name:rest}", "", "", ""),
+    row("POST /api/v1/user_uploads", "", "", ""),
+    row("GET /api/v1/user_uploads/{realm_id:int}/{file:rest}", "", "", ""),
+    row("GET /api/v1/attachments", "", "", ""),
+    row("DELETE /api/v1/attachments/{attachment_id:int}", "", "", ""),
     row("GET /user_avatars/{path:rest}", "", "", ""),
     row("GET /avatar/{user_id:int}", "", "", ""),
     row("GET /avatar/{user_id:int}/medium", "", "", ""),

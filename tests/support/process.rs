@@ -119,6 +119,11 @@ impl ServerProcess {
         TestUser { url: self.url.as_str().into(), http: self.http.clone(), ..person.clone() }
     }
 
+    /// The id of the process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Kills it (SIGKILL) and waits for its end.
     pub fn kill(mut self) {
         self.child.kill().expect("it can be killed");

@@ -54,6 +54,7 @@ impl TestUser {
             "/static/",
             "/avatar/",
             "/user_avatars/",
+            "/user_uploads/",
             "/emails",
             "/confirm_email/",
             "/dev/",

@@ -80,7 +80,7 @@ fn every_route_is_listed_in_the_reference() {
             .fold(route.path.to_owned(), |path, kind| path.replace(&format!(":{kind}}}"), "}"));
         let who = match route.login {
             Login::None => "anyone",
-            Login::Spectator => "account or visitor",
+            Login::Spectator | Login::Link => "account or visitor",
             Login::Account => "account",
             Login::Human => "person",
             Login::NotGuest => "not guest",

@@ -16,6 +16,7 @@ mod picture;
 mod push;
 mod report;
 mod texts;
+mod upload;
 mod widget;
 
 pub use account::AccountError;
@@ -33,6 +34,7 @@ pub use picture::PictureError;
 pub use push::PushError;
 pub use report::ReportError;
 pub use texts::TextError;
+pub use upload::UploadError;
 pub use widget::WidgetError;
 
 use crate::text::EMPTY_TOPIC_DISPLAY_NAME;
@@ -299,6 +301,8 @@ pub enum RuleError {
     DefaultGroup(#[from] DefaultGroupError),
     #[error(transparent)]
     Text(#[from] TextError),
+    #[error(transparent)]
+    Upload(#[from] UploadError),
     /// Not `#` and 3 to 6 hexadecimal digits.
     #[error("color is not a valid hex color code")]
     ColorInvalid,

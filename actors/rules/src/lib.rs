@@ -50,6 +50,7 @@ pub mod subscription_properties;
 pub mod text;
 pub mod topics;
 pub mod traffic;
+pub mod uploads;
 pub mod visibility;
 pub mod widgets;
 

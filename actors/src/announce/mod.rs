@@ -3,6 +3,7 @@
 
 mod access;
 mod accounts;
+mod attachments;
 mod bots;
 mod channel_visibility;
 mod channels;
@@ -20,6 +21,7 @@ mod replay;
 mod subscriptions;
 mod user_visibility;
 
+pub(crate) use access::can_read_any;
 pub use access::can_read_now;
 pub(crate) use accounts::activity_events_max;
 pub(crate) use bots::manages_bot;
@@ -68,6 +70,7 @@ fn announce(fact: &Fact, out: &mut Announcements<'_>) {
         Fact::Message(fact) => messages::announce(fact, out),
         Fact::Push(fact) => push::announce(fact, out),
         Fact::Invitation(fact) => invitations::announce(fact, out),
+        Fact::Attachment(fact) => attachments::announce(fact, out),
         Fact::Picture(fact) => pictures::announce(fact, out),
         Fact::Queue(_) | Fact::Job(_) | Fact::PreImages(_) => {}
     }

@@ -162,6 +162,7 @@ pub(super) fn changes_directory(fact: &Fact) -> bool {
         | Fact::Job(_)
         | Fact::Push(_)
         | Fact::Invitation(_)
+        | Fact::Attachment(_)
         | Fact::PreImages(_) => false,
     }
 }

@@ -4,10 +4,12 @@ use super::{ConversationKey, DecisionContext, Target};
 use crate::channel::participants;
 use crate::draft::{ContentFlags, check_mentioned_groups};
 use crate::error::DomainError;
-use model::{Flags, MessageVersion, TopicKey, User, UserId};
+use crate::uploads::claimed_files;
+use model::{AttachmentId, Flags, MessageId, MessageVersion, TopicKey, User, UserId};
 use rules::markdown::Rendered;
 use rules::permissions::message::{Wildcard, check_wildcard};
 use std::sync::Arc;
+use storage::View;
 
 /// The message's next version. An edit delivers the message to no further users. Fails for wildcards and groups that the user
 /// may not mention.
@@ -23,6 +25,7 @@ pub(super) fn next_version(
     traits.is_me = rendered.is_me_message;
     traits.has_link = rendered.has_link;
     traits.has_image = rendered.has_image;
+    traits.has_attachment = !claims_after(context.view, user, target.own.id, rendered).is_empty();
     traits.channel_wildcard = rendered.mentions.channel_wildcard;
     Ok(Arc::new(MessageVersion {
         number: target.own.version + 1,
@@ -33,6 +36,16 @@ pub(super) fn next_version(
         traits,
         user_flags: user_flags(context, target, content, rendered, &participants),
     }))
+}
+
+/// The uploaded files that a message claims with new content.
+pub(super) fn claims_after(
+    view: &View,
+    user: &User,
+    message: MessageId,
+    rendered: &Rendered,
+) -> Vec<AttachmentId> {
+    claimed_files(view, user, view.claims.of_message(message), &rendered.upload_paths)
 }
 
 /// Checks the mentions of new content. Returns the users that a topic wildcard mentions.

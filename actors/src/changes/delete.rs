@@ -4,6 +4,7 @@
 use super::movement::accessible;
 use super::{ChangeCommand, ConversationKey, Decision, DecisionContext, MessageCommand, Target};
 use crate::error::DomainError;
+use crate::uploads::releases;
 use model::fact::{DeletedFrom, MessageRanges};
 use model::{
     ChannelId, Fact, MessageFact, MessageId, Place, SubscriptionFact, TopicKey, UserId, VisibilityPolicy,
@@ -53,8 +54,9 @@ impl MessageCommand for DeleteMessage {
             Place::Direct => DeletedFrom::Direct(target.recipient),
         };
         let messages = MessageRanges::from_sorted([self.message]);
-        let fact = Fact::Message(MessageFact::Deleted { from, messages, by: Some(self.user) });
-        Ok(Decision::Decided((), vec![fact]))
+        let mut facts = releases(context.view, messages.iter());
+        facts.push(Fact::Message(MessageFact::Deleted { from, messages, by: Some(self.user) }));
+        Ok(Decision::Decided((), facts))
     }
 }
 
@@ -94,8 +96,8 @@ impl ChangeCommand for DeleteTopicBatch {
         let is_complete = batch.len() == visible.len();
         let ranges = MessageRanges::from_sorted(batch.iter().map(MessageId));
         let from = DeletedFrom::Topic { channel, topic: messages.name.clone() };
-        let mut facts =
-            vec![Fact::Message(MessageFact::Deleted { from, messages: ranges, by: Some(self.user) })];
+        let mut facts = releases(view, ranges.iter());
+        facts.push(Fact::Message(MessageFact::Deleted { from, messages: ranges, by: Some(self.user) }));
         if is_complete {
             let left = &messages.ids - &batch;
             let is_protected = matches!(readable.history(), History::Delivered(_));

@@ -1,13 +1,14 @@
 //! One PATCH of a message: new content, another place, or both (docs/api/messages.md#edit-or-move-messages).
 
-use super::content::next_version;
+use super::content::{claims_after, next_version};
 use super::move_notices::announce_move;
 use super::movement::{Relocation, move_messages};
 use super::request::{EditCommand, Edited};
 use super::{Decision, DecisionContext, MessageCommand, Target};
 use crate::error::DomainError;
+use crate::uploads::claims_of_edit;
 use model::fact::MessageUpdate;
-use model::{ChannelId, Fact, MessageFact, MessageId, Spot};
+use model::{ChannelId, Fact, ListedAttachment, MessageFact, MessageId, Spot};
 use rules::RuleError;
 use rules::permissions::edit::check_edit;
 
@@ -32,17 +33,35 @@ impl MessageCommand for EditCommand {
             return Ok(Decision::Decided(Edited::default(), Vec::new()));
         }
         let moved = edit.movement.as_ref().map_or(0, |movement| movement.messages.len());
-        // Clients receive the policy before the moved messages.
+        // Clients receive the policy and the files before the changed messages.
         let mut facts = relocation.as_ref().map(Relocation::policy_facts).unwrap_or_default();
+        let (claims, detached) = self.claims(context, target, edit.edited.is_some());
+        facts.extend(claims);
         facts.push(Fact::Message(MessageFact::Updated(Box::new(edit))));
         if let Some(relocation) = relocation {
             facts.extend(announce_move(context, self, target, &relocation)?);
         }
-        Ok(Decision::Decided(Edited { moved }, facts))
+        Ok(Decision::Decided(Edited { moved, detached }, facts))
     }
 }
 
 impl EditCommand {
+    /// The change of the message's claims by new content, and the files that no message names then.
+    fn claims(
+        &self,
+        context: &DecisionContext<'_>,
+        target: &Target,
+        is_edited: bool,
+    ) -> (Option<Fact>, Vec<ListedAttachment>) {
+        let (view, own) = (context.view, &target.own);
+        match (is_edited, &self.rendered, view.directory.user(self.user)) {
+            (true, Some(rendered), Some(user)) => {
+                claims_of_edit(view, (own.id, own.sent), &claims_after(view, user, own.id, rendered))
+            }
+            _ => (None, Vec::new()),
+        }
+    }
+
     fn plan(
         &self,
         context: &DecisionContext<'_>,

@@ -1,6 +1,6 @@
 //! Edits of messages: the request and its outcome.
 
-use model::{MessageId, PropagateMode, TopicLink, UserId};
+use model::{ListedAttachment, MessageId, PropagateMode, TopicLink, UserId};
 use rules::markdown::Rendered;
 use rules::permissions::edit::EditRequest;
 
@@ -51,4 +51,6 @@ pub struct EditCommand {
 pub struct Edited {
     /// Number of moved messages.
     pub moved: u64,
+    /// Uploaded files that no message names any longer.
+    pub detached: Vec<ListedAttachment>,
 }

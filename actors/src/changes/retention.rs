@@ -4,6 +4,7 @@
 use super::{ChangeCommand, ConversationKey, Decision, DecisionContext};
 use crate::error::DomainError;
 use crate::shared::RealmShared;
+use crate::uploads::releases;
 use model::fact::{DeletedFrom, MessageRanges};
 use model::{ChannelFact, Fact, Message, MessageFact, MessageId, Place, Timestamp, TopicKey};
 use roaring::RoaringBitmap;
@@ -53,7 +54,9 @@ impl ChangeCommand for DeleteExpired {
     fn decide(&self, context: &mut DecisionContext<'_>) -> Result<Decision<bool>, DomainError> {
         let expired = expired(context)?;
         let is_complete = expired.len() < BATCH_MESSAGES;
-        Ok(Decision::Decided(is_complete, deletions(&expired)))
+        let mut facts = releases(context.view, expired.iter().map(|message| message.id));
+        facts.extend(deletions(&expired));
+        Ok(Decision::Decided(is_complete, facts))
     }
 }
 

@@ -12,6 +12,7 @@ use crate::error::DomainError;
 use crate::fanout::Fanout;
 use crate::shard::{Committer, Done, RunNext, Sequencer, SerialActor, SerialQueue};
 use crate::shared::RealmShared;
+use crate::uploads::claim_in;
 use crate::webhooks::NewMessage;
 use actix::prelude::*;
 use model::fact::MessageRanges;
@@ -129,11 +130,12 @@ impl ChannelActor {
 
     fn decide(
         &self,
-        draft: ChannelDraft,
+        mut draft: ChannelDraft,
         mut ids: Sequencer,
     ) -> Result<(Sequencer, MessageId, SendDecision), DomainError> {
         let id = ids.take_message()?;
         let view = self.realm.view.read();
+        claim_in(&view, &mut draft.draft);
         let participants = match draft.draft.rendered.mentions.topic_wildcard {
             true => participants(&view, self.id, &TopicKey::new(&draft.topic)),
             false => Vec::new(),

@@ -4,6 +4,7 @@
 use super::policies::UncommittedPolicies;
 use crate::draft::{ChannelDraft, ContentFlags, Destination, check_group_mentions, read_by_muters};
 use crate::error::DomainError;
+use crate::uploads::claims_of_sent;
 use model::directory::Subscribers;
 use model::fact::{DeletedFrom, DirectoryChange as Change, Movement};
 use model::{
@@ -110,6 +111,7 @@ impl ChannelState {
             topic_links: draft.topic_links,
         };
         let echo = draft.draft.echo.clone();
+        facts.extend(claims_of_sent(context.id, context.now, draft.draft.claims.clone()));
         let mut message = draft.draft.into_message(context.id, context.now, destination, flags);
         message.submessages.extend(widget);
         facts.push(Fact::Message(MessageFact::Sent { message: Arc::new(message), echo }));

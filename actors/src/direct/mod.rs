@@ -9,6 +9,7 @@ use crate::error::DomainError;
 use crate::fanout::Fanout;
 use crate::shard::{Committer, Done, RunNext, Sequencer, SerialActor, SerialQueue};
 use crate::shared::RealmShared;
+use crate::uploads::{claim_for, claims_of_sent};
 use crate::webhooks::NewMessage;
 use actix::prelude::*;
 use model::{
@@ -94,7 +95,7 @@ pub(crate) fn message_facts(
     draft: DirectDraft,
     ids: &mut Sequencer,
 ) -> Result<(MessageId, Vec<Fact>), DomainError> {
-    let DirectDraft { draft, users } = draft;
+    let DirectDraft { mut draft, users } = draft;
     let (directory, now) = (context.directory, context.now);
     let id = ids.take_message()?;
     let sender = draft.sender.clone();
@@ -111,6 +112,8 @@ pub(crate) fn message_facts(
         facts.push(Fact::Message(MessageFact::ConversationCreated(conversation)));
         recipient
     });
+    claim_for(context.realm, &mut draft);
+    facts.extend(claims_of_sent(id, now, draft.claims.clone()));
     let destination = Destination { recipient, place: Place::Direct, topic_links: Vec::new() };
     let echo = draft.echo.clone();
     let mut message = draft.into_message(id, now, destination, flags);

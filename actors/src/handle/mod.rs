@@ -7,6 +7,7 @@ mod keys;
 mod messages;
 mod reading;
 mod scheduled;
+mod uploads;
 mod users;
 
 use crate::account::{ask, mailbox};
@@ -87,6 +88,15 @@ impl RealmHandle {
     pub fn authenticate(&self, address: &str, api_key: &str) -> Result<Arc<User>, DomainError> {
         let view = self.shared.view.read();
         self.shared.credentials.authenticate(&view.directory, address, api_key)
+    }
+
+    /// The account of an API key, for URLs that have the key alone.
+    ///
+    /// # Errors
+    /// See [`login::Credentials::authenticate_key`].
+    pub fn authenticate_key(&self, api_key: &str) -> Result<Arc<User>, DomainError> {
+        let view = self.shared.view.read();
+        self.shared.credentials.authenticate_key(&view.directory, api_key)
     }
 
     /// A user's API key.

@@ -70,6 +70,7 @@ impl Notifications {
                 | Fact::Job(_)
                 | Fact::Invitation(_)
                 | Fact::Picture(_)
+                | Fact::Attachment(_)
                 | Fact::PreImages(_) => false,
             };
         }

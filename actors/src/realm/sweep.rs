@@ -1,8 +1,10 @@
-//! The background sweep through an organization: it deletes messages whose retention period is over, and marks channels
-//! as inactive. It has no state: the next sweep finds what this one did not reach, after a restart too.
+//! The background sweep through an organization: it deletes messages whose retention period is over and files
+//! that no message names, and marks channels as inactive. It has no state: the next sweep finds what this one did not reach, after a restart too.
 
 use super::actor::RealmActor;
+use super::attachments::ExpireAttachments;
 use super::commands::{OpenChannel, OpenDirect};
+use super::serialized::Serialized;
 use crate::account::{Charged, ask, mailbox};
 use crate::changes::{
     Change, ChangeCommand, ConversationKey, DeleteExpired, MarkInactive, Routed, has_become_idle, has_expired,
@@ -11,7 +13,7 @@ use crate::error::DomainError;
 use crate::shared::RealmShared;
 use actix::dev::ToEnvelope;
 use actix::prelude::*;
-use model::{ChannelId, UserId};
+use model::{ChannelId, Timestamp, UserId};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,6 +39,18 @@ impl RealmActor {
 }
 
 async fn sweep(realm: &Arc<RealmShared>, actor: &Addr<RealmActor>) -> Result<(), DomainError> {
+    sweep_messages(realm, actor).await?;
+    let until = Timestamp(realm.clock.now().0.saturating_sub(realm.unclaimed_secs.saturating_mul(1000)));
+    while realm.directory().unclaimed_attachments(until).next().is_some() {
+        let command = ExpireAttachments { until };
+        if ask(actor, |answer| Serialized { command, answer }).await? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+async fn sweep_messages(realm: &Arc<RealmShared>, actor: &Addr<RealmActor>) -> Result<(), DomainError> {
     let directory = realm.directory();
     let channels: Vec<ChannelId> = directory.channels().map(|channel| channel.id).collect();
     let directs: Vec<Vec<UserId>> = directory.directs().map(|direct| direct.users.clone()).collect();

@@ -84,7 +84,7 @@ fn compose(
         let rendered = render(&message.content, &context).map_err(|_| RuleError::Unrenderable)?;
         let (client, read_by_sender) = (message.client.clone(), message.read_by_sender);
         let (sender, content) = (sender.clone(), message.content.clone());
-        Ok(Draft { sender, content, rendered, client, read_by_sender, echo: None })
+        Ok(Draft { sender, content, rendered, client, read_by_sender, echo: None, claims: Vec::new() })
     };
     match &message.to {
         ScheduledTo::Channel { channel, topic } => {

@@ -131,6 +131,8 @@ impl Register {
             login: app.config.login_methods(),
             is_development: app.is_development,
             has_push: app.push.is_some(),
+            file_mib_max: app.config.uploads.file_mib_max.get(),
+            quota_mib: Some(app.config.uploads.quota_mib).filter(|quota| *quota > 0),
         };
         StateRequest {
             realm,

@@ -5,6 +5,7 @@
 
 use super::access::readable_message;
 use super::send::rendered;
+use crate::api::wire::attachment::attachment;
 use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, RealmUrl, reply_field};
 use actors::RequestedEdit;
 use actors::commands::EditCommand;
@@ -45,9 +46,9 @@ pub async fn edit(
     Params(request): Params<EditMessage>,
 ) -> HandlerResult {
     let command = prepare(&caller, url, id, request).await?;
-    caller.realm.change(command).await?;
-    // Files that are no longer referred to: none, because uploads are not implemented.
-    reply_field("detached_uploads", &[(); 0])
+    let edited = caller.realm.change(command).await?;
+    let detached: Vec<_> = edited.detached.iter().map(attachment).collect();
+    reply_field("detached_uploads", &detached)
 }
 
 async fn prepare(

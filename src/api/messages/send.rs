@@ -168,7 +168,7 @@ impl Writer<'_> {
         let rendered = rendered(&content, &context)?;
         let read_by_sender = text.read_by_sender.unwrap_or_else(|| is_read_by_sender(&self.client));
         let (sender, client, echo) = (self.sender.clone(), self.client, text.echo);
-        Ok(Draft { sender, content, rendered, client, read_by_sender, echo })
+        Ok(Draft { sender, content, rendered, client, read_by_sender, echo, claims: Vec::new() })
     }
 }
 

@@ -5,6 +5,7 @@
 //! differ from queue to queue and are written after the shared bytes.
 
 mod alert_words;
+mod attachment;
 mod channel_folder;
 mod custom_profile_fields;
 mod default_stream_groups;
@@ -160,6 +161,9 @@ impl EventWriter<'_> {
             }),
             EventBody::NavigationViewRemoved(fragment) => {
                 to.fields(ANY, || NavigationView::Remove { fragment });
+            }
+            EventBody::Attachment { change, space_used } => {
+                to.fields(ANY, || attachment::changed(change, *space_used));
             }
             EventBody::Drafts { owner, change } => to.fields(ANY, || drafts::changed(*owner, change)),
             EventBody::ScheduledMessages { owner, change } => {

@@ -2,6 +2,7 @@
 //!
 //! This module only encodes: the callers check who may see a value.
 
+pub mod attachment;
 pub mod bot;
 pub mod channel;
 pub mod draft;

@@ -28,9 +28,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 static SERVER_GENERATION: LazyLock<u64> =
     LazyLock::new(|| SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs());
 
-/// Files cannot be uploaded yet; clients require the number.
-const MAX_FILE_UPLOAD_MIB: usize = 25;
-
 /// Properties of the server that the fields depend on.
 #[derive(Clone, Debug)]
 pub struct ServerFacts {
@@ -41,6 +38,10 @@ pub struct ServerFacts {
     pub is_development: bool,
     /// Whether a push service is configured.
     pub has_push: bool,
+    /// Maximum size of an uploaded file, in MiB.
+    pub file_mib_max: u64,
+    /// Maximum of all files of an organization, in MiB; none for no limit.
+    pub quota_mib: Option<u64>,
 }
 
 /// Adds every `realm_*` and server field.
@@ -127,7 +128,7 @@ struct Derived {
     realm_password_auth_enabled: bool,
     realm_push_notifications_enabled: bool,
     realm_push_notifications_enabled_end_timestamp: Option<u64>,
-    realm_upload_quota_mib: Option<u32>,
+    realm_upload_quota_mib: Option<u64>,
     realm_owner_full_content_access: bool,
     realm_authentication_methods: AuthenticationMethods,
 }
@@ -171,7 +172,7 @@ fn derived_fields(
         realm_password_auth_enabled: facts.login.password || facts.login.ldap,
         realm_push_notifications_enabled: facts.has_push,
         realm_push_notifications_enabled_end_timestamp: None,
-        realm_upload_quota_mib: None,
+        realm_upload_quota_mib: facts.quota_mib,
         realm_owner_full_content_access: false,
         realm_authentication_methods: AuthenticationMethods {
             email: available(facts.login.password),
@@ -186,7 +187,7 @@ fn derived_fields(
 
 #[derive(Serialize)]
 struct Server<'a> {
-    max_file_upload_size_mib: usize,
+    max_file_upload_size_mib: u64,
     server_generation: u64,
     server_emoji_data_url: &'a str,
     server_min_deactivated_realm_deletion_days: u32,
@@ -200,7 +201,7 @@ fn server_fields(envelope: Envelope, facts: &ServerFacts) -> Result<Envelope, Ap
         envelope = envelope.raw_field(name, json.as_bytes());
     }
     let envelope = envelope.fields(&Server {
-        max_file_upload_size_mib: MAX_FILE_UPLOAD_MIB,
+        max_file_upload_size_mib: facts.file_mib_max,
         server_generation: *SERVER_GENERATION,
         server_emoji_data_url: &format!("{}{EMOJI_PATH}", facts.realm_url),
         server_min_deactivated_realm_deletion_days: DELETION_DAYS_MIN,

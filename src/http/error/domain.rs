@@ -8,6 +8,7 @@ use actix_web::http::StatusCode;
 use actors::DomainError;
 use actors::budget::BudgetFull;
 use rules::RuleError;
+use rules::error::UploadError;
 use rules::error::{
     AccountError, AddressProblem, InvitationError, InvitingRefusal, NotInvited, PictureError,
 };
@@ -197,6 +198,7 @@ fn code_of(error: &RuleError) -> Code {
         RuleError::Emoji(EmojiError::ReactionMissing) => Code::REACTION_DOES_NOT_EXIST,
         RuleError::Group(GroupError::InUse { .. }) => Code::CANNOT_DEACTIVATE_GROUP_IN_USE,
         RuleError::Personal(PersonalError::ViewMissing) => Code::NOT_FOUND,
+        RuleError::Upload(UploadError::OverQuota) => Code::REALM_UPLOAD_QUOTA,
         _ => Code::BAD_REQUEST,
     }
 }

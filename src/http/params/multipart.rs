@@ -114,27 +114,38 @@ fn header<'h>(headers: &'h [u8], name: &str) -> Option<&'h [u8]> {
 /// Reads `Content-Disposition: form-data; name="…"` and the type of a file.
 fn parse_headers(headers: &[u8]) -> Result<Part, ApiError> {
     let line = header(headers, "content-disposition").ok_or_else(malformed)?;
-    let (mut name, mut file_name) = (None, None);
+    let (mut name, mut file_name, mut extended_name) = (None, None, None);
     let mut rest = line;
     while let Some(semicolon) = rest.iter().position(|byte| *byte == b';') {
         rest = rest[semicolon + 1..].trim_ascii_start();
         let Some(equals) = rest.iter().position(|byte| *byte == b'=') else { break };
         let key = rest[..equals].trim_ascii();
         let (value, taken) = parse_value(&rest[equals + 1..]);
-        if key.eq_ignore_ascii_case(b"filename") || key.eq_ignore_ascii_case(b"filename*") {
+        if key.eq_ignore_ascii_case(b"filename*") {
+            extended_name = Some(decode_extended(&value));
+        } else if key.eq_ignore_ascii_case(b"filename") {
             file_name = Some(value);
         } else if key.eq_ignore_ascii_case(b"name") {
             name = Some(value);
         }
         rest = &rest[equals + 1 + taken..];
     }
-    match file_name {
+    match extended_name.or(file_name) {
         Some(file_name) => {
             let content_type = header(headers, "content-type");
             let content_type = content_type.and_then(|value| std::str::from_utf8(value).ok());
             Ok(Part::File { file_name, content_type: content_type.map(str::to_owned) })
         }
         None => name.map(Part::Field).ok_or_else(malformed),
+    }
+}
+
+/// A value with its encoding and language before it, such as `utf-8''%C3%A4.txt` (RFC 8187); others are taken as they are.
+fn decode_extended(value: &[u8]) -> Vec<u8> {
+    let mut parts = value.splitn(3, |byte| *byte == b'\'');
+    match (parts.next(), parts.next(), parts.next()) {
+        (Some(_), Some(_), Some(encoded)) => percent_encoding::percent_decode(encoded).collect(),
+        _ => value.to_vec(),
     }
 }
 

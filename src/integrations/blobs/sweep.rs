@@ -2,11 +2,12 @@
 //! upload in progress can still refer to them.
 
 use super::pictures::{named_files, pictures_folder};
+use super::uploads::{is_named, uploads_folder};
 use super::{BlobError, BlobName, Blobs};
-use actors::Server;
+use actors::{RealmHandle, Server};
 use futures_util::TryStreamExt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// Minimum age of an unused file in seconds: a week.
 pub const UNNAMED_SECS_MAX: u64 = 7 * 24 * 3600;
@@ -14,6 +15,11 @@ const EVERY: Duration = Duration::from_secs(24 * 3600);
 
 /// Sweeps the files of all organizations, once a day, for as long as the server runs.
 pub async fn sweep_regularly(blobs: Blobs, server: Arc<Server>) {
+    let (unfinished, started) = (blobs.clone(), SystemTime::now());
+    // Nothing that a request of this server is writing is older than the server.
+    if tokio::task::spawn_blocking(move || unfinished.delete_unfinished(started)).await.is_err() {
+        tracing::warn!("unfinished files could not be cleaned up");
+    }
     let mut tick = tokio::time::interval(EVERY);
     loop {
         tick.tick().await;
@@ -32,13 +38,27 @@ pub async fn sweep(blobs: &Blobs, server: &Server) -> Result<usize, BlobError> {
         let Some(folder) = BlobName::parse(&pictures_folder(realm.id())) else { continue };
         // A file is referred to right after it is written: an old file without a reference will never have one.
         let named = named_files(&realm);
-        let mut listed = blobs.list(&folder);
-        while let Some(known) = listed.try_next().await? {
-            let age = realm.now().millis_since(known.written) / 1000;
-            if age >= UNNAMED_SECS_MAX && !named.contains(known.name.as_str()) {
-                blobs.delete(&known.name).await?;
-                count += 1;
-            }
+        count += sweep_folder(blobs, &realm, &folder, |known| named.contains(known.as_str())).await?;
+        let Some(folder) = BlobName::parse(&uploads_folder(realm.id())) else { continue };
+        count += sweep_folder(blobs, &realm, &folder, |known| is_named(&realm.directory(), known)).await?;
+    }
+    Ok(count)
+}
+
+/// Deletes the files of one folder that nothing refers to.
+async fn sweep_folder(
+    blobs: &Blobs,
+    realm: &RealmHandle,
+    folder: &BlobName,
+    is_named: impl Fn(&BlobName) -> bool,
+) -> Result<usize, BlobError> {
+    let mut count = 0;
+    let mut listed = blobs.list(folder);
+    while let Some(known) = listed.try_next().await? {
+        let age = realm.now().millis_since(known.written) / 1000;
+        if age >= UNNAMED_SECS_MAX && !is_named(&known.name) {
+            blobs.delete(&known.name).await?;
+            count += 1;
         }
     }
     Ok(count)

@@ -66,6 +66,7 @@ pub(super) fn reply_to(call: &WebhookCall<'_>, text: &str) -> Result<Followup, S
         client: CLIENT.to_owned(),
         read_by_sender: true,
         echo: None,
+        claims: Vec::new(),
     };
     match &call.message.place {
         Place::Channel { channel, topic } => {

@@ -3,6 +3,7 @@
 //! Built on persistent maps: a clone is a snapshot that costs a few reference counts, and a change
 //! copies only the path to what changed. `put_*` set absolute values, so applying twice is harmless.
 
+mod attachments;
 mod bots;
 mod groups;
 mod invitations;
@@ -60,6 +61,7 @@ pub struct Directory {
     bot_configs: OrdMap<UserId, Arc<BotConfig>>,
     push: records::PushRecords,
     pictures: records::PictureRecords,
+    attachments: records::AttachmentRecords,
     lists: Arc<RealmLists>,
     default_groups: Arc<Listed<DefaultChannelGroup>>,
     invitations: OrdMap<InvitationId, Arc<Invitation>>,

@@ -3,11 +3,13 @@
 //! An event is created once and shared by all queues. The HTTP layer encodes it in the forms that clients requested and
 //! stores the bytes in `encoded`, so that each form is encoded once.
 
+mod attachments;
 mod changes;
 mod clients;
 mod size;
 mod texts;
 
+pub use attachments::AttachmentChange;
 pub use changes::{
     BotChange, ChangedContent, ChangedSetting, ChannelChange, FolderChange, GroupChange, MessageChange,
     MovedMessages, RealmChange, SettingForm, StatusChange, SubscriptionChange, UserChange,
@@ -151,6 +153,8 @@ pub enum EventBody {
     NavigationViewRemoved(String),
     /// The user's saved snippets.
     SavedSnippets(TextChange<SavedSnippetId, SavedSnippet>),
+    /// An uploaded file of the user, and the bytes of all files of the organization.
+    Attachment { change: AttachmentChange, space_used: u64 },
     /// The user's drafts.
     Drafts { owner: UserId, change: TextChange<DraftId, SavedDraft> },
     /// The user's scheduled messages.
@@ -287,6 +291,7 @@ impl EventBody {
             Self::NavigationViewAdded { .. }
             | Self::NavigationViewChanged { .. }
             | Self::NavigationViewRemoved(_) => EventKind::NavigationView,
+            Self::Attachment { .. } => EventKind::Attachment,
             Self::SavedSnippets(_) => EventKind::SavedSnippets,
             Self::Drafts { .. } => EventKind::Drafts,
             Self::ScheduledMessages { .. } => EventKind::ScheduledMessages,

@@ -28,6 +28,7 @@ pub use realm::RealmFact;
 pub use subscription::SubscriptionFact;
 pub use user::UserFact;
 
+use crate::attachment::AttachmentFact;
 use crate::ids::{EventNumber, MessageId};
 use crate::invitation::InvitationFact;
 use crate::picture::PictureFact;
@@ -63,6 +64,7 @@ pub enum Fact {
     /// The records that this frame changes, before the change, as facts that would restore them. Has no effect; the
     /// recipients of events depend on it, also when events are rebuilt after a restart.
     PreImages(Vec<Fact>),
+    Attachment(AttachmentFact),
 }
 
 impl Fact {
@@ -87,6 +89,7 @@ impl Fact {
             Self::Invitation(fact) => fact.events_max(),
             // One for all users, one for the managers of a bot.
             Self::Picture(_) => 2,
+            Self::Attachment(fact) => fact.events_max(),
             Self::Queue(_) | Self::Job(_) | Self::PreImages(_) => 0,
         }
     }

@@ -48,6 +48,8 @@ ids! {
     DraftId(u32);
     /// A scheduled message or a reminder of a user.
     ScheduledMessageId(u32);
+    /// An uploaded file.
+    AttachmentId(u32);
     /// A set of recipients: one for each channel and each direct conversation.
     RecipientId(u32);
     /// A message. 32 bits are four billion messages for each organization; the sequencer refuses more.

@@ -3,6 +3,7 @@
 //! Nothing here does I/O, reads a clock or knows HTTP. Decisions are in `rules`, durable state in `storage`, and the
 //! order of commands in `actors`.
 
+pub mod attachment;
 pub mod bot;
 pub mod channel;
 pub mod direct;
@@ -33,6 +34,7 @@ pub mod time;
 pub mod topic;
 pub mod user;
 
+pub use attachment::{Attachment, AttachmentFact, AttachmentUse, ImageInfo, ListedAttachment};
 pub use bot::{BotConfig, WebhookInterface, WebhookService};
 pub use channel::{Channel, ChannelFolder, ChannelPermissions, TopicsPolicy};
 pub use direct::DirectConversation;
@@ -48,8 +50,8 @@ pub use flags::{Flag, FlagOp, Flags};
 pub use group::{GroupSetting, UserGroup};
 pub use history::{HistoryBound, MessageVersion};
 pub use ids::{
-    ChannelId, DraftId, EventNumber, FolderId, GroupId, InvitationId, JobId, MessageId, ProfileFieldId,
-    QueueId, RealmId, RecipientId, SavedSnippetId, ScheduledMessageId, Sequence, UserId,
+    AttachmentId, ChannelId, DraftId, EventNumber, FolderId, GroupId, InvitationId, JobId, MessageId,
+    ProfileFieldId, QueueId, RealmId, RecipientId, SavedSnippetId, ScheduledMessageId, Sequence, UserId,
 };
 pub use invitation::{Invitation, InvitationFact, InvitationState};
 pub use lists::{

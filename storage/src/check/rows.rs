@@ -7,12 +7,13 @@ use crate::projection::Trees;
 use crate::view::key::{Block, Key, Number, References, fields_of, first_field_of};
 use crate::view::record::{Record, StoredValue};
 use crate::view::records::{
-    self, Channels, DeletedMessages, EditedMessages, MessageVersions, Messages, Reactions, Submessages, Users,
+    self, AttachmentClaims, Attachments, Channels, DeletedMessages, EditedMessages, MessageVersions,
+    Messages, Reactions, Submessages, Users,
 };
 use crate::view::{EditedRow, MessageIndexRow, chunk};
-use model::{ChannelId, Message, MessageId, RealmId, UserId};
+use model::{AttachmentId, ChannelId, Message, MessageId, RealmId, UserId};
 use roaring::RoaringBitmap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Reads every row of an organization and compares it with the others.
 pub(super) fn check_rows(trees: &Trees, realm: RealmId) -> Result<Comparison, StoreError> {
@@ -23,6 +24,9 @@ pub(super) fn check_rows(trees: &Trees, realm: RealmId) -> Result<Comparison, St
     }
     for row in trees.table::<Channels>(realm) {
         known.channels.extend(fields_of::<ChannelId>(&row?.key));
+    }
+    for row in trees.table::<Attachments>(realm) {
+        known.attachments.extend(fields_of::<AttachmentId>(&row?.key));
     }
     for row in trees.rows(realm) {
         let row = row?;
@@ -37,6 +41,34 @@ pub(super) fn check_rows(trees: &Trees, realm: RealmId) -> Result<Comparison, St
     }
     check_messages(trees, realm, &mut found)?;
     Ok(found)
+}
+
+/// Messages that name files exist; a file counts as unclaimed if and only if no message names it; no two files have one path.
+fn check_claims(
+    trees: &Trees,
+    realm: RealmId,
+    sent: &BTreeMap<MessageId, u64>,
+    found: &mut Comparison,
+) -> Result<(), StoreError> {
+    let mut claimed: BTreeSet<AttachmentId> = BTreeSet::new();
+    for row in readable::<AttachmentClaims>(trees, realm) {
+        let (key, (file, message), _) = row?;
+        claimed.insert(file);
+        if !sent.contains_key(&message) {
+            found.add(&key, &format!("message {message} names a file, but is not there"));
+        }
+    }
+    let mut paths = BTreeSet::new();
+    for row in readable::<Attachments>(trees, realm) {
+        let (key, id, file) = row?;
+        if claimed.contains(&id) == file.unclaimed_since.is_some() {
+            found.add(&key, "does not agree with the messages that name it");
+        }
+        if !paths.insert(file.path_id) {
+            found.add(&key, "has the path of another file");
+        }
+    }
+    Ok(())
 }
 
 /// A row's encoded key, its key and its value.
@@ -65,6 +97,7 @@ fn check_messages(trees: &Trees, realm: RealmId, found: &mut Comparison) -> Resu
     check_are_sent::<Reactions>(trees, realm, &sent, found)?;
     check_are_sent::<Submessages>(trees, realm, &sent, found)?;
     check_versions(trees, realm, found)?;
+    check_claims(trees, realm, &sent, found)?;
     for row in readable::<DeletedMessages>(trees, realm) {
         let (key, Block(number), block) = row?;
         let mut deleted = RoaringBitmap::new();

@@ -76,7 +76,12 @@ impl View {
             Fact::Group(fact) => self.apply_group_fact(fact, rows),
             Fact::Channel(fact) => self.apply_channel_fact(fact, rows),
             Fact::Subscription(fact) => self.apply_subscription_fact(frame.at, fact, rows),
-            Fact::Message(fact) => self.apply_message_fact((sequence, position), fact, rows),
+            Fact::Message(fact) => {
+                if let MessageFact::Deleted { messages, .. } = fact {
+                    self.release_all(frame.at, messages, rows)?;
+                }
+                self.apply_message_fact((sequence, position), fact, rows)
+            }
             Fact::Queue(fact) => self.apply_queue_fact(fact, rows),
             Fact::Job(JobFact::Added { due, task }) => {
                 self.apply_job_added(JobId::of(sequence, position), frame.at, (*due, task), rows)
@@ -85,6 +90,7 @@ impl View {
             Fact::Push(fact) => self.apply_push_fact(fact, rows),
             Fact::Invitation(fact) => self.apply_invitation_fact(frame.at, fact, rows),
             Fact::Picture(fact) => self.apply_picture_fact(fact, rows),
+            Fact::Attachment(fact) => self.apply_attachment_fact(frame.at, fact, rows),
             Fact::PreImages(_) => Ok(()),
         }
     }

@@ -4,19 +4,20 @@
 //! table of one organization.
 
 use model::{
-    ChannelId, DraftId, EventNumber, Flag, FolderId, GroupId, InvitationId, JobId, MessageId, QueueId,
-    RealmId, RecipientId, SavedSnippetId, ScheduledMessageId, Sequence, TopicKey, UserId,
+    AttachmentId, ChannelId, DraftId, EventNumber, Flag, FolderId, GroupId, InvitationId, JobId, MessageId,
+    QueueId, RealmId, RecipientId, SavedSnippetId, ScheduledMessageId, Sequence, TopicKey, UserId,
 };
 use std::collections::BTreeSet;
 
 /// Bytes before the fields.
 const PREFIX_BYTES: usize = 5;
 
-/// The existing users and channels, for checking references to them.
+/// The existing users, channels and uploaded files, for checking references to them.
 #[derive(Debug, Default)]
 pub struct References {
     pub users: BTreeSet<UserId>,
     pub channels: BTreeSet<ChannelId>,
+    pub attachments: BTreeSet<AttachmentId>,
 }
 
 impl References {
@@ -30,6 +31,14 @@ impl References {
         match self.channels.contains(&channel) {
             true => Ok(()),
             false => Err(format!("channel {channel} does not exist")),
+        }
+    }
+
+    /// An error if the uploaded file does not exist.
+    pub fn attachment(&self, file: AttachmentId) -> Result<(), String> {
+        match self.attachments.contains(&file) {
+            true => Ok(()),
+            false => Err(format!("uploaded file {file} does not exist")),
         }
     }
 }
@@ -101,6 +110,7 @@ number_fields! {
     SavedSnippetId(u32), "saved snippet";
     DraftId(u32), "draft";
     ScheduledMessageId(u32), "scheduled message";
+    AttachmentId(u32), "uploaded file", attachment;
     JobId(u64), "job";
     Sequence(u64), "frame";
     EventNumber(u64), "event";

@@ -5,6 +5,7 @@
 
 mod apply;
 mod apply_accounts;
+mod apply_attachments;
 mod apply_directory;
 mod apply_invitations;
 mod apply_jobs;
@@ -15,6 +16,7 @@ mod apply_users;
 mod arrivals;
 mod changed;
 pub mod chunk;
+mod claims;
 mod compose;
 mod deleted;
 mod flag_blocks;
@@ -42,6 +44,7 @@ mod push_tests;
 mod tests;
 
 pub use changed::Changes;
+pub use claims::Claims;
 pub use flag_blocks::FlagBlock;
 pub use index::{ChannelMessages, Location, MessageIndex, MessageIndexRow, UserMessages};
 pub use jobs::{JOBS_FAILED_MAX, JOBS_WAITING_MAX, Jobs};
@@ -87,6 +90,8 @@ pub struct View {
     pub recent: RecentMessages,
     /// Pending and failed jobs.
     pub jobs: Jobs,
+    /// Which messages name which uploaded files.
+    pub claims: Claims,
     /// The newest applied frame.
     pub progress: Progress,
     /// The chunks to which the next message is added.

@@ -1,6 +1,7 @@
 //! Properties of any sequence of frames: memory, trees, loaded trees and trees replayed from the first frame agree, and
 //! all of them agree with a simple model of users and messages.
 
+mod attachments;
 mod changes;
 mod checks;
 mod plain;
@@ -15,8 +16,8 @@ use crate::projection::Trees;
 use model::picture::PictureFact;
 use model::push::PushFact;
 use model::{
-    ChannelFact, Fact, GroupFact, InvitationFact, JobFact, JobId, MessageFact, MessageId, PersonalFact,
-    QueueFact, RealmFact, Subscription, SubscriptionFact, UserFact,
+    AttachmentFact, ChannelFact, Fact, GroupFact, InvitationFact, JobFact, JobId, MessageFact, MessageId,
+    PersonalFact, QueueFact, RealmFact, Subscription, SubscriptionFact, UserFact,
 };
 use plain::Plain;
 use proptest::prelude::*;
@@ -152,6 +153,7 @@ fn check_same(live: &View, loaded: &View) -> Result<(), TestCaseError> {
     prop_assert_eq!(&loaded.messages, &live.messages);
     prop_assert_eq!(&loaded.queues, &live.queues);
     prop_assert_eq!(&loaded.jobs, &live.jobs);
+    prop_assert_eq!(&loaded.claims, &live.claims);
     prop_assert_eq!(loaded.progress, live.progress);
     prop_assert_eq!(&loaded.edited, &live.edited);
     prop_assert_eq!(&loaded.with_submessage, &live.with_submessage);
@@ -273,7 +275,7 @@ fn random_histories_contain_every_fact() {
             found.extend(names.next().zip(names.next()).map(<[String; 2]>::from));
         }
     }
-    let families: [(&str, Vec<String>); 12] = [
+    let families: [(&str, Vec<String>); 13] = [
         ("Realm", variants::<RealmFact>()),
         ("User", variants::<UserFact>()),
         ("Personal", variants::<PersonalFact>()),
@@ -286,9 +288,11 @@ fn random_histories_contain_every_fact() {
         ("Push", variants::<PushFact>()),
         ("Invitation", variants::<InvitationFact>()),
         ("Picture", variants::<PictureFact>()),
+        ("Attachment", variants::<AttachmentFact>()),
     ];
     let mut names: Vec<String> = families.iter().map(|(family, _)| family.to_string()).collect();
-    names.push("PreImages".to_owned());
+    // In the order of the facts.
+    names.insert(names.len() - 1, "PreImages".to_owned());
     assert_eq!(variants::<Fact>(), names);
     let wanted = families
         .into_iter()

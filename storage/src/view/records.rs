@@ -11,8 +11,8 @@ use super::{FlagBlock, MessageIndexRow, MoveRecord};
 use model::message::MessageTraits;
 use model::push::PushFact;
 use model::{
-    ChannelId, DraftId, EventNumber, Flag, FolderId, GroupId, InvitationId, JobId, MessageId, QueueId,
-    Reaction, RecipientId, SavedSnippetId, ScheduledMessageId, Sequence, TopicKey, UserId,
+    AttachmentId, ChannelId, DraftId, EventNumber, Flag, FolderId, GroupId, InvitationId, JobId, MessageId,
+    QueueId, Reaction, RecipientId, SavedSnippetId, ScheduledMessageId, Sequence, TopicKey, UserId,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
@@ -400,6 +400,30 @@ records! {
         row: (UserId, ScheduledMessageId) => model::ScheduledMessage,
         load: Some(|view, (user, id), own| view.directory.put_scheduled_message(user, id, Some(own))),
         remove: |view, (user, id)| view.directory.put_scheduled_message(*user, *id, None),
+    }
+    /// Uploaded files.
+    Attachments = 46 {
+        name: "uploaded file",
+        row: AttachmentId => model::Attachment,
+        load: Some(|view, _, file| view.directory.put_attachment(file)),
+        remove: |view, id| view.directory.remove_attachment(*id),
+        check: |known, id, file| {
+            known.user(file.owner)?;
+            same(*id, file.id)
+        },
+    }
+    /// A file and a message that names it → when the message was sent.
+    AttachmentClaims = 47 {
+        name: "message with an uploaded file",
+        row: (AttachmentId, MessageId) => model::Timestamp,
+        load: Some(|view, (file, message), sent| view.claims.put(file, message, sent)),
+        remove: |view, (file, message)| view.claims.remove(*file, *message),
+    }
+    /// The newest id of uploaded files: ids of deleted files are not used again.
+    LastAttachmentId = 48 {
+        name: "newest id of uploaded files",
+        row: () => AttachmentId,
+        load: Some(|view, (), id| view.directory.put_last_attachment_id(id)),
     }
 }
 

@@ -16,6 +16,7 @@ pub mod organization;
 pub mod personal;
 pub mod pictures;
 pub mod subscriptions;
+pub mod uploads;
 
 use super::stage::CALLERS;
 use crate::support::channel::ChannelBuilder;
@@ -83,6 +84,7 @@ pub fn all() -> Vec<Row> {
         groups::rows(),
         personal::rows(),
         pictures::rows(),
+        uploads::rows(),
         organization::rows(),
         invitations::rows(),
         accounts::rows(),
@@ -138,6 +140,11 @@ impl Row {
             ("{playground_id:int}", "99999"),
             ("{group_id:int}", "99999"),
             ("{saved_snippet_id:int}", "99999"),
+            ("{attachment_id:int}", "99999"),
+            ("{realm_id:int}", "1"),
+            ("{file:rest}", "00/unknown/x.txt"),
+            ("{token:text}", "1.1.x"),
+            ("{name:rest}", "x.txt"),
             ("{draft_id:int}", "99999"),
             ("{scheduled_message_id:int}", "99999"),
             ("{reminder_id:int}", "99999"),

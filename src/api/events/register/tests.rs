@@ -18,6 +18,8 @@ impl Sample {
                 login: crate::config::LoginMethods { password: true, ldap: false },
                 is_development: true,
                 has_push: false,
+                file_mib_max: 100,
+                quota_mib: None,
             },
             caller: caller.map(|address| self.id(address)),
             queue: caller
@@ -93,7 +95,7 @@ async fn everything_is_there_and_of_its_type() {
     for keys in [MOBILE, TERMINAL, REST] {
         check_keys(&full, keys);
     }
-    assert_eq!(full["max_file_upload_size_mib"], 25);
+    assert_eq!(full["max_file_upload_size_mib"], 100);
     assert_eq!(full["zulip_feature_level"], 421);
     let emoji_url = full["server_emoji_data_url"].as_str().unwrap();
     assert!(emoji_url.starts_with("http://chat.example/"), "{emoji_url}");
@@ -201,6 +203,7 @@ async fn unread_messages_go_with_the_event_they_are_as_of() {
         client: "test".into(),
         read_by_sender: true,
         echo: None,
+        claims: Vec::new(),
     };
     let channel = directory.channel_by_name("Verona").map(|channel| channel.id).unwrap();
     let sent =

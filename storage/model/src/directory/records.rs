@@ -1,6 +1,7 @@
 //! Records of the directory by family, with the indexes over them.
 
-use crate::ids::{ChannelId, DraftId, MessageId, SavedSnippetId, ScheduledMessageId, UserId};
+use crate::attachment::Attachment;
+use crate::ids::{AttachmentId, ChannelId, DraftId, MessageId, SavedSnippetId, ScheduledMessageId, UserId};
 use crate::personal::{NavigationView, UserStatus};
 use crate::picture::{RealmEmoji, RealmPictures};
 use crate::push::{PendingMail, PushDevice, PushToken};
@@ -69,6 +70,20 @@ pub(super) struct PictureRecords {
     pub(super) emoji: OrdMap<u32, Arc<RealmEmoji>>,
     /// Active emoji: looked up for each `:name:` in a text.
     pub(super) emoji_by_name: HashMap<String, u32>,
+}
+
+/// Uploaded files, with the indexes and sums over them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct AttachmentRecords {
+    pub(super) files: OrdMap<AttachmentId, Arc<Attachment>>,
+    /// Looked up for each link to a file in a text.
+    pub(super) by_path: OrdMap<Arc<str>, AttachmentId>,
+    pub(super) by_owner: OrdMap<UserId, OrdSet<AttachmentId>>,
+    /// Files that no message names, by the time since when.
+    pub(super) unclaimed: OrdSet<(Timestamp, AttachmentId)>,
+    /// Bytes of all files.
+    pub(super) bytes: u64,
+    pub(super) last: AttachmentId,
 }
 
 /// The state of notifications in the organization.

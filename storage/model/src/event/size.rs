@@ -42,6 +42,7 @@ impl EventBody {
             Self::DefaultChannelGroups(groups) => {
                 groups.items.iter().map(|group| 4096 + 16 * group.channels.len()).sum()
             }
+            Self::Attachment { change, .. } => 2048 + 64 * change.uses(),
             Self::SavedSnippets(change) => change.texts().map(|snippet| 2 * snippet.content.len()).sum(),
             Self::Drafts { change, .. } => change.texts().map(|draft| 2 * draft.content.len() + 128).sum(),
             Self::ScheduledMessages { change, .. } | Self::Reminders { change, .. } => {

@@ -87,7 +87,8 @@ impl Fact {
             | Self::Job(_)
             | Self::Push(_)
             | Self::Invitation(_)
-            | Self::PreImages(_) => return None,
+            | Self::PreImages(_)
+            | Self::Attachment(_) => return None,
         })
     }
 }

@@ -4,8 +4,9 @@ use super::Step;
 use crate::fixture::*;
 use model::picture::{PictureFact, PictureRecord, RealmEmoji, RealmPicture};
 use model::{
-    ChannelFact, ChannelId, EventNumber, Fact, Flag, FlagOp, Flags, GroupFact, JobId, Message, MessageId,
-    QueueFact, QueueId, Subscription, SubscriptionFact, Timestamp, UserFact, UserId, VisibilityPolicy,
+    AttachmentId, ChannelFact, ChannelId, EventNumber, Fact, Flag, FlagOp, Flags, GroupFact, JobId, Message,
+    MessageId, QueueFact, QueueId, Subscription, SubscriptionFact, Timestamp, UserFact, UserId,
+    VisibilityPolicy,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,6 +39,8 @@ pub(super) struct Plain {
     pub invitations: u32,
     /// Pending and failed jobs.
     pub jobs: Vec<JobId>,
+    /// Uploaded files that were added once.
+    pub files: BTreeSet<AttachmentId>,
 }
 
 pub(super) const TOPICS: [&str; 6] = ["tea", "Tea", "TEA", "", "Ärger", "ärger"];

@@ -16,7 +16,7 @@ use model::{
 };
 
 /// The number of kinds of such facts.
-pub(super) const KINDS: u8 = 42;
+pub(super) const KINDS: u8 = 46;
 
 /// At most this many different folders, invitations and list entries are used.
 const NAMED_MAX: u32 = 4;
@@ -68,6 +68,7 @@ impl Plain {
                 last_id: NAMED_MAX,
             })))),
             36..=40 => Some(self.text(kind, number, bits)),
+            41..=44 => self.attachment(kind - 41, number, bits),
             _ => Some(Fact::PreImages(vec![Fact::Realm(RealmFact::Changed(Box::new(realm())))])),
         }
     }

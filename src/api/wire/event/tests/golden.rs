@@ -3,6 +3,7 @@
 //! After an intended change of the format, run the test with `UPDATE_GOLDEN=1` and review the difference.
 
 mod texts;
+mod uploads;
 
 use super::*;
 use model::event::{
@@ -475,7 +476,7 @@ fn every_event_is_encoded_as_recorded() {
         personal_events().into_iter().chain(texts::events()).chain(people_events()).chain(bot_events());
     let mut actual = String::new();
     let further = further::events(TEXT, &[fixture::IAGO, fixture::CORDELIA].map(person));
-    for body in messages.chain(people).chain(realm_events()).chain(further) {
+    for body in messages.chain(people).chain(realm_events()).chain(further).chain(uploads::events()) {
         writeln!(actual, "{}", body.kind().as_str()).unwrap();
         let event =
             Delivered { flags: Flags::only(Flag::Read), local_id: Some("1.5".into()), ..delivered(70, body) };

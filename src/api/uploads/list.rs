@@ -1,0 +1,14 @@
+//! `GET /attachments`: the requester's own uploaded files (docs/api/uploads.md#list-own-files).
+
+use crate::api::wire::attachment::attachment;
+use crate::api::wire::list::push_list;
+use crate::http::{Caller, Envelope, HandlerResult, Params};
+
+/// `attachments`, oldest first, and `upload_space_used`: the bytes of all files of the organization.
+pub async fn list(caller: Caller, _: Params<()>) -> HandlerResult {
+    let own = caller.realm.attachments_of(caller.user.id);
+    let mut envelope = Envelope::with_capacity(256 * own.len());
+    push_list(envelope.open_field("attachments"), own.iter().map(attachment));
+    let space_used = caller.realm.directory().upload_space_used();
+    envelope.field("upload_space_used", &space_used)?.reply()
+}

@@ -1,0 +1,64 @@
+//! Where the uploaded files of an organization are among all files, and which of them are in use.
+
+use super::{BlobError, BlobName, Blobs};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use model::{Directory, RealmId};
+use rules::uploads::{folder_of, path_name};
+use std::path::Path;
+use std::time::SystemTime;
+
+/// Bytes of randomness in the path of a file: 24 characters.
+const PATH_BYTES: usize = 18;
+
+/// The folder of an organization's uploaded files.
+pub fn uploads_folder(realm: RealmId) -> String {
+    format!("uploads/{realm}")
+}
+
+/// The file with the bytes of an upload; none if the path is invalid. The name that people see is not part of it.
+pub fn upload_blob(path_id: &str) -> Option<BlobName> {
+    let folder = folder_of(path_id).strip_suffix('/')?;
+    BlobName::parse(&format!("uploads/{folder}"))
+}
+
+/// A path for a new upload that nobody can guess.
+pub fn new_path(realm: RealmId, name: &str) -> Result<String, BlobError> {
+    let mut bytes = [0; PATH_BYTES + 1];
+    getrandom::fill(&mut bytes).map_err(|error| BlobError::Store(error.to_string()))?;
+    let (spread, random) = (bytes[PATH_BYTES], URL_SAFE_NO_PAD.encode(&bytes[..PATH_BYTES]));
+    Ok(format!("{realm}/{spread:02x}/{random}/{}", path_name(name)))
+}
+
+/// Whether a file in the folder of uploads belongs to an upload.
+pub fn is_named(directory: &Directory, blob: &BlobName) -> bool {
+    let folder = blob.as_str().strip_prefix("uploads/");
+    folder.is_some_and(|folder| directory.has_attachment_below(&format!("{folder}/")))
+}
+
+impl Blobs {
+    /// Deletes what a server that was killed left of files that it was writing. Blocks: it walks through all folders.
+    pub fn delete_unfinished(&self, before: SystemTime) {
+        if let Some(folder) = &self.folder {
+            delete_unfinished_in(folder, before);
+        }
+    }
+}
+
+/// The store writes a file under its name, `#` and a number, and renames it at the end.
+fn delete_unfinished_in(folder: &Path, before: SystemTime) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
+        let is_unfinished = entry.file_name().to_string_lossy().contains('#');
+        let is_old = || {
+            let written = entry.metadata().and_then(|metadata| metadata.modified());
+            written.is_ok_and(|written| written < before)
+        };
+        if kind.is_dir() {
+            delete_unfinished_in(&path, before);
+        } else if is_unfinished && is_old() && std::fs::remove_file(&path).is_ok() {
+            tracing::info!("an unfinished file was deleted");
+        }
+    }
+}
