@@ -4,6 +4,7 @@
 //! `acme`.
 
 use crate::config::Config;
+use crate::integrations::mail::AddressPattern;
 use actors::{RealmHandle, Server};
 use model::InvitationId;
 use parking_lot::RwLock;
@@ -21,6 +22,8 @@ pub struct Hosts {
     /// Whether unknown host names (another address of this machine, a name in a test network) belong to the
     /// organization if there is only one.
     is_lenient: bool,
+    /// The addresses of channels and replies, if mail is received.
+    mail_addresses: Option<AddressPattern>,
 }
 
 impl Hosts {
@@ -40,7 +43,18 @@ impl Hosts {
             });
         }
         let is_lenient = is_development || external.is_none();
-        Self { external, listening: RwLock::new(config.listen), names, is_lenient }
+        let mail_addresses = config.mail.incoming.pattern();
+        Self { external, listening: RwLock::new(config.listen), names, is_lenient, mail_addresses }
+    }
+
+    /// The addresses of channels and replies, if mail is received.
+    pub fn mail_addresses(&self) -> Option<&AddressPattern> {
+        self.mail_addresses.as_ref()
+    }
+
+    /// Whether clients reach the server through HTTPS, by its public URL.
+    pub fn is_https(&self) -> bool {
+        self.external.as_ref().is_some_and(|url| url.scheme() == "https")
     }
 
     /// Sets the address that the server listens on, when the system chose the port.

@@ -39,13 +39,20 @@ pub enum Bucket {
     AuthenticateFromAnywhere,
     /// Changes of the e-mail address of an account.
     EmailChangeByUser,
+    /// E-mails to an address of a channel, or from a user who replies to e-mails.
+    MailsByAddress,
+    /// Links for a new password that were requested for an e-mail address, by anyone.
+    ResetMailsByAddress,
 }
 
 impl Bucket {
     /// Whether the time of each call is stored, so that no window contains more than its count.
     pub fn is_exact(self) -> bool {
         match self {
-            Self::AuthenticateByUsername | Self::AuthenticateFromAnywhere | Self::EmailChangeByUser => true,
+            Self::AuthenticateByUsername
+            | Self::AuthenticateFromAnywhere
+            | Self::EmailChangeByUser
+            | Self::ResetMailsByAddress => true,
             Self::ApiByUser
             | Self::ApiByIp
             | Self::EventsByUser
@@ -53,7 +60,8 @@ impl Bucket {
             | Self::JoinsByIp
             | Self::UnauthorizedByIp
             | Self::UnknownPathsByIp
-            | Self::PicturesByIp => false,
+            | Self::PicturesByIp
+            | Self::MailsByAddress => false,
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::api::account::dev_list_users::dev_list_users;
 use crate::api::account::fetch_api_key::fetch_api_key;
 use crate::api::account::jwt_fetch_api_key::jwt_fetch_api_key;
 use crate::api::account::server_settings::server_settings;
-use crate::api::account::{push_devices, push_tokens, test_push};
+use crate::api::account::{own_api_key, push_devices, push_tokens, sessions, test_push};
 use crate::api::emoji::{EMOJI_PATH, emoji_json};
 use crate::api::texts::{drafts, reminders, saved_snippets, scheduled_messages, scheduled_update};
 use crate::api::users::create::create_user;
@@ -17,7 +17,7 @@ use crate::http::Login;
 use crate::http::operations;
 use crate::http::route::{Limit, Route};
 use crate::pages::emails::{emails_html, emails_json};
-use crate::pages::{confirm_email, join};
+use crate::pages::{confirm_email, devlogin, home, join, login, password_reset};
 use actix_web::http::Method;
 
 /// All rows, grouped by family.
@@ -27,21 +27,46 @@ pub fn table() -> Vec<Route> {
     vec![
         Route::new(Method::GET, "/health",  Login::None, Limit::Free, operations::health).own_origin(),
         Route::new(Method::GET, "/metrics", Login::None, Limit::Free, operations::metrics).own_origin(),
+
+        Route::new(Method::GET,  "/",                  Login::None, Limit::Page,  home::show).page(),
+        Route::new(Method::GET,  "/login",             Login::None, Limit::Page,  home::login).page(),
+        Route::new(Method::GET,  "/login/",            Login::None, Limit::Page,  login::show).page(),
+        Route::new(Method::GET,  "/accounts/login/",   Login::None, Limit::Page,  login::show).page(),
+        Route::new(Method::POST, "/accounts/login/",   Login::None, Limit::Login, login::log_in).page(),
+        Route::new(Method::POST, "/accounts/logout/",  Login::None, Limit::Page,  login::log_out).page(),
+        Route::new(Method::GET,  "/accounts/password/reset/",           Login::None, Limit::Page,  password_reset::show).page(),
+        Route::new(Method::POST, "/accounts/password/reset/",           Login::None, Limit::Login, password_reset::request).page(),
+        Route::new(Method::GET,  "/accounts/password/reset/done/",      Login::None, Limit::Page,  password_reset::sent).page(),
+        Route::new(Method::GET,  "/accounts/password/reset/{key:rest}", Login::None, Limit::Page,  password_reset::choose).page(),
+        Route::new(Method::POST, "/accounts/password/reset/{key:rest}", Login::None, Limit::Login, password_reset::set).page(),
+        Route::new(Method::GET,  "/devlogin/",         Login::None, Limit::Page,  devlogin::show).for_developers().local_page(),
+        Route::new(Method::POST, "/devlogin/",         Login::None, Limit::Login, devlogin::log_in).for_developers().local_page(),
+        Route::new(Method::GET,  "/compatibility",     Login::None, Limit::Api,   home::compatibility),
+        Route::new(Method::GET,  "/desktop_home/",     Login::None, Limit::Page,  home::desktop_home).page(),
+        Route::new(Method::GET,  "/help",              Login::None, Limit::Page,  home::help).page(),
+        Route::new(Method::GET,  "/help/",             Login::None, Limit::Page,  home::help).page(),
+        Route::new(Method::GET,  "/help/{page:rest}",  Login::None, Limit::Page,  home::help_page).page(),
         Route::new(Method::GET, "/user_avatars/{path:rest}", Login::None, Limit::Picture, pictures::serve::serve),
-        Route::new(Method::GET, "/avatar/{user_id:int}",        Login::Spectator, Limit::Picture, pictures::redirect::by_id::<false>),
-        Route::new(Method::GET, "/avatar/{user_id:int}/medium", Login::Spectator, Limit::Picture, pictures::redirect::by_id::<true>),
-        Route::new(Method::GET, "/avatar/{email:text}",         Login::Spectator, Limit::Picture, pictures::redirect::by_address::<false>),
-        Route::new(Method::GET, "/avatar/{email:text}/medium",  Login::Spectator, Limit::Picture, pictures::redirect::by_address::<true>),
+        Route::new(Method::GET, "/avatar/{user_id:int}",        Login::Spectator, Limit::Picture, pictures::redirect::by_id::<false>).file(),
+        Route::new(Method::GET, "/avatar/{user_id:int}/medium", Login::Spectator, Limit::Picture, pictures::redirect::by_id::<true>).file(),
+        Route::new(Method::GET, "/avatar/{email:text}",         Login::Spectator, Limit::Picture, pictures::redirect::by_address::<false>).file(),
+        Route::new(Method::GET, "/avatar/{email:text}/medium",  Login::Spectator, Limit::Picture, pictures::redirect::by_address::<true>).file(),
         Route::new(Method::GET, EMOJI_PATH, Login::None, Limit::Picture, emoji_json),
-        Route::new(Method::GET, "/user_uploads/{realm_id:int}/{file:rest}",          Login::Link, Limit::Picture, uploads::serve::serve),
-        Route::new(Method::GET, "/user_uploads/download/{realm_id:int}/{file:rest}", Login::Link, Limit::Picture, uploads::serve::download),
+        Route::new(Method::GET, "/user_uploads/{realm_id:int}/{file:rest}",          Login::Link, Limit::Picture, uploads::serve::serve).file(),
+        Route::new(Method::GET, "/user_uploads/download/{realm_id:int}/{file:rest}", Login::Link, Limit::Picture, uploads::serve::download).file(),
         Route::new(Method::GET, "/user_uploads/temporary/{token:text}/{name:rest}",  Login::None, Limit::Picture, uploads::temporary::serve_temporary),
 
-        Route::new(Method::GET,  "/api/v1/server_settings",   Login::None, Limit::Api, server_settings),
-        Route::new(Method::POST, "/api/v1/fetch_api_key",     Login::None, Limit::Login, fetch_api_key).for_developers(),
-        Route::new(Method::POST, "/api/v1/jwt/fetch_api_key", Login::None, Limit::Login, jwt_fetch_api_key).for_developers(),
-        Route::new(Method::POST, "/api/v1/dev_fetch_api_key", Login::None, Limit::Login, dev_fetch_api_key).for_developers(),
-        Route::new(Method::GET,  "/api/v1/dev_list_users",    Login::None, Limit::Api, dev_list_users).for_developers(),
+        Route::new(Method::GET,  "/api/v1/server_settings",   Login::None, Limit::Api, server_settings).with_key_only(),
+        Route::new(Method::POST, "/api/v1/fetch_api_key",     Login::None, Limit::Login, fetch_api_key).for_developers().with_key_only(),
+        Route::new(Method::POST, "/api/v1/jwt/fetch_api_key", Login::None, Limit::Login, jwt_fetch_api_key).for_developers().with_key_only(),
+        Route::new(Method::POST, "/api/v1/dev_fetch_api_key", Login::None, Limit::Login, dev_fetch_api_key).for_developers().with_key_only(),
+        Route::new(Method::GET,  "/api/v1/dev_list_users",    Login::None, Limit::Api, dev_list_users).for_developers().with_key_only(),
+
+        Route::new(Method::POST,   "/json/fetch_api_key",                        Login::Human, Limit::Login, own_api_key::fetch_own_api_key),
+        Route::new(Method::GET,    "/api/v1/users/me/sessions",                  Login::Human, Limit::Api, sessions::list),
+        Route::new(Method::DELETE, "/api/v1/users/me/sessions",                  Login::Human, Limit::Api, sessions::end_others),
+        Route::new(Method::DELETE, "/api/v1/users/me/sessions/{session_id:text}", Login::Human, Limit::Api, sessions::end_one),
+        Route::new(Method::DELETE, "/api/v1/users/{user_id:int}/sessions",       Login::Owner, Limit::Api, sessions::end_of_user),
 
         Route::new(Method::POST, "/api/v1/users", Login::Administrator, Limit::Api, create_user),
 
@@ -150,6 +175,7 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::GET,  "/api/v1/get_stream_id",                  Login::Account,   Limit::Api, channels::get_id::channel_id_by_name),
         Route::new(Method::GET,  "/api/v1/streams/{stream_id:int}",        Login::Account,   Limit::Api, channels::get::channel_by_id),
         Route::new(Method::GET,  "/api/v1/streams/{stream_id:int}/members", Login::Account,  Limit::Api, channels::members::list_members),
+        Route::new(Method::GET,  "/api/v1/streams/{stream_id:int}/email_address", Login::Account, Limit::Api, channels::email_address::email_address),
         Route::new(Method::POST, "/api/v1/streams/{stream_id:int}/delete_topic", Login::Administrator, Limit::Api, messages::delete_topic::delete_topic),
         Route::new(Method::PATCH, "/api/v1/streams/{stream_id:int}",       Login::Account,   Limit::Api, channels::update::update_channel),
         Route::new(Method::DELETE, "/api/v1/streams/{stream_id:int}",      Login::Account,   Limit::Api, channels::archive::archive_channel),
@@ -180,6 +206,7 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::POST,  "/api/v1/user_groups/create",                              Login::NotGuest,      Limit::Api, groups::create::create_group),
         Route::new(Method::PATCH, "/api/v1/user_groups/{user_group_id:int}",                 Login::NotGuest,      Limit::Api, groups::update::update_group),
         Route::new(Method::POST,  "/api/v1/user_groups/{user_group_id:int}/deactivate",      Login::NotGuest,      Limit::Api, groups::deactivate::deactivate_group),
+        Route::new(Method::DELETE, "/api/v1/user_groups/{user_group_id:int}",                Login::NotGuest,      Limit::Api, groups::deactivate::deactivate_group),
         Route::new(Method::GET,   "/api/v1/user_groups/{user_group_id:int}/members",         Login::HumanNotGuest, Limit::Api, groups::members::list_members),
         // Guests may leave a group.
         Route::new(Method::POST,  "/api/v1/user_groups/{user_group_id:int}/members",         Login::Account,       Limit::Api, groups::members::change_members),

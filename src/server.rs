@@ -12,10 +12,12 @@ use crate::http::route::Route;
 use crate::integrations::blobs::sweep::sweep_regularly;
 use crate::integrations::blobs::{BlobError, Blobs};
 use crate::integrations::delivery::DeliveryWorkers;
+use crate::integrations::mail::incoming::run_incoming;
 use actix_web::dev::ServerHandle;
 use actors::budget::ByteBudget;
 use actors::outbox::OutboxOptions;
 use actors::{Clock, DomainError, QueueLimits, Server, ShiftedClock, SystemClock};
+use rules::web_sessions::WebSessionLimits;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,6 +41,9 @@ pub enum ServeError {
     /// The address is in use, or not an address of this machine.
     #[error("cannot listen on {address}: {reason}; --listen chooses another address or port")]
     Bind { address: SocketAddr, reason: std::io::Error },
+    /// The same for the address of mail in.
+    #[error("cannot listen on {address} for e-mail: {reason}; see [mail.incoming] in the configuration")]
+    BindMail { address: SocketAddr, reason: std::io::Error },
     /// The data folder cannot be opened, read or written.
     #[error("{}", describe_error(.0))]
     Data(#[from] DomainError),
@@ -74,6 +79,7 @@ pub fn describe_error(error: &DomainError) -> String {
 /// A running server. Dropping it without [`Running::stop`] leaves it running.
 pub struct Running {
     address: SocketAddr,
+    mail_address: Option<SocketAddr>,
     app: App,
     handle: ServerHandle,
     done: oneshot::Receiver<Result<(), DomainError>>,
@@ -95,6 +101,9 @@ struct Started {
     app: App,
     handle: ServerHandle,
     address: SocketAddr,
+    /// For mail in.
+    incoming: Option<std::net::TcpListener>,
+    mail_address: Option<SocketAddr>,
 }
 
 /// Opens the data folder, binds and starts serving on its own threads; may be called from any runtime. The port
@@ -109,12 +118,16 @@ pub async fn serve_with_clock(setup: Setup, clock: Arc<dyn Clock>) -> Result<Run
     let (done_tx, done) = oneshot::channel();
     let thread = std::thread::Builder::new().name("http".to_owned()).spawn(move || {
         actix_rt::System::new().block_on(async move {
-            let (server, started, actors) = match start(setup, clock).await {
+            let (server, mut started, actors) = match start(setup, clock).await {
                 Ok(parts) => parts,
                 Err(reason) => return drop(started_tx.send(Err(reason))),
             };
+            let incoming = started.incoming.take();
             // The caller may have stopped waiting.
             let (blobs, shared) = (started.app.blobs.clone(), started.app.shared.clone());
+            if let Some(listener) = incoming {
+                actix_rt::spawn(run_incoming(started.app.clone(), listener));
+            }
             let _ = started_tx.send(Ok(started));
             actix_rt::spawn(run_housekeeping(shared));
             actix_rt::spawn(sweep_regularly(blobs, actors.clone()));
@@ -126,8 +139,8 @@ pub async fn serve_with_clock(setup: Setup, clock: Arc<dyn Clock>) -> Result<Run
         });
     })?;
     let ended = |_| ServeError::Start(std::io::Error::other("the server thread ended at once"));
-    let Started { app, handle, address } = started.await.map_err(ended)??;
-    Ok(Running { address, app, handle, done, thread })
+    let Started { app, handle, address, mail_address, .. } = started.await.map_err(ended)??;
+    Ok(Running { address, mail_address, app, handle, done, thread })
 }
 
 async fn start(
@@ -151,6 +164,7 @@ async fn start(
     }
     // Before the folder is opened: a development server must not deliver pending jobs of a production server.
     check_purpose(&setup.config.data, setup.is_development)?;
+    let incoming = bind_incoming(&setup.config)?;
     let delivery_workers = DeliveryWorkers::new(&setup.config, hosts.clone(), setup.is_development)?;
     let mail = delivery_workers.mail.clone();
     let outbox = OutboxOptions {
@@ -176,7 +190,8 @@ async fn start(
     match served {
         Ok((server, address)) => {
             let handle = server.handle();
-            Ok((server, Started { app, handle, address }, actors))
+            let mail_address = incoming.as_ref().and_then(|listener| listener.local_addr().ok());
+            Ok((server, Started { app, handle, address, incoming, mail_address }, actors))
         }
         Err(reason) => {
             actors.stop().await?;
@@ -215,6 +230,14 @@ fn bind(address: SocketAddr) -> std::io::Result<(TcpSocket, SocketAddr)> {
     Ok((socket, address))
 }
 
+/// Binds the port for mail in, if there is one.
+fn bind_incoming(config: &Config) -> Result<Option<std::net::TcpListener>, ServeError> {
+    let Some(address) = config.mail.incoming.address() else { return Ok(None) };
+    let bound = std::net::TcpListener::bind(address);
+    let bound = bound.and_then(|listener| listener.set_nonblocking(true).map(|()| listener));
+    bound.map(Some).map_err(|reason| ServeError::BindMail { address, reason })
+}
+
 /// The options of the actors for a configuration, without deliveries.
 pub fn options(config: &Config, is_durable: bool) -> actors::Options {
     let Config { storage, queues, .. } = config;
@@ -234,10 +257,16 @@ pub fn options(config: &Config, is_durable: bool) -> actors::Options {
             idle_secs_max: u32::try_from(queues.lifespan_secs_max).unwrap_or(u32::MAX),
             ..QueueLimits::default()
         },
+        web_sessions: WebSessionLimits {
+            idle_secs: config.sessions.idle_secs.get(),
+            lifetime_secs: config.sessions.lifetime_secs.get(),
+            per_user_max: config.sessions.per_user_max.get(),
+        },
         write_bytes_daily_max: config.limits.write_bytes_daily_max(),
         sweep_secs: config.actors.sweep_secs.get(),
         unclaimed_secs: config.uploads.unclaimed_days.get() * 24 * 3600,
         budget: ByteBudget::new(config.memory.in_flight_bytes_max.get(), config.memory.share_bytes_max.get()),
+        search_write_after: config.search.enabled.then(|| Duration::from_secs(config.search.write_secs)),
         outbox: None,
         clock: Arc::new(SystemClock),
     }
@@ -257,6 +286,11 @@ impl Running {
     /// The listening address, with the real port if 0 was configured.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// The listening address for e-mail, if mail in is configured.
+    pub fn mail_address(&self) -> Option<SocketAddr> {
+        self.mail_address
     }
 
     /// `http://` and the address, without a slash at the end.

@@ -28,6 +28,11 @@ pub fn welcome_bot(directory: &Directory) -> Option<&Arc<User>> {
     system_bot(directory, SYSTEM_BOTS[1])
 }
 
+/// The bot that posts e-mails sent to channels.
+pub fn gateway_bot(directory: &Directory) -> Option<&Arc<User>> {
+    system_bot(directory, SYSTEM_BOTS[2])
+}
+
 fn system_bot<'d>(directory: &'d Directory, (address, _): (&str, &str)) -> Option<&'d Arc<User>> {
     directory.user_by_email(&format!("{address}@{}", directory.realm().email_domain))
 }

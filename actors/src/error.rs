@@ -37,6 +37,12 @@ pub enum DomainError {
     /// The server is stopping.
     #[error("the server is shutting down")]
     Stopping,
+    /// The index of a search is being made, or cannot be read or written at the moment.
+    #[error("the search index is not ready")]
+    SearchNotReady,
+    /// Too many messages would have to be read to find a phrase.
+    #[error("the search would have to read too many messages")]
+    SearchTooBroad,
     /// No such queue, or not the caller's.
     #[error("bad event queue id: {0}")]
     BadEventQueue(QueueId),

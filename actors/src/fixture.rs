@@ -79,6 +79,7 @@ pub fn shared() -> (Arc<RealmShared>, ManualClock, tempfile::TempDir) {
     let trees = Trees::open(&folder.path().join("state"), 8 * 1024 * 1024).unwrap();
     let clock = ManualClock::new(START);
     let view = view();
+    let search = crate::search::RealmSearch::new(None, RealmId(1), view.progress.sequence);
     let shared = RealmShared {
         linkifiers: Default::default(),
         id: RealmId(1),
@@ -92,6 +93,8 @@ pub fn shared() -> (Arc<RealmShared>, ManualClock, tempfile::TempDir) {
         sweep_secs: 3600,
         unclaimed_secs: 3600,
         notifications: crate::notifications::Notifications::default(),
+        search,
+        web_session_limits: Default::default(),
         scheduled: crate::scheduled::Claims::default(),
         outbox: Default::default(),
         resumes: Default::default(),

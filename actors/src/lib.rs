@@ -33,6 +33,7 @@ mod realm;
 mod registry;
 mod resume;
 mod scheduled;
+pub mod search;
 mod seed;
 mod server;
 mod session;
@@ -45,7 +46,7 @@ mod webhooks;
 pub use account::{OnBehalfOf, on_behalf_of};
 pub use bootstrap::NewRealm;
 pub use bot_notices::SYSTEM_BOTS;
-pub use bot_notices::{notification_bot, welcome_bot};
+pub use bot_notices::{gateway_bot, notification_bot, welcome_bot};
 pub use bot_owner::owner_notice;
 pub use changes::{Edited, NamedEmoji, ReactionChange, RequestedEdit, TopicDeletion};
 pub use channel::Unsubscribed;
@@ -53,14 +54,14 @@ pub use check::check;
 pub use clock::{Clock, ManualClock, ShiftedClock, SystemClock};
 pub use draft::{ChannelDraft, DirectDraft, Draft, Sent};
 pub use error::DomainError;
-pub use handle::RealmHandle;
+pub use handle::{FoundSession, RealmHandle};
 pub use health::{Pause, Reserve, StorageStatus};
 pub use markdown::RealmMarkdown;
 pub use placement::Placement;
 pub use presence::{Presence, Report};
 pub use realm::{
-    Added, BULK_NOTICE_RECIPIENTS_MAX, BotDefaults, BotUpdate, EmojiFiles, FolderDescription, Joining,
-    NewBot, NewPassword, NewPushDevice, NewUser, OwnChanges, RegisteredQueue, WantedStatus,
+    Added, BULK_NOTICE_RECIPIENTS_MAX, BotDefaults, BotUpdate, EmojiFiles, EndedSessions, FolderDescription,
+    Joining, NewBot, NewPassword, NewPushDevice, NewUser, OwnChanges, RegisteredQueue, WantedStatus,
 };
 pub use seed::{Seed, SeedChannel, SeedGroup, SeedThread, SeedUser};
 pub use server::{Options, Server};

@@ -5,7 +5,7 @@ use argon2::password_hash::{Output, ParamsString, PasswordHash, Salt, SaltString
 use argon2::{ARGON2ID_IDENT, Algorithm, Argon2, Block, Params, Version};
 use base64::Engine;
 use hmac::{Hmac, Mac};
-use model::{Directory, RealmId, User, UserId};
+use model::{Directory, RealmId, User, UserId, WebSessionKey};
 use parking_lot::RwLock;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -269,6 +269,27 @@ pub fn random_name() -> Result<String, DomainError> {
     let mut bytes = [0u8; 16];
     getrandom::fill(&mut bytes).map_err(storage_error)?;
     Ok(base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes))
+}
+
+/// A secret that cannot be guessed, such as that of a web session: 256 random bits.
+///
+/// # Errors
+/// `Storage` when the system has no randomness.
+pub fn random_secret() -> Result<String, DomainError> {
+    let mut bytes = [0u8; 32];
+    getrandom::fill(&mut bytes).map_err(storage_error)?;
+    Ok(base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes))
+}
+
+/// The hash by which the web session of a secret is stored.
+pub fn web_session_key(secret: &str) -> WebSessionKey {
+    WebSessionKey(Sha256::digest(secret.as_bytes()).into())
+}
+
+/// The CSRF token of the web session of a secret: derived from it, so that it belongs to this session only.
+pub fn csrf_token(secret: &str) -> String {
+    let hash = Sha256::new().chain_update(b"CSRF token of ").chain_update(secret.as_bytes()).finalize();
+    base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(hash)
 }
 
 #[cfg(test)]

@@ -259,7 +259,6 @@ impl Seeding<'_> {
     fn realm(&self) -> Fact {
         let mut realm = model::Realm::clone(self.directory.realm());
         realm.description = self.seed.description.into();
-        realm.created = self.joined();
         realm.settings.extend(self.seed.settings.iter().map(|(name, value)| ((*name).into(), value.clone())));
         let defaults = self.seed.channels.iter().filter(|channel| channel.is_default);
         let defaults = defaults.filter_map(|channel| self.directory.channel_by_name(channel.name));

@@ -15,16 +15,19 @@ use crate::presence::PresenceTable;
 use crate::realm::RealmActor;
 use crate::registry::Registry;
 use crate::resume::Resumes;
+use crate::search::{Followed, RealmSearch, SearchThread};
 use crate::shard::{COMMITTER, Committer, Durability, DurableSink, Sequencer, WriteBudget};
 use crate::shared::{QueueLimits, RealmShared};
 use actix::prelude::*;
 use model::{Directory, EventNumber, Fact, Frame, RealmId, Sequence, User};
 use parking_lot::{Mutex, RwLock};
+use rules::web_sessions::WebSessionLimits;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use storage::disk;
 use storage::log::{FrameBytes, Journal, JournalOptions, RealmLog, SyncPolicy};
 use storage::open::MEMORY_REPLAY_BYTES_MAX;
@@ -49,6 +52,7 @@ pub struct Options {
     /// Free bytes below which the server warns; 0: automatic.
     pub free_bytes_warn: u64,
     pub queues: QueueLimits,
+    pub web_sessions: WebSessionLimits,
     /// Bytes that one account, with its bots, may have written to the journal within a day. 0 does not limit.
     pub write_bytes_daily_max: u64,
     /// Interval of the sweep (message retention, inactive channels), in seconds.
@@ -60,6 +64,8 @@ pub struct Options {
     pub clock: Arc<dyn Clock>,
     /// Bytes that may be held for clients.
     pub budget: ByteBudget,
+    /// After how long changes are added to the search index; none to switch search off.
+    pub search_write_after: Option<Duration>,
 }
 
 /// A running shard.
@@ -87,6 +93,7 @@ pub struct Server {
     creating: tokio::sync::Mutex<()>,
     /// Permits to read the log back for returning queues.
     resume_turns: Arc<Semaphore>,
+    search: SearchThread,
 }
 
 /// The organizations of a server.
@@ -136,6 +143,7 @@ impl Server {
             realms: RwLock::default(),
             creating: tokio::sync::Mutex::default(),
             resume_turns: Arc::new(Semaphore::new(crate::resume::PASSES_MAX)),
+            search: SearchThread::start()?,
         });
         server.open_realms().await?;
         if is_behind {
@@ -179,6 +187,9 @@ impl Server {
     async fn start_realm(&self, view: View, epoch: u64) -> Result<RealmHandle, DomainError> {
         let id = view.realm();
         let sequencer = Sequencer::after(&view);
+        let indexes = self.folder.search();
+        let index = self.options.search_write_after.map(|after| (&*indexes, after));
+        let search = RealmSearch::new(index, id, view.progress.sequence);
         let shared = Arc::new(RealmShared {
             linkifiers: Default::default(),
             id,
@@ -196,8 +207,11 @@ impl Server {
             }),
             notifications: Notifications::default(),
             resumes: Resumes::new(self.resume_turns.clone()),
+            search,
+            web_session_limits: self.options.web_sessions,
             scheduled: crate::scheduled::Claims::default(),
         });
+        self.search.follow(Followed::new(shared.clone(), self.shard_of(id).log.clone()));
         let delivery = self.delivery.clone();
         let start = move |committer: &Rc<Committer>| {
             let registry = Arc::new(Registry::default());
@@ -322,6 +336,8 @@ impl Server {
             realm.shared.resumes.stop();
         }
         crate::outbox::stop(&self.realms()).await;
+        let server = self.clone();
+        let _ = tokio::task::spawn_blocking(move || server.search.stop()).await;
         if let Some(delivery) = &self.delivery {
             delivery.close();
         }

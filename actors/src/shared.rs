@@ -11,9 +11,11 @@ use crate::outbox::Outbox;
 use crate::presence::PresenceTable;
 use crate::resume::Resumes;
 use crate::scheduled::Claims;
+use crate::search::RealmSearch;
 use model::job::TaskKind;
-use model::{Directory, Message, MessageId, QueueOptions, RealmId, UserId};
+use model::{Directory, Fact, Message, MessageId, QueueOptions, RealmId, Sequence, UserId};
 use parking_lot::{Mutex, RwLock};
+use rules::web_sessions::WebSessionLimits;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -84,11 +86,20 @@ pub struct RealmShared {
     pub notifications: Notifications,
     /// Event queues registered before a restart whose clients return.
     pub resumes: Resumes,
+    pub search: RealmSearch,
+    /// Bounds of web sessions.
+    pub web_session_limits: WebSessionLimits,
     /// Scheduled messages that are being sent.
     pub scheduled: Claims,
 }
 
 impl RealmShared {
+    /// Tells those who follow the messages what a frame has changed.
+    pub fn note_published(&self, sequence: Sequence, facts: &[Fact]) {
+        self.notifications.note(facts);
+        self.search.note(sequence, facts);
+    }
+
     /// A snapshot of the directory.
     pub fn directory(&self) -> Directory {
         self.view.read().directory.clone()

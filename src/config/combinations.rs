@@ -21,7 +21,7 @@ pub fn conflicts(config: &Config) -> Vec<Conflict> {
     let idle = format!("must not be less than queues.idle_secs ({})", queues.idle_secs);
     let delivery = format!("must be less than outbox.delivery_secs_max ({})", outbox.delivery_secs_max);
     // The condition, the option, the option that makes it invalid, and the text.
-    let rows: [(bool, &'static str, &'static str, &str); 8] = [
+    let rows: [(bool, &'static str, &'static str, &str); 10] = [
         (
             !login.password && !is_ldap,
             "login.password",
@@ -58,6 +58,18 @@ pub fn conflicts(config: &Config) -> Vec<Conflict> {
             "mail.password",
             "mail.user",
             "must not be empty, because mail.user is set",
+        ),
+        (
+            !mail.incoming.listen.is_empty() && mail.incoming.address_pattern.is_empty(),
+            "mail.incoming.address_pattern",
+            "mail.incoming.listen",
+            "must be a pattern such as \"%s@mail.example.com\", because mail.incoming.listen is set",
+        ),
+        (
+            mail.incoming.listen.is_empty() && !mail.incoming.address_pattern.is_empty(),
+            "mail.incoming.listen",
+            "mail.incoming.address_pattern",
+            "must be an address and a port, because mail.incoming.address_pattern is set",
         ),
         (
             is_s3 && blobs.bucket.is_empty(),

@@ -2,6 +2,7 @@
 
 use super::networks::ProxyNetwork;
 use super::texts::parse_listen;
+use crate::integrations::mail::AddressPattern;
 use crate::rate_limit::{Bucket, Rule, Rules};
 use model::push::Hidden;
 use serde::{Deserialize, Deserializer};
@@ -28,8 +29,11 @@ pub struct Config {
     pub http: Http,
     pub actors: Actors,
     pub storage: Storage,
+    pub search: Search,
     pub memory: Memory,
     pub queues: Queues,
+    pub sessions: Sessions,
+    pub web: Web,
     pub limits: LimitSettings,
     pub login: Login,
     pub ldap: Ldap,
@@ -124,6 +128,23 @@ pub struct Http {
     pub stop_secs_max: u64,
 }
 
+/// The section `[sessions]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sessions {
+    pub idle_secs: NonZeroU64,
+    pub lifetime_secs: NonZeroU64,
+    pub per_user_max: NonZeroUsize,
+}
+
+/// The section `[web]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Web {
+    /// URL of the user documentation, without a slash at its end.
+    pub help_url: String,
+}
+
 /// The section `[actors]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -143,6 +164,14 @@ pub struct Storage {
     pub free_bytes_min: u64,
     /// Free disk space below which the server warns, in bytes; 0 for a default.
     pub free_bytes_warn: u64,
+}
+
+/// The section `[search]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Search {
+    pub enabled: bool,
+    pub write_secs: u64,
 }
 
 /// The section `[memory]`.
@@ -183,6 +212,8 @@ pub struct LimitSettings {
     pub authenticate_by_username: Vec<[u32; 2]>,
     pub authenticate_from_anywhere: Vec<[u32; 2]>,
     pub email_change_by_user: Vec<[u32; 2]>,
+    pub mails_by_address: Vec<[u32; 2]>,
+    pub reset_mails_by_address: Vec<[u32; 2]>,
     /// Bytes that an account may add to the journal in 24 hours; 0 for no limit.
     pub write_bytes_by_user_daily: u64,
 }
@@ -278,6 +309,31 @@ pub struct Mail {
     pub from: String,
     /// File with additional trusted CA certificates; empty for none.
     pub ca_file: PathBuf,
+    pub incoming: IncomingMail,
+}
+
+/// The section `[mail.incoming]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IncomingMail {
+    /// Address and port for SMTP and LMTP; empty for none.
+    pub listen: String,
+    /// Addresses of channels and replies, with `%s`.
+    pub address_pattern: String,
+    /// Largest e-mail in bytes.
+    pub bytes_max: u64,
+}
+
+impl IncomingMail {
+    /// The address to listen on, if mail is received.
+    pub fn address(&self) -> Option<SocketAddr> {
+        parse_listen(&self.listen).ok()
+    }
+
+    /// The pattern of addresses, if mail is received.
+    pub fn pattern(&self) -> Option<AddressPattern> {
+        self.address().and_then(|_| AddressPattern::new(&self.address_pattern))
+    }
 }
 
 /// The security of the connection to the SMTP server.
@@ -359,7 +415,7 @@ impl Config {
 }
 
 impl LimitSettings {
-    pub(crate) fn lists(&self) -> [(Bucket, &'static str, &[[u32; 2]]); 11] {
+    pub(crate) fn lists(&self) -> [(Bucket, &'static str, &[[u32; 2]]); 12] {
         use Bucket::*;
         [
             (ApiByUser, "limits.api_by_user", &self.api_by_user),
@@ -373,6 +429,8 @@ impl LimitSettings {
             (AuthenticateByUsername, "limits.authenticate_by_username", &self.authenticate_by_username),
             (AuthenticateFromAnywhere, "limits.authenticate_from_anywhere", &self.authenticate_from_anywhere),
             (EmailChangeByUser, "limits.email_change_by_user", &self.email_change_by_user),
+            (MailsByAddress, "limits.mails_by_address", &self.mails_by_address),
+            (ResetMailsByAddress, "limits.reset_mails_by_address", &self.reset_mails_by_address),
         ]
     }
 

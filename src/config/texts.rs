@@ -6,6 +6,9 @@ use url::Url;
 /// The placeholder of the user name in an LDAP filter.
 pub const USER_PLACEHOLDER: &str = "{user}";
 
+/// Longest pattern of e-mail addresses, in bytes.
+const PATTERN_BYTES_MAX: usize = 200;
+
 /// Parses an address to listen on: an IP address or a host name, and a port.
 pub fn parse_listen(text: &str) -> Result<SocketAddr, String> {
     let refused = || {
@@ -29,6 +32,22 @@ pub fn parse_listen(text: &str) -> Result<SocketAddr, String> {
 
 pub(super) fn check_listen(text: &str) -> Result<(), String> {
     parse_listen(text).map(drop)
+}
+
+pub(super) fn check_optional_listen(text: &str) -> Result<(), String> {
+    if text.is_empty() { Ok(()) } else { check_listen(text) }
+}
+
+/// The pattern of e-mail addresses for channels and replies.
+pub(super) fn check_address_pattern(text: &str) -> Result<(), String> {
+    let is_pattern = text.matches("%s").count() == 1
+        && text.split_once('@').is_some_and(|(local, domain)| local.contains("%s") && domain.contains('.'))
+        && text.len() <= PATTERN_BYTES_MAX
+        && text.replace("%s", "x").parse::<lettre::Address>().is_ok();
+    if text.is_empty() || is_pattern {
+        return Ok(());
+    }
+    Err("must be a pattern of addresses such as \"%s@mail.example.com\", with one %s before the @".to_owned())
 }
 
 pub(super) fn check_not_empty(text: &str) -> Result<(), String> {

@@ -8,11 +8,12 @@ use super::caller::Caller;
 use super::error::ApiError;
 use super::params::{Fields, FromFields, Params};
 use super::reply::HandlerResult;
+use super::web_session::OpenSession;
 use actix_web::HttpRequest;
 use actix_web::http::header::{AsHeaderName, IF_NONE_MATCH, USER_AGENT};
 use actors::budget::Holder;
 use futures_util::future::LocalBoxFuture;
-use rules::client::client_name;
+use rules::client::{browser_name, client_name};
 use std::future::Future;
 use std::net::IpAddr;
 
@@ -24,6 +25,8 @@ pub struct Call {
     pub(super) app: App,
     pub(super) request: HttpRequest,
     pub(super) caller: Option<Caller>,
+    /// The web session that the caller is logged in with.
+    pub(super) session: Option<OpenSession>,
     pub(super) segments: std::vec::IntoIter<Segment>,
     pub(super) fields: Result<Fields, ApiError>,
     pub(super) body: Option<RequestBody>,
@@ -86,14 +89,16 @@ impl<T: FromFields> FromCall for Params<T> {
     }
 }
 
-/// The name of the calling program, from the `client` parameter or `User-Agent`.
+/// The name of the calling program, from the `client` parameter or `User-Agent`. A browser that is logged in is
+/// `website`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientName(pub String);
 
 impl FromCall for ClientName {
     fn from_call(call: &mut Call) -> Result<Self, ApiError> {
         let parameter = call.fields.as_ref().ok().and_then(|fields| fields.optional_str("client"));
-        Ok(Self(client_name(parameter, call.header(USER_AGENT))))
+        let name = client_name(parameter, call.header(USER_AGENT));
+        Ok(Self(if call.session.is_some() { browser_name(name) } else { name }))
     }
 }
 
@@ -104,6 +109,16 @@ pub struct Address(pub Option<IpAddr>);
 impl FromCall for Address {
     fn from_call(call: &mut Call) -> Result<Self, ApiError> {
         Ok(Self(call.address()))
+    }
+}
+
+/// The header `User-Agent` as it was sent; empty if there is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserAgent(pub String);
+
+impl FromCall for UserAgent {
+    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+        Ok(Self(call.header(USER_AGENT).unwrap_or_default().to_owned()))
     }
 }
 
@@ -231,3 +246,5 @@ handlers! { A B }
 handlers! { A B C }
 handlers! { A B C D }
 handlers! { A B C D E }
+handlers! { A B C D E G }
+handlers! { A B C D E G H }

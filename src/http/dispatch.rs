@@ -1,30 +1,31 @@
 //! Takes one request to its response: the head is checked first (route, method, caller, rate limit), then the body is
 //! read, then the handler runs.
 //!
-//! A wrong method is refused before authentication, and parameters are read last. A POST may become another method
-//! through its `method` parameter; then the row of that method is checked like the one of the head.
+//! `admit` finds the caller. A wrong method is refused before authentication, and parameters are read last. A POST may
+//! become another method through its `method` parameter; then the row of that method is checked like the one of the head.
 
-use super::address::{Network, client_address};
+use super::address::client_address;
+use super::admit::{Admitted, Visitor, acquire, admit, identify};
 use super::app::App;
-use super::basic_auth::parse_authorization;
 use super::body::{BodyShare, RequestBody};
 use super::call::Call;
-use super::caller::{Caller, Login, authenticate, authenticate_key, check_webhook};
+use super::caller::check_webhook;
 use super::development::WatchedCall;
 use super::error::{ApiError, Code};
 use super::observe::Observer;
 use super::origins::{Origins, Readers, check_origin};
 use super::params::{BodyKind, Fields};
-use super::route::{Body, Limit, Route};
+use super::route::{Body, Limit, Offered, Route};
 use super::router::{RouteMatch, Router};
+use super::web_session::{OpenSession, check_csrf};
+use crate::pages::problem::problem_page;
 use crate::rate_limit::{Bucket, RateLimitStatus};
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::http::{ConnectionType, Method, StatusCode};
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
-use actors::{DomainError, RealmHandle, on_behalf_of};
+use actors::on_behalf_of;
 use model::Timestamp;
-use std::net::IpAddr;
 use std::time::Duration;
 
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
@@ -50,7 +51,8 @@ pub async fn dispatch(dispatcher: Data<Dispatcher>, request: HttpRequest, payloa
     let trusted = &app.config.http.trusted_proxies;
     let peer = request.peer_addr().map(|address| address.ip());
     let address = peer.map(|peer| client_address(trusted, peer, request.headers()));
-    let mut log_fields = AccessLogFields { address, ..AccessLogFields::default() };
+    let visitor = Visitor { address, ..Visitor::default() };
+    let mut log_fields = AccessLogFields { visitor, ..AccessLogFields::default() };
     let asks_to_upgrade = request.headers().contains_key(header::UPGRADE);
     log_fields.watched = WatchedCall::begin(app, &request).map(Box::new);
     let mut response = respond((app, router), request, payload, &mut log_fields).await;
@@ -60,18 +62,14 @@ pub async fn dispatch(dispatcher: Data<Dispatcher>, request: HttpRequest, payloa
         response.head_mut().set_connection_type(ConnectionType::Close);
     }
     let headers = response.headers_mut();
-    if let Some(rate_limit) = log_fields.rate_limit {
+    if let Some(rate_limit) = log_fields.visitor.rate_limit {
         write_rate_limit(headers, rate_limit, app.clock.now());
     }
+    write_session(app, headers, &log_fields);
     log_fields.readers.write_headers(headers);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
-    let micros = observer.end(
-        observed,
-        log_fields.row,
-        (log_fields.user, log_fields.address),
-        status.as_u16(),
-        headers,
-    );
+    let Visitor { user, address, .. } = log_fields.visitor;
+    let micros = observer.end(observed, log_fields.row, (user, address), status.as_u16(), headers);
     match log_fields.watched {
         None => response,
         Some(mut watched) => {
@@ -98,8 +96,24 @@ async fn respond(
             watched.record.code = error.code().map(Code::name);
             watched.record.msg = Some(error.msg().to_owned());
         }
-        error.into_response()
+        match log_fields.shows_pages {
+            true => problem_page(error),
+            false => error.into_response(),
+        }
     })
+}
+
+/// Renews the cookies of a session, unless the handler has set others. Browsers show a dialog of their own for
+/// `WWW-Authenticate`.
+fn write_session(app: &App, headers: &mut HeaderMap, log_fields: &AccessLogFields<'_>) {
+    if log_fields.is_browser {
+        headers.remove(header::WWW_AUTHENTICATE);
+    }
+    if let Some(session) = log_fields.renewed.as_ref().filter(|_| !headers.contains_key(header::SET_COOKIE)) {
+        for (name, value) in session.renewed(app) {
+            headers.append(name, value);
+        }
+    }
 }
 
 /// Adds the `X-RateLimit-*` headers. `now` is wall-clock time, in which the reset is given.
@@ -117,19 +131,22 @@ fn write_rate_limit(headers: &mut HeaderMap, status: RateLimitStatus, now: Times
 /// Fields of the response and the access log, collected on the way whatever the outcome.
 #[derive(Default)]
 struct AccessLogFields<'a> {
-    address: Option<IpAddr>,
+    visitor: Visitor,
     row: Option<usize>,
-    user: Option<model::UserId>,
-    rate_limit: Option<RateLimitStatus>,
     readers: Readers,
+    /// The response may be shown by a browser: errors are pages.
+    shows_pages: bool,
+    /// The caller is, or should be, logged in with a browser, which must not ask for a password by itself.
+    is_browser: bool,
+    /// The session that the browser shall keep for longer.
+    renewed: Option<OpenSession>,
     /// Only on development servers.
     watched: Option<Box<WatchedCall<'a>>>,
 }
 
 impl AccessLogFields<'_> {
-    fn acquire(&mut self, app: &App, bucket: Bucket) -> Result<(), ApiError> {
-        self.rate_limit = app.limits.acquire(bucket, Network::from(self.address), app.moment());
-        check(self.rate_limit)
+    fn note(&mut self, admitted: &Admitted) {
+        self.renewed = admitted.session.clone().filter(|session| session.is_use_due);
     }
 }
 
@@ -152,7 +169,7 @@ async fn answer(
         body.discard(time_max).await;
         return Ok(options(&head.found, &log_fields.readers));
     }
-    let mut share = BodyShare::new(app, head.caller.as_ref(), log_fields.address);
+    let mut share = BodyShare::new(app, head.admitted.caller.as_ref(), log_fields.visitor.address);
     let Input { fields, method, body } = read_input(app, &head, &request, body, &mut share).await?;
     if let (Some(watched), Ok(fields)) = (&mut log_fields.watched, &fields) {
         watched.record.set_parameters(fields.pairs());
@@ -162,7 +179,8 @@ async fn answer(
         true => error.with_body_hint(),
         false => error,
     };
-    let (found, route, caller) = match admit_call(app, head, method, &request, log_fields) {
+    let asked = (method, fields.as_ref().ok());
+    let (found, route, admitted) = match admit_call(app, head, asked, &request, log_fields) {
         Ok(admitted) => admitted,
         Err(refusal) => {
             if let Some(body) = body {
@@ -172,9 +190,21 @@ async fn answer(
         }
     };
     let segments = found.segments.into_iter();
-    let address = log_fields.address;
-    let mut call =
-        Call { app: app.clone(), request, caller, segments, fields, body, address, ignored: Vec::new() };
+    let address = log_fields.visitor.address;
+    let waiting = (route.limit == Limit::Events).then(|| admitted.clone());
+    let Admitted { caller, session } = admitted;
+    let app_of_call = app.clone();
+    let mut call = Call {
+        app: app_of_call,
+        request,
+        caller,
+        session,
+        segments,
+        fields,
+        body,
+        address,
+        ignored: Vec::new(),
+    };
     let holder = call.holder();
     let account = call.caller.as_ref().map(|caller| charged_account(&caller.user));
     let working = on_behalf_of(account, route.start(&mut call).map_err(hint)?);
@@ -186,6 +216,10 @@ async fn answer(
     }
     drop(call);
     let reply = working.await.map_err(hint)?.admitted(app.server.budget(), holder)?;
+    // Nothing is given to a browser that was logged out while its poll waited.
+    if waiting.is_some_and(|admitted| admitted.has_ended()) {
+        return Err(ApiError::not_logged_in());
+    }
     Ok(reply.into_response(&ignored))
 }
 
@@ -199,7 +233,7 @@ struct Head<'r> {
     found: RouteMatch<'r>,
     /// `None` for a POST to a path without POST, because its body may contain another method.
     route: Option<(usize, &'r Route)>,
-    caller: Option<Caller>,
+    admitted: Admitted,
 }
 
 /// Checks everything that the head alone decides.
@@ -208,40 +242,53 @@ fn admit_head<'r>(
     request: &HttpRequest,
     log_fields: &mut AccessLogFields<'_>,
 ) -> Result<Head<'r>, ApiError> {
+    let method = request.method();
+    let asks_for_page = asks_for_page(request);
+    log_fields.shows_pages = asks_for_page && *method == Method::GET;
     let Some(found) = router.find(request.path()) else {
-        log_fields.acquire(app, Bucket::UnknownPathsByIp)?;
+        log_fields.visitor.acquire(app, Bucket::UnknownPathsByIp)?;
         return Err(ApiError::not_found());
     };
-    let method = request.method();
     let route = found.route(method);
-    let origins = route.map(|(_, route)| route.origins).or_else(|| found.first().map(|first| first.origins));
+    let first = route.map(|(_, route)| route).or_else(|| found.first());
+    log_fields.is_browser = first.is_some_and(|first| found.is_json || first.offered.is_for_browsers());
+    log_fields.shows_pages |= asks_for_page && first.is_some_and(|first| first.offered == Offered::Page);
+    let origins = if found.is_json { Some(Origins::Own) } else { first.map(|first| first.origins) };
     log_fields.readers = Readers::Own;
     log_fields.readers = check_origin(app, origins.unwrap_or(Origins::Own), request.headers())?;
     if *method == Method::OPTIONS {
-        return Ok(Head { found, route: None, caller: None });
+        return Ok(Head { found, route: None, admitted: Admitted::default() });
     }
-    if let Some((row, admitted)) = route {
+    if let Some((row, wanted)) = route {
         log_fields.row = Some(row);
-        let caller = admit(app, admitted.login, request, log_fields)?;
-        acquire(app, admitted, caller.as_ref(), request, log_fields)?;
-        return Ok(Head { found, route, caller });
+        let admitted = admit(app, (wanted, found.is_json), request, &mut log_fields.visitor)?;
+        acquire(app, wanted, admitted.caller.as_ref(), request, &mut log_fields.visitor)?;
+        log_fields.note(&admitted);
+        return Ok(Head { found, route, admitted });
     }
     if *method == Method::POST && !matches!(content_kind(request), Ok(BodyKind::Other | BodyKind::Json)) {
-        let caller = identify(app, request);
-        return Ok(Head { found, route: None, caller });
+        let admitted = Admitted { caller: identify(app, request), session: None };
+        return Ok(Head { found, route: None, admitted });
     }
     Err(ApiError::method_not_allowed(&found.methods()))
+}
+
+/// Whether errors of a GET request are shown to a person: API clients get JSON, whatever they accept.
+fn asks_for_page(request: &HttpRequest) -> bool {
+    let is_api = ["/api/", "/json/"].iter().any(|start| request.path().starts_with(start));
+    let accepted = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    !is_api && accepted.is_some_and(|accepted| accepted.contains("text/html"))
 }
 
 /// The row of the requested method, which the body may change, and its caller.
 fn admit_call<'r>(
     app: &App,
     head: Head<'r>,
-    method: Option<Method>,
+    (method, fields): (Option<Method>, Option<&Fields>),
     request: &HttpRequest,
     log_fields: &mut AccessLogFields<'_>,
-) -> Result<(RouteMatch<'r>, &'r Route, Option<Caller>), ApiError> {
-    let Head { found, route, mut caller } = head;
+) -> Result<(RouteMatch<'r>, &'r Route, Admitted), ApiError> {
+    let Head { found, route, mut admitted } = head;
     let asked = match &method {
         Some(method) => found.route(method),
         None => route,
@@ -249,16 +296,21 @@ fn admit_call<'r>(
     let (row, asked) = asked.ok_or_else(|| ApiError::method_not_allowed(&found.methods()))?;
     if route.map(|(row, _)| row) != Some(row) {
         log_fields.row = Some(row);
-        caller = admit(app, asked.login, request, log_fields)?;
+        admitted = admit(app, (asked, found.is_json), request, &mut log_fields.visitor)?;
         if route.is_none() {
-            acquire(app, asked, caller.as_ref(), request, log_fields)?;
+            acquire(app, asked, admitted.caller.as_ref(), request, &mut log_fields.visitor)?;
         }
+        log_fields.note(&admitted);
     }
-    if let Some(caller) = &caller {
+    let is_reading = matches!(*request.method(), Method::GET | Method::HEAD);
+    if !is_reading && (found.is_json || asked.offered.is_for_browsers()) {
+        check_csrf(app, request.headers(), admitted.session.as_ref(), fields)?;
+    }
+    if let Some(caller) = &admitted.caller {
         check_webhook(caller, &asked.method, asked.path)?;
         asked.login.check(&caller.user)?;
     }
-    Ok((found, asked, caller))
+    Ok((found, asked, admitted))
 }
 
 /// The body: parsed parameters with the method they ask for, or a stream for handlers that read it themselves.
@@ -281,7 +333,7 @@ async fn read_input(
         return Ok(Input { fields, method: None, body: Some(body) });
     }
     let settings = &app.config.http;
-    let bytes_max = match head.caller {
+    let bytes_max = match head.admitted.caller {
         Some(_) => settings.body_bytes_max,
         None => settings.anonymous_body_bytes_max.min(settings.body_bytes_max),
     };
@@ -315,93 +367,6 @@ fn options(found: &RouteMatch<'_>, readers: &Readers) -> HttpResponse {
         response.insert_header((header::ACCESS_CONTROL_ALLOW_HEADERS, "Authorization"));
     }
     response.finish()
-}
-
-/// Authenticates a caller. With an `Authorization` header credentials are always checked, except where none are
-/// needed. Failures count for the IP address; valid credentials are never refused because of them.
-fn admit(
-    app: &App,
-    login: Login,
-    request: &HttpRequest,
-    log_fields: &mut AccessLogFields<'_>,
-) -> Result<Option<Caller>, ApiError> {
-    let authorization = request.headers().get(header::AUTHORIZATION);
-    let host = host(request);
-    let key = if login == Login::Link && authorization.is_none() { key_in_query(request) } else { None };
-    if matches!(login, Login::Spectator | Login::Link) && authorization.is_none() && key.is_none() {
-        let is_closed = |realm: &RealmHandle| !realm.is_active();
-        let is_refused = app.realm_of(host).as_ref().is_some_and(is_closed);
-        return if is_refused { Err(DomainError::RealmDeactivated.into()) } else { Ok(None) };
-    }
-    if login == Login::None {
-        return Ok(None);
-    }
-    let authenticated = match key {
-        Some(key) => authenticate_key(app, host, &key),
-        None => parse_authorization(authorization.map(HeaderValue::as_bytes))
-            .and_then(|credentials| authenticate(app, host, &credentials)),
-    };
-    match authenticated {
-        Ok(caller) => {
-            log_fields.user = Some(caller.user.id);
-            if !caller.user.is_bot() {
-                app.known.note(caller.key(), Network::from(log_fields.address), app.moment());
-            }
-            Ok(Some(caller))
-        }
-        Err(refusal) => {
-            if refusal.status_code() == StatusCode::UNAUTHORIZED {
-                log_fields.acquire(app, Bucket::UnauthorizedByIp)?;
-            }
-            Err(refusal)
-        }
-    }
-}
-
-/// The API key in the query of a URL.
-fn key_in_query(request: &HttpRequest) -> Option<String> {
-    let mut parameters = url::form_urlencoded::parse(request.query_string().as_bytes());
-    parameters.find(|(name, _)| name == "api_key").map(|(_, key)| key.into_owned())
-}
-
-/// The caller on routes that do not require one.
-fn identify(app: &App, request: &HttpRequest) -> Option<Caller> {
-    let authorization = request.headers().get(header::AUTHORIZATION)?;
-    let credentials = parse_authorization(Some(authorization.as_bytes())).ok()?;
-    authenticate(app, host(request), &credentials).ok()
-}
-
-fn host(request: &HttpRequest) -> Option<&str> {
-    request.headers().get(header::HOST).and_then(|host| host.to_str().ok())
-}
-
-/// Counts a call in the bucket of its row.
-fn acquire(
-    app: &App,
-    route: &Route,
-    caller: Option<&Caller>,
-    request: &HttpRequest,
-    log_fields: &mut AccessLogFields<'_>,
-) -> Result<(), ApiError> {
-    let (bucket, caller) = match (route.limit, caller) {
-        (Limit::Free, _) | (Limit::Picture, Some(_)) => return Ok(()),
-        (Limit::Api, Some(caller)) => (Bucket::ApiByUser, caller),
-        (Limit::Events, Some(caller)) => (Bucket::EventsByUser, caller),
-        (Limit::Api | Limit::Events, None) => return log_fields.acquire(app, Bucket::ApiByIp),
-        (Limit::Login, _) => return log_fields.acquire(app, Bucket::LoginsByIp),
-        (Limit::Page, _) => return log_fields.acquire(app, Bucket::JoinsByIp),
-        // Images need no account; calls with valid credentials are not counted.
-        (Limit::Picture, None) => match identify(app, request) {
-            Some(_) => return Ok(()),
-            None => return log_fields.acquire(app, Bucket::PicturesByIp),
-        },
-    };
-    log_fields.rate_limit = app.limits.acquire(bucket, caller.key(), app.moment());
-    check(log_fields.rate_limit)
-}
-
-fn check(rate_limit: Option<RateLimitStatus>) -> Result<(), ApiError> {
-    Ok(rate_limit.map_or(Ok(()), |status| status.check())?)
 }
 
 #[cfg(test)]

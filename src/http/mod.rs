@@ -4,6 +4,7 @@
 
 pub mod address;
 pub mod admission;
+pub mod admit;
 pub mod app;
 pub mod basic_auth;
 pub mod body;
@@ -27,11 +28,13 @@ pub mod reply;
 pub mod route;
 pub mod router;
 pub mod upload;
+pub mod web_session;
 
 pub use app::App;
-pub use call::{Address, BodyStream, ClientName, IfNoneMatch, Path, RawQuery};
+pub use call::{Address, BodyStream, ClientName, IfNoneMatch, Path, RawQuery, UserAgent};
 pub use caller::{Caller, Login};
 pub use error::{ApiError, Code};
 pub use host::{Realm, RealmUrl};
 pub use params::{Fields, FromFields, Params};
 pub use reply::{Envelope, HandlerResult, Reply, reply, reply_field, reply_ok, reply_with_msg};
+pub use web_session::{Cookies, FormToken, OwnSession};

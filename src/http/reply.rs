@@ -11,7 +11,7 @@ use super::error::{ApiError, JSON};
 use super::pieces::Pieces;
 use actix_web::body::{BodyStream, SizedStream};
 use actix_web::http::StatusCode;
-use actix_web::http::header::{self, HeaderName, HeaderValue};
+use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use actors::budget::{BudgetFull, ByteBudget, Holder, Purpose, Reservation};
 use bytes::Bytes;
@@ -46,6 +46,8 @@ pub struct Reply {
     held: Option<Reservation>,
     /// The unread parameters, if the handler read its body itself.
     ignored: Option<Vec<String>>,
+    /// Headers besides those of the body's kind.
+    headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 enum Body {
@@ -200,7 +202,7 @@ impl Reply {
         Body::Plain { content_type, cache_control, bytes: bytes.into() }.into()
     }
 
-    /// A web page that is never cached, and whose URL is not sent as a referrer: it may contain a secret.
+    /// A web page that is never cached, and whose URL is not sent to other sites as a referrer: it may contain a secret.
     pub fn page(status: StatusCode, html: String) -> Self {
         Body::Page { status, html }.into()
     }
@@ -270,8 +272,23 @@ impl Reply {
         self
     }
 
+    /// Adds headers, such as cookies.
+    pub fn with_headers(mut self, headers: impl IntoIterator<Item = (HeaderName, HeaderValue)>) -> Self {
+        self.headers.extend(headers);
+        self
+    }
+
     /// Closes the envelope and builds the response. `ignored` are the sorted names of unread parameters.
-    pub fn into_response(self, ignored: &[String]) -> HttpResponse {
+    pub fn into_response(mut self, ignored: &[String]) -> HttpResponse {
+        let headers = std::mem::take(&mut self.headers);
+        let mut response = self.into_plain_response(ignored);
+        for (name, value) in headers {
+            response.headers_mut().append(name, value);
+        }
+        response
+    }
+
+    fn into_plain_response(self, ignored: &[String]) -> HttpResponse {
         let mut response = HttpResponse::Ok();
         let held = self.held;
         let ignored = self.ignored.as_deref().unwrap_or(ignored);
@@ -296,19 +313,25 @@ impl Reply {
                     HeaderValue::from_static("text/html; charset=utf-8"),
                 ));
                 response.insert_header((header::CACHE_CONTROL, HeaderValue::from_static("no-store")));
-                response.insert_header((header::CONTENT_SECURITY_POLICY, PAGE_POLICY));
-                response.insert_header((header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")));
-                response.insert_header((header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")));
-                response.insert_header((header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")));
-                response.body(html)
+                let mut response = response.body(html);
+                protect_page(response.headers_mut());
+                response
             }
         }
     }
 }
 
+/// The headers that bound what a page may do, and who may show or learn of it.
+pub fn protect_page(headers: &mut HeaderMap) {
+    headers.insert(header::CONTENT_SECURITY_POLICY, PAGE_POLICY);
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+}
+
 impl From<Body> for Reply {
     fn from(body: Body) -> Self {
-        Self { body, held: None, ignored: None }
+        Self { body, held: None, ignored: None, headers: Vec::new() }
     }
 }
 

@@ -34,6 +34,40 @@ pub enum Body {
     Stream,
 }
 
+/// Where a row is offered, and what says who calls. No handler needs to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offered {
+    /// Below `/api/v1` with an API key, and at the same path below `/json` with a web session.
+    Everywhere,
+    /// With an API key, or without any credentials.
+    WithKey,
+    /// Below `/json` with a web session.
+    WithSession,
+    /// A file, at a path of its own: with an API key or, for reading it, with a web session.
+    File,
+    /// A page for people: with or without a web session, and with a CSRF token for its forms.
+    Page,
+}
+
+impl Offered {
+    /// Paths of the API are offered everywhere.
+    fn at(path: &str) -> Self {
+        match path {
+            path if path.starts_with("/api/v1/") => Self::Everywhere,
+            path if path.starts_with("/json/") => Self::WithSession,
+            _ => Self::WithKey,
+        }
+    }
+
+    /// Whether only browsers that are logged in, or want to be, use the row.
+    pub fn is_for_browsers(self) -> bool {
+        match self {
+            Self::WithSession | Self::Page => true,
+            Self::Everywhere | Self::WithKey | Self::File => false,
+        }
+    }
+}
+
 /// Extracts a handler's arguments and starts it.
 type Start = dyn Fn(&mut Call) -> Result<Working, ApiError> + Send + Sync;
 
@@ -45,6 +79,7 @@ pub struct Route {
     pub login: Login,
     pub limit: Limit,
     pub body: Body,
+    pub offered: Offered,
     /// The origins whose pages may read the response.
     pub origins: Origins,
     start: Box<Start>,
@@ -60,7 +95,33 @@ impl Route {
         handler: impl Handler<A>,
     ) -> Self {
         let start = Box::new(move |call: &mut Call| handler.start(call));
-        Self { method, path, login, limit, body: Body::Fields, origins: Origins::Any, start }
+        let (body, offered) = (Body::Fields, Offered::at(path));
+        let origins = if offered.is_for_browsers() { Origins::Own } else { Origins::Any };
+        Self { method, path, login, limit, body, offered, origins, start }
+    }
+
+    /// The same row, not offered below `/json`: logins of programs.
+    pub fn with_key_only(mut self) -> Self {
+        self.offered = Offered::WithKey;
+        self
+    }
+
+    /// The same row, with a web session as well as with an API key.
+    pub fn file(mut self) -> Self {
+        self.offered = Offered::File;
+        self
+    }
+
+    /// The same row, as a page of a browser, with the origins that it has.
+    pub fn local_page(mut self) -> Self {
+        self.offered = Offered::Page;
+        self
+    }
+
+    /// The same row, as a page of a browser.
+    pub fn page(mut self) -> Self {
+        (self.offered, self.origins) = (Offered::Page, Origins::Own);
+        self
     }
 
     /// The same row, with the body read by the handler.

@@ -1,10 +1,11 @@
 //! Finds the row of the table of routes for a method and a path.
 //!
 //! A small tree over path segments: literal segments before numbers, numbers before texts, texts before rests. The
-//! path is percent-decoded first, so an encoded slash is an ordinary one.
+//! path is percent-decoded first, so an encoded slash is an ordinary one. Below `/json` are the rows of `/api/v1` that
+//! are offered everywhere, besides rows of its own.
 
 use super::call::Segment;
-use super::route::Route;
+use super::route::{Offered, Route};
 use actix_web::http::Method;
 use std::collections::BTreeMap;
 
@@ -29,6 +30,8 @@ struct Node {
 pub struct RouteMatch<'r> {
     routes: &'r [Route],
     rows: &'r [usize],
+    /// Whether a row of `/api/v1` was found below `/json`.
+    pub is_json: bool,
     /// The values of its placeholders, in their order.
     pub segments: Vec<Segment>,
 }
@@ -37,18 +40,24 @@ impl<'r> RouteMatch<'r> {
     /// The row for a method, and its index in the table. HEAD is GET without the body.
     pub fn route(&self, method: &Method) -> Option<(usize, &'r Route)> {
         let method = if *method == Method::HEAD { &Method::GET } else { method };
-        let row = self.rows.iter().find(|row| self.routes[**row].method == *method)?;
-        Some((*row, &self.routes[*row]))
+        self.offered().find(|(_, route)| route.method == *method)
     }
 
     /// The first row of this path in the table.
     pub fn first(&self) -> Option<&'r Route> {
-        self.rows.first().map(|row| &self.routes[*row])
+        self.offered().next().map(|(_, route)| route)
+    }
+
+    /// The rows of this path, without those that are not offered below `/json`.
+    fn offered(&self) -> impl Iterator<Item = (usize, &'r Route)> + use<'r> {
+        let (is_json, routes) = (self.is_json, self.routes);
+        let all = self.rows.iter().map(move |row| (*row, &routes[*row]));
+        all.filter(move |(_, route)| !is_json || route.offered == Offered::Everywhere)
     }
 
     /// The methods of this path: those of the table in its order, then HEAD if there is GET.
     pub fn methods(&self) -> Vec<&'r str> {
-        let mut methods: Vec<&str> = self.rows.iter().map(|row| self.routes[*row].method.as_str()).collect();
+        let mut methods: Vec<&str> = self.offered().map(|(_, route)| route.method.as_str()).collect();
         if methods.contains(&"GET") {
             methods.push("HEAD");
         }
@@ -80,8 +89,14 @@ impl Router {
         let path = percent_encoding::percent_decode_str(path).decode_utf8().ok()?;
         let path = path.strip_prefix('/')?;
         let mut segments = Vec::new();
-        let rows = self.root.find(path, &mut segments)?;
-        Some(RouteMatch { routes: &self.routes, rows, segments })
+        if let Some(rows) = self.root.find(path, &mut segments) {
+            return Some(RouteMatch { routes: &self.routes, rows, is_json: false, segments });
+        }
+        let inside = path.strip_prefix("json/")?;
+        segments.clear();
+        let rows = self.root.find(&["api/v1/", inside].concat(), &mut segments)?;
+        let found = RouteMatch { routes: &self.routes, rows, is_json: true, segments };
+        found.first().is_some().then_some(found)
     }
 }
 
@@ -180,6 +195,30 @@ mod tests {
             (Method::GET, "/user_uploads/{realm_id:int}/{file:rest}"),
             (Method::POST, "/api/v1/fetch_api_key"),
         ])
+    }
+
+    #[test]
+    fn rows_of_the_api_are_found_below_json() {
+        let handler = || async { reply_ok() };
+        let row = |method, path| Route::new(method, path, Login::None, Limit::Free, handler);
+        let router = Router::new(vec![
+            row(Method::GET, "/api/v1/users/{user_id:int}"),
+            row(Method::POST, "/api/v1/fetch_api_key").with_key_only(),
+            row(Method::GET, "/api/v1/settings"),
+            row(Method::DELETE, "/api/v1/settings").with_key_only(),
+            row(Method::POST, "/json/only"),
+            row(Method::GET, "/avatar/{email:text}").file(),
+        ]);
+        let found = router.find("/json/users/7").unwrap();
+        assert!(found.is_json && found.segments == [Segment::Number(7)]);
+        assert_eq!(router.find("/json/settings").unwrap().methods(), ["GET", "HEAD"]);
+        assert!(router.find("/json/settings").unwrap().route(&Method::DELETE).is_none());
+        assert!(!router.find("/api/v1/settings").unwrap().is_json);
+        assert_eq!(router.find("/json/only").unwrap().methods(), ["POST"]);
+        for path in ["/json/fetch_api_key", "/api/v1/only", "/json/", "/json/avatar/x", "/json/json/users/7"]
+        {
+            assert!(router.find(path).is_none(), "{path}");
+        }
     }
 
     #[test]

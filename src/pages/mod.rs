@@ -1,9 +1,14 @@
-//! The web pages for people without a client: plain HTML from the templates in this folder, without scripts and
-//! cookies. Everything inserted into a template is escaped.
+//! The web pages for people without a client: plain HTML from the templates in this folder, without
+//! scripts. Everything inserted into a template is escaped.
 
 pub mod confirm_email;
+pub mod devlogin;
 pub mod emails;
+pub mod home;
 pub mod join;
+pub mod login;
+pub mod password_reset;
+pub mod problem;
 
 use crate::http::{ApiError, HandlerResult, Reply};
 use actix_web::http::StatusCode;

@@ -7,6 +7,7 @@
 //! secret.fingerprint   detects that the secret was replaced
 //! journal/    one folder of segments for each shard: the source of truth
 //! state/      the trees, which can be rebuilt from the journal
+//! search/     the search indexes, one folder for each organization; made again where it is missing
 //! development  empty; marks the folder of a development server, which uses only folders with this file
 //! ```
 
@@ -118,6 +119,11 @@ impl DataFolder {
             Some(shard) => Err(StoreError::JournalMissing { path: self.journal(shard) }),
             None => Ok(()),
         }
+    }
+
+    /// The folder of the search indexes, which can be made again from the journal.
+    pub fn search(&self) -> PathBuf {
+        self.path.join("search")
     }
 
     /// The folder of the trees.

@@ -25,17 +25,23 @@ fn every_route_has_an_authorization_row() {
     assert!(gone.is_empty(), "these are no routes any more: {gone:#?}");
 }
 
-/// Makes the calls of every row of a family, and lists the responses that differ from the table.
+/// Makes the calls of every row of a family, with an API key and with a web session, and lists the responses that differ from the table.
 async fn try_family(rows: Vec<Row>) {
     let mut stage = Stage::set().await;
     let mut wrong = Vec::new();
     for row in &rows {
-        for (name, expected) in row.cells() {
+        let by_key = if row.is_for_browsers() { Vec::new() } else { row.cells() };
+        let by_session =
+            if row.is_for_both() || row.is_for_browsers() { row.browser_cells() } else { Vec::new() };
+        let by_key = by_key.into_iter().map(|cell| (false, cell));
+        for (is_browser, (name, expected)) in by_key.chain(by_session.into_iter().map(|cell| (true, cell))) {
             let expected = Expected::of(expected);
-            let answer = stage.call(row, name).await;
+            let answer = stage.call(row, name, is_browser).await;
+            let way = if is_browser { "with a session" } else { "with a key" };
             if let Some(difference) = expected.difference(&answer, &stage.scene_name()) {
-                wrong.push(format!("{} {} as {name}: {difference}", row.route, row.case()));
+                wrong.push(format!("{} {} as {name} {way}: {difference}", row.route, row.case()));
             }
+            assert!(!is_browser || answer.header("WWW-Authenticate").is_empty(), "{}", row.route);
             if answer.status == 200 && !row.route.starts_with("GET") {
                 stage.discard();
             }

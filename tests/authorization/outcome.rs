@@ -86,6 +86,9 @@ const WORDS: &[Expected] = &[
     // Routes of development servers.
     word("none", 404, "NOT_FOUND", "Not Found"),
     // Other errors.
+    bad("nosess", "No such session"),
+    word("csrf", 403, "CSRF_FAILED", "CSRF error: CSRF cookie not set."),
+    bad("wrong", "Password is incorrect."),
     bad("field", "Field id 99999 not found."),
     word("draft", 404, "BAD_REQUEST", "Draft does not exist"),
     word("later", 404, "BAD_REQUEST", "Scheduled message does not exist"),

@@ -3,6 +3,7 @@
 //! A conversation is rebuilt after each successful call, and reused after errors, which change nothing.
 
 use super::rows::{Place, Row};
+use crate::support::user::Browser;
 use crate::support::{ApiResponse, Channel, Params, TestServer, TestUser, as_params, people};
 use serde_json::{Value, json};
 
@@ -49,8 +50,7 @@ impl Stage {
     }
 
     /// Makes a row's call as one of the callers.
-    pub async fn call(&mut self, row: &Row, caller: &'static str) -> ApiResponse {
-        let person = self.person(caller);
+    pub async fn call(&mut self, row: &Row, caller: &'static str, is_browser: bool) -> ApiResponse {
         let key = (row.place, row.texts(), caller);
         if self.scene.as_ref().is_none_or(|scene| scene.key != key) {
             self.scene = Some(self.build(row, caller, key).await);
@@ -61,6 +61,7 @@ impl Stage {
         let pairs: Vec<(String, String)> =
             row.pairs().into_iter().map(|(name, value)| (name, fill(&value))).collect();
         let params = as_params(&pairs);
+        let person = if is_browser { self.browser(caller).await } else { self.person(caller) };
         person.call(method, &path, &params).await
     }
 
@@ -72,6 +73,21 @@ impl Stage {
     /// Discards the conversation, which a call may have changed.
     pub fn discard(&mut self) {
         self.scene = None;
+    }
+
+    /// A caller with a web session; without one where no session can be had.
+    async fn browser(&self, caller: &str) -> TestUser {
+        let person = self.person(caller);
+        let with_session = match caller {
+            "anonymous" => TestUser { browser: Some(Browser::default()), ..person },
+            "wrong key" | "bot" => TestUser { browser: Some(Browser::new("no session")), ..person },
+            "other organization" => {
+                let acme = self.t.server().realm_by_subdomain("acme").expect("an organization");
+                self.t.with_session_of(&acme, &person).await
+            }
+            _ => self.t.with_session(&person).await,
+        };
+        TestUser { key: String::new(), ..with_session }
     }
 
     fn person(&self, caller: &str) -> TestUser {

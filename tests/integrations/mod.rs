@@ -1,6 +1,8 @@
 //! External services (mail, webhooks, push) that are slow, broken or down, without effect on the server's own requests.
 
 mod bounds;
+mod incoming;
 mod invitations;
 mod mail;
+mod mail_replies;
 mod mail_tls;

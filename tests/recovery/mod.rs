@@ -14,4 +14,5 @@ mod scheduled;
 mod terminate;
 mod traffic;
 mod uploads;
+mod web_sessions;
 mod webhooks;

@@ -11,8 +11,10 @@ use millstream::http::Login;
 fn head(row: &Row, person: &TestUser, length: usize) -> String {
     let credentials = format!("{}:{}", person.email, person.key);
     let credentials = base64::engine::general_purpose::STANDARD.encode(credentials);
+    let browser = person.browser.clone().unwrap_or_default();
+    let session = format!("Cookie: {}\r\nX-CSRFToken: {}", browser.cookie(), browser.csrf_token);
     format!(
-        "{} {} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic {credentials}\r\n\
+        "{} {} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic {credentials}\r\n{session}\r\n\
          Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {length}\r\n\r\n",
         row.method(),
         row.path()
@@ -22,7 +24,7 @@ fn head(row: &Row, person: &TestUser, length: usize) -> String {
 #[tokio::test]
 async fn body_of_ten_megabytes_is_refused() {
     let t = stage(&[]).await;
-    let (before, person) = (state(&t).await, t.user("desdemona"));
+    let (before, person) = (state(&t).await, t.with_session(&t.user("desdemona")).await);
     let body = vec![b'x'; 10 << 20];
     let routes = millstream::routes::table();
     for row in ROWS {
@@ -43,7 +45,7 @@ async fn body_of_ten_megabytes_is_refused() {
 #[tokio::test]
 async fn truncated_request_changes_nothing() {
     let t = stage(&[]).await;
-    let (before, person) = (state(&t).await, t.user("desdemona"));
+    let (before, person) = (state(&t).await, t.with_session(&t.user("desdemona")).await);
     for row in ROWS {
         let whole = format!("{}{}", head(row, &person, 200), "topic=t&content=ha");
         // Truncated in the request line, in the headers, after them, and in the body.
@@ -68,7 +70,7 @@ async fn refused_as_late(t: &TestServer, row: &'static Row, person: TestUser, bo
 #[tokio::test]
 async fn missing_body_times_out() {
     let t = stage(&[("http.body_secs_max", "1")]).await;
-    let (before, person) = (state(&t).await, t.user("desdemona"));
+    let (before, person) = (state(&t).await, t.with_session(&t.user("desdemona")).await);
     let late = ROWS.iter().map(|row| refused_as_late(&t, row, person.clone(), "content=half"));
     futures_util::future::join_all(late).await;
     assert_eq!(state(&t).await, before);

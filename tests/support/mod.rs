@@ -12,6 +12,7 @@ pub mod certificates;
 pub mod channel;
 pub mod disk;
 pub mod http_stub;
+pub mod mail_sender;
 pub mod people;
 pub mod phone;
 pub mod process;

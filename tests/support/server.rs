@@ -1,11 +1,14 @@
 //! A server for one test: runs in this process on a temporary data folder; at the end it is stopped and the folder is
 //! checked.
 
+use super::user::Browser;
 use super::{ApiResponse, Queue, TestUser, people, wait_until};
+use actors::commands::StartWebSession;
 use actors::{Clock, ManualClock, RealmHandle, SystemClock};
 use millstream::config::{Config, Overrides};
 use millstream::routes::{development_table, table};
 use millstream::server::{Running, Setup, serve_with_clock};
+use model::UserId;
 use model::job::{Job, TaskKind};
 use reqwest::Client;
 use reqwest::redirect::Policy;
@@ -132,6 +135,11 @@ impl TestServer {
         &self.running.as_ref().expect("the server runs").app().server
     }
 
+    /// The address for mail in.
+    pub fn mail_address(&self) -> std::net::SocketAddr {
+        self.running.as_ref().expect("the server runs").mail_address().expect("mail in is configured")
+    }
+
     /// The path of the data folder.
     pub fn data(&self) -> std::path::PathBuf {
         self.folder.as_ref().expect("a folder").path().join("data")
@@ -184,8 +192,30 @@ impl TestServer {
             api_email: rules::permissions::users::api_email(&directory, user).into_owned(),
             full_name: user.full_name.clone(),
             key: realm.api_key(user),
+            browser: None,
             email,
         }
+    }
+
+    /// A user with an API key and a web session; without the key, the session is used for everything.
+    pub async fn with_session(&self, user: &TestUser) -> TestUser {
+        self.with_session_of(self.realm(), user).await
+    }
+
+    /// The same for a user of another organization.
+    pub async fn with_session_of(&self, realm: &RealmHandle, user: &TestUser) -> TestUser {
+        let secret = actors::login::random_secret().expect("a secret");
+        let account = realm.directory().user(UserId(user.id)).expect("an account").clone();
+        let key = actors::login::web_session_key(&secret);
+        let device = "test browser".to_owned();
+        let start = StartWebSession { user: account, key, device, replaced: None };
+        realm.execute(start).await.expect("a session");
+        TestUser { browser: Some(Browser::new(&secret)), ..user.clone() }
+    }
+
+    /// A user in a browser: logged in with a web session, without an API key.
+    pub async fn browser(&self, name: &str) -> TestUser {
+        TestUser { key: String::new(), ..self.with_session(&self.user(name)).await }
     }
 
     /// Several users at once.

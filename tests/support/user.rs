@@ -23,6 +23,28 @@ pub struct TestUser {
     pub full_name: String,
     /// The API key; empty for an anonymous client.
     pub key: String,
+    /// The web session: used instead of the API key if that is empty, and for paths below `/json`.
+    pub browser: Option<Browser>,
+}
+
+/// What a browser that is logged in sends.
+#[derive(Clone, Debug, Default)]
+pub struct Browser {
+    /// The value of the session's cookie.
+    pub secret: String,
+    pub csrf_token: String,
+}
+
+impl Browser {
+    /// A browser with the session of a secret.
+    pub fn new(secret: &str) -> Self {
+        Self { secret: secret.to_owned(), csrf_token: actors::login::csrf_token(secret) }
+    }
+
+    /// The value of the `Cookie` header.
+    pub fn cookie(&self) -> String {
+        format!("sessionid={}", self.secret)
+    }
 }
 
 impl TestUser {
@@ -36,31 +58,57 @@ impl TestUser {
             api_email: String::new(),
             full_name: String::new(),
             key: String::new(),
+            browser: None,
         }
     }
 
     fn start(&self, method: &Method, path: &str) -> RequestBuilder {
-        let prefix = if path.starts_with("/api/") || self.is_outside(path) { "" } else { "/api/v1" };
+        let browser = self.browser.as_ref();
+        let browser = browser.filter(|_| self.key.is_empty() || path.starts_with("/json/"));
+        let (prefix, path) = match path {
+            path if self.is_outside(path) => ("", path),
+            path => {
+                let inside = path.strip_prefix("/api/v1").unwrap_or(path);
+                if browser.is_some() { ("/json", inside) } else { ("/api/v1", inside) }
+            }
+        };
         let request = self.http.request(method.clone(), format!("{}{prefix}{path}", self.url));
-        if self.key.is_empty() { request } else { request.basic_auth(&self.email, Some(&self.key)) }
+        match browser {
+            Some(browser) => {
+                let request = request.header("Cookie", browser.cookie());
+                let is_reading = [Method::GET, Method::HEAD].contains(method);
+                if is_reading { request } else { request.header("X-CSRFToken", &browser.csrf_token) }
+            }
+            None if self.key.is_empty() => request,
+            None => request.basic_auth(&self.email, Some(&self.key)),
+        }
     }
 
-    /// Whether a path is not below `/api/v1`.
+    /// Whether a path is not one of the API, which are below `/api/v1` and `/json`.
     fn is_outside(&self, path: &str) -> bool {
-        [
-            "/join/",
-            "/health",
-            "/metrics",
-            "/static/",
-            "/avatar/",
-            "/user_avatars/",
-            "/user_uploads/",
-            "/emails",
-            "/confirm_email/",
-            "/dev/",
-        ]
-        .iter()
-        .any(|outside| path.starts_with(outside))
+        path == "/"
+            || [
+                "/json/",
+                "/login",
+                "/accounts/",
+                "/devlogin",
+                "/help",
+                "/compatibility",
+                "/desktop_home",
+                "/plans/",
+                "/join/",
+                "/health",
+                "/metrics",
+                "/static/",
+                "/avatar/",
+                "/user_avatars/",
+                "/user_uploads/",
+                "/emails",
+                "/confirm_email/",
+                "/dev/",
+            ]
+            .iter()
+            .any(|outside| path.starts_with(outside))
     }
 
     /// The value of the `Authorization` header.

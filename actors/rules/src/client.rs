@@ -28,6 +28,11 @@ pub fn client_name(parameter: Option<&str>, user_agent: Option<&str>) -> String 
     name.chars().take(CLIENT_NAME_LENGTH_MAX).collect()
 }
 
+/// The name of a client that is logged in with a browser: apps keep theirs.
+pub fn browser_name(name: String) -> String {
+    if name.starts_with("Zulip") { name } else { "website".to_owned() }
+}
+
 /// The text of a `User-Agent` up to the first `/`, `(`, or space before a digit.
 fn parse_user_agent(header: &str) -> &str {
     let bytes = header.as_bytes();
@@ -71,6 +76,18 @@ mod tests {
         ];
         for (header, name) in cases {
             assert_eq!(client_name(None, header), name, "{header:?}");
+        }
+    }
+
+    #[test]
+    fn browsers_are_the_website() {
+        for (name, expected) in [
+            ("Mozilla", "website"),
+            ("ZulipElectron", "ZulipElectron"),
+            ("zulip-x", "website"),
+            ("", "website"),
+        ] {
+            assert_eq!(browser_name(name.to_owned()), expected);
         }
     }
 

@@ -333,4 +333,6 @@ pub enum RuleError {
     EventNarrowOperator { operator: String },
     #[error("Full-text search is not available on this server.")]
     SearchUnavailable,
+    #[error("The text of the search is too long (limit: {limit} characters).")]
+    SearchTooLong { limit: usize },
 }

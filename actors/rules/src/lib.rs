@@ -20,6 +20,7 @@ pub mod drafts;
 pub mod emoji;
 pub mod error;
 pub mod folders;
+pub mod formulas;
 pub mod groups;
 pub mod history;
 pub mod invitations;
@@ -52,6 +53,7 @@ pub mod topics;
 pub mod traffic;
 pub mod uploads;
 pub mod visibility;
+pub mod web_sessions;
 pub mod widgets;
 
 pub use error::RuleError;

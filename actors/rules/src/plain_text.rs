@@ -13,7 +13,8 @@ pub fn plain_text(html: &str) -> String {
         let tag = &rest[start + 1..start + end];
         rest = &rest[start + end + 1..];
         let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap_or_default();
-        let (is_end, is_void) = (tag.starts_with('/'), matches!(name, "br" | "hr" | "img" | "input"));
+        let is_void = tag.ends_with('/') || matches!(name, "br" | "hr" | "img" | "input");
+        let is_end = tag.starts_with('/');
         if hidden_depth > 0 {
             match (is_void, is_end) {
                 (true, _) => {}
@@ -27,6 +28,12 @@ pub fn plain_text(html: &str) -> String {
                 push_line(&mut out);
                 out.push_str("(\u{2026})");
                 hidden_depth = 1;
+            }
+            "span" if tag.contains("\"katex-html\"") => hidden_depth = 1,
+            "math" if !is_end => {
+                let (tex, after) = formula(rest);
+                push_text(&mut out, tex, 0, quote_depth);
+                rest = after;
             }
             "img" => push_text(&mut out, attribute(tag, "alt"), 0, quote_depth),
             "blockquote" if is_end => quote_depth = quote_depth.saturating_sub(1),
@@ -43,6 +50,13 @@ pub fn plain_text(html: &str) -> String {
     }
     push_text(&mut out, rest, hidden_depth, quote_depth);
     out.trim().to_owned()
+}
+
+/// The TeX of a formula, and what follows its MathML.
+fn formula(math: &str) -> (&str, &str) {
+    let (math, after) = math.split_once("</math>").unwrap_or((math, ""));
+    let tex = math.split_once("application/x-tex\">").map_or("", |(_, tex)| tex);
+    (tex.split_once("</annotation>").map_or("", |(tex, _)| tex), after)
 }
 
 /// The first characters of a text, and whether it was truncated.
@@ -96,6 +110,7 @@ fn unescape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formulas::{Display, FormulaBudget};
 
     #[test]
     fn html_to_plain_text() {
@@ -116,6 +131,12 @@ mod tests {
         for (html, text) in cases {
             assert_eq!(plain_text(html), text, "{html}");
         }
+    }
+
+    #[test]
+    fn formulas_are_their_tex() {
+        let formula = FormulaBudget::of_message().render("\\sqrt{x} < 2", Display::Inline).unwrap();
+        assert_eq!(plain_text(&format!("<p>If {formula}, stop.</p>")), "If \\sqrt{x} < 2, stop.");
     }
 
     #[test]

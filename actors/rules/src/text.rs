@@ -20,6 +20,11 @@ pub(crate) fn bad_character(text: &str) -> Option<usize> {
     text.chars().position(is_bad).map(|index| index + 1)
 }
 
+/// The text without control characters and non-characters.
+pub fn without_bad_characters(text: &str) -> String {
+    text.chars().filter(|character| !is_bad(*character)).collect()
+}
+
 /// Surrogates are not permitted either, but cannot occur in a Rust string.
 fn is_bad(character: char) -> bool {
     let code = character as u32;
@@ -39,7 +44,7 @@ pub(crate) fn is_unprintable(character: char) -> bool {
 }
 
 /// The text, truncated with `marker` at the end if it has more than `length_max` code points.
-pub(crate) fn cut(text: &str, length_max: usize, marker: &str) -> String {
+pub fn cut(text: &str, length_max: usize, marker: &str) -> String {
     // Each code point has at least one byte, so short texts need no counting.
     if text.len() <= length_max || text.chars().count() <= length_max {
         return text.to_owned();

@@ -38,7 +38,7 @@ pub(super) fn announce(fact: &PersonalFact, out: &mut Announcements<'_>) {
             let change = text_set(*id, false, draft.clone());
             out.to([*user], EventBody::Drafts { owner: *user, change });
         }
-        PersonalFact::DraftsForgotten { .. } => {}
+        PersonalFact::DraftsForgotten { .. } | PersonalFact::WebSession { .. } => {}
         PersonalFact::ScheduledMessageSet { user, id, is_new, is_reminder, message } => {
             let (owner, change) = (*user, text_set(*id, *is_new, message.as_deref().cloned()));
             let body = match is_reminder {

@@ -4,9 +4,13 @@ use super::RealmHandle;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use model::{InvitationId, UserId};
+use subtle::ConstantTimeEq;
 
 /// Separates keys of invitations from those of other links.
 const INVITATION: &str = "invitation";
+
+/// Bytes of the key in an e-mail address, whose part before the `@` is short.
+const ADDRESS_KEY_BYTES: usize = 10;
 
 impl RealmHandle {
     /// A key for a link: derived from the server's secret, the organization, the purpose (any word) and `parts`, which
@@ -18,6 +22,18 @@ impl RealmHandle {
     /// Whether a key is that of a link, in constant time.
     pub fn is_link_key(&self, key: &str, purpose: &str, parts: &[&str]) -> bool {
         self.shared.credentials.is_link_key(key, self.id(), purpose, parts)
+    }
+
+    /// A key for an e-mail address, where the case of letters is not kept: 80 bits of a link's key, as hexadecimal digits.
+    pub fn address_key(&self, purpose: &str, parts: &[String]) -> String {
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        let key = URL_SAFE_NO_PAD.decode(self.link_key(purpose, &parts)).unwrap_or_default();
+        key.iter().take(ADDRESS_KEY_BYTES).map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Whether a key is that of an address, in constant time.
+    pub fn is_address_key(&self, key: &str, purpose: &str, parts: &[String]) -> bool {
+        self.address_key(purpose, parts).as_bytes().ct_eq(key.as_bytes()).into()
     }
 
     /// The key in the link of an invitation: the id, by which it is found, and a secret.

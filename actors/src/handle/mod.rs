@@ -9,6 +9,9 @@ mod reading;
 mod scheduled;
 mod uploads;
 mod users;
+mod web_sessions;
+
+pub use web_sessions::FoundSession;
 
 use crate::account::{ask, mailbox};
 use crate::channel::SendMessage;

@@ -9,6 +9,7 @@ use crate::notifications;
 use crate::queries::{
     self, FlagSelection, HistorySnapshot, MessageSnapshot, Narrowed, ReadScope, select_flags, select_unread,
 };
+use crate::search::{self, Found};
 use model::job::{Job, TaskKind};
 use model::{Directory, Flag, FlagOp, JobId, Message, MessageId, QueueRecord, User, UserId};
 use rules::RuleError;
@@ -99,7 +100,8 @@ impl RealmHandle {
         self.read(|view| HistorySnapshot::take(view, asker, id))
     }
 
-    /// The messages that a narrow means for `asker` (none: without an account). `check` runs after `with` has been
+    /// The messages that a narrow means for `asker` (none: without an account); with a search, those that were found
+    /// for its text. `check` runs after `with` has been
     /// resolved and before the other terms are; `select` runs under the view's lock.
     ///
     /// # Errors
@@ -107,11 +109,32 @@ impl RealmHandle {
     pub fn narrow<T, E: From<RuleError>>(
         &self,
         asker: Option<&User>,
-        terms: &[Term],
+        narrow: (&[Term], Option<&Found>),
         check: impl FnOnce() -> Result<(), E>,
         select: impl FnOnce(&Narrowed<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.read(|view| select(&Narrowed::new(view, asker, terms, check)?))
+        self.read(|view| select(&Narrowed::new(view, asker, narrow, check)?))
+    }
+
+    /// How many messages the search index lacks.
+    pub fn search_behind(&self) -> u64 {
+        self.shared.search.behind()
+    }
+
+    /// Looks up the text of a search. Blocks: call it from a blocking thread.
+    ///
+    /// # Errors
+    /// `SearchUnavailable`, `SearchNotReady`, `Storage`.
+    pub fn find_text(&self, text: &str) -> Result<Found, DomainError> {
+        search::find(&self.shared, text)
+    }
+
+    /// Reads some messages to learn whether they match the text of a search. Blocks: call it from a blocking thread.
+    ///
+    /// # Errors
+    /// `SearchTooBroad`, `Storage`.
+    pub fn check_found(&self, found: &mut Found, ids: &[MessageId]) -> Result<(), DomainError> {
+        found.check(&self.shared, ids)
     }
 
     /// Those of some messages on which a change of a flag makes a difference.

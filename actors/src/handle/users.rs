@@ -3,7 +3,7 @@
 use super::{RealmHandle, mailbox};
 use crate::error::DomainError;
 use crate::queries::{ReadScope, select_unread};
-use crate::realm::{EndQueue, MuteUser, SetRealmActive};
+use crate::realm::{EndAllWebSessions, EndQueue, MuteUser, SetRealmActive};
 use model::{Flag, FlagOp, UserId};
 use rules::error::{PersonalError, RuleError};
 use std::time::Duration;
@@ -39,6 +39,8 @@ impl RealmHandle {
     /// `OwnerRequired`.
     pub async fn deactivate(&self, by: Option<UserId>) -> Result<(), DomainError> {
         self.execute(SetRealmActive { by, is_active: false }).await?;
+        // Those that a crash leaves are refused, and expire later.
+        while self.execute(EndAllWebSessions).await? > 0 {}
         // Queues that a crash leaves expire later.
         for record in self.queues() {
             let (queue, user) = (record.id.clone(), record.user);

@@ -6,6 +6,7 @@ use super::locate::{locate, readable_among};
 use super::own::own_among;
 use crate::error::DomainError;
 use crate::handle::RealmHandle;
+use crate::shared::RealmShared;
 use model::history::{CARRIED_EDITS_BYTES_MAX, CARRIED_EDITS_MAX};
 use model::{EditEntry, Flags, HistoryBound, Message, MessageId, Sequence, User, UserId};
 use roaring::RoaringBitmap;
@@ -67,12 +68,17 @@ impl MessageSnapshot {
     ///
     /// # Errors
     /// `Storage`.
-    pub fn read(mut self, realm: &RealmHandle) -> Result<Vec<FetchedMessage>, DomainError> {
+    pub fn read(self, realm: &RealmHandle) -> Result<Vec<FetchedMessage>, DomainError> {
+        self.read_from(&realm.shared)
+    }
+
+    /// The same for callers inside this package.
+    pub(crate) fn read_from(mut self, realm: &RealmShared) -> Result<Vec<FetchedMessage>, DomainError> {
         let mut left = PAGE_HISTORY_BYTES_MAX;
         for mut message in read_as_sent(realm, &self.stored)? {
             if let Some(changes) = self.changes.get(&message.id) {
                 let mut bound = HistoryBound::new(CARRIED_EDITS_MAX, left.min(CARRIED_EDITS_BYTES_MAX));
-                realm.shared.trees.complete(realm.shared.id, &mut message, *changes, &mut bound)?;
+                realm.trees.complete(realm.id, &mut message, *changes, &mut bound)?;
                 left = left.saturating_sub(message.edits.iter().map(EditEntry::bytes).sum());
             }
             self.in_memory.insert(message.id, Arc::new(message));
@@ -152,16 +158,16 @@ pub(super) fn still_shown(view: &View, asker: Option<&User>, ids: &[MessageId]) 
 /// A scan of a range is cheaper than single look-ups up to this many ids for each wanted one.
 const SCAN_FACTOR: usize = 16;
 
-fn read_as_sent(realm: &RealmHandle, ids: &[MessageId]) -> Result<Vec<Message>, DomainError> {
+fn read_as_sent(realm: &RealmShared, ids: &[MessageId]) -> Result<Vec<Message>, DomainError> {
     let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return Ok(Vec::new()) };
-    let trees = &realm.shared.trees;
+    let trees = &realm.trees;
     let span = (last.0 - first.0) as usize + 1;
     if span <= ids.len() * SCAN_FACTOR {
-        return Ok(trees.messages(realm.shared.id, (*first, *last), |id| ids.binary_search(&id).is_ok())?);
+        return Ok(trees.messages(realm.id, (*first, *last), |id| ids.binary_search(&id).is_ok())?);
     }
     let mut found = Vec::with_capacity(ids.len());
     for id in ids {
-        found.extend(trees.message_as_sent(realm.shared.id, *id)?);
+        found.extend(trees.message_as_sent(realm.id, *id)?);
     }
     Ok(found)
 }

@@ -56,14 +56,19 @@ pub struct FetchedMessage {
     pub flags: Flags,
 }
 
-/// The ids of a window.
-pub fn window(view: &View, asker: Option<&User>, plan: &Plan, range: &Range) -> Window {
-    let search = Search::new(view, asker, plan);
+/// The ids of a window. `text` has the messages that match the text of a search.
+pub fn window(
+    view: &View,
+    asker: Option<&User>,
+    (plan, text): (&Plan, Option<&RoaringBitmap>),
+    range: &Range,
+) -> Window {
+    let search = Search::new(view, asker, plan, text);
     let anchor = match range.anchor {
         Anchor::Newest => NEWEST,
         Anchor::Oldest => 0,
         Anchor::Id(id) => id.min(NEWEST),
-        Anchor::FirstUnread => first_unread(view, asker, plan).map_or(NEWEST, |id| id.0.into()),
+        Anchor::FirstUnread => first_unread(view, asker, (plan, text)).map_or(NEWEST, |id| id.0.into()),
     };
     // If too few messages meet the conditions for a walk, the set is computed.
     lay(&search, anchor, range)
@@ -72,13 +77,17 @@ pub fn window(view: &View, asker: Option<&User>, plan: &Plan, range: &Range) -> 
 }
 
 /// The oldest unread, not muted message of the asker's own history that matches a plan.
-fn first_unread(view: &View, asker: Option<&User>, plan: &Plan) -> Option<MessageId> {
+fn first_unread(
+    view: &View,
+    asker: Option<&User>,
+    (plan, text): (&Plan, Option<&RoaringBitmap>),
+) -> Option<MessageId> {
     let asker = asker?;
     let own = Plan { scope: Scope::OwnHistory, ..plan.clone() };
     let none = RoaringBitmap::new();
     let read = view.messages.users.get(&asker.id).map_or(&none, |mine| &mine.read);
     let muted = sets::muted(view, asker.id, plan.skipped_muting);
-    Search::new(view, Some(asker), &own).first_outside(&[read, &muted]).map(MessageId)
+    Search::new(view, Some(asker), &own, text).first_outside(&[read, &muted]).map(MessageId)
 }
 
 /// The window around an anchor. An anchor above every id is the newest end, 0 the oldest. None: the search must be

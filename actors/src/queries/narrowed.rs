@@ -5,7 +5,9 @@ use super::flags::{FlagSelection, select_flags};
 use super::locate::readable_among;
 use super::search::{Search, set_of};
 use super::{MessageParts, MessageSnapshot, locate};
+use crate::search::Found;
 use model::{Flag, FlagOp, MessageId, User};
+use roaring::RoaringBitmap;
 use rules::RuleError;
 use rules::narrow::{Plan, Term, locate_narrow};
 use storage::View;
@@ -15,29 +17,32 @@ pub struct Narrowed<'v> {
     view: &'v View,
     asker: Option<&'v User>,
     plan: Plan,
+    /// The messages that match the text of a search.
+    text: Option<RoaringBitmap>,
 }
 
 impl<'v> Narrowed<'v> {
     pub(crate) fn new<E: From<RuleError>>(
         view: &'v View,
         asker: Option<&'v User>,
-        terms: &[Term],
+        (terms, found): (&[Term], Option<&Found>),
         check: impl FnOnce() -> Result<(), E>,
     ) -> Result<Self, E> {
         let located = locate_narrow(&view.directory, asker, terms, |id| locate(view, asker, id))?;
         check()?;
         let plan = located.plan(&view.directory, asker)?;
-        Ok(Self { view, asker, plan })
+        let text = plan.is_search.then(|| found.map(|found| found.messages(view)).unwrap_or_default());
+        Ok(Self { view, asker, plan, text })
     }
 
     /// The ids of a window.
     pub fn window(&self, range: &Range) -> Window {
-        window(self.view, self.asker, &self.plan, range)
+        window(self.view, self.asker, (&self.plan, self.text.as_ref()), range)
     }
 
     /// Those of some ids that match; ascending, each once.
     pub fn matching(&self, ids: &[MessageId]) -> Vec<MessageId> {
-        let search = Search::new(self.view, self.asker, &self.plan);
+        let search = Search::new(self.view, self.asker, &self.plan, self.text.as_ref());
         set_of(ids).iter().filter(|id| search.contains(*id)).map(MessageId).collect()
     }
 
@@ -46,7 +51,7 @@ impl<'v> Narrowed<'v> {
     pub fn readable(&self, ids: &[MessageId]) -> Vec<MessageId> {
         let Some(reader) = self.asker else { return self.matching(ids) };
         let readable = set_of(&readable_among(self.view, reader, ids));
-        let found = Search::among(self.view, self.asker, &self.plan, readable);
+        let found = Search::among(self.view, self.asker, &self.plan, (readable, self.text.as_ref()));
         found.into_set().iter().map(MessageId).collect()
     }
 

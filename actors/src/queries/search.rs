@@ -27,19 +27,27 @@ pub(super) struct Search<'v> {
 
 impl<'v> Search<'v> {
     /// All messages that match a plan for a user (none: without an account).
-    pub fn new(view: &'v View, asker: Option<&User>, plan: &Plan) -> Self {
+    /// `text` has the messages that match the text of a search.
+    pub fn new(view: &'v View, asker: Option<&User>, plan: &Plan, text: Option<&'v RoaringBitmap>) -> Self {
         let narrowest = plan.narrowest();
         let parts = match narrowest {
             Some(set) => vec![within_scope(view, asker, plan, set)],
             None => whole_scope(view, asker, &plan.scope),
         };
-        let filter = Filter::new(view, asker, plan, narrowest, &Own::History);
+        let mut filter = Filter::new(view, asker, plan, narrowest, &Own::History);
+        filter.wanted.extend(text.map(Cow::Borrowed));
         Self { parts, filter }.shortened()
     }
 
     /// Those of some messages that meet a plan's conditions. Their access has been checked.
-    pub fn among(view: &'v View, asker: Option<&User>, plan: &Plan, ids: RoaringBitmap) -> Self {
-        let filter = Filter::new(view, asker, plan, None, &Own::Among(&ids));
+    pub fn among(
+        view: &'v View,
+        asker: Option<&User>,
+        plan: &Plan,
+        (ids, text): (RoaringBitmap, Option<&'v RoaringBitmap>),
+    ) -> Self {
+        let mut filter = Filter::new(view, asker, plan, None, &Own::Among(&ids));
+        filter.wanted.extend(text.map(Cow::Borrowed));
         Self { parts: vec![Cow::Owned(ids)], filter }
     }
 

@@ -7,6 +7,7 @@ use super::groups::requester;
 use super::invitations::{revoke_invitations_of, revoke_overreaching};
 use super::joining::system_group_facts;
 use super::serialized::{DecisionContext, SerializedChange, SerializedCommand};
+use super::web_sessions::{EndedSessions, end_sessions};
 use crate::announce::activity_events_max;
 use crate::channel::unsubscribe_facts;
 use crate::error::DomainError;
@@ -87,6 +88,7 @@ impl SerializedChange for DeactivateAccount {
         }
         let accounts = accounts_to_deactivate(directory, self.user.unwrap_or(self.by));
         let mut facts: Vec<Fact> = accounts.iter().map(|user| active_set(context, *user, false)).collect();
+        facts.extend(accounts.iter().filter_map(|user| end_sessions(directory, *user, EndedSessions::All)));
         let inviters = accounts.iter().filter_map(|user| directory.user(*user));
         facts.extend(inviters.filter_map(|user| revoke_invitations_of(directory, user)));
         if let (Some(user), Some(comment)) = (self.user, self.comment)

@@ -1,10 +1,12 @@
 //! Expiry as a fact: expired records stay expired when the wall clock is set back.
 //!
-//! Once a minute, and at once when the wall clock changed, expired invitations are recorded as such. Confirmation links
+//! Once a minute, and at once when the wall clock changed, expired invitations are recorded as such and expired web
+//! sessions end. Confirmation links
 //! have no record; when the wall clock is set back, those that had expired by then are recorded with the organization.
 
 use super::actor::RealmActor;
 use super::serialized::{DecisionContext, Serialized, SerializedChange};
+use super::web_sessions::expired_sessions;
 use crate::error::DomainError;
 use actix::prelude::*;
 use model::{Directory, Fact, InvitationFact, InvitationId, Realm, RealmFact, Timestamp};
@@ -23,8 +25,9 @@ impl RealmActor {
         }
         let command = Expire { until: read.instead_of.map_or(read.now, |expected| expected.max(read.now)) };
         let directory = self.realm.directory();
-        let has_work =
-            command.links(&directory, read.now).is_some() || !command.invitations(&directory).is_empty();
+        let has_work = command.links(&directory, read.now).is_some()
+            || !command.invitations(&directory).is_empty()
+            || !expired_sessions(&directory, &self.realm.web_session_limits, command.until).is_empty();
         if !has_work {
             return;
         }
@@ -32,7 +35,7 @@ impl RealmActor {
         ctx.notify(Serialized { command, answer });
         actix::spawn(async move {
             if let Ok(Err(error)) = answered.await {
-                tracing::warn!(%error, "expired invitations were not recorded");
+                tracing::warn!(%error, "expired invitations and web sessions were not recorded");
             }
         });
     }
@@ -69,6 +72,7 @@ impl SerializedChange for Expire {
         if !invitations.is_empty() {
             facts.push(Fact::Invitation(Box::new(InvitationFact::Expired(invitations))));
         }
+        facts.extend(expired_sessions(&context.directory, &context.realm.web_session_limits, self.until));
         facts.extend(
             self.links(&context.directory, context.now)
                 .map(|realm| Fact::Realm(RealmFact::Changed(Box::new(realm)))),

@@ -42,6 +42,7 @@ mod sweep;
 #[cfg(test)]
 pub(crate) mod testing;
 mod wall_clock;
+mod web_sessions;
 
 pub use accounts::{DeactivateAccount, ReactivateAccount, RegenerateKey, UpdateAccount};
 pub use actor::RealmActor;
@@ -87,3 +88,7 @@ pub use snippets::{CreateSnippet, DeleteSnippet, UpdateSnippet};
 pub use statuses::{SetStatus, WantedStatus};
 pub(crate) use subscribing::Progress;
 pub use subscribing::{AddSubscriptions, Added, BULK_NOTICE_RECIPIENTS_MAX, CreateChannel};
+pub(crate) use web_sessions::EndAllWebSessions;
+pub use web_sessions::{
+    EndWebSessions, EndedSessions, RequestPasswordReset, ResetPassword, StartWebSession, UseWebSession,
+};

@@ -7,9 +7,13 @@ use super::address::ask_for_address;
 use super::drafts::forget_drafts;
 use super::groups::requester;
 use super::serialized::{DecisionContext, Serialized, SerializedChange};
+use super::web_sessions::{EndedSessions, end_sessions};
 use crate::error::DomainError;
 use actix::prelude::*;
-use model::{Directory, Fact, GroupFact, Realm, RealmFact, SettingValue, Timestamp, User, UserFact, UserId};
+use model::{
+    Directory, Fact, GroupFact, Realm, RealmFact, SettingValue, Timestamp, User, UserFact, UserId,
+    WebSessionKey,
+};
 use rules::names::{check_full_name_free, parse_full_name};
 use rules::permissions::roles::check_administrator;
 use rules::settings::{
@@ -111,6 +115,8 @@ pub struct OwnChanges {
 pub struct NewPassword {
     pub old_hash: Option<String>,
     pub new_hash: String,
+    /// The web session that the request came with: all others end.
+    pub own_session: Option<WebSessionKey>,
 }
 
 /// Changes own settings, name, password and address: all or nothing.
@@ -139,16 +145,19 @@ impl SerializedChange for UpdateOwnUser {
             check_full_name_free(directory, name, Some(self.user))?;
             after.full_name = name.to_owned();
         }
-        if let Some(NewPassword { old_hash, new_hash }) = password {
+        let mut ended = None;
+        if let Some(NewPassword { old_hash, new_hash, own_session }) = password {
             if before.password_hash != old_hash {
                 return Err(DomainError::WrongPassword);
             }
             after.password_hash = Some(new_hash);
+            ended = end_sessions(directory, self.user, EndedSessions::AllBut(own_session));
         }
         let forgotten = forget_drafts(directory, &after);
         let mut facts =
             if after == **before { Vec::new() } else { vec![Fact::User(UserFact::Changed(Box::new(after)))] };
         facts.extend(forgotten);
+        facts.extend(ended);
         if !restated.is_empty() {
             facts.push(Fact::User(UserFact::SettingsRestated { user: self.user, settings: restated }));
         }

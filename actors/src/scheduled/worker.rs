@@ -112,6 +112,8 @@ fn lasting_reason(error: &DomainError) -> Option<String> {
         | DomainError::Paused(_)
         | DomainError::WriteBudgetSpent { .. }
         | DomainError::Stopping
+        | DomainError::SearchNotReady
+        | DomainError::SearchTooBroad
         | DomainError::BadEventQueue(_)
         | DomainError::EventsPruned(_)
         | DomainError::EventUnknown(_)

@@ -377,7 +377,7 @@ impl Committer {
                         let before = crate::announce::PreImages::of(&view, &frame);
                         let rows = view.apply(sequence, &frame)?;
                         realm.outbox.note(&view.jobs, sequence, &frame.facts);
-                        realm.notifications.note(&frame.facts);
+                        realm.note_published(sequence, &frame.facts);
                         note_keys(realm, &frame);
                         announced.push(crate::announce::events(&view, &before, &frame));
                         let (progress, stored) = (view.progress, view.recent.stored());

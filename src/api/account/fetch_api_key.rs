@@ -53,6 +53,21 @@ pub async fn fetch_api_key(
     Address(address): Address,
     Params(FetchApiKey { username, password }): Params<FetchApiKey>,
 ) -> HandlerResult {
+    let user = check_login(&app, &realm, address, (username, password)).await?;
+    note_login(&app, &realm, &user, client, address).await;
+    reply(&ApiKey::of(&realm, &user))
+}
+
+/// The account of a user name and its password, of the LDAP directory or of this server.
+///
+/// # Errors
+/// AUTHENTICATION_FAILED, RATE_LIMIT_HIT, and what else prevents the login.
+pub async fn check_login(
+    app: &App,
+    realm: &RealmHandle,
+    address: Option<IpAddr>,
+    (username, password): (String, String),
+) -> Result<Arc<User>, ApiError> {
     if app.ldap.is_none() {
         check_address(&username)?;
     }
@@ -60,15 +75,13 @@ pub async fn fetch_api_key(
         return Err(DomainError::RealmDeactivated.into());
     }
     let known = match &app.ldap {
-        Some(ldap) => ldap_login(&app, ldap, &realm, address, (&username, &password)).await?,
+        Some(ldap) => ldap_login(app, ldap, realm, address, (&username, &password)).await?,
         None => None,
     };
-    let user = match known {
-        Some(user) => user,
-        None => password_login(&app, &realm, address, (username, password)).await?,
-    };
-    note_login(&app, &realm, &user, client, address).await;
-    reply(&ApiKey::of(&realm, &user))
+    match known {
+        Some(user) => Ok(user),
+        None => password_login(app, realm, address, (username, password)).await,
+    }
 }
 
 async fn password_login(

@@ -1,5 +1,6 @@
 //! `POST /user_groups/{user_group_id}/deactivate`: deactivates a group that nothing refers to
-//! (docs/api/groups.md#deactivate-a-group).
+//! (docs/api/groups.md#deactivate-a-group). `DELETE /user_groups/{user_group_id}`, by which clients older than level 294 remove
+//! a group, does the same.
 
 use crate::http::{Caller, HandlerResult, Params, Path};
 use actors::commands;

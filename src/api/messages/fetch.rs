@@ -3,12 +3,13 @@
 
 use super::page::{AT_ONCE_MAX, Page, PageReader, bytes_in_parts};
 use super::range::{check_anchor_place, check_count, parse_anchor, read_count, read_narrow};
+use super::text_search::{NarrowedRequest, Selected};
 use crate::api::wire::message::MessageForm;
 use crate::http::admission::Admission;
 use crate::http::reply::push_fields;
 use crate::http::{ApiError, Caller, Envelope, Fields, FromFields, HandlerResult, Params, Reply};
 use actors::budget::Reservation;
-use actors::queries::{Anchor, MessageParts, Range, Window};
+use actors::queries::{Anchor, MessageParts, Narrowed, Range, Window};
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use model::MessageId;
@@ -69,6 +70,20 @@ impl Wanted {
         }
     }
 
+    /// The wanted messages of a narrow.
+    fn select(&self, narrowed: &Narrowed<'_>) -> (Selected, Window) {
+        match self {
+            Self::Window(range) => {
+                let window = narrowed.window(range);
+                (Selected::window(&window, range), window)
+            }
+            Self::Ids(ids) => {
+                let ids = narrowed.readable(ids);
+                (Selected::ids(&ids), Window { ids, ..Window::default() })
+            }
+        }
+    }
+
     /// Refuses too many messages.
     fn check(&self) -> Result<(), ApiError> {
         match self {
@@ -113,19 +128,13 @@ pub async fn fetch(
         count if count > AT_ONCE_MAX => Some(admission.reserve(bytes_in_parts(count)).await?),
         _ => None,
     };
-    let (window, page) = realm.narrow(
-        Some(&user),
-        &narrow,
-        || wanted.check(),
-        |narrowed| {
-            let window = match &wanted {
-                Wanted::Window(range) => narrowed.window(range),
-                Wanted::Ids(ids) => Window { ids: narrowed.readable(ids), ..Window::default() },
-            };
-            let page = Page::take(narrowed, &window.ids);
-            Ok((window, page))
-        },
-    )?;
+    let request = NarrowedRequest { admission: &admission, realm: &realm, user: &user, narrow: &narrow };
+    let select = |narrowed: &Narrowed<'_>| {
+        let (selected, window) = wanted.select(narrowed);
+        let page = Page::take(narrowed, &window.ids);
+        Ok((selected, (window, page)))
+    };
+    let ((window, page), highlighter) = request.select(|| wanted.check(), select).await?;
     let shown = WindowJson {
         anchor: matches!(wanted, Wanted::Window(_)).then_some(window.anchor),
         found_anchor: window.found_anchor,
@@ -133,7 +142,7 @@ pub async fn fetch(
         found_oldest: window.found_oldest,
         history_limited: false,
     };
-    let page_reader = PageReader { realm, reader: user, form };
+    let page_reader = PageReader { realm, reader: user, form, highlighter };
     match page {
         Page::AtOnce(snapshot) => {
             page_reader.write_at_once(&admission, snapshot).await?.fields(&shown)?.reply()

@@ -3,8 +3,10 @@
 
 use super::flags::FlagChange;
 use super::range::{MESSAGES_MAX, check_anchor_place, parse_anchor, read_count, read_narrow};
+use super::text_search::{NarrowedRequest, Selected};
+use crate::http::admission::Admission;
 use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply};
-use actors::queries::Range;
+use actors::queries::{Narrowed, Range};
 use model::{ChannelId, MessageId};
 use rules::narrow::Term;
 use serde::Serialize;
@@ -46,15 +48,22 @@ struct ChangedFlags {
 }
 
 /// Changes a flag on the caller's messages in a window.
-pub async fn change_in_narrow(caller: Caller, Params(request): Params<ChangeFlagsInNarrow>) -> HandlerResult {
+pub async fn change_in_narrow(
+    admission: Admission,
+    caller: Caller,
+    Params(request): Params<ChangeFlagsInNarrow>,
+) -> HandlerResult {
     let Caller { realm, user } = caller;
     let FlagChange { flag, op } = request.change;
     let check = || check_anchor_place(&request.range);
-    let (window, selected) = realm.narrow(Some(&user), &request.narrow, check, |narrowed| {
+    let narrow =
+        NarrowedRequest { admission: &admission, realm: &realm, user: &user, narrow: &request.narrow };
+    let select = |narrowed: &Narrowed<'_>| {
         let window = narrowed.window(&request.range);
         let selected = narrowed.select_flags(&user, (flag, op), &window.ids)?;
-        Ok((window, selected))
-    })?;
+        Ok((Selected::window(&window, &request.range), (window, selected)))
+    };
+    let ((window, selected), _) = narrow.select(check, select).await?;
     realm.change_flags(user.id, flag, op, selected.messages).await?;
     reply(&ChangedFlags {
         processed_count: window.ids.len(),

@@ -3,7 +3,10 @@
 
 use super::page::run;
 use super::range::read_narrow;
+use super::text_search::{NarrowedRequest, Selected};
+use crate::http::admission::Admission;
 use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_field};
+use actors::queries::Narrowed;
 use model::{Flag, Flags, MessageId};
 use rules::narrow::Term;
 use rules::text::escape_html;
@@ -38,22 +41,37 @@ struct Match {
 }
 
 /// Returns the matching `messages`, among those that were delivered to the caller.
-pub async fn matches_narrow(caller: Caller, Params(request): Params<MatchNarrow>) -> HandlerResult {
+pub async fn matches_narrow(
+    admission: Admission,
+    caller: Caller,
+    Params(request): Params<MatchNarrow>,
+) -> HandlerResult {
     let Caller { realm, user } = caller;
-    let snapshot = realm.narrow(
-        Some(&user),
-        &request.narrow,
-        || Ok(()),
-        |narrowed| Ok::<_, ApiError>(narrowed.snapshot(&narrowed.matching(&request.ids))),
-    )?;
+    let narrow =
+        NarrowedRequest { admission: &admission, realm: &realm, user: &user, narrow: &request.narrow };
+    let select = |narrowed: &Narrowed<'_>| {
+        let ids = narrowed.matching(&request.ids);
+        Ok((Selected::ids(&ids), narrowed.snapshot(&ids)))
+    };
+    let (snapshot, mut highlighter) = narrow.select(|| Ok(()), select).await?;
     let matches = run(snapshot.is_in_memory(), move || {
         // Messages that the caller can read, but that were not delivered to them, do not count.
         let foreign = Flags::only(Flag::Read).with(Flag::Historical);
         let found = snapshot.read(&realm)?.into_iter().filter(|fetched| fetched.flags != foreign);
         let shown = found.map(|fetched| {
             let message = fetched.message;
-            let match_subject = escape_html(message.place.topic());
-            (message.id, Match { match_content: message.rendered.clone(), match_subject })
+            let shown = match &mut highlighter {
+                Some(highlighter) => Match {
+                    match_content: highlighter.content(&message.rendered),
+                    match_subject: highlighter
+                        .subject(message.place.channel().map(|_| message.place.topic())),
+                },
+                None => Match {
+                    match_content: message.rendered.clone(),
+                    match_subject: escape_html(message.place.topic()),
+                },
+            };
+            (message.id, shown)
         });
         Ok(shown.collect::<BTreeMap<MessageId, Match>>())
     });

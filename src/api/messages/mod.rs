@@ -22,4 +22,5 @@ pub mod render;
 pub mod report;
 pub mod send;
 pub mod submessage;
+mod text_search;
 pub mod typing;

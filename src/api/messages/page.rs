@@ -6,6 +6,7 @@ use crate::http::reply::PartStream;
 use crate::http::{ApiError, Envelope};
 use actix_web::web;
 use actors::queries::{FetchedMessage, MessageParts, MessageSnapshot, Narrowed};
+use actors::search::Highlighter;
 use actors::{DomainError, RealmHandle};
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
@@ -47,6 +48,8 @@ pub struct PageReader {
     pub realm: RealmHandle,
     pub reader: Arc<User>,
     pub form: MessageForm,
+    /// Marks the words of a search.
+    pub highlighter: Option<Highlighter>,
 }
 
 impl PageReader {
@@ -56,7 +59,7 @@ impl PageReader {
     /// # Errors
     /// 503 if the storage fails or too many requests wait.
     pub async fn write_at_once(
-        self,
+        mut self,
         admission: &Admission,
         snapshot: MessageSnapshot,
     ) -> Result<Envelope, ApiError> {
@@ -66,7 +69,7 @@ impl PageReader {
         Ok(admission.enter_pages()?.work(move || self.write(snapshot)).await??)
     }
 
-    fn write(&self, snapshot: MessageSnapshot) -> Result<Envelope, DomainError> {
+    fn write(&mut self, snapshot: MessageSnapshot) -> Result<Envelope, DomainError> {
         let messages = snapshot.read(&self.realm)?;
         let directory = self.realm.directory();
         let mut writer = MessageWriter::new(&directory, Some(&self.reader), self.form);
@@ -78,7 +81,7 @@ impl PageReader {
             if index > 0 {
                 out.push(b',');
             }
-            writer.push(out, &fetched.message, Some(fetched.flags));
+            push(&mut writer, out, fetched, self.highlighter.as_mut());
         }
         out.push(b']');
         Ok(envelope)
@@ -128,7 +131,7 @@ impl PartWriter {
 
     /// Writes the next messages, and returns their number.
     fn write_batch(&mut self, out: &mut Vec<u8>) -> Result<usize, DomainError> {
-        let PageReader { realm, reader, form } = &self.reader;
+        let PageReader { realm, reader, form, highlighter } = &mut self.reader;
         let messages = self.parts.read_next(realm, Some(reader.id), self.batch)?;
         let directory = realm.directory();
         if !directory.is_active_user(reader.id) {
@@ -140,9 +143,22 @@ impl PartWriter {
                 out.push(b',');
             }
             self.has_written = true;
-            writer.push(out, &fetched.message, Some(fetched.flags));
+            push(&mut writer, out, fetched, highlighter.as_mut());
         }
         Ok(messages.len())
+    }
+}
+
+/// Writes a message, with the words of a search marked if there is one.
+fn push(
+    writer: &mut MessageWriter<'_>,
+    out: &mut Vec<u8>,
+    fetched: &FetchedMessage,
+    highlighter: Option<&mut Highlighter>,
+) {
+    match highlighter {
+        Some(highlighter) => writer.push_found(out, &fetched.message, fetched.flags, highlighter),
+        None => writer.push(out, &fetched.message, Some(fetched.flags)),
     }
 }
 

@@ -110,7 +110,7 @@ fn direct_messages(sample: &Sample, user: UserId) -> u64 {
     let all = Range { anchor: Anchor::Oldest, num_before: 0, num_after: 1000, include_anchor: true };
     let asker = directory.user(user).map(|user| &**user);
     let check = || Ok::<_, ApiError>(());
-    let window = sample.realm.narrow(asker, &is_direct, check, |narrowed| Ok(narrowed.window(&all)));
+    let window = sample.realm.narrow(asker, (&is_direct, None), check, |narrowed| Ok(narrowed.window(&all)));
     window.unwrap().ids.len() as u64
 }
 

@@ -4,7 +4,9 @@
 use crate::api::account::attempt::Attempt;
 use crate::api::account::fetch_api_key::unavailable;
 use crate::api::realm::setting_fields::settings;
-use crate::http::{Address, ApiError, App, Caller, Fields, FromFields, HandlerResult, Params, reply_ok};
+use crate::http::{
+    Address, ApiError, App, Caller, Fields, FromFields, HandlerResult, OwnSession, Params, reply_ok,
+};
 use crate::integrations::ldap::LdapAnswer;
 use crate::rate_limit::Bucket;
 use actors::{DomainError, NewPassword, OwnChanges, commands};
@@ -42,6 +44,7 @@ impl FromFields for UpdateSettings {
 pub async fn update_settings(
     app: App,
     caller: Caller,
+    OwnSession(own_session): OwnSession,
     Address(from): Address,
     Params(params): Params<UpdateSettings>,
 ) -> HandlerResult {
@@ -49,7 +52,10 @@ pub async fn update_settings(
     check_user_settings(&settings)?;
     let password = match new_password.is_empty() {
         true => None,
-        false => Some(check_new_password(&app, &caller, from, (old_password, new_password)).await?),
+        false => {
+            let checked = check_new_password(&app, &caller, from, (old_password, new_password)).await?;
+            Some(NewPassword { own_session, ..checked })
+        }
     };
     let directory = caller.realm.directory();
     let address = check_address_change(&directory, &caller, &email)?;
@@ -130,7 +136,7 @@ async fn check_new_password(
         Checked::Weak => Err(ApiError::bad_request("New password is too weak!")),
         Checked::Good(new_hash) => {
             attempt.succeeded(&caller.realm, &caller.user);
-            Ok(NewPassword { old_hash, new_hash })
+            Ok(NewPassword { old_hash, new_hash, own_session: None })
         }
     }
 }

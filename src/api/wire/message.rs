@@ -6,6 +6,7 @@ use super::json::{push_field, push_name, push_text, push_text_field, push_value}
 use super::list::push_list;
 use super::user::UNKNOWN_NAME;
 use actors::queries::PAGE_HISTORY_BYTES_MAX;
+use actors::search::Highlighter;
 use model::history::CARRIED_EDITS_MAX;
 use model::{
     Directory, EditEntry, Flag, Flags, HistoryBound, Message, MessageId, Place, QueueOptions, Reaction,
@@ -94,6 +95,24 @@ impl<'d> MessageWriter<'d> {
         if let Some(flags) = flags {
             push_flags(out, flags);
         }
+        out.push(b'}');
+    }
+
+    /// Writes a message that a search has found, with the words of the search marked.
+    pub fn push_found(
+        &mut self,
+        out: &mut Vec<u8>,
+        message: &Message,
+        flags: Flags,
+        highlighter: &mut Highlighter,
+    ) {
+        self.push(out, message, Some(flags));
+        // The fields continue.
+        out.pop();
+        let topic = message.place.channel().map(|_| message.place.topic());
+        let subject = topic.map(|topic| shown_topic(topic, self.form.allow_empty_topic));
+        push_text_field(out, "match_content", &highlighter.content(&message.rendered));
+        push_text_field(out, "match_subject", &highlighter.subject(subject));
         out.push(b'}');
     }
 

@@ -20,6 +20,9 @@ use serde_json::{Value, json};
 /// `Retry-After` of an overloaded or stopping server, in seconds.
 const RETRY_SECS: f64 = 1.0;
 
+/// `Retry-After` while the search index is made, in seconds.
+const SEARCH_RETRY_SECS: f64 = 5.0;
+
 impl From<BudgetFull> for ApiError {
     fn from(full: BudgetFull) -> Self {
         match full {
@@ -69,6 +72,14 @@ impl From<DomainError> for ApiError {
                 Self::storage_unavailable()
             }
             DomainError::Paused(pause) => Self::paused(pause),
+            DomainError::SearchNotReady => Self::retry_later(
+                Code::SEARCH_NOT_READY,
+                "The search index is not ready yet; try again in a moment",
+                SEARCH_RETRY_SECS,
+            ),
+            DomainError::SearchTooBroad => Self::bad_request(
+                "Too many messages have these words; add a word, a channel or a sender to the search",
+            ),
             DomainError::BadEventQueue(queue) => {
                 Self::new(Code::BAD_EVENT_QUEUE_ID, format!("Bad event queue ID: {queue}"))
                     .with("queue_id", &*queue.0)

@@ -14,6 +14,8 @@ enum Part {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Email {
     pub subject: String,
+    /// Where replies go, if not to the From address.
+    pub reply_to: Option<String>,
     parts: Vec<Part>,
 }
 
@@ -21,7 +23,12 @@ impl Email {
     /// An e-mail without content. Line breaks in the subject become spaces: it is a header.
     pub fn new(subject: impl AsRef<str>) -> Self {
         let words = subject.as_ref().split(char::is_control).filter(|word| !word.is_empty());
-        Self { subject: words.collect::<Vec<_>>().join(" "), parts: Vec::new() }
+        Self { subject: words.collect::<Vec<_>>().join(" "), reply_to: None, parts: Vec::new() }
+    }
+
+    /// Sets where replies go.
+    pub fn with_replies_to(self, reply_to: Option<String>) -> Self {
+        Self { reply_to, ..self }
     }
 
     /// Adds a paragraph; its line breaks are kept.

@@ -1,6 +1,6 @@
 //! The text of each e-mail, and its recipient: one function for each kind, from the state at delivery.
 
-use super::Email;
+use super::{AddressPattern, Email};
 use crate::hosts::Hosts;
 use actors::RealmHandle;
 use actors::outbox::DeliveryAttempt;
@@ -24,13 +24,14 @@ pub(super) fn compose(
     if !directory.realm().is_active {
         return Err("the organization is deactivated".into());
     }
-    let about = About { realm, url: hosts.url(realm, None), directory };
+    let about = About { realm, url: hosts.url(realm, None), directory, addresses: hosts.mail_addresses() };
     match task {
         MailTask::ConfirmAddress { user, address, asked } => about.confirm_address(*user, address, *asked),
         MailTask::AddressChanged { user, old } => about.address_changed(*user, old),
         MailTask::NewLogin { user, at, client, ip } => about.new_login(*user, *at, client, ip),
         MailTask::Invitation(invitation) => about.invitation(*invitation, realm.now()),
         MailTask::Deactivated { user, comment } => about.deactivated(*user, comment),
+        MailTask::PasswordReset { user, asked } => about.password_reset(*user, *asked),
         MailTask::Missed { user, messages } => about.missed(*user, messages),
     }
 }
@@ -41,6 +42,8 @@ pub(super) struct About<'p> {
     /// URL of the organization, without a slash at its end.
     pub(super) url: String,
     pub(super) directory: Directory,
+    /// The addresses of replies, if mail is received.
+    pub(super) addresses: Option<&'p AddressPattern>,
 }
 
 impl About<'_> {

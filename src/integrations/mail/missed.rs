@@ -37,13 +37,17 @@ impl About<'_> {
                 .paragraph(hidden)
         };
         let why = missed.iter().map(|(_, trigger)| *trigger).min().map_or("", why);
+        let reply_to = self.addresses.map(|addresses| addresses.of_reply(self.realm, reader, first.id));
+        let reply = match reply_to {
+            Some(_) => "Replies to this email are posted into the conversation, under your name.",
+            None => "Please do not reply to this email: replies are not read.",
+        };
         let email = email
             .link(format!("View or reply in {}", self.name()), self.message_url(first, conversation.1))
             .paragraph(format!(
-                "{why} You can choose in your notification settings which emails you receive. Please do not reply to this email: \
-                 replies are not read."
+                "{why} You can choose in your notification settings which emails you receive. {reply}"
             ));
-        Ok((reader.delivery_email.clone(), email))
+        Ok((reader.delivery_email.clone(), email.with_replies_to(reply_to)))
     }
 
     fn subject(&self, reader: &User, (place, recipient): (&Place, RecipientId)) -> String {

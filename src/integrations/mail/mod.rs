@@ -3,14 +3,18 @@
 
 mod email;
 mod emails;
+pub mod incoming;
 mod invitation;
 mod list;
 mod missed;
+mod password_reset;
 mod smtp;
 
 pub use email::Email;
 pub use emails::{confirm_path, parse_confirm_key};
+pub use incoming::AddressPattern;
 pub use list::{KeptMail, MAILS_KEPT_MAX, MailList};
+pub use password_reset::parse_reset_key;
 
 use crate::config::{ConfigError, Mail};
 use crate::hosts::Hosts;

@@ -68,7 +68,13 @@ impl Smtp {
         // The same for each attempt, so that duplicates can be recognized.
         let name = format!("<{}-{}@{}>", attempt.key(), attempt.job.added.0, self.from.email.domain());
         let automatic = HeaderName::new_from_ascii_str("Auto-Submitted");
-        Message::builder()
+        let reply_to = email.reply_to.as_ref().map(|address| address.parse::<Address>());
+        let reply_to = reply_to.transpose().map_err(|_| "the reply address is none".to_owned())?;
+        let builder = match reply_to {
+            Some(address) => Message::builder().reply_to(Mailbox::new(None, address)),
+            None => Message::builder(),
+        };
+        builder
             .from(self.from.clone())
             .to(Mailbox::new(None, to))
             .subject(&email.subject)

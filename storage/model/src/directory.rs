@@ -14,6 +14,7 @@ mod records;
 mod sameness;
 mod storage;
 mod texts;
+mod web_sessions;
 
 pub use records::StorageUsage;
 

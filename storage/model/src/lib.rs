@@ -33,6 +33,7 @@ pub mod texts;
 pub mod time;
 pub mod topic;
 pub mod user;
+pub mod web_session;
 
 pub use attachment::{Attachment, AttachmentFact, AttachmentUse, ImageInfo, ListedAttachment};
 pub use bot::{BotConfig, WebhookInterface, WebhookService};
@@ -69,3 +70,4 @@ pub use texts::{DraftTo, Reminder, SavedDraft, SavedSnippet, ScheduledMessage, S
 pub use time::Timestamp;
 pub use topic::{TopicKey, UserTopic, VisibilityPolicy};
 pub use user::{Bot, BotKind, Role, User};
+pub use web_session::{WebSession, WebSessionFact, WebSessionKey};

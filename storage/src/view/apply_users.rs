@@ -3,7 +3,10 @@
 use super::key::Number;
 use super::{Rows, View, records};
 use crate::error::StoreError;
-use model::{BotConfig, PersonalFact, ProfileFieldId, ProfileValue, TextKind, User, UserFact, UserId};
+use model::{
+    BotConfig, PersonalFact, ProfileFieldId, ProfileValue, TextKind, User, UserFact, UserId, WebSession,
+    WebSessionFact,
+};
 
 impl View {
     /// Accounts, profile values and configuration of bots.
@@ -77,11 +80,33 @@ impl View {
                 let message = message.as_deref().cloned();
                 self.put_or_remove::<records::ScheduledMessages>(rows, (*user, *id), message)
             }
+            PersonalFact::WebSession { user, fact } => self.apply_web_session_fact(*user, fact, rows),
             PersonalFact::DraftsForgotten { user } => {
                 let ids: Vec<_> = self.directory.drafts(*user).map(|(id, _)| id).collect();
                 ids.into_iter()
                     .try_for_each(|id| self.put_or_remove::<records::Drafts>(rows, (*user, id), None))
             }
+        }
+    }
+
+    fn apply_web_session_fact(
+        &mut self,
+        user: UserId,
+        fact: &WebSessionFact,
+        rows: &mut Rows,
+    ) -> Result<(), StoreError> {
+        match fact {
+            WebSessionFact::Started { key, session } => {
+                self.put::<records::WebSessions>(rows, (user, *key), session.clone())
+            }
+            WebSessionFact::Used { key, at } => {
+                let known = self.directory.web_session(key).filter(|(owner, _)| *owner == user);
+                let used = known.map(|(_, session)| WebSession { used: *at, ..WebSession::clone(session) });
+                used.map_or(Ok(()), |used| self.put::<records::WebSessions>(rows, (user, *key), used))
+            }
+            WebSessionFact::Ended(keys) => keys
+                .iter()
+                .try_for_each(|key| self.put_or_remove::<records::WebSessions>(rows, (user, *key), None)),
         }
     }
 

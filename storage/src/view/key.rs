@@ -6,6 +6,7 @@
 use model::{
     AttachmentId, ChannelId, DraftId, EventNumber, Flag, FolderId, GroupId, InvitationId, JobId, MessageId,
     QueueId, RealmId, RecipientId, SavedSnippetId, ScheduledMessageId, Sequence, TopicKey, UserId,
+    WebSessionKey,
 };
 use std::collections::BTreeSet;
 
@@ -133,6 +134,22 @@ impl KeyField for Flag {
 
     fn describe(&self) -> String {
         format!("flag {}", self.as_str())
+    }
+}
+
+impl KeyField for WebSessionKey {
+    fn write(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&self.0);
+    }
+
+    fn read(bytes: &mut &[u8]) -> Option<Self> {
+        let (hash, rest) = bytes.split_first_chunk()?;
+        *bytes = rest;
+        Some(Self(*hash))
+    }
+
+    fn describe(&self) -> String {
+        format!("web session {}", self.name())
     }
 }
 

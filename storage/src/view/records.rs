@@ -13,6 +13,7 @@ use model::push::PushFact;
 use model::{
     AttachmentId, ChannelId, DraftId, EventNumber, Flag, FolderId, GroupId, InvitationId, JobId, MessageId,
     QueueId, Reaction, RecipientId, SavedSnippetId, ScheduledMessageId, Sequence, TopicKey, UserId,
+    WebSessionKey,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
@@ -424,6 +425,13 @@ records! {
         name: "newest id of uploaded files",
         row: () => AttachmentId,
         load: Some(|view, (), id| view.directory.put_last_attachment_id(id)),
+    }
+    /// Browsers that are logged in, by the hash of their secret.
+    WebSessions = 57 {
+        name: "web session",
+        row: (UserId, WebSessionKey) => model::WebSession,
+        load: Some(|view, (user, key), session| view.directory.put_web_session(user, key, Some(session))),
+        remove: |view, (user, key)| view.directory.put_web_session(*user, *key, None),
     }
 }
 

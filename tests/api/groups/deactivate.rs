@@ -25,6 +25,28 @@ async fn deactivate_group() {
 }
 
 #[tokio::test]
+async fn delete_group_deactivates_it() {
+    let t = TestServer::start().await;
+    let [hamlet, cordelia] = t.users(["hamlet", "cordelia"]);
+    let cooks = create(&hamlet, "cooks", &[&cordelia]).await;
+    let staff = create_with(&hamlet, "staff", &[], json!({"subgroups": [cooks]})).await;
+    let mut queue = cordelia.register().events(&["user_group"]).await;
+    let path = format!("/user_groups/{cooks}");
+    let refusal = json!({
+        "msg": "Cannot deactivate user group in use.",
+        "code": "CANNOT_DEACTIVATE_GROUP_IN_USE",
+        "objections": [{"type": "subgroup", "supergroup_ids": [staff]}],
+    });
+    hamlet.delete(&path, &[]).refused(400, refusal).await;
+    hamlet.delete(&format!("/user_groups/{staff}"), &[]).ok().await;
+    hamlet.delete(&path, &[]).ok().await;
+    assert_eq!(queue.next().await["group_id"], staff);
+    assert_eq!(queue.next().await["group_id"], cooks);
+    assert_eq!(read(&hamlet, cooks).await["deactivated"], true);
+    hamlet.delete(&path, &[]).bad("Invalid user group").await;
+}
+
+#[tokio::test]
 async fn deactivate_group_in_use_is_refused() {
     let t = TestServer::start().await;
     let [hamlet, desdemona] = t.users(["hamlet", "desdemona"]);

@@ -241,7 +241,7 @@ async fn join_page_headers_and_link_after_restart() {
     assert_eq!(header("Content-Type"), "text/html; charset=utf-8");
     assert_eq!(
         (header("Cache-Control"), header("Referrer-Policy")),
-        ("no-store".into(), "no-referrer".into())
+        ("no-store".into(), "same-origin".into())
     );
     assert!(header("Content-Security-Policy").starts_with("default-src 'none'"));
     assert_eq!(header("X-Frame-Options"), "DENY");

@@ -27,6 +27,7 @@ mod reactions;
 mod read_receipts;
 mod render;
 mod report;
+mod search;
 mod send;
 mod send_refusals;
 mod widgets;

@@ -16,6 +16,8 @@ pub fn rows() -> Vec<Row> {
                                                                                  "guest perm   perm   perm   perm   ok     perm   ok"),
         row("POST /api/v1/user_groups/{user_group_id:int}/deactivate", Nowhere, "",
                                                                                  "guest perm   perm   perm   perm   ok     perm   ok"),
+        row("DELETE /api/v1/user_groups/{user_group_id:int}", Nowhere, "",
+                                                                                 "guest perm   perm   perm   perm   ok     perm   ok"),
         row("GET /api/v1/user_groups/{user_group_id:int}/members", Nowhere, "",  "guest ok     ok     ok     ok     ok     human  ok"),
         row("POST /api/v1/user_groups/{user_group_id:int}/members", Nowhere, "add=[{other}]",
                                                                                  "perm  perm   perm   perm   perm   ok     perm   ok"),

@@ -20,6 +20,7 @@ pub mod uploads;
 
 use super::stage::CALLERS;
 use crate::support::channel::ChannelBuilder;
+use millstream::http::route::Offered;
 use reqwest::Method;
 
 /// The conversation of a call. `In` means that the caller is subscribed, since after `{message}` was sent.
@@ -110,6 +111,27 @@ impl Row {
         cells
     }
 
+    /// Whether it is one of the API, offered below `/json` as well.
+    pub fn is_for_both(&self) -> bool {
+        let routes = millstream::routes::table();
+        let found = routes.iter().find(|route| format!("{route:?}") == self.route);
+        found.is_some_and(|route| route.offered == Offered::Everywhere)
+    }
+
+    /// Whether it is offered to browsers only.
+    pub fn is_for_browsers(&self) -> bool {
+        self.route.contains(" /json/")
+    }
+
+    /// The cells of a call with a web session instead of an API key. Only people who are logged in here have one.
+    pub fn browser_cells(&self) -> Vec<(&'static str, &'static str)> {
+        let is_out = |caller: &str| ["anonymous", "wrong key", "other organization", "bot"].contains(&caller);
+        self.cells()
+            .into_iter()
+            .map(|(name, word)| (name, if is_out(name) { "login" } else { word }))
+            .collect()
+    }
+
     /// Distinguishes the row from others of the same route in reports.
     pub fn case(&self) -> String {
         format!("[{:?} {}]", self.place, self.given)
@@ -148,6 +170,8 @@ impl Row {
             ("{draft_id:int}", "99999"),
             ("{scheduled_message_id:int}", "99999"),
             ("{reminder_id:int}", "99999"),
+            ("{session_id:text}", "nowhere"),
+            ("{page:rest}", "guides"),
         ];
         // `@user={fresh}` makes the row about another user.
         let other = self.given.split_whitespace().find_map(|pair| pair.strip_prefix("@user="));

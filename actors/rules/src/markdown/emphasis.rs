@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::html::escaped_text;
+use super::html::{OPEN, escaped_text};
 use super::inline::{Inline, Rewrite, replace_or_skip};
+use crate::formulas::Display;
 
 /// Longest accepted HTML entity; the longest name in HTML has 31 letters.
 const ENTITY_BYTES_MAX: usize = 34;
@@ -117,7 +118,7 @@ fn pair(runs: &[(usize, usize)]) -> Option<[(usize, usize); 2]> {
     runs.try_into().ok()
 }
 
-/// `$$tex$$`, in the form clients know for a formula that could not be typeset: this server has no TeX.
+/// `$$tex$$`; a formula that cannot be rendered is shown as typed.
 pub(super) fn math(inline: &mut Inline<'_>, text: &str, _next: usize) -> Option<String> {
     let may_touch = |point: char| !point.is_alphanumeric() && point != '_' && point != '$';
     replace_or_skip(inline, text, "$$", |inline, start| {
@@ -132,7 +133,11 @@ pub(super) fn math(inline: &mut Inline<'_>, text: &str, _next: usize) -> Option<
         if !begins || !after.is_some_and(|after| after.chars().next().is_none_or(may_touch)) {
             return Some((body_end, None));
         }
-        let html = format!(r#"<span class="tex-error">$${}$$</span>"#, inline.stash.expanded(body));
+        // A placeholder is code or a mention, which no formula contains.
+        let rendered = if body.contains(OPEN) { None } else { inline.formulas.render(body, Display::Inline) };
+        let html = rendered.unwrap_or_else(|| {
+            format!(r#"<span class="tex-error">$${}$$</span>"#, inline.stash.expanded(body))
+        });
         Some((body_end + 2, Some(html)))
     })
 }

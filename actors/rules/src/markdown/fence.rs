@@ -3,6 +3,7 @@
 
 use super::html::{escaped_attribute, escaped_text};
 use super::languages::language_name;
+use crate::formulas::{Display, FormulaBudget};
 
 pub(super) const SPOILER_OPEN: &str = r#"<div class="spoiler-block"><div class="spoiler-header">"#;
 pub(super) const SPOILER_MIDDLE: &str = r#"</div><div class="spoiler-content" aria-hidden="true">"#;
@@ -81,13 +82,16 @@ pub(super) fn render_code(lines: &[&str], language: Option<&str>) -> Option<Stri
     Some(format!(r#"<div class="codehilite"{data}><pre><span></span><code>{code}</code></pre></div>"#))
 }
 
-/// The HTML of a block of formulas, one for each part between blank lines, in the form clients know for a
-/// formula that could not be typeset: this server has no TeX. `None` if there is no formula.
-pub(super) fn render_math(lines: &[&str]) -> Option<String> {
+/// The HTML of a block of formulas, one for each part between blank lines; one that cannot be rendered is shown as
+/// typed. `None` if there is no formula.
+pub(super) fn render_math(lines: &[&str], formulas: &mut FormulaBudget) -> Option<String> {
     let parts = lines.split(|line| line.trim().is_empty()).filter(|part| !part.is_empty());
-    let html =
-        |part: &[&str]| format!(r#"<span class="tex-error">{}</span>"#, escaped_text(&part.join("\n")));
-    let parts: Vec<String> = parts.map(html).collect();
+    let mut html = |part: &[&str]| {
+        let tex = part.join("\n");
+        let rendered = formulas.render(&tex, Display::Block);
+        rendered.unwrap_or_else(|| format!(r#"<span class="tex-error">{}</span>"#, escaped_text(&tex)))
+    };
+    let parts: Vec<String> = parts.map(&mut html).collect();
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 

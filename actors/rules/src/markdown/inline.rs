@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use crate::formulas::FormulaBudget;
+
 use super::html::Stash;
 use super::links::LinkFacts;
 use super::previews::Previews;
@@ -17,6 +19,7 @@ use super::{
 pub(super) struct Inline<'c> {
     pub context: &'c dyn MarkdownContext,
     pub stash: Stash,
+    pub formulas: FormulaBudget,
     pub mentions: Mentions,
     pub links: LinkFacts,
     pub previews: Previews,

@@ -40,6 +40,7 @@ mod tests;
 use thiserror::Error;
 
 use crate::content::CONTENT_LENGTH_MAX;
+use crate::formulas::FormulaBudget;
 
 pub use alert_words::{AlertText, has_alert_word};
 pub use context::{ChannelRef, EmojiRef, GroupRef, MarkdownContext, UploadPreview, UploadedImage, UserRef};
@@ -101,13 +102,15 @@ pub fn render(text: &str, context: &dyn MarkdownContext) -> Result<Rendered, Ren
 /// Renders normalized text; `None` if it has more links than may be previewed.
 fn render_clean(text: &str, context: &dyn MarkdownContext, with_previews: bool) -> Option<Rendered> {
     let mut stash = Stash::default();
-    let lines = preprocess::split_lines(text, context, &mut stash);
+    let mut formulas = FormulaBudget::of_message();
+    let lines = preprocess::split_lines(text, context, &mut stash, &mut formulas);
     let lines: Vec<&str> = lines.iter().map(AsRef::as_ref).collect();
     let mut blocks = Vec::new();
     block::parse_lines(&mut Parent { blocks: &mut blocks, is_item: false }, &lines, State::Normal, 0);
     let mut inline = Inline {
         context,
         stash,
+        formulas,
         mentions: Mentions::default(),
         links: LinkFacts::default(),
         previews: Previews::new(with_previews),

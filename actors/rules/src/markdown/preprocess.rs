@@ -7,6 +7,7 @@ use super::MarkdownContext;
 use super::fence::{self, Fence, FenceKind};
 use super::html::Stash;
 use super::list::marker_kind;
+use crate::formulas::FormulaBudget;
 
 /// Maximum nesting of fences inside quotes and spoilers; deeper ones are text.
 const NESTED_FENCES_MAX: usize = 8;
@@ -51,8 +52,9 @@ pub(super) fn split_lines<'t>(
     text: &'t str,
     context: &dyn MarkdownContext,
     stash: &mut Stash,
+    formulas: &mut FormulaBudget,
 ) -> Vec<Cow<'t, str>> {
-    let mut cutter = Cutter { lines: text.split('\n'), context, stash };
+    let mut cutter = Cutter { lines: text.split('\n'), context, stash, formulas };
     cutter.collect(None, 0)
 }
 
@@ -60,6 +62,7 @@ struct Cutter<'t, 'c> {
     lines: std::str::Split<'t, char>,
     context: &'c dyn MarkdownContext,
     stash: &'c mut Stash,
+    formulas: &'c mut FormulaBudget,
 }
 
 impl<'t> Cutter<'t, '_> {
@@ -90,7 +93,8 @@ impl<'t> Cutter<'t, '_> {
                 self.push_spoiler(out, fence.header, inner);
             }
             FenceKind::Math => {
-                let html = fence::render_math(&self.raw_lines(fence.marker));
+                let lines = self.raw_lines(fence.marker);
+                let html = fence::render_math(&lines, self.formulas);
                 out.extend(html.map(|html| Cow::Owned(self.stash.keep(html))));
             }
             FenceKind::Code => {

@@ -12,5 +12,5 @@ mod term;
 pub use matches::{EventNarrow, NarrowedMessage};
 pub use parse::{NARROW_TERMS_MAX, parse_narrow};
 pub use plan::{Content, MessageSet, Plan, PlanTerm, Scope};
-pub use resolve::{Conversation, LocatedNarrow, locate_narrow};
+pub use resolve::{Conversation, LocatedNarrow, SEARCH_CHARS_MAX, locate_narrow, search_text};
 pub use term::{Operand, Operator, Term};

@@ -74,6 +74,8 @@ pub struct Plan {
     pub terms: Vec<PlanTerm>,
     /// The muted messages that the anchor `first_unread` skips.
     pub skipped_muting: SkippedMuting,
+    /// Whether messages must match the text of a search, too; see `search_text`.
+    pub is_search: bool,
 }
 
 impl Plan {

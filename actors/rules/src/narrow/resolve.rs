@@ -10,6 +10,9 @@ use crate::visibility::SkippedMuting;
 use model::{Channel, ChannelId, Directory, Flag, MessageId, RecipientId, TopicKey, User, UserId};
 use std::sync::Arc;
 
+/// Maximum length of the text of a search, in characters.
+pub const SEARCH_CHARS_MAX: usize = 1000;
+
 /// The conversation of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Conversation {
@@ -41,7 +44,7 @@ pub fn locate_narrow(
 }
 
 impl LocatedNarrow {
-    /// The plan for the same requester: `BadNarrow`, `BadNarrowCombination`, `SearchUnavailable`.
+    /// The plan for the same requester: `BadNarrow`, `BadNarrowCombination`, `SearchTooLong`.
     pub fn plan(self, dir: &Directory, requester: Option<&User>) -> Result<Plan, RuleError> {
         let Self { terms, conversation } = self;
         let resolver = Resolver { dir, requester };
@@ -53,10 +56,23 @@ impl LocatedNarrow {
         }
         let scope = resolver.scope(&terms, &plan_terms);
         let skipped_muting = skipped_muting(&plan_terms);
-        let mut plan = Plan { scope, terms: plan_terms, skipped_muting };
+        let text = search_text(&terms);
+        if text.as_ref().is_some_and(|text| text.chars().count() > SEARCH_CHARS_MAX) {
+            return Err(RuleError::SearchTooLong { limit: SEARCH_CHARS_MAX });
+        }
+        let mut plan = Plan { scope, terms: plan_terms, skipped_muting, is_search: text.is_some() };
         plan.bind_topics();
         Ok(plan)
     }
+}
+
+/// The words that messages must have: the operands of all `search` terms. Negation has no effect on them. None without
+/// such a term.
+pub fn search_text(terms: &[Term]) -> Option<String> {
+    let texts =
+        terms.iter().filter(|term| term.operator == Operator::Search).map(|term| term.operand.shown());
+    let texts: Vec<String> = texts.collect();
+    (!texts.is_empty()).then(|| texts.join(" "))
 }
 
 /// The muted messages that the anchor `first_unread` skips.
@@ -170,9 +186,8 @@ impl Resolver<'_> {
         let operand = &term.operand;
         let shown = operand.shown();
         let set = match &term.operator {
-            Operator::Near | Operator::With => return Ok(None),
+            Operator::Near | Operator::With | Operator::Search => return Ok(None),
             Operator::In => return in_term(&shown),
-            Operator::Search => return Err(RuleError::SearchUnavailable),
             Operator::Other(word) => return Err(bad(format!("unknown operator {word}"))),
             Operator::Channel => MessageSet::Channel(self.channel(operand)?.id),
             Operator::Channels => self.channels(&shown)?,

@@ -116,7 +116,7 @@ proptest! {
                 let Some(plan) = plan(&table, asker, narrow) else { continue };
                 let expected = table.found(asker, narrow);
                 let user = table.view.directory.user(asker).unwrap().clone();
-                let found: Vec<u32> = Search::new(&table.view, Some(&user), &plan).into_set().iter().collect();
+                let found: Vec<u32> = Search::new(&table.view, Some(&user), &plan, None).into_set().iter().collect();
                 prop_assert_eq!(&found, &expected, "{:?} for {}: {:?}", narrow, asker, plan);
                 let anchor = match range.anchor {
                     Anchor::Newest => NEWEST,
@@ -124,7 +124,7 @@ proptest! {
                     Anchor::Id(id) => id,
                     Anchor::FirstUnread => table.first_unread(asker, narrow).map_or(NEWEST, u64::from),
                 };
-                let laid = window(&table.view, Some(&user), &plan, &range);
+                let laid = window(&table.view, Some(&user), (&plan, None), &range);
                 // Nothing of it is dropped when it is looked at again.
                 prop_assert_eq!(&still_shown(&table.view, Some(&user), &laid.ids), &laid.ids);
                 prop_assert_eq!(laid, cut(&expected, anchor, &range), "{:?} for {}", narrow, asker);

@@ -8,6 +8,7 @@ use crate::push::{PendingMail, PushDevice, PushToken};
 use crate::texts::{SavedDraft, SavedSnippet, ScheduledMessage};
 use crate::time::Timestamp;
 use crate::topic::TopicKey;
+use crate::web_session::{WebSession, WebSessionKey};
 use imbl::{HashMap, OrdMap, OrdSet};
 use std::sync::Arc;
 
@@ -42,6 +43,9 @@ pub(super) struct PersonalRecords {
     pub(super) scheduled: Texts<ScheduledMessageId, ScheduledMessage>,
     /// Those that are to be sent, by time: looked at several times a second.
     pub(super) scheduled_by_due: OrdSet<(Timestamp, UserId, ScheduledMessageId)>,
+    pub(super) web_sessions: OrdMap<(UserId, WebSessionKey), Arc<WebSession>>,
+    /// The user of each web session: looked up for each request with one.
+    pub(super) web_session_users: HashMap<WebSessionKey, UserId>,
 }
 
 /// What accounts store under keys, with the sizes that its limits need.

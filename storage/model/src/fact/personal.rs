@@ -4,6 +4,7 @@ use crate::ids::{DraftId, SavedSnippetId, ScheduledMessageId, UserId};
 use crate::personal::{NamedStatus, NavigationView, UserStatus};
 use crate::texts::{SavedDraft, SavedSnippet, ScheduledMessage};
 use crate::time::Timestamp;
+use crate::web_session::WebSessionFact;
 use serde::{Deserialize, Serialize};
 
 /// A change of a personal record. Each leads to one event at most.
@@ -83,4 +84,6 @@ pub enum PersonalFact {
         /// None: deleted, or sent by the message in the same frame.
         message: Option<Box<ScheduledMessage>>,
     },
+    /// A browser of a user was logged in or out. Clients receive no event of it.
+    WebSession { user: UserId, fact: WebSessionFact },
 }

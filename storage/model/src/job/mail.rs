@@ -38,6 +38,12 @@ pub enum MailTask {
         /// Comment of the requester; may be empty.
         comment: String,
     },
+    /// Send a user a link with which to choose a new password.
+    PasswordReset {
+        user: UserId,
+        /// The time of the request, from which the link is valid for a limited time.
+        asked: Timestamp,
+    },
 }
 
 impl MailTask {
@@ -49,6 +55,7 @@ impl MailTask {
             Self::NewLogin { user, .. } => format!("mail about a login of user {user}"),
             Self::Invitation(invitation) => format!("mail with invitation {invitation}"),
             Self::Deactivated { user, .. } => format!("mail about the deactivation of user {user}"),
+            Self::PasswordReset { user, .. } => format!("mail for a new password of user {user}"),
             Self::Missed { user, .. } => format!("mail about missed messages to user {user}"),
         }
     }

@@ -12,11 +12,12 @@ use model::{
     LinkifierRecord, Listed, MessageId, NamedStatus, NavigationView, PersonalFact, Playground, ProfileField,
     ProfileFieldId, ProfileFields, ProfileValue, RealmDomain, RealmFact, Reminder, Role, SavedDraft,
     SavedSnippet, SavedSnippetId, ScheduledMessage, ScheduledMessageId, ScheduledTo, StatusEmoji,
-    Subscription, SubscriptionFact, Timestamp, UserFact, UserId, UserStatus, VisibilityPolicy,
+    Subscription, SubscriptionFact, Timestamp, UserFact, UserId, UserStatus, VisibilityPolicy, WebSession,
+    WebSessionFact, WebSessionKey,
 };
 
 /// The number of kinds of such facts.
-pub(super) const KINDS: u8 = 46;
+pub(super) const KINDS: u8 = 47;
 
 /// At most this many different folders, invitations and list entries are used.
 const NAMED_MAX: u32 = 4;
@@ -69,6 +70,7 @@ impl Plain {
             })))),
             36..=40 => Some(self.text(kind, number, bits)),
             41..=44 => self.attachment(kind - 41, number, bits),
+            45 => Some(Fact::Personal(self.web_session(number, bits))),
             _ => Some(Fact::PreImages(vec![Fact::Realm(RealmFact::Changed(Box::new(realm())))])),
         }
     }
@@ -260,6 +262,23 @@ impl Plain {
             }
             _ => PersonalFact::DraftsForgotten { user },
         })
+    }
+
+    /// A web session that is started, used, or ended, perhaps without ever having been started.
+    fn web_session(&self, number: u8, bits: u8) -> PersonalFact {
+        let user = self.person(number);
+        // No two users have a session with the same key.
+        let key = |offset: u8| WebSessionKey([(bits / 4 + offset) % 3 + 3 * (user.0 as u8); 32]);
+        let fact = match bits % 4 {
+            0 | 1 => {
+                let (created, used) = (self.at(number), self.at(bits));
+                let session = WebSession { created, used, device: "tea".into() };
+                WebSessionFact::Started { key: key(0), session }
+            }
+            2 => WebSessionFact::Used { key: key(0), at: self.at(bits) },
+            _ => WebSessionFact::Ended(vec![key(0), key(1)]),
+        };
+        PersonalFact::WebSession { user, fact }
     }
 
     fn invitation(&mut self, kind: u8, number: u8) -> InvitationFact {

@@ -1,6 +1,7 @@
 //! Fences, spoilers, formulas, and inline code.
 
 use super::*;
+use crate::formulas::{Display, FormulaBudget};
 
 const PLAIN: &str = "<div class=\"codehilite\"><pre><span></span><code>";
 const END: &str = "</code></pre></div>";
@@ -91,19 +92,32 @@ fn spoilers() {
 }
 
 #[test]
-fn formulas_are_shown_as_typed() {
+fn formulas() {
+    let formula = |tex: &str| FormulaBudget::of_message().render(tex, Display::Inline).unwrap();
+    let block = |tex: &str| FormulaBudget::of_message().render(tex, Display::Block).unwrap();
     check(&[
         ("```math\n\n```", ""),
-        ("```math\nx<2\n```", "<p><span class=\"tex-error\">x&lt;2</span></p>"),
+        ("```math\nx<2\n```", &format!("<p>{}</p>", block("x<2"))),
         (
-            "```math\na\n\nb\n```",
-            "<p><span class=\"tex-error\">a</span>\n\n<span class=\"tex-error\">b</span></p>",
+            "```math\na\n\n\\nope\n```",
+            &format!("<p>{}\n\n<span class=\"tex-error\">\\nope</span></p>", block("a")),
         ),
+        ("```math\na\n+b\n```", &format!("<p>{}</p>", block("a\n+b"))),
     ]);
     check_inline(&[
-        ("$$x^2$$", "<span class=\"tex-error\">$$x^2$$</span>"),
-        ("a $$x<*2*$$ b", "a <span class=\"tex-error\">$$x&lt;*2*$$</span> b"),
-        ("$$a\\$b$$", "<span class=\"tex-error\">$$a\\$b$$</span>"),
+        ("$$x^2$$", &formula("x^2")),
+        ("a $$x<*2*$$ b", &format!("a {} b", formula("x<*2*"))),
+        ("$$a\\$b$$", &formula("a\\$b")),
+    ]);
+}
+
+#[test]
+fn formulas_with_errors_are_shown_as_typed() {
+    check(&[("```math\n{x<2\n```", "<p><span class=\"tex-error\">{x&lt;2</span></p>")]);
+    check_inline(&[
+        ("$$x^$$", "<span class=\"tex-error\">$$x^$$</span>"),
+        ("$$\\nope<*2*$$ b", "<span class=\"tex-error\">$$\\nope&lt;*2*$$</span> b"),
+        ("$$x `y`$$", "<span class=\"tex-error\">$$x <code>y</code>$$</span>"),
         ("a$$x$$", "a$$x$$"),
         ("$$x$$a", "$$x$$a"),
         ("$$$x$$$", "$$$x$$$"),

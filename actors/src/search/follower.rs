@@ -1,0 +1,354 @@
+//! The thread that writes the indexes, one organization after the other. Nothing waits for it.
+
+use super::notes::Notes;
+use super::{State, identity_of, language_of};
+use crate::error::DomainError;
+use crate::queries::MessageSnapshot;
+use crate::shared::RealmShared;
+use model::{MessageId, Place, Sequence, TopicKey};
+use parking_lot::{Condvar, Mutex};
+use roaring::RoaringBitmap;
+use search::{Analyzer, Index, SearchError, Writer};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use storage::log::RealmLog;
+use storage::{StoreError, decode_frame, disk};
+
+/// How often the thread looks for changes.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Changed messages from which on they are written at once.
+const BATCH_MIN: u64 = 4096;
+
+/// A new index is written at once if it has at least this many messages.
+const FEW: u64 = 2000;
+
+/// Frames without any change of a message after which the position is written nevertheless.
+const FRAMES_MAX: u64 = 50_000;
+
+/// Delay after a failure.
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// How often parts of an index with deleted messages are rewritten.
+const EXPUNGE_AFTER: Duration = Duration::from_secs(24 * 3600);
+
+/// Free space on the disk below which nothing is written, in bytes.
+const FREE_BYTES_MIN: u64 = 32 * 1024 * 1024;
+
+/// Messages that are read at a time.
+const READ_MAX: usize = 256;
+
+/// The thread, until it is dropped or stopped.
+pub(crate) struct SearchThread {
+    shared: Arc<Shared>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    work: Mutex<Work>,
+    woken: Condvar,
+}
+
+#[derive(Default)]
+struct Work {
+    new: Vec<Followed>,
+    is_stopping: bool,
+}
+
+/// An organization whose messages are indexed.
+pub(crate) struct Followed {
+    realm: Arc<RealmShared>,
+    log: Arc<dyn RealmLog>,
+    /// Not before.
+    retry: Option<Instant>,
+    expunged: Instant,
+    was_full: bool,
+}
+
+impl Followed {
+    /// An organization and its log.
+    pub fn new(realm: Arc<RealmShared>, log: Arc<dyn RealmLog>) -> Self {
+        Self { realm, log, retry: None, expunged: Instant::now(), was_full: false }
+    }
+}
+
+impl SearchThread {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// `Storage` when no thread can be started.
+    pub fn start() -> Result<Self, DomainError> {
+        let shared = Arc::new(Shared::default());
+        let its = shared.clone();
+        let thread = std::thread::Builder::new().name("search".into()).spawn(move || run(&its));
+        let thread = thread.map_err(|error| DomainError::Storage(error.to_string()))?;
+        Ok(Self { shared, thread: Mutex::new(Some(thread)) })
+    }
+
+    /// Indexes an organization from now on.
+    pub fn follow(&self, followed: Followed) {
+        self.shared.work.lock().new.push(followed);
+        self.shared.woken.notify_one();
+    }
+
+    /// Ends the thread. What is not written yet is found in the log by the next start. Blocks.
+    pub fn stop(&self) {
+        self.shared.work.lock().is_stopping = true;
+        self.shared.woken.notify_one();
+        let thread = self.thread.lock().take();
+        if thread.is_some_and(|thread| thread.join().is_err()) {
+            tracing::error!("the thread of the search index panicked");
+        }
+    }
+}
+
+fn run(shared: &Shared) {
+    let mut realms: Vec<Followed> = Vec::new();
+    loop {
+        {
+            let mut work = shared.work.lock();
+            if !work.is_stopping && work.new.is_empty() {
+                shared.woken.wait_for(&mut work, TICK);
+            }
+            if work.is_stopping {
+                return;
+            }
+            realms.append(&mut work.new);
+        }
+        let mut behind = 0;
+        for followed in &mut realms {
+            if shared.work.lock().is_stopping {
+                return;
+            }
+            behind += followed.step(shared);
+        }
+        metrics::gauge!("millstream_search_behind_messages").set(behind as f64);
+    }
+}
+
+/// What is written by one commit.
+struct Batch {
+    changed: RoaringBitmap,
+    gone: RoaringBitmap,
+    sequence: Sequence,
+}
+
+impl Followed {
+    /// Does what is due, and returns how many messages the index lacks.
+    fn step(&mut self, shared: &Shared) -> u64 {
+        let Some(folder) = self.realm.search.folder.clone() else { return 0 };
+        if !self.realm.search.state.lock().is_open {
+            self.open(&folder);
+        }
+        let batch = self.due();
+        if let Some(batch) = batch {
+            let written = self.write(shared, &folder, &batch);
+            self.finish(batch, written);
+        }
+        self.realm.search.behind()
+    }
+
+    /// Opens the index and adds what the log has after it; without an index, all messages are to be added.
+    fn open(&self, folder: &Path) {
+        let search = &self.realm.search;
+        let language = language_of(&self.realm.view.read());
+        let opened = self.open_index(folder, &identity_of(&self.realm, language));
+        let mut state = search.state.lock();
+        match opened {
+            Ok(Some((index, written, mut notes))) => {
+                state.language = language;
+                (state.index, state.written) = (Some(index), written);
+                state.absorb(&mut notes);
+                state.reload_topics(&self.realm.view.read());
+            }
+            Ok(None) => state.start_over(&self.realm.view.read()),
+            Err(error) => {
+                tracing::warn!(%error, realm = %self.realm.id, "the search index cannot be used; it is made anew");
+                state.start_over(&self.realm.view.read());
+            }
+        }
+        state.absorb(&mut search.notes.lock());
+        state.is_open = true;
+        drop(state);
+        search.opened.notify_all();
+    }
+
+    fn open_index(
+        &self,
+        folder: &Path,
+        identity: &search::Identity,
+    ) -> Result<Option<(Index, Sequence, Notes)>, DomainError> {
+        let opened = Index::open(folder, identity).map_err(failed)?;
+        let Some((index, written)) = opened else { return Ok(None) };
+        let last = self.realm.view.read().progress.sequence;
+        if written > last {
+            return Err(DomainError::Storage("it is ahead of the journal".into()));
+        }
+        let mut notes = Notes::after(written);
+        for frame in self.log.read(self.realm.id.0, written.0 + 1).map_err(StoreError::from)? {
+            let stored = frame.map_err(StoreError::from)?;
+            let frame = decode_frame(&stored.payload)?;
+            notes.add(Sequence(stored.sequence), &frame.facts);
+            if stored.sequence >= last.0 {
+                break;
+            }
+        }
+        Ok(Some((index, written, notes)))
+    }
+
+    /// The changes to write, if it is time.
+    fn due(&mut self) -> Option<Batch> {
+        if self.retry.is_some_and(|retry| Instant::now() < retry) {
+            return None;
+        }
+        let search = &self.realm.search;
+        let mut state = search.state.lock();
+        if language_of(&self.realm.view.read()) != state.language {
+            state.start_over(&self.realm.view.read());
+        }
+        let has_lost_topics = {
+            let mut notes = search.notes.lock();
+            state.absorb(&mut notes);
+            std::mem::take(&mut notes.has_lost_topics)
+        };
+        if has_lost_topics || self.has_many_old_topics(&state) {
+            state.reload_topics(&self.realm.view.read());
+        }
+        let is_due = state.index.is_none() && state.tail.len() >= FEW
+            || state.tail.len() >= BATCH_MIN
+            || state.since.is_some_and(|since| since.elapsed() >= search.write_after)
+            || state.noted.0 > state.written.0 + FRAMES_MAX;
+        if !is_due {
+            return None;
+        }
+        state.writing = std::mem::take(&mut state.tail);
+        state.since = None;
+        let (changed, gone) = (state.writing.clone(), std::mem::take(&mut state.gone));
+        Some(Batch { changed, gone, sequence: state.noted })
+    }
+
+    /// Whether most of the known topics no longer exist.
+    fn has_many_old_topics(&self, state: &State) -> bool {
+        const FEW: usize = 1000;
+        state.topics.len() > FEW && {
+            let view = self.realm.view.read();
+            let live: usize = view.messages.channels.values().map(|channel| channel.topics.len()).sum();
+            state.topics.len() > 2 * live + FEW
+        }
+    }
+
+    /// Writes a batch; none if the server stops meanwhile.
+    fn write(&mut self, shared: &Shared, folder: &Path, batch: &Batch) -> Result<Option<Index>, DomainError> {
+        let parent = folder.parent().and_then(Path::parent).unwrap_or(folder);
+        if disk::space(parent).is_some_and(|space| space.free_bytes < FREE_BYTES_MIN) {
+            return Err(StoreError::NoRoom.into());
+        }
+        let (index, language) = {
+            let state = self.realm.search.state.lock();
+            (state.index.clone(), state.language)
+        };
+        let (index, is_new) = match index {
+            Some(index) => (index, false),
+            None => (Index::create(folder, &identity_of(&self.realm, language)).map_err(failed)?, true),
+        };
+        let mut writer = index.writer().map_err(failed)?;
+        if !is_new {
+            writer.remove(&batch.changed | &batch.gone).map_err(failed)?;
+        }
+        if !self.add(shared, &writer, &batch.changed, &mut Analyzer::new(language))? {
+            return Ok(None);
+        }
+        writer.commit(batch.sequence).map_err(failed)?;
+        if self.expunged.elapsed() >= EXPUNGE_AFTER {
+            writer.expunge().map_err(failed)?;
+            self.expunged = Instant::now();
+        }
+        writer.finish().map_err(failed)?;
+        Ok(Some(index))
+    }
+
+    /// Adds messages. False if the server stops meanwhile.
+    fn add(
+        &self,
+        shared: &Shared,
+        writer: &Writer,
+        changed: &RoaringBitmap,
+        analyzer: &mut Analyzer,
+    ) -> Result<bool, DomainError> {
+        let ids: Vec<MessageId> = changed.iter().map(MessageId).collect();
+        for ids in ids.chunks(READ_MAX) {
+            if shared.work.lock().is_stopping {
+                return Ok(false);
+            }
+            let snapshot = {
+                let view = self.realm.view.read();
+                let here: Vec<MessageId> =
+                    ids.iter().copied().filter(|id| view.messages.all.contains(id.0)).collect();
+                MessageSnapshot::take(&view, None, &here)
+            };
+            let mut topics = Vec::new();
+            for fetched in snapshot.read_from(&self.realm)? {
+                writer.add(fetched.message.id, &fetched.message.rendered, analyzer).map_err(failed)?;
+                if let Place::Channel { channel, topic } = &fetched.message.place {
+                    topics.push((*channel, TopicKey::new(topic)));
+                }
+            }
+            topics.dedup();
+            let mut state = self.realm.search.state.lock();
+            topics.into_iter().for_each(|topic| state.topics.add(topic));
+        }
+        Ok(true)
+    }
+
+    /// Makes a written batch visible, or keeps it for later.
+    fn finish(&mut self, batch: Batch, written: Result<Option<Index>, DomainError>) {
+        let written = written.and_then(|index| match index {
+            Some(index) => index.reload().map_err(failed).map(|()| Some(index)),
+            None => Ok(None),
+        });
+        let mut state = self.realm.search.state.lock();
+        let is_current = batch.changed == state.writing;
+        match written {
+            // Meanwhile a search has found the old index damaged, and the state says so.
+            Ok(_) if !is_current => {}
+            Ok(Some(index)) => {
+                (state.index, state.written) = (Some(index), batch.sequence);
+                state.writing.clear();
+                (self.retry, self.was_full) = (None, false);
+            }
+            Ok(None) => state.put_back(batch),
+            Err(error) => {
+                self.retry = Some(Instant::now() + AGAIN);
+                let is_full = self.is_full();
+                if !(is_full && self.was_full) {
+                    tracing::warn!(%error, is_full, realm = %self.realm.id, "the search index cannot be written");
+                }
+                self.was_full = is_full;
+                match is_full {
+                    true => state.put_back(batch),
+                    false => state.start_over(&self.realm.view.read()),
+                }
+            }
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        let parent = self.realm.search.folder.as_deref().and_then(Path::parent).and_then(Path::parent);
+        parent.and_then(disk::space).is_some_and(|space| space.free_bytes < FREE_BYTES_MIN)
+    }
+}
+
+impl State {
+    fn put_back(&mut self, batch: Batch) {
+        self.tail |= std::mem::take(&mut self.writing);
+        self.gone |= batch.gone;
+        self.since.get_or_insert_with(Instant::now);
+    }
+}
+
+fn failed(error: SearchError) -> DomainError {
+    DomainError::Storage(error.to_string())
+}

@@ -1,0 +1,159 @@
+//! Full-text search of an organization: the index on disk, and what happened since it was written.
+//!
+//! Publishing a frame only notes the ids of messages whose text changed. A thread (`follower`) adds them to the index in
+//! large batches, long after the replies. Until then a search reads these few messages itself (`find`), so a new message is
+//! found at once, whatever the state of the index. How far the index is behind is a set of ids, which takes no memory to
+//! speak of.
+
+mod find;
+mod follower;
+mod notes;
+
+pub use find::Found;
+pub(crate) use find::find;
+pub(crate) use follower::{Followed, SearchThread};
+pub use search::{Highlighter, Language};
+
+use crate::shared::RealmShared;
+use model::{Fact, RealmId, Sequence};
+use notes::Notes;
+use parking_lot::{Condvar, Mutex};
+use roaring::RoaringBitmap;
+use rules::settings::realm_text;
+use search::{Identity, Index, TopicWords};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use storage::View;
+
+/// Messages that a search may read because they are not in the index yet. With more of them, it is not ready.
+const TAIL_MAX: u64 = 16_384;
+
+/// How long a search waits for the index to be opened after a start.
+const OPENING_WAIT: Duration = Duration::from_secs(5);
+
+/// The search of one organization.
+#[derive(Debug)]
+pub struct RealmSearch {
+    /// The folder of its index; none where search is switched off.
+    folder: Option<PathBuf>,
+    /// Changes are written to the index after this long, or when they are many.
+    write_after: Duration,
+    /// Written while frames are published, so it is never locked for long.
+    notes: Mutex<Notes>,
+    state: Mutex<State>,
+    opened: Condvar,
+}
+
+/// The index, and what it lacks.
+#[derive(Debug)]
+struct State {
+    /// False until the thread has looked at the disk.
+    is_open: bool,
+    language: Language,
+    /// None if all messages are still to be added.
+    index: Option<Index>,
+    /// Messages that the index does not have as they are now.
+    tail: RoaringBitmap,
+    /// The same, while they are being added.
+    writing: RoaringBitmap,
+    /// Messages that were deleted since the last commit.
+    gone: RoaringBitmap,
+    topics: TopicWords,
+    /// The newest frame that was noted.
+    noted: Sequence,
+    /// The newest frame that the index reflects.
+    written: Sequence,
+    /// When the oldest change was noted that the index lacks.
+    since: Option<Instant>,
+}
+
+impl RealmSearch {
+    /// The search of an organization whose view has reached `sequence`. `root` is the folder of all indexes, with the time
+    /// after which changes are written to them; none to switch search off.
+    pub fn new(root: Option<(&Path, Duration)>, realm: RealmId, sequence: Sequence) -> Self {
+        let language = Language::of("");
+        Self {
+            folder: root.map(|(root, _)| root.join(realm.0.to_string())),
+            write_after: root.map_or(Duration::ZERO, |(_, after)| after),
+            notes: Mutex::new(Notes::after(sequence)),
+            state: Mutex::new(State {
+                is_open: false,
+                language,
+                index: None,
+                tail: RoaringBitmap::new(),
+                writing: RoaringBitmap::new(),
+                gone: RoaringBitmap::new(),
+                topics: TopicWords::new(language),
+                noted: sequence,
+                written: Sequence(0),
+                since: None,
+            }),
+            opened: Condvar::new(),
+        }
+    }
+
+    /// Notes what a published frame has changed.
+    pub fn note(&self, sequence: Sequence, facts: &[Fact]) {
+        if self.folder.is_some() {
+            self.notes.lock().add(sequence, facts);
+        }
+    }
+
+    /// How many messages are not in the index yet.
+    pub fn behind(&self) -> u64 {
+        let mut state = self.state.lock();
+        state.absorb(&mut self.notes.lock());
+        state.missing().len()
+    }
+}
+
+impl State {
+    /// Takes over what was noted since the last time.
+    fn absorb(&mut self, notes: &mut Notes) {
+        self.noted = notes.sequence;
+        if notes.is_empty() {
+            return;
+        }
+        self.since.get_or_insert_with(Instant::now);
+        let (changed, gone, topics) = notes.take();
+        self.gone |= &gone;
+        self.tail |= changed;
+        self.tail -= gone;
+        topics.into_iter().for_each(|topic| self.topics.add(topic));
+    }
+
+    /// Messages that have to be read instead of looked up.
+    fn missing(&self) -> RoaringBitmap {
+        &self.tail | &self.writing
+    }
+
+    /// Forgets the index: all messages are added to a new one.
+    fn start_over(&mut self, view: &View) {
+        self.index = None;
+        self.language = language_of(view);
+        self.written = Sequence(0);
+        self.tail.clone_from(&view.messages.all);
+        self.writing.clear();
+        self.gone.clear();
+        self.since.get_or_insert_with(Instant::now);
+        self.reload_topics(view);
+    }
+
+    fn reload_topics(&mut self, view: &View) {
+        let mut topics = TopicWords::new(self.language);
+        for (channel, messages) in &view.messages.channels {
+            messages.topics.keys().for_each(|topic| topics.add((*channel, topic.clone())));
+        }
+        self.topics = topics;
+    }
+}
+
+/// The language that texts of an organization are stemmed for.
+fn language_of(view: &View) -> Language {
+    Language::of(realm_text(view.directory.realm(), "default_language"))
+}
+
+fn identity_of(realm: &RealmShared, language: Language) -> Identity {
+    let created = realm.view.read().directory.realm().created;
+    Identity::new(realm.id.0, created.0, language)
+}

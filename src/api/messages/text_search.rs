@@ -1,0 +1,99 @@
+//! Narrows with the text of a search: it is looked up before the other terms, and messages that only may match are read
+//! before they are shown (docs/api/narrow.md#search).
+
+use super::range::MESSAGES_MAX;
+use crate::http::ApiError;
+use crate::http::admission::Admission;
+use actors::RealmHandle;
+use actors::queries::{Anchor, Narrowed, Range, Window};
+use actors::search::{Found, Highlighter};
+use model::{MessageId, User};
+use rules::narrow::{Term, search_text};
+
+/// How much further each repetition looks for messages that match.
+const WIDER: usize = 4;
+
+/// The messages that an answer depends on; all of them must match.
+pub struct Selected {
+    ids: Vec<MessageId>,
+    range: Option<Range>,
+}
+
+impl Selected {
+    /// The messages of a window, and its anchor.
+    pub fn window(window: &Window, range: &Range) -> Self {
+        let mut ids = window.ids.clone();
+        if range.anchor == Anchor::FirstUnread {
+            ids.extend(u32::try_from(window.anchor).map(MessageId));
+        }
+        Self { ids, range: Some(*range) }
+    }
+
+    /// Some messages.
+    pub fn ids(ids: &[MessageId]) -> Self {
+        Self { ids: ids.to_vec(), range: None }
+    }
+}
+
+/// The requester and the narrow of a request.
+pub struct NarrowedRequest<'r> {
+    pub admission: &'r Admission,
+    pub realm: &'r RealmHandle,
+    pub user: &'r User,
+    pub narrow: &'r [Term],
+}
+
+impl NarrowedRequest<'_> {
+    /// Selects messages of the narrow at one point in time, as [`RealmHandle::narrow`] does. With a search, `select` runs
+    /// again until all messages that it selects match; then there is a highlighter, too.
+    pub async fn select<T>(
+        &self,
+        check: impl Fn() -> Result<(), ApiError>,
+        select: impl Fn(&Narrowed<'_>) -> Result<(Selected, T), ApiError>,
+    ) -> Result<(T, Option<Highlighter>), ApiError> {
+        let (user, narrow) = (Some(self.user), self.narrow);
+        let Some(text) = search_text(narrow) else {
+            let (_, selected) = self.realm.narrow(user, (narrow, None), check, select)?;
+            return Ok((selected, None));
+        };
+        // Errors of the other terms come first.
+        self.realm.narrow(user, (narrow, None), &check, |_| Ok::<_, ApiError>(()))?;
+        let mut found = self.find(text).await?;
+        let mut wider = 1;
+        loop {
+            let (shown, selected) = self.realm.narrow(user, (narrow, Some(&found)), &check, &select)?;
+            let mut unsure = found.unsure(shown.ids);
+            if unsure.is_empty() {
+                let highlighter = found.highlighter();
+                return Ok((selected, Some(highlighter)));
+            }
+            wider *= WIDER;
+            if let Some(range) = shown.range {
+                unsure.extend(found.unsure(self.ahead(&found, &range, wider)?));
+                unsure.sort_unstable();
+                unsure.dedup();
+            }
+            found = self.check(found, unsure).await?;
+        }
+    }
+
+    async fn find(&self, text: String) -> Result<Found, ApiError> {
+        let realm = self.realm.clone();
+        Ok(self.admission.enter_pages()?.work(move || realm.find_text(&text)).await??)
+    }
+
+    async fn check(&self, mut found: Found, ids: Vec<MessageId>) -> Result<Found, ApiError> {
+        let realm = self.realm.clone();
+        let work = move || realm.check_found(&mut found, &ids).map(|()| found);
+        Ok(self.admission.enter_pages()?.work(work).await??)
+    }
+
+    /// The messages of a wider range, which are read together.
+    fn ahead(&self, found: &Found, range: &Range, wider: usize) -> Result<Vec<MessageId>, ApiError> {
+        let count = |count: usize| count.saturating_mul(wider).min(MESSAGES_MAX);
+        let range =
+            Range { num_before: count(range.num_before), num_after: count(range.num_after), ..*range };
+        let narrow = (self.narrow, Some(found));
+        self.realm.narrow(Some(self.user), narrow, || Ok(()), |narrowed| Ok(narrowed.window(&range).ids))
+    }
+}

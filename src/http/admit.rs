@@ -1,0 +1,188 @@
+//! Who calls: an API key or a web session, as the row of the table says, and the rate limits of the call.
+
+use super::address::Network;
+use super::app::App;
+use super::basic_auth::parse_authorization;
+use super::caller::{Caller, Login, authenticate, authenticate_key};
+use super::error::ApiError;
+use super::route::{Limit, Offered, Route};
+use super::web_session::OpenSession;
+use crate::rate_limit::{Bucket, RateLimitStatus};
+use actix_web::HttpRequest;
+use actix_web::http::header::{self, HeaderValue};
+use actix_web::http::{Method, StatusCode};
+use actors::{DomainError, RealmHandle, commands};
+use model::UserId;
+use std::net::IpAddr;
+
+/// Where the limits of a request are counted, and what it says about its caller.
+#[derive(Default)]
+pub struct Visitor {
+    pub address: Option<IpAddr>,
+    pub user: Option<UserId>,
+    pub rate_limit: Option<RateLimitStatus>,
+}
+
+impl Visitor {
+    /// Counts a call of the client's address.
+    pub fn acquire(&mut self, app: &App, bucket: Bucket) -> Result<(), ApiError> {
+        self.rate_limit = app.limits.acquire(bucket, Network::from(self.address), app.moment());
+        check(self.rate_limit)
+    }
+}
+
+/// An authenticated caller, or none where none is required.
+#[derive(Clone, Default)]
+pub struct Admitted {
+    pub caller: Option<Caller>,
+    /// Present if the caller is logged in with a browser.
+    pub session: Option<OpenSession>,
+}
+
+impl Admitted {
+    /// Whether the web session has ended while the request was waiting.
+    pub fn has_ended(&self) -> bool {
+        let ended = self.caller.as_ref().zip(self.session.as_ref());
+        ended.is_some_and(|(caller, session)| session.has_ended(caller))
+    }
+}
+
+/// What may say who calls.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Accepted {
+    Key,
+    Session,
+    /// A key if there is an `Authorization` header, otherwise a web session.
+    Either,
+}
+
+impl Accepted {
+    fn of(route: &Route, is_json: bool, method: &Method) -> Self {
+        match route.offered {
+            Offered::Everywhere if is_json => Self::Session,
+            Offered::WithSession | Offered::Page => Self::Session,
+            Offered::File if matches!(*method, Method::GET | Method::HEAD) => Self::Either,
+            Offered::Everywhere | Offered::WithKey | Offered::File => Self::Key,
+        }
+    }
+}
+
+/// Authenticates a caller of a row. With an `Authorization` header credentials are always checked, except where none
+/// are needed. Failures count for the IP address; valid credentials are never refused because of them.
+pub fn admit(
+    app: &App,
+    (route, is_json): (&Route, bool),
+    request: &HttpRequest,
+    visitor: &mut Visitor,
+) -> Result<Admitted, ApiError> {
+    let authorization = request.headers().get(header::AUTHORIZATION);
+    let host = host(request);
+    let accepted = Accepted::of(route, is_json, request.method());
+    let by_session = match accepted {
+        Accepted::Key => false,
+        Accepted::Session => true,
+        Accepted::Either => authorization.is_none(),
+    };
+    let key = match (route.login, authorization) {
+        (Login::Link, None) => key_in_query(request),
+        (_, _) => None,
+    };
+    let by_session = by_session && key.is_none();
+    if by_session && let Some((caller, session)) = OpenSession::find(app, host, request.headers())? {
+        welcome(app, &caller, visitor);
+        record_use(&caller, &session);
+        return Ok(Admitted { caller: Some(caller), session: Some(session) });
+    }
+    let may_be_spectator = matches!(route.login, Login::Spectator | Login::Link) && key.is_none();
+    if may_be_spectator && (by_session || authorization.is_none()) {
+        let is_closed = |realm: &RealmHandle| !realm.is_active();
+        let is_refused = app.realm_of(host).as_ref().is_some_and(is_closed);
+        return if is_refused { Err(DomainError::RealmDeactivated.into()) } else { Ok(Admitted::default()) };
+    }
+    if route.login == Login::None {
+        return Ok(Admitted::default());
+    }
+    let found = match (by_session, key) {
+        (true, _) => Err(ApiError::not_logged_in()),
+        (false, Some(key)) => authenticate_key(app, host, &key),
+        (false, None) => parse_authorization(authorization.map(HeaderValue::as_bytes))
+            .and_then(|credentials| authenticate(app, host, &credentials)),
+    };
+    match found {
+        Ok(caller) => {
+            welcome(app, &caller, visitor);
+            Ok(Admitted { caller: Some(caller), session: None })
+        }
+        Err(refusal) => {
+            if refusal.status_code() == StatusCode::UNAUTHORIZED {
+                visitor.acquire(app, Bucket::UnauthorizedByIp)?;
+            }
+            Err(refusal)
+        }
+    }
+}
+
+fn welcome(app: &App, caller: &Caller, visitor: &mut Visitor) {
+    visitor.user = Some(caller.user.id);
+    if !caller.user.is_bot() {
+        app.known.note(caller.key(), Network::from(visitor.address), app.moment());
+    }
+}
+
+/// Records once an hour that a session is used. The request does not wait for it; if it fails, the next one tries again.
+fn record_use(caller: &Caller, session: &OpenSession) {
+    if session.is_use_due {
+        let (realm, key) = (caller.realm.clone(), session.key);
+        actix_rt::spawn(async move {
+            if let Err(error) = realm.execute(commands::UseWebSession { key }).await {
+                tracing::debug!(%error, "the use of a web session was not recorded");
+            }
+        });
+    }
+}
+
+/// The API key in the query of a URL.
+fn key_in_query(request: &HttpRequest) -> Option<String> {
+    let mut parameters = url::form_urlencoded::parse(request.query_string().as_bytes());
+    parameters.find(|(name, _)| name == "api_key").map(|(_, key)| key.into_owned())
+}
+
+/// The caller on routes that do not require one.
+pub fn identify(app: &App, request: &HttpRequest) -> Option<Caller> {
+    let authorization = request.headers().get(header::AUTHORIZATION)?;
+    let credentials = parse_authorization(Some(authorization.as_bytes())).ok()?;
+    authenticate(app, host(request), &credentials).ok()
+}
+
+fn host(request: &HttpRequest) -> Option<&str> {
+    request.headers().get(header::HOST).and_then(|host| host.to_str().ok())
+}
+
+/// Counts a call in the bucket of its row.
+pub fn acquire(
+    app: &App,
+    route: &Route,
+    caller: Option<&Caller>,
+    request: &HttpRequest,
+    visitor: &mut Visitor,
+) -> Result<(), ApiError> {
+    let (bucket, caller) = match (route.limit, caller) {
+        (Limit::Free, _) | (Limit::Picture, Some(_)) => return Ok(()),
+        (Limit::Api, Some(caller)) => (Bucket::ApiByUser, caller),
+        (Limit::Events, Some(caller)) => (Bucket::EventsByUser, caller),
+        (Limit::Api | Limit::Events, None) => return visitor.acquire(app, Bucket::ApiByIp),
+        (Limit::Login, _) => return visitor.acquire(app, Bucket::LoginsByIp),
+        (Limit::Page, _) => return visitor.acquire(app, Bucket::JoinsByIp),
+        // Images need no account; calls with valid credentials are not counted.
+        (Limit::Picture, None) => match identify(app, request) {
+            Some(_) => return Ok(()),
+            None => return visitor.acquire(app, Bucket::PicturesByIp),
+        },
+    };
+    visitor.rate_limit = app.limits.acquire(bucket, caller.key(), app.moment());
+    check(visitor.rate_limit)
+}
+
+fn check(rate_limit: Option<RateLimitStatus>) -> Result<(), ApiError> {
+    Ok(rate_limit.map_or(Ok(()), |status| status.check())?)
+}

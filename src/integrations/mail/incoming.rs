@@ -1,0 +1,14 @@
+//! Mail in: a listener for SMTP and LMTP, behind a mail server of the operator, and what becomes of the e-mails: messages in
+//! channels, and replies to e-mails about missed messages.
+
+pub mod address;
+mod data;
+mod html;
+mod listener;
+mod parse;
+mod post;
+mod quotes;
+mod session;
+
+pub use address::AddressPattern;
+pub use listener::run_incoming;

@@ -1,0 +1,251 @@
+//! An e-mail as a message: its topic from the subject, its text from the plain or the HTML part.
+
+use super::address::Options;
+use super::html::to_markdown;
+use super::quotes::{without_footer, without_quotes};
+use mail_parser::{HeaderValue, Message, MessageParser, MimeHeaders, PartType};
+use rules::content::CONTENT_LENGTH_MAX;
+use rules::text::{cut, without_bad_characters};
+
+/// The topic of e-mails without a subject: an empty topic is not permitted everywhere.
+const NO_SUBJECT: &str = "Email with no subject";
+/// The text of e-mails without one.
+const NO_BODY: &str = "(No email body)";
+/// Ends a text that was truncated.
+const TRUNCATED: &str = "\n[message truncated]";
+/// Attachments that are named; of more, the number is.
+const ATTACHMENTS_NAMED_MAX: usize = 20;
+/// Longest name of an attachment, and longest sender, in characters.
+const NAME_CHARS_MAX: usize = 100;
+/// Words before a subject that say how the e-mail was sent.
+const PREFIXES: [&str; 4] = ["re", "aw", "fwd", "fw"];
+
+/// What a message is made from.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ParsedMail {
+    pub topic: String,
+    pub content: String,
+    /// Whether a program wrote it: an answer to it, or to its answer, could go on forever.
+    pub is_automatic: bool,
+}
+
+/// Why an e-mail becomes no message.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Unreadable {
+    NotMail,
+    NoText,
+}
+
+/// Reads an e-mail. Blocks for as long as parsing takes.
+///
+/// # Errors
+/// Data that is no e-mail, or has neither a plain nor an HTML text.
+pub fn parse(bytes: &[u8], options: Options) -> Result<ParsedMail, Unreadable> {
+    let mail = MessageParser::default().parse(bytes).filter(|mail| !mail.headers().is_empty());
+    let mail = mail.ok_or(Unreadable::NotMail)?;
+    let subject = mail.subject().unwrap_or_default();
+    let includes_quotes = options.includes_quotes || is_forwarded(subject);
+    let mut body = body(&mail, includes_quotes, options.prefers_html).ok_or(Unreadable::NoText)?;
+    body.retain(|point| point != '\0');
+    if !options.includes_footer {
+        body = without_footer(&body);
+    }
+    if body.trim().is_empty() {
+        body = NO_BODY.to_owned();
+    }
+    let preamble = if options.shows_sender { format!("From: {}\n", sender(&mail)) } else { String::new() };
+    let attachments = attachments(&mail);
+    let room = CONTENT_LENGTH_MAX.saturating_sub(preamble.chars().count() + attachments.chars().count());
+    let content = [preamble, cut(body.trim_end(), room, TRUNCATED), attachments].concat();
+    Ok(ParsedMail { topic: topic(subject), content, is_automatic: is_automatic(&mail) })
+}
+
+/// The text: the plain part, or the HTML part where that is preferred or alone.
+fn body(mail: &Message<'_>, includes_quotes: bool, prefers_html: bool) -> Option<String> {
+    let part = |ids: &[u32], find: fn(&PartType<'_>) -> Option<String>| {
+        ids.iter().filter_map(|id| mail.part(*id)).find_map(|part| find(&part.body))
+    };
+    let plain = part(&mail.text_body, |body| match body {
+        PartType::Text(text) => Some(text.replace("\r\n", "\n")),
+        _ => None,
+    });
+    let html = part(&mail.html_body, |body| match body {
+        PartType::Html(html) => Some(html.clone().into_owned()),
+        _ => None,
+    });
+    if plain.is_none() && html.is_none() {
+        return None;
+    }
+    let plain = plain.map(|plain| if includes_quotes { plain } else { without_quotes(&plain) });
+    let html = html.map(|html| to_markdown(&html, includes_quotes));
+    let (first, second) = if prefers_html { (html, plain) } else { (plain, html) };
+    let has_text = |text: &String| !text.trim().is_empty();
+    first.filter(has_text).or(second.filter(has_text)).or(Some(String::new()))
+}
+
+/// `Name <address>`, or the address alone.
+fn sender(mail: &Message<'_>) -> String {
+    let Some(from) = mail.from().and_then(|from| from.first()) else { return "unknown".to_owned() };
+    let address = from.address().unwrap_or("unknown");
+    let name: String = from.name().unwrap_or_default().chars().filter(|point| !point.is_control()).collect();
+    let words =
+        if name.trim().is_empty() { address.to_owned() } else { format!("{} <{address}>", name.trim()) };
+    words.chars().filter(|point| !point.is_control()).take(NAME_CHARS_MAX).collect()
+}
+
+/// The names of the attachments, which are left out.
+fn attachments(mail: &Message<'_>) -> String {
+    let mut lines = String::new();
+    for part in mail.attachments().take(ATTACHMENTS_NAMED_MAX) {
+        let name = part.attachment_name().unwrap_or("without a name");
+        let name = name.chars().filter(|point| !point.is_control() && *point != '`').take(NAME_CHARS_MAX);
+        lines.push_str(&format!("\n(attachment left out: `{}`)", name.collect::<String>()));
+    }
+    let more = mail.attachment_count().saturating_sub(ATTACHMENTS_NAMED_MAX);
+    if more > 0 {
+        lines.push_str(&format!("\n({more} more attachments left out)"));
+    }
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
+}
+
+/// Whether a program wrote it, by the headers of RFC 3834 and older ones.
+fn is_automatic(mail: &Message<'_>) -> bool {
+    let value = |name: &'static str| match mail.header(name) {
+        Some(HeaderValue::Text(value)) => value.trim().to_ascii_lowercase(),
+        _ => String::new(),
+    };
+    let submitted = value("Auto-Submitted");
+    let is_submitted = !submitted.is_empty() && submitted != "no" && !submitted.starts_with("no;");
+    let precedence = value("Precedence");
+    is_submitted
+        || matches!(precedence.as_str(), "bulk" | "junk" | "auto_reply")
+        || ["X-Autoreply", "X-Autorespond"].iter().any(|name| mail.header(*name).is_some())
+}
+
+/// The topic of a subject: without `Re:` and `Fwd:`, and without characters that topics cannot have.
+fn topic(subject: &str) -> String {
+    let printable = without_bad_characters(subject);
+    let mut rest = printable.trim();
+    while let Some(after) = prefix_length(rest) {
+        rest = rest[after..].trim_start();
+    }
+    if rest.is_empty() { NO_SUBJECT.to_owned() } else { rest.to_owned() }
+}
+
+/// Bytes of a `Re:`, `[Fwd:` or alike at the start.
+fn prefix_length(subject: &str) -> Option<usize> {
+    let inner = subject.trim_start_matches(['[', '(', ' ']);
+    let word = inner.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let is_prefix = PREFIXES.iter().any(|prefix| inner[..word].eq_ignore_ascii_case(prefix));
+    let after = inner[word..].trim_start_matches(' ');
+    let end = after.strip_prefix([':', ']', ')'])?;
+    is_prefix.then(|| subject.len() - end.len())
+}
+
+fn is_forwarded(subject: &str) -> bool {
+    let inner = subject.trim_start_matches(['[', '(', ' ']).to_ascii_lowercase();
+    ["fwd:", "fw:", "fwd ", "fwd]"].iter().any(|start| inner.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parsed(mail: &str) -> ParsedMail {
+        parse(mail.replace('\n', "\r\n").as_bytes(), Options::default()).unwrap()
+    }
+
+    #[test]
+    fn subjects_become_topics() {
+        let cases = [
+            ("Lunch", "Lunch"),
+            ("Re: Lunch", "Lunch"),
+            ("RE: Fwd: AW: Lunch", "Lunch"),
+            ("[Fwd: Lunch]", "Lunch]"),
+            ("Regarding: lunch", "Regarding: lunch"),
+            ("", NO_SUBJECT),
+            ("Re:", NO_SUBJECT),
+            ("a\u{7}b\u{200b}", "ab\u{200b}"),
+        ];
+        for (subject, expected) in cases {
+            assert_eq!(
+                topic(subject).replace('\u{200b}', ""),
+                expected.replace('\u{200b}', ""),
+                "{subject:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_plain_part_is_the_text() {
+        let mail = parsed(
+            "From: =?utf-8?q?J=C3=B6rg?= <j@a.example>\nSubject: Re: =?utf-8?b?w6Q=?=\nMIME-Version: 1.0\n\
+             Content-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: multipart/alternative; boundary=y\n\n\
+             --y\nContent-Type: text/plain; charset=iso-8859-1\nContent-Transfer-Encoding: quoted-printable\n\nGr=FC=DFe\n\
+             -- \nJ\n--y\nContent-Type: text/html\n\n<b>no</b>\n--y--\n--x\nContent-Type: application/pdf\n\
+             Content-Disposition: attachment; filename=\"a`b].pdf\"\n\nxx\n--x--\n",
+        );
+        assert_eq!(mail.topic, "ä");
+        assert_eq!(mail.content, "Grüße\n\n(attachment left out: `ab].pdf`)");
+        assert!(!mail.is_automatic);
+    }
+
+    #[test]
+    fn options_change_the_text() {
+        let mail = "From: Ada <ada@a.example>\r\nSubject: x\r\nContent-Type: multipart/alternative; boundary=y\r\n\r\n--y\r\n\
+                    Content-Type: text/plain\r\n\r\nplain\r\n--\r\nfoot\r\n--y\r\nContent-Type: text/html\r\n\r\n<b>html</b>\r\n--y--\r\n";
+        let content = |options| parse(mail.as_bytes(), options).unwrap().content;
+        let plain = Options::default();
+        assert_eq!(content(plain), "plain");
+        assert_eq!(content(Options { shows_sender: true, ..plain }), "From: Ada <ada@a.example>\nplain");
+        assert_eq!(content(Options { includes_footer: true, ..plain }), "plain\n--\nfoot");
+        assert_eq!(content(Options { prefers_html: true, ..plain }), "**html**");
+    }
+
+    #[test]
+    fn forwarded_mails_keep_their_quotes() {
+        let quoted = "look\n\nOn Monday, Ada wrote:\n> this\n";
+        assert_eq!(parsed(&format!("Subject: Re: x\n\n{quoted}")).content, "look");
+        assert_eq!(parsed(&format!("Subject: Fwd: x\n\n{quoted}")).content, quoted.trim_end());
+    }
+
+    #[test]
+    fn automatic_mails_are_recognized() {
+        for header in [
+            "Auto-Submitted: auto-replied",
+            "Auto-Submitted: auto-generated",
+            "Precedence: bulk",
+            "X-Autoreply: yes",
+        ] {
+            assert!(parsed(&format!("Subject: x\n{header}\n\nx\n")).is_automatic, "{header}");
+        }
+        for header in ["Auto-Submitted: no", "Precedence: list", "X-Mailer: bulk"] {
+            assert!(!parsed(&format!("Subject: x\n{header}\n\nx\n")).is_automatic, "{header}");
+        }
+    }
+
+    #[test]
+    fn long_texts_are_truncated() {
+        let mail = parsed(&format!("Subject: x\n\n{}\n", "ä".repeat(20_000)));
+        assert_eq!(mail.content.chars().count(), CONTENT_LENGTH_MAX);
+        assert!(mail.content.ends_with(TRUNCATED));
+        assert_eq!(parsed("Subject: x\n\n").content, NO_BODY);
+        assert_eq!(parse(b"", Options::default()), Err(Unreadable::NotMail));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_a_mail_or_not(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            let _ = parse(&bytes, Options::default());
+        }
+
+        #[test]
+        fn any_parts_are_a_mail_or_not(pieces in prop::collection::vec(prop::sample::select(&[
+            "Subject: x\r\n", "Content-Type: multipart/mixed; boundary=x\r\n", "\r\n", "--x\r\n", "--x--\r\n", "a",
+            "Content-Type: text/html\r\n", "Content-Type: message/rfc822\r\n", "Content-Transfer-Encoding: base64\r\n", "<b>",
+        ][..]), 0..30)) {
+            let _ = parse(pieces.concat().as_bytes(), Options { prefers_html: true, ..Options::default() });
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Posts an e-mail: into the channel of its address, or into the conversation that it replies to.
+
+use super::address::Recipient;
+use super::parse::{ParsedMail, Unreadable, parse};
+use crate::hosts::Hosts;
+use actors::{ChannelDraft, DirectDraft, DomainError, Draft, RealmHandle, gateway_bot};
+use model::{Channel, ChannelId, Directory, GroupId, Message, MessageId, Place, TopicLink, User};
+use rules::RuleError;
+use rules::content::parse_content;
+use rules::markdown::{Rendered, render, topic_links};
+use rules::permissions::channel::{ChannelRef, access_channel_to_post};
+use rules::permissions::message::{Wildcard, check_group_mention, check_wildcard};
+use rules::topics::{check_topics_policy, parse_topic};
+use std::sync::Arc;
+
+/// The client that messages name.
+const CLIENT: &str = "Internal";
+
+/// What the sender of an e-mail is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The message is durable.
+    Posted,
+    /// Never; with the reason.
+    Refused(String),
+    /// Later; the sender's server tries again.
+    Later,
+}
+
+/// Whether e-mails to a recipient can be posted now.
+pub fn accepts(recipient: &Recipient) -> bool {
+    match recipient {
+        Recipient::Channel { realm, channel, creator, sender, .. } => {
+            let directory = realm.directory();
+            let writer = writer(&directory, creator, sender);
+            let wanted = ChannelRef::Id(channel.0.into());
+            writer.is_some_and(|writer| access_channel_to_post(&directory, writer, wanted).is_ok())
+        }
+        Recipient::Reply { realm, user, message } => realm.message_snapshot(Some(user), *message).is_some(),
+    }
+}
+
+/// Posts an e-mail. Durable when this returns `Posted`.
+pub async fn post(recipient: Recipient, mail: Arc<Vec<u8>>, hosts: Arc<Hosts>) -> Verdict {
+    let prepared = recipient.clone();
+    // Parsing, rendering, and reading the message that is answered take a while.
+    let prepared = tokio::task::spawn_blocking(move || prepare(&prepared, &mail, &hosts)).await;
+    let sent = match prepared.unwrap_or(Err(Refusal::Domain(DomainError::Overloaded))) {
+        Ok(Prepared::Channel(draft)) => realm_of(&recipient).send_to_channel(*draft).await,
+        Ok(Prepared::Direct(draft)) => realm_of(&recipient).send_direct(*draft).await,
+        Err(refusal) => return refusal.verdict(),
+    };
+    match sent {
+        Ok(_) => Verdict::Posted,
+        Err(error) => Refusal::Domain(error).verdict(),
+    }
+}
+
+enum Prepared {
+    Channel(Box<ChannelDraft>),
+    Direct(Box<DirectDraft>),
+}
+
+/// Why an e-mail is not posted.
+enum Refusal {
+    Mail(&'static str),
+    Domain(DomainError),
+}
+
+impl From<RuleError> for Refusal {
+    fn from(error: RuleError) -> Self {
+        Self::Domain(error.into())
+    }
+}
+
+impl From<DomainError> for Refusal {
+    fn from(error: DomainError) -> Self {
+        Self::Domain(error)
+    }
+}
+
+fn realm_of(recipient: &Recipient) -> &RealmHandle {
+    match recipient {
+        Recipient::Channel { realm, .. } | Recipient::Reply { realm, .. } => realm,
+    }
+}
+
+/// The user whose rights count: the sender, or for the e-mail gateway bot the user who made the address. None if one of
+/// them is deactivated.
+fn writer<'u>(directory: &Directory, creator: &'u User, sender: &'u User) -> Option<&'u User> {
+    let is_gateway = gateway_bot(directory).is_some_and(|bot| bot.id == sender.id);
+    let is_active = creator.is_active && (is_gateway || sender.is_active);
+    is_active.then_some(if is_gateway { creator } else { sender })
+}
+
+fn prepare(recipient: &Recipient, mail: &[u8], hosts: &Hosts) -> Result<Prepared, Refusal> {
+    let options = match recipient {
+        Recipient::Channel { options, .. } => *options,
+        Recipient::Reply { .. } => super::address::Options::default(),
+    };
+    let mail = parse(mail, options).map_err(|error| match error {
+        Unreadable::NotMail => Refusal::Mail("this is not an e-mail"),
+        Unreadable::NoText => Refusal::Mail("the e-mail has no text"),
+    })?;
+    if mail.is_automatic {
+        return Err(Refusal::Mail("e-mails of programs are not accepted"));
+    }
+    match recipient {
+        Recipient::Channel { realm, channel, creator, sender, .. } => {
+            let directory = realm.directory();
+            let writer = writer(&directory, creator, sender).ok_or(DomainError::UserDeactivated)?;
+            let composer =
+                Composer { realm, directory: &directory, writer, sender, url: hosts.url(realm, None) };
+            composer.channel_draft(*channel, &mail.topic, &mail).map(Prepared::Channel)
+        }
+        Recipient::Reply { realm, user, message } => {
+            let directory = realm.directory();
+            let composer = Composer {
+                realm,
+                directory: &directory,
+                writer: user,
+                sender: user,
+                url: hosts.url(realm, None),
+            };
+            let message = answered(realm, user, *message)?;
+            composer.reply(&message, &mail)
+        }
+    }
+}
+
+/// The message that is answered, where it is now.
+fn answered(realm: &RealmHandle, user: &User, id: MessageId) -> Result<Arc<Message>, DomainError> {
+    let snapshot = realm.message_snapshot(Some(user), id).ok_or(DomainError::InvalidMessages)?;
+    let found = snapshot.read(realm)?.into_iter().next();
+    found.map(|found| found.message).ok_or(DomainError::InvalidMessages)
+}
+
+/// Makes drafts of one sender.
+struct Composer<'c> {
+    realm: &'c RealmHandle,
+    directory: &'c Directory,
+    /// The user whose rights count.
+    writer: &'c User,
+    sender: &'c Arc<User>,
+    url: String,
+}
+
+impl Composer<'_> {
+    fn channel_draft(
+        &self,
+        channel: ChannelId,
+        topic: &str,
+        mail: &ParsedMail,
+    ) -> Result<Box<ChannelDraft>, Refusal> {
+        let channel = access_channel_to_post(self.directory, self.writer, ChannelRef::Id(channel.0.into()))?;
+        let mut topic = parse_topic(topic)?;
+        match check_topics_policy(self.directory.realm(), channel, &topic) {
+            Ok(()) => {}
+            // The channel has one topic.
+            Err(RuleError::NamedTopicRefused) => topic.clear(),
+            Err(error) => return Err(error.into()),
+        }
+        let context = self.realm.message_markdown(self.directory, self.writer);
+        let links = topic_links(&topic, &context).into_iter();
+        let topic_links = links.map(|link| TopicLink { text: link.text, url: link.url }).collect();
+        let draft = self.draft(mail)?;
+        self.check_mentions(channel, &draft.rendered)?;
+        Ok(Box::new(ChannelDraft { channel: channel.id, topic_links, topic, draft, owner_notice: None }))
+    }
+
+    fn reply(&self, message: &Message, mail: &ParsedMail) -> Result<Prepared, Refusal> {
+        match &message.place {
+            Place::Channel { channel, topic } => {
+                self.channel_draft(*channel, topic, mail).map(Prepared::Channel)
+            }
+            Place::Direct => {
+                let direct = self.directory.direct(message.recipient).ok_or(DomainError::InvalidMessages)?;
+                let users = direct.users.iter().copied().collect();
+                Ok(Prepared::Direct(Box::new(DirectDraft { draft: self.draft(mail)?, users })))
+            }
+        }
+    }
+
+    fn draft(&self, mail: &ParsedMail) -> Result<Draft, Refusal> {
+        let content = parse_content(&mail.content)?;
+        let context = self.realm.message_markdown(self.directory, self.writer).with_url(&self.url);
+        let rendered = render(&content, &context).map_err(|_| RuleError::Unrenderable)?;
+        let (sender, client) = (self.sender.clone(), CLIENT.to_owned());
+        Ok(Draft { sender, content, rendered, client, read_by_sender: true, echo: None })
+    }
+
+    /// The gateway bot may mention everyone; the user who made the address may not.
+    fn check_mentions(&self, channel: &Channel, rendered: &Rendered) -> Result<(), RuleError> {
+        let people = self.directory.subscriber_ids(channel.id).count();
+        let mentions = &rendered.mentions;
+        if mentions.channel_wildcard {
+            check_wildcard(self.directory, self.writer, Wildcard::Channel, people)?;
+        }
+        if mentions.topic_wildcard {
+            check_wildcard(self.directory, self.writer, Wildcard::Topic, people)?;
+        }
+        let groups = mentions.groups.iter().filter_map(|id| u32::try_from(*id).ok());
+        for group in groups.filter_map(|id| self.directory.group(GroupId(id))) {
+            check_group_mention(self.directory, self.writer, group)?;
+        }
+        Ok(())
+    }
+}
+
+impl Refusal {
+    fn verdict(self) -> Verdict {
+        let error = match self {
+            Self::Mail(why) => return Verdict::Refused(why.to_owned()),
+            Self::Domain(error) => error,
+        };
+        match error {
+            DomainError::Rule(rule) => Verdict::Refused(rule.to_string()),
+            DomainError::UserDeactivated
+            | DomainError::RealmDeactivated
+            | DomainError::InvalidMessages
+            | DomainError::TooLarge => Verdict::Refused(error.to_string()),
+            DomainError::Overloaded
+            | DomainError::Memory(_)
+            | DomainError::Storage(_)
+            | DomainError::Paused(_)
+            | DomainError::WriteBudgetSpent { .. }
+            | DomainError::Stopping
+            | DomainError::BadEventQueue(_)
+            | DomainError::EventsPruned(_)
+            | DomainError::EventUnknown(_)
+            | DomainError::TooManyQueues
+            | DomainError::EmailInUse(_)
+            | DomainError::LinkUsed
+            | DomainError::WrongPassword
+            | DomainError::InvalidApiKey => {
+                tracing::warn!(%error, "an e-mail could not be posted; its server will try again");
+                Verdict::Later
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! `GET /`: what this server is, and how to connect clients to it; and the addresses that only lead elsewhere
+//! (docs/api/server-additions.md#pages).
+
+use super::login::{go_to, no_organization};
+use super::page;
+use crate::http::{ApiError, App, Caller, FormToken, HandlerResult, Path, Realm, RealmUrl, reply_ok};
+use actix_web::http::StatusCode;
+use askama::Template;
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+
+/// What is encoded in the path of a redirect.
+const ENCODED: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'`')
+    .add(b'{')
+    .add(b'}')
+    .add(b'%');
+
+#[derive(Template)]
+#[template(path = "home.html", config = "src/pages/askama.toml")]
+struct HomePage<'p> {
+    organization: &'p str,
+    url: &'p str,
+    /// The name of the user who is logged in.
+    name: Option<&'p str>,
+    token: &'p str,
+    is_development: bool,
+}
+
+/// Shows the page.
+pub async fn show(
+    app: App,
+    realm: Option<Realm>,
+    url: Option<RealmUrl>,
+    caller: Option<Caller>,
+    token: FormToken,
+) -> HandlerResult {
+    let (Some(Realm(realm)), Some(RealmUrl(url))) = (realm, url) else { return no_organization() };
+    let directory = realm.directory();
+    let template = HomePage {
+        organization: &directory.realm().name,
+        url: &url,
+        name: caller.as_ref().map(|caller| caller.user.full_name.as_str()),
+        token: &token.text,
+        is_development: app.is_development,
+    };
+    Ok(page(StatusCode::OK, &template)?.with_headers(token.cookie))
+}
+
+/// `GET /desktop_home/`: an older address of the same page.
+pub async fn desktop_home() -> HandlerResult {
+    go_to("/", Vec::new())
+}
+
+/// `GET /login` and the like: browsers are led to the address with a slash.
+pub async fn login() -> HandlerResult {
+    go_to("/login/", Vec::new())
+}
+
+/// `GET /compatibility`: whether this server can be used by the asking client; it can by all.
+pub async fn compatibility() -> HandlerResult {
+    reply_ok()
+}
+
+/// `GET /help/`: the user documentation is elsewhere.
+pub async fn help(app: App) -> HandlerResult {
+    to_help(&app, "")
+}
+
+/// `GET /help/{page}`: the same page of the user documentation.
+pub async fn help_page(app: App, Path(name): Path<String>) -> HandlerResult {
+    to_help(&app, &name)
+}
+
+fn to_help(app: &App, name: &str) -> HandlerResult {
+    let base = app.config.web.help_url.trim_end_matches('/');
+    if base.is_empty() {
+        return Err(ApiError::not_found());
+    }
+    go_to(&format!("{base}/{}", utf8_percent_encode(name, ENCODED)), Vec::new())
+}

@@ -1,0 +1,420 @@
+//! The index on disk: for each term, the messages that have it. It has ids and terms, no texts and no positions: who finds
+//! a phrase reads the messages.
+
+use crate::analyzer::Analyzer;
+use crate::error::{SearchError, guarded};
+use crate::files::Files;
+use crate::language::Language;
+use crate::query::{Query, Word};
+use model::{MessageId, Sequence};
+use roaring::RoaringBitmap;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+use std::sync::Arc;
+use tantivy::columnar::Column;
+use tantivy::index::{InvertedIndexReader, SegmentId};
+use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
+use tantivy::query::{
+    BitSetDocSet, ConstScorer, EnableScoring, Explanation, Query as TantivyQuery, Scorer, Weight,
+};
+use tantivy::schema::{Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions};
+use tantivy::{
+    BitSet, DocId, IndexReader, IndexWriter, ReloadPolicy, Score, Searcher, SegmentReader, TantivyDocument,
+    Term,
+};
+
+/// The version of the index's content. An index of another version is made anew.
+pub const VERSION: u32 = 1;
+
+/// Memory for messages that are being added, in bytes: the smallest that the library accepts.
+const WRITER_BYTES: usize = 15_000_000;
+
+/// A part of the index in which more than this share is deleted is rewritten.
+const DELETED_SHARE_MAX: f32 = 0.2;
+
+/// What an index is about; one of another organization, version or language is made anew.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    pub version: u32,
+    /// The stemmer's name.
+    pub language: String,
+    pub realm: u32,
+    /// When the organization was created, in milliseconds since 1970.
+    pub created_millis: u64,
+}
+
+impl Identity {
+    /// The identity of the index of an organization.
+    pub fn new(realm: u32, created_millis: u64, language: Language) -> Self {
+        Self { version: VERSION, language: language.name().to_owned(), realm, created_millis }
+    }
+}
+
+/// What each commit states.
+#[derive(Serialize, Deserialize)]
+struct Mark {
+    identity: Identity,
+    sequence: u64,
+}
+
+/// The index of one organization.
+#[derive(Clone)]
+pub struct Index {
+    index: tantivy::Index,
+    reader: IndexReader,
+    fields: Fields,
+    identity: Identity,
+}
+
+impl std::fmt::Debug for Index {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Index").field("identity", &self.identity).finish_non_exhaustive()
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Fields {
+    id: Field,
+    text: Field,
+}
+
+const ID: &str = "id";
+const TEXT: &str = "text";
+
+fn schema() -> (Schema, Fields) {
+    let mut schema = Schema::builder();
+    let id = schema.add_u64_field(ID, NumericOptions::default().set_fast());
+    let terms = TextFieldIndexing::default()
+        .set_tokenizer("whitespace")
+        .set_index_option(IndexRecordOption::Basic)
+        .set_fieldnorms(false);
+    let text = schema.add_text_field(TEXT, TextOptions::default().set_indexing_options(terms));
+    (schema.build(), Fields { id, text })
+}
+
+impl Index {
+    /// Opens an index, if there is one with this identity, and checks the checksums of its files. Returns the newest frame
+    /// that it reflects, too.
+    ///
+    /// # Errors
+    /// When it is damaged or cannot be read.
+    pub fn open(folder: &Path, identity: &Identity) -> Result<Option<(Self, Sequence)>, SearchError> {
+        if !folder.join("meta.json").exists() {
+            return Ok(None);
+        }
+        guarded(|| {
+            let index = tantivy::Index::open(Files::new(folder))?;
+            let (expected, fields) = schema();
+            let payload = index.load_metas()?.payload.unwrap_or_default();
+            let mark = serde_json::from_str::<Mark>(&payload).ok().filter(|mark| mark.identity == *identity);
+            let Some(mark) = mark.filter(|_| index.schema() == expected) else { return Ok(None) };
+            let damaged = index.validate_checksum()?;
+            if let Some(file) = damaged.iter().next() {
+                return Err(SearchError::Damaged(format!("the checksum of {} differs", file.display())));
+            }
+            let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+            Ok(Some((Self { index, reader, fields, identity: identity.clone() }, Sequence(mark.sequence))))
+        })
+    }
+
+    /// Creates an empty index in a folder, whose content is removed.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub fn create(folder: &Path, identity: &Identity) -> Result<Self, SearchError> {
+        match fs::remove_dir_all(folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(SearchError::io("cannot remove", folder, error));
+            }
+            _ => {}
+        }
+        let created = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        created.map_err(|error| SearchError::io("cannot create", folder, error))?;
+        guarded(|| {
+            let (schema, fields) = schema();
+            let index =
+                tantivy::Index::create(Files::new(folder), schema, tantivy::IndexSettings::default())?;
+            let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+            Ok(Self { index, reader, fields, identity: identity.clone() })
+        })
+    }
+
+    /// What it is about.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Its content as of the last `reload`.
+    pub fn reader(&self) -> Reader {
+        Reader { searcher: self.reader.searcher(), fields: self.fields }
+    }
+
+    /// Makes the last commit visible to readers.
+    ///
+    /// # Errors
+    /// When its files cannot be read.
+    pub fn reload(&self) -> Result<(), SearchError> {
+        guarded(|| Ok(self.reader.reload()?))
+    }
+
+    /// Starts writing. At most one writer at a time.
+    ///
+    /// # Errors
+    /// When a thread cannot be started, or files cannot be read.
+    pub fn writer(&self) -> Result<Writer, SearchError> {
+        guarded(|| {
+            let options = IndexWriterOptions::builder()
+                .num_worker_threads(1)
+                .num_merge_threads(1)
+                .memory_budget_per_thread(WRITER_BYTES)
+                .build();
+            let writer = self.index.writer_with_options(options)?;
+            let mut policy = LogMergePolicy::default();
+            policy.set_del_docs_ratio_before_merge(DELETED_SHARE_MAX);
+            writer.set_merge_policy(Box::new(policy));
+            Ok(Writer { writer, fields: self.fields, identity: self.identity.clone() })
+        })
+    }
+}
+
+/// Adds and removes messages. Nothing is visible before `commit`.
+pub struct Writer {
+    writer: IndexWriter,
+    fields: Fields,
+    identity: Identity,
+}
+
+impl std::fmt::Debug for Writer {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Writer").field("identity", &self.identity).finish_non_exhaustive()
+    }
+}
+
+impl Writer {
+    /// Removes messages that were added before.
+    ///
+    /// # Errors
+    /// When the index is closed after an error.
+    pub fn remove(&self, ids: RoaringBitmap) -> Result<(), SearchError> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        guarded(|| Ok(self.writer.delete_query(Box::new(WithIds(Arc::new(ids)))).map(|_| ())?))
+    }
+
+    /// Adds a message, given as HTML.
+    ///
+    /// # Errors
+    /// When the index is closed after an error, such as a full disk.
+    pub fn add(&self, id: MessageId, rendered: &str, analyzer: &mut Analyzer) -> Result<(), SearchError> {
+        let mut document = TantivyDocument::default();
+        document.add_u64(self.fields.id, id.0.into());
+        document.add_text(self.fields.text, analyzer.terms_of_html(rendered));
+        guarded(|| Ok(self.writer.add_document(document).map(|_| ())?))
+    }
+
+    /// Stores what was added and removed, as the state after a frame.
+    ///
+    /// # Errors
+    /// When the disk cannot be written; then the last commit stays.
+    pub fn commit(&mut self, sequence: Sequence) -> Result<(), SearchError> {
+        let mark = Mark { identity: self.identity.clone(), sequence: sequence.0 };
+        let payload =
+            serde_json::to_string(&mark).map_err(|error| SearchError::Damaged(error.to_string()))?;
+        guarded(|| {
+            let mut prepared = self.writer.prepare_commit()?;
+            prepared.set_payload(&payload);
+            prepared.commit()?;
+            Ok(())
+        })
+    }
+
+    /// Rewrites all parts of the index that have removed messages, so that their words are gone from the disk, too.
+    ///
+    /// # Errors
+    /// When the disk cannot be written.
+    pub fn expunge(&mut self) -> Result<(), SearchError> {
+        guarded(|| {
+            let parts = self.writer.index().searchable_segment_metas()?;
+            let with_removed: Vec<SegmentId> =
+                parts.iter().filter(|part| part.num_deleted_docs() > 0).map(|part| part.id()).collect();
+            for part in with_removed {
+                self.writer.merge(&[part]).wait()?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Waits until parts that are being merged are written, and ends.
+    ///
+    /// # Errors
+    /// When the disk cannot be written.
+    pub fn finish(self) -> Result<(), SearchError> {
+        guarded(|| {
+            self.writer.garbage_collect_files().wait()?;
+            Ok(self.writer.wait_merging_threads()?)
+        })
+    }
+}
+
+/// The content of an index at one point in time.
+#[derive(Clone)]
+pub struct Reader {
+    searcher: Searcher,
+    fields: Fields,
+}
+
+impl std::fmt::Debug for Reader {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Reader").field("messages", &self.len()).finish_non_exhaustive()
+    }
+}
+
+impl Reader {
+    /// How many messages it has.
+    pub fn len(&self) -> u64 {
+        self.searcher.num_docs()
+    }
+
+    /// Whether it has no messages.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// For each word of a query, the messages that have all of its terms.
+    ///
+    /// # Errors
+    /// When files are damaged.
+    pub fn find(&self, query: &Query) -> Result<Vec<RoaringBitmap>, SearchError> {
+        guarded(|| query.words.iter().map(|word| self.with_word(word)).collect())
+    }
+
+    fn with_word(&self, word: &Word) -> Result<RoaringBitmap, SearchError> {
+        let mut found: Option<RoaringBitmap> = None;
+        for term in word.terms() {
+            let ids = self.with_term(term, word.is_prefix())?;
+            found = Some(match found {
+                Some(found) => found & ids,
+                None => ids,
+            });
+        }
+        Ok(found.unwrap_or_default())
+    }
+
+    fn with_term(&self, term: &str, is_prefix: bool) -> Result<RoaringBitmap, SearchError> {
+        let mut found = Vec::new();
+        for segment in self.searcher.segment_readers() {
+            let part = Part::open(segment, self.fields)?;
+            if is_prefix {
+                part.find_prefix(term, &mut found)?;
+            } else {
+                part.find(&Term::from_field_text(self.fields.text, term), &mut found)?;
+            }
+        }
+        if !found.is_sorted() {
+            found.sort_unstable();
+        }
+        found.dedup();
+        RoaringBitmap::from_sorted_iter(found).map_err(|error| SearchError::Damaged(error.to_string()))
+    }
+}
+
+/// One part of the index.
+struct Part<'s> {
+    segment: &'s SegmentReader,
+    terms: Arc<InvertedIndexReader>,
+    ids: Column<u64>,
+}
+
+impl<'s> Part<'s> {
+    fn open(segment: &'s SegmentReader, fields: Fields) -> Result<Self, SearchError> {
+        let terms = segment.inverted_index(fields.text)?;
+        let ids = segment.fast_fields().u64(ID)?;
+        Ok(Self { segment, terms, ids })
+    }
+
+    fn find(&self, term: &Term, found: &mut Vec<u32>) -> Result<(), SearchError> {
+        if let Some(info) = self.terms.get_term_info(term).map_err(damaged)? {
+            self.read(&info, found)?;
+        }
+        Ok(())
+    }
+
+    fn find_prefix(&self, prefix: &str, found: &mut Vec<u32>) -> Result<(), SearchError> {
+        let range = self.terms.terms().range().ge(prefix.as_bytes());
+        let mut terms = range.into_stream().map_err(damaged)?;
+        while terms.advance() && terms.key().starts_with(prefix.as_bytes()) {
+            let info = terms.value().clone();
+            self.read(&info, found)?;
+        }
+        Ok(())
+    }
+
+    fn read(&self, info: &tantivy::postings::TermInfo, found: &mut Vec<u32>) -> Result<(), SearchError> {
+        let postings = self.terms.read_block_postings_from_terminfo(info, IndexRecordOption::Basic);
+        let mut postings = postings.map_err(damaged)?;
+        let alive = self.segment.alive_bitset();
+        let mut ids = Vec::new();
+        found.reserve(info.doc_freq as usize);
+        loop {
+            let docs = postings.docs();
+            if docs.is_empty() {
+                return Ok(());
+            }
+            ids.clear();
+            ids.resize(docs.len(), None);
+            self.ids.first_vals(docs, &mut ids);
+            let kept =
+                docs.iter().zip(&ids).filter(|(doc, _)| alive.is_none_or(|alive| alive.is_alive(**doc)));
+            found.extend(kept.filter_map(|(_, id)| id.and_then(|id| u32::try_from(id).ok())));
+            postings.advance();
+        }
+    }
+}
+
+fn damaged(error: std::io::Error) -> SearchError {
+    SearchError::Damaged(error.to_string())
+}
+
+/// Finds messages by their ids, to remove them. The ids are not indexed: that would cost more than their words.
+#[derive(Clone, Debug)]
+struct WithIds(Arc<RoaringBitmap>);
+
+impl TantivyQuery for WithIds {
+    fn weight(&self, _: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl Weight for WithIds {
+    fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
+        let ids = reader.fast_fields().u64(ID)?;
+        let mut docs = BitSet::with_max_value(reader.max_doc());
+        if let Some(wanted) = between(&self.0, ids.min_value(), ids.max_value()) {
+            for doc in 0..reader.max_doc() {
+                if ids.first(doc).and_then(|id| u32::try_from(id).ok()).is_some_and(|id| wanted.contains(id))
+                {
+                    docs.insert(doc);
+                }
+            }
+        }
+        Ok(Box::new(ConstScorer::new(BitSetDocSet::from(docs), boost)))
+    }
+
+    fn explain(&self, _: &SegmentReader, _: DocId) -> tantivy::Result<Explanation> {
+        Ok(Explanation::new("WithIds", 1.0))
+    }
+}
+
+/// The ids that a part of the index can have; none if it has none of them.
+fn between(ids: &RoaringBitmap, min: u64, max: u64) -> Option<RoaringBitmap> {
+    let (min, max) = (u32::try_from(min).ok()?, u32::try_from(max).unwrap_or(u32::MAX));
+    let mut here = ids.clone();
+    here.remove_range(..min);
+    if let Some(above) = max.checked_add(1) {
+        here.remove_range(above..);
+    }
+    (!here.is_empty()).then_some(here)
+}

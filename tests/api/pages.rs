@@ -1,0 +1,302 @@
+//! The pages for people: logging in and out, a new password, what the server is, and errors (docs/api/sessions.md).
+
+use crate::support::user::Browser;
+use crate::support::{ApiResponse, TestServer, TestUser, poll_for};
+use actors::ManualClock;
+use model::Timestamp;
+use reqwest::Method;
+use reqwest::header::HeaderMap;
+use std::collections::BTreeMap;
+
+/// A browser without scripts: it keeps cookies, and fills in forms.
+struct Visitor {
+    anonymous: TestUser,
+    host: &'static str,
+    cookies: BTreeMap<String, String>,
+}
+
+impl Visitor {
+    fn new(t: &TestServer) -> Self {
+        Self { anonymous: t.anonymous(), host: "localhost", cookies: BTreeMap::new() }
+    }
+
+    async fn ask(&mut self, method: Method, path: &str, form: Option<&[(&str, &str)]>) -> ApiResponse {
+        let cookies: Vec<String> =
+            self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let mut call =
+            self.anonymous.bare(method, path).header("Accept", "text/html").header("Host", self.host);
+        call = call.header("Cookie", &cookies.join("; ")).header("User-Agent", "Mozilla/5.0 (test)");
+        if let Some(form) = form {
+            call.request = call.request.form(form);
+        }
+        let answer = call.await;
+        self.keep(&answer.headers);
+        answer
+    }
+
+    fn keep(&mut self, headers: &HeaderMap) {
+        for line in headers.get_all("Set-Cookie") {
+            let pair = line.to_str().unwrap().split(';').next().unwrap();
+            let (name, value) = pair.split_once('=').unwrap();
+            match value {
+                "" => self.cookies.remove(name),
+                value => self.cookies.insert(name.to_owned(), value.to_owned()),
+            };
+        }
+    }
+
+    async fn get(&mut self, path: &str) -> ApiResponse {
+        self.ask(Method::GET, path, None).await
+    }
+
+    /// Opens a page, and sends its form.
+    async fn submit(&mut self, page: &str, to: &str, fields: &[(&str, &str)]) -> ApiResponse {
+        let token = csrf_field(&self.get(page).await);
+        let form: Vec<(&str, &str)> =
+            fields.iter().copied().chain([("csrfmiddlewaretoken", token.as_str())]).collect();
+        self.ask(Method::POST, to, Some(&form)).await
+    }
+
+    async fn log_in(&mut self, name: &str, password: &str) -> ApiResponse {
+        let form = [("username", name), ("password", password), ("next", "/#narrow/x"), ("button", "")];
+        self.submit("/login/?next=/%23narrow/x", "/accounts/login/", &form).await
+    }
+
+    async fn is_logged_in(&mut self) -> bool {
+        self.get("/json/users/me").await.status == 200
+    }
+}
+
+fn html(answer: &ApiResponse) -> &str {
+    answer.body.as_str().expect("a page")
+}
+
+fn csrf_field(page: &ApiResponse) -> String {
+    let rest = html(page).split_once("name=\"csrfmiddlewaretoken\" value=\"").expect("a token").1;
+    rest.split('"').next().unwrap().to_owned()
+}
+
+fn location(answer: &ApiResponse) -> (u16, &str) {
+    (answer.status, answer.header("Location"))
+}
+
+#[tokio::test]
+async fn form_logs_in_and_out() {
+    let t = TestServer::builder().development().start().await;
+    let mut visitor = Visitor::new(&t);
+    let page = visitor.get("/login/").await;
+    assert_eq!(page.status, 200);
+    let policy = page.header("Content-Security-Policy");
+    assert!(policy.starts_with("default-src 'none'") && page.header("X-Frame-Options") == "DENY");
+    let wrong = visitor.log_in("hamlet@zulip.com", "wrong").await;
+    assert!(wrong.status == 200 && html(&wrong).contains("password is wrong"), "{wrong:?}");
+    assert!(
+        html(&wrong).contains("value=\"hamlet@zulip.com\"") && !visitor.cookies.contains_key("sessionid")
+    );
+    // A session that somebody else put there is not taken over.
+    visitor.cookies.insert("sessionid".into(), "planted".into());
+    let right = visitor.log_in("hamlet@zulip.com", "hamlet@zulip.com").await;
+    assert_eq!(location(&right), (302, "/#narrow/x"));
+    let session = visitor.cookies["sessionid"].clone();
+    assert!(session != "planted" && session.len() == 43);
+    assert!(visitor.is_logged_in().await);
+    assert_eq!(location(&visitor.get("/login/?next=/help/").await), (302, "/help/"));
+    assert!(html(&visitor.get("/").await).contains("King Hamlet"));
+    // What the cookie says is the token of the session, for programs that have no page.
+    let browser = Browser { secret: session.clone(), csrf_token: visitor.cookies["csrftoken"].clone() };
+    let person = TestUser { browser: Some(browser), ..t.anonymous() };
+    person.post("/users/me/status", &[("status_text", &"x")]).ok().await;
+    let sessions = person.get("/users/me/sessions", &[]).ok().await;
+    assert_eq!(sessions["sessions"][0]["device"], "Mozilla/5.0 (test)");
+    // Logging in again is another session, and the one before ends.
+    let again = visitor
+        .submit("/", "/accounts/login/", &[("username", "iago@zulip.com"), ("password", "iago@zulip.com")])
+        .await;
+    assert_eq!(location(&again), (302, "/"));
+    assert!(visitor.cookies["sessionid"] != session);
+    assert_eq!(person.get("/users/me", &[]).await.status, 401);
+    let out = visitor.submit("/", "/accounts/logout/", &[]).await;
+    assert_eq!(location(&out), (302, "/login/"));
+    assert!(visitor.cookies.is_empty() && !visitor.is_logged_in().await);
+    assert_eq!(t.realm().directory().web_sessions().count(), 0);
+}
+
+#[tokio::test]
+async fn bots_and_other_sites_do_not_log_in() {
+    let t = TestServer::builder().development().start().await;
+    let mut visitor = Visitor::new(&t);
+    let form = [("username", "hamlet@zulip.com"), ("password", "hamlet@zulip.com")];
+    // A page of another site knows no token.
+    let forged = visitor.ask(Method::POST, "/accounts/login/", Some(&form)).await;
+    assert!(forged.status == 403 && html(&forged).contains("expired"), "{forged:?}");
+    visitor.get("/login/").await;
+    let forged = visitor.ask(Method::POST, "/accounts/login/", Some(&form)).await;
+    assert_eq!(forged.status, 403);
+    for next in ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)"] {
+        let form = [form[0], form[1], ("next", next)];
+        let mut visitor = Visitor::new(&t);
+        let answer = visitor.submit("/login/", "/accounts/login/", &form).await;
+        assert_eq!(location(&answer), (302, "/"), "{next}");
+    }
+    let mut visitor = Visitor::new(&t);
+    let bot = visitor.submit("/devlogin/", "/devlogin/", &[("direct_email", "default-bot@zulip.com")]).await;
+    assert_eq!(bot.status, 401);
+    assert!(!visitor.is_logged_in().await);
+}
+
+#[tokio::test]
+async fn cookies_over_https_are_for_the_host_only() {
+    let plan = TestServer::builder().development().set("external_url", "https://chat.example.com");
+    let t = plan.start().await;
+    let mut visitor = Visitor { host: "chat.example.com", ..Visitor::new(&t) };
+    let answer = visitor.log_in("hamlet@zulip.com", "hamlet@zulip.com").await;
+    let lines: Vec<&str> =
+        answer.headers.get_all("Set-Cookie").iter().map(|line| line.to_str().unwrap()).collect();
+    assert_eq!(lines.len(), 2);
+    for (line, name) in lines.iter().zip(["__Host-sessionid=", "__Host-csrftoken="]) {
+        let attributes = "; Path=/; Max-Age=1209600; HttpOnly; SameSite=Lax; Secure";
+        assert!(line.starts_with(name) && line.ends_with(attributes), "{line}");
+    }
+    assert!(visitor.is_logged_in().await);
+    let secret = visitor.cookies.remove("__Host-sessionid").unwrap();
+    visitor.cookies.insert("sessionid".into(), secret);
+    assert!(!visitor.is_logged_in().await, "a cookie that a neighbour could set is not taken");
+}
+
+#[tokio::test]
+async fn guesses_are_limited_as_with_keys() {
+    let plan = TestServer::builder().development().set("limits.enabled", true);
+    let t = plan.start().await;
+    let mut visitor = Visitor::new(&t);
+    for _ in 0..5 {
+        assert_eq!(visitor.log_in("hamlet@zulip.com", "wrong").await.status, 200);
+    }
+    let refused = visitor.log_in("hamlet@zulip.com", "hamlet@zulip.com").await;
+    assert!(refused.status == 429 && html(&refused).contains("Too many failed attempts"), "{refused:?}");
+    assert_eq!(location(&visitor.log_in("iago@zulip.com", "iago@zulip.com").await), (302, "/#narrow/x"));
+}
+
+#[tokio::test]
+async fn people_of_development_servers_choose_who_they_are() {
+    let t = TestServer::builder().development().start().await;
+    let mut visitor = Visitor::new(&t);
+    let page = visitor.get("/devlogin/").await;
+    assert!(html(&page).contains("value=\"desdemona@zulip.com\"") && !html(&page).contains("-bot@"));
+    let answer = visitor.submit("/devlogin/", "/devlogin/", &[("direct_email", "desdemona@zulip.com")]).await;
+    assert_eq!(location(&answer), (302, "/"));
+    assert!(visitor.is_logged_in().await);
+    let production = TestServer::start().await;
+    let mut visitor = Visitor::new(&production);
+    assert_eq!(visitor.get("/devlogin/").await.status, 404);
+    assert!(!html(&visitor.get("/login/").await).contains("devlogin"));
+}
+
+/// The path of the link in the newest mail to an address, once there are `count` mails.
+async fn mailed_link(t: &TestServer, count: usize) -> String {
+    let mails = || async {
+        let all = t.app().mail.list().expect("a list").all();
+        (all.len() == count).then_some(all)
+    };
+    let mails = poll_for("the mail is there", mails).await;
+    let text = &mails[0].text;
+    let rest = text.split_once("/accounts/password/reset/").expect("a link").1;
+    format!("/accounts/password/reset/{}", rest.split_whitespace().next().unwrap())
+}
+
+#[tokio::test]
+async fn forgotten_password_is_replaced_once() {
+    let clock = ManualClock::new(Timestamp(1_800_000_000_000));
+    let t = TestServer::builder().development().clock(&clock).start().await;
+    let open = t.browser("hamlet").await;
+    let mut visitor = Visitor::new(&t);
+    let start = "/accounts/password/reset/";
+    let ask = async |visitor: &mut Visitor, email: &str| {
+        let answer = visitor.submit(start, start, &[("email", email)]).await;
+        assert_eq!(location(&answer), (302, "/accounts/password/reset/done/"), "{email}");
+    };
+    // The same answer for an address without an account, and no mail.
+    ask(&mut visitor, "nobody@zulip.com").await;
+    ask(&mut visitor, "default-bot@zulip.com").await;
+    ask(&mut visitor, "HAMLET@zulip.com").await;
+    let link = mailed_link(&t, 1).await;
+    assert!(html(&visitor.get("/accounts/password/reset/done/").await).contains("If there is an account"));
+    let set = async |visitor: &mut Visitor, one: &str, two: &str| {
+        visitor.submit(&link, &link, &[("new_password1", one), ("new_password2", two)]).await
+    };
+    for (one, two, problem) in [
+        ("abcdefgh", "abcdefgi", "differ"),
+        ("abc", "abc", "too short"),
+        ("password", "password", "too easy"),
+    ] {
+        let answer = set(&mut visitor, one, two).await;
+        assert!(answer.status == 200 && html(&answer).contains(problem), "{answer:?}");
+    }
+    let good = "purple elephant staircase";
+    assert!(html(&set(&mut visitor, good, good).await).contains("Your password is set"));
+    assert_eq!(open.get("/users/me", &[]).await.status, 401, "all browsers are logged out");
+    assert_eq!(visitor.get(&link).await.status, 404, "a link is good once");
+    assert_eq!(location(&visitor.log_in("hamlet@zulip.com", good).await).0, 302);
+    // Links expire, and belong to one account.
+    ask(&mut visitor, "iago@zulip.com").await;
+    let link = mailed_link(&t, 2).await;
+    assert_eq!(visitor.get(&link).await.status, 200);
+    let number = t.user("desdemona").id;
+    let foreign = link.replacen(&t.user("iago").id.to_string(), &number.to_string(), 1);
+    assert_eq!(visitor.get(&foreign).await.status, 404);
+    clock.advance_secs(24 * 3600 + 1);
+    assert_eq!(visitor.get(&link).await.status, 404);
+}
+
+#[tokio::test]
+async fn reset_mails_to_an_address_are_limited() {
+    let plan = TestServer::builder().development().set("limits.enabled", true);
+    let t = plan.start().await;
+    let mut visitor = Visitor::new(&t);
+    let start = "/accounts/password/reset/";
+    for attempt in 0..4 {
+        let answer = visitor.submit(start, start, &[("email", "nobody@zulip.com")]).await;
+        assert_eq!(answer.status, if attempt < 3 { 302 } else { 429 });
+    }
+    // Without mail there is nothing to send.
+    let t = TestServer::start().await;
+    assert_eq!(Visitor::new(&t).get(start).await.status, 404);
+}
+
+#[tokio::test]
+async fn addresses_that_apps_open() {
+    let t = TestServer::start().await;
+    let mut visitor = Visitor::new(&t);
+    for (path, target) in [
+        ("/login", "/login/"),
+        ("/desktop_home/", "/"),
+        ("/help", "https://zulip.com/help/"),
+        ("/help/", "https://zulip.com/help/"),
+        (
+            "/help/format-your-message%20x%0d%0aX-Y:%20z",
+            "https://zulip.com/help/format-your-message%20x%0D%0AX-Y:%20z",
+        ),
+    ] {
+        assert_eq!(location(&visitor.get(path).await), (302, target), "{path}");
+    }
+    t.anonymous().get("/compatibility", &[]).ok().await;
+    let home = visitor.get("/").await;
+    assert!(home.status == 200 && html(&home).contains("Organization URL"), "{home:?}");
+    visitor.host = "nowhere.localhost";
+    assert_eq!(visitor.get("/").await.status, 404);
+    let own = TestServer::builder().set("web.help_url", "https://docs.example.org/x/").start().await;
+    assert_eq!(location(&Visitor::new(&own).get("/help/a").await), (302, "https://docs.example.org/x/a"));
+}
+
+#[tokio::test]
+async fn errors_are_pages_for_browsers_only() {
+    let t = TestServer::start().await;
+    let mut visitor = Visitor::new(&t);
+    let page = visitor.get("/plans/").await;
+    assert!(page.status == 404 && html(&page).contains("This page does not exist"), "{page:?}");
+    assert!(page.header("Content-Security-Policy").starts_with("default-src 'none'"));
+    for path in ["/api/v1/nowhere", "/json/nowhere"] {
+        assert_eq!(visitor.get(path).await.body["code"], "NOT_FOUND", "{path}");
+    }
+    let plain = t.anonymous().bare(Method::GET, "/help").header("Accept", "*/*").await;
+    assert_eq!(plain.status, 302);
+}
