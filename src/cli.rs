@@ -16,6 +16,7 @@ pub mod serve;
 pub mod settings;
 pub mod signal;
 pub mod user;
+pub mod web_app;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -38,6 +39,9 @@ enum Command {
     /// Create accounts and print API keys
     #[command(subcommand)]
     User(user::UserCommand),
+    /// Install Zulip's web app from a release archive, show it, remove it
+    #[command(subcommand)]
+    WebApp(web_app::WebAppCommand),
     Outbox(outbox::OutboxArgs),
     Check(check::CheckArgs),
     Config(config::ConfigArgs),
@@ -52,6 +56,7 @@ impl Cli {
             Command::Serve(args) => serve::run(&args),
             Command::Realm(command) => realm::run(command),
             Command::User(command) => user::run(command),
+            Command::WebApp(command) => web_app::run(command),
             Command::Outbox(args) => outbox::run(&args),
             Command::Check(args) => check::run(&args),
             Command::Config(args) => config::run(&args),

@@ -1,16 +1,20 @@
 //! The sample organization of a development server, which test suites of clients know.
 //!
-//! People, channels and messages are tables, which the actors turn into an organization within a few milliseconds: the same
+//! People, lists, channels, messages and what happened to them are tables, which the actors turn into an organization within a few milliseconds: the same
 //! one every time, apart from its dates.
 
 pub mod calls;
+mod changes;
 mod channels;
 pub mod faults;
+mod files;
 mod folder;
+mod lists;
 mod messages;
 mod people;
 pub mod tools;
 
+pub use files::store_files;
 pub use folder::{TemporaryFolder, is_marked, mark};
 pub use people::PEOPLE;
 
@@ -52,8 +56,14 @@ fn seed() -> Seed {
         users: people::users(),
         creator: CREATOR,
         groups: vec![characters],
+        fields: lists::fields(),
+        folders: lists::folders(),
+        onboarding_seen: vec!["narrow_to_dm_with_welcome_bot_new_user"],
+        linkifiers: lists::linkifiers(),
+        emoji: lists::emoji(),
         channels: channels::channels(),
         threads: messages::threads(),
+        seen: lists::seen(),
     }
 }
 

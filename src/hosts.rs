@@ -52,6 +52,12 @@ impl Hosts {
         self.mail_addresses.as_ref()
     }
 
+    /// The server's own name, below which organizations have theirs.
+    pub fn name(&self) -> String {
+        let external = self.external.as_ref().and_then(|url| url.host_str());
+        external.unwrap_or(LOCAL_NAMES[0]).to_owned()
+    }
+
     /// Whether clients reach the server through HTTPS, by its public URL.
     pub fn is_https(&self) -> bool {
         self.external.as_ref().is_some_and(|url| url.scheme() == "https")

@@ -17,3 +17,4 @@ pub mod rate_limit;
 pub mod routes;
 pub mod server;
 pub mod version;
+pub mod web_app;

@@ -10,14 +10,15 @@ use crate::api::emoji::{EMOJI_PATH, emoji_json};
 use crate::api::texts::{drafts, reminders, saved_snippets, scheduled_messages, scheduled_update};
 use crate::api::users::create::create_user;
 use crate::api::{
-    bots, calls, channels, dev, events, folders, groups, invites, messages, pictures, realm, subscriptions,
-    topics, uploads, users,
+    bots, calls, channels, dev, events, external, folders, groups, invites, messages, pictures, realm,
+    subscriptions, topics, tus, uploads, users,
 };
 use crate::http::Login;
+use crate::http::caller::WEBHOOK_PATH;
 use crate::http::operations;
 use crate::http::route::{Limit, Route};
 use crate::pages::emails::{emails_html, emails_json};
-use crate::pages::{confirm_email, devlogin, home, join, login, password_reset};
+use crate::pages::{confirm_email, devlogin, find, home, join, login, password_reset, static_files};
 use actix_web::http::Method;
 
 /// All rows, grouped by family.
@@ -28,7 +29,7 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::GET, "/health",  Login::None, Limit::Free, operations::health).own_origin(),
         Route::new(Method::GET, "/metrics", Login::None, Limit::Free, operations::metrics).own_origin(),
 
-        Route::new(Method::GET,  "/",                  Login::None, Limit::Page,  home::show).page(),
+        Route::new(Method::GET,  "/",                  Login::None, Limit::Api,   home::show).page(),
         Route::new(Method::GET,  "/login",             Login::None, Limit::Page,  home::login).page(),
         Route::new(Method::GET,  "/login/",            Login::None, Limit::Page,  login::show).page(),
         Route::new(Method::GET,  "/accounts/login/",   Login::None, Limit::Page,  login::show).page(),
@@ -39,6 +40,11 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::GET,  "/accounts/password/reset/done/",      Login::None, Limit::Page,  password_reset::sent).page(),
         Route::new(Method::GET,  "/accounts/password/reset/{key:rest}", Login::None, Limit::Page,  password_reset::choose).page(),
         Route::new(Method::POST, "/accounts/password/reset/{key:rest}", Login::None, Limit::Login, password_reset::set).page(),
+        Route::new(Method::GET,  "/accounts/find/",      Login::None, Limit::Page,  find::show).page(),
+        Route::new(Method::POST, "/accounts/find/",      Login::None, Limit::Login, find::find).page(),
+        Route::new(Method::GET,  "/accounts/find/done/", Login::None, Limit::Page,  find::sent).page(),
+        Route::new(Method::GET,  "/accounts/go/",        Login::None, Limit::Page,  find::ask).page(),
+        Route::new(Method::POST, "/accounts/go/",        Login::None, Limit::Page,  find::go).page(),
         Route::new(Method::GET,  "/devlogin/",         Login::None, Limit::Page,  devlogin::show).for_developers().local_page(),
         Route::new(Method::POST, "/devlogin/",         Login::None, Limit::Login, devlogin::log_in).for_developers().local_page(),
         Route::new(Method::GET,  "/compatibility",     Login::None, Limit::Api,   home::compatibility),
@@ -47,6 +53,7 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::GET,  "/help/",             Login::None, Limit::Page,  home::help).page(),
         Route::new(Method::GET,  "/help/{page:rest}",  Login::None, Limit::Page,  home::help_page).page(),
         Route::new(Method::GET, "/user_avatars/{path:rest}", Login::None, Limit::Picture, pictures::serve::serve),
+        Route::new(Method::GET, "/static/{path:rest}", Login::None, Limit::Free, static_files::serve),
         Route::new(Method::GET, "/avatar/{user_id:int}",        Login::Spectator, Limit::Picture, pictures::redirect::by_id::<false>).file(),
         Route::new(Method::GET, "/avatar/{user_id:int}/medium", Login::Spectator, Limit::Picture, pictures::redirect::by_id::<true>).file(),
         Route::new(Method::GET, "/avatar/{email:text}",         Login::Spectator, Limit::Picture, pictures::redirect::by_address::<false>).file(),
@@ -54,6 +61,7 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::GET, EMOJI_PATH, Login::None, Limit::Picture, emoji_json),
         Route::new(Method::GET, "/user_uploads/{realm_id:int}/{file:rest}",          Login::Link, Limit::Picture, uploads::serve::serve).file(),
         Route::new(Method::GET, "/user_uploads/download/{realm_id:int}/{file:rest}", Login::Link, Limit::Picture, uploads::serve::download).file(),
+        Route::new(Method::GET, "/user_uploads/thumbnail/{realm_id:int}/{file:rest}", Login::Link, Limit::Picture, uploads::thumbnail::thumbnail).file(),
         Route::new(Method::GET, "/user_uploads/temporary/{token:text}/{name:rest}",  Login::None, Limit::Picture, uploads::temporary::serve_temporary),
 
         Route::new(Method::GET,  "/api/v1/server_settings",   Login::None, Limit::Api, server_settings).with_key_only(),
@@ -93,6 +101,11 @@ pub fn table() -> Vec<Route> {
 
         Route::new(Method::POST,   "/api/v1/user_uploads",            Login::Account,   Limit::Api, uploads::store::upload).streaming(),
         Route::new(Method::GET,    "/api/v1/user_uploads/{realm_id:int}/{file:rest}", Login::Account, Limit::Api, uploads::temporary::temporary_url),
+        Route::new(Method::POST,   "/api/v1/tus",                     Login::Account,   Limit::Api, tus::create::create).streaming().of_protocol(&tus::PROTOCOL).file(),
+        Route::new(Method::POST,   "/api/v1/tus/",                    Login::Account,   Limit::Api, tus::create::create).streaming().of_protocol(&tus::PROTOCOL).file(),
+        Route::new(Method::HEAD,   "/api/v1/tus/{upload_id:text}",    Login::Account,   Limit::Api, tus::status::status).of_protocol(&tus::PROTOCOL).file(),
+        Route::new(Method::PATCH,  "/api/v1/tus/{upload_id:text}",    Login::Account,   Limit::Api, tus::append::append).streaming().of_protocol(&tus::PROTOCOL).file(),
+        Route::new(Method::DELETE, "/api/v1/tus/{upload_id:text}",    Login::Account,   Limit::Api, tus::terminate::terminate).of_protocol(&tus::PROTOCOL).file(),
         Route::new(Method::GET,    "/api/v1/attachments",             Login::Account,   Limit::Api, uploads::list::list),
         Route::new(Method::DELETE, "/api/v1/attachments/{attachment_id:int}", Login::Account, Limit::Api, uploads::remove::remove),
 
@@ -165,6 +178,7 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::DELETE, "/api/v1/bots/{bot_id:int}",                Login::HumanNotGuest, Limit::Api, bots::delete::delete_bot),
         Route::new(Method::GET,    "/api/v1/bots/{bot_id:int}/api_key",            Login::HumanNotGuest, Limit::Api, bots::api_key::show),
         Route::new(Method::POST,   "/api/v1/bots/{bot_id:int}/api_key/regenerate", Login::HumanNotGuest, Limit::Api, bots::api_key::regenerate),
+        Route::new(Method::POST,   WEBHOOK_PATH,                               Login::KeyInUrl, Limit::Api, external::receive).streaming().with_key_only(),
         Route::new(Method::GET,    "/api/v1/bot_storage",                      Login::Account, Limit::Api, bots::state::get),
         Route::new(Method::PUT,    "/api/v1/bot_storage",                      Login::Account, Limit::Api, bots::state::put),
         Route::new(Method::DELETE, "/api/v1/bot_storage",                      Login::Account, Limit::Api, bots::state::delete),

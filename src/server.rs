@@ -3,7 +3,7 @@
 use crate::api::shared::SharedJson;
 use crate::config::{Config, ConfigError};
 use crate::dev::tools::DevTools;
-use crate::dev::{ensure_sample, is_marked, mark};
+use crate::dev::{ensure_sample, is_marked, mark, store_files};
 use crate::hosts::Hosts;
 use crate::http::app::App;
 use crate::http::connection::listen_on;
@@ -12,7 +12,9 @@ use crate::http::route::Route;
 use crate::integrations::blobs::sweep::sweep_regularly;
 use crate::integrations::blobs::{BlobError, Blobs};
 use crate::integrations::delivery::DeliveryWorkers;
+use crate::integrations::incoming::{Catalog, CatalogError};
 use crate::integrations::mail::incoming::run_incoming;
+use crate::integrations::partial_uploads::{self, PartialError, PartialUploads};
 use actix_web::dev::ServerHandle;
 use actors::budget::ByteBudget;
 use actors::outbox::OutboxOptions;
@@ -62,9 +64,14 @@ pub enum ServeError {
     /// The folder of files cannot be created, or the options for S3 are inconsistent.
     #[error("{0}; see [blobs] in the configuration")]
     Files(#[from] BlobError),
+    /// The folder of unfinished uploads cannot be created or read.
+    #[error("cannot open the folder of unfinished uploads in the data folder: {0}")]
+    PartialUploads(#[from] PartialError),
     /// The server's own thread could not be started.
     #[error("cannot start the HTTP threads: {0}")]
     Start(#[from] std::io::Error),
+    #[error("cannot use the catalog of incoming webhooks:\n{0}")]
+    Catalog(#[from] CatalogError),
 }
 
 /// An error of the storage, for operators.
@@ -128,9 +135,11 @@ pub async fn serve_with_clock(setup: Setup, clock: Arc<dyn Clock>) -> Result<Run
             if let Some(listener) = incoming {
                 actix_rt::spawn(run_incoming(started.app.clone(), listener));
             }
+            let (partial, clock) = (started.app.partial_uploads.clone(), started.app.clock.clone());
             let _ = started_tx.send(Ok(started));
             actix_rt::spawn(run_housekeeping(shared));
             actix_rt::spawn(sweep_regularly(blobs, actors.clone()));
+            actix_rt::spawn(partial_uploads::sweep_regularly(partial, clock));
             if let Err(reason) = server.await {
                 tracing::error!(%reason, "the HTTP server failed");
             }
@@ -148,6 +157,7 @@ async fn start(
     clock: Arc<dyn Clock>,
 ) -> Result<(actix_web::dev::Server, Started, Arc<Server>), ServeError> {
     install_metrics();
+    let catalog = Arc::new(Catalog::load(setup.config.incoming_webhooks.catalog_dir())?);
     let listen = setup.config.listen;
     let hosts = Arc::new(Hosts::new(&setup.config, setup.is_development));
     // Before pending jobs are delivered, which may contain links. If the port is in use and there is a data folder,
@@ -177,12 +187,17 @@ async fn start(
     let options = options(&setup.config, setup.is_durable);
     let options = actors::Options { outbox: Some(outbox), clock: clock.clone(), ..options };
     let actors = Server::start(options).await?;
+    let blobs = Blobs::open(&setup.config.blobs, &setup.config.data, setup.is_durable)?;
     if setup.is_development {
         mark_folder(&setup.config.data, true)?;
-        ensure_sample(&actors).await?;
+        let realm = ensure_sample(&actors).await?;
+        if let Err(reason) = store_files(&blobs, realm.id()).await {
+            tracing::warn!(%reason, "the pictures of the sample organization are missing");
+        }
     }
-    let blobs = Blobs::open(&setup.config.blobs, &setup.config.data, setup.is_durable)?;
-    let app = App::new(setup.config, (actors.clone(), hosts, mail, blobs), clock, tools);
+    let partial_uploads = PartialUploads::open(&setup.config.data, setup.is_durable)?;
+    let (shared, files) = ((actors.clone(), hosts, mail), (blobs, partial_uploads, catalog));
+    let app = App::new(setup.config, shared, files, clock, tools);
     let served = bound.and_then(|(socket, address)| {
         let listener = socket.listen(app.config.http.backlog)?.into_std()?;
         Ok((listen_on(&app, setup.routes, listener)?, address))

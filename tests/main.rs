@@ -15,3 +15,4 @@ mod recovery;
 mod robustness;
 mod support;
 mod tidy;
+mod web_app;

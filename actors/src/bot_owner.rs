@@ -17,15 +17,25 @@ pub fn owner_notice(
     sender: &User,
     wanted: ChannelRef<'_>,
 ) -> Option<Box<DirectDraft>> {
-    let owner = sender.bot.as_ref()?.owner?;
     let content = notice_text(directory, sender, wanted)?;
-    if !directory.user(owner).is_some_and(|owner| owner.is_active) || !realm.may_alert_owner(sender.id) {
+    owner_message(realm, directory, sender, content).map(Box::new)
+}
+
+/// A direct message of the notification bot to the owner of a bot; none if the owner was told something a short time ago.
+pub fn owner_message(
+    realm: &RealmHandle,
+    directory: &Directory,
+    bot: &User,
+    content: String,
+) -> Option<DirectDraft> {
+    let owner = bot.bot.as_ref()?.owner?;
+    if !directory.user(owner).is_some_and(|owner| owner.is_active) || !realm.may_alert_owner(bot.id) {
         return None;
     }
     let mut users = vec![notification_bot(directory)?.id, owner];
     users.sort_unstable();
-    let draft = realm.draft_notice(directory, sender, content)?;
-    Some(Box::new(DirectDraft { draft, users }))
+    let draft = realm.draft_notice(directory, bot, content)?;
+    Some(DirectDraft { draft, users })
 }
 
 fn notice_text(directory: &Directory, bot: &User, wanted: ChannelRef<'_>) -> Option<String> {

@@ -13,9 +13,9 @@ pub use crate::realm::{
     MarkOnboardingStep, NoteLogin, PlaygroundsChange, ReactivateAccount, RegenerateKey, RegisterPushDevice,
     RemoveAttachment, RemoveBotStorage, RemoveEmoji, RemoveProfileValues, RemovePushToken, RenewBotKey,
     ReorderFolders, RequestPasswordReset, ResendInvitation, ResetPassword, RevokeInvitation, ScheduleMessage,
-    SendInvitations, SerializedCommand, SetAccountMark, SetAvatar, SetBotStorage, SetDefaultChannel,
-    SetProfileValues, SetRealmActive, SetRealmPicture, SetStatus, SettlePushDevices, StartWebSession,
-    UnmuteUser, UpdateAccount, UpdateBot, UpdateChannel, UpdateDraft, UpdateFolder, UpdateGroup,
-    UpdateOwnUser, UpdateRealm, UpdateScheduled, UpdateSnippet, UpdateUserDefaults, UpdateView,
+    SendFoundAccounts, SendInvitations, SerializedCommand, SetAccountMark, SetAvatar, SetBotStorage,
+    SetDefaultChannel, SetProfileValues, SetRealmActive, SetRealmPicture, SetStatus, SettlePushDevices,
+    StartWebSession, UnmuteUser, UpdateAccount, UpdateBot, UpdateChannel, UpdateDraft, UpdateFolder,
+    UpdateGroup, UpdateOwnUser, UpdateRealm, UpdateScheduled, UpdateSnippet, UpdateUserDefaults, UpdateView,
     UseWebSession,
 };

@@ -47,7 +47,7 @@ pub use account::{OnBehalfOf, on_behalf_of};
 pub use bootstrap::NewRealm;
 pub use bot_notices::SYSTEM_BOTS;
 pub use bot_notices::{gateway_bot, notification_bot, welcome_bot};
-pub use bot_owner::owner_notice;
+pub use bot_owner::{owner_message, owner_notice};
 pub use changes::{Edited, NamedEmoji, ReactionChange, RequestedEdit, TopicDeletion};
 pub use channel::Unsubscribed;
 pub use check::check;
@@ -63,7 +63,9 @@ pub use realm::{
     Added, BULK_NOTICE_RECIPIENTS_MAX, BotDefaults, BotUpdate, EmojiFiles, EndedSessions, FolderDescription,
     Joining, NewBot, NewPassword, NewPushDevice, NewUser, OwnChanges, RegisteredQueue, WantedStatus,
 };
-pub use seed::{Seed, SeedChannel, SeedGroup, SeedThread, SeedUser};
+pub use seed::{
+    Seed, SeedChange, SeedChannel, SeedEmoji, SeedField, SeedFolder, SeedGroup, SeedThread, SeedUser,
+};
 pub use server::{Options, Server};
 pub use session::Delivered;
 pub use shared::QueueLimits;

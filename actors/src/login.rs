@@ -141,15 +141,11 @@ impl Credentials {
         address: &str,
         key: &str,
     ) -> Result<Arc<User>, DomainError> {
-        let user = self.owner_of_key(directory, key)?;
+        let user = self.holder(directory, key)?;
         let is_own_address = user.delivery_email.eq_ignore_ascii_case(address)
             || user.delivery_email.to_lowercase() == address.to_lowercase()
             || directory.made_up_email(user.id).eq_ignore_ascii_case(address);
-        if !is_own_address {
-            return Err(DomainError::InvalidApiKey);
-        }
-        check_active(directory, user)?;
-        Ok(user.clone())
+        if !is_own_address { Err(DomainError::InvalidApiKey) } else { check_active(directory, user) }
     }
 
     /// The account that a key belongs to, for URLs that have the key alone.
@@ -157,12 +153,10 @@ impl Credentials {
     /// # Errors
     /// `InvalidApiKey`, `RealmDeactivated`, `UserDeactivated`.
     pub fn authenticate_key(&self, directory: &Directory, key: &str) -> Result<Arc<User>, DomainError> {
-        let user = self.owner_of_key(directory, key)?;
-        check_active(directory, user)?;
-        Ok(user.clone())
+        check_active(directory, self.holder(directory, key)?)
     }
 
-    fn owner_of_key<'d>(&self, directory: &'d Directory, key: &str) -> Result<&'d Arc<User>, DomainError> {
+    fn holder<'d>(&self, directory: &'d Directory, key: &str) -> Result<&'d Arc<User>, DomainError> {
         let hash = KeyHash::of(key);
         let owner = self.keys.read().owners.get(&hash).copied().ok_or(DomainError::InvalidApiKey)?;
         let user = directory.user(owner.user).filter(|user| user.api_key_rotation == owner.rotation);
@@ -170,12 +164,14 @@ impl Credentials {
     }
 }
 
-fn check_active(directory: &Directory, user: &User) -> Result<(), DomainError> {
-    match (directory.realm().is_active, user.is_active) {
-        (false, _) => Err(DomainError::RealmDeactivated),
-        (true, false) => Err(DomainError::UserDeactivated),
-        (true, true) => Ok(()),
+fn check_active(directory: &Directory, user: &Arc<User>) -> Result<Arc<User>, DomainError> {
+    if !directory.realm().is_active {
+        return Err(DomainError::RealmDeactivated);
     }
+    if !user.is_active {
+        return Err(DomainError::UserDeactivated);
+    }
+    Ok(user.clone())
 }
 
 /// Computes password hashes one after the other, in the same 19 MB of memory: allocators release little of such blocks when

@@ -1,9 +1,12 @@
 //! The Markdown context of an organization: a snapshot of its directory, limited to what the writer may see.
 
 use crate::shared::RealmShared;
-use model::{ChannelId, Directory, MessageId, TopicKey, User, UserId};
+use crate::uploads::can_read_file;
+use model::{Attachment, ChannelId, Directory, MessageId, TopicKey, User, UserId};
 use rules::custom_emoji::emoji_url;
-use rules::markdown::{ChannelRef, EmojiRef, GroupRef, Linkifier, MarkdownContext, UserRef};
+use rules::markdown::{
+    ChannelRef, EmojiRef, GroupRef, Linkifier, MarkdownContext, UploadPreview, UploadedImage, UserRef,
+};
 use rules::permissions::channel::{History, history_of, sees_channel};
 use rules::permissions::users::sees_user;
 use rules::settings::{realm_bool, realm_text, user_bool};
@@ -27,6 +30,8 @@ pub struct RealmMarkdown<'a> {
     directory: &'a Directory,
     writer: &'a User,
     url: &'a str,
+    /// False for descriptions, which are text alone.
+    is_message: bool,
     shows_previews: bool,
     linkifiers: Arc<[Linkifier]>,
     newest: Vec<(ChannelId, TopicKey, Option<MessageId>)>,
@@ -37,12 +42,21 @@ impl<'a> RealmMarkdown<'a> {
     pub(crate) fn of_message(realm: &'a RealmShared, directory: &'a Directory, writer: &'a User) -> Self {
         let shows_previews = realm_bool(directory.realm(), "inline_image_preview");
         let linkifiers = realm.linkifiers.of(directory.lists());
-        Self { realm, directory, writer, url: "", shows_previews, linkifiers, newest: Vec::new() }
+        Self {
+            realm,
+            directory,
+            writer,
+            url: "",
+            is_message: true,
+            shows_previews,
+            linkifiers,
+            newest: Vec::new(),
+        }
     }
 
     /// For descriptions: text alone.
     pub(crate) fn of_description(realm: &'a RealmShared, directory: &'a Directory, writer: &'a User) -> Self {
-        Self { shows_previews: false, ..Self::of_message(realm, directory, writer) }
+        Self { is_message: false, shows_previews: false, ..Self::of_message(realm, directory, writer) }
     }
 
     /// Sets the organization's own URL, so that links to it become relative.
@@ -137,6 +151,28 @@ impl MarkdownContext for RealmMarkdown<'_> {
     fn shows_previews(&self) -> bool {
         self.shows_previews
     }
+
+    /// Only of files that the writer may read: others are not claimed by the message.
+    fn upload_preview(&self, path_id: &str) -> Option<UploadPreview> {
+        if !self.is_message {
+            return None;
+        }
+        let file = self.directory.attachment_by_path(path_id)?;
+        let is_readable =
+            file.owner == self.writer.id || can_read_file(&self.realm.view.read(), self.writer, file);
+        if is_readable { preview_of(file) } else { None }
+    }
+}
+
+/// The preview of an uploaded file.
+fn preview_of(file: &Attachment) -> Option<UploadPreview> {
+    let Some(image) = file.image else { return UploadPreview::of_name(&file.path_id) };
+    Some(UploadPreview::Image(UploadedImage {
+        content_type: file.content_type.clone(),
+        width: image.width,
+        height: image.height,
+        is_animated: image.is_animated,
+    }))
 }
 
 #[cfg(test)]

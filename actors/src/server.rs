@@ -315,6 +315,12 @@ impl Server {
         Ok(None)
     }
 
+    /// Whether a key belongs to an account of any organization.
+    pub fn knows_key(&self, api_key: &str) -> bool {
+        let hash = KeyHash::of(api_key);
+        self.realms().iter().any(|realm| realm.shared.credentials.knows(&hash))
+    }
+
     /// Answers all waiting polls, so that their connections can end.
     pub fn release_polls(&self) {
         for realm in self.realms() {

@@ -28,6 +28,7 @@ pub const INCLUDED: &[(&str, &str)] = &[
     ("fetch_newest", include_str!("../scenarios/fetch_newest.json")),
     ("fetch_anywhere", include_str!("../scenarios/fetch_anywhere.json")),
     ("users_me", include_str!("../scenarios/users_me.json")),
+    ("search", include_str!("../scenarios/search.json")),
     ("fanout", include_str!("../scenarios/fanout.json")),
     ("idle", include_str!("../scenarios/idle.json")),
     ("mixed", include_str!("../scenarios/mixed.json")),

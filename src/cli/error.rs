@@ -4,6 +4,7 @@ use super::signal::StopSignal;
 use crate::config::ConfigError;
 use crate::http::ApiError;
 use crate::server::{ServeError, describe_error};
+use crate::web_app::WebAppError;
 use actors::DomainError;
 use thiserror::Error;
 
@@ -16,6 +17,8 @@ pub enum CliError {
     LogFilter(#[from] tracing_subscriber::filter::ParseError),
     #[error(transparent)]
     Serve(#[from] ServeError),
+    #[error(transparent)]
+    WebApp(#[from] WebAppError),
     /// The storage failed, or refused the command.
     #[error("{}", describe_error(.0))]
     Data(#[from] DomainError),

@@ -4,7 +4,7 @@
 use super::data::DataArgs;
 use super::error::CliError;
 use crate::server::options;
-use actors::{RealmHandle, Server};
+use actors::{Options, RealmHandle, Server};
 use rules::passwords::{PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, is_strong_password};
 use std::io::BufRead;
 use std::sync::Arc;
@@ -23,7 +23,9 @@ pub fn with_data<T>(
         )));
     }
     actix_rt::System::new().block_on(async {
-        let server = Server::start(options(&config, true)).await?;
+        // What changes here is added to the search index when the server runs.
+        let options = Options { search_write_after: None, ..options(&config, true) };
+        let server = Server::start(options).await?;
         let done = work(server.clone()).await;
         server.stop().await?;
         done

@@ -70,12 +70,14 @@ async fn wait_for_stop(
     }
 }
 
-/// Applies the options that can change at run time; logs the names of all others that differ.
+/// Applies the options that can change at run time, and loads the web app that is installed now; logs the names of all
+/// other options that differ.
 fn apply(config: &Config, started: &Config, running: &Running, log: &LogControl) {
     if let Err(error) = log.set_filter(&config.log) {
         tracing::error!(%error, "the log filter was not changed");
     }
     running.app().limits.set_rules(config.rate_limit_rules());
+    running.app().web_app.reload();
     let need_restart = config.changed_options(started, RELOADABLE);
     if !need_restart.is_empty() {
         tracing::warn!(options = need_restart.join(", "), "changed options that take effect after a restart");

@@ -1,6 +1,6 @@
 //! Options that depend on each other: missing and contradicting ones.
 
-use super::settings::{BlobKind, BlobSettings, Config, MailSecurity};
+use super::settings::{BlobKind, BlobSettings, Config, IncomingMail, MailSecurity};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
@@ -21,7 +21,7 @@ pub fn conflicts(config: &Config) -> Vec<Conflict> {
     let idle = format!("must not be less than queues.idle_secs ({})", queues.idle_secs);
     let delivery = format!("must be less than outbox.delivery_secs_max ({})", outbox.delivery_secs_max);
     // The condition, the option, the option that makes it invalid, and the text.
-    let rows: [(bool, &'static str, &'static str, &str); 10] = [
+    let rows: [(bool, &'static str, &'static str, &str); 8] = [
         (
             !login.password && !is_ldap,
             "login.password",
@@ -60,18 +60,6 @@ pub fn conflicts(config: &Config) -> Vec<Conflict> {
             "must not be empty, because mail.user is set",
         ),
         (
-            !mail.incoming.listen.is_empty() && mail.incoming.address_pattern.is_empty(),
-            "mail.incoming.address_pattern",
-            "mail.incoming.listen",
-            "must be a pattern such as \"%s@mail.example.com\", because mail.incoming.listen is set",
-        ),
-        (
-            mail.incoming.listen.is_empty() && !mail.incoming.address_pattern.is_empty(),
-            "mail.incoming.listen",
-            "mail.incoming.address_pattern",
-            "must be an address and a port, because mail.incoming.address_pattern is set",
-        ),
-        (
             is_s3 && blobs.bucket.is_empty(),
             "blobs.bucket",
             "blobs.kind",
@@ -80,7 +68,19 @@ pub fn conflicts(config: &Config) -> Vec<Conflict> {
     ];
     let found = rows.into_iter().filter(|(is_wrong, ..)| *is_wrong);
     let found = found.map(|(_, option, because, text)| Conflict { option, because, text: text.to_owned() });
-    found.chain(key_conflict(blobs).filter(|_| is_s3)).chain(certificate_conflict(config)).collect()
+    let found = found.chain(key_conflict(blobs).filter(|_| is_s3)).chain(certificate_conflict(config));
+    found.chain(incoming_conflict(&mail.incoming)).collect()
+}
+
+/// The address to listen on for e-mail and the pattern of addresses must be set together or not at all.
+fn incoming_conflict(incoming: &IncomingMail) -> Option<Conflict> {
+    let (listen, pattern) = ("mail.incoming.listen", "mail.incoming.address_pattern");
+    let (option, because, text) = match (incoming.listen.is_empty(), incoming.address_pattern.is_empty()) {
+        (false, true) => (pattern, listen, "must be a pattern such as \"%s@mail.example.com\""),
+        (true, false) => (listen, pattern, "must be an address and a port"),
+        (true, true) | (false, false) => return None,
+    };
+    Some(Conflict { option, because, text: format!("{text}, because {because} is set") })
 }
 
 /// An S3 key and its secret must be set together or not at all.

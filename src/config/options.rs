@@ -192,6 +192,8 @@ pub const OPTIONS: &[(&str, Kind)] = &[
     ("webhooks.tries_max", Kind::Whole(1, 1_000)),
     ("webhooks.answer_bytes_max", Kind::Whole(1, GIB)),
     ("webhooks.private_addresses", Kind::Flag),
+    ("incoming_webhooks.body_bytes_max", Kind::Whole(1_024, 25 * MIB)),
+    ("incoming_webhooks.catalog_dir", Kind::Text),
     ("mail.host", Kind::Checked(super::texts::check_host_name)),
     ("mail.port", Kind::Whole(1, 65_535)),
     ("mail.security", Kind::Choice(&["starttls", "tls", "none"])),
@@ -214,6 +216,7 @@ pub const OPTIONS: &[(&str, Kind)] = &[
     ("uploads.file_mib_max", Kind::Whole(1, 1_024 * 1_024)),
     ("uploads.quota_mib", Kind::Whole(0, 1_024 * 1_024 * 1_024)),
     ("uploads.unclaimed_days", Kind::Whole(1, 10 * 366)),
+    ("web_app.dir", Kind::Text),
     ("log.format", Kind::Choice(&["text", "json"])),
     ("log.filter", Kind::Checked(super::texts::check_log_filter)),
 ];

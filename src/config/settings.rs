@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::num::{NonZeroU64, NonZeroUsize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The commented configuration file with every option at its default.
@@ -42,8 +42,10 @@ pub struct Config {
     pub outbox: Outbox,
     pub mail: Mail,
     pub webhooks: Webhooks,
+    pub incoming_webhooks: IncomingWebhooks,
     pub blobs: BlobSettings,
     pub uploads: Uploads,
+    pub web_app: WebAppSettings,
     pub log: Log,
     /// Every option as it was set, to compare configurations.
     #[serde(skip)]
@@ -98,6 +100,14 @@ impl Uploads {
     pub fn quota_bytes(&self) -> Option<u64> {
         (self.quota_mib > 0).then_some(self.quota_mib << 20)
     }
+}
+
+/// The section `[web_app]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WebAppSettings {
+    /// The folder of the installed web app; empty for one in the data folder.
+    pub dir: PathBuf,
 }
 
 /// The storage of uploaded files.
@@ -295,6 +305,22 @@ pub struct Webhooks {
     pub private_addresses: bool,
 }
 
+/// The section `[incoming_webhooks]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IncomingWebhooks {
+    pub body_bytes_max: usize,
+    /// Folder with further integrations; empty for none.
+    pub catalog_dir: PathBuf,
+}
+
+impl IncomingWebhooks {
+    /// The folder with further integrations, if there is one.
+    pub fn catalog_dir(&self) -> Option<&Path> {
+        Some(self.catalog_dir.as_path()).filter(|path| !path.as_os_str().is_empty())
+    }
+}
+
 /// The section `[mail]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -387,6 +413,14 @@ impl Config {
         LoginMethods { password: self.login.password, ldap: !self.ldap.url.is_empty() }
     }
 
+    /// The folder of the installed web app.
+    pub fn web_app_folder(&self) -> PathBuf {
+        match self.web_app.dir.as_os_str().is_empty() {
+            true => self.data.join("web-app"),
+            false => self.web_app.dir.clone(),
+        }
+    }
+
     /// The same configuration with another data folder.
     pub fn with_data(self, data: PathBuf) -> Self {
         Self { data, ..self }
@@ -415,7 +449,7 @@ impl Config {
 }
 
 impl LimitSettings {
-    pub(crate) fn lists(&self) -> [(Bucket, &'static str, &[[u32; 2]]); 12] {
+    pub(crate) fn lists(&self) -> [(Bucket, &'static str, &[[u32; 2]]); 13] {
         use Bucket::*;
         [
             (ApiByUser, "limits.api_by_user", &self.api_by_user),

@@ -1,5 +1,7 @@
 //! The channels of the sample organization.
 
+use super::lists::FOLDER;
+use super::people::HAMLET_CHARACTERS;
 use actors::SeedChannel;
 use model::User;
 
@@ -15,27 +17,46 @@ pub fn channels() -> Vec<SeedChannel> {
         all_users("Scotland", "Located in the United Kingdom"),
         all_users("Venice", "A northeastern Italian city"),
         SeedChannel {
-            name: "core team",
-            description: "A private channel for core team members",
             is_private: true,
-            is_default: false,
+            shows_history: false,
             subscribes: User::is_moderator,
+            ..plain("core team", "A private channel for core team members")
+        },
+        SeedChannel {
+            is_web_public: true,
+            folder: Some(FOLDER),
+            subscribes: |user| !user.is_guest(),
+            ..plain("town square", "Readable without an account")
+        },
+        SeedChannel {
+            is_private: true,
+            folder: Some(FOLDER),
+            subscribes: |user| HAMLET_CHARACTERS.contains(&user.delivery_email.as_str()),
+            ..plain("stage crew", "A private channel whose new subscribers can read what was written before")
         },
     ]
 }
 
-/// A channel to which all people but guests are subscribed, and new ones too.
-fn members(name: &'static str, description: &'static str) -> SeedChannel {
+/// A public channel without subscribers.
+fn plain(name: &'static str, description: &'static str) -> SeedChannel {
     SeedChannel {
         name,
         description,
         is_private: false,
-        is_default: true,
-        subscribes: |user| !user.is_guest(),
+        is_web_public: false,
+        shows_history: true,
+        folder: None,
+        is_default: false,
+        subscribes: |_| false,
     }
+}
+
+/// A channel to which all people but guests are subscribed, and new ones too.
+fn members(name: &'static str, description: &'static str) -> SeedChannel {
+    SeedChannel { is_default: true, subscribes: |user| !user.is_guest(), ..plain(name, description) }
 }
 
 /// A channel to which all people are subscribed, guests included.
 fn all_users(name: &'static str, description: &'static str) -> SeedChannel {
-    SeedChannel { name, description, is_private: false, is_default: false, subscribes: |_| true }
+    SeedChannel { subscribes: |_| true, ..plain(name, description) }
 }

@@ -1,8 +1,9 @@
 //! The messages of the sample organization: topics with their first messages, direct conversations, and small talk to
 //! fill both.
 
+use super::changes::CHANGES;
 use super::people::EMAIL_DOMAIN;
-use actors::SeedThread;
+use actors::{SeedChange, SeedThread};
 
 /// A topic: its channel and name, who writes in it (in turns), its first messages, and how many more follow.
 #[derive(Clone, Copy, Debug)]
@@ -120,7 +121,7 @@ pub const TOPICS: &[Topic] = &[
     },
     Topic {
         channel: "Venice",
-        name: "✔ missing handkerchief",
+        name: "missing handkerchief",
         writers: &["desdemona", "iago", "othello"],
         texts: &[
             "Has anybody seen a handkerchief? White, *spotted with strawberries*.",
@@ -203,6 +204,30 @@ pub const TOPICS: &[Topic] = &[
             "```javascript\nconst words = [\"words\", \"words\", \"words\"];\nconsole.log(words.join(\", \"));\n```",
             "---\n\n```quote\nTo be, or not to be: that is the question.\n```",
         ],
+        more: 4,
+    },
+    Topic {
+        channel: "Denmark",
+        name: "torches",
+        writers: &["AARON", "hamlet"],
+        texts: &["We need torches by Friday.", "Lanterns too, the wind is strong up there."],
+        more: 2,
+    },
+    Topic {
+        channel: "town square",
+        name: "notices",
+        writers: &["desdemona", "ZOE", "prospero"],
+        texts: &[
+            "Everyone can read this channel, with or without an account. :green_tick:",
+            "The fountain is broken, see TICKET-1204. Nobody go near it before Monday.",
+        ],
+        more: 3,
+    },
+    Topic {
+        channel: "stage crew",
+        name: "props",
+        writers: &["hamlet", "cordelia", "AARON"],
+        texts: &["The skull is missing again.", "It was on the shelf this morning :skull:"],
         more: 4,
     },
 ];
@@ -300,9 +325,15 @@ pub fn threads() -> Vec<SeedThread> {
             topic,
             writers: writers.iter().map(|name| format!("{name}@{EMAIL_DOMAIN}")).collect(),
             texts: texts.iter().copied().chain(small_talk).collect(),
+            changes: topic.map(changes_of).unwrap_or_default(),
         }
     });
     threads.collect()
+}
+
+fn changes_of((channel, topic): (&str, &str)) -> Vec<SeedChange> {
+    let changes = CHANGES.iter().filter(|(known, name, _)| (*known, *name) == (channel, topic));
+    changes.flat_map(|(_, _, changes)| changes.iter().copied()).collect()
 }
 
 #[cfg(test)]

@@ -5,11 +5,12 @@ use super::app::App;
 use super::basic_auth::parse_authorization;
 use super::caller::{Caller, Login, authenticate, authenticate_key};
 use super::error::ApiError;
+use super::params::{BodyKind, Fields};
 use super::route::{Limit, Offered, Route};
 use super::web_session::OpenSession;
 use crate::rate_limit::{Bucket, RateLimitStatus};
 use actix_web::HttpRequest;
-use actix_web::http::header::{self, HeaderValue};
+use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 use actors::{DomainError, RealmHandle, commands};
 use model::UserId;
@@ -47,6 +48,9 @@ impl Admitted {
     }
 }
 
+/// The header of resumable uploads, which pages of other sites cannot send: it stands for a CSRF token.
+const RESUMABLE: HeaderName = HeaderName::from_static("tus-resumable");
+
 /// What may say who calls.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Accepted {
@@ -57,11 +61,12 @@ enum Accepted {
 }
 
 impl Accepted {
-    fn of(route: &Route, is_json: bool, method: &Method) -> Self {
+    fn of(route: &Route, is_json: bool, request: &HttpRequest) -> Self {
+        let is_reading = matches!(*request.method(), Method::GET | Method::HEAD);
         match route.offered {
             Offered::Everywhere if is_json => Self::Session,
             Offered::WithSession | Offered::Page => Self::Session,
-            Offered::File if matches!(*method, Method::GET | Method::HEAD) => Self::Either,
+            Offered::File if is_reading || request.headers().contains_key(RESUMABLE) => Self::Either,
             Offered::Everywhere | Offered::WithKey | Offered::File => Self::Key,
         }
     }
@@ -77,23 +82,24 @@ pub fn admit(
 ) -> Result<Admitted, ApiError> {
     let authorization = request.headers().get(header::AUTHORIZATION);
     let host = host(request);
-    let accepted = Accepted::of(route, is_json, request.method());
+    let accepted = Accepted::of(route, is_json, request);
     let by_session = match accepted {
         Accepted::Key => false,
         Accepted::Session => true,
         Accepted::Either => authorization.is_none(),
     };
-    let key = match (route.login, authorization) {
-        (Login::Link, None) => key_in_query(request),
-        (_, _) => None,
+    let is_key_in_url = match route.login {
+        Login::KeyInUrl => true,
+        Login::Link => authorization.is_none() && key_in_query(request).is_ok(),
+        _ => false,
     };
-    let by_session = by_session && key.is_none();
+    let by_session = by_session && !is_key_in_url;
     if by_session && let Some((caller, session)) = OpenSession::find(app, host, request.headers())? {
         welcome(app, &caller, visitor);
         record_use(&caller, &session);
         return Ok(Admitted { caller: Some(caller), session: Some(session) });
     }
-    let may_be_spectator = matches!(route.login, Login::Spectator | Login::Link) && key.is_none();
+    let may_be_spectator = matches!(route.login, Login::Spectator | Login::Link) && !is_key_in_url;
     if may_be_spectator && (by_session || authorization.is_none()) {
         let is_closed = |realm: &RealmHandle| !realm.is_active();
         let is_refused = app.realm_of(host).as_ref().is_some_and(is_closed);
@@ -102,10 +108,10 @@ pub fn admit(
     if route.login == Login::None {
         return Ok(Admitted::default());
     }
-    let found = match (by_session, key) {
+    let found = match (by_session, is_key_in_url) {
         (true, _) => Err(ApiError::not_logged_in()),
-        (false, Some(key)) => authenticate_key(app, host, &key),
-        (false, None) => parse_authorization(authorization.map(HeaderValue::as_bytes))
+        (false, true) => key_in_query(request).and_then(|key| authenticate_key(app, host, &key)),
+        (false, false) => parse_authorization(authorization.map(HeaderValue::as_bytes))
             .and_then(|credentials| authenticate(app, host, &credentials)),
     };
     match found {
@@ -114,7 +120,7 @@ pub fn admit(
             Ok(Admitted { caller: Some(caller), session: None })
         }
         Err(refusal) => {
-            if refusal.status_code() == StatusCode::UNAUTHORIZED {
+            if refusal.status_code() == StatusCode::UNAUTHORIZED || is_key_in_url {
                 visitor.acquire(app, Bucket::UnauthorizedByIp)?;
             }
             Err(refusal)
@@ -142,9 +148,8 @@ fn record_use(caller: &Caller, session: &OpenSession) {
 }
 
 /// The API key in the query of a URL.
-fn key_in_query(request: &HttpRequest) -> Option<String> {
-    let mut parameters = url::form_urlencoded::parse(request.query_string().as_bytes());
-    parameters.find(|(name, _)| name == "api_key").map(|(_, key)| key.into_owned())
+fn key_in_query(request: &HttpRequest) -> Result<String, ApiError> {
+    Fields::parse(request.query_string().as_bytes(), &BodyKind::Other, b"")?.required("api_key")
 }
 
 /// The caller on routes that do not require one.

@@ -9,12 +9,16 @@ use crate::dev::tools::DevTools;
 use crate::hosts::Hosts;
 use crate::integrations::blobs::Blobs;
 use crate::integrations::images::decoding_threads;
+use crate::integrations::incoming::Catalog;
 use crate::integrations::ldap::LdapDirectory;
 use crate::integrations::mail::Mailer;
+use crate::integrations::partial_uploads::PartialUploads;
 use crate::integrations::push_service::PushService;
+use crate::integrations::thumbnails::Thumbnails;
 use crate::line::Line;
 use crate::passwords::Passwords;
 use crate::rate_limit::{Limits, MonotonicTime};
+use crate::web_app::WebApp;
 use actors::{Clock, RealmHandle, Server};
 use std::ops::Deref;
 use std::sync::Arc;
@@ -41,6 +45,8 @@ pub struct Parts {
     pub ldap: Option<LdapDirectory>,
     pub blobs: Blobs,
     pub images: Background,
+    pub thumbnails: Thumbnails,
+    pub partial_uploads: Arc<PartialUploads>,
     /// Whether this is a development server, which gives out API keys without passwords.
     pub is_development: bool,
     /// Faults on demand and the record of calls, of a development server.
@@ -50,9 +56,13 @@ pub struct Parts {
     /// The logins of the last day.
     pub logins: RecentLogins,
     pub mail: Arc<Mailer>,
+    /// The integrations of incoming webhooks.
+    pub incoming: Arc<Catalog>,
     pub shared: Arc<SharedJson>,
     pub registers: Line,
     pub pages: Line,
+    /// Zulip's web app, if it is installed.
+    pub web_app: WebApp,
     stopping: Stopping,
 }
 
@@ -60,7 +70,8 @@ impl App {
     /// Creates the state; nothing is running yet.
     pub fn new(
         config: Config,
-        (server, hosts, mail, blobs): (Arc<Server>, Arc<Hosts>, Arc<Mailer>, Blobs),
+        (server, hosts, mail): (Arc<Server>, Arc<Hosts>, Arc<Mailer>),
+        (blobs, partial_uploads, incoming): (Blobs, PartialUploads, Arc<Catalog>),
         clock: Arc<dyn Clock>,
         tools: Option<DevTools>,
     ) -> Self {
@@ -77,6 +88,8 @@ impl App {
             passwords: Passwords::default(),
             push,
             ldap: LdapDirectory::of(&config.ldap),
+            thumbnails: Thumbnails::new(blobs.clone()),
+            partial_uploads: Arc::new(partial_uploads),
             blobs,
             images: decoding_threads(),
             is_development: tools.is_some(),
@@ -84,9 +97,11 @@ impl App {
             hosts,
             logins: RecentLogins::default(),
             mail,
+            incoming,
             shared: Arc::default(),
             registers: Line::new("register", config.registers_at_once(), registers_max),
             pages: Line::new("page", config.pages_at_once(), PAGES_WAITING_MAX),
+            web_app: WebApp::open(config.web_app_folder()),
             stopping: Stopping(watch::Sender::new(false)),
             config,
         };

@@ -48,18 +48,17 @@ pub fn parse_authorization(header: Option<&[u8]>) -> Result<Credentials, ApiErro
         return Err(invalid_header());
     }
     let api_key = api_key.trim();
-    check_key_form(api_key)?;
+    if !is_api_key(api_key) {
+        return Err(ApiError::new(Code::UNAUTHORIZED, "Malformed API key"));
+    }
     let api_key = api_key.to_owned();
     address.truncate(colon);
     Ok(Credentials { address, api_key })
 }
 
-/// Refuses what cannot be an API key.
-pub fn check_key_form(api_key: &str) -> Result<(), ApiError> {
-    match api_key.len() == API_KEY_CHARS && api_key.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        true => Ok(()),
-        false => Err(ApiError::new(Code::UNAUTHORIZED, "Malformed API key")),
-    }
+/// Whether a text has the form of an API key.
+pub fn is_api_key(text: &str) -> bool {
+    text.len() == API_KEY_CHARS && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 fn invalid_header() -> ApiError {

@@ -190,10 +190,11 @@ fn content_length(headers: &HeaderMap) -> Option<u64> {
 }
 
 /// The error for a body that takes too long.
-pub(super) fn too_slow() -> ApiError {
+pub fn too_slow() -> ApiError {
     ApiError::bad_request("Request body took too long").status(StatusCode::REQUEST_TIMEOUT)
 }
 
-pub(super) fn broken_off(_: PayloadError) -> ApiError {
+/// The error for a body whose connection failed.
+pub fn broken_off(_: PayloadError) -> ApiError {
     ApiError::bad_request("Request body is incomplete")
 }

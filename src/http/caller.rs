@@ -3,7 +3,7 @@
 //! Malformed headers are refused by `basic_auth`; `hosts` finds the organization.
 
 use super::app::App;
-use super::basic_auth::{Credentials, check_key_form};
+use super::basic_auth::{Credentials, is_api_key};
 use super::error::{ApiError, Code};
 use super::reply::{HandlerResult, reply_ok};
 use actix_web::http::Method;
@@ -50,18 +50,37 @@ pub fn authenticate(app: &App, host: Option<&str>, credentials: &Credentials) ->
     Err(refusal.into())
 }
 
-/// The account of the API key in a URL, in the organization of a `Host` header.
+/// Where messages are sent.
+const SEND_PATH: &str = "/api/v1/messages";
+/// Where other services deliver what becomes a message.
+pub const WEBHOOK_PATH: &str = "/api/v1/external/{integration:text}";
+
+/// The account of an API key in a URL, in the organization of a `Host` header.
 pub fn authenticate_key(app: &App, host: Option<&str>, api_key: &str) -> Result<Caller, ApiError> {
-    check_key_form(api_key)?;
-    let realm = app.realm_of(host).ok_or(DomainError::InvalidApiKey)?;
-    let user = realm.authenticate_key(api_key)?;
-    Ok(Caller { realm, user })
+    let refused = |msg| Err(ApiError::new(Code::INVALID_API_KEY, msg));
+    let api_key = api_key.trim();
+    if !is_api_key(api_key) {
+        return refused("Malformed API key");
+    }
+    match app.realm_of(host) {
+        Some(realm) => match realm.authenticate_key(api_key) {
+            Ok(user) => return Ok(Caller { realm, user }),
+            Err(DomainError::InvalidApiKey) => {}
+            Err(refusal) => return Err(refusal.into()),
+        },
+        None => {}
+    }
+    if app.server.knows_key(api_key) {
+        return Err(ApiError::bad_request("Account is not associated with this subdomain"));
+    }
+    refused("Invalid API key")
 }
 
 /// Incoming webhook bots may send messages, and nothing else.
 pub fn check_webhook(caller: &Caller, method: &Method, path: &str) -> Result<(), ApiError> {
     let is_webhook = caller.user.bot.as_ref().is_some_and(|bot| bot.kind == BotKind::IncomingWebhook);
-    if is_webhook && !(*method == Method::POST && path == "/api/v1/messages") {
+    let may_call = *method == Method::POST && [SEND_PATH, WEBHOOK_PATH].contains(&path);
+    if is_webhook && !may_call {
         return Err(ApiError::bad_request("This API is not available to incoming webhook bots."));
     }
     Ok(())
@@ -76,6 +95,8 @@ pub enum Login {
     /// The same; the API key may also be in the query of the URL, as `api_key`.
     Link,
     Account,
+    /// Any account, by the parameter `api_key` in the URL: for services that cannot send an `Authorization` header.
+    KeyInUrl,
     Human,
     NotGuest,
     /// Any account of a person except guests.

@@ -67,6 +67,10 @@ pub async fn dispatch(dispatcher: Data<Dispatcher>, request: HttpRequest, payloa
     }
     write_session(app, headers, &log_fields);
     log_fields.readers.write_headers(headers);
+    let protocol = log_fields.row.and_then(|row| router.routes().get(row)?.protocol);
+    for (name, value) in protocol.map(|protocol| protocol.always).unwrap_or_default() {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
     let Visitor { user, address, .. } = log_fields.visitor;
     let micros = observer.end(observed, log_fields.row, (user, address), status.as_u16(), headers);
@@ -167,7 +171,7 @@ async fn answer(
     };
     if *request.method() == Method::OPTIONS {
         body.discard(time_max).await;
-        return Ok(options(&head.found, &log_fields.readers));
+        return Ok(options(app, &head.found, &log_fields.readers));
     }
     let mut share = BodyShare::new(app, head.admitted.caller.as_ref(), log_fields.visitor.address);
     let Input { fields, method, body } = read_input(app, &head, &request, body, &mut share).await?;
@@ -251,7 +255,10 @@ fn admit_head<'r>(
     };
     let route = found.route(method);
     let first = route.map(|(_, route)| route).or_else(|| found.first());
-    log_fields.is_browser = first.is_some_and(|first| found.is_json || first.offered.is_for_browsers());
+    let has_cookies = request.headers().contains_key(header::COOKIE);
+    log_fields.is_browser = first.is_some_and(|first| {
+        found.is_json || first.offered.is_for_browsers() || (first.offered == Offered::File && has_cookies)
+    });
     log_fields.shows_pages |= asks_for_page && first.is_some_and(|first| first.offered == Offered::Page);
     let origins = if found.is_json { Some(Origins::Own) } else { first.map(|first| first.origins) };
     log_fields.readers = Readers::Own;
@@ -357,7 +364,7 @@ fn parse_method(word: &str) -> Method {
     Method::from_bytes(word.as_bytes()).unwrap_or(Method::CONNECT)
 }
 
-fn options(found: &RouteMatch<'_>, readers: &Readers) -> HttpResponse {
+fn options(app: &App, found: &RouteMatch<'_>, readers: &Readers) -> HttpResponse {
     let methods = found.methods().join(", ");
     let mut response = HttpResponse::NoContent();
     response.insert_header((header::ALLOW, methods.clone()));
@@ -365,6 +372,11 @@ fn options(found: &RouteMatch<'_>, readers: &Readers) -> HttpResponse {
         // For pages of other origins, which send a preflight request.
         response.insert_header((header::ACCESS_CONTROL_ALLOW_METHODS, methods));
         response.insert_header((header::ACCESS_CONTROL_ALLOW_HEADERS, "Authorization"));
+    }
+    if let Some(protocol) = found.first().and_then(|route| route.protocol) {
+        for header in (protocol.options)(app) {
+            response.insert_header(header);
+        }
     }
     response.finish()
 }

@@ -18,6 +18,8 @@ use tokio::time::{Instant, timeout_at};
 const PROGRESS_BYTES: usize = 128 << 10;
 const HEADERS_BYTES_MAX: usize = 16 << 10;
 const PARTS_MAX: usize = 1000;
+/// How often an upload asks again for memory.
+const MEMORY_PAUSE: Duration = Duration::from_millis(50);
 /// Memory for the parameters of a body.
 const FIELDS_BYTES_MAX: usize = 64 << 10;
 /// Bytes of a body besides the file: parameters, headers of parts.
@@ -88,7 +90,8 @@ impl FileStream {
             if declared > file_bytes_max.saturating_add(OVERHEAD_BYTES_MAX) {
                 return Err(too_large.clone());
             }
-            share.hold(memory + FIELDS_BYTES_MAX)?;
+            wait_for_memory(&mut share, memory + FIELDS_BYTES_MAX, time_max).await?;
+            source.restart();
             let parser = Multipart::new(&boundary, HEADERS_BYTES_MAX);
             let received = Received::new(file_bytes_max);
             received.read(&mut source, parser, sink, (&too_large, &second)).await
@@ -106,6 +109,17 @@ impl FileStream {
     }
 }
 
+/// Several files of one account at a time wait for each other rather than being refused.
+async fn wait_for_memory(share: &mut BodyShare, bytes: usize, time_max: Duration) -> Result<(), ApiError> {
+    let deadline = Instant::now() + time_max;
+    loop {
+        match share.hold(bytes) {
+            Err(_) if Instant::now() < deadline => tokio::time::sleep(MEMORY_PAUSE).await,
+            held => return Ok(held?),
+        }
+    }
+}
+
 /// A body that has to make progress.
 struct Source {
     payload: RequestBody,
@@ -119,6 +133,11 @@ impl Source {
     fn new(payload: RequestBody, time_max: Duration) -> Self {
         let deadline = Instant::now() + time_max;
         Self { payload, time_max, deadline, since_deadline: 0, has_failed: false }
+    }
+
+    /// The time that was waited for memory does not count.
+    fn restart(&mut self) {
+        self.deadline = Instant::now() + self.time_max;
     }
 
     async fn next(&mut self) -> Result<Option<Bytes>, ApiError> {

@@ -29,12 +29,13 @@ pub mod route;
 pub mod router;
 pub mod upload;
 pub mod web_session;
+pub mod webhook_body;
 
 pub use app::App;
 pub use call::{Address, BodyStream, ClientName, IfNoneMatch, Path, RawQuery, UserAgent};
 pub use caller::{Caller, Login};
 pub use error::{ApiError, Code};
 pub use host::{Realm, RealmUrl};
-pub use params::{Fields, FromFields, Params};
+pub use params::{BodyKind, Fields, FromFields, Params};
 pub use reply::{Envelope, HandlerResult, Reply, reply, reply_field, reply_ok, reply_with_msg};
 pub use web_session::{Cookies, FormToken, OwnSession};

@@ -7,6 +7,8 @@
 //! reserved by the handler ([`Reply::holding`]) or before sending ([`Reply::admitted`]). Parts that many responses
 //! share are spliced in ([`Envelope::splice`]) and neither copied nor counted again.
 
+mod parts;
+
 use super::error::{ApiError, JSON};
 use super::pieces::Pieces;
 use actix_web::body::{BodyStream, SizedStream};
@@ -109,10 +111,7 @@ pub fn reply_ok() -> HandlerResult {
 
 /// Responds with success and a text for the user in `msg`.
 pub fn reply_with_msg(msg: &str) -> HandlerResult {
-    let mut envelope = Envelope::with_capacity(msg.len());
-    envelope.own.truncate(OPENING.len() - 2);
-    serde_json::to_writer(&mut envelope.own, msg).map_err(not_encoded)?;
-    envelope.reply()
+    Envelope::with_msg(msg)?.reply()
 }
 
 /// An envelope under construction, for responses with pre-encoded JSON.
@@ -130,6 +129,14 @@ impl Envelope {
         let mut own = Vec::with_capacity(OPENING.len() + bytes + 64);
         own.extend_from_slice(OPENING);
         Self { own, spliced: Vec::new() }
+    }
+
+    /// An envelope with a text for the user in `msg`.
+    pub fn with_msg(msg: &str) -> Result<Self, ApiError> {
+        let mut envelope = Self::with_capacity(msg.len());
+        envelope.own.truncate(OPENING.len() - 2);
+        serde_json::to_writer(&mut envelope.own, msg).map_err(not_encoded)?;
+        Ok(envelope)
     }
 
     /// Adds one field.
@@ -227,6 +234,18 @@ impl Reply {
         Body::Other(Other { status, headers, body: Some((size, bytes)) }).into()
     }
 
+    /// A small response outside the envelope, with these headers.
+    pub fn small(
+        status: StatusCode,
+        headers: Vec<(HeaderName, HeaderValue)>,
+        bytes: impl Into<Bytes>,
+    ) -> Self {
+        let bytes = bytes.into();
+        let size = bytes.len() as u64;
+        let body = stream::once(async move { Ok(bytes) }).boxed();
+        Body::Other(Other { status, headers, body: Some((size, body)) }).into()
+    }
+
     /// An envelope that is produced while it is sent: `start` is its beginning, `more` the rest up to the closing
     /// brace. Its length is unknown; an error ends the connection in the middle of the body.
     pub fn flow(start: Envelope, more: PartStream) -> Self {
@@ -264,6 +283,14 @@ impl Reply {
             Body::Page { html, .. } => html.len(),
             Body::Flow(_) | Body::Other(_) => 0,
         }
+    }
+
+    /// Adds a header to a response outside the envelope.
+    pub fn with_header(mut self, header: (HeaderName, HeaderValue)) -> Self {
+        if let Body::Other(other) = &mut self.body {
+            other.headers.push(header);
+        }
+        self
     }
 
     /// Sets the unread parameters, for handlers that read their body themselves.

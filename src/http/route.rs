@@ -2,17 +2,19 @@
 //!
 //! Placeholders in a path are `{name:int}`, `{name:text}` and, at the end only, `{name:rest}`.
 
+use super::app::App;
 use super::call::{Call, Handler, Working};
 use super::caller::Login;
 use super::error::ApiError;
 use super::origins::Origins;
 use actix_web::http::Method;
+use actix_web::http::header::{HeaderName, HeaderValue};
 use std::fmt;
 
 /// The rate limit of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// None: for monitoring.
+    /// None: for monitoring, and for files that cost no more than counting them.
     Free,
     /// API calls of the account, or of the IP address without one.
     Api,
@@ -43,7 +45,7 @@ pub enum Offered {
     WithKey,
     /// Below `/json` with a web session.
     WithSession,
-    /// A file, at a path of its own: with an API key or, for reading it, with a web session.
+    /// A file: with an API key or, for reading it and for resumable uploads, with a web session.
     File,
     /// A page for people: with or without a web session, and with a CSRF token for its forms.
     Page,
@@ -82,7 +84,17 @@ pub struct Route {
     pub offered: Offered,
     /// The origins whose pages may read the response.
     pub origins: Origins,
+    /// The protocol that the path belongs to, if it has headers of its own.
+    pub protocol: Option<&'static Protocol>,
     start: Box<Start>,
+}
+
+/// The headers of a protocol on top of HTTP.
+pub struct Protocol {
+    /// Sent with every response.
+    pub always: &'static [(&'static str, &'static str)],
+    /// Sent in the response to OPTIONS.
+    pub options: fn(&App) -> Vec<(HeaderName, HeaderValue)>,
 }
 
 impl Route {
@@ -97,7 +109,7 @@ impl Route {
         let start = Box::new(move |call: &mut Call| handler.start(call));
         let (body, offered) = (Body::Fields, Offered::at(path));
         let origins = if offered.is_for_browsers() { Origins::Own } else { Origins::Any };
-        Self { method, path, login, limit, body, offered, origins, start }
+        Self { method, path, login, limit, body, offered, origins, protocol: None, start }
     }
 
     /// The same row, not offered below `/json`: logins of programs.
@@ -121,6 +133,12 @@ impl Route {
     /// The same row, as a page of a browser.
     pub fn page(mut self) -> Self {
         (self.offered, self.origins) = (Offered::Page, Origins::Own);
+        self
+    }
+
+    /// The same row, with the headers of a protocol.
+    pub fn of_protocol(mut self, protocol: &'static Protocol) -> Self {
+        self.protocol = Some(protocol);
         self
     }
 

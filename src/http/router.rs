@@ -37,10 +37,13 @@ pub struct RouteMatch<'r> {
 }
 
 impl<'r> RouteMatch<'r> {
-    /// The row for a method, and its index in the table. HEAD is GET without the body.
+    /// The row for a method, and its index in the table. HEAD is GET without the body, unless it has a row of its own.
     pub fn route(&self, method: &Method) -> Option<(usize, &'r Route)> {
-        let method = if *method == Method::HEAD { &Method::GET } else { method };
-        self.offered().find(|(_, route)| route.method == *method)
+        let row_of = |method: &Method| self.offered().find(|(_, route)| route.method == *method);
+        match row_of(method) {
+            None if *method == Method::HEAD => row_of(&Method::GET),
+            found => found,
+        }
     }
 
     /// The first row of this path in the table.

@@ -15,8 +15,9 @@ use actors::login::{csrf_token, random_secret};
 use model::WebSessionKey;
 use subtle::ConstantTimeEq;
 
-/// The header with the CSRF token, and the field that forms have instead.
+/// The header with the CSRF token.
 const CSRF_HEADER: HeaderName = HeaderName::from_static("x-csrftoken");
+/// The field that forms have instead.
 pub const CSRF_FIELD: &str = "csrfmiddlewaretoken";
 /// Maximum length of a cookie of ours, in bytes.
 const COOKIE_BYTES_MAX: usize = 64;

@@ -32,7 +32,7 @@ use std::time::Duration;
 const NAME_BYTES: usize = 16;
 
 /// Why a file could not be stored or read.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum BlobError {
     #[error("there is no such file")]
     Missing,
@@ -160,6 +160,11 @@ impl Blobs {
     fn in_folder(folder: PathBuf, is_durable: bool) -> Result<Self, BlobError> {
         let store = Arc::new(open_folder(&folder, is_durable)?);
         Ok(Self { store: store.clone(), streaming: store, signer: None, folder: Some(folder) })
+    }
+
+    /// Whether files take room on the disk of this server.
+    pub fn is_on_disk(&self) -> bool {
+        self.folder.is_some()
     }
 
     /// Stores a file. It is durable when this returns.

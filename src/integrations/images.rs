@@ -3,6 +3,11 @@
 //! Decoding is slow and a small file can expand to a huge image: dimensions are checked before decoding, memory is
 //! bounded, and a few at a time are decoded in the background.
 
+pub mod inspect;
+pub mod missing;
+pub mod thumbnail;
+mod webp;
+
 use crate::background::Background;
 use image::codecs::gif::{GifDecoder, GifEncoder, Repeat};
 use image::codecs::png::PngDecoder;
@@ -19,6 +24,8 @@ const PIXELS_MAX: u64 = 50_000_000;
 /// Memory for decoding one image, in bytes.
 const BYTES_MAX: u64 = 256 << 20;
 const FRAMES_MAX: usize = 1000;
+/// The formats that are decoded.
+const KNOWN: [ImageFormat; 4] = [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Gif, ImageFormat::WebP];
 /// Images that are decoded at a time.
 const PERMITS_MAX: usize = 2;
 /// Maximum number of waiting requests. Beyond it: 503.
@@ -104,16 +111,21 @@ pub fn emoji(bytes: &[u8], declared: Option<&str>) -> Result<EmojiImage, ImageRe
 
 /// Detected by the first bytes; the declared type only selects the error.
 fn format_of(bytes: &[u8], declared: Option<&str>) -> Result<ImageFormat, ImageRefusal> {
-    let known = [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Gif, ImageFormat::WebP];
     match image::guess_format(bytes) {
-        Ok(format) if known.contains(&format) => Ok(format),
+        Ok(format) if KNOWN.contains(&format) => Ok(format),
         Ok(_) => Err(ImageRefusal::Format),
         Err(_) => {
             let declared = declared.and_then(ImageFormat::from_mime_type);
-            let is_known = declared.is_some_and(|format| known.contains(&format));
+            let is_known = declared.is_some_and(|format| KNOWN.contains(&format));
             Err(if is_known { ImageRefusal::Undecodable } else { ImageRefusal::Format })
         }
     }
+}
+
+/// Whether an image of these dimensions is decoded.
+fn is_within_pixels(width: u32, height: u32) -> bool {
+    let pixels = u64::from(width) * u64::from(height);
+    pixels > 0 && pixels <= PIXELS_MAX
 }
 
 fn limits() -> Limits {

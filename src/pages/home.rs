@@ -1,9 +1,12 @@
-//! `GET /`: what this server is, and how to connect clients to it; and the addresses that only lead elsewhere
+//! `GET /`: the web app if it is installed, otherwise what this server is and how to connect clients; and the addresses that only lead elsewhere
 //! (docs/api/server-additions.md#pages).
 
+use super::app::conversation::HomeQuery;
+use super::app::start::{Visit, start};
 use super::login::{go_to, no_organization};
 use super::page;
-use crate::http::{ApiError, App, Caller, FormToken, HandlerResult, Path, Realm, RealmUrl, reply_ok};
+use crate::http::admission::Admission;
+use crate::http::{ApiError, App, Caller, FormToken, HandlerResult, Params, Path, Realm, RealmUrl, reply_ok};
 use actix_web::http::StatusCode;
 use askama::Template;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
@@ -34,20 +37,25 @@ struct HomePage<'p> {
 
 /// Shows the page.
 pub async fn show(
-    app: App,
+    admission: Admission,
     realm: Option<Realm>,
     url: Option<RealmUrl>,
     caller: Option<Caller>,
     token: FormToken,
+    visit: Visit,
+    Params(query): Params<HomeQuery>,
 ) -> HandlerResult {
     let (Some(Realm(realm)), Some(RealmUrl(url))) = (realm, url) else { return no_organization() };
+    if let Some(bundle) = admission.app.web_app.current() {
+        return start(&admission, bundle, (caller, url, token.text), visit, query).await;
+    }
     let directory = realm.directory();
     let template = HomePage {
         organization: &directory.realm().name,
         url: &url,
         name: caller.as_ref().map(|caller| caller.user.full_name.as_str()),
         token: &token.text,
-        is_development: app.is_development,
+        is_development: admission.app.is_development,
     };
     Ok(page(StatusCode::OK, &template)?.with_headers(token.cookie))
 }

@@ -1,14 +1,17 @@
 //! The web pages for people without a client: plain HTML from the templates in this folder, without
 //! scripts. Everything inserted into a template is escaped.
 
+pub mod app;
 pub mod confirm_email;
 pub mod devlogin;
 pub mod emails;
+pub mod find;
 pub mod home;
 pub mod join;
 pub mod login;
 pub mod password_reset;
 pub mod problem;
+pub mod static_files;
 
 use crate::http::{ApiError, HandlerResult, Reply};
 use actix_web::http::StatusCode;
@@ -17,14 +20,15 @@ use askama::Template;
 /// A page with a title and a text.
 #[derive(Template)]
 #[template(path = "message.html", config = "src/pages/askama.toml")]
-struct MessagePage<'p> {
+pub struct MessagePage<'p> {
     /// Name of the organization; empty if it is unknown.
     organization: &'p str,
     title: &'p str,
     text: &'p str,
 }
 
-fn page(status: StatusCode, template: &impl Template) -> HandlerResult {
+/// A rendered page, which is never cached.
+pub fn page(status: StatusCode, template: &impl Template) -> HandlerResult {
     let html = template.render().map_err(|error| {
         tracing::error!(%error, "a page could not be rendered");
         ApiError::internal()

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 pub fn example(path: &str) -> String {
     let fill = |piece: &str| match piece {
         piece if piece.ends_with(":int}") => "1".to_owned(),
+        "{integration:text}" => "json".to_owned(),
         piece if piece.starts_with('{') => "x".to_owned(),
         piece => piece.to_owned(),
     };

@@ -191,16 +191,17 @@ async fn people_of_development_servers_choose_who_they_are() {
     assert!(!html(&visitor.get("/login/").await).contains("devlogin"));
 }
 
-/// The path of the link in the newest mail to an address, once there are `count` mails.
+/// The path of the newest link for a new password, once `count` of them were mailed.
 async fn mailed_link(t: &TestServer, count: usize) -> String {
-    let mails = || async {
+    let links = || async {
         let all = t.app().mail.list().expect("a list").all();
-        (all.len() == count).then_some(all)
+        let parts = all.iter().filter_map(|mail| mail.text.split_once("/accounts/password/reset/"));
+        let links: Vec<String> =
+            parts.map(|(_, rest)| rest.split_whitespace().next().unwrap_or_default().to_owned()).collect();
+        (links.len() == count).then_some(links)
     };
-    let mails = poll_for("the mail is there", mails).await;
-    let text = &mails[0].text;
-    let rest = text.split_once("/accounts/password/reset/").expect("a link").1;
-    format!("/accounts/password/reset/{}", rest.split_whitespace().next().unwrap())
+    let links = poll_for("the mail is there", links).await;
+    format!("/accounts/password/reset/{}", links[0])
 }
 
 #[tokio::test]
@@ -260,6 +261,35 @@ async fn reset_mails_to_an_address_are_limited() {
     // Without mail there is nothing to send.
     let t = TestServer::start().await;
     assert_eq!(Visitor::new(&t).get(start).await.status, 404);
+}
+
+#[tokio::test]
+async fn organizations_are_found_by_mail_and_name() {
+    let t = TestServer::builder().development().start().await;
+    let acme = crate::support::people::create_second(t.server(), "acme").await;
+    crate::support::people::add(&acme, "hamlet", "Hamlet", model::Role::Member, None).await;
+    let mut visitor = Visitor::new(&t);
+    let find = "/accounts/find/";
+    let answer = visitor.submit(find, find, &[("emails", "nobody@zulip.com, HAMLET@zulip.com")]).await;
+    assert_eq!(location(&answer), (302, "/accounts/find/done/"));
+    let mails = || async { t.app().mail.list().expect("a list").all().into_iter().next() };
+    let mail = poll_for("the mail is there", mails).await;
+    assert!(
+        mail.to == "hamlet@zulip.com" && mail.text.contains("Zulip Dev") && mail.text.contains("Another one"),
+        "{mail:?}"
+    );
+    for (emails, problem) in [("", "valid"), ("x", "valid"), (&*"a@b.c ".repeat(11), "more than ten")] {
+        let answer = visitor.submit(find, find, &[("emails", emails)]).await;
+        assert!(answer.status == 200 && html(&answer).contains(problem), "{emails}");
+    }
+    let go = "/accounts/go/";
+    let answer = visitor.submit(go, go, &[("subdomain", "Acme"), ("next", "/#x")]).await;
+    assert!(
+        html(&answer).contains("//acme.localhost") && html(&answer).contains("/login/?next=%2F%23x"),
+        "{answer:?}"
+    );
+    let answer = visitor.submit(go, go, &[("subdomain", "nowhere")]).await;
+    assert!(html(&answer).contains("There is no organization with this name"), "{answer:?}");
 }
 
 #[tokio::test]

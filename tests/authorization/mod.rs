@@ -70,6 +70,7 @@ families!(
     account,
     bots,
     messages,
+    media,
     events,
     channels,
     subscriptions,

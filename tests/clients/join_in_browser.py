@@ -90,7 +90,7 @@ class Server:
         raise AssertionError(f"no mail to {address}")
 
 
-def open_browser(chromium, chromedriver, folder):
+def open_browser(chromium, chromedriver, folder, scripts=False, name="browser"):
     options = Options()
     options.binary_location = chromium
     for argument in [
@@ -105,10 +105,12 @@ def open_browser(chromium, chromedriver, folder):
         "--disable-sync",
         "--no-proxy-server",
         "--window-size=900,900",
-        f"--user-data-dir={folder}/browser",
+        f"--user-data-dir={folder}/{name}",
     ]:
         options.add_argument(argument)
-    options.add_experimental_option("prefs", {"profile.managed_default_content_settings.javascript": 2})
+    if not scripts:
+        options.add_experimental_option("prefs", {"profile.managed_default_content_settings.javascript": 2})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     return webdriver.Chrome(options=options, service=Service(executable_path=chromedriver))
 
 

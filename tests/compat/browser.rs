@@ -1,19 +1,13 @@
 //! The HTML pages in a real browser with scripts disabled: Debian's Chromium and its WebDriver server.
 
-use super::{python_or_skip, text};
+use super::program;
+use super::{assert_passed, python_or_skip};
 use crate::support::skip::{not_skipped, skip};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// The tests that are skipped without a browser.
 const WHAT: &str = "joining and logging in with a browser";
-
-/// The path of the first of these programs that is installed.
-fn program(names: &[&str]) -> Option<PathBuf> {
-    let folders: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH")?).collect();
-    let all = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-    all.into_iter().find(|path| path.is_file())
-}
 
 #[test]
 fn join_page_in_chromium() {
@@ -36,8 +30,5 @@ fn walk(name: &str) {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(name);
     let mut command = Command::new(python);
     command.arg(script).arg(env!("CARGO_BIN_EXE_millstream")).args([browser, driver]);
-    let output = command.output().expect("the script runs");
-    let said = text(&output.stdout);
-    let last = said.lines().last().unwrap_or("");
-    assert!(output.status.success() && last.ends_with(" 0 failed"), "{said}{}", text(&output.stderr));
+    assert_passed(&command.output().expect("the script runs"));
 }

@@ -1,6 +1,7 @@
 //! Compares the state of a registration, with the events of a change applied, with a registration after the change.
 
 use super::apply::State;
+use crate::support::mobile_app::{event_misfits, misfits};
 use crate::support::{Queue, TestServer, TestUser};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -51,7 +52,17 @@ pub async fn verify(t: &TestServer, observers: &[&str], act: impl Future<Output 
                 is_momentary || event["id"].as_i64().unwrap() <= upto,
                 "{event} is not in the state of {upto}"
             );
+            if is_modern {
+                assert_eq!(event_misfits(event), [""; 0], "the mobile app cannot read {event}");
+            }
             state.apply(event);
+        }
+        if is_modern {
+            assert_eq!(
+                misfits(&now.state, "InitialSnapshot"),
+                [""; 0],
+                "the mobile app cannot read the state"
+            );
         }
         compare(name, is_modern, state, State::new(now.state, person.id), &events);
         if is_modern {

@@ -13,6 +13,7 @@ mod protected_history;
 mod queues;
 mod readme;
 mod scheduled;
+mod search_privacy;
 mod settings_reference;
 mod upload_memory;
 mod upload_sweep;

@@ -42,7 +42,7 @@ async fn mail_to_a_channel_is_posted() {
     let mail = "From: Ada <ada@acme.example>\nSubject: Re: Lunch\n\nAt *noon*?\n.dot\n-- \nAda\n";
     sender.mail(&address.to_uppercase(), mail, "250").await;
     let message = newest(&iago).await;
-    assert_eq!(message["sender_email"], "emailgateway@zulip.com");
+    assert_eq!(message["sender_full_name"], "Email Gateway");
     assert_eq!(message["subject"], "Lunch");
     assert_eq!(message["content"], "From: Ada <ada@acme.example>\nAt *noon*?\n.dot");
     // Several e-mails in one connection, with other options.
@@ -125,7 +125,7 @@ async fn lmtp_answers_for_each_recipient() {
     sender.expect("250").await;
     sender.expect("250").await;
     for channel in [&one, &two] {
-        let narrow = json!([["channel", channel.id]]);
+        let narrow = json!([{"operator": "channel", "operand": channel.id}]);
         let params: Params<'_> =
             &[("anchor", &"newest"), ("num_before", &1), ("num_after", &0), ("narrow", &narrow)];
         let body = hamlet.get("/messages", params).ok().await;

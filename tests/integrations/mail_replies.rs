@@ -35,11 +35,13 @@ async fn replies_are_posted_into_the_conversation() {
     let quoted =
         "Subject: Re: #Verona > lunch\n\nVery.\n\nOn Monday, Acme wrote:\n> are you hungry?\n> really\n";
     sender.mail(&topic, quoted, "250").await;
-    let message = iago.messages(json!([["channel", verona.id]])).await.pop().expect("a message");
+    let message =
+        iago.messages(json!([{"operator": "channel", "operand": verona.id}])).await.pop().expect("a message");
     assert_eq!((&message["sender_id"], &message["subject"]), (&json!(hamlet.id), &json!("lunch")));
     assert_eq!(message["content"], "<p>Very.</p>");
     sender.mail(&direct, "Subject: x\n\nYes.\n", "250").await;
-    let message = cordelia.messages(json!([["is", "dm"]])).await.pop().expect("a message");
+    let message =
+        cordelia.messages(json!([{"operator": "is", "operand": "dm"}])).await.pop().expect("a message");
     assert_eq!((&message["sender_id"], &message["content"]), (&json!(hamlet.id), &json!("<p>Yes.</p>")));
     assert_eq!(message["display_recipient"].as_array().expect("people").len(), 3);
     // Who can no longer read the message cannot answer it.

@@ -2,6 +2,8 @@
 
 mod bounds;
 mod incoming;
+mod incoming_examples;
+mod incoming_webhooks;
 mod invitations;
 mod mail;
 mod mail_replies;

@@ -17,7 +17,7 @@ fn head(row: &Row, person: &TestUser, length: usize) -> String {
         "{} {} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic {credentials}\r\n{session}\r\n\
          Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {length}\r\n\r\n",
         row.method(),
-        row.path()
+        row.path_with_key(person)
     )
 }
 

@@ -13,6 +13,7 @@ pub mod channel;
 pub mod disk;
 pub mod http_stub;
 pub mod mail_sender;
+pub mod mobile_app;
 pub mod people;
 pub mod phone;
 pub mod process;
@@ -24,6 +25,7 @@ pub mod skip;
 pub mod slapd;
 pub mod smtp;
 pub mod user;
+pub mod web_app;
 
 pub use call::{ApiResponse, Call, Param, Params, as_params};
 pub use channel::Channel;

@@ -82,6 +82,7 @@ fn every_route_is_listed_in_the_reference() {
             Login::None => "anyone",
             Login::Spectator | Login::Link => "account or visitor",
             Login::Account => "account",
+            Login::KeyInUrl => "account, by `api_key`",
             Login::Human => "person",
             Login::NotGuest => "not guest",
             Login::HumanNotGuest => "person, not guest",

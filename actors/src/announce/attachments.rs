@@ -15,7 +15,9 @@ pub(super) fn announce(fact: &AttachmentFact, out: &mut Announcements<'_>) {
         }
         AttachmentFact::ClaimsChanged { claimed, released, .. } => {
             for file in claimed.iter().chain(released) {
-                updated(*file, out);
+                if out.seen_files.insert(*file) {
+                    updated(*file, out);
+                }
             }
         }
         AttachmentFact::Removed { attachment, owner, .. } => {

@@ -2,7 +2,10 @@
 
 use super::pre_images::PreImages;
 use model::event::{ChannelSummary, Clients, SubscribedChannel};
-use model::{Audience, Channel, ChannelFact, Directory, Event, EventBody, EventNumber, Fact, Frame, UserId};
+use model::{
+    AttachmentId, Audience, Channel, ChannelFact, Directory, Event, EventBody, EventNumber, Fact, Frame,
+    UserId,
+};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use storage::View;
@@ -40,6 +43,8 @@ pub(super) struct Announcements<'a> {
     pub(super) events: Vec<(Event, Audience)>,
     /// Channels whose gain or loss was announced to a user.
     pub(super) seen: BTreeSet<(UserId, model::ChannelId)>,
+    /// Uploaded files whose messages were announced: the events show the state after the frame.
+    pub(super) seen_files: BTreeSet<AttachmentId>,
 }
 
 impl Announcements<'_> {

@@ -45,8 +45,14 @@ fn announced(context: &EventContext<'_>) -> Vec<(Event, Audience)> {
     let frame = context.frame;
     // Most facts are one event.
     let events = Vec::with_capacity(frame.facts.len());
-    let mut out =
-        Announcements { context, position: 0, next: frame.first_event, events, seen: BTreeSet::new() };
+    let mut out = Announcements {
+        context,
+        position: 0,
+        next: frame.first_event,
+        events,
+        seen: BTreeSet::new(),
+        seen_files: BTreeSet::new(),
+    };
     let mut reserved = frame.first_event;
     for (position, fact) in frame.facts.iter().enumerate() {
         out.position = position;

@@ -90,5 +90,6 @@ pub(crate) use subscribing::Progress;
 pub use subscribing::{AddSubscriptions, Added, BULK_NOTICE_RECIPIENTS_MAX, CreateChannel};
 pub(crate) use web_sessions::EndAllWebSessions;
 pub use web_sessions::{
-    EndWebSessions, EndedSessions, RequestPasswordReset, ResetPassword, StartWebSession, UseWebSession,
+    EndWebSessions, EndedSessions, RequestPasswordReset, ResetPassword, SendFoundAccounts, StartWebSession,
+    UseWebSession,
 };

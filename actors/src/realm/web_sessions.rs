@@ -170,6 +170,25 @@ impl SerializedChange for RequestPasswordReset {
     }
 }
 
+/// Sends a user a list of the organizations in which their address has an account.
+pub struct SendFoundAccounts {
+    pub user: UserId,
+    /// Name and URL of each.
+    pub organizations: Vec<(String, String)>,
+}
+
+impl SerializedChange for SendFoundAccounts {
+    fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
+        let Self { user, organizations } = self;
+        requester(&context.directory, user)?;
+        if !context.realm.supports(TaskKind::Mail) {
+            return Ok(Vec::new());
+        }
+        context.realm.check_outbox(TaskKind::Mail)?;
+        Ok(vec![job(context.now, Task::Mail(MailTask::FoundAccounts { user, organizations }))])
+    }
+}
+
 /// The fact that ends web sessions of a user; none if there are none.
 pub(super) fn end_sessions(directory: &Directory, user: UserId, which: EndedSessions) -> Option<Fact> {
     let own = directory.web_sessions_of(user).map(|(key, _)| key);

@@ -28,8 +28,11 @@ const FEW: u64 = 2000;
 /// Frames without any change of a message after which the position is written nevertheless.
 const FRAMES_MAX: u64 = 50_000;
 
-/// Delay after a failure.
+/// Delay after a failure; each further one is twice as long.
 const AGAIN: Duration = Duration::from_secs(5);
+
+/// Longest delay after a failure.
+const AGAIN_MAX: Duration = Duration::from_secs(300);
 
 /// How often parts of an index with deleted messages are rewritten.
 const EXPUNGE_AFTER: Duration = Duration::from_secs(24 * 3600);
@@ -64,6 +67,7 @@ pub(crate) struct Followed {
     log: Arc<dyn RealmLog>,
     /// Not before.
     retry: Option<Instant>,
+    delay: Duration,
     expunged: Instant,
     was_full: bool,
 }
@@ -71,7 +75,7 @@ pub(crate) struct Followed {
 impl Followed {
     /// An organization and its log.
     pub fn new(realm: Arc<RealmShared>, log: Arc<dyn RealmLog>) -> Self {
-        Self { realm, log, retry: None, expunged: Instant::now(), was_full: false }
+        Self { realm, log, retry: None, delay: AGAIN, expunged: Instant::now(), was_full: false }
     }
 }
 
@@ -118,6 +122,8 @@ fn run(shared: &Shared) {
             }
             realms.append(&mut work.new);
         }
+        // Opening takes milliseconds, writing may take long.
+        realms.iter().for_each(Followed::open);
         let mut behind = 0;
         for followed in &mut realms {
             if shared.work.lock().is_stopping {
@@ -140,9 +146,6 @@ impl Followed {
     /// Does what is due, and returns how many messages the index lacks.
     fn step(&mut self, shared: &Shared) -> u64 {
         let Some(folder) = self.realm.search.folder.clone() else { return 0 };
-        if !self.realm.search.state.lock().is_open {
-            self.open(&folder);
-        }
         let batch = self.due();
         if let Some(batch) = batch {
             let written = self.write(shared, &folder, &batch);
@@ -152,8 +155,12 @@ impl Followed {
     }
 
     /// Opens the index and adds what the log has after it; without an index, all messages are to be added.
-    fn open(&self, folder: &Path) {
+    fn open(&self) {
         let search = &self.realm.search;
+        let Some(folder) = &search.folder else { return };
+        if search.state.lock().is_open {
+            return;
+        }
         let language = language_of(&self.realm.view.read());
         let opened = self.open_index(folder, &identity_of(&self.realm, language));
         let mut state = search.state.lock();
@@ -317,12 +324,13 @@ impl Followed {
             Ok(Some(index)) => {
                 (state.index, state.written) = (Some(index), batch.sequence);
                 state.writing.clear();
-                (self.retry, self.was_full) = (None, false);
+                (self.retry, self.delay, self.was_full) = (None, AGAIN, false);
             }
             Ok(None) => state.put_back(batch),
             Err(error) => {
-                self.retry = Some(Instant::now() + AGAIN);
                 let is_full = self.is_full();
+                self.retry = Some(Instant::now() + if is_full { AGAIN } else { self.delay });
+                self.delay = (self.delay * 2).min(AGAIN_MAX);
                 if !(is_full && self.was_full) {
                     tracing::warn!(%error, is_full, realm = %self.realm.id, "the search index cannot be written");
                 }

@@ -95,7 +95,7 @@ fn has_public_channels(handle: &RealmHandle) -> bool {
 
 /// The description as HTML for visitors without an account: mentions and channel links stay text. Empty if the HTML is
 /// too long.
-fn render_description(markdown: &str) -> String {
+pub fn render_description(markdown: &str) -> String {
     rules::markdown::render(markdown, &Visitor).unwrap_or_default().html
 }
 

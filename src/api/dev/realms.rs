@@ -2,7 +2,7 @@
 //! (docs/dev-server.md#organizations).
 
 use super::tools;
-use crate::dev::new_sample;
+use crate::dev::{new_sample, store_files};
 use crate::http::{ApiError, App, Fields, FromFields, HandlerResult, Params, reply};
 use serde::Serialize;
 
@@ -45,6 +45,7 @@ pub async fn create(app: App, Params(NewSample(subdomain)): Params<NewSample>) -
     }
     let subdomain = subdomain.unwrap_or_else(|| format!("test-{number}"));
     let realm = new_sample(&app.server, &subdomain).await?;
+    store_files(&app.blobs, realm.id()).await?;
     let directory = realm.directory();
     let url = app.hosts.url(&realm, None);
     let users = directory.users().filter(|user| user.is_active);

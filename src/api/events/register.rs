@@ -17,12 +17,14 @@ mod state;
 #[cfg(test)]
 mod tests;
 mod texts;
+pub mod web_page;
 
 use crate::api::subscriptions::subscribers::IncludeSubscribers;
 use crate::api::wire::realm::ServerFacts;
 use crate::http::admission::Admission;
-use crate::http::{ApiError, App, Caller, Fields, FromFields, HandlerResult, Params, RealmUrl};
+use crate::http::{ApiError, App, Caller, Envelope, Fields, FromFields, HandlerResult, Params, RealmUrl};
 use actors::RealmHandle;
+use actors::budget::Reservation;
 use capabilities::parse_capabilities;
 use fetch::Fetch;
 use model::{Directory, EventKinds, QueueOptions, User, UserId};
@@ -83,15 +85,27 @@ fn optional_names(fields: &Fields, name: &str) -> Result<Option<Vec<String>>, Ap
     }
 }
 
-/// Returns the queue's id and the requested parts of the state. Encoding the state of a large organization takes many
-/// milliseconds: only a few registrations do so at a time, and the others wait in a bounded line before they get a
-/// queue.
+/// Returns the queue's id and the requested parts of the state.
 pub async fn register(
     admission: Admission,
     caller: Caller,
     RealmUrl(realm_url): RealmUrl,
-    Params(mut params): Params<Register>,
+    Params(params): Params<Register>,
 ) -> HandlerResult {
+    let finish = |state: Envelope, held| Ok(state.reply()?.holding(held)?);
+    registered(&admission, caller, realm_url, params, finish).await
+}
+
+/// Registers a queue, and makes a response from its state and the memory reserved for it. Encoding the state of a large
+/// organization takes many milliseconds: only a few registrations do so at a time, `finish` included, and the others
+/// wait in a bounded line before they get a queue.
+pub async fn registered<T: Send + 'static>(
+    admission: &Admission,
+    caller: Caller,
+    realm_url: String,
+    mut params: Register,
+    finish: impl FnOnce(Envelope, Reservation) -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
     let Caller { realm, user } = caller;
     if params.options.all_public_channels && user.is_guest() {
         return Err(ApiError::bad_request("User not authorized for this query"));
@@ -103,8 +117,7 @@ pub async fn register(
     let held = admission.reserve(request.estimate(&user)).await?;
     let queue = realm.register_queue(user.id, options).await?;
     request.queue = Some(queue.clone());
-    let answer = place.work(move || request.answer()).await.map_err(ApiError::from).flatten();
-    let answer = answer.and_then(|answer| Ok(answer.holding(held)?));
+    let answer = place.work(move || finish(request.state()?, held)).await.map_err(ApiError::from).flatten();
     if answer.is_err() {
         // No client knows its id. The response is the error, even if this fails.
         let _ = realm.close_queue(user.id, queue.id).await;
@@ -133,6 +146,7 @@ impl Register {
             has_push: app.push.is_some(),
             file_mib_max: app.config.uploads.file_mib_max.get(),
             quota_mib: Some(app.config.uploads.quota_mib).filter(|quota| *quota > 0),
+            webhooks: app.incoming.offer(),
         };
         StateRequest {
             realm,

@@ -17,7 +17,7 @@ pub(crate) mod page;
 mod range;
 pub mod reactions;
 pub mod read_receipts;
-mod recipients;
+pub(in crate::api) mod recipients;
 pub mod render;
 pub mod report;
 pub mod send;

@@ -5,7 +5,7 @@
 use super::recipients::{ChannelName, PeopleNames, parse_channel, parse_people};
 use crate::http::params::check_length_max;
 use crate::http::{ApiError, Caller, ClientName, Fields, FromFields, HandlerResult, Params, RealmUrl, reply};
-use actors::{ChannelDraft, DirectDraft, Draft, RealmHandle, RealmMarkdown, owner_notice};
+use actors::{ChannelDraft, DirectDraft, Draft, RealmHandle, RealmMarkdown, Sent, owner_notice};
 use model::fact::LocalEcho;
 use model::{Directory, MessageId, QueueId, TopicLink, User};
 use rules::client::is_read_by_sender;
@@ -84,16 +84,45 @@ pub async fn send(
     Params(request): Params<SendMessage>,
 ) -> HandlerResult {
     let writer = Writer { realm: &caller.realm, sender: &caller.user, client: client.0, url: &url };
+    let sent = deliver(writer, request).await?;
+    let automatic_new_visibility_policy = sent.new_policy.map(|policy| policy.code());
+    reply(&SentMessage { id: sent.id, automatic_new_visibility_policy })
+}
+
+/// Where a message goes that an endpoint composes.
+pub(in crate::api) enum Destination {
+    /// A topic of a channel.
+    Topic(ChannelName, String),
+    People(PeopleNames),
+}
+
+/// Sends a message that an endpoint composes, with the rights of its caller.
+pub(in crate::api) async fn post_message(
+    caller: &Caller,
+    client: String,
+    url: &RealmUrl,
+    to: Destination,
+    content: String,
+) -> Result<(), ApiError> {
+    let writer = Writer { realm: &caller.realm, sender: &caller.user, client, url };
+    let to = match to {
+        Destination::Topic(channel, topic) => To::Channel { channel: Some(channel), topic: Some(topic) },
+        Destination::People(people) => To::People(people),
+    };
+    let text = Text { content, echo: None, read_by_sender: None };
+    deliver(writer, SendMessage { to, text }).await.map(drop)
+}
+
+async fn deliver(writer: Writer<'_>, request: SendMessage) -> Result<Sent, ApiError> {
+    let realm = writer.realm;
     let sent = match request.to {
         To::Channel { channel, topic } => {
             let mut notice = None;
             match writer.channel_draft(channel, topic, request.text, &mut notice) {
-                Ok(draft) => {
-                    caller.realm.send_to_channel(ChannelDraft { owner_notice: notice, ..draft }).await?
-                }
+                Ok(draft) => realm.send_to_channel(ChannelDraft { owner_notice: notice, ..draft }).await?,
                 Err(refusal) => {
                     if let Some(notice) = notice
-                        && let Err(error) = caller.realm.send_direct(*notice).await
+                        && let Err(error) = realm.send_direct(*notice).await
                     {
                         tracing::warn!(%error, "the owner of a bot could not be notified");
                     }
@@ -103,11 +132,10 @@ pub async fn send(
         }
         To::People(people) => {
             let draft = writer.direct_draft(people, request.text)?;
-            caller.realm.send_direct(draft).await?
+            realm.send_direct(draft).await?
         }
     };
-    let automatic_new_visibility_policy = sent.new_policy.map(|policy| policy.code());
-    reply(&SentMessage { id: sent.id, automatic_new_visibility_policy })
+    Ok(sent)
 }
 
 /// The sender and its client.

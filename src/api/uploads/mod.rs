@@ -5,9 +5,10 @@ pub mod remove;
 pub mod serve;
 pub mod store;
 pub mod temporary;
+pub mod thumbnail;
 
 use crate::http::{ApiError, App, Reply};
-use crate::integrations::blobs::uploads::upload_blob;
+use crate::integrations::blobs::uploads::{thumbnail_blobs, upload_blob};
 use actix_web::http::StatusCode;
 use actors::{FileAccess, RealmHandle};
 use model::{Attachment, User};
@@ -39,10 +40,12 @@ fn missing() -> Reply {
     Reply::page(StatusCode::NOT_FOUND, "<p>This file does not exist or has been deleted.</p>".to_owned())
 }
 
-/// Deletes the bytes of a file that was deleted. What fails is done by the next sweep of the store.
+/// Deletes the bytes and thumbnails of a file that was deleted. What fails is done by the next sweep of the store.
 async fn delete_bytes(app: &App, path_id: &str) {
     let Some(blob) = upload_blob(path_id) else { return };
-    if let Err(error) = app.blobs.delete(&blob).await {
-        tracing::warn!(%error, "a deleted file is still stored");
+    for name in std::iter::once(blob).chain(thumbnail_blobs(path_id)) {
+        if let Err(error) = app.blobs.delete(&name).await {
+            tracing::warn!(%error, "a deleted file is still stored");
+        }
     }
 }

@@ -2,17 +2,29 @@
 
 use super::delete_bytes;
 use crate::http::file_stream::{FileSink, FileStream};
-use crate::http::{ApiError, App, Caller, HandlerResult, reply};
+use crate::http::{ApiError, App, Caller, Code, HandlerResult, reply};
 use crate::integrations::blobs::uploads::{new_path, upload_blob};
 use crate::integrations::blobs::writer::BlobWriter;
+use crate::integrations::images::inspect::{HEAD_BYTES_MAX, Inspection, inspect, preview_type};
+use crate::integrations::thumbnails::{ThumbnailError, read_image};
 use actors::{DomainError, RealmHandle, commands};
 use bytes::Bytes;
-use model::RealmId;
+use model::{ImageInfo, RealmId};
 use rules::uploads::{check_room, declared_type, file_name};
 use serde::Serialize;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// `Retry-After` while there is no room for files, in seconds.
+const RETRY_SECS: f64 = 10.0;
 
 /// The type of a file about which nothing is known.
 const UNKNOWN_TYPE: &str = "application/octet-stream";
+
+/// Bytes in which every image shows its type.
+const SIGNATURE_BYTES: usize = 16;
+/// How long an upload waits until its image is read, where the first bytes are not enough.
+const INSPECTION_MAX: Duration = Duration::from_secs(20);
 
 #[derive(Serialize)]
 struct Uploaded<'a> {
@@ -28,7 +40,8 @@ pub async fn upload(app: App, caller: Caller, body: FileStream) -> HandlerResult
     let settings = &app.config.uploads;
     let limit = (settings.file_bytes_max(), too_large(settings.file_mib_max.get()));
     let second = ApiError::bad_request("You may only upload one file at a time");
-    let form = body.read_into(&mut incoming, limit, second, app.blobs.writer_bytes()).await?;
+    let memory = app.blobs.writer_bytes() + HEAD_BYTES_MAX;
+    let form = body.read_into(&mut incoming, limit, second, memory).await?;
     let file = incoming.file.ok_or_else(|| ApiError::bad_request("You must specify a file to upload"))?;
     let (name, path_id) = (file.name.clone(), file.path_id.clone());
     keep(&app, &caller, file).await?;
@@ -49,7 +62,28 @@ pub struct IncomingFile {
     pub path_id: String,
     pub content_type: String,
     pub size: u64,
+    head: Head,
     writer: BlobWriter,
+}
+
+/// The first bytes of a file, kept for as long as they may be those of an image.
+#[derive(Default)]
+struct Head {
+    bytes: Vec<u8>,
+    is_other: bool,
+}
+
+impl Head {
+    fn add(&mut self, piece: &[u8]) {
+        if self.is_other {
+            return;
+        }
+        let room = HEAD_BYTES_MAX - self.bytes.len();
+        self.bytes.extend_from_slice(&piece[..piece.len().min(room)]);
+        if self.bytes.len() >= SIGNATURE_BYTES && preview_type(&self.bytes).is_none() {
+            *self = Self { bytes: Vec::new(), is_other: true };
+        }
+    }
 }
 
 impl IncomingFile {
@@ -60,21 +94,38 @@ impl IncomingFile {
         name: &str,
         content_type: Option<&str>,
     ) -> Result<Self, ApiError> {
+        Self::begin_at(app, new_path(realm, &file_name(name))?, name, content_type)
+    }
+
+    /// The same, under a path that was chosen before.
+    pub fn begin_at(
+        app: &App,
+        path_id: String,
+        name: &str,
+        content_type: Option<&str>,
+    ) -> Result<Self, ApiError> {
         let name = file_name(name);
-        let path_id = new_path(realm, &name)?;
         let blob = upload_blob(&path_id).ok_or_else(ApiError::internal)?;
         let declared = content_type.and_then(declared_type);
         let guessed = || mime_guess::from_path(&name).first_raw().map(str::to_owned);
         let content_type = declared.or_else(guessed).unwrap_or_else(|| UNKNOWN_TYPE.to_owned());
-        Ok(Self { name, path_id, content_type, size: 0, writer: app.blobs.writer(blob) })
+        let (head, writer) = (Head::default(), app.blobs.writer(blob));
+        Ok(Self { name, path_id, content_type, size: 0, head, writer })
     }
 
-    /// Adds bytes to its end. Refused while the disk is almost full.
+    /// Adds bytes to its end. Refused while there is little room on the disk.
     pub async fn write(&mut self, app: &App, piece: Bytes) -> Result<(), ApiError> {
-        if let Some(pause) = app.server.storage_status().paused {
+        let storage = app.server.storage_status();
+        if let Some(pause) = storage.paused {
             return Err(ApiError::paused(pause));
         }
+        // The rest of the disk is for messages.
+        if storage.is_low && app.blobs.is_on_disk() {
+            let msg = "The server has no room to store files";
+            return Err(ApiError::retry_later(Code::STORAGE_FULL, msg, RETRY_SECS));
+        }
         self.size += piece.len() as u64;
+        self.head.add(&piece);
         Ok(self.writer.write(piece).await?)
     }
 }
@@ -112,17 +163,50 @@ impl FileSink for Incoming<'_> {
 /// Makes a file durable, and records it. Runs to its end also if the client disconnects; if the record is refused, the file is
 /// deleted.
 pub async fn keep(app: &App, caller: &Caller, file: IncomingFile) -> Result<(), ApiError> {
-    let IncomingFile { name, path_id, content_type, size, writer } = file;
+    let IncomingFile { name, path_id, content_type, size, head, writer } = file;
     let (app, realm, user) = (app.clone(), caller.realm.clone(), caller.user.id);
     let quota_bytes = app.config.uploads.quota_bytes();
     let kept = actix_rt::spawn(async move {
         writer.finish().await?;
         let path = path_id.clone();
-        let image = None;
+        let image = image_info(&app, &path, &head.bytes, size).await;
+        // The bytes of an image say more about its type than its client.
+        let found = preview_type(&head.bytes).filter(|_| image.is_some());
+        let content_type = found.map_or(content_type, str::to_owned);
         let command = commands::AddAttachment { user, path_id, name, size, content_type, image, quota_bytes };
         decide(&app, &realm, command, &path).await
     });
     kept.await.map_err(|_| ApiError::internal())?
+}
+
+/// What is known of a file that is an image. In nearly all of them it is in the first bytes; otherwise the file is read.
+async fn image_info(app: &App, path_id: &str, head: &[u8], size: u64) -> Option<ImageInfo> {
+    let inspection = match inspect(head, size) {
+        Inspection::Unfinished => inspect_stored(app, path_id, size).await,
+        known => known,
+    };
+    match inspection {
+        Inspection::Image(info) => Some(info),
+        Inspection::Other | Inspection::Unfinished => None,
+    }
+}
+
+/// Inspects a file in the store, off the HTTP threads. A file that cannot be read or waits for too long has no preview.
+async fn inspect_stored(app: &App, path_id: &str, size: u64) -> Inspection {
+    let inspected = async {
+        let permit = app.images.acquire_permit().await?;
+        let source = upload_blob(path_id).ok_or(ThumbnailError::NotAnImage)?;
+        let bytes = read_image(&app.blobs, &source).await?;
+        Ok::<_, ThumbnailError>(permit.run(move || inspect(&bytes, size)).await?)
+    };
+    match timeout(INSPECTION_MAX, inspected).await {
+        Ok(Ok(inspection)) => inspection,
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "an uploaded image has no preview");
+            Inspection::Other
+        }
+        Err(_) => Inspection::Other,
+    }
 }
 
 async fn decide(

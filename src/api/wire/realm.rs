@@ -9,6 +9,7 @@ use super::settings::setting;
 use crate::api::emoji::EMOJI_PATH;
 use crate::config::LoginMethods;
 use crate::http::{ApiError, Envelope};
+use bytes::Bytes;
 pub use constants::PROFILE_FIELD_TYPES;
 use constants::{DELETION_DAYS_MIN, EXTERNAL_ACCOUNTS, GIF_RATINGS, VIDEO_CHAT_PROVIDERS};
 use constants::{LIMITS, SERVER, report_types};
@@ -42,6 +43,8 @@ pub struct ServerFacts {
     pub file_mib_max: u64,
     /// Maximum of all files of an organization, in MiB; none for no limit.
     pub quota_mib: Option<u64>,
+    /// The integrations of incoming webhooks, as JSON.
+    pub webhooks: Bytes,
 }
 
 /// Adds every `realm_*` and server field.

@@ -2,7 +2,7 @@
 //! upload in progress can still refer to them.
 
 use super::pictures::{named_files, pictures_folder};
-use super::uploads::{is_named, uploads_folder};
+use super::uploads::{is_named, is_thumbnail, thumbnails_folder, uploads_folder};
 use super::{BlobError, BlobName, Blobs};
 use actors::{RealmHandle, Server};
 use futures_util::TryStreamExt;
@@ -41,6 +41,9 @@ pub async fn sweep(blobs: &Blobs, server: &Server) -> Result<usize, BlobError> {
         count += sweep_folder(blobs, &realm, &folder, |known| named.contains(known.as_str())).await?;
         let Some(folder) = BlobName::parse(&uploads_folder(realm.id())) else { continue };
         count += sweep_folder(blobs, &realm, &folder, |known| is_named(&realm.directory(), known)).await?;
+        let Some(folder) = BlobName::parse(&thumbnails_folder(realm.id())) else { continue };
+        count +=
+            sweep_folder(blobs, &realm, &folder, |known| is_thumbnail(&realm.directory(), known)).await?;
     }
     Ok(count)
 }

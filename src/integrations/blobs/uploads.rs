@@ -1,6 +1,7 @@
 //! Where the uploaded files of an organization are among all files, and which of them are in use.
 
 use super::{BlobError, BlobName, Blobs};
+use crate::integrations::images::thumbnail::ThumbnailFormat;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use model::{Directory, RealmId};
@@ -22,6 +23,22 @@ pub fn upload_blob(path_id: &str) -> Option<BlobName> {
     BlobName::parse(&format!("uploads/{folder}"))
 }
 
+/// The folder of the thumbnails of an organization's uploaded files.
+pub fn thumbnails_folder(realm: RealmId) -> String {
+    format!("thumbnails/{realm}")
+}
+
+/// The file with a thumbnail of an upload; none if the path is invalid.
+pub fn thumbnail_blob(path_id: &str, format: ThumbnailFormat) -> Option<BlobName> {
+    let folder = folder_of(path_id).strip_suffix('/')?;
+    BlobName::parse(&format!("thumbnails/{folder}/{}", format.name()))
+}
+
+/// The files with the thumbnails of an upload, whether or not they have been made.
+pub fn thumbnail_blobs(path_id: &str) -> impl Iterator<Item = BlobName> {
+    ThumbnailFormat::ALL.into_iter().filter_map(move |format| thumbnail_blob(path_id, format))
+}
+
 /// A path for a new upload that nobody can guess.
 pub fn new_path(realm: RealmId, name: &str) -> Result<String, BlobError> {
     let mut bytes = [0; PATH_BYTES + 1];
@@ -34,6 +51,12 @@ pub fn new_path(realm: RealmId, name: &str) -> Result<String, BlobError> {
 pub fn is_named(directory: &Directory, blob: &BlobName) -> bool {
     let folder = blob.as_str().strip_prefix("uploads/");
     folder.is_some_and(|folder| directory.has_attachment_below(&format!("{folder}/")))
+}
+
+/// Whether a file in the folder of thumbnails belongs to an upload.
+pub fn is_thumbnail(directory: &Directory, blob: &BlobName) -> bool {
+    let path = blob.as_str().strip_prefix("thumbnails/").and_then(|path| path.rsplit_once('/'));
+    path.is_some_and(|(folder, _)| directory.has_attachment_below(&format!("{folder}/")))
 }
 
 impl Blobs {

@@ -1,4 +1,4 @@
-//! Files that are written as they arrive, in parts: no more than two parts are in memory.
+//! Files that are written as they arrive, in parts. Of small parts the next one is received while one is written.
 
 use super::{BlobError, BlobName, Blobs};
 use bytes::Bytes;
@@ -41,7 +41,7 @@ impl Blobs {
 
     /// Bytes that a [`BlobWriter`] holds in memory at most.
     pub fn writer_bytes(&self) -> usize {
-        2 * if self.folder.is_some() { FOLDER_PART_BYTES } else { S3_PART_BYTES }
+        if self.folder.is_some() { 2 * FOLDER_PART_BYTES } else { S3_PART_BYTES }
     }
 }
 
@@ -78,7 +78,8 @@ impl BlobWriter {
         self.pending_bytes = 0;
         let part = upload.put_part(PutPayload::from_iter(std::mem::take(&mut self.pending)));
         self.writing = Some(tokio::spawn(part));
-        Ok(())
+        // Large parts are not held twice.
+        if self.blobs.folder.is_some() { Ok(()) } else { self.settle().await }
     }
 
     /// Waits for the part that is being written.

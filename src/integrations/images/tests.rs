@@ -1,22 +1,23 @@
 use super::*;
-use image::{Delay, Rgb, RgbImage, Rgba};
+use image::codecs::jpeg::JpegEncoder;
+use image::{Delay, ImageEncoder, Rgb, RgbImage, Rgba};
 
 const SIZE_OF_BOMB: u32 = 30_000;
 
 /// Left half red, right half blue.
-fn halves(width: u32, height: u32, format: ImageFormat) -> Vec<u8> {
+pub(super) fn halves(width: u32, height: u32, format: ImageFormat) -> Vec<u8> {
     let color = |x, _| if x * 2 < width { Rgb([255, 0, 0]) } else { Rgb([0, 0, 255]) };
     let mut out = Cursor::new(Vec::new());
     RgbImage::from_fn(width, height, color).write_to(&mut out, format).unwrap();
     out.into_inner()
 }
 
-fn moving(width: u32, height: u32, count: u8) -> Vec<u8> {
+pub(super) fn moving(width: u32, height: u32, count: u8) -> Vec<u8> {
     let mut out = Vec::new();
     {
         let mut encoder = GifEncoder::new(&mut out);
         for number in 0..count {
-            let image = RgbaImage::from_pixel(width, height, Rgba([number * 40, 0, 200, 255]));
+            let image = RgbaImage::from_pixel(width, height, Rgba([number.wrapping_mul(40), 0, 200, 255]));
             let delay = Delay::from_numer_denom_ms(120, 1);
             encoder.encode_frame(Frame::from_parts(image, 0, 0, delay)).unwrap();
         }
@@ -24,24 +25,43 @@ fn moving(width: u32, height: u32, count: u8) -> Vec<u8> {
     out
 }
 
-fn read(bytes: &[u8]) -> (ImageFormat, RgbaImage) {
+pub(super) fn read(bytes: &[u8]) -> (ImageFormat, RgbaImage) {
     (image::guess_format(bytes).unwrap(), image::load_from_memory(bytes).unwrap().into_rgba8())
 }
 
 /// A PNG that consists of its header only.
-fn bomb(width: u32, height: u32) -> Vec<u8> {
+pub(super) fn bomb(width: u32, height: u32) -> Vec<u8> {
     let mut bytes = halves(1, 1, ImageFormat::Png);
     bytes[16..20].copy_from_slice(&width.to_be_bytes());
     bytes[20..24].copy_from_slice(&height.to_be_bytes());
+    let checksum = checksum(&bytes[12..29]);
+    bytes[29..33].copy_from_slice(&checksum);
+    bytes
+}
+
+/// The checksum of a chunk of a PNG.
+pub(super) fn checksum(bytes: &[u8]) -> [u8; 4] {
     let mut crc = u32::MAX;
-    for byte in &bytes[12..29] {
+    for byte in bytes {
         crc ^= u32::from(*byte);
         for _ in 0..8 {
             crc = if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
         }
     }
-    bytes[29..33].copy_from_slice(&(!crc).to_be_bytes());
-    bytes
+    (!crc).to_be_bytes()
+}
+
+/// A JPEG, left half red, right half blue, with an EXIF orientation.
+pub(super) fn turned(width: u32, height: u32, orientation: u8) -> Vec<u8> {
+    let exif =
+        [b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0".as_slice(), &[orientation, 0, 0, 0, 0, 0, 0, 0]]
+            .concat();
+    let image = image::load_from_memory(&halves(width, height, ImageFormat::Png)).unwrap();
+    let mut out = Vec::new();
+    let mut encoder = JpegEncoder::new(&mut out);
+    encoder.set_exif_metadata(exif).unwrap();
+    encoder.encode_image(&image).unwrap();
+    out
 }
 
 #[test]

@@ -31,6 +31,7 @@ pub(super) fn compose(
         MailTask::NewLogin { user, at, client, ip } => about.new_login(*user, *at, client, ip),
         MailTask::Invitation(invitation) => about.invitation(*invitation, realm.now()),
         MailTask::Deactivated { user, comment } => about.deactivated(*user, comment),
+        MailTask::FoundAccounts { user, organizations } => about.found_accounts(*user, organizations),
         MailTask::PasswordReset { user, asked } => about.password_reset(*user, *asked),
         MailTask::Missed { user, messages } => about.missed(*user, messages),
     }

@@ -12,3 +12,13 @@ mod session;
 
 pub use address::AddressPattern;
 pub use listener::run_incoming;
+
+use crate::http::App;
+
+/// What all connections share.
+pub struct Incoming {
+    pub app: App,
+    pub pattern: AddressPattern,
+    /// Largest e-mail in bytes.
+    pub bytes_max: usize,
+}

@@ -1,4 +1,4 @@
-//! The e-mail with a link for a new password.
+//! The e-mails that people ask for without a login: a link for a new password, and the organizations of an address.
 
 use super::Email;
 use super::emails::About;
@@ -28,6 +28,21 @@ impl About<'_> {
                  password stays as it is.",
             );
         Ok((user.delivery_email.clone(), email))
+    }
+
+    /// The organizations of an address.
+    pub(super) fn found_accounts(
+        &self,
+        user: UserId,
+        organizations: &[(String, String)],
+    ) -> Result<(String, Email), String> {
+        let user = self.user(user)?;
+        let email = Email::new("Your organizations")
+            .paragraph(format!("Hi {},", user.full_name))
+            .paragraph(format!("{} has an account in these organizations:", user.delivery_email));
+        let email = organizations.iter().fold(email, |email, (name, url)| email.link(name, url));
+        let text = "If you did not ask for this list, you can ignore this email.";
+        Ok((user.delivery_email.clone(), email.paragraph(text)))
     }
 }
 

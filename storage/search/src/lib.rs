@@ -18,6 +18,11 @@ mod stop_words;
 mod topics;
 mod words;
 
+#[cfg(test)]
+mod index_tests;
+#[cfg(test)]
+mod tests;
+
 pub use analyzer::Analyzer;
 pub use error::SearchError;
 pub use highlight::Highlighter;

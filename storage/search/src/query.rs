@@ -9,7 +9,10 @@ use std::sync::Arc;
 pub const WORDS_MAX: usize = 64;
 
 /// Characters that join words to one name, such as a host, a path or a version.
-const JOINERS: &str = "._/:@=&?%#+~";
+const JOINERS: &str = "._/:@=?%#+~";
+
+/// Characters that are entities in HTML, where a text ends.
+const ENTITIES: [char; 5] = ['&', '<', '>', '"', '\''];
 
 /// One condition of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,7 +102,8 @@ impl Query {
                 let stems: Vec<Arc<str>> =
                     found.iter().filter_map(|piece| analyzer.stem(&chunk[piece.range.clone()])).collect();
                 if !stems.is_empty() {
-                    self.add(Word::Name(chunk[start..end].to_lowercase().into(), stems));
+                    let name: String = chunk[start..end].chars().flat_map(char::to_lowercase).collect();
+                    self.add(Word::Name(name.into(), stems));
                 }
                 continue;
             }
@@ -170,6 +174,7 @@ fn is_name(chunk: &str, found: &[Piece]) -> bool {
     let between = |gap: Range<usize>| chunk[gap].chars().all(|c| JOINERS.contains(c));
     found.len() > 1
         && found.iter().all(|piece| !piece.is_run)
+        && !chunk.contains(ENTITIES)
         && (chunk.contains("://")
             || found.windows(2).all(|pair| between(pair[0].range.end..pair[1].range.start)))
 }

@@ -135,7 +135,7 @@ async fn search_highlights_words_outside_of_tags() {
 async fn search_has_both_fields_in_every_form_and_window() {
     let s = stage().await;
     let narrow = json!([["channel", "rec search"], ["search", "quokka"], ["search", "jumping"]]);
-    for (anchor, before, after) in [("newest", 5, 0), ("oldest", 0, 5), (&*s.first.to_string(), 1, 1)] {
+    for (anchor, before, after) in [("newest", 5, 0), ("oldest", 0, 5), (&*s.first.to_string(), 1, 2)] {
         let params: Params<'_> = &[
             ("anchor", &anchor),
             ("num_before", &before),
@@ -151,7 +151,7 @@ async fn search_has_both_fields_in_every_form_and_window() {
         assert_eq!(body["found_newest"], true, "{anchor}");
     }
     let without = s.hamlet.messages(json!([["channel", "rec search"]])).await;
-    assert!(!keys(&without[0]).contains(&"match_content".to_owned()));
+    assert!(!keys(&without[0]).contains(&"match_content"));
     // A negated search is not negated.
     let negated =
         json!([["channel", "rec search"], {"operator": "search", "operand": "moon", "negated": true}]);
@@ -283,14 +283,9 @@ async fn search_stems_for_the_language_of_the_organization() {
 #[tokio::test]
 async fn search_refusals() {
     let s = stage().await;
-    let window = |narrow: &Value| {
-        vec![("anchor", "newest".to_owned()), ("num_before", "5".into()), ("narrow", narrow.to_string())]
-    };
     let refuse = async |narrow: Value, text: &str| {
-        let params = window(&narrow);
-        let params: Vec<(&str, &dyn std::fmt::Display)> =
-            params.iter().map(|(name, value)| (*name, value as &dyn std::fmt::Display)).collect();
-        s.hamlet.get("/messages", &params).bad(text).await;
+        let params: Params<'_> = &[("anchor", &"newest"), ("num_before", &5), ("narrow", &narrow)];
+        s.hamlet.get("/messages", params).bad(text).await;
     };
     refuse(json!([["search", " "]]), "operand cannot be blank.").await;
     refuse(json!([{"operator": "search", "operand": 5}]), "operand is not a string").await;

@@ -1,7 +1,7 @@
 //! Bots. `{bot}` is owned by ZOE, who is not a caller.
 
 use super::Place::Nowhere;
-use super::{Row, row};
+use super::{Row, open, row};
 
 #[rustfmt::skip]
 pub fn rows() -> Vec<Row> {
@@ -17,6 +17,9 @@ pub fn rows() -> Vec<Row> {
         row("GET /api/v1/bots/{bot_id:int}/api_key", Nowhere, "",                 "guest perm   perm   perm   secret secret human  perm"),
         row("POST /api/v1/bots/{bot_id:int}/api_key/regenerate", Nowhere, "",     "guest perm   perm   perm   secret secret human  perm"),
         row("DELETE /api/v1/bots/{bot_id:int}", Nowhere, "",                      "guest perm   perm   perm   ok     ok     human  perm"),
+
+        // Who may send is decided by the key in the URL: see tests/integrations/incoming.rs.
+        open("POST /api/v1/external/{integration:text}", "",                      "nokey"),
 
         row("GET /api/v1/bot_storage", Nowhere, "",                               "ok"),
         row("PUT /api/v1/bot_storage", Nowhere, "storage={\"a\":\"1\"}",          "ok"),

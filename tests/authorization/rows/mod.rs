@@ -11,6 +11,7 @@ pub mod channels;
 pub mod events;
 pub mod groups;
 pub mod invitations;
+pub mod media;
 pub mod messages;
 pub mod organization;
 pub mod personal;
@@ -79,6 +80,7 @@ pub fn all() -> Vec<Row> {
     [
         account::rows(),
         messages::rows(),
+        media::rows(),
         events::rows(),
         channels::rows(),
         subscriptions::rows(),
@@ -167,11 +169,13 @@ impl Row {
             ("{file:rest}", "00/unknown/x.txt"),
             ("{token:text}", "1.1.x"),
             ("{name:rest}", "x.txt"),
+            ("{upload_id:text}", "99999"),
             ("{draft_id:int}", "99999"),
             ("{scheduled_message_id:int}", "99999"),
             ("{reminder_id:int}", "99999"),
             ("{session_id:text}", "nowhere"),
             ("{page:rest}", "guides"),
+            ("{integration:text}", "json"),
         ];
         // `@user={fresh}` makes the row about another user.
         let other = self.given.split_whitespace().find_map(|pair| pair.strip_prefix("@user="));

@@ -14,10 +14,8 @@ pub(super) fn anchor(
 ) -> String {
     let href = relative_to_realm(url, inline.context.realm_url());
     inline.links.has_link = true;
-    if let Some(path) = upload_path(href)
-        && !inline.links.upload_paths.iter().any(|known| known == path)
-    {
-        inline.links.upload_paths.push(path.to_owned());
+    if let Some(path) = upload_path(href) {
+        inline.links.note_upload(path);
     }
     let html = format!("{}{label_html}</a>", opening_tag(href, title));
     if !inline.in_quote {

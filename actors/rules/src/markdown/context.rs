@@ -43,6 +43,21 @@ pub enum UploadPreview {
     Image(UploadedImage),
     /// A video that browsers can play.
     Video,
+    /// A sound that browsers can play.
+    Audio,
+}
+
+impl UploadPreview {
+    /// The preview of a file that is not a picture, by the ending of its name.
+    pub fn of_name(path_id: &str) -> Option<Self> {
+        let (_, ending) = path_id.rsplit_once('.')?;
+        let is_one_of = |endings: &[&str]| endings.iter().any(|known| ending.eq_ignore_ascii_case(known));
+        match ending {
+            _ if is_one_of(&["mp4", "webm"]) => Some(Self::Video),
+            _ if is_one_of(&["aac", "flac", "m4a", "mp3", "wav", "weba"]) => Some(Self::Audio),
+            _ => None,
+        }
+    }
 }
 
 /// An uploaded picture, with the attributes of its preview.
@@ -54,10 +69,6 @@ pub struct UploadedImage {
     pub width: u32,
     pub height: u32,
     pub is_animated: bool,
-    /// Whether the thumbnail exists; until then a placeholder is shown.
-    pub has_thumbnail: bool,
-    /// The file name of a copy that browsers can show, such as `1920x1080.webp`, if they cannot show the original.
-    pub transcoded: Option<String>,
 }
 
 /// Lookups for rendering, limited to what the sender can access. Names are as typed; lookups of users and groups ignore

@@ -46,7 +46,7 @@ const NON_ASCII: u16 = 1 << 11;
 const ANY: u16 = u16::MAX;
 
 /// The rules in order, each with the characters of which the text must contain at least one.
-const RULES: [(u16, Rule); 17] = [
+const RULES: [(u16, Rule); 18] = [
     (BACKTICK, emphasis::code),
     (STAR, emphasis::strong_em),
     (AT, mentions::users),
@@ -54,6 +54,7 @@ const RULES: [(u16, Rule); 17] = [
     (HASH, conversations::links),
     (ANGLE, time::times),
     (AT, mentions::groups),
+    (BRACKET, links::audio),
     (BRACKET, links::links),
     (DOT | COLON, urls::bare_links),
     (ANY, linkifier::linkifiers),

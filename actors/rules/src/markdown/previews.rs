@@ -170,6 +170,7 @@ fn preview_of(context: &dyn MarkdownContext, href: &str, named: Option<&str>) ->
         return file(match context.upload_preview(path)? {
             UploadPreview::Image(image) => upload_image_html(path, &link, &image),
             UploadPreview::Video => video_html(href, &link),
+            UploadPreview::Audio => return None,
         });
     }
     if !href.starts_with("http://") && !href.starts_with("https://") {
@@ -192,23 +193,13 @@ fn preview_of(context: &dyn MarkdownContext, href: &str, named: Option<&str>) ->
 }
 
 fn upload_image_html(path: &str, link: &str, image: &UploadedImage) -> String {
-    let animated = if image.is_animated { r#" data-animated="true""# } else { "" };
-    let transcoded = match &image.transcoded {
-        Some(name) => format!(r#" data-transcoded-image="{}""#, escaped_attribute(name)),
-        None => String::new(),
-    };
-    let (class, source) = if image.has_thumbnail {
-        let suffix = if image.is_animated { "-anim" } else { "" };
-        ("", format!("/user_uploads/thumbnail/{path}/840x560{suffix}.webp"))
-    } else {
-        (r#" class="image-loading-placeholder""#, "/static/images/loading/loader-black.svg".to_owned())
-    };
+    let (animated, suffix) = if image.is_animated { (r#" data-animated="true""#, "-anim") } else { ("", "") };
     format!(
-        r#"<div class="message_inline_image">{link}<img{class}{animated} data-original-content-type="{}" data-original-dimensions="{}x{}"{transcoded} src="{}"></a></div>"#,
+        r#"<div class="message_inline_image">{link}<img{animated} data-original-content-type="{}" data-original-dimensions="{}x{}" src="/user_uploads/thumbnail/{}/840x560{suffix}.webp"></a></div>"#,
         escaped_attribute(&image.content_type),
         image.width,
         image.height,
-        escaped_attribute(&source),
+        escaped_attribute(path),
     )
 }
 

@@ -94,19 +94,11 @@ impl MarkdownContext for Realm {
             width: 800,
             height: 600,
             is_animated: false,
-            has_thumbnail: true,
-            transcoded: None,
         };
         match path_id {
             "1/ab/x.png" => Some(UploadPreview::Image(image)),
-            "1/ab/new.png" => Some(UploadPreview::Image(UploadedImage { has_thumbnail: false, ..image })),
             "1/ab/x.gif" => Some(UploadPreview::Image(UploadedImage { is_animated: true, ..image })),
-            "1/ab/x.tiff" => {
-                let transcoded = Some("1920x1080.webp".to_owned());
-                Some(UploadPreview::Image(UploadedImage { transcoded, ..image }))
-            }
-            "1/ab/x.mp4" => Some(UploadPreview::Video),
-            _ => None,
+            _ => UploadPreview::of_name(path_id),
         }
     }
 }

@@ -11,7 +11,6 @@ const EMPTY: &[(&str, &str, &[u8])] = &[
     ("realm_filters", "realm_filters", b"[]"),
     ("realm_billing", "realm_billing", br#"{"has_pending_sponsorship_request":false}"#),
     ("realm_embedded_bots", "realm_embedded_bots", b"[]"),
-    ("realm_incoming_webhook_bots", "realm_incoming_webhook_bots", b"[]"),
     ("stop_words", "stop_words", b"[]"),
     ("video_calls", "has_zoom_token", b"false"),
     ("giphy", "giphy_api_key", b"\"\""),

@@ -4,21 +4,31 @@ use std::collections::HashSet;
 
 /// A set of fetch types; they are mostly, but not all, types of events.
 #[derive(Clone, Debug)]
-pub struct Fetch(Option<HashSet<String>>);
+pub struct Fetch {
+    /// None for all types.
+    words: Option<HashSet<String>>,
+    /// A type that is left out of all types.
+    without: Option<&'static str>,
+}
 
 impl Fetch {
     /// These types; all types if there is no list.
     pub fn new(words: Option<Vec<String>>) -> Self {
-        Self(words.map(|words| words.into_iter().collect()))
+        Self { words: words.map(|words| words.into_iter().collect()), without: None }
+    }
+
+    /// All types but this one.
+    pub fn all_without(word: &'static str) -> Self {
+        Self { words: None, without: Some(word) }
     }
 
     /// Whether a type is requested.
     pub fn wants(&self, word: &str) -> bool {
-        self.0.as_ref().is_none_or(|words| words.contains(word))
+        self.without != Some(word) && self.words.as_ref().is_none_or(|words| words.contains(word))
     }
 
     /// Whether no list was given.
     pub fn is_everything(&self) -> bool {
-        self.0.is_none()
+        self.words.is_none()
     }
 }

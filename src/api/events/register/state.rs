@@ -6,7 +6,7 @@ use super::people::people_fields;
 use super::personal::personal_fields;
 use super::request::{State, StateRequest};
 use crate::api::wire::realm::realm_fields;
-use crate::http::{ApiError, Envelope, HandlerResult};
+use crate::http::{ApiError, Envelope};
 use crate::version::{ZULIP_FEATURE_LEVEL, ZULIP_MERGE_BASE, ZULIP_VERSION};
 use actors::queries::{Include, StateSnapshot, state_snapshot};
 use model::{QueueId, User};
@@ -48,11 +48,11 @@ impl StateRequest {
     }
 
     /// Takes the snapshot and writes it: slow in large organizations.
-    pub fn answer(&self) -> HandlerResult {
+    pub fn state(&self) -> Result<Envelope, ApiError> {
         let directory = self.realm.directory();
         let caller = self.caller.and_then(|id| directory.user(id));
         let snapshot = state_snapshot(&self.realm, caller.map(|user| &**user), self.include());
-        self.write(&snapshot)?.reply()
+        self.write(&snapshot)
     }
 
     fn include(&self) -> Include {
@@ -81,6 +81,9 @@ impl StateRequest {
             envelope = realm_fields(envelope, &snapshot.directory, &self.server)?;
         }
         envelope = empty_fields(envelope, &self.fetch);
+        if state.wants("realm_incoming_webhook_bots") {
+            envelope = envelope.raw_field("realm_incoming_webhook_bots", &self.server.webhooks);
+        }
         envelope = people_fields(envelope, &state)?;
         envelope = channel_fields(envelope, &state)?;
         personal_fields(envelope, &state)

@@ -20,6 +20,7 @@ impl Sample {
                 has_push: false,
                 file_mib_max: 100,
                 quota_mib: None,
+                webhooks: bytes::Bytes::from_static(b"[]"),
             },
             caller: caller.map(|address| self.id(address)),
             queue: caller
@@ -35,7 +36,7 @@ impl Sample {
 }
 
 async fn state(request: StateRequest) -> Value {
-    let response = request.answer().unwrap().into_response(&[]);
+    let response = request.state().unwrap().reply().unwrap().into_response(&[]);
     serde_json::from_slice(&to_bytes(response.into_body()).await.unwrap()).unwrap()
 }
 
@@ -157,12 +158,15 @@ fn names(state: &Value, key: &str) -> Vec<String> {
 async fn guests_see_only_what_they_are_in() {
     let sample = Sample::start().await;
     let guest = state(sample.request(Some("polonius@zulip.com"), None)).await;
+    let web_public = "town square".to_owned();
     let mut own = names(&guest, "subscriptions");
+    assert!(!own.contains(&web_public));
+    own.push(web_public.clone());
     own.sort();
     let mut seen = names(&guest, "streams");
     seen.sort();
     assert_eq!(own, seen);
-    assert_eq!(names(&guest, "never_subscribed"), Vec::<String>::new());
+    assert_eq!(names(&guest, "never_subscribed"), [web_public]);
     assert_eq!(guest["realm_default_streams"].as_array().unwrap().len(), 0);
     assert_eq!(guest["can_create_streams"], false);
     assert_eq!(guest["realm_bots"].as_array().unwrap().len(), 0);

@@ -35,7 +35,7 @@ pub const SERVER: [(&str, &str); 20] = [
     ("server_inline_image_preview", "true"),
     // The server does not fetch linked pages.
     ("server_inline_url_embed_preview", "false"),
-    ("server_thumbnail_formats", "[]"),
+    ("server_thumbnail_formats", THUMBNAIL_FORMATS),
     ("server_avatar_changes_disabled", "false"),
     ("server_name_changes_disabled", "false"),
     ("server_web_public_streams_enabled", "true"),
@@ -49,6 +49,9 @@ pub const SERVER: [(&str, &str); 20] = [
     ("zulip_plan_is_not_limited", "true"),
     ("upgrade_text_for_wide_organization_logo", "\"\""),
 ];
+
+/// The thumbnails that this server makes.
+const THUMBNAIL_FORMATS: &str = r#"[{"name":"840x560-anim.webp","max_width":840,"max_height":560,"format":"webp","animated":true},{"name":"840x560.webp","max_width":840,"max_height":560,"format":"webp","animated":false}]"#;
 
 /// Minimum number of days for which a deactivated organization is kept.
 pub const DELETION_DAYS_MIN: u32 = 14;
@@ -77,3 +80,22 @@ pub const GIF_RATINGS: &[u8] = br#"{"disabled":{"name":"GIPHY integration disabl
 
 /// The JSON of `custom_profile_field_types`.
 pub const PROFILE_FIELD_TYPES: &[u8] = br#"{"SHORT_TEXT":{"id":1,"name":"Text (short)"},"LONG_TEXT":{"id":2,"name":"Text (long)"},"SELECT":{"id":3,"name":"List of options"},"DATE":{"id":4,"name":"Date"},"URL":{"id":5,"name":"Link"},"USER":{"id":6,"name":"Users"},"EXTERNAL_ACCOUNT":{"id":7,"name":"External account"},"PRONOUNS":{"id":8,"name":"Pronouns"}}"#;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::integrations::images::thumbnail::{HEIGHT_MAX, ThumbnailFormat, WIDTH_MAX};
+    use serde_json::{Value, json};
+
+    #[test]
+    fn thumbnail_formats_are_those_that_are_made() {
+        let made = ThumbnailFormat::ALL.map(|format| {
+            json!({
+                "name": format.name(), "max_width": WIDTH_MAX, "max_height": HEIGHT_MAX, "format": "webp",
+                "animated": format == ThumbnailFormat::Animated,
+            })
+        });
+        let told: Value = serde_json::from_str(THUMBNAIL_FORMATS).unwrap();
+        assert_eq!(told, json!(made));
+    }
+}

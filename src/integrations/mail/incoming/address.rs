@@ -34,7 +34,7 @@ pub struct Options {
 /// What an address is for. Whether its users may still post is checked with each e-mail.
 #[derive(Clone)]
 pub enum Recipient {
-    /// A channel.
+    /// A channel; who made the address, and as whom e-mails are posted.
     Channel {
         realm: RealmHandle,
         channel: ChannelId,

@@ -1,6 +1,6 @@
 //! The listener: accepts connections, a bounded number at once, until the server stops.
 
-use super::address::AddressPattern;
+use super::Incoming;
 use super::session::Session;
 use crate::http::App;
 use std::sync::Arc;
@@ -13,13 +13,6 @@ use tokio::sync::Semaphore;
 const CONNECTIONS_MAX: usize = 64;
 /// How long to wait after accepting failed.
 const AGAIN: Duration = Duration::from_millis(100);
-
-/// What all connections share.
-pub struct Incoming {
-    pub app: App,
-    pub pattern: AddressPattern,
-    pub bytes_max: usize,
-}
 
 /// Accepts connections until the server stops.
 pub async fn run_incoming(app: App, listener: std::net::TcpListener) {

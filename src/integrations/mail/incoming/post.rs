@@ -175,7 +175,7 @@ impl Composer<'_> {
             }
             Place::Direct => {
                 let direct = self.directory.direct(message.recipient).ok_or(DomainError::InvalidMessages)?;
-                let users = direct.users.iter().copied().collect();
+                let users = direct.users.to_vec();
                 Ok(Prepared::Direct(Box::new(DirectDraft { draft: self.draft(mail)?, users })))
             }
         }
@@ -186,7 +186,7 @@ impl Composer<'_> {
         let context = self.realm.message_markdown(self.directory, self.writer).with_url(&self.url);
         let rendered = render(&content, &context).map_err(|_| RuleError::Unrenderable)?;
         let (sender, client) = (self.sender.clone(), CLIENT.to_owned());
-        Ok(Draft { sender, content, rendered, client, read_by_sender: true, echo: None })
+        Ok(Draft { sender, content, rendered, client, read_by_sender: true, echo: None, claims: Vec::new() })
     }
 
     /// The gateway bot may mention everyone; the user who made the address may not.
@@ -232,6 +232,8 @@ impl Refusal {
             | DomainError::EmailInUse(_)
             | DomainError::LinkUsed
             | DomainError::WrongPassword
+            | DomainError::SearchNotReady
+            | DomainError::SearchTooBroad
             | DomainError::InvalidApiKey => {
                 tracing::warn!(%error, "an e-mail could not be posted; its server will try again");
                 Verdict::Later

@@ -1,9 +1,9 @@
 //! One connection: the commands of SMTP (RFC 5321) and LMTP (RFC 2033), which differ in the greeting and in who is answered
 //! after the data. Nothing is relayed, and no command tells which users exist.
 
+use super::Incoming;
 use super::address::Recipient;
 use super::data::{Data, DataReceiver};
-use super::listener::Incoming;
 use super::post::{Verdict, accepts, post};
 use crate::rate_limit::Bucket;
 use actors::budget::{Holder, Purpose, Reservation};
@@ -40,7 +40,7 @@ const EXCESS_FACTOR: u64 = 4;
 enum End {
     /// The client is gone, or was told.
     Closed,
-    /// Too slow.
+    /// The client is too slow.
     Slow,
     /// Wrong in a way that nothing after it can be understood.
     Broken(&'static str),
@@ -227,7 +227,7 @@ impl Session {
             let answer = self.error("503 5.5.1 no valid recipients");
             return self.reply(&answer).await;
         }
-        // Data that comes before it was asked for belongs to commands of somebody else.
+        // Data that comes before it was asked for was meant for another server.
         if !self.buffer.is_empty() {
             return Err(End::Broken("554 5.5.0 data before it was asked for"));
         }

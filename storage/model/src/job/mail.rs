@@ -44,6 +44,12 @@ pub enum MailTask {
         /// The time of the request, from which the link is valid for a limited time.
         asked: Timestamp,
     },
+    /// Send a user a list of the organizations in which their address has an account.
+    FoundAccounts {
+        user: UserId,
+        /// Name and URL of each.
+        organizations: Vec<(String, String)>,
+    },
 }
 
 impl MailTask {
@@ -56,6 +62,7 @@ impl MailTask {
             Self::Invitation(invitation) => format!("mail with invitation {invitation}"),
             Self::Deactivated { user, .. } => format!("mail about the deactivation of user {user}"),
             Self::PasswordReset { user, .. } => format!("mail for a new password of user {user}"),
+            Self::FoundAccounts { user, .. } => format!("mail with the organizations of user {user}"),
             Self::Missed { user, .. } => format!("mail about missed messages to user {user}"),
         }
     }

@@ -36,18 +36,74 @@ fn uploaded_images() {
 }
 
 #[test]
-fn the_states_of_an_uploaded_image() {
-    let pending = shown("[](/user_uploads/1/ab/new.png)").html;
-    assert!(
-        pending.contains("<img class=\"image-loading-placeholder\" data-original-content-type="),
-        "{pending}"
+fn animated_images() {
+    assert_eq!(
+        shown("[](/user_uploads/1/ab/x.gif)").html,
+        "<div class=\"message_inline_image\"><a href=\"/user_uploads/1/ab/x.gif\">\
+         <img data-animated=\"true\" data-original-content-type=\"image/png\" data-original-dimensions=\"800x600\" \
+         src=\"/user_uploads/thumbnail/1/ab/x.gif/840x560-anim.webp\"></a></div>"
     );
-    assert!(pending.contains("src=\"/static/images/loading/loader-black.svg\""), "{pending}");
-    let animated = shown("[](/user_uploads/1/ab/x.gif)").html;
-    assert!(animated.contains("<img data-animated=\"true\" data-original-content-type="), "{animated}");
-    assert!(animated.contains("x.gif/840x560-anim.webp"), "{animated}");
-    let transcoded = shown("[](/user_uploads/1/ab/x.tiff)").html;
-    assert!(transcoded.contains("data-transcoded-image=\"1920x1080.webp\" src="), "{transcoded}");
+}
+
+#[test]
+fn several_uploads_follow_their_paragraph() {
+    let html = shown(
+        "[one](/user_uploads/1/ab/x.png) [](/user_uploads/1/ab/x.mp4) and [one](/user_uploads/1/ab/x.png)",
+    )
+    .html;
+    let (paragraph, previews) = html.split_once("</p>\n").unwrap();
+    assert_eq!(paragraph.matches("<a ").count(), 3);
+    assert_eq!(
+        previews,
+        format!(
+            "{}<div class=\"message_inline_image message_inline_video\"><a href=\"/user_uploads/1/ab/x.mp4\">\
+             <video preload=\"metadata\" src=\"/user_uploads/1/ab/x.mp4\"></video></a></div>",
+            IMAGE.replacen(".png\">", ".png\" title=\"one\">", 1)
+        )
+    );
+}
+
+#[test]
+fn previews_can_be_disabled() {
+    let link = "<a href=\"/user_uploads/1/ab/x.png\">/user_uploads/1/ab/x.png</a>";
+    let hidden = render_in(&Realm::new(), "[](/user_uploads/1/ab/x.png)");
+    assert_eq!(hidden.html, format!("<p>{link}</p>"));
+    assert!(!hidden.has_image && hidden.has_link);
+    assert_eq!(hidden.upload_paths, ["1/ab/x.png"]);
+}
+
+#[test]
+fn sounds_have_a_player() {
+    let player = |title: &str| {
+        format!(
+            "<audio controls preload=\"metadata\" src=\"/user_uploads/1/ab/x.mp3\" title=\"{title}\"></audio>"
+        )
+    };
+    let rows = [
+        ("![a.mp3](/user_uploads/1/ab/x.mp3)", format!("<p>{}</p>", player("a.mp3"))),
+        ("![](/user_uploads/1/ab/x.mp3)", format!("<p>{}</p>", player("x.mp3"))),
+        (
+            "hear ![<b> \"x\"](/user_uploads/1/ab/x.mp3) now",
+            format!("<p>hear {} now</p>", player("&lt;b&gt; &quot;x&quot;")),
+        ),
+        ("![x](https://chat.example.com/user_uploads/1/ab/x.mp3)", format!("<p>{}</p>", player("x"))),
+        ("- ![x](/user_uploads/1/ab/x.mp3)", format!("<ul>\n<li>{}</li>\n</ul>", player("x"))),
+        ("> ![x](/user_uploads/1/ab/x.mp3)", format!("<blockquote>\n<p>{}</p>\n</blockquote>", player("x"))),
+        // Other files of this form are text at this feature level.
+        ("![x](/user_uploads/1/ab/x.png)", "<p>![x](/user_uploads/1/ab/x.png)</p>".to_owned()),
+        ("![x](/user_uploads/1/ab/x.ogg)", "<p>![x](/user_uploads/1/ab/x.ogg)</p>".to_owned()),
+        ("![x](/help/x.mp3)", "<p>![x](/help/x.mp3)</p>".to_owned()),
+        ("![x(/user_uploads/1/ab/x.mp3)", "<p>![x(/user_uploads/1/ab/x.mp3)</p>".to_owned()),
+        // A link to a sound is a link.
+        ("[x](/user_uploads/1/ab/x.mp3)", "<p><a href=\"/user_uploads/1/ab/x.mp3\">x</a></p>".to_owned()),
+        ("`![x](/user_uploads/1/ab/x.mp3)`", "<p><code>![x](/user_uploads/1/ab/x.mp3)</code></p>".to_owned()),
+    ];
+    for (text, expected) in rows {
+        assert_eq!(shown(text).html, expected, "for {text:?}");
+    }
+    let rendered = shown("![a.mp3](/user_uploads/1/ab/x.mp3)");
+    assert!(!rendered.has_image && !rendered.has_link);
+    assert_eq!(rendered.upload_paths, ["1/ab/x.mp3"]);
 }
 
 #[test]

@@ -1,23 +1,20 @@
-//! Organizations with initial content: an owner, or the users, channels and messages of a sample.
-//!
-//! The directory of the seed includes facts that are not stored yet: texts are rendered and recipients computed as by a
-//! server on which all of it happened.
+//! The facts of a seed: accounts, channels and messages.
 
-use crate::bootstrap::{NewRealm, first_user};
+use super::content::{Seed, SeedChannel};
 use crate::draft::message_traits;
-use crate::error::DomainError;
-use crate::handle::RealmHandle;
-use crate::realm::NewUser;
-use crate::server::Server;
 use model::fact::MessageRanges;
 use model::{
-    Bot, BotKind, Channel, ChannelFact, ChannelId, DirectConversation, Directory, Fact, Flag, Flags,
-    GroupFact, GroupId, Message, MessageFact, MessageId, Place, RealmFact, RecipientId, Role, SettingValue,
-    Subscription, SubscriptionFact, Timestamp, User, UserFact, UserGroup, UserId,
+    Bot, Channel, ChannelFact, ChannelId, DirectConversation, Directory, Fact, Flag, Flags, GroupFact,
+    GroupId, Message, MessageFact, MessageId, Place, RealmFact, RecipientId, Subscription, SubscriptionFact,
+    Timestamp, User, UserFact, UserGroup, UserId,
 };
-use rules::markdown::{ChannelRef, EmojiRef, GroupRef, MarkdownContext, Mentions, Rendered, UserRef};
+use rules::custom_emoji::emoji_url;
+use rules::markdown::{
+    ChannelRef, EmojiRef, GroupRef, Linkifier, MarkdownContext, Mentions, Rendered, UserRef,
+};
 use rules::permissions::group_setting::{default_channel_permissions, default_group_permissions};
 use rules::permissions::roles::system_groups_of;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -25,146 +22,53 @@ use std::sync::Arc;
 const JOINED_BEFORE_MILLIS: u64 = 30 * 24 * 3600 * 1000;
 /// How long ago the first message was sent; the last one is a few minutes old.
 const FIRST_MESSAGE_BEFORE_MILLIS: u64 = 4 * 24 * 3600 * 1000;
-/// Messages in one frame, to stay well below its largest size.
-const FRAME_MESSAGES_MAX: usize = 128;
 /// The client that the messages came from.
 const CLIENT: &str = "website";
 
-/// The content of a sample organization. People are named by their e-mail addresses.
-pub struct Seed {
-    pub description: &'static str,
-    /// Settings of the organization that differ from the defaults.
-    pub settings: Vec<(&'static str, SettingValue)>,
-    /// The id of the first user; the others follow.
-    pub first_id: UserId,
-    /// Owners come before their bots.
-    pub users: Vec<SeedUser>,
-    /// Creates the groups and channels.
-    pub creator: &'static str,
-    pub groups: Vec<SeedGroup>,
-    /// Channels; their ids count from 1.
-    pub channels: Vec<SeedChannel>,
-    /// Topics and direct conversations. Their messages are interleaved.
-    pub threads: Vec<SeedThread>,
-}
-
-/// A person or bot.
-pub struct SeedUser {
-    pub email: &'static str,
-    pub full_name: &'static str,
-    pub role: Role,
-    /// IANA identifier, or empty.
-    pub timezone: &'static str,
-    /// None: no login with a password.
-    pub password_hash: Option<&'static str>,
-    /// Settings that differ from the defaults.
-    pub settings: Vec<(&'static str, SettingValue)>,
-    /// The kind of a bot, and its owner.
-    pub bot: Option<(BotKind, &'static str)>,
-}
-
-/// A user group.
-pub struct SeedGroup {
-    pub name: &'static str,
-    pub description: &'static str,
-    pub members: Vec<&'static str>,
-}
-
-/// A channel of a seed.
-pub struct SeedChannel {
-    pub name: &'static str,
-    /// The Markdown source.
-    pub description: &'static str,
-    /// Whether only subscribers know of it.
-    pub is_private: bool,
-    /// Whether new members are subscribed.
-    pub is_default: bool,
-    pub subscribes: fn(&User) -> bool,
-}
-
-/// A topic or direct conversation.
-pub struct SeedThread {
-    /// Channel and topic; none for a direct conversation of its writers.
-    pub topic: Option<(&'static str, &'static str)>,
-    /// E-mail addresses, in turns.
-    pub writers: Vec<String>,
-    /// The Markdown source of each message.
-    pub texts: Vec<&'static str>,
-}
-
-impl Server {
-    /// Creates an organization with its first user. It is durable when this returns.
-    ///
-    /// # Errors
-    /// Those of [`Server::create_realm`].
-    pub async fn create_owned_realm(
-        &self,
-        new: NewRealm,
-        owner: &NewUser,
-    ) -> Result<RealmHandle, DomainError> {
-        self.create_realm(new, |directory| vec![first_user(directory, owner)]).await
-    }
-
-    /// Creates an organization with the content of a seed. It is durable when this returns.
-    ///
-    /// # Errors
-    /// Those of [`Server::create_realm`].
-    pub async fn create_seeded_realm(&self, new: NewRealm, seed: &Seed) -> Result<RealmHandle, DomainError> {
-        self.create_realm(new, |directory| frames(directory, seed)).await
-    }
-}
-
-/// The facts of a seed, frame by frame. `directory` has the system groups and the server's own bots already.
-fn frames(directory: &Directory, seed: &Seed) -> Vec<Vec<Fact>> {
-    let mut seeding = Seeding {
-        seed,
-        now: directory.realm().created,
-        directory: directory.clone(),
-        newest: HashMap::new(),
-        received: BTreeMap::new(),
-    };
-    let mut first = seeding.users();
-    first.extend(seeding.groups());
-    first.extend(seeding.channels());
-    first.push(seeding.realm());
-    let mut frames = vec![first];
-    let messages = seeding.messages();
-    frames.extend(messages.chunks(FRAME_MESSAGES_MAX).map(<[Fact]>::to_vec));
-    frames.push(seeding.reads());
-    frames
-}
-
 /// The facts of a seed, and the directory with them.
-struct Seeding<'s> {
-    seed: &'s Seed,
-    now: Timestamp,
-    directory: Directory,
+pub(super) struct Seeding<'s> {
+    pub(super) seed: &'s Seed,
+    pub(super) now: Timestamp,
+    pub(super) directory: Directory,
+    /// Those of the directory, compiled.
+    pub(super) linkifiers: Vec<Linkifier>,
     /// Newest message of each topic, which links to the topic carry.
-    newest: HashMap<(ChannelId, String), MessageId>,
+    pub(super) newest: HashMap<(ChannelId, String), MessageId>,
     /// The messages that each person received from others.
-    received: BTreeMap<UserId, Vec<MessageId>>,
+    pub(super) received: BTreeMap<UserId, Vec<MessageId>>,
+    /// The messages of each thread, as sent.
+    pub(super) threads: Vec<Vec<Arc<Message>>>,
 }
 
 /// A message without its id and time.
-struct Unsent {
-    sender: UserId,
-    recipient: RecipientId,
-    place: Place,
-    readers: Vec<UserId>,
-    text: &'static str,
+pub(super) struct Unsent {
+    /// The index of its thread.
+    pub(super) thread: usize,
+    pub(super) sender: UserId,
+    pub(super) recipient: RecipientId,
+    pub(super) place: Place,
+    pub(super) readers: Vec<UserId>,
+    pub(super) text: Cow<'static, str>,
+}
+
+/// The numbers of the messages that are being sent.
+pub(super) struct Sending {
+    pub(super) last: MessageId,
+    /// The time between two messages.
+    pub(super) step_millis: u64,
 }
 
 impl Seeding<'_> {
-    fn joined(&self) -> Timestamp {
+    pub(super) fn joined(&self) -> Timestamp {
         Timestamp(self.now.0.saturating_sub(JOINED_BEFORE_MILLIS))
     }
 
     /// A user of the seed, by e-mail address.
-    fn user(&self, email: &str) -> UserId {
+    pub(super) fn user(&self, email: &str) -> UserId {
         self.directory.user_by_email(email).map(|user| user.id).unwrap_or_default()
     }
 
-    fn users(&mut self) -> Vec<Fact> {
+    pub(super) fn users(&mut self) -> Vec<Fact> {
         let mut facts = Vec::new();
         for (id, seed) in (self.seed.first_id.0..).zip(&self.seed.users) {
             let mut user = User::new(UserId(id), seed.email, seed.full_name, seed.role, self.joined());
@@ -179,7 +83,7 @@ impl Seeding<'_> {
         facts
     }
 
-    fn groups(&mut self) -> Vec<Fact> {
+    pub(super) fn groups(&mut self) -> Vec<Fact> {
         let mut members: BTreeMap<GroupId, Vec<UserId>> = BTreeMap::new();
         for user in self.directory.users().filter(|user| !user.is_system_bot()) {
             for name in system_groups_of(user, 0, self.now) {
@@ -209,7 +113,7 @@ impl Seeding<'_> {
         facts
     }
 
-    fn channels(&mut self) -> Vec<Fact> {
+    pub(super) fn channels(&mut self) -> Vec<Fact> {
         let by = self.user(self.seed.creator);
         let mut facts = Vec::new();
         for (number, seed) in (1..).zip(&self.seed.channels) {
@@ -240,7 +144,9 @@ impl Seeding<'_> {
             rendered_description: self.render(seed.description).html,
             creator,
             invite_only: seed.is_private,
-            history_public_to_subscribers: !seed.is_private,
+            is_web_public: seed.is_web_public,
+            history_public_to_subscribers: seed.shows_history,
+            folder: seed.folder.and_then(|name| self.folder(name)),
             ..Channel::new(
                 ChannelId(number),
                 RecipientId(number),
@@ -256,7 +162,7 @@ impl Seeding<'_> {
         people.map(|user| user.id).collect()
     }
 
-    fn realm(&self) -> Fact {
+    pub(super) fn realm(&self) -> Fact {
         let mut realm = model::Realm::clone(self.directory.realm());
         realm.description = self.seed.description.into();
         realm.settings.extend(self.seed.settings.iter().map(|(name, value)| ((*name).into(), value.clone())));
@@ -266,25 +172,41 @@ impl Seeding<'_> {
         Fact::Realm(RealmFact::Changed(Box::new(realm)))
     }
 
-    fn render(&self, text: &str) -> Rendered {
+    pub(super) fn render(&self, text: &str) -> Rendered {
         // The texts are our own and far below the length limit.
         rules::markdown::render(text, self).unwrap_or_default()
     }
 
-    fn messages(&mut self) -> Vec<Fact> {
+    pub(super) fn messages(&mut self) -> Vec<Fact> {
         let (unsent, mut facts) = self.unsent();
-        let step_millis = FIRST_MESSAGE_BEFORE_MILLIS / (unsent.len() as u64 + 1);
-        for (index, unsent) in unsent.into_iter().enumerate() {
-            let age_millis = FIRST_MESSAGE_BEFORE_MILLIS - step_millis * index as u64;
-            let sent = Timestamp(self.now.0.saturating_sub(age_millis));
-            let message = self.message(MessageId(index as u32 + 1), sent, unsent);
-            facts.push(Fact::Message(MessageFact::Sent { message: Arc::new(message), echo: None }));
+        let notices = self.notices();
+        let mut sending = Sending {
+            last: MessageId::ZERO,
+            step_millis: FIRST_MESSAGE_BEFORE_MILLIS / (unsent.len() + notices + 1) as u64,
+        };
+        self.threads.resize(self.seed.threads.len(), Vec::new());
+        for unsent in unsent {
+            facts.push(self.send(&mut sending, unsent));
         }
+        facts.extend(self.changes(&mut sending));
         facts
     }
 
+    /// Sends the next message.
+    pub(super) fn send(&mut self, sending: &mut Sending, unsent: Unsent) -> Fact {
+        let age_millis = FIRST_MESSAGE_BEFORE_MILLIS - sending.step_millis * u64::from(sending.last.0);
+        sending.last = sending.last.next();
+        let thread = unsent.thread;
+        let message = self.message(sending.last, Timestamp(self.now.0.saturating_sub(age_millis)), unsent);
+        let message = Arc::new(message);
+        if let Some(sent) = self.threads.get_mut(thread) {
+            sent.push(message.clone());
+        }
+        Fact::Message(MessageFact::Sent { message, echo: None })
+    }
+
     fn message(&mut self, id: MessageId, sent: Timestamp, unsent: Unsent) -> Message {
-        let rendered = self.render(unsent.text);
+        let rendered = self.render(&unsent.text);
         if let Place::Channel { channel, topic } = &unsent.place {
             self.newest.insert((*channel, topic.to_lowercase()), id);
         }
@@ -292,7 +214,7 @@ impl Seeding<'_> {
             self.received.entry(*reader).or_default().push(id);
         }
         Message {
-            content: unsent.text.to_owned(),
+            content: unsent.text.into_owned(),
             client: CLIENT.into(),
             traits: message_traits(&rendered, false, true),
             user_flags: self.mentioned(&rendered.mentions, &unsent.readers),
@@ -301,7 +223,7 @@ impl Seeding<'_> {
         }
     }
 
-    fn mentioned(&self, mentions: &Mentions, readers: &[UserId]) -> Vec<(UserId, Flags)> {
+    pub(super) fn mentioned(&self, mentions: &Mentions, readers: &[UserId]) -> Vec<(UserId, Flags)> {
         let mut users: Vec<UserId> = mentions.users.iter().map(|id| UserId(*id as u32)).collect();
         for group in &mentions.groups {
             users.extend(self.directory.members_of(GroupId(*group as u32)));
@@ -315,7 +237,7 @@ impl Seeding<'_> {
     /// All messages in order, and the facts that create the direct conversations.
     fn unsent(&self) -> (Vec<Unsent>, Vec<Fact>) {
         let (mut threads, mut facts) = (Vec::new(), Vec::new());
-        for thread in &self.seed.threads {
+        for (index, thread) in self.seed.threads.iter().enumerate() {
             let writers: Vec<UserId> = thread.writers.iter().map(|email| self.user(email)).collect();
             let (recipient, place, readers) = match thread.topic {
                 Some((channel, topic)) => {
@@ -334,11 +256,12 @@ impl Seeding<'_> {
             };
             let texts = thread.texts.iter().zip(writers.into_iter().cycle());
             let unsent = texts.map(|(text, sender)| Unsent {
+                thread: index,
                 sender,
                 recipient,
                 place: place.clone(),
                 readers: readers.clone(),
-                text,
+                text: Cow::Borrowed(*text),
             });
             threads.push(unsent.collect::<Vec<_>>().into_iter());
         }
@@ -354,7 +277,7 @@ impl Seeding<'_> {
     }
 
     /// All messages are read: unread messages of a test are those that the test sent.
-    fn reads(&self) -> Vec<Fact> {
+    pub(super) fn reads(&self) -> Vec<Fact> {
         let read = self.received.iter().map(|(user, messages)| {
             let messages = MessageRanges::from_sorted(messages.iter().copied());
             Fact::Message(MessageFact::read(*user, messages))
@@ -388,8 +311,13 @@ impl MarkdownContext for Seeding<'_> {
         self.newest.get(&(channel, topic.to_lowercase())).map(|id| id.0.into())
     }
 
-    fn custom_emoji(&self, _: &str) -> Option<EmojiRef> {
-        None
+    fn custom_emoji(&self, name: &str) -> Option<EmojiRef> {
+        let emoji = self.directory.realm_emoji_by_name(name)?;
+        Some(EmojiRef { source_url: emoji_url(self.directory.realm().id, emoji) })
+    }
+
+    fn linkifiers(&self) -> &[Linkifier] {
+        &self.linkifiers
     }
 }
 

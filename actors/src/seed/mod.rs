@@ -1,0 +1,14 @@
+//! Organizations with initial content: an owner, or the users, channels and messages of a sample.
+//!
+//! The directory of the seed includes facts that are not stored yet: texts are rendered and recipients computed as by a
+//! server on which all of it happened.
+
+mod changes;
+mod content;
+mod create;
+mod lists;
+mod seeding;
+
+pub use content::{
+    Seed, SeedChange, SeedChannel, SeedEmoji, SeedField, SeedFolder, SeedGroup, SeedThread, SeedUser,
+};

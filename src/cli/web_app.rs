@@ -1,0 +1,151 @@
+//! `millstream web-app`: installs Zulip's web app from a release archive, and removes it.
+
+use super::config::environment;
+use super::error::CliError;
+use crate::config::{Config, Overrides};
+use crate::web_app::install::{Installed, Record, install, record, remove};
+use crate::web_app::load_current;
+use actors::Server;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+/// Commands for Zulip's web app.
+#[derive(Debug, clap::Subcommand)]
+pub enum WebAppCommand {
+    /// Install the web app of a release of the Zulip server
+    ///
+    /// Takes the release archive zulip-server-11.x.tar.gz from https://download.zulip.com/server/, or the folder that it
+    /// unpacks to. Everything is checked before it is used. The server may run: it uses the new web app after SIGHUP or
+    /// a restart.
+    Install(InstallArgs),
+    /// Show which web app is installed, and whether it is complete
+    Status(WebAppArgs),
+    /// Remove the web app; without it, / is a page that says how to connect
+    Remove(WebAppArgs),
+}
+
+/// The configuration of the server that serves the web app.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct WebAppArgs {
+    /// Data folder, instead of the configured one
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Configuration file of the server
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+/// The arguments of `web-app install`.
+#[derive(Debug, clap::Args)]
+pub struct InstallArgs {
+    /// The release archive, or the folder that it unpacks to
+    #[arg(value_name = "FILE|DIR")]
+    source: PathBuf,
+    #[command(flatten)]
+    server: WebAppArgs,
+}
+
+impl WebAppArgs {
+    /// The folder of the web app. Without an own folder, there must be a data folder.
+    fn folder(&self) -> Result<PathBuf, CliError> {
+        let flags = Overrides::default().set("data", "--data", self.data.as_ref().map(|path| path.display()));
+        let config = Config::load(self.config.as_deref(), environment(), flags)?;
+        if config.web_app.dir.as_os_str().is_empty() && !Server::has_data(&config.data) {
+            return Err(CliError::Refused(format!(
+                "{} is not a data folder; `millstream realm create` creates one, and --data names another",
+                config.data.display()
+            )));
+        }
+        Ok(config.web_app_folder())
+    }
+}
+
+/// Runs the command.
+pub fn run(command: WebAppCommand) -> Result<(), CliError> {
+    match command {
+        WebAppCommand::Install(args) => run_install(&args),
+        WebAppCommand::Status(args) => run_status(&args),
+        WebAppCommand::Remove(args) => run_remove(&args),
+    }
+}
+
+fn run_install(args: &InstallArgs) -> Result<(), CliError> {
+    let folder = args.server.folder()?;
+    let is_watched = std::io::stderr().is_terminal();
+    let mut shown = None;
+    let done = install(&folder, &args.source, &mut |share| {
+        let percent = (share.clamp(0.0, 1.0) * 100.0) as u32;
+        if is_watched && shown.replace(percent) != Some(percent) {
+            eprint!("\r\x1b[K{percent} % of {}", args.source.display());
+        }
+    });
+    if is_watched {
+        eprint!("\r\x1b[K");
+    }
+    let Installed { record, links, template_problem } = done?;
+    println!("Installed the web app of {} in {}.", describe(&record), folder.display());
+    if links > 0 {
+        println!("{links} links in it were left out.");
+    }
+    if let Some(problem) = template_problem {
+        println!(
+            "The page is Millstream's own, because the template of the release was not usable: {problem}."
+        );
+    }
+    println!("A running server uses it after SIGHUP or a restart.");
+    Ok(())
+}
+
+fn run_status(args: &WebAppArgs) -> Result<(), CliError> {
+    let folder = args.folder()?;
+    let Some(record) = record(&folder)? else {
+        println!("No web app is installed. `millstream web-app install --help` says how to install it.");
+        return Ok(());
+    };
+    println!("{} in {}.", describe(&record), folder.display());
+    let bundle = load_current(&folder)?;
+    if let Some(bundle) = bundle {
+        println!("It is complete: {} scripts and style sheets.", bundle.file_count());
+        let page =
+            if bundle.template_problem().is_none() { "the release's template" } else { "Millstream's own" };
+        println!("The page is {page}, in {} languages.", bundle.languages().list().len());
+    }
+    Ok(())
+}
+
+fn run_remove(args: &WebAppArgs) -> Result<(), CliError> {
+    let folder = args.folder()?;
+    match remove(&folder)? {
+        true => println!("The web app was removed. Tell a running server with SIGHUP or a restart."),
+        false => println!("No web app is installed."),
+    }
+    Ok(())
+}
+
+/// The release, its files, and when it was installed.
+fn describe(record: &Record) -> String {
+    let installed = i64::try_from(record.installed).unwrap_or_default();
+    let date = jiff::Timestamp::from_second(installed).map(|time| time.strftime("%Y-%m-%d").to_string());
+    format!(
+        "{}, {} files with {} MB, installed {}",
+        record.release,
+        record.files,
+        record.bytes.div_ceil(1_000_000),
+        date.unwrap_or_default()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse;
+    use super::*;
+
+    #[test]
+    fn source_is_required() {
+        let args: InstallArgs = parse(&["zulip-server-11.4.tar.gz", "--data", "/tmp/x"]).unwrap();
+        assert_eq!(args.source, PathBuf::from("zulip-server-11.4.tar.gz"));
+        assert!(parse::<InstallArgs>(&["--data", "/tmp/x"]).is_err());
+        let missing = args.server.folder().unwrap_err().to_string();
+        assert!(missing.contains("/tmp/x is not a data folder"), "{missing}");
+    }
+}

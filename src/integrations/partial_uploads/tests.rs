@@ -1,0 +1,130 @@
+use super::*;
+
+const NOW: Timestamp = Timestamp(1_900_000_000_000);
+
+fn about(user: u32, length: u64) -> About {
+    About {
+        realm: RealmId(1),
+        user: UserId(user),
+        length,
+        file_name: "cat.png".to_owned(),
+        content_type: Some("image/png".to_owned()),
+        metadata: "filename Y2F0LnBuZw==".to_owned(),
+        path_id: "1/ab/cd/cat.png".to_owned(),
+    }
+}
+
+fn open(folder: &tempfile::TempDir) -> PartialUploads {
+    PartialUploads::open(folder.path(), true).unwrap()
+}
+
+fn files(folder: &tempfile::TempDir) -> usize {
+    std::fs::read_dir(folder.path().join("partial-uploads")).unwrap().count()
+}
+
+#[actix_web::test]
+async fn bytes_and_description_survive_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let (id, parts) = {
+        let uploads = open(&folder);
+        let upload = uploads.create(about(7, 10), 100, NOW).await.unwrap();
+        let mut turn = uploads.turn(&upload).await.unwrap();
+        turn.write(b"hello").await.unwrap();
+        assert_eq!(upload.offset(), 0, "nothing is durable yet");
+        assert_eq!(turn.sync(NOW).await.unwrap(), 5);
+        (upload.id.clone(), upload.about.clone())
+    };
+    std::fs::write(folder.path().join("partial-uploads/lost.bytes"), "x").unwrap();
+    std::fs::write(folder.path().join("partial-uploads/lost.new"), "x").unwrap();
+    let uploads = open(&folder);
+    assert_eq!(files(&folder), 2, "leftovers are deleted");
+    let now = Timestamp(uploads.uploads.lock()[&id].progress.lock().touched.0);
+    let upload = uploads.find((RealmId(1), UserId(7)), &id, now).unwrap();
+    assert_eq!((upload.offset(), &upload.about), (5, &parts));
+    let mut turn = uploads.turn(&upload).await.unwrap();
+    turn.write(b" world and more").await.unwrap();
+    assert_eq!((turn.bytes_left(), turn.sync(now).await.unwrap()), (0, 10));
+    assert_eq!(std::fs::read(upload.file()).unwrap(), b"hello worl");
+    assert_eq!(upload.offset(), 9, "the last byte is not acknowledged before the upload is finished");
+    uploads.delete(turn).await.unwrap();
+    assert_eq!(files(&folder), 0);
+    assert!(matches!(uploads.turn(&upload).await, Err(PartialError::Missing)));
+}
+
+#[actix_web::test]
+async fn other_accounts_find_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let uploads = open(&folder);
+    let upload = uploads.create(about(7, 10), 100, NOW).await.unwrap();
+    let find = |realm, user, now| uploads.find((RealmId(realm), UserId(user)), &upload.id, now).is_ok();
+    assert!(find(1, 7, NOW));
+    assert!(!find(1, 8, NOW) && !find(2, 7, NOW));
+    assert!(!find(1, 7, Timestamp(NOW.0 + EXPIRY_MILLIS)), "expired");
+}
+
+#[actix_web::test]
+async fn a_newer_request_takes_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let uploads = Arc::new(open(&folder));
+    let upload = uploads.create(about(7, 10), 100, NOW).await.unwrap();
+    let mut first = uploads.turn(&upload).await.unwrap();
+    let waiting = {
+        let (uploads, upload) = (uploads.clone(), upload.clone());
+        actix_rt::spawn(async move { uploads.turn(&upload).await.map(drop) })
+    };
+    first.interrupted().await;
+    first.write(b"abc").await.unwrap();
+    first.sync(NOW).await.unwrap();
+    drop(first);
+    waiting.await.unwrap().unwrap();
+    assert_eq!(upload.offset(), 3);
+}
+
+#[actix_web::test]
+async fn uploads_of_an_account_are_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    let uploads = open(&folder);
+    let first = uploads.create(about(7, 10), 100, NOW).await.unwrap();
+    assert!(matches!(uploads.create(about(7, 91), 100, NOW).await, Err(PartialError::AccountFull)));
+    for _ in 1..ACCOUNT_UPLOADS_MAX {
+        uploads.create(about(7, 1), 100, NOW).await.unwrap();
+    }
+    assert!(matches!(uploads.create(about(7, 1), 100, NOW).await, Err(PartialError::AccountFull)));
+    assert!(uploads.create(about(8, 1), 100, NOW).await.is_ok(), "of another account");
+    // The one without progress for the longest time makes room, unless a request writes to it.
+    let later = Timestamp(NOW.0 + IDLE_MILLIS);
+    let turn = uploads.turn(&first).await.unwrap();
+    uploads.create(about(7, 1), 100, later).await.unwrap();
+    let own = (RealmId(1), UserId(7));
+    assert!(uploads.find(own, &first.id, later).is_ok());
+    drop(turn);
+    uploads.create(about(7, 1), 100, later).await.unwrap();
+    assert!(uploads.find(own, &first.id, later).is_err());
+    assert_eq!(files(&folder), 2 * (ACCOUNT_UPLOADS_MAX + 1));
+}
+
+#[actix_web::test]
+async fn expired_uploads_are_swept() {
+    let folder = tempfile::tempdir().unwrap();
+    let uploads = open(&folder);
+    let upload = uploads.create(about(7, 10), 100, NOW).await.unwrap();
+    assert_eq!(uploads.sweep(Timestamp(NOW.0 + EXPIRY_MILLIS - 1)).await.unwrap(), 0);
+    let turn = uploads.turn(&upload).await.unwrap();
+    let late = Timestamp(NOW.0 + EXPIRY_MILLIS);
+    assert_eq!(uploads.sweep(late).await.unwrap(), 0, "a request writes to it");
+    drop(turn);
+    assert_eq!((uploads.sweep(late).await.unwrap(), files(&folder)), (1, 0));
+}
+
+#[actix_web::test]
+async fn rolling_back_keeps_what_was_durable() {
+    let folder = tempfile::tempdir().unwrap();
+    let uploads = open(&folder);
+    let upload = uploads.create(about(7, 1 << 20), 1 << 20, NOW).await.unwrap();
+    let mut turn = uploads.turn(&upload).await.unwrap();
+    turn.write(b"abc").await.unwrap();
+    turn.sync(NOW).await.unwrap();
+    turn.write(&vec![1; turn::BUFFER_BYTES]).await.unwrap();
+    turn.roll_back().await.unwrap();
+    assert_eq!((turn.sync(NOW).await.unwrap(), std::fs::read(upload.file()).unwrap()), (3, b"abc".to_vec()));
+}

@@ -1,0 +1,69 @@
+//! Zulip's own web app: an operator brings a release archive of the Zulip server, in which it is built. Here it is
+//! checked, kept in a folder, and loaded to be served.
+//!
+//! None of its files is part of this project. `pages::app` has the page that starts it, `pages::static_files` serves
+//! its files.
+
+pub mod bundle;
+pub mod install;
+pub mod languages;
+pub mod look;
+mod manifest;
+pub mod problem;
+pub mod release;
+mod selection;
+pub mod skeleton;
+mod source;
+mod staging;
+mod tarball;
+mod template;
+#[cfg(test)]
+pub(crate) mod tests;
+
+pub use bundle::Bundle;
+pub use problem::WebAppError;
+
+use install::current_folder;
+use parking_lot::RwLock;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The web app of a running server: the one that was installed at the start or at the last SIGHUP.
+#[derive(Debug)]
+pub struct WebApp {
+    folder: PathBuf,
+    current: RwLock<Option<Arc<Bundle>>>,
+}
+
+impl WebApp {
+    /// Loads what is installed in a folder. A damaged installation is logged, and the server runs without it.
+    pub fn open(folder: PathBuf) -> Self {
+        let app = Self { folder, current: RwLock::new(None) };
+        app.reload();
+        app
+    }
+
+    /// The loaded bundle; none if no web app is installed.
+    pub fn current(&self) -> Option<Arc<Bundle>> {
+        self.current.read().clone()
+    }
+
+    /// Loads what is installed now. If that is damaged, the loaded bundle stays in use.
+    pub fn reload(&self) {
+        match load_current(&self.folder) {
+            Ok(found) => {
+                match &found {
+                    Some(bundle) => tracing::info!(version = bundle.release().version, "web app loaded"),
+                    None => tracing::debug!("no web app is installed"),
+                }
+                *self.current.write() = found.map(Arc::new);
+            }
+            Err(error) => tracing::error!(%error, "the web app was not loaded"),
+        }
+    }
+}
+
+/// The installed bundle of a folder; none if there is none.
+pub fn load_current(folder: &Path) -> Result<Option<Bundle>, WebAppError> {
+    current_folder(folder)?.map(|root| Bundle::load(&root)).transpose()
+}

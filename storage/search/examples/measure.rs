@@ -1,0 +1,138 @@
+//! Fills an index with made-up messages and measures it: `cargo run --release -p millstream-search --example measure -- 1000000`.
+//!
+//! The words follow Zipf's law over a vocabulary of 60,000, as in natural text; every tenth message has a number that no
+//! other has.
+
+use model::{MessageId, Sequence};
+use search::{Analyzer, Identity, Index, Language, Query};
+use std::error::Error;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+const VOCABULARY: u64 = 60_000;
+const BATCH: u32 = 4096;
+const ROUNDS: usize = 200;
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    /// The number of a word: small numbers are frequent.
+    fn word(&mut self) -> u64 {
+        let uniform = (self.next() >> 11) as f64 / (1_u64 << 53) as f64;
+        ((VOCABULARY as f64).powf(uniform) - 1.0) as u64
+    }
+}
+
+/// A word of three to nine letters.
+fn spell(number: u64, out: &mut String) {
+    const SYLLABLES: [&str; 16] =
+        ["ba", "ce", "di", "fo", "gu", "ha", "le", "mi", "no", "pu", "ra", "se", "ti", "vo", "wu", "za"];
+    let mut rest = number.wrapping_mul(2_654_435_761) % 16_777_213;
+    for _ in 0..(2 + number % 3) {
+        out.push_str(SYLLABLES[(rest % 16) as usize]);
+        rest /= 16;
+    }
+    out.push_str(["", "s", "n", "r"][(number / 3 % 4) as usize]);
+}
+
+fn message(id: u32, random: &mut Random) -> String {
+    let mut html = String::from("<p>");
+    for _ in 0..8 + random.next() % 24 {
+        // Four of ten words of English are stop words.
+        match random.next() % 10 {
+            0..4 => html.push_str(["the", "of", "and", "is"][(random.next() % 4) as usize]),
+            _ => spell(random.word(), &mut html),
+        }
+        html.push(' ');
+    }
+    if id.is_multiple_of(10) {
+        html.push_str(&format!("ticket {id}"));
+    }
+    html.push_str("</p>");
+    html
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let count: u32 = std::env::args().nth(1).map_or(Ok(100_000), |text| text.parse())?;
+    let folder = std::env::temp_dir().join(format!("millstream-search-{}", std::process::id()));
+    let identity = Identity::new(1, 0, Language::of("en"));
+    let index = Index::create(&folder, &identity)?;
+    let mut analyzer = Analyzer::new(Language::of("en"));
+    let (mut random, mut text_bytes) = (Random(88_172_645_463_325_252), 0);
+    let started = Instant::now();
+    for first in (1..=count).step_by(BATCH as usize) {
+        let mut writer = index.writer()?;
+        for id in first..(first + BATCH).min(count + 1) {
+            let html = message(id, &mut random);
+            text_bytes += html.len() - "<p></p>".len();
+            writer.add(MessageId(id), &html, &mut analyzer)?;
+        }
+        writer.commit(Sequence(first.into()))?;
+        writer.finish()?;
+    }
+    index.reload()?;
+    let filled = started.elapsed();
+    let bytes = size(&folder)?;
+    println!(
+        "{count} messages, {} MB of text: filled in {filled:?} ({:?} a message), index {} MB, {:.1} % of the text",
+        text_bytes / 1_000_000,
+        filled / count,
+        bytes / 1_000_000,
+        bytes as f64 * 100.0 / text_bytes as f64
+    );
+    drop((index, analyzer));
+    println!("resident before opening it: {}", resident());
+    let started = Instant::now();
+    let (index, _) = Index::open(&folder, &identity)?.ok_or("the index is gone")?;
+    println!("opened with its checksums in {:?}", started.elapsed());
+    for (what, words) in [("rare word", 1), ("two words", 2), ("three words", 3)] {
+        measure(&index, what, || {
+            let mut text = String::new();
+            for _ in 0..words {
+                spell(if words == 1 { 5000 + random.next() % 50_000 } else { random.word() }, &mut text);
+                text.push(' ');
+            }
+            text
+        })?;
+    }
+    measure(&index, "most frequent word", || {
+        let mut text = String::new();
+        spell(1, &mut text);
+        text
+    })?;
+    println!("resident: {}", resident());
+    std::fs::remove_dir_all(folder)?;
+    Ok(())
+}
+
+fn measure(index: &Index, what: &str, mut text: impl FnMut() -> String) -> Result<(), Box<dyn Error>> {
+    let mut analyzer = Analyzer::new(Language::of("en"));
+    let (mut times, mut found) = (Vec::new(), 0);
+    for _ in 0..ROUNDS {
+        let query = Query::parse(&text(), &mut analyzer);
+        let started = Instant::now();
+        let words = index.reader().find(&query)?;
+        found += words.into_iter().reduce(|all, word| all & word).map_or(0, |ids| ids.len());
+        times.push(started.elapsed());
+    }
+    times.sort_unstable();
+    let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or(Duration::ZERO);
+    println!("{what}: p50 {:?}, p99 {:?}, {} messages in the mean", at(50), at(99), found / ROUNDS as u64);
+    Ok(())
+}
+
+fn size(folder: &Path) -> std::io::Result<u64> {
+    std::fs::read_dir(folder)?.map(|file| Ok(file?.metadata()?.len())).sum()
+}
+
+fn resident() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    status.lines().find(|line| line.starts_with("VmRSS")).unwrap_or("unknown").to_owned()
+}

@@ -1,0 +1,4 @@
+//! Thumbnails and previews of uploaded files.
+
+mod previews;
+mod thumbnails;
