@@ -294,7 +294,7 @@ pub fn development_table() -> Vec<Route> {
         Route::new(Method::GET,    "/dev/requests",      Login::None, Limit::Free, dev::requests::list),
         Route::new(Method::DELETE, "/dev/requests",      Login::None, Limit::Free, dev::requests::clear),
     ];
-    table().into_iter().chain(tools.map(Route::own_origin)).collect()
+    table().into_iter().chain(tools.map(Route::for_developers)).collect()
 }
 
 #[cfg(test)]

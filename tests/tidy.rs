@@ -143,8 +143,8 @@ fn state_and_rules_have_no_actors_disk_or_clock() {
     }
 }
 
-/// Names of the API that contain `stream`, and are used unchanged.
-const WIRE_NAMES: [&str; 1] = ["stream_typing_notifications"];
+/// Names of the API, and of the library of the search index, that contain `stream`, and are used unchanged.
+const WIRE_NAMES: [&str; 3] = ["stream_typing_notifications", "token_stream", "into_stream"];
 
 #[test]
 fn streams_are_called_channels_internally() {

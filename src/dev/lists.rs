@@ -13,6 +13,7 @@ pub const EMOJI_FILE: &str = "emoji/images/sample-green-tick.png";
 const CHOICES: &str = r#"{"0":{"text":"Quill","order":"1"},"1":{"text":"Wax tablet","order":"2"}}"#;
 
 /// One custom profile field of every type, with values.
+#[expect(clippy::too_many_lines, reason = "a table of data")]
 pub fn fields() -> Vec<SeedField> {
     let field = |kind, name, hint, values: &[(&'static str, &'static str)]| SeedField {
         kind,

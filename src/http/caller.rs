@@ -62,13 +62,12 @@ pub fn authenticate_key(app: &App, host: Option<&str>, api_key: &str) -> Result<
     if !is_api_key(api_key) {
         return refused("Malformed API key");
     }
-    match app.realm_of(host) {
-        Some(realm) => match realm.authenticate_key(api_key) {
+    if let Some(realm) = app.realm_of(host) {
+        match realm.authenticate_key(api_key) {
             Ok(user) => return Ok(Caller { realm, user }),
             Err(DomainError::InvalidApiKey) => {}
             Err(refusal) => return Err(refusal.into()),
-        },
-        None => {}
+        }
     }
     if app.server.knows_key(api_key) {
         return Err(ApiError::bad_request("Account is not associated with this subdomain"));

@@ -178,28 +178,36 @@ async fn answer(
     if let (Some(watched), Ok(fields)) = (&mut log_fields.watched, &fields) {
         watched.record.set_parameters(fields.pairs());
     }
+    let asked = (method, fields.as_ref().ok());
+    match admit_call(app, head, asked, &request, log_fields) {
+        Ok(admitted) => run_handler(app, admitted, (request, fields, body), log_fields).await,
+        Err(refusal) => {
+            if let Some(body) = body {
+                body.discard(time_max).await;
+            }
+            Err(refusal)
+        }
+    }
+}
+
+/// Calls the handler of a row, and waits for its reply.
+async fn run_handler(
+    app: &App,
+    (found, route, admitted): (RouteMatch<'_>, &Route, Admitted),
+    (request, fields, body): (HttpRequest, Result<Fields, ApiError>, Option<RequestBody>),
+    log_fields: &mut AccessLogFields<'_>,
+) -> Result<HttpResponse, ApiError> {
     let has_unread_body = fields.as_ref().is_ok_and(Fields::has_unread_body);
     let hint = |error: ApiError| match has_unread_body && error.status_code() == StatusCode::BAD_REQUEST {
         true => error.with_body_hint(),
         false => error,
     };
-    let asked = (method, fields.as_ref().ok());
-    let (found, route, admitted) = match admit_call(app, head, asked, &request, log_fields) {
-        Ok(admitted) => admitted,
-        Err(refusal) => {
-            if let Some(body) = body {
-                body.discard(time_max).await;
-            }
-            return Err(refusal);
-        }
-    };
     let segments = found.segments.into_iter();
     let address = log_fields.visitor.address;
     let waiting = (route.limit == Limit::Events).then(|| admitted.clone());
     let Admitted { caller, session } = admitted;
-    let app_of_call = app.clone();
     let mut call = Call {
-        app: app_of_call,
+        app: app.clone(),
         request,
         caller,
         session,

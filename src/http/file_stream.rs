@@ -43,6 +43,8 @@ pub struct FileStream {
     payload: RequestBody,
     kind: Result<BodyKind, ApiError>,
     query: Vec<u8>,
+    /// Maximum size of a body without a file.
+    plain_bytes_max: usize,
     time_max: Duration,
     share: BodyShare,
 }
@@ -61,7 +63,8 @@ impl FromCall for FileStream {
         let query = call.request.query_string().as_bytes().to_vec();
         let time_max = Duration::from_secs(call.app.config.http.body_secs_max);
         let share = BodyShare::new(&call.app, call.caller.as_ref(), call.address);
-        Ok(Self { payload, kind, query, time_max, share })
+        let plain_bytes_max = call.app.config.http.body_bytes_max;
+        Ok(Self { payload, kind, query, plain_bytes_max, time_max, share })
     }
 }
 
@@ -76,11 +79,11 @@ impl FileStream {
         second: ApiError,
         memory: usize,
     ) -> Result<StreamedForm, ApiError> {
-        let Self { payload, kind, query, time_max, mut share } = self;
+        let Self { payload, kind, query, plain_bytes_max, time_max, mut share } = self;
         let boundary = match kind? {
             BodyKind::Multipart(boundary) => boundary,
             kind @ (BodyKind::Form | BodyKind::Json | BodyKind::Other) => {
-                let body = payload.read(FIELDS_BYTES_MAX, time_max, &mut share).await?;
+                let body = payload.read(plain_bytes_max, time_max, &mut share).await?;
                 return Ok(StreamedForm { fields: Fields::parse(&query, &kind, &body)?, file_count: 0 });
             }
         };

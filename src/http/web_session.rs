@@ -4,14 +4,13 @@
 //! that it belongs to one session; forms of pages without a login have a random token of their own in a cookie.
 
 use super::app::App;
-use super::call::{Call, FromCall};
 use super::caller::Caller;
 use super::error::{ApiError, Code};
 use super::params::Fields;
 use actix_web::http::header::{
     COOKIE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN, REFERER, SET_COOKIE,
 };
-use actors::login::{csrf_token, random_secret};
+use actors::login::csrf_token;
 use model::WebSessionKey;
 use subtle::ConstantTimeEq;
 
@@ -41,7 +40,7 @@ impl Cookies {
         if self.is_secure { "__Host-sessionid" } else { "sessionid" }
     }
 
-    fn csrf(self) -> &'static str {
+    pub(super) fn csrf(self) -> &'static str {
         if self.is_secure { "__Host-csrftoken" } else { "csrftoken" }
     }
 
@@ -64,13 +63,13 @@ impl Cookies {
     }
 
     /// The header that gives a browser the token of forms without a login.
-    fn give_token(self, token: &str) -> Option<(HeaderName, HeaderValue)> {
+    pub(super) fn give_token(self, token: &str) -> Option<(HeaderName, HeaderValue)> {
         self.set(self.csrf(), token, self.age_secs)
     }
 }
 
 /// The value of a cookie of a request.
-fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+pub(super) fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     let lines = headers.get_all(COOKIE).filter_map(|line| line.to_str().ok());
     let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
     let mut values = pairs.filter(|(known, _)| *known == name).map(|(_, value)| value);
@@ -103,6 +102,11 @@ impl OpenSession {
         Ok(Some((Caller { realm, user: found.user }, session)))
     }
 
+    /// The CSRF token of the session.
+    pub fn csrf_token(&self) -> String {
+        csrf_token(&self.secret)
+    }
+
     /// The headers that make the browser keep the session for longer.
     pub fn renewed(&self, app: &App) -> Vec<(HeaderName, HeaderValue)> {
         Cookies::of(app).log_in(&self.secret)
@@ -127,7 +131,7 @@ pub fn check_csrf(
 ) -> Result<(), ApiError> {
     check_source(app, headers)?;
     let expected = match session {
-        Some(session) => csrf_token(&session.secret),
+        Some(session) => session.csrf_token(),
         None => match cookie(headers, Cookies::of(app).csrf()) {
             Some(token) => token.to_owned(),
             None => return Err(refusal("CSRF cookie not set.")),
@@ -166,36 +170,6 @@ fn check_source(app: &App, headers: &HeaderMap) -> Result<(), ApiError> {
 
 fn refusal(reason: &str) -> ApiError {
     ApiError::new(Code::CSRF_FAILED, format!("CSRF error: {reason}")).with("reason", reason)
-}
-
-/// The web session that a request came with, for endpoints that spare it or end it.
-pub struct OwnSession(pub Option<WebSessionKey>);
-
-impl FromCall for OwnSession {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
-        Ok(Self(call.session.as_ref().map(|session| session.key)))
-    }
-}
-
-/// The CSRF token for the forms of a page.
-pub struct FormToken {
-    pub text: String,
-    /// The header with which the browser receives a new one.
-    pub cookie: Option<(HeaderName, HeaderValue)>,
-}
-
-impl FromCall for FormToken {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
-        if let Some(session) = &call.session {
-            return Ok(Self { text: csrf_token(&session.secret), cookie: None });
-        }
-        let cookies = Cookies::of(&call.app);
-        if let Some(known) = cookie(call.request.headers(), cookies.csrf()) {
-            return Ok(Self { text: known.to_owned(), cookie: None });
-        }
-        let text = random_secret()?;
-        Ok(Self { cookie: cookies.give_token(&text), text })
-    }
 }
 
 #[cfg(test)]

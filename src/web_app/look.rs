@@ -69,7 +69,7 @@ impl ColorScheme {
 pub enum Window {
     /// The whole app.
     Whole,
-    /// One conversation.
+    /// A window for one conversation only.
     Conversation,
 }
 

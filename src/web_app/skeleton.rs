@@ -49,7 +49,7 @@ impl Skeleton {
             }
             parts.push(Part::Text(Bytes::copy_from_slice(before.as_bytes())));
             parts.push(Part::Hole(hole));
-            rest = &from[hole.mark().len()..];
+            rest = from.strip_prefix(hole.mark()).unwrap_or_default();
         }
         parts.push(Part::Text(Bytes::copy_from_slice(rest.as_bytes())));
         for wanted in [Hole::Csrf, Hole::Params] {

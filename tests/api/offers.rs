@@ -246,6 +246,7 @@ async fn upload_beyond(person: &TestUser, path: &str, mib: &Value) {
 }
 
 /// A call that finds what a field offers.
+#[expect(clippy::too_many_lines, reason = "an arm for each field")]
 async fn offer(t: &TestServer, state: &Value, name: &str) {
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     let value = &state[name];
@@ -296,7 +297,14 @@ async fn offer(t: &TestServer, state: &Value, name: &str) {
             assert!(*value == true || *value == methods, "{value}");
         }
         "realm_push_notifications_enabled" => {
-            let answer = hamlet.post("/mobile_push/test_notification", &[("token", &"x")]).await;
+            let params: Params<'_> = &[
+                ("token_kind", &"fcm"),
+                ("push_account_id", &1),
+                ("push_key", &"MTaUDJDMWypQ1WufZ1NRTHSSvgYtXh1qVNSjN3aBiEFt"),
+                ("bouncer_public_key", &"k"),
+                ("encrypted_push_registration", &"r"),
+            ];
+            let answer = hamlet.post("/mobile_push/register", params).await;
             let is_offered = answer.body["code"] != "PUSH_SERVICE_NOT_CONFIGURED";
             assert_eq!(is_offered, *value == true, "{answer:?}");
         }

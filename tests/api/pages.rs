@@ -93,7 +93,7 @@ async fn form_logs_in_and_out() {
     assert!(
         html(&wrong).contains("value=\"hamlet@zulip.com\"") && !visitor.cookies.contains_key("sessionid")
     );
-    // A session that somebody else put there is not taken over.
+    // A session that another person put there is not taken over.
     visitor.cookies.insert("sessionid".into(), "planted".into());
     let right = visitor.log_in("hamlet@zulip.com", "hamlet@zulip.com").await;
     assert_eq!(location(&right), (302, "/#narrow/x"));

@@ -58,7 +58,7 @@ async fn json_is_the_api_with_a_session() {
     let id = browser.send(&channel, "t", "from a browser").await;
     assert_eq!(queue.next().await["message"]["id"], id);
     // What a person sends from a browser is read by that person, whatever the browser calls itself.
-    let message = &browser.messages(json!([])).await[0];
+    let message = browser.messages(json!([])).await.pop().expect("a message");
     assert_eq!((&message["client"], &message["flags"]), (&json!("website"), &json!(["read"])));
     for (agent, client) in [("ZulipElectron/5.11 Chrome", "ZulipElectron"), ("Mozilla/5.0 (X11)", "website")]
     {
@@ -122,7 +122,7 @@ async fn csrf_token_is_required_and_belongs_to_the_session() {
         (&cookie, Some(""), header),
         (&cookie, Some(half), header),
         (&cookie, Some(other.csrf_token.as_str()), header),
-        // A token that somebody else put into the cookie is worth nothing.
+        // A token that another person put into the cookie is worth nothing.
         (&both, Some(other.csrf_token.as_str()), header),
     ] {
         let headers: Vec<(&str, &str)> =

@@ -20,6 +20,10 @@ const WINDOW: &str = "anchor=newest num_before=1 num_after=0 narrow=[] op=add fl
 const NEW_CHANNEL: &str = "announce:bool invite_only:bool is_web_public:bool is_default_stream:bool \
                            history_public_to_subscribers:bool folder_id:int";
 
+/// The types of some personal settings.
+const SETTINGS: &str = "twenty_four_hour_time:bool enter_sends:bool presence_enabled:bool color_scheme:int web_font_size_px:int \
+         email_notifications_batching_period_seconds:int email_address_visibility:int";
+
 pub const ROWS: &[Row] = &[
     row("GET /health", "", "", ""),
     row("GET /metrics", "", "", ""),
@@ -451,27 +455,9 @@ pub const ROWS: &[Row] = &[
         "allow_message_editing:bool enable_read_receipts:bool mandatory_topics:bool digest_weekday:int \
          waiting_period_threshold:int new_stream_announcements_stream_id:int",
     ),
-    row(
-        "PATCH /api/v1/settings",
-        "",
-        "",
-        "twenty_four_hour_time:bool enter_sends:bool presence_enabled:bool color_scheme:int web_font_size_px:int \
-         email_notifications_batching_period_seconds:int email_address_visibility:int",
-    ),
-    row(
-        "PATCH /api/v1/settings/display",
-        "",
-        "",
-        "twenty_four_hour_time:bool enter_sends:bool presence_enabled:bool color_scheme:int web_font_size_px:int \
-         email_notifications_batching_period_seconds:int email_address_visibility:int",
-    ),
-    row(
-        "PATCH /api/v1/settings/notifications",
-        "",
-        "",
-        "twenty_four_hour_time:bool enter_sends:bool presence_enabled:bool color_scheme:int web_font_size_px:int \
-         email_notifications_batching_period_seconds:int email_address_visibility:int",
-    ),
+    row("PATCH /api/v1/settings", "", "", SETTINGS),
+    row("PATCH /api/v1/settings/display", "", "", SETTINGS),
+    row("PATCH /api/v1/settings/notifications", "", "", SETTINGS),
     row("GET /user_uploads/{realm_id:int}/{file:rest}", "", "", ""),
     row("GET /user_uploads/download/{realm_id:int}/{file:rest}", "", "", ""),
     row("GET /user_uploads/temporary/{token:text}/{name:rest}", "", "", ""),

@@ -118,7 +118,7 @@ fn refusals_say_why_and_leave_the_old_one() {
         ),
         (MiniRelease::new().without(&script), &format!("webpack-bundles/{APP} is missing")),
         (manifest(r#"{"status":"compile","chunks":{}}"#), "the build did not finish"),
-        (manifest(r#"{"status":"done","chunks":{"app":["../../version.py"]}}"#), "which is no file name"),
+        (manifest(r#"{"status":"done","chunks":{"app":["../../version.js"]}}"#), "which is no file name"),
     ];
     for (release, text) in cases {
         let (done, said) = place.install(&release);

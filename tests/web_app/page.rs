@@ -174,8 +174,16 @@ async fn state_is_that_of_a_registration() {
         .ok()
         .await;
     let mut state = params["state_data"].clone();
-    let changing =
-        ["queue_id", "last_event_id", "streams", "result", "msg", "presences", "presence_last_update_id"];
+    let changing = [
+        "queue_id",
+        "last_event_id",
+        "streams",
+        "result",
+        "msg",
+        "presences",
+        "presence_last_update_id",
+        "server_timestamp",
+    ];
     for name in changing {
         for one in [&mut registered, &mut state] {
             one.as_object_mut().expect("an object").remove(name);

@@ -13,12 +13,12 @@ const BATCH_FILES: usize = 100;
 
 /// Adds a file whose bytes are durable.
 pub struct AddAttachment {
-    /// Its owner.
+    /// The owner of the file.
     pub user: UserId,
     /// Its path, which no other file has.
     pub path_id: String,
     pub name: String,
-    /// In bytes.
+    /// Size of the file in bytes.
     pub size: u64,
     pub content_type: String,
     pub image: Option<ImageInfo>,

@@ -1,14 +1,14 @@
 //! The thread that writes the indexes, one organization after the other. Nothing waits for it.
 
 use super::notes::Notes;
-use super::{State, identity_of, language_of};
+use super::{State, language_of};
 use crate::error::DomainError;
 use crate::queries::MessageSnapshot;
 use crate::shared::RealmShared;
 use model::{MessageId, Place, Sequence, TopicKey};
 use parking_lot::{Condvar, Mutex};
 use roaring::RoaringBitmap;
-use search::{Analyzer, Index, SearchError, Writer};
+use search::{Analyzer, Identity, Index, Language, SearchError, Writer};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -65,7 +65,7 @@ struct Work {
 pub(crate) struct Followed {
     realm: Arc<RealmShared>,
     log: Arc<dyn RealmLog>,
-    /// Not before.
+    /// After a failure, nothing is written before this time.
     retry: Option<Instant>,
     delay: Duration,
     expunged: Instant,
@@ -186,7 +186,7 @@ impl Followed {
     fn open_index(
         &self,
         folder: &Path,
-        identity: &search::Identity,
+        identity: &Identity,
     ) -> Result<Option<(Index, Sequence, Notes)>, DomainError> {
         let opened = Index::open(folder, identity).map_err(failed)?;
         let Some((index, written)) = opened else { return Ok(None) };
@@ -355,6 +355,11 @@ impl State {
         self.gone |= batch.gone;
         self.since.get_or_insert_with(Instant::now);
     }
+}
+
+fn identity_of(realm: &RealmShared, language: Language) -> Identity {
+    let created = realm.view.read().directory.realm().created;
+    Identity::new(realm.id.0, created.0, language)
 }
 
 fn failed(error: SearchError) -> DomainError {

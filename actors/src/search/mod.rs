@@ -14,13 +14,12 @@ pub(crate) use find::find;
 pub(crate) use follower::{Followed, SearchThread};
 pub use search::{Highlighter, Language};
 
-use crate::shared::RealmShared;
 use model::{Fact, RealmId, Sequence};
 use notes::Notes;
 use parking_lot::{Condvar, Mutex};
 use roaring::RoaringBitmap;
 use rules::settings::realm_text;
-use search::{Identity, Index, TopicWords};
+use search::{Index, TopicWords};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use storage::View;
@@ -151,9 +150,4 @@ impl State {
 /// The language that texts of an organization are stemmed for.
 fn language_of(view: &View) -> Language {
     Language::of(realm_text(view.directory.realm(), "default_language"))
-}
-
-fn identity_of(realm: &RealmShared, language: Language) -> Identity {
-    let created = realm.view.read().directory.realm().created;
-    Identity::new(realm.id.0, created.0, language)
 }

@@ -29,7 +29,7 @@ impl Selected {
         Self { ids, range: Some(*range) }
     }
 
-    /// Some messages.
+    /// Messages that were asked for by their ids.
     pub fn ids(ids: &[MessageId]) -> Self {
         Self { ids: ids.to_vec(), range: None }
     }

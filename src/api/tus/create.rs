@@ -4,7 +4,7 @@ use super::append::receive;
 use super::errors::with_message;
 use super::finish::{check_quota, file_bytes_max, new_path};
 use super::headers::{TusHeaders, description, location, state};
-use crate::http::{ApiError, App, BodyStream, Caller, HandlerResult, Reply};
+use crate::http::{ApiError, App, BodyStream, Caller, HandlerResult, RealmUrl, Reply};
 use crate::integrations::partial_uploads::{About, Turn};
 use actix_web::http::StatusCode;
 use std::time::Duration;
@@ -16,6 +16,7 @@ const FILES_MAX: u64 = 10;
 pub async fn create(
     app: App,
     caller: Caller,
+    RealmUrl(realm_url): RealmUrl,
     headers: TusHeaders,
     BodyStream(body): BodyStream,
 ) -> HandlerResult {
@@ -27,7 +28,7 @@ pub async fn create(
         }
     };
     let upload = turn.upload().clone();
-    let location = location(&upload).ok_or_else(ApiError::internal)?;
+    let location = location(&realm_url, &upload).ok_or_else(ApiError::internal)?;
     if headers.has_bytes() || upload.about.length == 0 {
         return Ok(receive(app, caller, turn, body, StatusCode::CREATED).await?.with_header(location));
     }

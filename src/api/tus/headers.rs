@@ -162,10 +162,10 @@ pub(super) fn description(upload: &PartialUpload) -> Vec<(HeaderName, HeaderValu
     std::iter::once(length).chain(metadata.map(|value| (METADATA, value))).collect()
 }
 
-/// The `Location` of an upload. It is relative to the host, which proxies may change.
-pub(super) fn location(upload: &PartialUpload) -> Option<(HeaderName, HeaderValue)> {
-    let path = format!("/api/v1/tus/{}", upload.id);
-    HeaderValue::from_str(&path).ok().map(|value| (header::LOCATION, value))
+/// The `Location` of an upload: a complete URL, because not all clients resolve paths.
+pub(super) fn location(realm_url: &str, upload: &PartialUpload) -> Option<(HeaderName, HeaderValue)> {
+    let url = format!("{realm_url}/api/v1/tus/{}", upload.id);
+    HeaderValue::from_str(&url).ok().map(|value| (header::LOCATION, value))
 }
 
 #[cfg(test)]

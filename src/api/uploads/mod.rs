@@ -12,7 +12,11 @@ use crate::integrations::blobs::uploads::{thumbnail_blobs, upload_blob};
 use actix_web::http::StatusCode;
 use actors::{FileAccess, RealmHandle};
 use model::{Attachment, User};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
 use std::sync::Arc;
+
+/// Characters of the name of a file that need no encoding in a URL.
+const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// The file at a path below `/user_uploads/`, if a requester (none: without an account) may read it. Otherwise the answer: pages
 /// for people, because browsers ask for files.

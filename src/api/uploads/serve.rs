@@ -1,7 +1,6 @@
 //! `GET /user_uploads/…`: the bytes of files (docs/api/uploads.md#read-a-file).
 
-use super::access;
-use super::temporary::IN_PATH;
+use super::{IN_PATH, access};
 use crate::http::admission::Admission;
 use crate::http::conditions::{Conditions, Selected};
 use crate::http::reply::ByteStream;

@@ -2,13 +2,13 @@
 //! (docs/api/uploads.md#temporary-url), and that URL.
 
 use super::serve::{Serving, send};
-use super::{access, missing};
+use super::{IN_PATH, access, missing};
 use crate::http::admission::Admission;
 use crate::http::conditions::Conditions;
 use crate::http::{ApiError, Caller, HandlerResult, Params, Path, Realm, reply_field};
 use actors::RealmHandle;
 use model::{Attachment, AttachmentId};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::utf8_percent_encode;
 use std::sync::Arc;
 
 /// How long a temporary URL is valid, in seconds.
@@ -16,9 +16,6 @@ const VALID_SECS: u64 = 60;
 
 /// The purpose of the keys of temporary URLs.
 const PURPOSE: &str = "uploaded file";
-
-/// Characters of the name of a file that need no encoding in a URL.
-pub(super) const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// Returns the `url` of a file that the requester may read.
 pub async fn temporary_url(

@@ -2,7 +2,7 @@
 //!
 //! Nothing is decoded, so the cost does not depend on the dimensions that a file claims to have.
 
-use super::{KNOWN, is_within_pixels, limits};
+use super::{BYTES_MAX, KNOWN, is_within_pixels, limits};
 use gif::DecodeOptions;
 use image::codecs::png::PngDecoder;
 use image::codecs::webp::WebPDecoder;
@@ -95,7 +95,7 @@ fn inspect_gif(bytes: &[u8]) -> ImageResult<Option<ImageInfo>> {
 
 fn described(mut decoder: impl ImageDecoder, is_animated: bool) -> ImageResult<Option<ImageInfo>> {
     let (width, height) = decoder.dimensions();
-    if !is_within_pixels(width, height) {
+    if !is_within_pixels(width, height) || decoder.total_bytes() > BYTES_MAX {
         return Err(too_large());
     }
     // Browsers show animations as stored.

@@ -12,7 +12,7 @@ const BORDER: u32 = 4;
 static MISSING: LazyLock<Bytes> = LazyLock::new(|| {
     let mut out = Cursor::new(Vec::new());
     // Writing to memory cannot fail.
-    let _ = RgbImage::from_fn(WIDTH, HEIGHT, |x, y| color(x, y)).write_to(&mut out, ImageFormat::Png);
+    let _ = RgbImage::from_fn(WIDTH, HEIGHT, color).write_to(&mut out, ImageFormat::Png);
     out.into_inner().into()
 });
 

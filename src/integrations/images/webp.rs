@@ -1,8 +1,7 @@
 //! Writes thumbnails as WebP: stills, and animations of them.
 //!
-//! The encoder of the `image` family writes lossless WebP only, which makes large files of photographs. Most of their
-//! bytes are noise, so noise is rounded away first; smooth areas, in which rounding would be visible as bands, stay as
-//! they are.
+//! The encoder of the `image` family writes lossless WebP only, which makes large files of photographs. Their values are rounded
+//! first, which takes a third of the bytes; images that are small without that, such as screenshots, are exact.
 
 use super::ImageRefusal;
 use image::codecs::webp::WebPEncoder;
@@ -10,10 +9,10 @@ use image::{DynamicImage, RgbaImage};
 
 /// Bytes before the first chunk of a file: `RIFF`, its size, `WEBP`.
 const HEAD_BYTES: usize = 12;
-/// A difference between neighbours from which on values are rounded to multiples of 4.
-const ROUGH: u8 = 10;
-/// A difference from which on values are rounded to multiples of 8.
-const VERY_ROUGH: u8 = 22;
+/// Bytes up to which an image is written exactly.
+const EXACT_BYTES_MAX: usize = 128 << 10;
+/// The values of larger images are multiples of this.
+const STEP: u8 = 4;
 
 /// One frame of an animation, as a file of its own.
 pub(super) struct EncodedFrame {
@@ -22,14 +21,33 @@ pub(super) struct EncodedFrame {
 }
 
 /// A file with one image, without metadata.
-pub(super) fn still(image: RgbaImage) -> Result<Vec<u8>, ImageRefusal> {
-    let image = without_noise(image);
+pub(super) fn still(mut image: RgbaImage) -> Result<Vec<u8>, ImageRefusal> {
+    let exact = encoded(&image)?;
+    if exact.len() <= EXACT_BYTES_MAX {
+        return Ok(exact);
+    }
+    for pixel in image.pixels_mut() {
+        let [red, green, blue, _] = &mut pixel.0;
+        for value in [red, green, blue] {
+            *value = rounded(*value);
+        }
+    }
+    let rounded = encoded(&image)?;
+    Ok(if rounded.len() < exact.len() { rounded } else { exact })
+}
+
+fn encoded(image: &RgbaImage) -> Result<Vec<u8>, ImageRefusal> {
     let is_opaque = image.pixels().all(|pixel| pixel.0[3] == u8::MAX);
-    let image = DynamicImage::ImageRgba8(image);
+    let image = DynamicImage::ImageRgba8(image.clone());
     let image = if is_opaque { DynamicImage::ImageRgb8(image.into_rgb8()) } else { image };
     let mut out = Vec::new();
     image.write_with_encoder(WebPEncoder::new_lossless(&mut out))?;
     Ok(out)
+}
+
+/// The nearest multiple of the step. White stays white.
+fn rounded(value: u8) -> u8 {
+    if value >= u8::MAX - STEP / 2 { u8::MAX } else { (value + STEP / 2) / STEP * STEP }
 }
 
 /// A file with frames of one size, each replacing the one before it, repeated for ever.
@@ -65,31 +83,4 @@ fn push_chunk(out: &mut Vec<u8>, name: &[u8; 4], content: &[u8]) {
 fn u24(value: u32) -> [u8; 3] {
     let [low, middle, high, _] = value.to_le_bytes();
     [low, middle, high]
-}
-
-/// The image with the low bits of rough areas rounded. Transparency stays as it is.
-fn without_noise(image: RgbaImage) -> RgbaImage {
-    let (width, height) = image.dimensions();
-    let mut out = image.clone();
-    for (x, y, pixel) in out.enumerate_pixels_mut() {
-        if x == 0 || y == 0 || x + 1 == width || y + 1 == height {
-            continue;
-        }
-        let around = [(x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)].map(|(x, y)| image.get_pixel(x, y).0);
-        for channel in 0..3 {
-            let value = pixel.0[channel];
-            let roughness = around.iter().map(|other| other[channel].abs_diff(value)).max().unwrap_or(0);
-            pixel.0[channel] = match roughness {
-                0..ROUGH => value,
-                ROUGH..VERY_ROUGH => rounded(value, 4),
-                VERY_ROUGH.. => rounded(value, 8),
-            };
-        }
-    }
-    out
-}
-
-/// The nearest multiple of `step` that is a byte.
-fn rounded(value: u8, step: u8) -> u8 {
-    value.saturating_add(step / 2) / step * step
 }

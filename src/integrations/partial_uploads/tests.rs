@@ -86,13 +86,14 @@ async fn uploads_of_an_account_are_bounded() {
     let uploads = open(&folder);
     let first = uploads.create(about(7, 10), 100, NOW).await.unwrap();
     assert!(matches!(uploads.create(about(7, 91), 100, NOW).await, Err(PartialError::AccountFull)));
+    let soon = Timestamp(NOW.0 + 1);
     for _ in 1..ACCOUNT_UPLOADS_MAX {
-        uploads.create(about(7, 1), 100, NOW).await.unwrap();
+        uploads.create(about(7, 1), 100, soon).await.unwrap();
     }
     assert!(matches!(uploads.create(about(7, 1), 100, NOW).await, Err(PartialError::AccountFull)));
     assert!(uploads.create(about(8, 1), 100, NOW).await.is_ok(), "of another account");
     // The one without progress for the longest time makes room, unless a request writes to it.
-    let later = Timestamp(NOW.0 + IDLE_MILLIS);
+    let later = Timestamp(soon.0 + IDLE_MILLIS);
     let turn = uploads.turn(&first).await.unwrap();
     uploads.create(about(7, 1), 100, later).await.unwrap();
     let own = (RealmId(1), UserId(7));

@@ -31,7 +31,7 @@ impl Turn {
         Self { upload, _guard: guard, asked, written, buffer: Vec::new() }
     }
 
-    /// The upload.
+    /// The upload that this turn writes to.
     pub fn upload(&self) -> &Arc<PartialUpload> {
         &self.upload
     }

@@ -30,7 +30,7 @@ pub enum WebSessionFact {
     Started { key: WebSessionKey, session: WebSession },
     /// A session was used; recorded once an hour.
     Used { key: WebSessionKey, at: Timestamp },
-    /// Sessions ended.
+    /// These sessions ended.
     Ended(Vec<WebSessionKey>),
 }
 

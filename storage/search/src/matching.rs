@@ -17,7 +17,7 @@ pub struct Searched<'m> {
     pub topic: &'m str,
     /// As it was typed.
     pub content: &'m str,
-    /// As HTML.
+    /// The content as HTML.
     pub rendered: &'m str,
 }
 

@@ -97,8 +97,10 @@ impl Query {
         let text = without_tags(text);
         for chunk in text.split_whitespace() {
             let found: Vec<Piece> = pieces(chunk).collect();
-            if is_name(chunk, &found) {
-                let (start, end) = (found[0].range.start, found[found.len() - 1].range.end);
+            if let [first, .., last] = found.as_slice()
+                && is_name(chunk, &found)
+            {
+                let (start, end) = (first.range.start, last.range.end);
                 let stems: Vec<Arc<str>> =
                     found.iter().filter_map(|piece| analyzer.stem(&chunk[piece.range.clone()])).collect();
                 if !stems.is_empty() {

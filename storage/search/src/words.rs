@@ -9,7 +9,7 @@ const WORD_CHARS_MAX: usize = 64;
 /// A part of a text that can be searched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// Its bytes.
+    /// Its bytes in the text.
     pub range: Range<usize>,
     /// Whether it is a run of a script without spaces.
     pub is_run: bool,

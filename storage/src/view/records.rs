@@ -402,7 +402,7 @@ records! {
         load: Some(|view, (user, id), own| view.directory.put_scheduled_message(user, id, Some(own))),
         remove: |view, (user, id)| view.directory.put_scheduled_message(*user, *id, None),
     }
-    /// Uploaded files.
+    /// Files that users uploaded.
     Attachments = 46 {
         name: "uploaded file",
         row: AttachmentId => model::Attachment,

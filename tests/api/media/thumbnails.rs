@@ -65,6 +65,7 @@ async fn files_without_thumbnail_get_a_picture() {
         thumbnail_of(&torn, "840x560.webp"),
         thumbnail_of(&image, "840x560"),
         thumbnail_of(&image, "x"),
+        "/user_uploads/thumbnail/1/nothing".to_owned(),
         thumbnail_of("/user_uploads/1/ab/nowhere/cat.png", "840x560.webp"),
     ] {
         let (status, kind, bytes) = hamlet.fetch(&path).await;

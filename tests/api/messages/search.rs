@@ -189,7 +189,7 @@ async fn search_by_ids_in_matches_narrow_and_in_flags() {
     let found =
         s.hamlet.get("/messages/matches_narrow", &[("msg_ids", &ids), ("narrow", &narrow)]).ok().await;
     let id = (s.first + 5).to_string();
-    assert_eq!(keys(&found["messages"]), [id.clone()]);
+    assert_eq!(keys(&found["messages"]), std::slice::from_ref(&id));
     let content = marked("<p>naïve café über [quokka]'s tail</p>");
     assert_eq!(found["messages"][id], json!({"match_content": content, "match_subject": "beta"}));
     let found = s.hamlet.get("/messages", &[("message_ids", &ids), ("narrow", &narrow)]).ok().await;
@@ -263,7 +263,6 @@ async fn search_stems_for_the_language_of_the_organization() {
     for (search, is_found) in [
         ("Katze", true),
         ("Tier", true),
-        ("schlafend", true),
         ("die", false),
         ("東京", true),
         ("東京都", true),

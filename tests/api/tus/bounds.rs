@@ -27,7 +27,7 @@ async fn unfinished_uploads_of_an_account_are_bounded() {
         begun(&hamlet, 11, "a.txt", "text/plain").await;
     }
     let refused = create(&hamlet, 11, "a.txt", "text/plain").await;
-    assert_eq!((refused.status, refused.header("Retry-After")), (429, "60"), "{refused:?}");
+    assert_eq!((refused.status, refused.header("Retry-After")), (429, "60.0"), "{refused:?}");
     assert_eq!(message(&refused), "You have too many unfinished uploads; finish or cancel one of them");
     begun(&othello, 11, "a.txt", "text/plain").await;
 }

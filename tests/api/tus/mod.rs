@@ -26,7 +26,12 @@ pub async fn create(who: &TestUser, length: u64, name: &str, kind: &str) -> ApiR
 pub async fn begun(who: &TestUser, length: u64, name: &str, kind: &str) -> String {
     let answer = create(who, length, name, kind).await;
     assert_eq!((answer.status, answer.header("Upload-Offset")), (201, "0"), "{answer:?}");
-    answer.header("Location").to_owned()
+    path_of(who, &answer)
+}
+
+/// The path of the upload in a response, whose `Location` is a complete URL.
+pub fn path_of(who: &TestUser, answer: &ApiResponse) -> String {
+    answer.header("Location").strip_prefix(&*who.url).expect("a URL of the server").to_owned()
 }
 
 /// Sends bytes at an offset.

@@ -77,6 +77,17 @@ async fn invalid_parts() {
 }
 
 #[tokio::test]
+async fn unknown_uploads_are_404() {
+    let t = TestServer::start().await;
+    let hamlet = t.user("hamlet");
+    for method in [Method::HEAD, Method::DELETE] {
+        let answer = hamlet.bare(method, "/tus/nowhere").header("Tus-Resumable", "1.0.0").await;
+        assert_eq!(answer.status, 404);
+    }
+    assert_eq!(patch(&hamlet, "/tus/nowhere", 0, b"x").await.status, 404);
+}
+
+#[tokio::test]
 async fn uploads_belong_to_their_account() {
     let t = TestServer::start().await;
     let [hamlet, othello] = t.users(["hamlet", "othello"]);

@@ -1,8 +1,8 @@
 //! Uploads in one part and in several, resumed and cancelled.
 
-use super::{attachments, begun, create, message, metadata, offset, patch, staged, url_of};
-use crate::support::TestServer;
+use super::{attachments, begun, create, message, metadata, offset, patch, path_of, staged, url_of};
 use crate::support::raw_connection::RawConnection;
+use crate::support::{TestServer, wait_until};
 use reqwest::Method;
 use serde_json::json;
 
@@ -51,16 +51,13 @@ async fn status_describes_the_upload() {
 async fn creation_can_contain_bytes() {
     let t = TestServer::start().await;
     let hamlet = t.user("hamlet");
-    for (sent, status) in [("hello world", 201), ("hello", 201)] {
+    for (path, sent) in [("/tus/", "hello world"), ("/tus", "hello")] {
         let kind = "application/offset+octet-stream";
-        let call = hamlet.send_body(Method::POST, "/tus/", kind, sent.into());
+        let call = hamlet.send_body(Method::POST, path, kind, sent.into());
         let call = call.header("Tus-Resumable", "1.0.0").header("Upload-Length", "11");
         let answer = call.header("Upload-Metadata", &metadata("a.txt", "text/plain")).await;
-        assert_eq!(
-            (answer.status, answer.header("Upload-Offset")),
-            (status, sent.len().to_string().as_str())
-        );
-        let path = answer.header("Location").to_owned();
+        assert_eq!((answer.status, answer.header("Upload-Offset")), (201, sent.len().to_string().as_str()));
+        let path = path_of(&hamlet, &answer);
         if sent.len() == 11 {
             assert_eq!(hamlet.fetch(url_of(&answer.body)).await.2, b"hello world");
         } else {
@@ -90,6 +87,7 @@ async fn what_arrived_before_the_connection_broke_is_kept() {
     );
     broken.write(head).await;
     broken.write(&bytes[..700_000]).await;
+    wait_until("the server writes", || staged_bytes(&t) > 0).await;
     // The old connection is still open: the client has noticed a break that the server has not.
     let kept = offset(&hamlet, &path).await;
     assert!(kept <= 700_000);
@@ -99,6 +97,14 @@ async fn what_arrived_before_the_connection_broke_is_kept() {
     let last = patch(&hamlet, &path, kept, &bytes[kept as usize..]).await;
     assert_eq!(last.status, 200, "{last:?}");
     assert!(hamlet.fetch(url_of(&last.body)).await.2 == bytes);
+}
+
+/// Bytes of the only unfinished upload.
+fn staged_bytes(t: &TestServer) -> u64 {
+    let entries = std::fs::read_dir(t.data().join("partial-uploads")).expect("the folder");
+    let files = entries.map(|entry| entry.expect("an entry"));
+    let bytes = files.filter(|file| file.path().extension().is_some_and(|kind| kind == "bytes"));
+    bytes.map(|file| file.metadata().expect("a size").len()).sum()
 }
 
 #[tokio::test]

@@ -27,7 +27,7 @@ async fn message_claims_only_files_that_its_sender_may_read() {
     assert!(!with_attachment(&iago).await.contains(&guessed));
     let sent = hamlet.send_direct(&[&iago], &format!("[x]({url})")).await;
     assert_eq!((status(&iago, &url).await, status(&othello, &url).await), (200, 403));
-    // Whoever can read it may pass it on.
+    // Everyone who can read it may pass it on.
     let passed = iago.send_direct(&[&othello], &format!("> [x]({url})")).await;
     assert_eq!(status(&othello, &url).await, 200);
     assert_eq!(messages_of(&hamlet, &url).await, [sent, passed]);

@@ -119,39 +119,3 @@ proptest! {
         }
     }
 }
-
-#[test]
-fn tmp_measure() {
-    for path in [
-        "/root/.rustup/toolchains/stable-x86_64-unknown-linux-gnu/share/doc/rust/html/embedded-book/assets/verify.jpeg",
-        "/root/.rustup/toolchains/stable-x86_64-unknown-linux-gnu/share/doc/rust/html/embedded-book/assets/f3.jpg",
-    ] {
-        let bytes = std::fs::read(path).unwrap();
-        let image = image::load_from_memory(&bytes).unwrap();
-        let start = std::time::Instant::now();
-        let made = make(&bytes, ThumbnailFormat::Still).unwrap();
-        let took = start.elapsed();
-        let (w, h) = fitting(image.width(), image.height(), 840, 560);
-        let small = reduced(image.clone(), w, h);
-        let mut plain = Vec::new();
-        DynamicImage::ImageRgba8(small.clone())
-            .into_rgb8()
-            .write_with_encoder(image::codecs::webp::WebPEncoder::new_lossless(&mut plain))
-            .unwrap();
-        let mut jpeg = Vec::new();
-        DynamicImage::ImageRgba8(small)
-            .into_rgb8()
-            .write_with_encoder(image::codecs::jpeg::JpegEncoder::new_with_quality(&mut jpeg, 80))
-            .unwrap();
-        eprintln!(
-            "MEASURE {path} source {} {}x{} made {} plain lossless {} jpeg80 {} took {:?}",
-            bytes.len(),
-            image.width(),
-            image.height(),
-            made.len(),
-            plain.len(),
-            jpeg.len(),
-            took
-        );
-    }
-}

@@ -4,7 +4,6 @@
 
 mod texts;
 mod uploads;
-
 use super::*;
 use model::event::{
     BotChange, ChangedContent, ChangedSetting, ChannelChange, FolderChange, GroupChange, MessageChange,
