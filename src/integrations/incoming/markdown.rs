@@ -131,6 +131,8 @@ pub fn address(url: &str) -> Option<String> {
             ']' => out.push_str("%5D"),
             '\\' => out.push_str("%5C"),
             '`' => out.push_str("%60"),
+            // A message that is truncated inside a link must not end with a mention.
+            '*' => out.push_str("%2A"),
             '"' => out.push_str("%22"),
             c if c.is_control() || c.is_whitespace() => {}
             c => out.push(c),
@@ -206,6 +208,7 @@ mod tests {
             link("a](http://evil) [b", "https://x.example"),
             "[a)(http://evil) (b](https://x.example)"
         );
+        assert_eq!(link("x", "https://x.example/@**all**"), "[x](https://x.example/@%2A%2Aall%2A%2A)");
         assert_eq!(link("x", "javascript:alert(1)"), "x");
         assert_eq!(link("x\ny", ""), "x y");
     }
