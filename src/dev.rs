@@ -61,6 +61,7 @@ fn seed() -> Seed {
         onboarding_seen: vec!["narrow_to_dm_with_welcome_bot_new_user"],
         linkifiers: lists::linkifiers(),
         emoji: lists::emoji(),
+        files: lists::files(),
         channels: channels::channels(),
         threads: messages::threads(),
         seen: lists::seen(),

@@ -64,7 +64,8 @@ pub use realm::{
     Joining, NewBot, NewPassword, NewPushDevice, NewUser, OwnChanges, RegisteredQueue, WantedStatus,
 };
 pub use seed::{
-    Seed, SeedChange, SeedChannel, SeedEmoji, SeedField, SeedFolder, SeedGroup, SeedThread, SeedUser,
+    Seed, SeedChange, SeedChannel, SeedEmoji, SeedField, SeedFile, SeedFolder, SeedGroup, SeedThread,
+    SeedUser,
 };
 pub use server::{Options, Server};
 pub use session::Delivered;

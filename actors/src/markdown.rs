@@ -165,7 +165,7 @@ impl MarkdownContext for RealmMarkdown<'_> {
 }
 
 /// The preview of an uploaded file.
-fn preview_of(file: &Attachment) -> Option<UploadPreview> {
+pub(crate) fn preview_of(file: &Attachment) -> Option<UploadPreview> {
     let Some(image) = file.image else { return UploadPreview::of_name(&file.path_id) };
     Some(UploadPreview::Image(UploadedImage {
         content_type: file.content_type.clone(),

@@ -1,14 +1,12 @@
 //! The lists of the sample organization: custom profile fields of every type, a folder of channels, a linkifier, a custom
 //! emoji, and who was seen lately.
 
-use actors::{Report, SeedEmoji, SeedField, SeedFolder};
+use super::files::{BUCKETS, EMOJI_FILE, UPLOAD_PATH};
+use actors::{Report, SeedEmoji, SeedField, SeedFile, SeedFolder};
 use model::FieldKind;
 
 /// The folder of the channels that are not cities.
 pub const FOLDER: &str = "Theater";
-
-/// The picture of the custom emoji, as a blob of the organization.
-pub const EMOJI_FILE: &str = "emoji/images/sample-green-tick.png";
 
 const CHOICES: &str = r#"{"0":{"text":"Quill","order":"1"},"1":{"text":"Wax tablet","order":"2"}}"#;
 
@@ -104,6 +102,18 @@ pub fn linkifiers() -> Vec<(&'static str, &'static str)> {
 /// The only custom emoji.
 pub fn emoji() -> Vec<SeedEmoji> {
     vec![SeedEmoji { name: "green_tick", file: EMOJI_FILE, author: "iago@zulip.com" }]
+}
+
+/// The only uploaded file, which a message of Hamlet names.
+pub fn files() -> Vec<SeedFile> {
+    vec![SeedFile {
+        path: UPLOAD_PATH,
+        name: "buckets.png",
+        owner: "hamlet@zulip.com",
+        bytes: BUCKETS.len() as u64,
+        content_type: "image/png",
+        pixels: (320, 200),
+    }]
 }
 
 /// Who was seen, in which way, and how many seconds ago; the earliest comes first. Presence is kept in memory: it is gone

@@ -32,7 +32,8 @@ pub const TOPICS: &[Topic] = &[
         name: "castle repairs",
         writers: &["hamlet", "cordelia", "othello"],
         texts: &[
-            "The **north tower** is leaking again. I counted *seven* buckets.",
+            "The **north tower** is leaking again. I counted *seven* buckets: \
+             [buckets.png](/user_uploads/{realm}/sa/mpleorganizationfile0001/buckets.png)",
             "Here is what we need:\n\n1. slates\n2. a long ladder\n3. someone who is not afraid of ghosts",
             "@**King Hamlet** I can bring the ladder on Thursday, the rest is ~~easy~~ impossible.",
             "> someone who is not afraid of ghosts\n\nThat rules out the whole night watch :ghost:",

@@ -133,7 +133,7 @@ async fn sample_files_are_stored_once() {
     for _ in 0..2 {
         store_files(&blobs, model::RealmId(1)).await.unwrap();
     }
-    let stored = folder.path().join("blobs/avatars/1").join(lists::EMOJI_FILE);
+    let stored = folder.path().join("blobs/avatars/1").join(files::EMOJI_FILE);
     assert_eq!(std::fs::read(stored).unwrap(), include_bytes!("green_tick.png"));
 }
 

@@ -119,7 +119,8 @@ impl Seeding<'_> {
             readers: self.directory.subscriber_ids(*channel).collect(),
             text: Cow::Owned(text),
         };
-        vec![Fact::Message(MessageFact::Updated(Box::new(update))), self.send(sending, notice)]
+        let moved = Fact::Message(MessageFact::Updated(Box::new(update)));
+        std::iter::once(moved).chain(self.send(sending, notice)).collect()
     }
 
     fn moved_text(&self, by: &User, channel: ChannelId, topic: &str) -> String {

@@ -23,6 +23,8 @@ pub struct Seed {
     /// Patterns with their URL templates.
     pub linkifiers: Vec<(&'static str, &'static str)>,
     pub emoji: Vec<SeedEmoji>,
+    /// Uploaded files; messages name them as `/user_uploads/{realm}/` and the path.
+    pub files: Vec<SeedFile>,
     /// Channels; their ids count from 1.
     pub channels: Vec<SeedChannel>,
     /// Topics and direct conversations. Their messages are interleaved.
@@ -109,6 +111,19 @@ pub struct SeedEmoji {
     pub file: &'static str,
     /// E-mail address of the user who added it.
     pub author: &'static str,
+}
+
+/// An uploaded picture, whose blob the caller stores.
+pub struct SeedFile {
+    /// The path below the organization's: 2 characters, 24 characters, and the name, with slashes between.
+    pub path: &'static str,
+    pub name: &'static str,
+    /// E-mail address of the user who uploaded it.
+    pub owner: &'static str,
+    pub bytes: u64,
+    pub content_type: &'static str,
+    /// Width and height in pixels.
+    pub pixels: (u32, u32),
 }
 
 /// A change of a thread. Messages are named by their position in it, people by their e-mail addresses.

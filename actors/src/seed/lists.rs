@@ -1,10 +1,12 @@
 //! The lists of a seed: custom profile fields with their values, folders of channels, linkifiers, custom emoji.
 
 use super::seeding::Seeding;
+use model::attachment::ImageInfo;
 use model::picture::{PictureFact, RealmEmoji};
 use model::{
-    ChannelFact, ChannelFolder, Fact, FieldKind, FolderId, LinkifierRecord, Listed, PersonalFact,
-    ProfileField, ProfileFieldId, ProfileFields, ProfileValue, RealmFact, UserFact, UserId,
+    Attachment, AttachmentFact, AttachmentId, ChannelFact, ChannelFolder, Fact, FieldKind, FolderId,
+    LinkifierRecord, Listed, PersonalFact, ProfileField, ProfileFieldId, ProfileFields, ProfileValue,
+    RealmFact, UserFact, UserId,
 };
 use rules::linkifiers::compile_linkifiers;
 use std::collections::BTreeMap;
@@ -17,6 +19,7 @@ impl Seeding<'_> {
         facts.extend(self.folders());
         facts.extend(self.linkifier_facts());
         facts.extend(self.emoji());
+        facts.extend(self.files());
         facts
     }
 
@@ -101,6 +104,27 @@ impl Seeding<'_> {
         }
         self.linkifiers = compile_linkifiers(&all);
         (!all.items.is_empty()).then(|| Fact::Realm(RealmFact::LinkifiersChanged(Box::new(all))))
+    }
+
+    fn files(&mut self) -> Vec<Fact> {
+        let mut facts = Vec::new();
+        for (id, seed) in (1..).zip(&self.seed.files) {
+            let (width, height) = seed.pixels;
+            let file = Attachment {
+                id: AttachmentId(id),
+                owner: self.user(seed.owner),
+                path_id: format!("{}/{}", self.directory.realm().id, seed.path),
+                name: seed.name.to_owned(),
+                size: seed.bytes,
+                content_type: seed.content_type.to_owned(),
+                created: self.joined(),
+                image: Some(ImageInfo { width, height, is_animated: false, orientation: 1 }),
+                unclaimed_since: Some(self.joined()),
+            };
+            self.directory.put_attachment(file.clone());
+            facts.push(Fact::Attachment(AttachmentFact::Added(Box::new(file))));
+        }
+        facts
     }
 
     fn emoji(&mut self) -> Vec<Fact> {

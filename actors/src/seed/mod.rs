@@ -10,5 +10,6 @@ mod lists;
 mod seeding;
 
 pub use content::{
-    Seed, SeedChange, SeedChannel, SeedEmoji, SeedField, SeedFolder, SeedGroup, SeedThread, SeedUser,
+    Seed, SeedChange, SeedChannel, SeedEmoji, SeedField, SeedFile, SeedFolder, SeedGroup, SeedThread,
+    SeedUser,
 };

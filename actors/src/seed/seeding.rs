@@ -2,15 +2,17 @@
 
 use super::content::{Seed, SeedChannel};
 use crate::draft::message_traits;
+use crate::markdown::preview_of;
+use crate::uploads::claims_of_sent;
 use model::fact::MessageRanges;
 use model::{
-    Bot, Channel, ChannelFact, ChannelId, DirectConversation, Directory, Fact, Flag, Flags, GroupFact,
-    GroupId, Message, MessageFact, MessageId, Place, RealmFact, RecipientId, Subscription, SubscriptionFact,
-    Timestamp, User, UserFact, UserGroup, UserId,
+    AttachmentId, Bot, Channel, ChannelFact, ChannelId, DirectConversation, Directory, Fact, Flag, Flags,
+    GroupFact, GroupId, Message, MessageFact, MessageId, Place, RealmFact, RecipientId, Subscription,
+    SubscriptionFact, Timestamp, User, UserFact, UserGroup, UserId,
 };
 use rules::custom_emoji::emoji_url;
 use rules::markdown::{
-    ChannelRef, EmojiRef, GroupRef, Linkifier, MarkdownContext, Mentions, Rendered, UserRef,
+    ChannelRef, EmojiRef, GroupRef, Linkifier, MarkdownContext, Mentions, Rendered, UploadPreview, UserRef,
 };
 use rules::permissions::group_setting::{default_channel_permissions, default_group_permissions};
 use rules::permissions::roles::system_groups_of;
@@ -186,41 +188,47 @@ impl Seeding<'_> {
         };
         self.threads.resize(self.seed.threads.len(), Vec::new());
         for unsent in unsent {
-            facts.push(self.send(&mut sending, unsent));
+            facts.extend(self.send(&mut sending, unsent));
         }
         facts.extend(self.changes(&mut sending));
         facts
     }
 
     /// Sends the next message.
-    pub(super) fn send(&mut self, sending: &mut Sending, unsent: Unsent) -> Fact {
+    pub(super) fn send(&mut self, sending: &mut Sending, unsent: Unsent) -> Vec<Fact> {
         let age_millis = FIRST_MESSAGE_BEFORE_MILLIS - sending.step_millis * u64::from(sending.last.0);
         sending.last = sending.last.next();
         let thread = unsent.thread;
-        let message = self.message(sending.last, Timestamp(self.now.0.saturating_sub(age_millis)), unsent);
+        let sent = Timestamp(self.now.0.saturating_sub(age_millis));
+        let (message, claims) = self.message(sending.last, sent, unsent);
         let message = Arc::new(message);
         if let Some(sent) = self.threads.get_mut(thread) {
             sent.push(message.clone());
         }
-        Fact::Message(MessageFact::Sent { message, echo: None })
+        let claims = claims_of_sent(message.id, message.sent, claims);
+        std::iter::once(Fact::Message(MessageFact::Sent { message, echo: None })).chain(claims).collect()
     }
 
-    fn message(&mut self, id: MessageId, sent: Timestamp, unsent: Unsent) -> Message {
-        let rendered = self.render(&unsent.text);
+    fn message(&mut self, id: MessageId, sent: Timestamp, unsent: Unsent) -> (Message, Vec<AttachmentId>) {
+        let text = unsent.text.replace("{realm}", &self.directory.realm().id.to_string());
+        let rendered = self.render(&text);
+        let files = rendered.upload_paths.iter().filter_map(|path| self.directory.attachment_by_path(path));
+        let claims: Vec<AttachmentId> = files.map(|file| file.id).collect();
         if let Place::Channel { channel, topic } = &unsent.place {
             self.newest.insert((*channel, topic.to_lowercase()), id);
         }
         for reader in unsent.readers.iter().filter(|reader| **reader != unsent.sender) {
             self.received.entry(*reader).or_default().push(id);
         }
-        Message {
-            content: unsent.text.into_owned(),
+        let message = Message {
+            content: text,
             client: CLIENT.into(),
-            traits: message_traits(&rendered, false, true),
+            traits: message_traits(&rendered, !claims.is_empty(), true),
             user_flags: self.mentioned(&rendered.mentions, &unsent.readers),
             rendered: rendered.html,
             ..Message::new(id, unsent.sender, unsent.recipient, unsent.place, sent)
-        }
+        };
+        (message, claims)
     }
 
     pub(super) fn mentioned(&self, mentions: &Mentions, readers: &[UserId]) -> Vec<(UserId, Flags)> {
@@ -318,6 +326,10 @@ impl MarkdownContext for Seeding<'_> {
 
     fn linkifiers(&self) -> &[Linkifier] {
         &self.linkifiers
+    }
+
+    fn upload_preview(&self, path_id: &str) -> Option<UploadPreview> {
+        preview_of(self.directory.attachment_by_path(path_id)?)
     }
 }
 

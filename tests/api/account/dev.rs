@@ -62,6 +62,23 @@ async fn sample_organization_content() {
 }
 
 #[tokio::test]
+async fn sample_organization_has_an_uploaded_picture() {
+    let t = TestServer::builder().development().start().await;
+    let [hamlet, cordelia] = t.users(["hamlet", "cordelia"]);
+    let messages = cordelia.messages(json!([["has", "attachment"]])).await;
+    let [message] = &messages[..] else { panic!("{messages:?}") };
+    let html = message["content"].as_str().unwrap();
+    assert!(html.contains("data-original-dimensions=\"320x200\""), "{html}");
+    let list = hamlet.get("/attachments", &[]).ok().await;
+    let file = &list["attachments"][0];
+    assert_eq!((&file["name"], &file["messages"][0]["id"]), (&json!("buckets.png"), &message["id"]));
+    let path = format!("/user_uploads/{}", file["path_id"].as_str().unwrap());
+    let (status, kind, bytes) = cordelia.fetch(&path).await;
+    assert_eq!((status, kind.as_str()), (200, "image/png"));
+    assert_eq!(bytes, include_bytes!("../../../src/dev/buckets.png"));
+}
+
+#[tokio::test]
 async fn dev_fetch_api_key_errors() {
     let t = TestServer::builder().development().start().await;
     let answer = t.anonymous().post("/dev_fetch_api_key", &[("username", &"nobody@zulip.com")]).await;
