@@ -328,6 +328,10 @@ impl MarkdownContext for Seeding<'_> {
         &self.linkifiers
     }
 
+    fn shows_previews(&self) -> bool {
+        true
+    }
+
     fn upload_preview(&self, path_id: &str) -> Option<UploadPreview> {
         preview_of(self.directory.attachment_by_path(path_id)?)
     }
