@@ -4,7 +4,7 @@
 //! `acme`.
 
 use crate::config::Config;
-use crate::integrations::mail::AddressPattern;
+use crate::integrations::mail::incoming::address::AddressPattern;
 use actors::{RealmHandle, Server};
 use model::InvitationId;
 use parking_lot::RwLock;

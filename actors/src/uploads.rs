@@ -6,10 +6,8 @@
 use crate::announce::can_read_any;
 use crate::draft::Draft;
 use crate::shared::RealmShared;
-use model::attachment::USES_LISTED_MAX;
 use model::{
-    Attachment, AttachmentFact, AttachmentId, AttachmentUse, Directory, Fact, ListedAttachment, MessageId,
-    Timestamp, User,
+    Attachment, AttachmentFact, AttachmentId, Directory, Fact, ListedAttachment, MessageId, Timestamp, User,
 };
 use rules::permissions::message::{Spot, can_anybody_read};
 use std::sync::Arc;
@@ -136,12 +134,4 @@ pub(crate) fn releases(view: &View, messages: impl Iterator<Item = MessageId>) -
         Some(Fact::Attachment(AttachmentFact::ClaimsChanged { message, sent, claimed, released }))
     };
     messages.filter_map(release).collect()
-}
-
-/// A file with the newest messages that name it; none if it is deleted.
-pub(crate) fn listed(view: &View, file: AttachmentId) -> Option<ListedAttachment> {
-    let file = view.directory.attachment(file)?.clone();
-    let mut uses: Vec<AttachmentUse> = view.claims.uses(file.id).take(USES_LISTED_MAX).collect();
-    uses.reverse();
-    Some(ListedAttachment { file, uses })
 }

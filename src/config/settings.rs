@@ -2,7 +2,7 @@
 
 use super::networks::ProxyNetwork;
 use super::texts::parse_listen;
-use crate::integrations::mail::AddressPattern;
+use crate::integrations::mail::incoming::address::AddressPattern;
 use crate::rate_limit::{Bucket, Rule, Rules};
 use model::push::Hidden;
 use serde::{Deserialize, Deserializer};

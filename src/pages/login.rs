@@ -61,7 +61,7 @@ impl FromFields for LoginForm {
     }
 }
 
-/// A path of this host as it was given; `/` for anything else, so that no link to the login leads elsewhere.
+/// A path of this host as it was given; `/` for anything else, so that no link to the login redirects to another host.
 fn own_path(next: &str) -> &str {
     let is_elsewhere = next.starts_with("//") || next.contains('\\');
     let is_plain = next.len() <= NEXT_BYTES_MAX && next.bytes().all(|byte| byte.is_ascii_graphic());

@@ -185,7 +185,7 @@ async fn sessions_are_listed_and_ended_by_their_user() {
     let current: Vec<&Value> = sessions.iter().filter(|session| session["is_current"] == true).collect();
     assert!(current.len() == 1 && current[0]["device"] == "test browser", "{list}");
     let text = list.to_string();
-    assert!(!text.contains(&first.browser.as_ref().unwrap().secret), "the secret is told to nobody");
+    assert!(!text.contains(&first.browser.as_ref().unwrap().secret), "the secret is in no response");
     // With a key, none is the current one; and foreign sessions do not exist.
     let by_key = t.user("hamlet").get("/users/me/sessions", &[]).ok().await;
     assert!(by_key["sessions"].as_array().unwrap().iter().all(|session| session["is_current"] == false));

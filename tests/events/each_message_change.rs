@@ -215,7 +215,7 @@ async fn move_to_private_channel_events() {
         let seen = verify(&t, &ALL, async { move_all(&iago, ids[0], &closed).await }).await;
         assert!(kinds(&seen, "hamlet").contains(&"update_message".to_owned()));
         assert_eq!(kinds(&seen, "polonius"), ["delete_message"]);
-        // And back, to a channel that everybody can read.
+        // And back, to a channel that all users can read.
         verify(&t, &ALL, async {
             let public = iago.create_channel(&format!("public {number}")).await;
             move_all(&iago, ids[0], &public).await;

@@ -1,7 +1,6 @@
 //! Events of uploaded files, for their owners.
 
 use super::context::Announcements;
-use crate::uploads::listed;
 use model::event::AttachmentChange;
 use model::{AttachmentFact, AttachmentId, EventBody, UserId};
 
@@ -10,7 +9,7 @@ pub(super) fn announce(fact: &AttachmentFact, out: &mut Announcements<'_>) {
     match fact {
         AttachmentFact::Added(file) => {
             // In a replay it may be deleted by now, which has an event of its own.
-            let Some(added) = listed(out.context.view, file.id) else { return };
+            let Some(added) = out.context.view.listed_attachment(file.id) else { return };
             emit(file.owner, AttachmentChange::Added(added), out);
         }
         AttachmentFact::ClaimsChanged { claimed, released, .. } => {
@@ -31,7 +30,7 @@ pub(super) fn announce(fact: &AttachmentFact, out: &mut Announcements<'_>) {
 }
 
 fn updated(file: AttachmentId, out: &mut Announcements<'_>) {
-    let Some(updated) = listed(out.context.view, file) else { return };
+    let Some(updated) = out.context.view.listed_attachment(file) else { return };
     emit(updated.file.owner, AttachmentChange::Updated(updated), out);
 }
 

@@ -1,7 +1,7 @@
 //! Queries about uploaded files.
 
 use super::RealmHandle;
-use crate::uploads::{FileAccess, access_file, listed};
+use crate::uploads::{FileAccess, access_file};
 use model::{ListedAttachment, User, UserId};
 
 /// Number of messages that a list of files names.
@@ -20,7 +20,7 @@ impl RealmHandle {
             let mut left = USES_TOGETHER_MAX;
             let own = view.directory.attachments_of(owner);
             let own = own.filter_map(|file| {
-                let mut listed = listed(view, file.id)?;
+                let mut listed = view.listed_attachment(file.id)?;
                 if listed.uses.len() > left {
                     listed.uses.drain(..listed.uses.len() - 1);
                 }

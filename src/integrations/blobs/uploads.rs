@@ -39,7 +39,7 @@ pub fn thumbnail_blobs(path_id: &str) -> impl Iterator<Item = BlobName> {
     ThumbnailFormat::ALL.into_iter().filter_map(move |format| thumbnail_blob(path_id, format))
 }
 
-/// A path for a new upload that nobody can guess.
+/// An unguessable path for a new upload.
 pub fn new_path(realm: RealmId, name: &str) -> Result<String, BlobError> {
     let mut bytes = [0; PATH_BYTES + 1];
     getrandom::fill(&mut bytes).map_err(|error| BlobError::Store(error.to_string()))?;

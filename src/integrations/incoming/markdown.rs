@@ -1,4 +1,4 @@
-//! Makes untrusted text safe inside the Markdown of a message: it mentions nobody, and stays inside the link, code span,
+//! Makes untrusted text safe inside the Markdown of a message: it contains no mentions, and stays inside the link, code span,
 //! quote or line that it was put into.
 
 /// Characters of one text that are kept: more than a message may have, so that sending truncates it visibly.
@@ -29,13 +29,13 @@ fn is_noncharacter(c: char) -> bool {
     (0xfdd0..=0xfdef).contains(&code) || code & 0xfffe == 0xfffe
 }
 
-/// One line that mentions nobody and leaves no code span open.
+/// One line without mentions and without an open code span.
 pub fn inline(text: &str) -> String {
     let text = silent(&line(text));
     if text.matches('`').count().is_multiple_of(2) { text } else { text.replace('`', "'") }
 }
 
-/// Several lines that mention nobody, with their fences closed. Only for the inside of a block, or a message of its own.
+/// Several lines without mentions, with their fences closed. Only for the inside of a block, or a message of its own.
 pub fn text(text: &str) -> String {
     let plain = capped(text).chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t'));
     closed(silent(&plain.collect::<String>()))
@@ -63,12 +63,12 @@ pub fn closed(mut text: String) -> String {
     text
 }
 
-/// Takes the meaning from mentions: of people, groups and everybody, loud or silent.
+/// Takes the meaning from mentions: of users, groups and wildcards, loud or silent.
 pub fn silent(text: &str) -> String {
     break_mentions(text, |_| true)
 }
 
-/// Takes the meaning from mentions of everybody only.
+/// Takes the meaning from wildcard mentions only.
 pub fn without_wildcards(text: &str) -> String {
     break_mentions(text, |rest| {
         let name = rest.trim_start_matches('_').trim_start_matches('*');
@@ -141,7 +141,7 @@ pub fn address(url: &str) -> Option<String> {
     Some(out)
 }
 
-/// A code span, with more backticks around it than are in it. It mentions nobody, because a long message may be truncated
+/// A code span, with more backticks around it than are in it. It contains no mentions, because a long message may be truncated
 /// before the end of the span.
 pub fn code(text: &str) -> String {
     let text = silent(&line(text));

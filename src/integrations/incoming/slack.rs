@@ -58,7 +58,7 @@ fn prose(text: &str) -> String {
     out
 }
 
-/// What is between angle brackets: a link, a channel, a person, a group, or everybody.
+/// What is between angle brackets: a link, a channel, a user, a group, or a wildcard mention.
 fn refer(reference: &str) -> String {
     let (target, label) = match reference.split_once('|') {
         Some((target, label)) => (target, Some(label)),
@@ -71,7 +71,7 @@ fn refer(reference: &str) -> String {
         Some(("@", id)) => named("@", id),
         Some(("!", id)) => match id.split('^').next() {
             Some("subteam" | "date") => label.map_or(id.to_owned(), |label| inline(&unescape(label))),
-            // Everybody: no mention, so that nobody is notified by another service.
+            // A wildcard: no mention, so that another service cannot notify all users.
             _ => format!("@{}", inline(label.map_or(id, |label| label.trim_start_matches('@')))),
         },
         _ => match (address(&target), label) {

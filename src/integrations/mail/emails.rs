@@ -1,6 +1,7 @@
 //! The text of each e-mail, and its recipient: one function for each kind, from the state at delivery.
 
-use super::{AddressPattern, Email};
+use super::Email;
+use super::incoming::address::AddressPattern;
 use crate::hosts::Hosts;
 use actors::RealmHandle;
 use actors::outbox::DeliveryAttempt;

@@ -10,10 +10,10 @@ mod post;
 mod quotes;
 mod session;
 
-pub use address::AddressPattern;
 pub use listener::run_incoming;
 
 use crate::http::App;
+use address::AddressPattern;
 
 /// What all connections share.
 pub struct Incoming {

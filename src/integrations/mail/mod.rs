@@ -12,7 +12,6 @@ mod smtp;
 
 pub use email::Email;
 pub use emails::{confirm_path, parse_confirm_key};
-pub use incoming::AddressPattern;
 pub use list::{KeptMail, MAILS_KEPT_MAX, MailList};
 pub use password_reset::parse_reset_key;
 

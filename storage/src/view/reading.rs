@@ -1,12 +1,24 @@
 //! Queries that combine the directory with the index of messages.
 
 use super::View;
-use model::{ChannelId, Flag, Flags, Message, MessageId, RecipientId, Spot, Subscription, UserId};
+use model::attachment::USES_LISTED_MAX;
+use model::{
+    AttachmentId, AttachmentUse, ChannelId, Flag, Flags, ListedAttachment, Message, MessageId, RecipientId,
+    Spot, Subscription, UserId,
+};
 use roaring::{MultiOps, RoaringBitmap};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl View {
+    /// An uploaded file with the newest messages that name it; none if it is deleted.
+    pub fn listed_attachment(&self, file: AttachmentId) -> Option<ListedAttachment> {
+        let file = self.directory.attachment(file)?.clone();
+        let mut uses: Vec<AttachmentUse> = self.claims.uses(file.id).take(USES_LISTED_MAX).collect();
+        uses.reverse();
+        Some(ListedAttachment { file, uses })
+    }
+
     /// Whether a message was delivered to a user: it is in one of the user's direct conversations, was sent to a channel
     /// while the user was subscribed, or was moved there with the user as recipient. `message` has its moves applied.
     pub fn is_delivered(&self, user: UserId, message: &Message) -> bool {

@@ -70,7 +70,7 @@ pub const fn row(route: &'static str, place: Place, given: &'static str, outcome
     Row { route, place, given, outcomes, is_open: false }
 }
 
-/// A row of a route that needs no account, with the same outcome for everybody.
+/// A row of a route that needs no account, with the same outcome for all requesters.
 pub const fn open(route: &'static str, given: &'static str, outcome: &'static str) -> Row {
     Row { route, place: Place::Nowhere, given, outcomes: outcome, is_open: true }
 }
