@@ -4,7 +4,7 @@
 
 Starts `millstream dev` on a folder of its own. Beside each rate stands what the same machine does without the server: a
 file of that size written with an fsync, the same bytes through a socket of this machine, and the same file read by the
-same clients from a process that does nothing but send it.
+same clients from a bare actix-web server with `NamedFile` (`loadtest bare-server`, which is beside the server's program).
 """
 
 import base64
@@ -64,6 +64,32 @@ def upload(netloc, login, megabytes):
     return answer["url"]
 
 
+def upload_by_tus(netloc, login, megabytes):
+    """The same by the resumable protocol, in one request."""
+    part = os.urandom(PART)
+    connection = http.client.HTTPConnection(netloc, timeout=600)
+    name = base64.b64encode(b"large.bin").decode()
+    common = {"Authorization": login, "Tus-Resumable": "1.0.0"}
+    begin = common | {"Upload-Length": str(megabytes * PART), "Upload-Metadata": f"filename {name}"}
+    connection.request("POST", "/api/v1/tus/", headers=begin | {"Content-Length": "0"})
+    answer = connection.getresponse()
+    location = answer.getheader("Location")
+    assert answer.status == 201, answer.read()
+    answer.read()
+    connection.putrequest("PATCH", "/" + location.split("/", 3)[3] if "://" in location else location)
+    for header, value in common.items():
+        connection.putheader(header, value)
+    connection.putheader("Upload-Offset", "0")
+    connection.putheader("Content-Type", "application/offset+octet-stream")
+    connection.putheader("Content-Length", str(megabytes * PART))
+    connection.endheaders()
+    for _ in range(megabytes):
+        connection.send(part)
+    answer = connection.getresponse()
+    assert answer.status == 200, answer.read()
+    return json.loads(answer.read())["url"]
+
+
 def write_file(folder, megabytes):
     part = os.urandom(PART)
     with open(os.path.join(folder, "plain"), "wb") as file:
@@ -108,44 +134,37 @@ def fetch_all(netloc, path, headers, fetches):
         one.join()
 
 
-def bare_server():
-    """A process that answers every GET with the same 1 MB, by sendfile."""
-    code = (
-        "import http.server,os,socketserver,sys\n"
-        "class H(http.server.BaseHTTPRequestHandler):\n"
-        " protocol_version='HTTP/1.1'\n"
-        " def log_message(s,*a): pass\n"
-        " def do_GET(s):\n"
-        "  s.send_response(200); s.send_header('Content-Length','1048576'); s.end_headers(); s.wfile.flush()\n"
-        "  with open(sys.argv[1],'rb') as f: s.connection.sendfile(f)\n"
-        "v=http.server.ThreadingHTTPServer(('127.0.0.1',0),H); print(v.server_port,flush=True); v.serve_forever()\n"
-    )
-    file = tempfile.NamedTemporaryFile()
+def bare_server(loadtest):
+    """A bare actix-web server with one worker, which sends the same 1 MB by `NamedFile`."""
+    file = tempfile.NamedTemporaryFile(suffix=".bin")
     file.write(os.urandom(PART))
     file.flush()
-    process = subprocess.Popen([sys.executable, "-c", code, file.name], stdout=subprocess.PIPE, text=True)
+    command = [loadtest, "bare-server", "--file", file.name]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     return process, f"127.0.0.1:{process.stdout.readline().strip()}", file
 
 
-def measure_upload(server, netloc, login, folder, megabytes):
+def measure_upload(server, netloc, login, folder, megabytes, way):
     disk, _ = timed(lambda: write_file(folder, megabytes))
     wire, _ = timed(lambda: through_socket(megabytes))
     before, cpu = resident_mb(server.pid, "VmRSS"), cpu_secs(server.pid)
-    took, _ = timed(lambda: upload(netloc, login, megabytes))
+    took, _ = timed(lambda: way(netloc, login, megabytes))
     rate = lambda secs: f"{megabytes / secs:,.0f} MB/s"
-    print(f"upload of {megabytes} MB: {rate(took)}; a file with fsync {rate(disk)}, a socket {rate(wire)}")
+    print(f"{way.__name__} of {megabytes} MB: {rate(took)}; a file with fsync {rate(disk)}, a socket {rate(wire)}")
     print(f"  {disk / took:.2f} x the disk, {wire / took:.2f} x the socket", end="; ")
     print(f"{(cpu_secs(server.pid) - cpu) * 1000 / megabytes:.2f} ms of CPU for each MB", end="; ")
     print(f"resident {before:.0f} MB before, at most {resident_mb(server.pid, 'VmHWM'):.0f} MB since the start")
+    # Pages that this machine has not used before cost a virtual machine more than the upload: those of this file are used again.
+    shutil.rmtree(os.path.join(folder, "data", "blobs", "uploads"))
 
 
-def measure_fetches(server, netloc, login, fetches):
+def measure_fetches(server, netloc, login, fetches, loadtest):
     path = upload(netloc, login, 1)
-    bare, address, file = bare_server()
+    bare, address, file = bare_server(loadtest)
     try:
         for name, process, where, what, headers in [
             ("server", server, netloc, path, {"Authorization": login}),
-            ("bare server", bare, address, "/", {}),
+            ("bare server", bare, address, "/file", {}),
         ]:
             cpu = cpu_secs(process.pid)
             took, _ = timed(lambda: fetch_all(where, what, headers, fetches))
@@ -174,9 +193,10 @@ def main():
         key = next(user["api_key"] for user in state["users"] if user["email"] == OWNER)
         login = "Basic " + base64.b64encode(f"{OWNER}:{key}".encode()).decode()
         netloc = state["url"].removeprefix("http://")
-        for _ in range(3):
-            measure_upload(server, netloc, login, folder, megabytes)
-        measure_fetches(server, netloc, login, fetches)
+        for way in [upload, upload_by_tus]:
+            for _ in range(3):
+                measure_upload(server, netloc, login, folder, megabytes, way)
+        measure_fetches(server, netloc, login, fetches, os.path.join(os.path.dirname(binary), "loadtest"))
     finally:
         server.send_signal(signal.SIGTERM)
         server.wait()

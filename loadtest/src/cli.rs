@@ -31,7 +31,11 @@ pub enum Command {
     Scenarios,
     /// The bare server of the baselines; started by the program itself.
     #[command(hide = true)]
-    BareServer,
+    BareServer {
+        /// A file for `GET /file`, sent by actix-files.
+        #[arg(long)]
+        file: Option<PathBuf>,
+    },
 }
 
 /// Arguments of `run`.

@@ -44,7 +44,7 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<bool, LoadError> {
     let command = match cli.command {
         // The bare server has a runtime of its own.
-        Command::BareServer => return baseline::bare::serve().map(|()| true),
+        Command::BareServer { file } => return baseline::bare::serve(file).map(|()| true),
         Command::Scenarios => return runner::list_scenarios().map(|()| true),
         command => command,
     };
@@ -62,7 +62,7 @@ fn run(cli: Cli) -> Result<bool, LoadError> {
             Command::Run(args) => runner::run(args).await,
             Command::Baseline(args) => runner::baseline(args).await.map(|()| true),
             Command::Start(args) => runner::start(args).await,
-            Command::BareServer | Command::Scenarios => Ok(true),
+            Command::BareServer { .. } | Command::Scenarios => Ok(true),
         }
     })
 }

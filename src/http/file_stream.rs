@@ -205,7 +205,7 @@ impl Received {
         loop {
             match parser.next()? {
                 Event::Incomplete => match source.next().await? {
-                    Some(chunk) => parser.feed(&chunk),
+                    Some(chunk) => parser.feed(chunk),
                     None => {
                         parser.end_early()?;
                         return Ok(self);

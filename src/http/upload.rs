@@ -95,7 +95,7 @@ impl Upload {
         loop {
             match parts.next()? {
                 Event::Incomplete => match source.next().await? {
-                    Some(chunk) => parts.feed(&chunk),
+                    Some(chunk) => parts.feed(chunk),
                     None => break parts.end_early()?,
                 },
                 Event::Part(part) => received.begin(part)?,

@@ -3,6 +3,7 @@
 //! Bytes are written once under a random name, and never changed. A fact that names a file is committed after the
 //! file is durable, so that no fact names a missing file.
 
+mod folder;
 pub mod pictures;
 mod reader;
 pub mod sweep;
@@ -11,9 +12,11 @@ pub mod writer;
 
 pub use reader::CHUNK_BYTES;
 
+use super::block_writer::Durability;
 use super::http_client::use_ring;
 use crate::config::{BlobKind, BlobSettings};
 use bytes::Bytes;
+use folder::Folder;
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt};
 use model::Timestamp;
@@ -133,7 +136,7 @@ pub struct Blobs {
     /// Makes URLs at the store itself, if clients are sent there.
     signer: Option<Arc<AmazonS3>>,
     /// The folder, if files are in one.
-    folder: Option<PathBuf>,
+    folder: Option<Folder>,
 }
 
 impl fmt::Debug for Blobs {
@@ -159,7 +162,9 @@ impl Blobs {
 
     fn in_folder(folder: PathBuf, is_durable: bool) -> Result<Self, BlobError> {
         let store = Arc::new(open_folder(&folder, is_durable)?);
-        Ok(Self { store: store.clone(), streaming: store, signer: None, folder: Some(folder) })
+        let durability = if is_durable { Durability::Durable } else { Durability::Volatile };
+        let folder = Some(Folder { path: folder, durability });
+        Ok(Self { store: store.clone(), streaming: store, signer: None, folder })
     }
 
     /// Whether files take room on the disk of this server.
@@ -176,7 +181,7 @@ impl Blobs {
     /// Makes a new file private, whatever the umask of the process.
     fn make_private(&self, name: &BlobName) -> Result<(), BlobError> {
         let Some(folder) = &self.folder else { return Ok(()) };
-        let path = folder.join(name.as_str());
+        let path = folder.file(name);
         let changed = std::fs::set_permissions(&path, Permissions::from_mode(0o600));
         changed.map_err(|error| BlobError::Store(format!("cannot make {} private: {error}", path.display())))
     }

@@ -1,6 +1,7 @@
 //! Integrations: the other servers that this server uses, one file for each.
 
 pub mod blobs;
+mod block_writer;
 pub mod delivery;
 pub mod http_client;
 pub mod images;

@@ -2,10 +2,12 @@
 //! child process. It answers the same paths as a chat server without doing anything, so that the same client code
 //! drives it.
 
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use actix_files::NamedFile;
 use actix_web::{App, HttpResponse, HttpServer, web};
 use serde::Deserialize;
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -74,23 +76,32 @@ async fn hold(gate: web::Data<Gate>) -> HttpResponse {
     HttpResponse::Ok().content_type("application/json").body(gate.body.clone())
 }
 
+/// The file of `--file`.
+async fn file(path: web::Data<Option<PathBuf>>) -> actix_web::Result<NamedFile> {
+    let path = path.as_ref().as_ref().ok_or_else(|| actix_web::error::ErrorNotFound("no --file"))?;
+    Ok(NamedFile::open(path)?)
+}
+
 async fn release(gate: web::Data<Gate>) -> HttpResponse {
     gate.open.send_replace(true);
     HttpResponse::Ok().content_type("application/json").body(r#"{"result":"success"}"#)
 }
 
 /// Serves until standard input is closed, which happens when the parent process ends. Prints the port it listens on.
-pub fn serve() -> Result<(), LoadError> {
+pub fn serve(file_path: Option<PathBuf>) -> Result<(), LoadError> {
     let failed = |error: std::io::Error| LoadError::Server(format!("the bare server: {error}"));
     actix_web::rt::System::new().block_on(async move {
         let last = web::Data::new(LastId::default());
         let gate = web::Data::new(Gate { open: watch::Sender::new(false), body: event_body().into() });
+        let file_path = web::Data::new(file_path);
         let server = HttpServer::new(move || {
             App::new()
                 .app_data(last.clone())
                 .app_data(gate.clone())
+                .app_data(file_path.clone())
                 .route("/api/v1/users/me", web::get().to(profile))
                 .route("/api/v1/messages", web::post().to(post))
+                .route("/file", web::get().to(file))
                 .route("/held", web::get().to(hold))
                 .route("/release", web::post().to(release))
         })

@@ -1,7 +1,7 @@
 //! `PATCH /tus/{upload_id}`: the next bytes of an upload.
 
 use super::errors::with_message;
-use super::finish::finish;
+use super::finish::{finish, is_recorded};
 use super::headers::{TusHeaders, state};
 use super::own::turn;
 use crate::http::body::{BodyShare, RequestBody, broken_off, too_slow};
@@ -66,6 +66,10 @@ pub(super) async fn receive(
 ) -> HandlerResult {
     let received = actix_rt::spawn(async move {
         let mut turn = turn;
+        if is_recorded(&caller, turn.upload()) {
+            body.discard(Duration::from_secs(app.config.http.body_secs_max)).await;
+            return finish(&app, &caller, turn, status).await;
+        }
         let end = add_all(&app, &caller, &mut turn, body).await;
         // Whatever the end is, as much as possible is kept.
         let offset = turn.sync(app.clock.now()).await?;

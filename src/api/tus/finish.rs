@@ -43,7 +43,7 @@ pub(super) fn new_path(caller: &Caller, sent_name: &str) -> Result<String, ApiEr
 /// have been killed before it could delete the upload. After an error the client sends the last byte again.
 pub(super) async fn finish(app: &App, caller: &Caller, turn: Turn, status: StatusCode) -> HandlerResult {
     let upload = turn.upload().clone();
-    if caller.realm.directory().attachment_by_path(&upload.about.path_id).is_none() {
+    if !is_recorded(caller, &upload) {
         let file = stored(app, &upload).await.map_err(with_message)?;
         keep(app, caller, file).await.map_err(with_message)?;
     }
@@ -54,6 +54,11 @@ pub(super) async fn finish(app: &App, caller: &Caller, turn: Turn, status: Statu
     let uploaded = Uploaded { url: &url, filename: &file_name(&upload.about.file_name) };
     let json = serde_json::to_vec(&uploaded).map_err(|_| ApiError::internal())?;
     Ok(Reply::small(status_of_end(status), headers(&upload), json))
+}
+
+/// Whether a complete upload is a file already; its bytes do not change any more.
+pub(super) fn is_recorded(caller: &Caller, upload: &PartialUpload) -> bool {
+    caller.realm.directory().attachment_by_path(&upload.about.path_id).is_some()
 }
 
 /// A response with a body is not 204.
@@ -71,6 +76,10 @@ fn headers(upload: &PartialUpload) -> Vec<(HeaderName, HeaderValue)> {
 async fn stored(app: &App, upload: &PartialUpload) -> Result<IncomingFile, ApiError> {
     let about = &upload.about;
     let declared = about.content_type.as_deref();
+    let linked = IncomingFile::of_stored(app, &about.path_id, (&about.file_name, declared), upload.file());
+    if let Some(file) = linked.await? {
+        return Ok(file);
+    }
     let mut file = IncomingFile::begin_at(app, about.path_id.clone(), &about.file_name, declared)?;
     let mut source = std::fs::File::open(upload.file()).map_err(PartialError::from)?;
     loop {

@@ -3,6 +3,7 @@
 use super::delete_bytes;
 use crate::http::file_stream::{FileSink, FileStream};
 use crate::http::{ApiError, App, Caller, Code, HandlerResult, reply};
+use crate::integrations::blobs::BlobError;
 use crate::integrations::blobs::uploads::{new_path, upload_blob};
 use crate::integrations::blobs::writer::BlobWriter;
 use crate::integrations::images::inspect::{HEAD_BYTES_MAX, Inspection, inspect, preview_type};
@@ -12,6 +13,9 @@ use bytes::Bytes;
 use model::{ImageInfo, RealmId};
 use rules::uploads::{check_room, declared_type, file_name};
 use serde::Serialize;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -113,6 +117,23 @@ impl IncomingFile {
         Ok(Self { name, path_id, content_type, size: 0, head, writer })
     }
 
+    /// A complete and durable file of the data folder, which gets its path in the store; none if its bytes have to be copied.
+    pub async fn of_stored(
+        app: &App,
+        path_id: &str,
+        (name, content_type): (&str, Option<&str>),
+        file: PathBuf,
+    ) -> Result<Option<Self>, ApiError> {
+        let blob = upload_blob(path_id).ok_or_else(ApiError::internal)?;
+        let Some(writer) = app.blobs.writer_of_file(blob, file.clone()) else { return Ok(None) };
+        let read = tokio::task::spawn_blocking(move || read_head(&file)).await;
+        let (head, size) = read.map_err(|_| ApiError::internal())?.map_err(BlobError::from)?;
+        let mut incoming = Self::begin_at(app, path_id.to_owned(), name, content_type)?;
+        (incoming.size, incoming.writer) = (size, writer);
+        incoming.head.add(&head);
+        Ok(Some(incoming))
+    }
+
     /// Adds bytes to its end. Refused while there is little room on the disk.
     pub async fn write(&mut self, app: &App, piece: Bytes) -> Result<(), ApiError> {
         let storage = app.server.storage_status();
@@ -126,8 +147,17 @@ impl IncomingFile {
         }
         self.size += piece.len() as u64;
         self.head.add(&piece);
-        Ok(self.writer.write(piece).await?)
+        Ok(self.writer.write(&piece).await?)
     }
+}
+
+/// The first bytes of a file, and its size.
+fn read_head(path: &Path) -> std::io::Result<(Vec<u8>, u64)> {
+    let file = File::open(path)?;
+    let size = file.metadata()?.len();
+    let mut head = Vec::new();
+    file.take(HEAD_BYTES_MAX as u64).read_to_end(&mut head)?;
+    Ok((head, size))
 }
 
 /// The file of a body.
@@ -177,6 +207,36 @@ pub async fn keep(app: &App, caller: &Caller, file: IncomingFile) -> Result<(), 
         decide(&app, &realm, command, &path).await
     });
     kept.await.map_err(|_| ApiError::internal())?
+}
+
+/// Stores a file that is in memory, such as an attachment of an e-mail, and returns its path. The file is durable.
+pub async fn store_bytes(
+    app: &App,
+    owner: &Caller,
+    name: &str,
+    content_type: Option<&str>,
+    bytes: Bytes,
+) -> Result<String, ApiError> {
+    let settings = &app.config.uploads;
+    if bytes.len() as u64 > settings.file_bytes_max() {
+        return Err(too_large(settings.file_mib_max.get()));
+    }
+    check_room(&owner.realm.directory(), owner.user.id, bytes.len() as u64, settings.quota_bytes())?;
+    let mut file = IncomingFile::begin(app, owner.realm.id(), name, content_type)?;
+    file.write(app, bytes).await?;
+    let path_id = file.path_id.clone();
+    keep(app, owner, file).await?;
+    Ok(path_id)
+}
+
+/// Deletes a file that was stored for a message that is not sent. What fails is done by the sweep of unclaimed files.
+pub async fn discard(app: &App, owner: &Caller, path_id: &str) {
+    let Some(file) = owner.realm.directory().attachment_by_path(path_id).cloned() else { return };
+    let command = commands::RemoveAttachment { user: owner.user.id, id: file.id };
+    match owner.realm.execute(command).await {
+        Ok(_) => delete_bytes(app, path_id).await,
+        Err(error) => tracing::warn!(%error, "a file of a message that was not sent is still stored"),
+    }
 }
 
 /// What is known of a file that is an image. In nearly all of them it is in the first bytes; otherwise the file is read.

@@ -3,9 +3,12 @@
 
 use crate::http::error::ApiError;
 use bytes::{Buf, Bytes, BytesMut};
+use memchr::memmem::{self, Finder};
 
 /// Longest boundary accepted, in bytes. RFC 2046 allows 70.
 pub(super) const BOUNDARY_BYTES_MAX: usize = 200;
+/// Ends the headers of a part.
+const HEADERS_END: &[u8] = b"\r\n\r\n";
 
 /// The error for a body that does not follow its boundary.
 pub(in crate::http) fn malformed() -> ApiError {
@@ -34,10 +37,14 @@ pub(in crate::http) enum Event {
     End,
 }
 
-/// Takes a body apart as it arrives. Holds no more of it than was fed and not yet taken.
+/// Takes a body apart as it arrives. Holds no more of it than was fed and not yet taken, and copies only what is divided
+/// between two feeds.
 pub(in crate::http) struct Multipart {
-    buffer: BytesMut,
-    delimiter: Vec<u8>,
+    /// What was fed last and not taken yet.
+    chunk: Bytes,
+    /// Incomplete headers, or content that may be the beginning of a delimiter; before `chunk`, which is then empty.
+    carry: BytesMut,
+    delimiter: Finder<'static>,
     headers_bytes_max: usize,
     is_in_content: bool,
     /// Whether nothing was fed yet.
@@ -48,15 +55,23 @@ impl Multipart {
     /// The preamble of a body is read like the content of a part that never began.
     pub fn new(boundary: &str, headers_bytes_max: usize) -> Self {
         // So that a delimiter at the very beginning is like any other.
-        let buffer = BytesMut::from(&b"\r\n"[..]);
-        let delimiter = format!("\r\n--{boundary}").into_bytes();
-        Self { buffer, delimiter, headers_bytes_max, is_in_content: true, is_empty: true }
+        let (chunk, carry) = (Bytes::new(), BytesMut::from(&b"\r\n"[..]));
+        let delimiter = Finder::new(&format!("\r\n--{boundary}")).into_owned();
+        Self { chunk, carry, delimiter, headers_bytes_max, is_in_content: true, is_empty: true }
     }
 
     /// Adds the next bytes of the body.
-    pub fn feed(&mut self, bytes: &[u8]) {
+    pub fn feed(&mut self, bytes: Bytes) {
         self.is_empty &= bytes.is_empty();
-        self.buffer.extend_from_slice(bytes);
+        self.carry.extend_from_slice(&std::mem::take(&mut self.chunk));
+        if self.carry.is_empty() {
+            self.chunk = bytes;
+            return;
+        }
+        self.carry.extend_from_slice(&bytes);
+        if self.is_in_content {
+            self.chunk = self.carry.split().freeze();
+        }
     }
 
     /// Ends a body in which more bytes were expected. Clients send an empty body for a form without fields; every other
@@ -71,35 +86,59 @@ impl Multipart {
     }
 
     fn next_content(&mut self) -> Event {
-        // Without a delimiter, the last bytes may be the beginning of one.
-        let end = match find(&self.buffer, &self.delimiter) {
+        let end = match self.delimiter.find(&self.chunk) {
             Some(0) => {
-                self.buffer.advance(self.delimiter.len());
+                self.chunk.advance(self.delimiter.needle().len());
                 self.is_in_content = false;
                 return Event::PartEnd;
             }
             Some(end) => end,
-            None => (self.buffer.len() + 1).saturating_sub(self.delimiter.len()),
+            None => self.chunk.len() - begun_delimiter(&self.chunk, self.delimiter.needle()),
         };
-        if end == 0 { Event::Incomplete } else { Event::Content(self.buffer.split_to(end).freeze()) }
+        let content = self.chunk.split_to(end);
+        if content.is_empty() {
+            self.carry.extend_from_slice(&std::mem::take(&mut self.chunk));
+            return Event::Incomplete;
+        }
+        Event::Content(content)
     }
 
     fn next_headers(&mut self) -> Result<Event, ApiError> {
-        if self.buffer.starts_with(b"--") {
+        if self.carry.is_empty() && memmem::find(&self.chunk, HEADERS_END).is_none() {
+            self.carry.extend_from_slice(&std::mem::take(&mut self.chunk));
+        }
+        if self.carry.is_empty() {
+            return if self.chunk.starts_with(b"--") { Ok(Event::End) } else { self.take_headers() };
+        }
+        if self.carry.starts_with(b"--") {
             return Ok(Event::End);
         }
-        let Some(end) = find(&self.buffer, b"\r\n\r\n") else {
-            let is_too_long = self.buffer.len() > self.headers_bytes_max;
+        if memmem::find(&self.carry, HEADERS_END).is_none() {
+            let is_too_long = self.carry.len() > self.headers_bytes_max;
             return if is_too_long { Err(malformed()) } else { Ok(Event::Incomplete) };
-        };
-        let headers = self.buffer.split_to(end + 4);
-        let line_end = find(&headers, b"\r\n").ok_or_else(malformed)?;
+        }
+        self.chunk = self.carry.split().freeze();
+        self.take_headers()
+    }
+
+    /// Takes complete headers from the chunk.
+    fn take_headers(&mut self) -> Result<Event, ApiError> {
+        let end = memmem::find(&self.chunk, HEADERS_END).ok_or_else(malformed)?;
+        let headers = self.chunk.split_to(end + HEADERS_END.len());
+        let line_end = memmem::find(&headers, b"\r\n").ok_or_else(malformed)?;
         if !headers[..line_end].iter().all(|byte| matches!(byte, b' ' | b'\t')) {
             return Err(malformed());
         }
         self.is_in_content = true;
         parse_headers(&headers[line_end..]).map(Event::Part)
     }
+}
+
+/// The length of the longest end of `bytes` with which a delimiter could begin.
+fn begun_delimiter(bytes: &[u8], delimiter: &[u8]) -> usize {
+    let last = &bytes[bytes.len().saturating_sub(delimiter.len() - 1)..];
+    let begins = |at: &usize| delimiter.starts_with(&last[*at..]);
+    (0..last.len()).find(begins).map_or(0, |at| last.len() - at)
 }
 
 /// The value of a header of a part.
@@ -171,16 +210,4 @@ fn parse_value(text: &[u8]) -> (Vec<u8>, usize) {
         }
     }
     (value, text.len())
-}
-
-/// Every needle here begins with a carriage return, which is rare in text: skip from one to the next.
-fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
-    let mut from = 0;
-    loop {
-        let at = from + haystack[from..].iter().position(|byte| *byte == needle[0])?;
-        if haystack[at..].starts_with(needle) {
-            return Some(at);
-        }
-        from = at + 1;
-    }
 }

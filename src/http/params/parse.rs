@@ -4,6 +4,7 @@
 
 use super::multipart::{BOUNDARY_BYTES_MAX, Event, Multipart, Part, malformed};
 use crate::http::error::ApiError;
+use bytes::Bytes;
 use serde::de::IgnoredAny;
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -224,7 +225,7 @@ impl Builder {
         loop {
             match parts.next()? {
                 Event::Incomplete => match chunks.next() {
-                    Some(chunk) => parts.feed(chunk),
+                    Some(chunk) => parts.feed(Bytes::copy_from_slice(chunk)),
                     None => return parts.end_early(),
                 },
                 Event::Part(Part::Field(name)) => {

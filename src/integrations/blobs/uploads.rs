@@ -63,7 +63,7 @@ impl Blobs {
     /// Deletes what a server that was killed left of files that it was writing. Blocks: it walks through all folders.
     pub fn delete_unfinished(&self, before: SystemTime) {
         if let Some(folder) = &self.folder {
-            delete_unfinished_in(folder, before);
+            delete_unfinished_in(&folder.path, before);
         }
     }
 }

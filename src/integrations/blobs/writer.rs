@@ -1,125 +1,128 @@
-//! Files that are written as they arrive, in parts. Of small parts the next one is received while one is written.
+//! Files that are written as they arrive, in parts.
 
+use super::folder::{Folder, FolderWriter, link};
 use super::{BlobError, BlobName, Blobs};
-use bytes::Bytes;
-use object_store::{MultipartUpload, ObjectStoreExt, PutPayload};
-use tokio::task::JoinHandle;
+use crate::integrations::block_writer::{MEMORY_BYTES, append};
+use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutPayload};
+use std::path::PathBuf;
+use std::sync::Arc;
 
-/// Size of a part in a folder.
-const FOLDER_PART_BYTES: usize = 256 << 10;
 /// Size of a part in S3, which accepts no smaller ones.
 const S3_PART_BYTES: usize = 5 << 20;
 
 /// A file that is being written. Nothing of it is left if it is dropped before it is finished, unless the process ends.
-pub struct BlobWriter {
-    blobs: Blobs,
-    name: BlobName,
-    part_bytes: usize,
-    /// What was not given to the store yet; less than a part.
-    pending: Vec<Bytes>,
-    pending_bytes: usize,
-    upload: Option<Box<dyn MultipartUpload>>,
-    /// The part that the store is writing.
-    writing: Option<JoinHandle<Result<(), object_store::Error>>>,
+pub enum BlobWriter {
+    /// In a folder.
+    Folder(FolderWriter),
+    /// In S3.
+    Store(StoreWriter),
+    /// A complete and durable file of the data folder, which gets another name.
+    Linked(Folder, PathBuf, BlobName),
 }
 
 impl Blobs {
-    /// Begins a file. Files that are smaller than a part are written at once when they are finished.
+    /// Begins a file.
     pub fn writer(&self, name: BlobName) -> BlobWriter {
-        let part_bytes = if self.folder.is_some() { FOLDER_PART_BYTES } else { S3_PART_BYTES };
-        let (pending, pending_bytes) = (Vec::new(), 0);
-        BlobWriter {
-            blobs: self.clone(),
-            name,
-            part_bytes,
-            pending,
-            pending_bytes,
-            upload: None,
-            writing: None,
+        match &self.folder {
+            Some(folder) => BlobWriter::Folder(FolderWriter::new(folder.clone(), name)),
+            None => BlobWriter::Store(StoreWriter::new(self.store.clone(), name)),
         }
+    }
+
+    /// Begins a file that is complete already, as a durable file of the data folder; none if its bytes have to be copied.
+    pub fn writer_of_file(&self, name: BlobName, file: PathBuf) -> Option<BlobWriter> {
+        self.folder.as_ref().map(|folder| BlobWriter::Linked(folder.clone(), file, name))
     }
 
     /// Bytes that a [`BlobWriter`] holds in memory at most.
     pub fn writer_bytes(&self) -> usize {
-        if self.folder.is_some() { 2 * FOLDER_PART_BYTES } else { S3_PART_BYTES }
+        if self.folder.is_some() { MEMORY_BYTES } else { S3_PART_BYTES }
     }
 }
 
 impl BlobWriter {
     /// Adds bytes to the end of the file.
-    pub async fn write(&mut self, mut piece: Bytes) -> Result<(), BlobError> {
-        while self.pending_bytes + piece.len() >= self.part_bytes {
-            // Some services require that all parts have the same size.
-            let first = piece.split_to(self.part_bytes - self.pending_bytes);
-            self.add(first);
-            self.flush().await?;
-        }
-        self.add(piece);
-        Ok(())
-    }
-
-    fn add(&mut self, piece: Bytes) {
-        if !piece.is_empty() {
-            self.pending_bytes += piece.len();
-            self.pending.push(piece);
-        }
-    }
-
-    /// Gives the pending bytes to the store, once it has written those before.
-    async fn flush(&mut self) -> Result<(), BlobError> {
-        self.settle().await?;
-        let upload = match &mut self.upload {
-            Some(upload) => upload,
-            None => {
-                let begun = self.blobs.store.put_multipart(&self.name.path()).await;
-                self.upload.insert(begun.map_err(BlobError::of_write)?)
-            }
-        };
-        self.pending_bytes = 0;
-        let part = upload.put_part(PutPayload::from_iter(std::mem::take(&mut self.pending)));
-        self.writing = Some(tokio::spawn(part));
-        // Large parts are not held twice.
-        if self.blobs.folder.is_some() { Ok(()) } else { self.settle().await }
-    }
-
-    /// Waits for the part that is being written.
-    async fn settle(&mut self) -> Result<(), BlobError> {
-        let Some(writing) = self.writing.take() else { return Ok(()) };
-        match writing.await {
-            Ok(written) => written.map_err(BlobError::of_write),
-            Err(ended) => Err(BlobError::Store(ended.to_string())),
+    pub async fn write(&mut self, piece: &[u8]) -> Result<(), BlobError> {
+        match self {
+            Self::Folder(writer) => writer.write(piece).await,
+            Self::Store(writer) => writer.write(piece).await,
+            Self::Linked(..) => Err(BlobError::Store("the file is complete".to_owned())),
         }
     }
 
     /// Finishes the file. It is durable when this returns; after an error nothing of it is left.
-    pub async fn finish(mut self) -> Result<(), BlobError> {
-        if self.upload.is_none() {
-            let payload = PutPayload::from_iter(std::mem::take(&mut self.pending));
-            let put = self.blobs.store.put(&self.name.path(), payload).await;
-            put.map_err(BlobError::of_write)?;
-            return self.blobs.make_private(&self.name);
+    pub async fn finish(self) -> Result<(), BlobError> {
+        match self {
+            Self::Folder(writer) => writer.finish().await,
+            Self::Store(writer) => writer.finish().await,
+            Self::Linked(folder, file, name) => link(folder, file, name).await,
         }
-        if self.pending_bytes > 0 {
+    }
+}
+
+/// A file in S3 that is being written. Its parts are not held twice.
+pub struct StoreWriter {
+    store: Arc<dyn ObjectStore>,
+    name: BlobName,
+    /// What was not given to the store yet; less than a part.
+    pending: Vec<u8>,
+    upload: Option<Box<dyn MultipartUpload>>,
+}
+
+impl StoreWriter {
+    fn new(store: Arc<dyn ObjectStore>, name: BlobName) -> Self {
+        Self { store, name, pending: Vec::new(), upload: None }
+    }
+
+    async fn write(&mut self, mut piece: &[u8]) -> Result<(), BlobError> {
+        while self.pending.len() + piece.len() >= S3_PART_BYTES {
+            // Some services require that all parts have the same size.
+            let (first, rest) = piece.split_at(S3_PART_BYTES - self.pending.len());
+            append(&mut self.pending, first, S3_PART_BYTES);
+            piece = rest;
             self.flush().await?;
         }
-        self.settle().await?;
+        append(&mut self.pending, piece, S3_PART_BYTES);
+        Ok(())
+    }
+
+    /// Gives the pending bytes to the store.
+    async fn flush(&mut self) -> Result<(), BlobError> {
+        let upload = match &mut self.upload {
+            Some(upload) => upload,
+            None => {
+                let begun = self.store.put_multipart(&self.name.path()).await;
+                self.upload.insert(begun.map_err(BlobError::of_write)?)
+            }
+        };
+        let part = PutPayload::from(std::mem::take(&mut self.pending));
+        upload.put_part(part).await.map_err(BlobError::of_write)
+    }
+
+    /// Files that are smaller than a part are written at once.
+    async fn finish(mut self) -> Result<(), BlobError> {
+        if self.upload.is_none() {
+            let payload = PutPayload::from(std::mem::take(&mut self.pending));
+            let put = self.store.put(&self.name.path(), payload).await;
+            return put.map(drop).map_err(BlobError::of_write);
+        }
+        if !self.pending.is_empty() {
+            self.flush().await?;
+        }
         if let Some(upload) = &mut self.upload {
             upload.complete().await.map_err(BlobError::of_write)?;
         }
         self.upload = None;
-        self.blobs.make_private(&self.name)
+        Ok(())
     }
 }
 
-impl Drop for BlobWriter {
+impl Drop for StoreWriter {
     /// Deletes the parts of a file that was not finished.
     fn drop(&mut self) {
-        let (Some(mut upload), writing) = (self.upload.take(), self.writing.take()) else { return };
+        let Some(mut upload) = self.upload.take() else { return };
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
-            if let Some(writing) = writing {
-                let _ = writing.await;
-            }
             if let Err(error) = upload.abort().await {
                 tracing::warn!(%error, "parts of a file that was not finished could not be deleted");
             }

@@ -125,7 +125,7 @@ async fn rolling_back_keeps_what_was_durable() {
     let mut turn = uploads.turn(&upload).await.unwrap();
     turn.write(b"abc").await.unwrap();
     turn.sync(NOW).await.unwrap();
-    turn.write(&vec![1; turn::BUFFER_BYTES]).await.unwrap();
+    turn.write(&vec![1; 1 << 19]).await.unwrap();
     turn.roll_back().await.unwrap();
     assert_eq!((turn.sync(NOW).await.unwrap(), std::fs::read(upload.file()).unwrap()), (3, b"abc".to_vec()));
 }
