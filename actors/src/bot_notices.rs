@@ -63,5 +63,6 @@ pub(crate) fn draft_notice_with(
         read_by_sender: true,
         echo: None,
         claims: Vec::new(),
+        widget: None,
     })
 }

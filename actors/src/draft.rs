@@ -25,6 +25,8 @@ pub struct Draft {
     pub echo: Option<LocalEcho>,
     /// The uploaded files that the message claims, by id; set where it is decided.
     pub claims: Vec<AttachmentId>,
+    /// The widget that the sender gave, as JSON; otherwise the text may be a command that makes one.
+    pub widget: Option<String>,
 }
 
 /// A message to a topic.

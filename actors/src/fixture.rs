@@ -118,6 +118,7 @@ pub fn draft(view: &View, sender: UserId, channel: ChannelId, topic: &str, conte
         read_by_sender: false,
         echo: None,
         claims: Vec::new(),
+        widget: None,
     };
     ChannelDraft { draft, channel, topic: topic.to_owned(), topic_links: Vec::new(), owner_notice: None }
 }

@@ -318,7 +318,7 @@ pub const ROWS: &[Row] = &[
     row("DELETE /api/v1/default_streams", "stream_id=1", "stream_id", "stream_id:int"),
     row("GET /api/v1/channel_folders", "", "", "include_archived:bool"),
     row("PATCH /api/v1/channel_folders", "order=[]", "order", "order:list"),
-    row("POST /api/v1/channel_folders/create", "name=new description=x", "name description", ""),
+    row("POST /api/v1/channel_folders/create", "name=new description=x", "name", ""),
     row("PATCH /api/v1/channel_folders/{channel_folder_id:int}", "name=new", "", "is_archived:bool"),
     row("POST /api/v1/channels/create", "name=new subscribers=[]", "name subscribers", NEW_CHANNEL),
     row("GET /api/v1/users/me/{stream_id:int}/topics", "", "", "allow_empty_topic_name:bool"),

@@ -4,6 +4,7 @@ use crate::error::WidgetError;
 use model::{Message, UserId};
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// The highest number of an option or a task.
 const INDEX_MAX: i64 = 1000;
@@ -46,6 +47,55 @@ pub fn widget_content(text: &str) -> Option<String> {
         _ => return None,
     };
     serde_json::to_string(&widget).ok()
+}
+
+/// Checks `widget_content` of a new message, JSON text, and returns the first part of the widget: a form with buttons, whose
+/// replies the clients of others send.
+pub fn parse_widget(text: &str) -> Result<String, WidgetError> {
+    if text.len() > PART_CHARS_MAX && text.chars().count() > PART_CHARS_MAX {
+        return Err(WidgetError::ContentTooLong { limit: PART_CHARS_MAX });
+    }
+    let value: Value = serde_json::from_str(text).map_err(|_| WidgetError::ContentNotJson)?;
+    check_widget(&value).map_err(|error| WidgetError::InvalidContent { detail: error.to_string() })?;
+    let parts = [("widget_type", &value["widget_type"]), ("extra_data", &value["extra_data"])];
+    let parts: BTreeMap<&str, &Value> = parts.into();
+    serde_json::to_string(&parts).map_err(|_| WidgetError::ContentNotJson)
+}
+
+fn check_widget(value: &Value) -> Result<(), WidgetError> {
+    let refused = |text: &str| malformed(text.to_owned());
+    let widget = value.as_object().ok_or_else(|| refused("widget_content is not a dict"))?;
+    let kind = widget.get("widget_type").ok_or_else(|| refused("widget_type is not in widget_content"))?;
+    let data = widget.get("extra_data").ok_or_else(|| refused("extra_data is not in widget_content"))?;
+    let form = data.as_object().ok_or_else(|| refused("extra_data is not a dict"))?;
+    if kind != "zform" {
+        return Err(refused(&format!("unknown widget type: {}", shown(kind))));
+    }
+    match form.get("type") {
+        None => Err(refused("zform is missing type field")),
+        Some(kind) if kind == "choices" => check_choices(&Data { name: "extra_data", value: data }),
+        Some(kind) => Err(refused(&format!("unknown zform type: {}", shown(kind)))),
+    }
+}
+
+fn check_choices(data: &Data) -> Result<(), WidgetError> {
+    data.string("heading")?;
+    let name = "extra_data[\"choices\"]";
+    let choices =
+        data.field("choices")?.as_array().ok_or_else(|| malformed(format!("{name} is not a list")))?;
+    for (index, choice) in choices.iter().enumerate() {
+        let name = format!("{name}[{index}]");
+        let choice = Data { name: &name, value: choice };
+        for key in ["short_name", "long_name", "reply"] {
+            choice.string(key)?;
+        }
+    }
+    Ok(())
+}
+
+/// A JSON value in an error: a string without quotes.
+fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// A line without a list marker.
@@ -145,7 +195,7 @@ fn malformed(detail: String) -> WidgetError {
 
 /// JSON as sent, with its name in errors.
 struct Data<'d> {
-    name: &'static str,
+    name: &'d str,
     value: &'d Value,
 }
 
@@ -194,6 +244,41 @@ mod tests {
     use super::*;
     use crate::fixture;
     use model::Submessage;
+
+    #[test]
+    fn given_widgets_are_forms_with_choices() {
+        let choice = r#"{"short_name":"A","long_name":"Apple","reply":"a"}"#;
+        let form = |data: &str| format!(r#"{{"widget_type":"zform","extra_data":{data}}}"#);
+        let good = form(&format!(r#"{{"type":"choices","heading":"Eat","choices":[{choice}]}}"#));
+        let stored: Value = serde_json::from_str(&parse_widget(&good).unwrap()).unwrap();
+        assert_eq!(stored, serde_json::from_str::<Value>(&good).unwrap());
+        let cases = [
+            ("{", "Widgets: API programmer sent invalid JSON content"),
+            ("[]", "Widgets: widget_content is not a dict"),
+            ("{}", "Widgets: widget_type is not in widget_content"),
+            (r#"{"widget_type":"zform"}"#, "Widgets: extra_data is not in widget_content"),
+            (&form("[]"), "Widgets: extra_data is not a dict"),
+            (r#"{"widget_type":"poll","extra_data":{}}"#, "Widgets: unknown widget type: poll"),
+            (&form("{}"), "Widgets: zform is missing type field"),
+            (&form(r#"{"type":"bogus"}"#), "Widgets: unknown zform type: bogus"),
+            (&form(r#"{"type":"choices"}"#), "Widgets: heading key is missing from extra_data"),
+            (&form(r#"{"type":"choices","heading":1}"#), "Widgets: extra_data[\"heading\"] is not a string"),
+            (
+                &form(r#"{"type":"choices","heading":"","choices":{}}"#),
+                "Widgets: extra_data[\"choices\"] is not a list",
+            ),
+            (
+                &form(r#"{"type":"choices","heading":"","choices":[{"short_name":"a"}]}"#),
+                "Widgets: long_name key is missing from extra_data[\"choices\"][0]",
+            ),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(parse_widget(text).unwrap_err().to_string(), expected, "{text}");
+        }
+        let long =
+            form(&format!(r#"{{"type":"choices","heading":"{}","choices":[]}}"#, "a".repeat(PART_CHARS_MAX)));
+        assert!(matches!(parse_widget(&long), Err(WidgetError::ContentTooLong { .. })));
+    }
 
     #[test]
     fn commands_make_widgets() {

@@ -2,6 +2,7 @@
 
 use super::reactions::follow;
 use super::{Decision, DecisionContext, MessageCommand, Target};
+use crate::draft::Draft;
 use crate::error::DomainError;
 use crate::shard::Sequencer;
 use model::{Fact, MessageFact, MessageId, Spot, Submessage, UserId};
@@ -47,15 +48,13 @@ impl MessageCommand for AddSubmessage {
     }
 }
 
-/// The submessage that makes a new message a widget, if it is one. Fails with `Overloaded` when there are no ids left.
-pub(crate) fn first_submessage(
-    sender: UserId,
-    content: &str,
-    ids: &Sequencer,
-) -> Result<Option<Submessage>, DomainError> {
-    let Some(content) = widget_content(content) else { return Ok(None) };
+/// The submessage that makes a new message a widget, if it is one: the given one, or that of a command. Fails with
+/// `Overloaded` when there are no ids left.
+pub(crate) fn first_submessage(draft: &Draft, ids: &Sequencer) -> Result<Option<Submessage>, DomainError> {
+    let given = draft.widget.clone();
+    let Some(content) = given.or_else(|| widget_content(&draft.content)) else { return Ok(None) };
     let (id, msg_type) = (submessage_id(ids)?, WIDGET.to_owned());
-    Ok(Some(Submessage { id, msg_type, content, sender }))
+    Ok(Some(Submessage { id, msg_type, content, sender: draft.sender.id }))
 }
 
 /// No frame has more than one submessage, so the frame's number identifies it.

@@ -2,6 +2,7 @@ mod move_notices;
 mod moves;
 
 use super::*;
+use crate::draft::Draft;
 use crate::fixture::{self, CORE, HAMLET, IAGO, POLONIUS, START, VERONA};
 use model::fact::{DeletedFrom, Delivery, MessageUpdate};
 use model::{
@@ -311,9 +312,15 @@ fn poll_votes_are_submessages() {
     let vote = AddSubmessage { user: HAMLET, message: id, msg_type: "widget".into(), content };
     assert_eq!(world.refused(VERONA, &vote), "You cannot attach a submessage to this message.");
     let ids = world.ids();
-    let first = first_submessage(IAGO, "/poll Lunch?\npizza", &ids).unwrap().unwrap();
+    let draft = |text: &str, widget: Option<&str>| {
+        let draft = fixture::draft(&world.realm.view.read(), IAGO, VERONA, "lunch", text).draft;
+        Draft { widget: widget.map(str::to_owned), ..draft }
+    };
+    let first = first_submessage(&draft("/poll Lunch?\npizza", None), &ids).unwrap().unwrap();
     assert_eq!(first.id, ids.sequence.0 as u32);
-    assert_eq!(first_submessage(IAGO, "hello", &ids).unwrap(), None);
+    assert_eq!(first_submessage(&draft("hello", None), &ids).unwrap(), None);
+    let given = first_submessage(&draft("/poll Lunch?", Some("{}")), &ids).unwrap().unwrap();
+    assert_eq!((given.content.as_str(), given.sender), ("{}", IAGO));
     let own = AddSubmessage { user: IAGO, content: first.content, ..vote.clone() };
     world.change(VERONA, &own);
     world.change(VERONA, &vote);

@@ -144,7 +144,7 @@ impl ChannelActor {
         let durable = view.progress.sequence;
         let context =
             SendContext { directory: &view.directory, participants: &participants, id, now, durable };
-        let widget = first_submessage(draft.draft.sender.id, &draft.draft.content, &ids)?;
+        let widget = first_submessage(&draft.draft, &ids)?;
         let sender = draft.draft.sender.clone();
         let new = NewMessage { realm: &self.realm, directory: &view.directory, sender: &sender, id, now };
         let channel = view.directory.channel(self.id);

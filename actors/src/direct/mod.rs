@@ -104,7 +104,7 @@ pub(crate) fn message_facts(
     let flags = ContentFlags { content: &draft.content, rendered: &draft.rendered, participants: &[] };
     let mut flags = flags.of_readers(directory, |user| users.contains(&user));
     read_by_muters(&mut flags, directory, sender.id, |user| users.contains(&user));
-    let widget = first_submessage(sender.id, &draft.content, ids)?;
+    let widget = first_submessage(&draft, ids)?;
     let mut facts = Vec::new();
     let recipient = context.recipient.unwrap_or_else(|| {
         let recipient = ids.take_recipient();

@@ -84,7 +84,16 @@ fn compose(
         let rendered = render(&message.content, &context).map_err(|_| RuleError::Unrenderable)?;
         let (client, read_by_sender) = (message.client.clone(), message.read_by_sender);
         let (sender, content) = (sender.clone(), message.content.clone());
-        Ok(Draft { sender, content, rendered, client, read_by_sender, echo: None, claims: Vec::new() })
+        Ok(Draft {
+            sender,
+            content,
+            rendered,
+            client,
+            read_by_sender,
+            echo: None,
+            claims: Vec::new(),
+            widget: None,
+        })
     };
     match &message.to {
         ScheduledTo::Channel { channel, topic } => {

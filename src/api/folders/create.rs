@@ -14,7 +14,8 @@ pub struct CreateFolder {
 impl FromFields for CreateFolder {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
         let name = fields.required("name")?;
-        let description = check_folder_description(fields.required_str("description")?)?.to_owned();
+        let description =
+            check_folder_description(fields.optional_str("description").unwrap_or_default())?.to_owned();
         Ok(Self { name, description })
     }
 }

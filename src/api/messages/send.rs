@@ -8,12 +8,14 @@ use crate::http::{ApiError, Caller, ClientName, Fields, FromFields, HandlerResul
 use actors::{ChannelDraft, DirectDraft, Draft, RealmHandle, RealmMarkdown, Sent, owner_notice};
 use model::fact::LocalEcho;
 use model::{Directory, MessageId, QueueId, TopicLink, User};
+use rules::RuleError;
 use rules::client::is_read_by_sender;
 use rules::content::parse_content;
 use rules::markdown::{Rendered, render, topic_links};
 use rules::permissions::channel::{ChannelRef, access_channel_to_post};
 use rules::permissions::direct::{find_recipients_by_email, find_recipients_by_id};
 use rules::topics::{check_topics_policy, parse_topic};
+use rules::widgets::parse_widget;
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -39,6 +41,8 @@ struct Text {
     content: String,
     echo: Option<LocalEcho>,
     read_by_sender: Option<bool>,
+    /// `widget_content` as sent.
+    widget: Option<String>,
 }
 
 impl FromFields for SendMessage {
@@ -64,7 +68,8 @@ impl FromFields for SendMessage {
         let echo = queue
             .zip(local_id)
             .map(|(queue, local_id)| LocalEcho { queue: QueueId(queue.into()), local_id: local_id.into() });
-        let text = Text { content, echo, read_by_sender: fields.optional_bool("read_by_sender")? };
+        let read_by_sender = fields.optional_bool("read_by_sender")?;
+        let text = Text { content, echo, read_by_sender, widget: fields.optional("widget_content") };
         Ok(Self { to, text })
     }
 }
@@ -109,7 +114,7 @@ pub(in crate::api) async fn post_message(
         Destination::Topic(channel, topic) => To::Channel { channel: Some(channel), topic: Some(topic) },
         Destination::People(people) => To::People(people),
     };
-    let text = Text { content, echo: None, read_by_sender: None };
+    let text = Text { content, echo: None, read_by_sender: None, widget: None };
     deliver(writer, SendMessage { to, text }).await.map(drop)
 }
 
@@ -191,12 +196,14 @@ impl Writer<'_> {
         Ok(DirectDraft { users, draft: self.draft(&directory, content, text)? })
     }
 
-    fn draft(self, directory: &Directory, content: String, text: Text) -> Result<Draft, ApiError> {
+    fn draft(self, directory: &Directory, content: String, mut text: Text) -> Result<Draft, ApiError> {
+        text.widget = text.widget.as_deref().map(parse_widget).transpose().map_err(RuleError::from)?;
         let context = self.realm.message_markdown(directory, self.sender).with_url(&self.url.0);
         let rendered = rendered(&content, &context)?;
         let read_by_sender = text.read_by_sender.unwrap_or_else(|| is_read_by_sender(&self.client));
         let (sender, client, echo) = (self.sender.clone(), self.client, text.echo);
-        Ok(Draft { sender, content, rendered, client, read_by_sender, echo, claims: Vec::new() })
+        let (claims, widget) = (Vec::new(), text.widget);
+        Ok(Draft { sender, content, rendered, client, read_by_sender, echo, claims, widget })
     }
 }
 

@@ -67,6 +67,7 @@ pub(super) fn reply_to(call: &WebhookCall<'_>, text: &str) -> Result<Followup, S
         read_by_sender: true,
         echo: None,
         claims: Vec::new(),
+        widget: None,
     };
     match &call.message.place {
         Place::Channel { channel, topic } => {

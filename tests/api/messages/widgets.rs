@@ -42,6 +42,43 @@ async fn widget_command_and_submessage_events() {
 }
 
 #[tokio::test]
+async fn given_widget_is_a_submessage() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    iago.create_channel("Verona").with(&hamlet).await;
+    let mut queue = hamlet.register().modern().events(&["message", "submessage"]).await;
+    let choice = json!({"short_name": "A", "long_name": "Apple", "reply": "answer A"});
+    let form = json!({"type": "choices", "heading": "Eat", "choices": [choice]});
+    let widget = json!({"widget_type": "zform", "extra_data": form});
+    let send = |to: &str, widget: &str| {
+        let kind = if to == "Verona" { "stream" } else { "direct" };
+        let (to, widget) = (to.to_owned(), widget.to_owned());
+        iago.post(
+            "/messages",
+            &[
+                ("type", &kind),
+                ("to", &to),
+                ("topic", &"t"),
+                ("content", &"Pick"),
+                ("widget_content", &widget),
+            ],
+        )
+    };
+    for to in ["Verona", &format!("[{}]", hamlet.id)] {
+        let id = send(to, &widget.to_string()).ok().await["id"].as_u64().expect("an id");
+        let event = queue.next().await;
+        let parts = event["message"]["submessages"].clone();
+        assert_eq!(content(&parts[0]), widget);
+        assert_eq!(parts, one(&hamlet, id).await["submessages"]);
+        assert_eq!((&parts[0]["msg_type"], &parts[0]["sender_id"]), (&json!("widget"), &json!(iago.id)));
+    }
+    send("Verona", "no JSON").bad("Widgets: API programmer sent invalid JSON content").await;
+    let poll = json!({"widget_type": "poll", "extra_data": {}}).to_string();
+    send("Verona", &poll).bad("Widgets: unknown widget type: poll").await;
+    send("Verona", &"1".repeat(10_001)).bad("widget_content is too long (limit: 10000 characters)").await;
+}
+
+#[tokio::test]
 async fn submessage_errors() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);

@@ -27,4 +27,11 @@ pub enum WidgetError {
     PartsTooLarge { limit: usize },
     #[error("content is too long (limit: {limit} characters)")]
     TooLong { limit: usize },
+    #[error("widget_content is too long (limit: {limit} characters)")]
+    ContentTooLong { limit: usize },
+    #[error("Widgets: API programmer sent invalid JSON content")]
+    ContentNotJson,
+    /// `widget_content` of a new message.
+    #[error("Widgets: {detail}")]
+    InvalidContent { detail: String },
 }

@@ -208,6 +208,7 @@ async fn unread_messages_go_with_the_event_they_are_as_of() {
         read_by_sender: true,
         echo: None,
         claims: Vec::new(),
+        widget: None,
     };
     let channel = directory.channel_by_name("Verona").map(|channel| channel.id).unwrap();
     let sent =

@@ -186,7 +186,7 @@ impl Composer<'_> {
         let context = self.realm.message_markdown(self.directory, self.writer).with_url(&self.url);
         let rendered = render(&content, &context).map_err(|_| RuleError::Unrenderable)?;
         let (sender, client) = (self.sender.clone(), CLIENT.to_owned());
-        Ok(Draft { sender, content, rendered, client, read_by_sender: true, echo: None, claims: Vec::new() })
+        Ok(Draft { sender, content, rendered, client, read_by_sender: true, echo: None, claims: Vec::new(), widget: None })
     }
 
     /// The gateway bot may mention everyone; the user who made the address may not.
