@@ -1,6 +1,7 @@
 //! Options that depend on each other: missing and contradicting ones.
 
 use super::settings::{BlobKind, BlobSettings, Config, IncomingMail, MailSecurity};
+use crate::integrations::mail::incoming::{TlsProblem, acceptor};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
@@ -69,7 +70,7 @@ pub fn conflicts(config: &Config) -> Vec<Conflict> {
     let found = rows.into_iter().filter(|(is_wrong, ..)| *is_wrong);
     let found = found.map(|(_, option, because, text)| Conflict { option, because, text: text.to_owned() });
     let found = found.chain(key_conflict(blobs).filter(|_| is_s3)).chain(certificate_conflict(config));
-    found.chain(incoming_conflict(&mail.incoming)).collect()
+    found.chain(incoming_conflict(&mail.incoming)).chain(tls_conflict(&mail.incoming)).collect()
 }
 
 /// The address to listen on for e-mail and the pattern of addresses must be set together or not at all.
@@ -81,6 +82,25 @@ fn incoming_conflict(incoming: &IncomingMail) -> Option<Conflict> {
         (true, true) | (false, false) => return None,
     };
     Some(Conflict { option, because, text: format!("{text}, because {because} is set") })
+}
+
+/// Certificate and key for STARTTLS must be set together, and be usable.
+fn tls_conflict(incoming: &IncomingMail) -> Option<Conflict> {
+    let (cert, key) = ("mail.incoming.tls_cert_file", "mail.incoming.tls_key_file");
+    let has_key = !incoming.tls_key_file.as_os_str().is_empty();
+    let (option, because) = match (incoming.has_tls(), has_key) {
+        (false, false) => return None,
+        (true, false) => (key, cert),
+        (false, true) => (cert, key),
+        (true, true) => {
+            let TlsProblem { option, text } =
+                acceptor(&incoming.tls_cert_file, &incoming.tls_key_file).err()?;
+            let because = if option == cert { key } else { cert };
+            return Some(Conflict { option, because, text });
+        }
+    };
+    let text = format!("must name a file, because {because} is set");
+    Some(Conflict { option, because, text })
 }
 
 /// An S3 key and its secret must be set together or not at all.

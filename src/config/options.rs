@@ -204,6 +204,8 @@ pub const OPTIONS: &[(&str, Kind)] = &[
     ("mail.incoming.listen", Kind::Checked(super::texts::check_optional_listen)),
     ("mail.incoming.address_pattern", Kind::Checked(super::texts::check_address_pattern)),
     ("mail.incoming.bytes_max", Kind::Whole(65_536, 64 * MIB)),
+    ("mail.incoming.tls_cert_file", Kind::Text),
+    ("mail.incoming.tls_key_file", Kind::Text),
     ("blobs.kind", Kind::Choice(&["local", "s3"])),
     ("blobs.bucket", Kind::Text),
     ("blobs.endpoint", Kind::Checked(super::texts::check_service_url)),

@@ -348,9 +348,18 @@ pub struct IncomingMail {
     pub address_pattern: String,
     /// Largest e-mail in bytes.
     pub bytes_max: u64,
+    /// Certificates for STARTTLS; empty for none.
+    pub tls_cert_file: PathBuf,
+    /// The key of the first certificate.
+    pub tls_key_file: PathBuf,
 }
 
 impl IncomingMail {
+    /// Whether STARTTLS is offered.
+    pub fn has_tls(&self) -> bool {
+        !self.tls_cert_file.as_os_str().is_empty()
+    }
+
     /// The address to listen on, if mail is received.
     pub fn address(&self) -> Option<SocketAddr> {
         parse_listen(&self.listen).ok()

@@ -6,23 +6,23 @@ use crate::support::{Channel, Params, TestServer, TestUser};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 
-async fn started() -> (TestServer, SocketAddr) {
+pub(super) async fn started() -> (TestServer, SocketAddr) {
     let t = with_mail(TestServer::builder()).start().await;
     let address = t.mail_address();
     (t, address)
 }
 
-fn with_mail(plan: TestServerBuilder) -> TestServerBuilder {
+pub(super) fn with_mail(plan: TestServerBuilder) -> TestServerBuilder {
     plan.set("mail.incoming.listen", "127.0.0.1:0")
         .set("mail.incoming.address_pattern", "%s@mail.acme.example")
 }
 
-async fn address_of(user: &TestUser, channel: &Channel, params: Params<'_>) -> String {
+pub(super) async fn address_of(user: &TestUser, channel: &Channel, params: Params<'_>) -> String {
     let body = user.get(&format!("/streams/{}/email_address", channel.id), params).ok().await;
     body["email"].as_str().expect("an address").to_owned()
 }
 
-async fn newest(user: &TestUser) -> Value {
+pub(super) async fn newest(user: &TestUser) -> Value {
     let params: Params<'_> =
         &[("anchor", &"newest"), ("num_before", &1), ("num_after", &0), ("apply_markdown", &false)];
     user.get("/messages", params).ok().await["messages"][0].clone()

@@ -3,6 +3,8 @@
 mod bounds;
 mod incoming;
 mod incoming_examples;
+mod incoming_files;
+mod incoming_tls;
 mod incoming_webhooks;
 mod invitations;
 mod mail;

@@ -1,10 +1,10 @@
 //! A certificate authority for tests, which nothing trusts unless configured.
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose};
-use rustls::ServerConfig;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::{ClientConfig, RootCertStore, ServerConfig};
 use std::sync::Arc;
-use tokio_rustls::TlsAcceptor;
+use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 /// A certificate authority with a key of its own.
 pub struct Authority(CertifiedIssuer<'static, KeyPair>);
@@ -23,6 +23,24 @@ impl Authority {
     /// The CA certificate in PEM.
     pub fn pem(&self) -> String {
         self.0.pem()
+    }
+
+    /// A certificate for a host name or an IP address, and its key, in PEM.
+    pub fn certificate(&self, name: &str) -> (String, String) {
+        let params = CertificateParams::new(vec![name.to_owned()]).expect("a name");
+        let key = KeyPair::generate().expect("a key");
+        let certificate = params.signed_by(&key, &self.0).expect("a certificate");
+        (certificate.pem(), key.serialize_pem())
+    }
+
+    /// A client that trusts only this authority.
+    pub fn connector(&self) -> TlsConnector {
+        let mut roots = RootCertStore::empty();
+        roots.add(self.0.der().clone()).expect("a certificate");
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+        let config = config.expect("versions").with_root_certificates(roots).with_no_client_auth();
+        TlsConnector::from(Arc::new(config))
     }
 
     /// A TLS acceptor with a certificate for a host name or an IP address.

@@ -2,12 +2,18 @@
 
 use super::TIMEOUT;
 use std::net::SocketAddr;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+/// A connection, with or without TLS.
+trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
 /// A connection for sending e-mails to the server.
 pub struct MailSender {
-    stream: TcpStream,
+    stream: Box<dyn Stream>,
     received: Vec<u8>,
 }
 
@@ -22,7 +28,7 @@ impl MailSender {
     /// Connects without reading anything.
     pub async fn connect_silently(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).await.expect("a connection");
-        Self { stream, received: Vec::new() }
+        Self { stream: Box::new(stream), received: Vec::new() }
     }
 
     /// Connects and greets: `EHLO` for SMTP, `LHLO` for LMTP.
@@ -32,10 +38,32 @@ impl MailSender {
         sender
     }
 
+    /// Changes to TLS with STARTTLS, after greeting.
+    pub async fn encrypt(mut self, connector: &TlsConnector, name: &'static str) -> Self {
+        self.say("STARTTLS", "220").await;
+        let name = rustls::pki_types::ServerName::try_from(name).expect("a name");
+        let stream = connector.connect(name, self.stream).await.expect("a handshake");
+        Self { stream: Box::new(stream), received: Vec::new() }
+    }
+
+    /// Sends a greeting, and returns the names of the server's extensions.
+    pub async fn extensions(&mut self, word: &str) -> Vec<String> {
+        self.write(format!("{word} mail.acme.example\r\n")).await;
+        let mut found = Vec::new();
+        loop {
+            let line = self.line().await;
+            found.extend(line[4..].split(' ').next().map(str::to_owned));
+            if line.as_bytes()[3] != b'-' {
+                return found;
+            }
+        }
+    }
+
     /// Sends bytes as they are.
     pub async fn write(&mut self, bytes: impl AsRef<[u8]>) {
         // The server may have closed the connection.
         let _ = self.stream.write_all(bytes.as_ref()).await;
+        let _ = self.stream.flush().await;
     }
 
     /// Sends a line and expects a reply that begins with these characters.

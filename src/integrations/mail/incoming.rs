@@ -3,17 +3,22 @@
 
 pub mod address;
 mod data;
+mod duplicates;
+mod files;
 mod html;
 mod listener;
 mod parse;
 mod post;
 mod quotes;
 mod session;
+mod wire;
 
 pub use listener::run_incoming;
+pub use wire::{TlsProblem, acceptor};
 
 use crate::http::App;
 use address::AddressPattern;
+use duplicates::Duplicates;
 
 /// What all connections share.
 pub struct Incoming {
@@ -21,4 +26,5 @@ pub struct Incoming {
     pub pattern: AddressPattern,
     /// Largest e-mail in bytes.
     pub bytes_max: usize,
+    duplicates: Duplicates,
 }

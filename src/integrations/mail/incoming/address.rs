@@ -102,6 +102,37 @@ impl AddressPattern {
 }
 
 impl Recipient {
+    /// The organization.
+    pub fn realm(&self) -> &RealmHandle {
+        match self {
+            Self::Channel { realm, .. } | Self::Reply { realm, .. } => realm,
+        }
+    }
+
+    /// As whom e-mails are posted.
+    pub fn sender(&self) -> &Arc<User> {
+        match self {
+            Self::Channel { sender, .. } => sender,
+            Self::Reply { user, .. } => user,
+        }
+    }
+
+    /// What the words of the address ask for.
+    pub fn options(&self) -> Options {
+        match self {
+            Self::Channel { options, .. } => *options,
+            Self::Reply { .. } => Options::default(),
+        }
+    }
+
+    /// Identifies who posts where: the sender, with the channel or with the message that is answered.
+    pub fn conversation(&self) -> (RealmId, UserId, u32, u32) {
+        match self {
+            Self::Channel { realm, channel, sender, .. } => (realm.id(), sender.id, channel.0, 0),
+            Self::Reply { realm, user, message } => (realm.id(), user.id, 0, message.0),
+        }
+    }
+
     /// The key of its rate limit: the same for all addresses of a channel by one user.
     pub fn key(&self) -> (RealmId, UserId, u32) {
         match self {

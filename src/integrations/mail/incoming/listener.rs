@@ -19,7 +19,8 @@ pub async fn run_incoming(app: App, listener: std::net::TcpListener) {
     let incoming = &app.config.mail.incoming;
     let (Some(pattern), Ok(listener)) = (incoming.pattern(), TcpListener::from_std(listener)) else { return };
     let bytes_max = usize::try_from(incoming.bytes_max).unwrap_or(usize::MAX);
-    let incoming = Arc::new(Incoming { app: app.clone(), pattern, bytes_max });
+    let incoming =
+        Arc::new(Incoming { app: app.clone(), pattern, bytes_max, duplicates: Default::default() });
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     loop {
         let accepted = tokio::select! {

@@ -3,7 +3,7 @@
 use super::address::Options;
 use super::html::to_markdown;
 use super::quotes::{without_footer, without_quotes};
-use mail_parser::{HeaderValue, Message, MessageParser, MimeHeaders, PartType};
+use mail_parser::{HeaderValue, Message, MessageParser, MessagePart, MimeHeaders, PartType};
 use rules::content::CONTENT_LENGTH_MAX;
 use rules::text::{cut, without_bad_characters};
 
@@ -13,8 +13,10 @@ const NO_SUBJECT: &str = "Email with no subject";
 const NO_BODY: &str = "(No email body)";
 /// Ends a text that was truncated.
 const TRUNCATED: &str = "\n[message truncated]";
-/// Attachments that are named; of more, the number is.
-const ATTACHMENTS_NAMED_MAX: usize = 20;
+/// Attachments that become files; of more, the number is told.
+const FILES_MAX: usize = 20;
+/// Longest `Message-ID`, in characters.
+const MESSAGE_ID_CHARS_MAX: usize = 1000;
 /// Longest name of an attachment, and longest sender, in characters.
 const NAME_CHARS_MAX: usize = 100;
 /// Words before a subject that say how the e-mail was sent.
@@ -24,9 +26,40 @@ const PREFIXES: [&str; 4] = ["re", "aw", "fwd", "fw"];
 #[derive(Debug, PartialEq, Eq)]
 pub struct ParsedMail {
     pub topic: String,
-    pub content: String,
+    /// Who sent it, if the message says that.
+    preamble: String,
+    body: String,
+    /// Its attachments with a name, up to a number.
+    pub files: Vec<MailFile>,
+    /// The number of other attachments.
+    left_out: usize,
+    /// `Message-ID`: the same for an e-mail that arrives again.
+    pub message_id: Option<String>,
     /// Whether a program wrote it: an answer to it, or to its answer, could go on forever.
     pub is_automatic: bool,
+}
+
+/// An attachment.
+#[derive(Debug, PartialEq, Eq)]
+pub struct MailFile {
+    pub name: String,
+    pub content_type: Option<String>,
+    pub bytes: Vec<u8>,
+}
+
+impl ParsedMail {
+    /// The text of the message, with a line for each attachment.
+    pub fn content(&self, attachments: &[String]) -> String {
+        let mut lines: String = attachments.iter().map(|line| format!("\n{line}")).collect();
+        if self.left_out > 0 {
+            lines.push_str(&format!("\n({} more attachments left out)", self.left_out));
+        }
+        if !lines.is_empty() {
+            lines.insert(0, '\n');
+        }
+        let room = CONTENT_LENGTH_MAX.saturating_sub(self.preamble.chars().count() + lines.chars().count());
+        [self.preamble.clone(), cut(self.body.trim_end(), room, TRUNCATED), lines].concat()
+    }
 }
 
 /// Why an e-mail becomes no message.
@@ -54,10 +87,11 @@ pub fn parse(bytes: &[u8], options: Options) -> Result<ParsedMail, Unreadable> {
         body = NO_BODY.to_owned();
     }
     let preamble = if options.shows_sender { format!("From: {}\n", sender(&mail)) } else { String::new() };
-    let attachments = attachments(&mail);
-    let room = CONTENT_LENGTH_MAX.saturating_sub(preamble.chars().count() + attachments.chars().count());
-    let content = [preamble, cut(body.trim_end(), room, TRUNCATED), attachments].concat();
-    Ok(ParsedMail { topic: topic(subject), content, is_automatic: is_automatic(&mail) })
+    let files: Vec<MailFile> = mail.attachments().filter_map(file).take(FILES_MAX).collect();
+    let left_out = mail.attachment_count().saturating_sub(files.len());
+    let message_id = mail.message_id().map(|id| id.chars().take(MESSAGE_ID_CHARS_MAX).collect());
+    let (topic, is_automatic) = (topic(subject), is_automatic(&mail));
+    Ok(ParsedMail { topic, preamble, body, files, left_out, message_id, is_automatic })
 }
 
 /// The text: the plain part, or the HTML part where that is preferred or alone.
@@ -93,19 +127,13 @@ fn sender(mail: &Message<'_>) -> String {
     words.chars().filter(|point| !point.is_control()).take(NAME_CHARS_MAX).collect()
 }
 
-/// The names of the attachments, which are left out.
-fn attachments(mail: &Message<'_>) -> String {
-    let mut lines = String::new();
-    for part in mail.attachments().take(ATTACHMENTS_NAMED_MAX) {
-        let name = part.attachment_name().unwrap_or("without a name");
-        let name = name.chars().filter(|point| !point.is_control() && *point != '`').take(NAME_CHARS_MAX);
-        lines.push_str(&format!("\n(attachment left out: `{}`)", name.collect::<String>()));
-    }
-    let more = mail.attachment_count().saturating_sub(ATTACHMENTS_NAMED_MAX);
-    if more > 0 {
-        lines.push_str(&format!("\n({more} more attachments left out)"));
-    }
-    if lines.is_empty() { lines } else { format!("\n{lines}") }
+/// An attachment that has a name.
+fn file(part: &MessagePart<'_>) -> Option<MailFile> {
+    let name: String = part.attachment_name()?.chars().filter(|point| !point.is_control()).collect();
+    let name: String = name.chars().take(NAME_CHARS_MAX).collect();
+    let content_type =
+        part.content_type().and_then(|kind| Some(format!("{}/{}", kind.ctype(), kind.subtype()?)));
+    (!name.trim().is_empty()).then(|| MailFile { name, content_type, bytes: part.contents().to_vec() })
 }
 
 /// Whether a program wrote it, by the headers of RFC 3834 and older ones.
@@ -187,7 +215,13 @@ mod tests {
              Content-Disposition: attachment; filename=\"a`b].pdf\"\n\nxx\n--x--\n",
         );
         assert_eq!(mail.topic, "ä");
-        assert_eq!(mail.content, "Grüße\n\n(attachment left out: `ab].pdf`)");
+        let file = MailFile {
+            name: "a`b].pdf".into(),
+            content_type: Some("application/pdf".into()),
+            bytes: b"xx".to_vec(),
+        };
+        assert_eq!((&mail.files, mail.left_out), (&vec![file], 0));
+        assert_eq!(mail.content(&["[x](y)".into()]), "Grüße\n\n[x](y)");
         assert!(!mail.is_automatic);
     }
 
@@ -195,7 +229,7 @@ mod tests {
     fn options_change_the_text() {
         let mail = "From: Ada <ada@a.example>\r\nSubject: x\r\nContent-Type: multipart/alternative; boundary=y\r\n\r\n--y\r\n\
                     Content-Type: text/plain\r\n\r\nplain\r\n--\r\nfoot\r\n--y\r\nContent-Type: text/html\r\n\r\n<b>html</b>\r\n--y--\r\n";
-        let content = |options| parse(mail.as_bytes(), options).unwrap().content;
+        let content = |options| parse(mail.as_bytes(), options).unwrap().content(&[]);
         let plain = Options::default();
         assert_eq!(content(plain), "plain");
         assert_eq!(content(Options { shows_sender: true, ..plain }), "From: Ada <ada@a.example>\nplain");
@@ -206,8 +240,8 @@ mod tests {
     #[test]
     fn forwarded_mails_keep_their_quotes() {
         let quoted = "look\n\nOn Monday, Ada wrote:\n> this\n";
-        assert_eq!(parsed(&format!("Subject: Re: x\n\n{quoted}")).content, "look");
-        assert_eq!(parsed(&format!("Subject: Fwd: x\n\n{quoted}")).content, quoted.trim_end());
+        assert_eq!(parsed(&format!("Subject: Re: x\n\n{quoted}")).content(&[]), "look");
+        assert_eq!(parsed(&format!("Subject: Fwd: x\n\n{quoted}")).content(&[]), quoted.trim_end());
     }
 
     #[test]
@@ -228,9 +262,12 @@ mod tests {
     #[test]
     fn long_texts_are_truncated() {
         let mail = parsed(&format!("Subject: x\n\n{}\n", "ä".repeat(20_000)));
-        assert_eq!(mail.content.chars().count(), CONTENT_LENGTH_MAX);
-        assert!(mail.content.ends_with(TRUNCATED));
-        assert_eq!(parsed("Subject: x\n\n").content, NO_BODY);
+        let lines = ["[a](b)".to_owned()];
+        for content in [mail.content(&[]), mail.content(&lines)] {
+            assert_eq!(content.chars().count(), CONTENT_LENGTH_MAX);
+            assert!(content.contains(TRUNCATED));
+        }
+        assert_eq!(parsed("Subject: x\n\n").content(&[]), NO_BODY);
         assert_eq!(parse(b"", Options::default()), Err(Unreadable::NotMail));
     }
 

@@ -1,8 +1,12 @@
 //! Posts an e-mail: into the channel of its address, or into the conversation that it replies to.
 
-use super::address::Recipient;
+use super::Incoming;
+use super::address::{Options, Recipient};
+use super::duplicates::Standing;
+use super::files;
 use super::parse::{ParsedMail, Unreadable, parse};
 use crate::hosts::Hosts;
+use crate::http::{App, Caller};
 use actors::{ChannelDraft, DirectDraft, DomainError, Draft, RealmHandle, gateway_bot};
 use model::{Channel, ChannelId, Directory, GroupId, Message, MessageId, Place, TopicLink, User};
 use rules::RuleError;
@@ -40,19 +44,61 @@ pub fn accepts(recipient: &Recipient) -> bool {
     }
 }
 
-/// Posts an e-mail. Durable when this returns `Posted`.
-pub async fn post(recipient: Recipient, mail: Arc<Vec<u8>>, hosts: Arc<Hosts>) -> Verdict {
-    let prepared = recipient.clone();
-    // Parsing, rendering, and reading the message that is answered take a while.
-    let prepared = tokio::task::spawn_blocking(move || prepare(&prepared, &mail, &hosts)).await;
-    let sent = match prepared.unwrap_or(Err(Refusal::Domain(DomainError::Overloaded))) {
-        Ok(Prepared::Channel(draft)) => realm_of(&recipient).send_to_channel(*draft).await,
-        Ok(Prepared::Direct(draft)) => realm_of(&recipient).send_direct(*draft).await,
+/// Posts an e-mail, once however often it arrives. Durable when this returns `Posted`.
+pub async fn post(incoming: &Incoming, recipient: Recipient, bytes: Arc<Vec<u8>>) -> Verdict {
+    let options = recipient.options();
+    let parsed = tokio::task::spawn_blocking(move || parse_accepted(&bytes, options)).await;
+    let mail = match parsed.unwrap_or(Err(Refusal::Domain(DomainError::Overloaded))) {
+        Ok(mail) => mail,
         Err(refusal) => return refusal.verdict(),
+    };
+    let Some(message_id) = mail.message_id.clone() else { return send(&incoming.app, recipient, mail).await };
+    match incoming.duplicates.begin(recipient.conversation(), &message_id, incoming.app.moment()) {
+        Standing::Posted => Verdict::Posted,
+        Standing::Posting => Verdict::Later,
+        Standing::New(key) => {
+            let verdict = send(&incoming.app, recipient, mail).await;
+            incoming.duplicates.end(key, verdict == Verdict::Posted, incoming.app.moment());
+            verdict
+        }
+    }
+}
+
+fn parse_accepted(bytes: &[u8], options: Options) -> Result<ParsedMail, Refusal> {
+    let mail = parse(bytes, options).map_err(|error| match error {
+        Unreadable::NotMail => Refusal::Mail("this is not an e-mail"),
+        Unreadable::NoText => Refusal::Mail("the e-mail has no text"),
+    })?;
+    if mail.is_automatic {
+        return Err(Refusal::Mail("e-mails of programs are not accepted"));
+    }
+    Ok(mail)
+}
+
+/// Stores the attachments, and sends the message that names them.
+async fn send(app: &App, recipient: Recipient, mut mail: ParsedMail) -> Verdict {
+    let owner = Caller { realm: recipient.realm().clone(), user: recipient.sender().clone() };
+    let files = std::mem::take(&mut mail.files);
+    // What is refused below is not stored before.
+    let files = if accepts(&recipient) { files } else { Vec::new() };
+    let Ok(stored) = files::store(app, &owner, files).await else {
+        return Verdict::Later;
+    };
+    let (prepared, hosts, content) = (recipient.clone(), app.hosts.clone(), mail.content(&stored.lines));
+    // Rendering, and reading the message that is answered, take a while.
+    let prepared =
+        tokio::task::spawn_blocking(move || prepare(&prepared, &mail.topic, &content, &hosts)).await;
+    let sent = match prepared.unwrap_or(Err(Refusal::Domain(DomainError::Overloaded))) {
+        Ok(Prepared::Channel(draft)) => owner.realm.send_to_channel(*draft).await.map_err(Refusal::Domain),
+        Ok(Prepared::Direct(draft)) => owner.realm.send_direct(*draft).await.map_err(Refusal::Domain),
+        Err(refusal) => Err(refusal),
     };
     match sent {
         Ok(_) => Verdict::Posted,
-        Err(error) => Refusal::Domain(error).verdict(),
+        Err(refusal) => {
+            stored.discard(app, &owner).await;
+            refusal.verdict()
+        }
     }
 }
 
@@ -79,12 +125,6 @@ impl From<DomainError> for Refusal {
     }
 }
 
-fn realm_of(recipient: &Recipient) -> &RealmHandle {
-    match recipient {
-        Recipient::Channel { realm, .. } | Recipient::Reply { realm, .. } => realm,
-    }
-}
-
 /// The user whose rights count: the sender, or for the e-mail gateway bot the user who made the address. None if one of
 /// them is deactivated.
 fn writer<'u>(directory: &Directory, creator: &'u User, sender: &'u User) -> Option<&'u User> {
@@ -93,25 +133,14 @@ fn writer<'u>(directory: &Directory, creator: &'u User, sender: &'u User) -> Opt
     is_active.then_some(if is_gateway { creator } else { sender })
 }
 
-fn prepare(recipient: &Recipient, mail: &[u8], hosts: &Hosts) -> Result<Prepared, Refusal> {
-    let options = match recipient {
-        Recipient::Channel { options, .. } => *options,
-        Recipient::Reply { .. } => super::address::Options::default(),
-    };
-    let mail = parse(mail, options).map_err(|error| match error {
-        Unreadable::NotMail => Refusal::Mail("this is not an e-mail"),
-        Unreadable::NoText => Refusal::Mail("the e-mail has no text"),
-    })?;
-    if mail.is_automatic {
-        return Err(Refusal::Mail("e-mails of programs are not accepted"));
-    }
+fn prepare(recipient: &Recipient, topic: &str, content: &str, hosts: &Hosts) -> Result<Prepared, Refusal> {
     match recipient {
         Recipient::Channel { realm, channel, creator, sender, .. } => {
             let directory = realm.directory();
             let writer = writer(&directory, creator, sender).ok_or(DomainError::UserDeactivated)?;
             let composer =
                 Composer { realm, directory: &directory, writer, sender, url: hosts.url(realm, None) };
-            composer.channel_draft(*channel, &mail.topic, &mail).map(Prepared::Channel)
+            composer.channel_draft(*channel, topic, content).map(Prepared::Channel)
         }
         Recipient::Reply { realm, user, message } => {
             let directory = realm.directory();
@@ -123,7 +152,7 @@ fn prepare(recipient: &Recipient, mail: &[u8], hosts: &Hosts) -> Result<Prepared
                 url: hosts.url(realm, None),
             };
             let message = answered(realm, user, *message)?;
-            composer.reply(&message, &mail)
+            composer.reply(&message, content)
         }
     }
 }
@@ -150,7 +179,7 @@ impl Composer<'_> {
         &self,
         channel: ChannelId,
         topic: &str,
-        mail: &ParsedMail,
+        content: &str,
     ) -> Result<Box<ChannelDraft>, Refusal> {
         let channel = access_channel_to_post(self.directory, self.writer, ChannelRef::Id(channel.0.into()))?;
         let mut topic = parse_topic(topic)?;
@@ -163,30 +192,39 @@ impl Composer<'_> {
         let context = self.realm.message_markdown(self.directory, self.writer);
         let links = topic_links(&topic, &context).into_iter();
         let topic_links = links.map(|link| TopicLink { text: link.text, url: link.url }).collect();
-        let draft = self.draft(mail)?;
+        let draft = self.draft(content)?;
         self.check_mentions(channel, &draft.rendered)?;
         Ok(Box::new(ChannelDraft { channel: channel.id, topic_links, topic, draft, owner_notice: None }))
     }
 
-    fn reply(&self, message: &Message, mail: &ParsedMail) -> Result<Prepared, Refusal> {
+    fn reply(&self, message: &Message, content: &str) -> Result<Prepared, Refusal> {
         match &message.place {
             Place::Channel { channel, topic } => {
-                self.channel_draft(*channel, topic, mail).map(Prepared::Channel)
+                self.channel_draft(*channel, topic, content).map(Prepared::Channel)
             }
             Place::Direct => {
                 let direct = self.directory.direct(message.recipient).ok_or(DomainError::InvalidMessages)?;
                 let users = direct.users.to_vec();
-                Ok(Prepared::Direct(Box::new(DirectDraft { draft: self.draft(mail)?, users })))
+                Ok(Prepared::Direct(Box::new(DirectDraft { draft: self.draft(content)?, users })))
             }
         }
     }
 
-    fn draft(&self, mail: &ParsedMail) -> Result<Draft, Refusal> {
-        let content = parse_content(&mail.content)?;
+    fn draft(&self, content: &str) -> Result<Draft, Refusal> {
+        let content = parse_content(content)?;
         let context = self.realm.message_markdown(self.directory, self.writer).with_url(&self.url);
         let rendered = render(&content, &context).map_err(|_| RuleError::Unrenderable)?;
         let (sender, client) = (self.sender.clone(), CLIENT.to_owned());
-        Ok(Draft { sender, content, rendered, client, read_by_sender: true, echo: None, claims: Vec::new(), widget: None })
+        Ok(Draft {
+            sender,
+            content,
+            rendered,
+            client,
+            read_by_sender: true,
+            echo: None,
+            claims: Vec::new(),
+            widget: None,
+        })
     }
 
     /// The gateway bot may mention everyone; the user who made the address may not.

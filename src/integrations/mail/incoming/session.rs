@@ -5,6 +5,7 @@ use super::Incoming;
 use super::address::Recipient;
 use super::data::{Data, DataReceiver};
 use super::post::{Verdict, accepts, post};
+use super::wire::{Wire, acceptor};
 use crate::rate_limit::Bucket;
 use actors::budget::{Holder, Purpose, Reservation};
 use smtp_proto::{Error, Request};
@@ -12,7 +13,6 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
@@ -56,7 +56,7 @@ impl From<std::io::Error> for End {
 /// The state of one connection.
 pub struct Session {
     incoming: Arc<Incoming>,
-    stream: TcpStream,
+    wire: Wire,
     peer: IpAddr,
     /// What was received and not yet used.
     buffer: Vec<u8>,
@@ -74,7 +74,7 @@ impl Session {
     pub fn new(incoming: Arc<Incoming>, stream: TcpStream, peer: IpAddr) -> Self {
         Self {
             incoming,
-            stream,
+            wire: Wire::Plain(stream),
             peer,
             buffer: Vec::new(),
             is_lmtp: false,
@@ -110,6 +110,10 @@ impl Session {
             let answer = match request {
                 Ok(Request::Data) => {
                     self.data().await?;
+                    continue;
+                }
+                Ok(Request::StartTls) if self.offers_tls() => {
+                    self.start_tls().await?;
                     continue;
                 }
                 Ok(request) => self.answer(request),
@@ -175,9 +179,41 @@ impl Session {
             return format!("250 {domain}");
         }
         let size = self.incoming.bytes_max;
+        let tls = if self.offers_tls() { "250-STARTTLS\r\n" } else { "" };
         format!(
-            "250-{domain}\r\n250-PIPELINING\r\n250-8BITMIME\r\n250-ENHANCEDSTATUSCODES\r\n250 SIZE {size}"
+            "250-{domain}\r\n250-PIPELINING\r\n250-8BITMIME\r\n250-ENHANCEDSTATUSCODES\r\n{tls}250 SIZE {size}"
         )
+    }
+
+    fn offers_tls(&self) -> bool {
+        self.incoming.app.config.mail.incoming.has_tls() && self.wire.is_plain()
+    }
+
+    /// Changes to TLS, after which the client greets again.
+    async fn start_tls(&mut self) -> Result<(), End> {
+        // Commands that came with this one could be those of another client on the way.
+        if !self.buffer.is_empty() {
+            return Err(End::Broken("554 5.5.0 data before TLS"));
+        }
+        let app = self.incoming.app.clone();
+        let load = move || {
+            let settings = &app.config.mail.incoming;
+            acceptor(&settings.tls_cert_file, &settings.tls_key_file)
+        };
+        let loaded = tokio::task::spawn_blocking(load).await;
+        let acceptor = match loaded {
+            Ok(Ok(acceptor)) => acceptor,
+            Ok(Err(problem)) => {
+                tracing::error!(option = problem.option, problem = problem.text, "STARTTLS is not possible");
+                return self.reply("454 4.7.0 TLS is not available").await;
+            }
+            Err(_) => return self.reply("454 4.7.0 TLS is not available").await,
+        };
+        self.reply("220 2.0.0 ready for TLS").await?;
+        timeout(READ_MAX, self.wire.encrypt(&acceptor)).await.map_err(|_| End::Closed)??;
+        self.reset();
+        self.has_greeted = false;
+        Ok(())
     }
 
     fn begin(&mut self, from: &str, size: usize) -> String {
@@ -246,7 +282,7 @@ impl Session {
         };
         let mail = Arc::new(mail);
         for recipient in recipients {
-            let verdict = post(recipient, mail.clone(), self.incoming.app.hosts.clone()).await;
+            let verdict = post(&self.incoming, recipient, mail.clone()).await;
             self.reply(&verdict_line(&verdict)).await?;
         }
         Ok(())
@@ -275,7 +311,11 @@ impl Session {
                 return Err(End::Broken("552 5.3.4 the e-mail is too large, closing the connection"));
             }
         }
-        let Some(memory) = memory.filter(|_| !is_out_of_memory) else {
+        // As much again for what its parts are decoded to.
+        let decoded = receiver.received().min(bytes_max as u64);
+        let memory = memory.filter(|_| !is_out_of_memory);
+        let memory = memory.and_then(|mut memory| memory.grow(decoded).is_ok().then_some(memory));
+        let Some(memory) = memory else {
             return Ok(Err("451 4.3.1 the server is busy, try again later"));
         };
         Ok(match receiver.finish() {
@@ -313,7 +353,7 @@ impl Session {
         let mut bytes = vec![0; READ_BYTES];
         let stopping = self.incoming.app.stopping();
         let count = tokio::select! {
-            count = timeout(READ_MAX, self.stream.read(&mut bytes)) => count.map_err(|_| End::Slow)??,
+            count = timeout(READ_MAX, self.wire.read(&mut bytes)) => count.map_err(|_| End::Slow)??,
             () = stopping.wait() => return Err(End::Stopping),
         };
         if count == 0 {
@@ -325,7 +365,7 @@ impl Session {
 
     async fn reply(&mut self, text: &str) -> Result<(), End> {
         let line = format!("{text}\r\n");
-        timeout(WRITE_MAX, self.stream.write_all(line.as_bytes())).await.map_err(|_| End::Slow)??;
+        timeout(WRITE_MAX, self.wire.write_all(line.as_bytes())).await.map_err(|_| End::Slow)??;
         Ok(())
     }
 }
