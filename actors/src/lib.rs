@@ -50,7 +50,7 @@ pub use bot_notices::{gateway_bot, notification_bot, welcome_bot};
 pub use bot_owner::{owner_message, owner_notice};
 pub use changes::{Edited, NamedEmoji, ReactionChange, RequestedEdit, TopicDeletion};
 pub use channel::Unsubscribed;
-pub use check::check;
+pub use check::{IndexReport, check, check_indexes};
 pub use clock::{Clock, ManualClock, ShiftedClock, SystemClock};
 pub use draft::{ChannelDraft, DirectDraft, Draft, Sent};
 pub use error::DomainError;

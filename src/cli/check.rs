@@ -8,7 +8,8 @@ use std::io::IsTerminal;
 /// Check the integrity of a data folder
 ///
 /// Reads everything: verifies the journal, which holds every change, and compares the database, which is derived from
-/// it. The exit code is 0 if there is no damage, or if --rebuild repaired it.
+/// it. The exit code is 0 if there is no damage, or if --rebuild repaired it. The search index is made again by the server
+/// when it is missing or damaged, so its state does not change the exit code.
 #[derive(Debug, clap::Args)]
 pub struct CheckArgs {
     #[command(flatten)]
@@ -31,6 +32,9 @@ pub fn run(args: &CheckArgs) -> Result<(), CliError> {
         eprint!("\r\x1b[K");
     }
     let report = report?;
+    for index in actors::check_indexes(&data, &report) {
+        println!("{index}");
+    }
     println!("{report}");
     if report.is_clean() || report.is_repaired() {
         return Ok(());

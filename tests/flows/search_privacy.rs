@@ -157,6 +157,54 @@ async fn search_follows_moves_between_channels() {
 }
 
 #[tokio::test]
+async fn search_in_web_public_and_left_private_channels() {
+    let t = TestServer::builder().set("search.write_secs", 0).start().await;
+    let [desdemona, hamlet, othello, polonius] = t.users(["desdemona", "hamlet", "othello", "polonius"]);
+    desdemona.patch("/realm", &[("enable_spectator_access", &"true")]).ok().await;
+    let web = desdemona.create_channel("web").set("is_web_public", json!(true)).await;
+    let shared = desdemona.create_channel("shared").shared_history().with(&hamlet).await;
+    let protected = desdemona.create_channel("protected").protected_history().with(&hamlet).await;
+    let open = desdemona.send(&web, "plain", &format!("{WORD} web")).await;
+    let mut all = vec![open];
+    for channel in [&shared, &protected] {
+        all.push(desdemona.send(channel, "plain", &format!("{WORD} before")).await);
+        hamlet.unsubscribe(channel).await;
+        all.push(desdemona.send(channel, "plain", &format!("{WORD} after")).await);
+    }
+    for round in ["from memory", "from the index"] {
+        let in_web = json!([["channel", "web"], ["search", WORD]]);
+        for who in [&othello, &polonius] {
+            assert_eq!(who.message_ids(in_web.clone()).await, [open], "{round}");
+        }
+        // Without an account: what everyone may read.
+        let narrow = json!([["streams", "web-public"], ["search", WORD]]);
+        let params: crate::support::Params<'_> =
+            &[("anchor", &"newest"), ("num_before", &5), ("num_after", &0), ("narrow", &narrow)];
+        let found = t.anonymous().get("/messages", params).ok().await;
+        let ids = found["messages"].as_array().unwrap().iter().map(|message| message["id"].as_u64().unwrap());
+        assert_eq!(ids.collect::<Vec<_>>(), [open], "{round}");
+        let refused = t.anonymous().get("/messages", &[("narrow", &json!([["search", WORD]]))]).await;
+        assert_eq!(refused.status, 401, "{round}");
+        // A search finds exactly what the same narrow without it has.
+        for who in [&desdemona, &hamlet, &othello, &polonius] {
+            let readable = who.message_ids(json!([])).await;
+            let expected: Vec<u64> = all.iter().copied().filter(|id| readable.contains(id)).collect();
+            assert_eq!(who.message_ids(json!([["search", WORD]])).await, expected, "{round}");
+        }
+        let own = hamlet.message_ids(json!([["search", format!("{WORD} after")]])).await;
+        assert_eq!(own, [] as [u64; 0], "{round}: sent after Hamlet had left");
+        for name in ["shared", "protected"] {
+            let narrow = json!([["channel", name], ["search", WORD]]);
+            let params: crate::support::Params<'_> =
+                &[("anchor", &"newest"), ("num_before", &5), ("narrow", &narrow)];
+            let refused = hamlet.get("/messages", params).await;
+            assert_eq!(refused.body["desc"], format!("unknown channel {name}"), "{round}");
+        }
+        poll_for("the index is written", || async { (t.realm().search_behind() == 0).then_some(()) }).await;
+    }
+}
+
+#[tokio::test]
 async fn search_does_not_cross_organizations() {
     let s = stage().await;
     let second = crate::support::people::create_second(s.t.server(), "other").await;

@@ -1,5 +1,6 @@
 //! The search index after `kill -9`, without its folder, and with damaged files: it finds what the journal has.
 
+use crate::support::disk::SmallDisk;
 use crate::support::{ServerProcess, TestUser, poll_for};
 use serde_json::json;
 use std::fs;
@@ -8,7 +9,11 @@ use std::time::Duration;
 
 fn start(data: &Path, write_secs: &str) -> ServerProcess {
     let data = data.display().to_string();
-    let environment = [("MILLSTREAM_LOG_FILTER", "info"), ("MILLSTREAM_SEARCH_WRITE_SECS", write_secs)];
+    let environment = [
+        ("MILLSTREAM_LOG_FILTER", "info"),
+        ("MILLSTREAM_SEARCH_WRITE_SECS", write_secs),
+        ("MILLSTREAM_STORAGE_SEGMENT_BYTES", "1048576"),
+    ];
     ServerProcess::start(&["dev", "--listen", "127.0.0.1:0", "--data", &data], &environment)
 }
 
@@ -118,4 +123,71 @@ async fn index_cut_while_the_server_runs_is_made_again() {
     let more = send(&iago, "frobozz two").await;
     assert_eq!(found(&iago, "frobozz").await, [sent[0], more]);
     server.kill();
+}
+
+#[tokio::test]
+async fn full_disk_under_the_index_loses_no_result() {
+    let Some(disk) = SmallDisk::mount(96) else { return };
+    let data = disk.data();
+    let server = start(&data, "0");
+    let iago = server.user("iago").await;
+    let mut sent = vec![send(&iago, "frobozz one").await];
+    written(&data).await;
+    let small = data.join("search/1/meta.json");
+    let state = || fs::read(&small).expect("the index");
+    let before = state();
+    // Room for messages, and not for the index.
+    disk.fill_but(24 * 1024);
+    for number in 0..20 {
+        sent.push(send(&iago, &format!("frobozz number{number}")).await);
+    }
+    assert_eq!(found(&iago, "frobozz").await, sent, "messages that the index lacks are read");
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert_eq!(state(), before, "nothing was written");
+    assert_eq!(found(&iago, "frobozz").await, sent);
+    disk.free();
+    poll_for("the index is written", || async { (state() != before).then_some(()) }).await;
+    assert_eq!(found(&iago, "frobozz").await, sent);
+    assert_eq!(found(&iago, "number7").await, sent[8..9]);
+    server.kill();
+    let server = start(&data, "0");
+    assert_eq!(found(&server.user("iago").await, "frobozz").await, sent);
+}
+
+/// What `millstream check` prints.
+fn check(data: &Path) -> (bool, String) {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_millstream"));
+    let output = command.arg("check").arg("--data").arg(data).output().expect("the check runs");
+    (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[tokio::test]
+async fn check_reports_the_sequence_and_damage_of_the_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let server = start(&data, "0");
+    let iago = server.user("iago").await;
+    send(&iago, "frobozz one").await;
+    written(&data).await;
+    server.terminate();
+    server.wait();
+    let (is_clean, said) = check(&data);
+    let line =
+        said.lines().find(|line| line.starts_with("search index of organization 1: ")).expect("a line");
+    let words: Vec<&str> = line.split(' ').collect();
+    let [.., count, "messages,", "as", "of", "frame", written, "of", frames] = words[..] else {
+        panic!("{line}")
+    };
+    let [count, written, frames] =
+        [count, written, frames].map(|word| word.parse::<u64>().expect("a number"));
+    assert!(is_clean && count > 0 && written > 0 && written <= frames, "{line}");
+    let largest = fs::read_dir(data.join("search/1")).unwrap().map(|file| file.unwrap().path());
+    let largest = largest.max_by_key(|file| fs::metadata(file).unwrap().len()).expect("a file");
+    let whole = fs::read(&largest).unwrap();
+    fs::write(&largest, &whole[..whole.len() / 2]).unwrap();
+    let (is_clean, said) = check(&data);
+    assert!(is_clean && said.contains("the server makes it again when it starts"), "{said}");
+    fs::remove_dir_all(data.join("search")).unwrap();
+    let (is_clean, said) = check(&data);
+    assert!(is_clean && said.contains("search index of organization 1: none;"), "{said}");
 }

@@ -54,9 +54,9 @@ impl Identity {
 
 /// What each commit states.
 #[derive(Serialize, Deserialize)]
-struct Mark {
-    identity: Identity,
-    sequence: u64,
+pub(crate) struct Mark {
+    pub identity: Identity,
+    pub sequence: u64,
 }
 
 /// The index of one organization.

@@ -118,6 +118,8 @@ fn damage_is_an_error_and_never_a_panic() {
             fs::write(file, damaged).unwrap();
             let opened = Index::open(&path, &identity());
             assert!(!matches!(opened, Ok(Some(_))), "{}: {opened:?}", file.display());
+            let inspected = crate::inspect(&path);
+            assert!(inspected.is_err(), "{}: {inspected:?}", file.display());
         }
         // Cut while it is open.
         fs::write(file, &whole).unwrap();
@@ -129,4 +131,7 @@ fn damage_is_an_error_and_never_a_panic() {
         fs::write(file, &whole).unwrap();
     }
     assert!(Index::open(&path, &identity()).unwrap().is_some());
+    let inspected = crate::inspect(&path).unwrap().unwrap();
+    assert_eq!((inspected.sequence, inspected.identity), (Sequence(12), identity()));
+    assert_eq!(crate::inspect(&folder.path().join("2")).unwrap(), None);
 }

@@ -1,6 +1,6 @@
 //! `message_retention_days`: expired messages are deleted everywhere with events, and no others are.
 
-use crate::support::{Channel, TestServer, TestUser};
+use crate::support::{Channel, TestServer, TestUser, poll_for};
 use actors::ManualClock;
 use model::Timestamp;
 use reqwest::Method;
@@ -133,4 +133,29 @@ async fn retention_realm_default_applies_to_channels_and_direct_messages() {
         hamlet.get(&format!("/messages/{id}"), &[]).bad("Invalid message(s)").await;
     }
     hamlet.get(&format!("/messages/{stays}"), &[]).ok().await;
+}
+
+#[tokio::test]
+async fn expired_messages_are_not_found() {
+    let clock = clock();
+    let t = TestServer::builder().clock(&clock).set("search.write_secs", 0).start().await;
+    let [desdemona, hamlet] = t.users(["desdemona", "hamlet"]);
+    let channel = desdemona.create_channel("Verona").with(&hamlet).await;
+    keep(&desdemona, &channel, 1).await;
+    let narrow = || json!([["channel", channel.name], ["search", "frobozz"]]);
+    let old = hamlet.send(&channel, "t", "frobozz goes").await;
+    let is_written = || async { (t.realm().search_behind() == 0).then_some(()) };
+    poll_for("the index is written", is_written).await;
+    assert_eq!(hamlet.message_ids(narrow()).await, [old]);
+    let week = json!(7 * DAY_SECS);
+    let queue = hamlet.register().modern().events(&["delete_message"]).set("queue_lifespan_secs", week);
+    let mut queue = queue.await;
+    clock.advance_secs(DAY_SECS + 1);
+    // The notice of the new channel expires, too.
+    while !ids(&queue.next().await).contains(&old) {}
+    let young = hamlet.send(&channel, "t", "frobozz stays").await;
+    for _ in 0..2 {
+        assert_eq!(hamlet.message_ids(narrow()).await, [young]);
+        poll_for("the index is written", is_written).await;
+    }
 }
