@@ -4,6 +4,7 @@
 //! file is durable, so that no fact names a missing file.
 
 mod folder;
+mod folder_writer;
 pub mod pictures;
 mod reader;
 pub mod sweep;
@@ -52,6 +53,15 @@ impl From<object_store::Error> for BlobError {
             object_store::Error::NotFound { source, .. } if !is_missing_bucket(&*source) => Self::Missing,
             other if is_full(&other) => Self::Full(other.to_string()),
             other => Self::Store(other.to_string()),
+        }
+    }
+}
+
+impl From<std::io::Error> for BlobError {
+    fn from(error: std::io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::Full(error.to_string()),
+            _ => Self::Store(error.to_string()),
         }
     }
 }
@@ -181,7 +191,7 @@ impl Blobs {
     /// Makes a new file private, whatever the umask of the process.
     fn make_private(&self, name: &BlobName) -> Result<(), BlobError> {
         let Some(folder) = &self.folder else { return Ok(()) };
-        let path = folder.file(name);
+        let path = folder.file(name.as_str());
         let changed = std::fs::set_permissions(&path, Permissions::from_mode(0o600));
         changed.map_err(|error| BlobError::Store(format!("cannot make {} private: {error}", path.display())))
     }

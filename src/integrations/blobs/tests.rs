@@ -55,6 +55,53 @@ async fn stored_file_is_private_and_exists_until_deleted() {
     assert_eq!(mode & 0o777, 0o700);
 }
 
+#[actix_rt::test]
+async fn complete_file_gets_another_name_or_is_copied() {
+    let folder = tempfile::tempdir().unwrap();
+    let blobs = blobs(folder.path());
+    let (name, file) = (name("uploads/1/ab/cd"), folder.path().join("complete"));
+    let stored = folder.path().join("blobs").join(name.as_str());
+    for text in ["first", "second"] {
+        std::fs::remove_file(&file).ok();
+        std::fs::write(&file, text).unwrap();
+        blobs.writer_of_file(name.clone(), file.clone()).unwrap().finish().await.unwrap();
+        assert_eq!(read(&blobs, &name).await, text.as_bytes());
+        assert_eq!(std::fs::metadata(&stored).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    // As where links are not possible.
+    std::fs::remove_file(&stored).unwrap();
+    blobs.folder.as_ref().unwrap().copy(&file, name.as_str()).unwrap();
+    assert_eq!(read(&blobs, &name).await, b"second");
+    assert_eq!(std::fs::read_dir(stored.parent().unwrap()).unwrap().count(), 1);
+}
+
+#[actix_rt::test]
+async fn unfinished_file_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let blobs = blobs(folder.path());
+    let name = name("uploads/1/ab/cd");
+    let parent = folder.path().join("blobs/uploads/1/ab");
+    for size in [10, 3_000_000] {
+        let mut writer = blobs.writer(name.clone());
+        writer.write(&vec![7; size]).await.unwrap();
+        drop(writer);
+        for _ in 0..200 {
+            if std::fs::read_dir(&parent).unwrap().count() == 0 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert_eq!(std::fs::read_dir(&parent).unwrap().count(), 0, "{size}");
+    }
+    for size in [0, 10, 3_000_000] {
+        let mut writer = blobs.writer(name.clone());
+        writer.write(&vec![7; size]).await.unwrap();
+        writer.finish().await.unwrap();
+        assert_eq!(read(&blobs, &name).await, vec![7; size]);
+        assert_eq!(std::fs::read_dir(&parent).unwrap().count(), 1, "{size}");
+    }
+}
+
 #[test]
 fn missing_bucket_is_not_a_missing_file() {
     let not_found = |text: &str| object_store::Error::NotFound { path: "a".into(), source: text.into() };

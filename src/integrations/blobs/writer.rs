@@ -1,6 +1,7 @@
 //! Files that are written as they arrive, in parts.
 
-use super::folder::{Folder, FolderWriter, link};
+use super::folder::Folder;
+use super::folder_writer::{FolderWriter, link};
 use super::{BlobError, BlobName, Blobs};
 use crate::integrations::block_writer::{MEMORY_BYTES, append};
 use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutPayload};

@@ -13,7 +13,7 @@ const NO_SUBJECT: &str = "Email with no subject";
 const NO_BODY: &str = "(No email body)";
 /// Ends a text that was truncated.
 const TRUNCATED: &str = "\n[message truncated]";
-/// Attachments that become files; of more, the number is told.
+/// Attachments that become files; of more, the message has the number.
 const FILES_MAX: usize = 20;
 /// Longest `Message-ID`, in characters.
 const MESSAGE_ID_CHARS_MAX: usize = 1000;
