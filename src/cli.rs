@@ -7,9 +7,11 @@ pub mod config;
 pub mod data;
 pub mod dev;
 pub mod error;
+pub mod import;
 pub mod logging;
 mod offline;
 pub mod outbox;
+mod progress;
 pub mod realm;
 mod run;
 pub mod serve;
@@ -42,6 +44,9 @@ enum Command {
     /// Install Zulip's web app from a release archive, show it, remove it
     #[command(subcommand)]
     WebApp(web_app::WebAppCommand),
+    /// Import an organization from another server
+    #[command(subcommand)]
+    Import(import::ImportCommand),
     Outbox(outbox::OutboxArgs),
     Check(check::CheckArgs),
     Config(config::ConfigArgs),
@@ -57,6 +62,7 @@ impl Cli {
             Command::Realm(command) => realm::run(command),
             Command::User(command) => user::run(command),
             Command::WebApp(command) => web_app::run(command),
+            Command::Import(command) => import::run(command),
             Command::Outbox(args) => outbox::run(&args),
             Command::Check(args) => check::run(&args),
             Command::Config(args) => config::run(&args),

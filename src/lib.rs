@@ -16,5 +16,6 @@ pub mod passwords;
 pub mod rate_limit;
 pub mod routes;
 pub mod server;
+pub mod transfer;
 pub mod version;
 pub mod web_app;

@@ -56,7 +56,7 @@ pub use draft::{ChannelDraft, DirectDraft, Draft, Sent};
 pub use error::DomainError;
 pub use handle::{FoundSession, RealmHandle};
 pub use health::{Pause, Reserve, StorageStatus};
-pub use markdown::RealmMarkdown;
+pub use markdown::{RealmMarkdown, preview_of, shown_group_name};
 pub use placement::Placement;
 pub use presence::{Presence, Report};
 pub use realm::{
@@ -67,6 +67,7 @@ pub use seed::{
     Seed, SeedChange, SeedChannel, SeedEmoji, SeedField, SeedFile, SeedFolder, SeedGroup, SeedThread,
     SeedUser,
 };
+pub use server::bulk::BulkWriter;
 pub use server::{Options, Server};
 pub use session::Delivered;
 pub use shared::QueueLimits;

@@ -2,7 +2,7 @@
 
 use crate::shared::RealmShared;
 use crate::uploads::can_read_file;
-use model::{Attachment, ChannelId, Directory, MessageId, TopicKey, User, UserId};
+use model::{Attachment, ChannelId, Directory, MessageId, TopicKey, User, UserGroup, UserId};
 use rules::custom_emoji::emoji_url;
 use rules::markdown::{
     ChannelRef, EmojiRef, GroupRef, Linkifier, MarkdownContext, UploadPreview, UploadedImage, UserRef,
@@ -93,8 +93,7 @@ impl MarkdownContext for RealmMarkdown<'_> {
 
     fn group_by_name(&self, name: &str) -> Option<GroupRef> {
         let group = self.directory.group_by_name(name)?;
-        let shown = SYSTEM_GROUP_NAMES.iter().find(|(name, _)| group.is_system && *name == group.name);
-        let display_name = shown.map_or(group.name.as_str(), |(_, shown)| shown).to_owned();
+        let display_name = shown_group_name(group).to_owned();
         Some(GroupRef { id: group.id.0.into(), display_name, is_active: !group.is_deactivated })
     }
 
@@ -164,8 +163,14 @@ impl MarkdownContext for RealmMarkdown<'_> {
     }
 }
 
+/// The name of a group as mentions show it.
+pub fn shown_group_name(group: &UserGroup) -> &str {
+    let shown = SYSTEM_GROUP_NAMES.iter().find(|(name, _)| group.is_system && *name == group.name);
+    shown.map_or(&group.name, |(_, shown)| shown)
+}
+
 /// The preview of an uploaded file.
-pub(crate) fn preview_of(file: &Attachment) -> Option<UploadPreview> {
+pub fn preview_of(file: &Attachment) -> Option<UploadPreview> {
     let Some(image) = file.image else { return UploadPreview::of_name(&file.path_id) };
     Some(UploadPreview::Image(UploadedImage {
         content_type: file.content_type.clone(),

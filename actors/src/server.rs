@@ -1,5 +1,7 @@
 //! The server: opens a data folder, starts the shards, and shuts down without losing data.
 
+pub mod bulk;
+
 use crate::bootstrap::{NewRealm, check_subdomain, realm_facts};
 use crate::budget::ByteBudget;
 use crate::clock::{Clock, SteadyClock};
@@ -165,7 +167,11 @@ impl Server {
         ids.extend(self.shards.iter().flat_map(|shard| shard.log.realms()).map(RealmId));
         ids.sort();
         ids.dedup();
-        for id in ids {
+        let unfinished = bulk::unfinished(self.folder.path())?.map(|unfinished| unfinished.realm);
+        if let Some(realm) = unfinished {
+            tracing::warn!(%realm, "an organization is not opened, because its import is not finished; repeat the import");
+        }
+        for id in ids.into_iter().filter(|id| Some(*id) != unfinished) {
             let (log, trees) = (&*self.shard_of(id).log, &self.trees);
             let opened = match is_behind {
                 false => storage::open_realm(log, trees, id)?,
@@ -253,7 +259,9 @@ impl Server {
         if self.realm_by_subdomain(&new.subdomain).is_some() {
             return Err(rules::RuleError::SettingInvalid { name: "subdomain".into() }.into());
         }
-        let id = self.realms.read().by_id.keys().max().copied().unwrap_or_default().next();
+        let newest = self.realms.read().by_id.keys().max().copied();
+        let unfinished = bulk::unfinished(self.folder.path())?.map(|unfinished| unfinished.realm);
+        let id = newest.max(unfinished).unwrap_or_default().next();
         let log = self.shard_of(id).log.clone();
         let opened = log.open(id.0, 0).map_err(StoreError::from)?;
         let mut writer = FirstFrames { server: self, id, epoch: opened.epoch, log, view: None };

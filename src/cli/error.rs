@@ -4,6 +4,7 @@ use super::signal::StopSignal;
 use crate::config::ConfigError;
 use crate::http::ApiError;
 use crate::server::{ServeError, describe_error};
+use crate::transfer::problem::TransferError;
 use crate::web_app::WebAppError;
 use actors::DomainError;
 use thiserror::Error;
@@ -17,6 +18,8 @@ pub enum CliError {
     LogFilter(#[from] tracing_subscriber::filter::ParseError),
     #[error(transparent)]
     Serve(#[from] ServeError),
+    #[error(transparent)]
+    Transfer(#[from] TransferError),
     #[error(transparent)]
     WebApp(#[from] WebAppError),
     /// The storage failed, or refused the command.

@@ -16,6 +16,8 @@ pub enum UserCommand {
     Create(UserCreateArgs),
     /// Print an account's API key
     ApiKey(AccountArgs),
+    /// Set an account's password, for example that of the first owner of an imported organization
+    Password(UserPasswordArgs),
     /// Grant an account a permission that the API cannot grant
     Grant(UserMarkArgs),
     /// Revoke such a permission
@@ -46,6 +48,16 @@ pub struct UserCreateArgs {
     /// Role in the organization
     #[arg(long, value_enum, default_value = "member")]
     role: RoleName,
+    /// Read the password from standard input (default: a random one is generated and printed)
+    #[arg(long)]
+    password_stdin: bool,
+}
+
+/// The arguments of `user password`.
+#[derive(Debug, clap::Args)]
+pub struct UserPasswordArgs {
+    #[command(flatten)]
+    account: AccountArgs,
     /// Read the password from standard input (default: a random one is generated and printed)
     #[arg(long)]
     password_stdin: bool,
@@ -111,6 +123,7 @@ pub fn run(command: UserCommand) -> Result<(), CliError> {
     match command {
         UserCommand::Create(args) => create(args),
         UserCommand::ApiKey(args) => api_key(&args),
+        UserCommand::Password(args) => set_password(&args),
         UserCommand::Grant(args) => set_mark(&args, true),
         UserCommand::Revoke(args) => set_mark(&args, false),
     }
@@ -146,6 +159,23 @@ fn api_key(args: &AccountArgs) -> Result<(), CliError> {
         let user = directory.user_by_email(&args.email);
         let user = user.ok_or_else(|| CliError::Refused(format!("there is no account {}", args.email)))?;
         println!("{}", realm.api_key(user));
+        Ok(())
+    })
+}
+
+fn set_password(args: &UserPasswordArgs) -> Result<(), CliError> {
+    let AccountArgs { data, realm, email } = &args.account;
+    let password = Password::get(args.password_stdin, &[email])?;
+    let new_hash = password.hash()?;
+    with_data(data, false, async |server| {
+        let realm = find_realm(&server, realm)?;
+        let user = realm.directory().user_by_email(email).cloned();
+        let user = user.filter(|user| user.is_active && !user.is_bot());
+        let user = user.ok_or_else(|| CliError::Refused(format!("there is no active person {email}")))?;
+        let old_hash = user.password_hash.clone();
+        realm.execute(commands::ResetPassword { user: user.id, old_hash, new_hash }).await?;
+        println!("The password was set: user {}, {}.", user.id, user.delivery_email);
+        password.print();
         Ok(())
     })
 }

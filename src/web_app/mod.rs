@@ -15,7 +15,7 @@ mod selection;
 pub mod skeleton;
 mod source;
 mod staging;
-mod tarball;
+pub mod tarball;
 mod template;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -58,12 +58,14 @@ pub fn add_archive(
 }
 
 /// What an entry says about the next one.
-enum Described {
+pub enum Described {
+    /// The next entry has this name, or other properties.
     Next(Option<String>),
     Nothing,
 }
 
-fn described_name(entry: &mut Entry<'_, impl Read>) -> io::Result<Described> {
+/// What a description says; entries of files and folders say nothing. Descriptions have a limit.
+pub fn described_name(entry: &mut Entry<'_, impl Read>) -> io::Result<Described> {
     let kind = entry.header().entry_type();
     if kind.is_gnu_longname() {
         let bytes = description(entry)?;
@@ -92,7 +94,8 @@ fn description(entry: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn header_name(entry: &Entry<'_, impl Read>) -> String {
+/// The name in the header of an entry.
+pub fn header_name(entry: &Entry<'_, impl Read>) -> String {
     String::from_utf8_lossy(&entry.header().path_bytes()).into_owned()
 }
 

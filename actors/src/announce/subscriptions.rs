@@ -26,6 +26,7 @@ pub(super) fn announce(fact: &SubscriptionFact, out: &mut Announcements<'_>) {
         SubscriptionFact::TopicPolicySet { channel, topic, policy, users } => {
             policies(users, (*channel, topic, *policy), out);
         }
+        SubscriptionFact::TopicPoliciesImported { .. } => {}
     }
 }
 

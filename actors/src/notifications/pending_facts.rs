@@ -59,7 +59,8 @@ impl Notifications {
                     SubscriptionFact::Added { .. }
                     | SubscriptionFact::Changed { .. }
                     | SubscriptionFact::Restated { .. }
-                    | SubscriptionFact::TopicPolicySet { .. },
+                    | SubscriptionFact::TopicPolicySet { .. }
+                    | SubscriptionFact::TopicPoliciesImported { .. },
                 )
                 | Fact::Realm(_)
                 | Fact::User(_)

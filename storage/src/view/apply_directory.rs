@@ -110,6 +110,9 @@ impl View {
                 let record = UserTopic { name: topic.clone(), policy: *policy, updated: at };
                 users.iter().try_for_each(|user| self.apply_topic(*user, *channel, record.clone(), rows))
             }
+            SubscriptionFact::TopicPoliciesImported { user, topics } => topics
+                .iter()
+                .try_for_each(|(channel, record)| self.apply_topic(*user, *channel, record.clone(), rows)),
             SubscriptionFact::Restated { .. } => Ok(()),
         }
     }

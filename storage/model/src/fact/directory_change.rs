@@ -105,7 +105,9 @@ impl SubscriptionFact {
             Self::Changed { user, channel, subscription } => {
                 DirectoryChange::Subscription { user: *user, channel: *channel, subscription }
             }
-            Self::Restated { .. } | Self::TopicPolicySet { .. } => return None,
+            Self::Restated { .. } | Self::TopicPolicySet { .. } | Self::TopicPoliciesImported { .. } => {
+                return None;
+            }
         })
     }
 }

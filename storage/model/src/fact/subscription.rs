@@ -3,7 +3,7 @@
 use super::bounds::EVENTS_OF_RECORD;
 use crate::ids::{ChannelId, MessageId, UserId};
 use crate::subscription::Subscription;
-use crate::topic::VisibilityPolicy;
+use crate::topic::{UserTopic, VisibilityPolicy};
 use serde::{Deserialize, Serialize};
 
 /// A change of subscriptions or of policies for topics.
@@ -38,6 +38,9 @@ pub enum SubscriptionFact {
         /// Ids of the users, sorted.
         users: Vec<UserId>,
     },
+    /// Policies of a user as an import found them, with the times at which they were set. Nothing is announced: no client is
+    /// connected during an import.
+    TopicPoliciesImported { user: UserId, topics: Vec<(ChannelId, UserTopic)> },
 }
 
 impl SubscriptionFact {
@@ -52,6 +55,7 @@ impl SubscriptionFact {
             Self::Restated { .. } => 2,
             // One for all of them, and all muted topics of each for legacy clients.
             Self::TopicPolicySet { users, .. } => users.len() as u64 + 1,
+            Self::TopicPoliciesImported { .. } => 0,
         }
     }
 }

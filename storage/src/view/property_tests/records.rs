@@ -12,8 +12,8 @@ use model::{
     LinkifierRecord, Listed, MessageId, NamedStatus, NavigationView, PersonalFact, Playground, ProfileField,
     ProfileFieldId, ProfileFields, ProfileValue, RealmDomain, RealmFact, Reminder, Role, SavedDraft,
     SavedSnippet, SavedSnippetId, ScheduledMessage, ScheduledMessageId, ScheduledTo, StatusEmoji,
-    Subscription, SubscriptionFact, Timestamp, UserFact, UserId, UserStatus, VisibilityPolicy, WebSession,
-    WebSessionFact, WebSessionKey,
+    Subscription, SubscriptionFact, Timestamp, UserFact, UserId, UserStatus, UserTopic, VisibilityPolicy,
+    WebSession, WebSessionFact, WebSessionKey,
 };
 
 /// The number of kinds of such facts.
@@ -201,6 +201,13 @@ impl Plain {
                 let id = ProfileFieldId(1 + u32::from(number) % NAMED_MAX);
                 let value = ProfileValue { text, html: (bits & 2 == 0).then(|| "<p>tea</p>".into()) };
                 Fact::User(UserFact::ProfileValuesSet { user, values: vec![(id, is_set.then_some(value))] })
+            }
+            _ if bits >= 192 => {
+                let policy = [VisibilityPolicy::Muted, VisibilityPolicy::Unmuted][usize::from(bits) % 2];
+                let name = TOPICS[usize::from(number) % TOPICS.len()].into();
+                let topic = UserTopic { name, policy, updated: Timestamp(u64::from(bits)) };
+                let topics = vec![(ChannelId(self.channel(number)), topic)];
+                Fact::Subscription(SubscriptionFact::TopicPoliciesImported { user, topics })
             }
             _ => Fact::Subscription(SubscriptionFact::TopicPolicySet {
                 channel: ChannelId(self.channel(number)),

@@ -1,0 +1,236 @@
+//! Writing an organization in bulk, before it can be used: imports. Frames are the same as those of the actors, but no actor
+//! decides them and no event is sent.
+//!
+//! The file `import` in the data folder names the organization that is being written. It is on disk before the first frame
+//! and removed after the last one, and meanwhile the organization is not opened, so a part of an organization is never
+//! served. Every frame holds whole messages with all that belongs to them: the newest message in the journal is where an
+//! interrupted import goes on.
+
+use super::Server;
+use crate::bootstrap::check_subdomain;
+use crate::error::DomainError;
+use crate::handle::RealmHandle;
+use crate::health::Pause;
+use model::{Directory, EventNumber, Fact, Frame, MessageId, RealmId, Sequence};
+use std::collections::VecDeque;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use storage::log::{FrameBytes, LogError, RealmLog, Ticket};
+use storage::{Applied, StoreError, View};
+
+/// Name of the file that names the organization of an unfinished import.
+const IMPORT_FILE: &str = "import";
+/// Frames that wait for the disk at a time.
+const WAITING_MAX: usize = 8;
+/// How often the durable position is read while waiting for it.
+const POLL: Duration = Duration::from_micros(200);
+
+/// An import that has begun.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Unfinished {
+    pub realm: RealmId,
+    /// Identifies the archive.
+    source: String,
+}
+
+/// The organization of a data folder whose import is not finished.
+///
+/// # Errors
+/// `Storage` when the file cannot be read or is not valid.
+pub(super) fn unfinished(folder: &Path) -> Result<Option<Unfinished>, DomainError> {
+    let path = folder.join(IMPORT_FILE);
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(&path, &error)),
+    };
+    let found = text.trim().split_once(' ').and_then(|(realm, source)| {
+        Some(Unfinished { realm: RealmId(realm.parse().ok()?), source: source.to_owned() })
+    });
+    match found {
+        Some(found) => Ok(Some(found)),
+        None => Err(DomainError::Storage(format!("{} is not valid", path.display()))),
+    }
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> DomainError {
+    DomainError::Storage(format!("{}: {error}", path.display()))
+}
+
+/// Writes the file, which is complete as soon as it exists.
+fn note(folder: &Path, unfinished: &Unfinished) -> Result<(), DomainError> {
+    let (path, new) = (folder.join(IMPORT_FILE), folder.join("import.new"));
+    let write = || {
+        let mut file = File::create(&new)?;
+        writeln!(file, "{} {}", unfinished.realm, unfinished.source)?;
+        file.sync_all()?;
+        fs::rename(&new, &path)?;
+        File::open(folder)?.sync_all()
+    };
+    write().map_err(|error| failed(&path, &error))
+}
+
+/// An organization that is being written.
+pub struct BulkWriter {
+    server: Arc<Server>,
+    id: RealmId,
+    epoch: u64,
+    log: Arc<dyn RealmLog>,
+    view: Option<View>,
+    /// The newest frame and event that were queued.
+    queued: (Sequence, EventNumber),
+    waiting: VecDeque<(Ticket, Frame)>,
+}
+
+impl Server {
+    /// Begins to write an organization, or goes on with the unfinished one of the same `source`. `wanted` is its id if no
+    /// other organization has it.
+    ///
+    /// # Errors
+    /// `Rule` for a bad subdomain, `Storage` when it is in use or another import is unfinished.
+    pub async fn write_in_bulk(
+        self: &Arc<Self>,
+        wanted: Option<RealmId>,
+        subdomain: &str,
+        source: &str,
+    ) -> Result<BulkWriter, DomainError> {
+        check_subdomain(subdomain)?;
+        if self.realm_by_subdomain(subdomain).is_some() {
+            return Err(DomainError::Storage("an organization with this subdomain exists already".into()));
+        }
+        let _guard = self.creating.lock().await;
+        let id = match unfinished(self.folder.path())? {
+            Some(known) if known.source == source => known.realm,
+            Some(_) => {
+                return Err(DomainError::Storage(
+                    "the import of another archive is unfinished in this data folder; finish it first, with the same \
+                     command as before"
+                        .into(),
+                ));
+            }
+            None => {
+                let realm = self.free_id(wanted);
+                note(self.folder.path(), &Unfinished { realm, source: source.to_owned() })?;
+                realm
+            }
+        };
+        let log = self.shard_of(id).log.clone();
+        let opened = storage::open_realm(&*log, &self.trees, id)?;
+        let queued = opened.view.as_ref().map_or_else(Default::default, |view| {
+            (view.progress.sequence, view.progress.last_event.max(view.progress.reserved_events))
+        });
+        let epoch = opened.opened.epoch;
+        let server = self.clone();
+        Ok(BulkWriter { server, id, epoch, log, view: opened.view, queued, waiting: VecDeque::new() })
+    }
+
+    fn free_id(&self, wanted: Option<RealmId>) -> RealmId {
+        let used: Vec<u32> = self.shards.iter().flat_map(|shard| shard.log.realms()).collect();
+        let is_free = |id: &RealmId| id.0 > 0 && !used.contains(&id.0);
+        let next = || RealmId(used.iter().max().map_or(1, |newest| newest + 1));
+        wanted.filter(is_free).unwrap_or_else(next)
+    }
+}
+
+impl BulkWriter {
+    /// The id of the organization.
+    pub fn realm(&self) -> RealmId {
+        self.id
+    }
+
+    /// The organization as far as it is durable; none before its first frame.
+    pub fn directory(&self) -> Option<&Directory> {
+        self.view.as_ref().map(|view| &view.directory)
+    }
+
+    /// The newest message that is durable.
+    pub fn last_message(&self) -> MessageId {
+        self.view.as_ref().map_or(MessageId::ZERO, |view| view.progress.last_message)
+    }
+
+    /// Number of frames so far.
+    pub fn frames(&self) -> u64 {
+        self.queued.0.0
+    }
+
+    /// Queues a frame. It is durable after [`Self::flush`], or when some later frames are queued.
+    ///
+    /// # Errors
+    /// `Storage` and `Paused`: the import can go on once the disk works again.
+    pub async fn write(&mut self, facts: Vec<Fact>) -> Result<(), DomainError> {
+        let (sequence, last_event) = (self.queued.0.next(), self.queued.1);
+        let events: u64 = facts.iter().map(Fact::events_max).sum();
+        let frame = Frame { at: self.server.options.clock.now(), first_event: last_event.next(), facts };
+        let payload = storage::encode_frame(&frame)?;
+        let bytes = FrameBytes { realm: self.id.0, sequence: sequence.0, payload };
+        let ticket = loop {
+            match self.log.append(bytes.clone(), self.epoch) {
+                Err(LogError::Behind) => self.publish(0).await?,
+                appended => break appended.map_err(StoreError::from)?,
+            }
+        };
+        self.queued = (sequence, EventNumber(last_event.0 + events));
+        self.waiting.push_back((ticket, frame));
+        self.publish(WAITING_MAX).await
+    }
+
+    /// Waits until all frames are durable and applied.
+    ///
+    /// # Errors
+    /// Those of [`Self::write`].
+    pub async fn flush(&mut self) -> Result<(), DomainError> {
+        self.publish(0).await
+    }
+
+    /// Applies the durable frames, and waits until at most `left` are not durable.
+    async fn publish(&mut self, left: usize) -> Result<(), DomainError> {
+        loop {
+            let durability = &self.server.shard_of(self.id).durability;
+            let upto = durability.upto();
+            if let Some(error) = durability.failure() {
+                return Err(DomainError::Paused(Pause::from(&error)));
+            }
+            while let Some((_, frame)) = self.waiting.pop_front_if(|(ticket, _)| *ticket <= upto) {
+                self.apply(&frame)?;
+            }
+            if self.waiting.len() <= left {
+                return Ok(());
+            }
+            actix::clock::sleep(POLL).await;
+        }
+    }
+
+    fn apply(&mut self, frame: &Frame) -> Result<(), DomainError> {
+        let sequence = self.view.as_ref().map_or(Sequence(1), |view| view.progress.sequence.next());
+        let rows = match &mut self.view {
+            Some(view) => view.apply(sequence, frame)?,
+            None => {
+                let (view, rows) = View::create(sequence, frame)?;
+                self.view = Some(view);
+                rows
+            }
+        };
+        if let (Some(view), Some(projection)) = (&self.view, self.server.projection.lock().as_ref()) {
+            let (progress, stored) = (view.progress, view.recent.stored());
+            projection.sender().send(Applied { realm: self.id, progress, rows, stored })?;
+        }
+        Ok(())
+    }
+
+    /// Ends the import: the organization can be used.
+    ///
+    /// # Errors
+    /// Those of [`Self::write`].
+    pub async fn finish(mut self) -> Result<RealmHandle, DomainError> {
+        self.flush().await?;
+        let folder = self.server.folder.path();
+        let path = folder.join(IMPORT_FILE);
+        let removed = fs::remove_file(&path).and_then(|()| File::open(folder)?.sync_all());
+        removed.map_err(|error| failed(&path, &error))?;
+        let view = self.view.take().ok_or(DomainError::Stopping)?;
+        self.server.start_realm(view, self.epoch).await
+    }
+}

@@ -1,0 +1,172 @@
+//! `millstream import`: an organization from another server.
+
+use super::data::DataArgs;
+use super::error::CliError;
+use super::offline::with_data;
+use super::progress::Bar;
+use crate::integrations::blobs::Blobs;
+use crate::transfer::unpack;
+use crate::transfer::zulip::{ImportRequest, Imported, Progress, Source, import};
+use actors::Server;
+use model::Timestamp;
+use rules::addresses::parse_domain;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// Commands that import organizations.
+#[derive(Debug, clap::Subcommand)]
+pub enum ImportCommand {
+    /// Import the export of a Zulip server, of any version, or of this server
+    ///
+    /// Takes the archive or the folder that it unpacks to. Everything is read and checked before anything is written. An
+    /// import that was interrupted goes on when the command is repeated. The server must be stopped.
+    Zulip(ImportZulipArgs),
+}
+
+/// The arguments of `import zulip`.
+#[derive(Debug, clap::Args)]
+pub struct ImportZulipArgs {
+    /// The archive (.tar.gz), or the folder that it unpacks to
+    #[arg(value_name = "FILE|DIR")]
+    source: PathBuf,
+    #[command(flatten)]
+    data: DataArgs,
+    /// Subdomain of the organization (default: none)
+    #[arg(long, value_name = "SUBDOMAIN", default_value = "", hide_default_value = true)]
+    subdomain: String,
+    /// Name of the organization (default: that of the export)
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Domain of the addresses of its bots, and of the addresses shown for hidden ones (default: that of the export)
+    #[arg(long, value_name = "DOMAIN")]
+    email_domain: Option<String>,
+    /// The URL that the organization had, such as https://chat.example.com; links to it in messages become relative
+    #[arg(long, value_name = "URL", default_value = "", hide_default_value = true)]
+    former_url: String,
+    /// Folder for the unpacked archive, deleted at the end (default: beside the data folder, with `.import` in its name)
+    #[arg(long, value_name = "DIR")]
+    work: Option<PathBuf>,
+    /// The form of the report
+    #[arg(long, value_enum, default_value_t = Output::Text)]
+    output: Output,
+}
+
+/// The form of the report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Output {
+    /// A table for people
+    #[default]
+    Text,
+    /// One JSON object
+    Json,
+}
+
+/// Runs the command.
+pub fn run(command: ImportCommand) -> Result<(), CliError> {
+    match command {
+        ImportCommand::Zulip(args) => run_zulip(&args),
+    }
+}
+
+fn run_zulip(args: &ImportZulipArgs) -> Result<(), CliError> {
+    let config = args.data.load()?;
+    let request = ImportRequest {
+        subdomain: args.subdomain.clone(),
+        name: args.name.as_deref().map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned),
+        email_domain: args
+            .email_domain
+            .as_deref()
+            .map(parse_domain)
+            .transpose()
+            .map_err(|error| CliError::Refused(format!("--email-domain: {error}")))?,
+        former_url: args.former_url.clone(),
+        now: now(),
+    };
+    let started = Instant::now();
+    let work = args.work.clone().unwrap_or_else(|| work_folder(&config.data));
+    let source = open_source(&args.source, &work)?;
+    let imported = with_data(&args.data, true, async |server| {
+        let blobs = Blobs::open(&config.blobs, &config.data, true)
+            .map_err(|error| CliError::Refused(error.to_string()))?;
+        run_import(&server, &blobs, &source, &request).await
+    })?;
+    if args.source.is_file() {
+        unpack::remove(&work)?;
+    }
+    print_report(args, &imported, started);
+    Ok(())
+}
+
+/// The folder of the unpacked archive, beside the data folder.
+fn work_folder(data: &Path) -> PathBuf {
+    let mut name = data.file_name().unwrap_or_default().to_os_string();
+    name.push(".import");
+    data.with_file_name(name)
+}
+
+fn open_source(source: &Path, work: &Path) -> Result<Source, CliError> {
+    if !source.is_file() {
+        return Ok(Source::open(source)?);
+    }
+    let mut bar = Bar::new("unpacking", "bytes");
+    let folder = unpack::unpack(source, work, &mut |read, all| bar.set(read, all));
+    bar.finish();
+    let opened = folder.and_then(|folder| Source::open(&folder));
+    if opened.is_err() {
+        unpack::remove(work)?;
+    }
+    Ok(opened?)
+}
+
+async fn run_import(
+    server: &Arc<Server>,
+    blobs: &Blobs,
+    source: &Source,
+    request: &ImportRequest,
+) -> Result<Imported, CliError> {
+    let mut checking = Bar::new("checking", "files");
+    let mut writing = Bar::new("importing", "messages");
+    let imported = import(server, blobs, source, request, &mut |progress| match progress {
+        Progress::Checked(done, all) => checking.set(done as u64, all as u64),
+        Progress::Organization => checking.finish(),
+        Progress::Messages(done, all) => writing.set(done, all),
+    })
+    .await;
+    writing.finish();
+    Ok(imported?)
+}
+
+fn print_report(args: &ImportZulipArgs, imported: &Imported, started: Instant) {
+    let directory = imported.realm.directory();
+    let Imported { report, messages, .. } = imported;
+    let secs = started.elapsed().as_secs_f64();
+    let owners = directory.users().filter(|user| user.is_active && !user.is_bot());
+    let owner = owners.min_by_key(|user| (user.role, user.id)).map(|user| user.delivery_email.clone());
+    let realm = directory.realm();
+    if args.output == Output::Json {
+        let mut answer = report.to_json();
+        answer["realm"] = json!({"id": realm.id.0, "name": realm.name, "subdomain": realm.subdomain});
+        answer["messages"] = json!(messages);
+        answer["seconds"] = json!(secs);
+        answer["first_owner"] = json!(owner);
+        println!("{answer}");
+        return;
+    }
+    println!("{report}\n");
+    println!("Imported {} with {messages} messages in {secs:.1} s.", realm.name);
+    println!(
+        "Exports have no passwords: people choose a new one with `Forgot your password?` once mail is configured."
+    );
+    if let Some(owner) = owner {
+        let realm =
+            if realm.subdomain.is_empty() { String::new() } else { format!(" --realm {}", realm.subdomain) };
+        println!("The first owner gets one with `millstream user password --email {owner}{realm}`.");
+    }
+}
+
+fn now() -> Timestamp {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp(u64::try_from(now.as_millis()).unwrap_or_default())
+}

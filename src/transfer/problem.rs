@@ -1,0 +1,48 @@
+//! Why an organization cannot be imported or exported. The texts are for operators, and say what to do.
+
+use crate::integrations::blobs::BlobError;
+use crate::server::describe_error;
+use actors::DomainError;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// Why an import or export ended.
+#[derive(Debug, Error)]
+pub enum TransferError {
+    /// The archive is damaged, incomplete, or none.
+    #[error("{} cannot be read as an archive ({reason}); nothing was imported", path.display())]
+    Archive { path: PathBuf, reason: String },
+    /// A path in the archive leads out of it.
+    #[error("the archive has the path {0:?}, which leads out of it; nothing was imported")]
+    Outside(String),
+    /// The archive has something that no export has.
+    #[error("the archive has {0}, which no export has; nothing was imported")]
+    Unusual(String),
+    /// The archive exceeds a limit.
+    #[error("{0}; nothing was imported")]
+    TooLarge(String),
+    /// A file that every export has is missing.
+    #[error("this is not an export of an organization: {0}")]
+    NotAnExport(String),
+    /// A file is not the JSON that it should be.
+    #[error("{file} is not valid: {reason}; nothing was imported")]
+    Invalid { file: String, reason: String },
+    /// A file or folder cannot be read or written.
+    #[error("{}: {reason}", path.display())]
+    System { path: PathBuf, reason: std::io::Error },
+    /// The storage failed, or refused the import.
+    #[error("{}", describe_error(.0))]
+    Data(#[from] DomainError),
+    #[error("{0}")]
+    Files(#[from] BlobError),
+    /// The thread that reads the messages ended early.
+    #[error("the import was interrupted; repeat the command to go on")]
+    Interrupted,
+}
+
+impl TransferError {
+    /// An error of the file system.
+    pub fn system(path: &Path, reason: std::io::Error) -> Self {
+        Self::System { path: path.to_owned(), reason }
+    }
+}

@@ -1,0 +1,157 @@
+//! User groups, and the anonymous groups that are values of settings.
+
+use super::organization::Builder;
+use crate::transfer::rows::Row;
+use model::group::{GroupPermissions, SYSTEM_GROUPS};
+use model::{Fact, GroupFact, GroupId, GroupSetting, UserGroup, UserId};
+use rules::permissions::group_setting::default_group_permissions;
+use rules::permissions::roles::system_groups_of;
+use rules::settings::{GroupPermission, realm_int};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// Members in one fact.
+const MEMBERS_MAX: usize = 10_000;
+const GROUP: &str = "zerver_namedusergroup";
+
+/// The exported groups by id, the anonymous ones included.
+#[derive(Debug, Default)]
+pub struct Groups {
+    named: HashSet<u32>,
+    known: HashSet<u32>,
+    members: HashMap<u32, BTreeSet<UserId>>,
+    subgroups: HashMap<u32, BTreeSet<GroupId>>,
+}
+
+impl Builder<'_> {
+    /// The value of a permission setting: a group, or the members of an anonymous one.
+    pub fn group_setting(&self, id: Option<u32>) -> Option<GroupSetting> {
+        let id = id?;
+        let groups = &self.groups;
+        if groups.named.contains(&id) {
+            return Some(GroupSetting::Group(GroupId(id)));
+        }
+        groups.known.contains(&id).then(|| GroupSetting::Anonymous {
+            members: groups.members.get(&id).into_iter().flatten().copied().collect(),
+            subgroups: groups.subgroups.get(&id).into_iter().flatten().copied().collect(),
+        })
+    }
+
+    /// Learns which groups there are, before anything refers to them.
+    pub fn read_groups(&mut self) {
+        let tables = self.tables;
+        let id_of = |row: &Row| row.id("usergroup_ptr").or_else(|| row.id("id"));
+        self.groups.named = tables.rows(GROUP).iter().filter_map(id_of).collect();
+        self.groups.known = tables.rows("zerver_usergroup").iter().filter_map(|row| row.id("id")).collect();
+        self.report.carry("zerver_usergroup", tables.rows("zerver_usergroup").len() as u64);
+    }
+
+    /// The members of groups; users are known.
+    pub fn read_members(&mut self) {
+        self.each_row("zerver_usergroupmembership", |own, row| {
+            let user = own.user(row.id("user_profile")).ok_or("of a user that is not in the export")?;
+            let group = row.id("user_group").ok_or("without a group")?;
+            own.groups.members.entry(group).or_default().insert(user);
+            Ok(())
+        });
+        self.each_row("zerver_groupgroupmembership", |own, row| {
+            let subgroup = row.id("subgroup").filter(|id| own.groups.named.contains(id));
+            let subgroup = subgroup.ok_or("of a group that is not in the export")?;
+            let group = row.id("supergroup").ok_or("without a group")?;
+            own.groups.subgroups.entry(group).or_default().insert(GroupId(subgroup));
+            Ok(())
+        });
+    }
+
+    /// The system groups without members. Those that the export lacks get new ids.
+    pub fn system_groups(&mut self) {
+        let named = self.tables.rows(GROUP);
+        let used = self.groups.known.iter().chain(&self.groups.named).max();
+        let mut last = GroupId(used.copied().unwrap_or_default());
+        let mut before = None;
+        let mut all = Vec::new();
+        for (name, description) in SYSTEM_GROUPS {
+            let row = named.iter().find(|row| row.text("name") == name && row.is("is_system_group"));
+            let id = row.and_then(|row| row.id("id")).map_or_else(
+                || {
+                    last = last.next();
+                    last
+                },
+                GroupId,
+            );
+            all.push((id, name, description, before));
+            // Each wider group has the next stricter one as its subgroup; `role:nobody` is in none.
+            before = (name != "role:nobody").then_some(id);
+        }
+        let nobody = all.first().map(|(id, ..)| *id).unwrap_or_default();
+        for (id, name, description, subgroup) in all {
+            let permissions = GroupPermissions::all(GroupSetting::Group(nobody));
+            let group = UserGroup {
+                is_system: true,
+                subgroups: subgroup.into_iter().collect(),
+                ..UserGroup::new(id, name, description, permissions)
+            };
+            self.groups.named.insert(id.0);
+            self.put_group(group);
+        }
+        let system = named.iter().filter(|row| row.is("is_system_group")).count();
+        self.report.carry(GROUP, system as u64);
+    }
+
+    fn put_group(&mut self, group: UserGroup) {
+        self.directory.put_group(group.clone());
+        self.facts.push(Fact::Group(GroupFact::Created(Box::new(group))));
+    }
+
+    fn put_members(&mut self, group: GroupId, members: &[UserId]) {
+        for added in members.chunks(MEMBERS_MAX) {
+            self.directory.change_members(group, added, &[]);
+            let (added, removed) = (added.to_vec(), Vec::new());
+            self.facts.push(Fact::Group(GroupFact::MembersChanged { group, added, removed }));
+        }
+    }
+
+    /// Everyone in the system groups of their role.
+    pub fn system_members(&mut self) {
+        let waiting_days = realm_int(self.directory.realm(), "waiting_period_threshold");
+        let waiting_days = waiting_days.and_then(|days| u64::try_from(days).ok()).unwrap_or_default();
+        let mut members: BTreeMap<GroupId, Vec<UserId>> = BTreeMap::new();
+        for user in self.directory.users().filter(|user| !user.is_system_bot()) {
+            for name in system_groups_of(user, waiting_days, self.now) {
+                if let Some(group) = self.directory.group_by_name(name) {
+                    members.entry(group.id).or_default().push(user.id);
+                }
+            }
+        }
+        members.into_iter().for_each(|(group, members)| self.put_members(group, &members));
+    }
+
+    /// The groups that people made.
+    pub fn made_groups(&mut self) {
+        let rows: Vec<&Row> =
+            self.tables.rows(GROUP).iter().filter(|row| !row.is("is_system_group")).collect();
+        for row in rows {
+            let Some(id) = row.id("usergroup_ptr").or_else(|| row.id("id")) else {
+                self.report.leave_out(GROUP, "without an id", 1);
+                continue;
+            };
+            let creator = self.user(row.id("creator"));
+            let mut permissions = default_group_permissions(&self.directory, creator);
+            for permission in GroupPermission::ALL {
+                if let Some(value) = self.group_setting(row.id(permission.rule().name)) {
+                    permission.set(&mut permissions, value);
+                }
+            }
+            let group = UserGroup {
+                creator,
+                created: row.time("date_created"),
+                is_deactivated: row.is("deactivated"),
+                subgroups: self.groups.subgroups.get(&id).cloned().unwrap_or_default(),
+                ..UserGroup::new(GroupId(id), row.text("name"), row.text("description"), permissions)
+            };
+            self.put_group(group);
+            let members: Vec<UserId> = self.groups.members.get(&id).into_iter().flatten().copied().collect();
+            self.put_members(GroupId(id), &members);
+            self.report.carry(GROUP, 1);
+        }
+    }
+}
