@@ -91,11 +91,12 @@ fn run_zulip(args: &ImportZulipArgs) -> Result<(), CliError> {
         let blobs = Blobs::open(&config.blobs, &config.data, true)
             .map_err(|error| CliError::Refused(error.to_string()))?;
         run_import(&server, &blobs, &source, &request).await
-    })?;
-    if args.source.is_file() {
+    });
+    // What an interrupted import needs is kept.
+    if args.source.is_file() && !Server::has_unfinished_import(&config.data) {
         unpack::remove(&work)?;
     }
-    print_report(args, &imported, started);
+    print_report(args, &imported?, started);
     Ok(())
 }
 

@@ -2,7 +2,9 @@
 
 use super::problem::TransferError;
 use model::Timestamp;
-use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    DeserializeOwned, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
 use serde_json::{Map, Value};
 use std::fmt;
 use std::fs::File;
@@ -86,7 +88,7 @@ impl<'de, A: SeqAccess<'de>> Rows<A> {
 
     /// Counts the rows.
     pub fn skip(self) -> Result<u64, A::Error> {
-        self.each::<serde::de::IgnoredAny>(|_| ())
+        self.each::<IgnoredAny>(|_| ())
     }
 }
 
@@ -160,6 +162,18 @@ impl<'de, S: TableSink> Visitor<'de> for Table<'_, S> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, rows: A) -> Result<(), A::Error> {
         self.sink.table(self.name, Rows(rows))
+    }
+
+    /// An object that is no table; it is ignored.
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        self.sink.value(self.name, Value::Null);
+        Ok(())
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
+        self.sink.value(self.name, value.into());
+        Ok(())
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<(), E> {

@@ -8,6 +8,7 @@
 //! journal/    one folder of segments for each shard: the source of truth
 //! state/      the trees, which can be rebuilt from the journal
 //! search/     the search indexes, one folder for each organization; made again where it is missing
+//! import      the organization of an import that is not finished; it is not opened
 //! development  empty; marks the folder of a development server, which uses only folders with this file
 //! ```
 

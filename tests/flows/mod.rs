@@ -3,6 +3,7 @@
 mod clock;
 mod command_line;
 mod concurrency;
+mod import;
 mod ladder;
 mod moves;
 mod operator;

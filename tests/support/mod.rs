@@ -11,6 +11,7 @@ pub mod call;
 pub mod certificates;
 pub mod channel;
 pub mod disk;
+pub mod export;
 pub mod http_stub;
 pub mod mail_sender;
 pub mod mobile_app;

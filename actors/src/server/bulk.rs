@@ -86,6 +86,11 @@ pub struct BulkWriter {
 }
 
 impl Server {
+    /// Whether a data folder has an import that is not finished.
+    pub fn has_unfinished_import(data: &Path) -> bool {
+        data.join(IMPORT_FILE).exists()
+    }
+
     /// Begins to write an organization, or goes on with the unfinished one of the same `source`. `wanted` is its id if no
     /// other organization has it.
     ///

@@ -92,8 +92,7 @@ fn is_known(table: &str, column: &str) -> bool {
     }
     table == "zerver_realm"
         && (REALM_SETTINGS.iter().any(|setting| setting.name == column)
-            || REALM_PERMISSIONS.iter().any(|rule| rule.name == column)
-            || column == "can_create_groups")
+            || REALM_PERMISSIONS.iter().any(|rule| rule.name == column))
 }
 
 /// Counts unknown columns with a value, and removes what is not needed: the text of HTML that is made anew, and settings

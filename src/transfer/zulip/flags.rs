@@ -24,22 +24,6 @@ pub fn content_flags(mask: u32) -> Flags {
         .with_if(Flag::HasAlertWord, mask & ALERT_WORD != 0)
 }
 
-/// The bits of flags.
-pub fn mask_of(flags: impl IntoIterator<Item = Flag>) -> u32 {
-    flags.into_iter().fold(0, |mask, flag| {
-        mask | match flag {
-            Flag::Read => READ,
-            Flag::Starred => STARRED,
-            Flag::Collapsed => COLLAPSED,
-            Flag::Mentioned => MENTIONED,
-            Flag::ChannelWildcardMentioned => CHANNEL_WILDCARD,
-            Flag::TopicWildcardMentioned => TOPIC_WILDCARD,
-            Flag::HasAlertWord => ALERT_WORD,
-            Flag::Historical => HISTORICAL,
-        }
-    })
-}
-
 /// Flags of the messages of one frame.
 #[derive(Debug, Default)]
 pub struct FlagFacts(BTreeMap<(UserId, Flag), Vec<MessageId>>);

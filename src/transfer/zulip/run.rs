@@ -13,13 +13,15 @@ use crate::transfer::problem::TransferError;
 use crate::transfer::report::Report;
 use actors::{BulkWriter, RealmHandle, Server};
 use model::push::PushFact;
-use model::{Fact, MessageId, Realm, RealmFact, RealmId, Timestamp};
+use model::{
+    Fact, GroupFact, MessageId, PersonalFact, Realm, RealmFact, RealmId, SubscriptionFact, Timestamp,
+};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
-/// Facts in one frame of everything but messages.
-const FACTS_MAX: usize = 100;
+/// Estimated bytes of one frame of everything but messages; frames have at most 512 KiB compressed.
+const FRAME_BYTES: usize = 300 * 1024;
 /// Files whose frames wait to be written.
 const FILES_WAITING: usize = 2;
 
@@ -143,14 +145,45 @@ async fn organization(
     report.add(&builder.report);
     // Messages are written after all of it.
     if writer.last_message() == MessageId::ZERO {
-        let mut facts = builder.facts;
-        while !facts.is_empty() {
-            let rest = facts.split_off(facts.len().min(FACTS_MAX));
-            writer.write(std::mem::replace(&mut facts, rest)).await?;
+        let (mut frame, mut bytes) = (Vec::new(), 0);
+        for fact in builder.facts {
+            bytes += estimated_bytes(&fact);
+            if bytes > FRAME_BYTES && !frame.is_empty() {
+                writer.write(std::mem::take(&mut frame)).await?;
+                bytes = estimated_bytes(&fact);
+            }
+            frame.push(fact);
         }
+        writer.write(frame).await?;
         writer.flush().await?;
     }
     Ok(claims)
+}
+
+/// An upper bound of the bytes of usual facts.
+fn estimated_bytes(fact: &Fact) -> usize {
+    let more = match fact {
+        Fact::Subscription(SubscriptionFact::Added { subscribers, .. }) => {
+            let spans = subscribers.iter().map(|(_, own)| own.spans.len() * 12);
+            subscribers.len() * 60 + spans.sum::<usize>()
+        }
+        Fact::Subscription(SubscriptionFact::TopicPoliciesImported { topics, .. }) => {
+            topics.iter().map(|(_, topic)| topic.name.len() + 40).sum()
+        }
+        Fact::Group(GroupFact::MembersChanged { added, .. }) => added.len() * 8,
+        Fact::Personal(PersonalFact::ScheduledMessageSet { message: Some(message), .. }) => {
+            message.content.len() + message.rendered.len()
+        }
+        Fact::Personal(PersonalFact::SavedSnippetSet { snippet: Some(snippet), .. }) => snippet.content.len(),
+        Fact::Personal(PersonalFact::DraftsAdded { drafts, .. }) => {
+            drafts.iter().map(|(_, draft)| draft.content.len()).sum()
+        }
+        Fact::Personal(PersonalFact::BotStorageChanged { set, .. }) => {
+            set.iter().map(|(key, value)| key.len() + value.len()).sum()
+        }
+        _ => 0,
+    };
+    more + 4_000
 }
 
 /// Reads and renders on a thread of its own, while the frames before are written.

@@ -128,12 +128,7 @@ impl Builder<'_> {
             }
         }
         for rule in &REALM_PERMISSIONS {
-            let column = if rule.name == "can_create_groups" && !row.has(rule.name) {
-                "can_create_groups_group"
-            } else {
-                rule.name
-            };
-            if let Some(value) = self.group_setting(row.id(column)) {
+            if let Some(value) = self.group_setting(row.id(rule.name)) {
                 self.put_permission(realm, rule.name, rule.default_group_name, value);
             }
         }

@@ -70,7 +70,8 @@ pub struct SubscriptionChange {
 struct AuditRow {
     id: u64,
     event_time: f64,
-    event_type: u32,
+    /// A number; a name in very old versions.
+    event_type: Value,
     modified_user: Option<u32>,
     modified_stream: Option<u32>,
     event_last_message_id: Option<u64>,
@@ -114,8 +115,8 @@ pub struct Tables {
 }
 
 /// Events of the audit log: subscribed, subscribed again, unsubscribed.
-const SUBSCRIBED: [u32; 2] = [301, 302];
-const UNSUBSCRIBED: u32 = 303;
+const SUBSCRIBED: [u64; 2] = [301, 302];
+const UNSUBSCRIBED: u64 = 303;
 
 /// Tables that are not carried over, and why.
 const LEFT_OUT: [(&str, &str); 11] = [
@@ -183,8 +184,9 @@ impl Tables {
     }
 
     fn add_audit(&mut self, row: &AuditRow) {
-        let is_start = SUBSCRIBED.contains(&row.event_type);
-        if !is_start && row.event_type != UNSUBSCRIBED {
+        let Some(kind) = row.event_type.as_u64() else { return };
+        let is_start = SUBSCRIBED.contains(&kind);
+        if !is_start && kind != UNSUBSCRIBED {
             return;
         }
         let (Some(user), Some(channel)) = (row.modified_user, row.modified_stream) else { return };
