@@ -17,8 +17,12 @@ use crate::http::Login;
 use crate::http::caller::WEBHOOK_PATH;
 use crate::http::operations;
 use crate::http::route::{Limit, Route};
+use crate::pages::about::SCRIPT_PATH;
 use crate::pages::emails::{emails_html, emails_json};
-use crate::pages::{confirm_email, devlogin, find, home, join, login, password_reset, static_files};
+use crate::pages::{
+    about, confirm_email, devlogin, find, home, integrations, join, login, password_reset, sign_up,
+    static_files,
+};
 use actix_web::http::Method;
 
 /// All rows, grouped by family.
@@ -40,6 +44,14 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::GET,  "/accounts/password/reset/done/",      Login::None, Limit::Page,  password_reset::sent).page(),
         Route::new(Method::GET,  "/accounts/password/reset/{key:rest}", Login::None, Limit::Page,  password_reset::choose).page(),
         Route::new(Method::POST, "/accounts/password/reset/{key:rest}", Login::None, Limit::Login, password_reset::set).page(),
+        Route::new(Method::GET,  "/register/",              Login::None, Limit::Page,  sign_up::show).page(),
+        Route::new(Method::POST, "/register/",              Login::None, Limit::Login, sign_up::request).page(),
+        Route::new(Method::GET,  "/accounts/home/",         Login::None, Limit::Page,  sign_up::show).page(),
+        Route::new(Method::POST, "/accounts/home/",         Login::None, Limit::Login, sign_up::request).page(),
+        Route::new(Method::GET,  "/accounts/send_confirm/", Login::None, Limit::Page,  sign_up::sent).page(),
+        // The key is the only credential, as for invitations.
+        Route::new(Method::GET,  "/accounts/do_confirm/{key:rest}", Login::None, Limit::Page, sign_up::choose).own_origin(),
+        Route::new(Method::POST, "/accounts/do_confirm/{key:rest}", Login::None, Limit::Page, sign_up::create).own_origin(),
         Route::new(Method::GET,  "/accounts/find/",      Login::None, Limit::Page,  find::show).page(),
         Route::new(Method::POST, "/accounts/find/",      Login::None, Limit::Login, find::find).page(),
         Route::new(Method::GET,  "/accounts/find/done/", Login::None, Limit::Page,  find::sent).page(),
@@ -48,6 +60,11 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::GET,  "/devlogin/",         Login::None, Limit::Page,  devlogin::show).for_developers().local_page(),
         Route::new(Method::POST, "/devlogin/",         Login::None, Limit::Login, devlogin::log_in).for_developers().local_page(),
         Route::new(Method::GET,  "/compatibility",     Login::None, Limit::Api,   home::compatibility),
+        Route::new(Method::GET,  "/about",             Login::None, Limit::Page,  about::show).page(),
+        Route::new(Method::GET,  "/about/",            Login::None, Limit::Page,  about::show).page(),
+        Route::new(Method::GET,  "/integrations",              Login::None, Limit::Page, integrations::list).page(),
+        Route::new(Method::GET,  "/integrations/",             Login::None, Limit::Page, integrations::list).page(),
+        Route::new(Method::GET,  "/integrations/{name:rest}",  Login::None, Limit::Page, integrations::show).page(),
         Route::new(Method::GET,  "/desktop_home/",     Login::None, Limit::Page,  home::desktop_home).page(),
         Route::new(Method::GET,  "/help",              Login::None, Limit::Page,  home::help).page(),
         Route::new(Method::GET,  "/help/",             Login::None, Limit::Page,  home::help).page(),
@@ -58,6 +75,7 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::GET, "/avatar/{user_id:int}/medium", Login::Spectator, Limit::Picture, pictures::redirect::by_id::<true>).file(),
         Route::new(Method::GET, "/avatar/{email:text}",         Login::Spectator, Limit::Picture, pictures::redirect::by_address::<false>).file(),
         Route::new(Method::GET, "/avatar/{email:text}/medium",  Login::Spectator, Limit::Picture, pictures::redirect::by_address::<true>).file(),
+        Route::new(Method::GET, SCRIPT_PATH, Login::None, Limit::Free, about::script),
         Route::new(Method::GET, EMOJI_PATH, Login::None, Limit::Picture, emoji_json),
         Route::new(Method::GET, "/user_uploads/{realm_id:int}/{file:rest}",          Login::Link, Limit::Picture, uploads::serve::serve).file(),
         Route::new(Method::GET, "/user_uploads/download/{realm_id:int}/{file:rest}", Login::Link, Limit::Picture, uploads::serve::download).file(),
@@ -78,13 +96,13 @@ pub fn table() -> Vec<Route> {
 
         Route::new(Method::POST, "/api/v1/users", Login::Administrator, Limit::Api, create_user),
 
-        Route::new(Method::GET,  "/api/v1/messages",                  Login::Account, Limit::Api, messages::fetch::fetch),
+        Route::new(Method::GET,  "/api/v1/messages",                  Login::AccountOrBrowser, Limit::Api, messages::fetch::fetch),
         Route::new(Method::POST, "/api/v1/messages",                  Login::Account,   Limit::Api, messages::send::send),
         Route::new(Method::POST, "/api/v1/messages/render",           Login::Account,   Limit::Api, messages::render::render),
         Route::new(Method::POST, "/api/v1/messages/flags",            Login::Account,   Limit::Api, messages::flags::change),
         Route::new(Method::POST, "/api/v1/messages/flags/narrow",     Login::Account,   Limit::Api, messages::flags_narrow::change_in_narrow),
         Route::new(Method::GET,  "/api/v1/messages/matches_narrow",   Login::Account,   Limit::Api, messages::matches_narrow::matches_narrow),
-        Route::new(Method::GET,  "/api/v1/messages/{message_id:int}", Login::Account, Limit::Api, messages::fetch_one::fetch_one),
+        Route::new(Method::GET,  "/api/v1/messages/{message_id:int}", Login::AccountOrBrowser, Limit::Api, messages::fetch_one::fetch_one),
         Route::new(Method::PATCH,  "/api/v1/messages/{message_id:int}", Login::Account, Limit::Api, messages::edit::edit),
         Route::new(Method::DELETE, "/api/v1/messages/{message_id:int}", Login::Account, Limit::Api, messages::delete::delete),
         Route::new(Method::GET,    "/api/v1/messages/{message_id:int}/history",   Login::Account, Limit::Api, messages::history::history),
@@ -155,7 +173,7 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::POST,   "/api/v1/mobile_push/test_notification",       Login::Human, Limit::Api, test_push::test_tokens),
         Route::new(Method::POST,   "/api/v1/mobile_push/e2ee/test_notification",  Login::Human, Limit::Api, test_push::test_devices),
 
-        Route::new(Method::POST, "/api/v1/register", Login::Account, Limit::Api, events::register::register),
+        Route::new(Method::POST, "/api/v1/register", Login::AccountOrBrowser, Limit::Api, events::register::register),
 
         Route::new(Method::GET,    "/api/v1/users/me/alert_words", Login::Account, Limit::Api, users::alert_words::list),
         Route::new(Method::POST,   "/api/v1/users/me/alert_words", Login::Account, Limit::Api, users::alert_words::add),
@@ -204,7 +222,7 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::POST, "/api/v1/channel_folders/create",         Login::Administrator, Limit::Api, folders::create::create_folder),
         Route::new(Method::PATCH, "/api/v1/channel_folders/{channel_folder_id:int}", Login::Administrator, Limit::Api, folders::update::update_folder),
         Route::new(Method::POST, "/api/v1/channels/create",                Login::NotGuest,  Limit::Api, channels::create::create_channel),
-        Route::new(Method::GET,  "/api/v1/users/me/{stream_id:int}/topics", Login::Account, Limit::Api, topics::list::list_topics),
+        Route::new(Method::GET,  "/api/v1/users/me/{stream_id:int}/topics", Login::AccountOrBrowser, Limit::Api, topics::list::list_topics),
 
         Route::new(Method::GET,    "/api/v1/users/me/subscriptions", Login::Account,  Limit::Api, subscriptions::list::list_subscriptions),
         Route::new(Method::POST,   "/api/v1/users/me/subscriptions", Login::NotGuest, Limit::Api, subscriptions::add::subscribe),

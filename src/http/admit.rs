@@ -99,8 +99,12 @@ pub fn admit(
         record_use(&caller, &session);
         return Ok(Admitted { caller: Some(caller), session: Some(session) });
     }
-    let may_be_spectator = matches!(route.login, Login::Spectator | Login::Link) && !is_key_in_url;
-    if may_be_spectator && (by_session || authorization.is_none()) {
+    let may_be_spectator = match route.login {
+        Login::Spectator | Login::Link => !is_key_in_url && (by_session || authorization.is_none()),
+        Login::AccountOrBrowser => by_session,
+        _ => false,
+    };
+    if may_be_spectator {
         let is_closed = |realm: &RealmHandle| !realm.is_active();
         let is_refused = app.realm_of(host).as_ref().is_some_and(is_closed);
         return if is_refused { Err(DomainError::RealmDeactivated.into()) } else { Ok(Admitted::default()) };

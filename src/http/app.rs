@@ -63,6 +63,8 @@ pub struct Parts {
     pub pages: Line,
     /// Zulip's web app, if it is installed.
     pub web_app: WebApp,
+    /// When the server started.
+    pub started: MonotonicTime,
     stopping: Stopping,
 }
 
@@ -81,6 +83,7 @@ impl App {
         });
         let registers_max = config.http.registers_waiting_max.get();
         let parts = Parts {
+            started: MonotonicTime::now(&*clock),
             limits: Limits::new(config.rate_limit_rules(), config.limits.keys_max),
             clock,
             known: KnownAddresses::default(),

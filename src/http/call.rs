@@ -6,11 +6,12 @@ use super::app::App;
 use super::body::RequestBody;
 use super::caller::Caller;
 use super::error::ApiError;
+use super::origins::{Origins, check_origin};
 use super::params::{Fields, FromFields, Params};
 use super::reply::HandlerResult;
-use super::web_session::OpenSession;
+use super::web_session::{OpenSession, cookie};
 use actix_web::HttpRequest;
-use actix_web::http::header::{AsHeaderName, IF_NONE_MATCH, USER_AGENT};
+use actix_web::http::header::{ACCEPT, AsHeaderName, IF_NONE_MATCH, USER_AGENT};
 use actors::budget::Holder;
 use futures_util::future::LocalBoxFuture;
 use rules::client::{browser_name, client_name};
@@ -38,6 +39,11 @@ impl Call {
     /// A request header as text; `None` when absent or not text.
     pub fn header(&self, name: impl AsHeaderName) -> Option<&str> {
         self.request.headers().get(name)?.to_str().ok()
+    }
+
+    /// The value of a cookie of ours; `None` when absent or too long.
+    pub fn cookie(&self, name: &str) -> Option<&str> {
+        cookie(self.request.headers(), name)
     }
 
     /// The account or IP address whose share of the memory budget the request uses.
@@ -119,6 +125,23 @@ pub struct UserAgent(pub String);
 impl FromCall for UserAgent {
     fn from_call(call: &mut Call) -> Result<Self, ApiError> {
         Ok(Self(call.header(USER_AGENT).unwrap_or_default().to_owned()))
+    }
+}
+
+/// For whom a response is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Audience {
+    /// A browser that shows a page: API clients get JSON.
+    pub wants_page: bool,
+    /// Whether the request was sent to a name of a development server, and not to one that a page of another machine gave it.
+    pub is_developer: bool,
+}
+
+impl FromCall for Audience {
+    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+        let wants_page = call.header(ACCEPT).is_some_and(|accepted| accepted.contains("text/html"));
+        let checked = check_origin(&call.app, Origins::Developers, call.request.headers());
+        Ok(Self { wants_page, is_developer: call.app.is_development && checked.is_ok() })
     }
 }
 
@@ -248,3 +271,4 @@ handlers! { A B C D }
 handlers! { A B C D E }
 handlers! { A B C D E G }
 handlers! { A B C D E G H }
+handlers! { A B C D E G H I }

@@ -93,6 +93,9 @@ pub enum Login {
     Spectator,
     /// The same; the API key may also be in the query of the URL, as `api_key`.
     Link,
+    /// Accounts; below `/json` also browsers that are not logged in, where the organization has public access. The
+    /// endpoint decides.
+    AccountOrBrowser,
     Account,
     /// Any account, by the parameter `api_key` in the URL: for services that cannot send an `Authorization` header.
     KeyInUrl,

@@ -34,7 +34,7 @@ pub mod webhook_body;
 
 pub use app::App;
 pub use browser::{FormToken, OwnSession};
-pub use call::{Address, BodyStream, ClientName, IfNoneMatch, Path, RawQuery, UserAgent};
+pub use call::{Address, Audience, BodyStream, ClientName, IfNoneMatch, Path, RawQuery, UserAgent};
 pub use caller::{Caller, Login};
 pub use error::{ApiError, Code};
 pub use host::{Realm, RealmUrl};

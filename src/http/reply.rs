@@ -27,9 +27,15 @@ const OPENING: &[u8] = br#"{"result":"success","msg":"""#;
 const NEVER_CACHED: HeaderValue =
     HeaderValue::from_static("max-age=0, no-cache, no-store, must-revalidate, private");
 
-/// Pages have inline styles and a form, and load nothing.
+/// Pages have inline styles and a form, and load only pictures of this server.
 const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+);
+
+/// The same for pages with a script, which comes from this server.
+const SCRIPTED_PAGE_POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self'; form-action 'self'; \
+     frame-ancestors 'none'; base-uri 'none'",
 );
 
 /// The result of a handler: a reply or an error.
@@ -67,6 +73,7 @@ enum Body {
     Page {
         status: StatusCode,
         html: String,
+        has_script: bool,
     },
 }
 
@@ -212,7 +219,12 @@ impl Reply {
 
     /// A web page that is never cached, and whose URL is not sent to other sites as a referrer: it may contain a secret.
     pub fn page(status: StatusCode, html: String) -> Self {
-        Body::Page { status, html }.into()
+        Body::Page { status, html, has_script: false }.into()
+    }
+
+    /// The same with a script of this server.
+    pub fn scripted_page(status: StatusCode, html: String) -> Self {
+        Body::Page { status, html, has_script: true }.into()
     }
 
     /// A response of these headers, without a body.
@@ -314,7 +326,7 @@ impl Reply {
                 }
                 respond(response, vec![bytes], held)
             }
-            Body::Page { status, html } => {
+            Body::Page { status, html, has_script } => {
                 response.status(status);
                 response.insert_header((
                     header::CONTENT_TYPE,
@@ -323,6 +335,9 @@ impl Reply {
                 response.insert_header((header::CACHE_CONTROL, HeaderValue::from_static("no-store")));
                 let mut response = response.body(html);
                 protect_page(response.headers_mut());
+                if has_script {
+                    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, SCRIPTED_PAGE_POLICY);
+                }
                 response
             }
         }

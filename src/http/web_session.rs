@@ -44,6 +44,11 @@ impl Cookies {
         if self.is_secure { "__Host-csrftoken" } else { "csrftoken" }
     }
 
+    /// The cookie in which the web app keeps the language that a visitor chose.
+    pub fn language(self) -> &'static str {
+        if self.is_secure { "__Host-django_language" } else { "django_language" }
+    }
+
     fn set(self, name: &str, value: &str, age_secs: u64) -> Option<(HeaderName, HeaderValue)> {
         let secure = if self.is_secure { "; Secure" } else { "" };
         let text = format!("{name}={value}; Path=/; Max-Age={age_secs}; HttpOnly; SameSite=Lax{secure}");

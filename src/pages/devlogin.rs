@@ -1,6 +1,7 @@
 //! `/devlogin/`: on a development server, people log in without a password (docs/api/server-additions.md#pages). On other
 //! servers the path does not exist.
 
+use super::about::role_name;
 use super::login::{Next, go_to, no_organization, start_session};
 use super::page;
 use crate::http::{
@@ -9,7 +10,6 @@ use crate::http::{
 use actix_web::http::StatusCode;
 use actors::DomainError;
 use askama::Template;
-use model::Role;
 
 #[derive(Template)]
 #[template(path = "devlogin.html", config = "src/pages/askama.toml")]
@@ -79,14 +79,4 @@ pub async fn log_in(
 
 fn check_development(app: &App) -> Result<(), ApiError> {
     app.is_development.then_some(()).ok_or_else(ApiError::not_found)
-}
-
-fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::Owner => "owner",
-        Role::Administrator => "administrator",
-        Role::Moderator => "moderator",
-        Role::Member => "member",
-        Role::Guest => "guest",
-    }
 }

@@ -1,14 +1,14 @@
 //! `GET /`: the web app if it is installed, otherwise what this server is and how to connect clients; and the addresses that only lead elsewhere
 //! (docs/api/server-additions.md#pages).
 
+use super::about;
 use super::app::conversation::HomeQuery;
 use super::app::start::{Visit, start};
 use super::login::{go_to, no_organization};
-use super::page;
 use crate::http::admission::Admission;
-use crate::http::{ApiError, App, Caller, FormToken, HandlerResult, Params, Path, Realm, RealmUrl, reply_ok};
-use actix_web::http::StatusCode;
-use askama::Template;
+use crate::http::{
+    ApiError, App, Audience, Caller, FormToken, HandlerResult, Params, Path, Realm, RealmUrl, reply_ok,
+};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 /// What is encoded in the path of a redirect.
@@ -24,17 +24,6 @@ const ENCODED: &AsciiSet = &CONTROLS
     .add(b'}')
     .add(b'%');
 
-#[derive(Template)]
-#[template(path = "home.html", config = "src/pages/askama.toml")]
-struct HomePage<'p> {
-    organization: &'p str,
-    url: &'p str,
-    /// The name of the user who is logged in.
-    name: Option<&'p str>,
-    token: &'p str,
-    is_development: bool,
-}
-
 /// Shows the page.
 pub async fn show(
     admission: Admission,
@@ -43,21 +32,14 @@ pub async fn show(
     caller: Option<Caller>,
     token: FormToken,
     visit: Visit,
+    audience: Audience,
     Params(query): Params<HomeQuery>,
 ) -> HandlerResult {
     let (Some(Realm(realm)), Some(RealmUrl(url))) = (realm, url) else { return no_organization() };
     if let Some(bundle) = admission.app.web_app.current() {
-        return start(&admission, bundle, (caller, url, token.text), visit, query).await;
+        return start(&admission, bundle, (realm, url, caller), token, (visit, query)).await;
     }
-    let directory = realm.directory();
-    let template = HomePage {
-        organization: &directory.realm().name,
-        url: &url,
-        name: caller.as_ref().map(|caller| caller.user.full_name.as_str()),
-        token: &token.text,
-        is_development: admission.app.is_development,
-    };
-    Ok(page(StatusCode::OK, &template)?.with_headers(token.cookie))
+    about::of(&admission.app, (&realm, &url), caller.as_ref(), token, audience)
 }
 
 /// `GET /desktop_home/`: an older address of the same page.

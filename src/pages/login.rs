@@ -1,6 +1,7 @@
 //! `/login/`, `/accounts/login/` and `/accounts/logout/`: a browser logs in and out with a form
 //! (docs/api/server-additions.md#pages).
 
+use super::open_to::can_sign_up;
 use super::{MessagePage, page};
 use crate::api::account::fetch_api_key::check_login;
 use crate::api::account::new_login::note_login;
@@ -33,6 +34,8 @@ struct LoginPage<'p> {
     /// User names are e-mail addresses.
     is_address: bool,
     has_reset: bool,
+    /// People can make an account without an invitation.
+    can_sign_up: bool,
     is_development: bool,
 }
 
@@ -115,6 +118,7 @@ fn form(
         problem: problem.map(|(_, text)| text),
         has_passwords: methods.password || methods.ldap,
         is_address: !methods.ldap,
+        can_sign_up: can_sign_up(app, realm),
         has_reset: methods.password && app.mail.sends(),
         is_development: app.is_development,
     };

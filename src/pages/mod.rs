@@ -1,16 +1,21 @@
-//! The web pages for people without a client: plain HTML from the templates in this folder, without
-//! scripts. Everything inserted into a template is escaped.
+//! The web pages for people without a client: plain HTML from the templates in this folder. Only the page
+//! about the server has a script. Everything inserted into a template is escaped.
 
+pub mod about;
+pub mod account_form;
 pub mod app;
 pub mod confirm_email;
 pub mod devlogin;
 pub mod emails;
 pub mod find;
 pub mod home;
+pub mod integrations;
 pub mod join;
 pub mod login;
+mod open_to;
 pub mod password_reset;
 pub mod problem;
+pub mod sign_up;
 pub mod static_files;
 
 use crate::http::{ApiError, HandlerResult, Reply};

@@ -9,18 +9,18 @@ use reqwest::header::HeaderMap;
 use std::collections::BTreeMap;
 
 /// A browser without scripts: it keeps cookies, and fills in forms.
-struct Visitor {
+pub struct Visitor {
     anonymous: TestUser,
     host: &'static str,
-    cookies: BTreeMap<String, String>,
+    pub cookies: BTreeMap<String, String>,
 }
 
 impl Visitor {
-    fn new(t: &TestServer) -> Self {
+    pub fn new(t: &TestServer) -> Self {
         Self { anonymous: t.anonymous(), host: "localhost", cookies: BTreeMap::new() }
     }
 
-    async fn ask(&mut self, method: Method, path: &str, form: Option<&[(&str, &str)]>) -> ApiResponse {
+    pub async fn ask(&mut self, method: Method, path: &str, form: Option<&[(&str, &str)]>) -> ApiResponse {
         let cookies: Vec<String> =
             self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let mut call =
@@ -45,19 +45,19 @@ impl Visitor {
         }
     }
 
-    async fn get(&mut self, path: &str) -> ApiResponse {
+    pub async fn get(&mut self, path: &str) -> ApiResponse {
         self.ask(Method::GET, path, None).await
     }
 
     /// Opens a page, and sends its form.
-    async fn submit(&mut self, page: &str, to: &str, fields: &[(&str, &str)]) -> ApiResponse {
+    pub async fn submit(&mut self, page: &str, to: &str, fields: &[(&str, &str)]) -> ApiResponse {
         let token = csrf_field(&self.get(page).await);
         let form: Vec<(&str, &str)> =
             fields.iter().copied().chain([("csrfmiddlewaretoken", token.as_str())]).collect();
         self.ask(Method::POST, to, Some(&form)).await
     }
 
-    async fn log_in(&mut self, name: &str, password: &str) -> ApiResponse {
+    pub async fn log_in(&mut self, name: &str, password: &str) -> ApiResponse {
         let form = [("username", name), ("password", password), ("next", "/#narrow/x"), ("button", "")];
         self.submit("/login/?next=/%23narrow/x", "/accounts/login/", &form).await
     }
@@ -67,16 +67,16 @@ impl Visitor {
     }
 }
 
-fn html(answer: &ApiResponse) -> &str {
+pub fn html(answer: &ApiResponse) -> &str {
     answer.body.as_str().expect("a page")
 }
 
-fn csrf_field(page: &ApiResponse) -> String {
+pub fn csrf_field(page: &ApiResponse) -> String {
     let rest = html(page).split_once("name=\"csrfmiddlewaretoken\" value=\"").expect("a token").1;
     rest.split('"').next().unwrap().to_owned()
 }
 
-fn location(answer: &ApiResponse) -> (u16, &str) {
+pub fn location(answer: &ApiResponse) -> (u16, &str) {
     (answer.status, answer.header("Location"))
 }
 

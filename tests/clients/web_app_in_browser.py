@@ -36,14 +36,21 @@ class Visit:
         wait_for(f"{text!r} arrives", lambda: text in self.texts() or text in str(self.script("mini.texts")))
 
     def log_in(self):
-        self.browser.get(self.server.url + "/")
-        assert self.path().startswith("/login/?next=/"), self.path()
+        self.browser.get(self.server.url + "/login/")
         for name, value in [("username", HAMLET), ("password", HAMLET)]:
             field = self.browser.find_element(By.NAME, name)
             field.clear()
             field.send_keys(value)
         self.browser.find_element(By.NAME, "password").send_keys(Keys.ENTER)
         wait_for("the app is there", lambda: self.path() == "/" and self.script("window.mini?.ready"))
+
+    def visitor_reads_web_public_channels(self):
+        self.browser.get(self.server.url + "/")
+        wait_for("the app is there", lambda: self.script("window.mini?.ready"))
+        assert self.script("mini.params.is_spectator") is True
+        assert self.browser.find_element(By.ID, "left-sidebar-container").text == "town square"
+        assert self.browser.find_element(By.ID, "header-container").text == "Zulip Dev"
+        assert self.script("mini.state.queue_id") is None
 
     def app_starts(self):
         self.log_in()
@@ -110,8 +117,6 @@ class Visit:
     def log_out(self):
         self.browser.execute_script("document.querySelector('#logout_form').submit()")
         wait_for("the page for logging in is there", lambda: self.path() == "/login/")
-        self.browser.get(self.server.url + "/")
-        assert self.path().startswith("/login/"), self.path()
         self.browser.get(self.server.url + "/json/users/me")
         assert "Not logged in" in self.browser.page_source, self.browser.page_source
         self.log_in()
@@ -126,6 +131,7 @@ def main():
         browser = open_browser(chromium, chromedriver, server.folder, scripts=True)
         visit = Visit(server, browser)
         for step in [
+            visit.visitor_reads_web_public_channels,
             visit.app_starts,
             visit.message_is_sent_and_received,
             visit.call_without_token_is_refused,

@@ -7,6 +7,7 @@ import subprocess
 import threading
 import time
 import urllib.parse
+import urllib.request
 
 from join_in_browser import PATIENCE_SECS, Server
 
@@ -33,7 +34,11 @@ class WebAppServer(Server):
         assert done.returncode == 0, done.stdout + done.stderr
         self.installed = done.stdout
         self.process.send_signal(signal.SIGHUP)
-        wait_for("the page is that of the web app", lambda: self.status("/") == 302)
+        wait_for("the page is that of the web app", lambda: b"page-params" in self.body("/"))
+
+    def body(self, path):
+        with urllib.request.urlopen(self.url + path, timeout=PATIENCE_SECS) as answer:
+            return answer.read()
 
     def status(self, path):
         """The status of a page, without following it; none while the server is down."""

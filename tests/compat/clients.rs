@@ -1,6 +1,6 @@
 //! One test for each client: its script in `tests/clients` runs against a development server of its own.
 
-use super::{alone, assert_passed, python_or_skip, python_with, run};
+use super::{alone, assert_passed, program, python_or_skip, python_with, run};
 use crate::support::ServerProcess;
 use crate::support::skip::{leave_out, not_skipped, skip};
 use std::fs;
@@ -111,6 +111,24 @@ fn zulip_js() {
     let mut node = Command::new("node");
     node.env("NODE_PATH", modules);
     check(node, "zulip_js/check.js", &[]);
+}
+
+#[test]
+fn axe_finds_nothing_on_any_page() {
+    const WHAT: &str = "axe on every page";
+    let (browser, driver) = (program(&["chromium", "chromium-browser"]), program(&["chromedriver"]));
+    let (Some(browser), Some(driver)) = (browser, driver) else {
+        return skip(WHAT, "chromium or chromedriver is not installed");
+    };
+    let modules = match alone(WHAT, || install_node("axe", "axe/package.json")) {
+        Ok(modules) => modules,
+        Err(reason) => return skip(WHAT, reason.lines().last().unwrap_or_default()),
+    };
+    let Some(python) = python_or_skip("browser-python", "browser-requirements.txt") else { return };
+    not_skipped(WHAT);
+    let mut command = Command::new(python);
+    command.arg(file("axe/check.py")).arg(env!("CARGO_BIN_EXE_millstream")).args([browser, driver]);
+    assert_passed(&command.arg(modules.join("axe-core/axe.min.js")).output().expect("the script runs"));
 }
 
 /// The folder in which the tests of the crate are built, after Cargo has fetched it and what it needs.

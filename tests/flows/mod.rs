@@ -5,6 +5,7 @@ mod command_line;
 mod concurrency;
 mod import;
 mod ladder;
+mod mail_links;
 mod moves;
 mod operator;
 mod order;

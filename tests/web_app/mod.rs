@@ -8,3 +8,4 @@ mod calls;
 mod files;
 mod install;
 mod page;
+mod visitors;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// A development server with the miniature web app.
-async fn server() -> TestServer {
+pub async fn server() -> TestServer {
     let t = TestServer::builder().development().start().await;
     install(&t, &MiniRelease::new());
     t
@@ -24,21 +24,22 @@ fn install(t: &TestServer, release: &MiniRelease) {
 }
 
 /// A browser, as far as cookies go.
-struct Visit {
+pub struct Visit {
     http: Client,
     url: String,
-    cookies: BTreeMap<String, String>,
-    user_agent: &'static str,
+    pub cookies: BTreeMap<String, String>,
+    pub user_agent: &'static str,
+    pub accept: &'static str,
 }
 
-struct Page {
-    status: u16,
+pub struct Page {
+    pub status: u16,
     headers: HeaderMap,
-    text: String,
+    pub text: String,
 }
 
 impl Page {
-    fn header(&self, name: &str) -> &str {
+    pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().expect("text"))
     }
 
@@ -49,26 +50,27 @@ impl Page {
     }
 
     /// The parameters, as a browser reads them from the attribute.
-    fn params(&self) -> Value {
+    pub fn params(&self) -> Value {
         let json = self.between("data-params='", "'");
         assert!(!json.contains(['<', '>', '&']), "escaped");
         serde_json::from_str(json).expect("JSON")
     }
 
-    fn token(&self) -> String {
+    pub fn token(&self) -> String {
         let input = self.between("name=\"csrfmiddlewaretoken\"", ">");
         input.split_once("value=\"").expect("a value").1.split('"').next().expect("its end").to_owned()
     }
 }
 
 impl Visit {
-    fn new(t: &TestServer) -> Self {
+    pub fn new(t: &TestServer) -> Self {
         let http = Client::builder().no_proxy().redirect(Policy::none()).build().expect("a client");
         Self {
             http,
             url: t.url.to_string(),
             cookies: BTreeMap::new(),
             user_agent: "Mozilla/5.0 (X11) Firefox/145.0",
+            accept: "*/*",
         }
     }
 
@@ -76,7 +78,10 @@ impl Visit {
         let cookies: Vec<String> =
             self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let request = self.http.request(method.clone(), format!("{}{path}", self.url));
-        let request = request.header(COOKIE, cookies.join("; ")).header("User-Agent", self.user_agent);
+        let request = request
+            .header(COOKIE, cookies.join("; "))
+            .header("User-Agent", self.user_agent)
+            .header("Accept", self.accept);
         let request = if method == Method::POST { request.form(form) } else { request };
         let answer = request.send().await.expect("an answer");
         for line in answer.headers().get_all(SET_COOKIE) {
@@ -88,7 +93,7 @@ impl Visit {
         Page { status, headers, text: answer.text().await.expect("text") }
     }
 
-    async fn get(&mut self, path: &str) -> Page {
+    pub async fn get(&mut self, path: &str) -> Page {
         self.ask(Method::GET, path, &[]).await
     }
 
@@ -115,7 +120,7 @@ fn is_of_type(value: &Value, kind: &str) -> bool {
 }
 
 /// Compares an object with a list of fields.
-fn check_fields(object: &Value, list: &str) -> Vec<String> {
+pub fn check_fields(object: &Value, list: &str) -> Vec<String> {
     let mut names = Vec::new();
     for line in list.lines().filter(|line| !line.starts_with('#')) {
         let mut words = line.splitn(3, ' ');
@@ -277,6 +282,7 @@ async fn window_for_one_conversation() {
 #[tokio::test]
 async fn logged_out_visitors_are_sent_to_log_in() {
     let t = server().await;
+    t.user("desdemona").patch("/realm", &[("enable_spectator_access", &false)]).ok().await;
     let mut visit = Visit::new(&t);
     let answer = visit.get("/").await;
     assert_eq!((answer.status, answer.header("location")), (302, "/login/?next=/"));
@@ -294,7 +300,9 @@ async fn logged_out_visitors_are_sent_to_log_in() {
 #[tokio::test]
 async fn without_the_web_app_the_page_is_our_own() {
     let t = TestServer::builder().development().start().await;
-    let page = Visit::log_in(&t, "hamlet").await.get("/").await;
+    let mut visit = Visit::log_in(&t, "hamlet").await;
+    visit.accept = "text/html,*/*";
+    let page = visit.get("/").await;
     assert_eq!(page.status, 200);
     assert!(page.text.contains("web-app install") && !page.text.contains("page-params"), "{}", page.text);
 }

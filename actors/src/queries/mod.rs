@@ -1,6 +1,7 @@
 //! Queries. They bypass the actors: they read memory under the view's lock, held briefly, and bodies of older messages from
 //! the trees. Access is checked by the same rules as in commands.
 
+mod activity;
 mod bodies;
 mod channels;
 mod fetch;
@@ -19,6 +20,7 @@ mod unread;
 #[cfg(test)]
 mod tests;
 
+pub use activity::{Activity, activity};
 pub use bodies::{MessageParts, MessageSnapshot, PAGE_HISTORY_BYTES_MAX};
 pub use channels::{ChannelSnapshot, TopicSummary, channel_snapshot, one_channel, topics};
 pub use fetch::{Anchor, FetchedMessage, NEWEST, Range, Window};

@@ -100,7 +100,7 @@ impl SerializedCommand for AcceptInvitation {
 }
 
 /// Welcomes a new user, and notifies the inviter and the organization.
-fn welcome(frame: &mut FrameDraft<'_, '_>, user: &User, invitation: Option<&Invitation>) {
+pub(super) fn welcome(frame: &mut FrameDraft<'_, '_>, user: &User, invitation: Option<&Invitation>) {
     frame.record_user_visibility();
     let organization = frame.directory.realm().clone();
     if let Some(bot) = welcome_bot(&frame.directory).cloned() {
@@ -152,7 +152,7 @@ fn check_joining(
 }
 
 /// The facts of a new account: the record, the groups of its role, the first subscriptions.
-fn account(
+pub(super) fn account(
     directory: &Directory,
     new: &NewUser,
     channels: &[ChannelId],
@@ -229,7 +229,7 @@ fn chosen_groups(directory: &Directory, invitation: &Invitation, groups: &[u32])
 }
 
 /// The named channels and, if `with_defaults`, the default ones: each once, without archived ones.
-fn first_channels<'c>(
+pub(super) fn first_channels<'c>(
     directory: &'c Directory,
     named: impl IntoIterator<Item = &'c ChannelId>,
     with_defaults: bool,

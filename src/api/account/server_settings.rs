@@ -6,7 +6,7 @@ use crate::version::{ZULIP_FEATURE_LEVEL, ZULIP_MERGE_BASE, ZULIP_VERSION};
 use actors::RealmHandle;
 use rules::avatar::realm_icon_url;
 use rules::markdown::{ChannelRef, EmojiRef, GroupRef, MarkdownContext, UserRef};
-use rules::settings::realm_bool;
+use rules::permissions::visitors::has_public_access;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -42,7 +42,7 @@ struct RealmSettings {
 /// Returns the settings; no login is required.
 pub async fn server_settings(app: App, realm: Option<Realm>, url: Option<RealmUrl>) -> HandlerResult {
     let realm_web_public_access_enabled =
-        realm.as_ref().is_some_and(|Realm(realm)| has_public_channels(realm));
+        realm.as_ref().is_some_and(|Realm(realm)| has_public_access(&realm.directory()));
     let realm = realm.zip(url).map(|(Realm(realm), RealmUrl(url))| realm_settings(&realm, url));
     let methods = app.config.login_methods();
     reply(&ServerSettings {
@@ -84,13 +84,6 @@ fn realm_settings(handle: &RealmHandle, url: String) -> RealmSettings {
         realm_icon: realm_icon_url(&directory),
         realm_description: render_description(&realm.description),
     }
-}
-
-/// Whether visitors without an account can read any channel.
-fn has_public_channels(handle: &RealmHandle) -> bool {
-    let directory = handle.directory();
-    realm_bool(directory.realm(), "enable_spectator_access")
-        && directory.channels().any(|channel| channel.is_web_public && !channel.is_archived)
 }
 
 /// The description as HTML for visitors without an account: mentions and channel links stay text. Empty if the HTML is

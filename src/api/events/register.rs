@@ -22,7 +22,9 @@ pub mod web_page;
 use crate::api::subscriptions::subscribers::IncludeSubscribers;
 use crate::api::wire::realm::ServerFacts;
 use crate::http::admission::Admission;
-use crate::http::{ApiError, App, Caller, Envelope, Fields, FromFields, HandlerResult, Params, RealmUrl};
+use crate::http::{
+    ApiError, App, Caller, Envelope, Fields, FromFields, HandlerResult, Params, Realm, RealmUrl,
+};
 use actors::RealmHandle;
 use actors::budget::Reservation;
 use capabilities::parse_capabilities;
@@ -30,6 +32,7 @@ use fetch::Fetch;
 use model::{Directory, EventKinds, QueueOptions, User, UserId};
 use narrow::parse_narrow;
 use request::StateRequest;
+use rules::permissions::visitors::has_public_access;
 
 /// A queue to register, and the parts of the state to return.
 pub struct Register {
@@ -37,6 +40,8 @@ pub struct Register {
     /// Whether the request sets `all_public_streams`.
     sets_all_public_channels: bool,
     presence_history_limit_days: Option<u32>,
+    /// Whether the request asks for addresses of avatars to be left out.
+    client_gravatar: Option<bool>,
     include_subscribers: IncludeSubscribers,
     fetch: Fetch,
 }
@@ -44,7 +49,7 @@ pub struct Register {
 impl FromFields for Register {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
         let apply_markdown = fields.bool_or("apply_markdown", false)?;
-        let client_gravatar = fields.bool_or("client_gravatar", true)?;
+        let client_gravatar = fields.optional_bool("client_gravatar")?;
         let slim_presence = fields.bool_or("slim_presence", false)?;
         let presence_history_limit_days = fields.optional_int("presence_history_limit_days")?;
         let all_public_channels = fields.optional_bool("all_public_streams")?;
@@ -60,7 +65,7 @@ impl FromFields for Register {
         let options = QueueOptions {
             kinds,
             apply_markdown,
-            client_gravatar,
+            client_gravatar: client_gravatar.unwrap_or(true),
             slim_presence,
             all_public_channels: all_public_channels.unwrap_or(false),
             narrow: parse_narrow(fields, "is not length 2")?,
@@ -71,6 +76,7 @@ impl FromFields for Register {
             options,
             sets_all_public_channels: all_public_channels.is_some(),
             presence_history_limit_days,
+            client_gravatar,
             include_subscribers,
             fetch: Fetch::new(if is_fetch_given { fetch_types } else { event_types }),
         })
@@ -88,11 +94,13 @@ fn optional_names(fields: &Fields, name: &str) -> Result<Option<Vec<String>>, Ap
 /// Returns the queue's id and the requested parts of the state.
 pub async fn register(
     admission: Admission,
-    caller: Caller,
+    caller: Option<Caller>,
+    Realm(realm): Realm,
     RealmUrl(realm_url): RealmUrl,
     Params(params): Params<Register>,
 ) -> HandlerResult {
     let finish = |state: Envelope, held| Ok(state.reply()?.holding(held)?);
+    let Some(caller) = caller else { return visited(&admission, realm, realm_url, params).await };
     registered(&admission, caller, realm_url, params, finish).await
 }
 
@@ -113,8 +121,8 @@ pub async fn registered<T: Send + 'static>(
     params.fill_in(&realm.directory(), &user);
     let place = admission.enter_registers()?;
     let options = params.options.clone();
-    let mut request = params.state_request(&admission.app, realm.clone(), realm_url, user.id);
-    let held = admission.reserve(request.estimate(&user)).await?;
+    let mut request = params.state_request(&admission.app, realm.clone(), realm_url, Some(user.id));
+    let held = admission.reserve(request.estimate(Some(&user))).await?;
     let queue = realm.register_queue(user.id, options).await?;
     request.queue = Some(queue.clone());
     let answer = place.work(move || finish(request.state()?, held)).await.map_err(ApiError::from).flatten();
@@ -123,6 +131,32 @@ pub async fn registered<T: Send + 'static>(
         let _ = realm.close_queue(user.id, queue.id).await;
     }
     answer
+}
+
+/// The state for a visitor without an account, who gets no queue.
+async fn visited(
+    admission: &Admission,
+    realm: RealmHandle,
+    realm_url: String,
+    mut params: Register,
+) -> HandlerResult {
+    if !has_public_access(&realm.directory()) {
+        return Err(ApiError::not_logged_in());
+    }
+    let refused =
+        |name| Err(ApiError::bad_request(format!("Invalid '{name}' parameter for anonymous request")));
+    if params.client_gravatar == Some(true) {
+        return refused("client_gravatar");
+    }
+    if params.include_subscribers != IncludeSubscribers::No {
+        return refused("include_subscribers");
+    }
+    params.options.client_gravatar = false;
+    params.fetch = params.fetch.leaving_out("stream");
+    let place = admission.enter_registers()?;
+    let request = params.state_request(&admission.app, realm, realm_url, None);
+    let held = admission.reserve(request.estimate(None)).await?;
+    place.work(move || Ok(request.state()?.reply()?.holding(held)?)).await.map_err(ApiError::from).flatten()
 }
 
 impl Register {
@@ -138,7 +172,13 @@ impl Register {
         }
     }
 
-    fn state_request(self, app: &App, realm: RealmHandle, realm_url: String, caller: UserId) -> StateRequest {
+    fn state_request(
+        self,
+        app: &App,
+        realm: RealmHandle,
+        realm_url: String,
+        caller: Option<UserId>,
+    ) -> StateRequest {
         let server = ServerFacts {
             realm_url,
             login: app.config.login_methods(),
@@ -152,7 +192,7 @@ impl Register {
             realm,
             shared: app.shared.clone(),
             server,
-            caller: Some(caller),
+            caller,
             queue: None,
             client_gravatar: self.options.client_gravatar,
             slim_presence: self.options.slim_presence,

@@ -7,7 +7,7 @@ use super::text_search::{NarrowedRequest, Selected};
 use crate::api::wire::message::MessageForm;
 use crate::http::admission::Admission;
 use crate::http::reply::push_fields;
-use crate::http::{ApiError, Caller, Envelope, Fields, FromFields, HandlerResult, Params, Reply};
+use crate::http::{ApiError, Caller, Envelope, Fields, FromFields, HandlerResult, Params, Realm, Reply};
 use actors::budget::Reservation;
 use actors::queries::{Anchor, MessageParts, Narrowed, Range, Window};
 use bytes::Bytes;
@@ -115,20 +115,22 @@ struct WindowJson {
     history_limited: bool,
 }
 
-/// Returns messages that the caller may read.
+/// Returns messages that the caller may read, or a visitor.
 pub async fn fetch(
     admission: Admission,
-    caller: Caller,
+    caller: Option<Caller>,
+    Realm(realm): Realm,
     Params(request): Params<FetchMessages>,
 ) -> HandlerResult {
-    let Caller { realm, user } = caller;
+    let user = caller.map(|caller| caller.user);
     let FetchMessages { wanted, narrow, form } = request;
     // Reserved before the search: a request that waits for memory holds nothing else.
     let held = match wanted.count() {
         count if count > AT_ONCE_MAX => Some(admission.reserve(bytes_in_parts(count)).await?),
         _ => None,
     };
-    let request = NarrowedRequest { admission: &admission, realm: &realm, user: &user, narrow: &narrow };
+    let request =
+        NarrowedRequest { admission: &admission, realm: &realm, user: user.as_deref(), narrow: &narrow };
     let select = |narrowed: &Narrowed<'_>| {
         let (selected, window) = wanted.select(narrowed);
         let page = Page::take(narrowed, &window.ids);

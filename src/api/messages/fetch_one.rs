@@ -2,7 +2,7 @@
 
 use super::page::read_one;
 use crate::api::wire::message::{MessageForm, MessageWriter};
-use crate::http::{ApiError, Caller, Envelope, Fields, FromFields, HandlerResult, Params, Path};
+use crate::http::{ApiError, Caller, Envelope, Fields, FromFields, HandlerResult, Params, Path, Realm};
 use actors::queries::FetchedMessage;
 use model::MessageId;
 use rules::RuleError;
@@ -18,17 +18,20 @@ impl FromFields for MessageForm {
     }
 }
 
-/// Returns a message. One that the caller may not read is refused like one that does not exist.
+/// Returns a message. One that the caller may not read is refused like one that does not exist; visitors are asked to log
+/// in for all but messages of web-public channels.
 pub async fn fetch_one(
-    caller: Caller,
+    caller: Option<Caller>,
+    Realm(realm): Realm,
     Path(id): Path<MessageId>,
     Params(form): Params<MessageForm>,
 ) -> HandlerResult {
-    let Caller { realm, user } = caller;
-    let found = read_one(&realm, &user, id).await?;
-    let FetchedMessage { message, flags } = found.ok_or(RuleError::InvalidMessage)?;
+    let user = caller.map(|caller| caller.user);
+    let found = read_one(&realm, user.as_deref(), id).await?;
+    let refusal = if user.is_some() { RuleError::InvalidMessage } else { RuleError::LoginRequired };
+    let FetchedMessage { message, flags } = found.ok_or(refusal)?;
     let directory = realm.directory();
-    let mut writer = MessageWriter::new(&directory, Some(&user), form);
+    let mut writer = MessageWriter::new(&directory, user.as_deref(), form);
     let mut envelope = Envelope::with_capacity(writer.size_of(&message) + message.content.len());
     writer.push(envelope.open_field("message"), &message, Some(flags));
     envelope.field("raw_content", &message.content)?.reply()

@@ -57,7 +57,7 @@ pub async fn change_in_narrow(
     let FlagChange { flag, op } = request.change;
     let check = || check_anchor_place(&request.range);
     let narrow =
-        NarrowedRequest { admission: &admission, realm: &realm, user: &user, narrow: &request.narrow };
+        NarrowedRequest { admission: &admission, realm: &realm, user: Some(&user), narrow: &request.narrow };
     let select = |narrowed: &Narrowed<'_>| {
         let window = narrowed.window(&request.range);
         let selected = narrowed.select_flags(&user, (flag, op), &window.ids)?;

@@ -48,7 +48,7 @@ pub async fn matches_narrow(
 ) -> HandlerResult {
     let Caller { realm, user } = caller;
     let narrow =
-        NarrowedRequest { admission: &admission, realm: &realm, user: &user, narrow: &request.narrow };
+        NarrowedRequest { admission: &admission, realm: &realm, user: Some(&user), narrow: &request.narrow };
     let select = |narrowed: &Narrowed<'_>| {
         let ids = narrowed.matching(&request.ids);
         Ok((Selected::ids(&ids), narrowed.snapshot(&ids)))

@@ -46,7 +46,8 @@ impl Page {
 /// Reads and writes messages for one reader.
 pub struct PageReader {
     pub realm: RealmHandle,
-    pub reader: Arc<User>,
+    /// None without an account.
+    pub reader: Option<Arc<User>>,
     pub form: MessageForm,
     /// Marks the words of a search.
     pub highlighter: Option<Highlighter>,
@@ -72,7 +73,7 @@ impl PageReader {
     fn write(&mut self, snapshot: MessageSnapshot) -> Result<Envelope, DomainError> {
         let messages = snapshot.read(&self.realm)?;
         let directory = self.realm.directory();
-        let mut writer = MessageWriter::new(&directory, Some(&self.reader), self.form);
+        let mut writer = MessageWriter::new(&directory, self.reader.as_deref(), self.form);
         let mut envelope = Envelope::with_capacity(0);
         let out = envelope.open_field("messages");
         out.reserve(messages.iter().map(|fetched| writer.size_of(&fetched.message)).sum());
@@ -132,12 +133,12 @@ impl PartWriter {
     /// Writes the next messages, and returns their number.
     fn write_batch(&mut self, out: &mut Vec<u8>) -> Result<usize, DomainError> {
         let PageReader { realm, reader, form, highlighter } = &mut self.reader;
-        let messages = self.parts.read_next(realm, Some(reader.id), self.batch)?;
+        let messages = self.parts.read_next(realm, reader.as_ref().map(|reader| reader.id), self.batch)?;
         let directory = realm.directory();
-        if !directory.is_active_user(reader.id) {
+        if reader.as_ref().is_some_and(|reader| !directory.is_active_user(reader.id)) {
             return Err(DomainError::UserDeactivated);
         }
-        let mut writer = MessageWriter::new(&directory, Some(reader), *form);
+        let mut writer = MessageWriter::new(&directory, reader.as_deref(), *form);
         for fetched in &messages {
             if self.has_written {
                 out.push(b',');
@@ -187,13 +188,13 @@ pub async fn run<T: Send + 'static>(
     }
 }
 
-/// A message with the reader's flags; none if it does not exist or the reader may not read it.
+/// A message with the flags of its reader (none: without an account); none if it does not exist or the reader may not read it.
 pub async fn read_one(
     realm: &RealmHandle,
-    reader: &User,
+    reader: Option<&User>,
     id: MessageId,
 ) -> Result<Option<FetchedMessage>, ApiError> {
-    let Some(snapshot) = realm.message_snapshot(Some(reader), id) else { return Ok(None) };
+    let Some(snapshot) = realm.message_snapshot(reader, id) else { return Ok(None) };
     let realm = realm.clone();
     Ok(run(snapshot.is_in_memory(), move || snapshot.read(&realm)).await?.pop())
 }

@@ -39,7 +39,8 @@ impl Selected {
 pub struct NarrowedRequest<'r> {
     pub admission: &'r Admission,
     pub realm: &'r RealmHandle,
-    pub user: &'r User,
+    /// None without an account.
+    pub user: Option<&'r User>,
     pub narrow: &'r [Term],
 }
 
@@ -51,7 +52,7 @@ impl NarrowedRequest<'_> {
         check: impl Fn() -> Result<(), ApiError>,
         select: impl Fn(&Narrowed<'_>) -> Result<(Selected, T), ApiError>,
     ) -> Result<(T, Option<Highlighter>), ApiError> {
-        let (user, narrow) = (Some(self.user), self.narrow);
+        let (user, narrow) = (self.user, self.narrow);
         let Some(text) = search_text(narrow) else {
             let (_, selected) = self.realm.narrow(user, (narrow, None), check, select)?;
             return Ok((selected, None));
@@ -94,6 +95,6 @@ impl NarrowedRequest<'_> {
         let range =
             Range { num_before: count(range.num_before), num_after: count(range.num_after), ..*range };
         let narrow = (self.narrow, Some(found));
-        self.realm.narrow(Some(self.user), narrow, || Ok(()), |narrowed| Ok(narrowed.window(&range).ids))
+        self.realm.narrow(self.user, narrow, || Ok(()), |narrowed| Ok(narrowed.window(&range).ids))
     }
 }

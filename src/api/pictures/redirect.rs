@@ -6,7 +6,7 @@ use actix_web::http::header::{self, HeaderValue};
 use model::{Directory, User, UserId};
 use rules::avatar::{AvatarSize, public_avatar_url, shown_avatar_url, unknown_avatar_url};
 use rules::permissions::users::{find_user_by_email, sees_user};
-use rules::settings::realm_bool;
+use rules::permissions::visitors::has_public_access;
 use std::sync::Arc;
 
 /// A redirect that keeps the query of the request.
@@ -32,7 +32,7 @@ pub async fn by_id<const MEDIUM: bool>(
     RawQuery(query): RawQuery,
 ) -> HandlerResult {
     let directory = realm.directory();
-    if caller.is_none() && !realm_bool(directory.realm(), "enable_spectator_access") {
+    if caller.is_none() && !has_public_access(&directory) {
         return Err(ApiError::not_logged_in());
     }
     to(&url::<MEDIUM>(&directory, caller.as_ref(), directory.user(id)), &query)

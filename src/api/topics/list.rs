@@ -1,10 +1,12 @@
 //! `GET /users/me/{stream_id}/topics`: the topics of a channel, newest first (docs/api/topics.md#list-topics).
 
 use crate::api::wire::list::reply_list;
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, Realm};
 use actors::queries::{TopicSummary, topics};
 use model::{ChannelId, MessageId};
+use rules::RuleError;
 use rules::permissions::channel::{Archived, ChannelRef, History, access_channel_content};
+use rules::permissions::visitors::is_shown_to_visitors;
 use rules::topics::shown_topic;
 use serde::Serialize;
 
@@ -25,16 +27,24 @@ struct Topic<'a> {
 
 /// Lists `topics`; with protected history, only those of messages that were delivered to the caller.
 pub async fn list_topics(
-    caller: Caller,
+    caller: Option<Caller>,
+    Realm(realm): Realm,
     Path(id): Path<ChannelId>,
     Params(ListTopics(knows_empty)): Params<ListTopics>,
 ) -> HandlerResult {
-    let Caller { realm, user } = &caller;
     let directory = realm.directory();
-    let wanted = ChannelRef::Id(id.0.into());
-    let readable = access_channel_content(&directory, user, wanted, Archived::Allowed)?;
-    let is_protected = matches!(readable.history(), History::Delivered(_));
-    let found = topics(realm, id, is_protected.then_some(user));
+    let only_those_of = match &caller {
+        Some(Caller { user, .. }) => {
+            let wanted = ChannelRef::Id(id.0.into());
+            let readable = access_channel_content(&directory, user, wanted, Archived::Allowed)?;
+            matches!(readable.history(), History::Delivered(_)).then_some(&**user)
+        }
+        None => {
+            let channel = directory.channel(id).filter(|channel| is_shown_to_visitors(&directory, channel));
+            channel.map(|_| None).ok_or(RuleError::LoginRequired)?
+        }
+    };
+    let found = topics(&realm, id, only_those_of);
     let items = found
         .iter()
         .map(|TopicSummary { name, max_id }| Topic { name: shown_topic(name, knows_empty), max_id: *max_id });

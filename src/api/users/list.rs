@@ -8,7 +8,7 @@ use crate::http::host::Realm;
 use crate::http::{ApiError, Caller, Envelope, Fields, FromFields, HandlerResult, Params};
 use model::{Directory, User, UserId};
 use rules::permissions::users::{UserScope, user_scope};
-use rules::settings::realm_bool;
+use rules::permissions::visitors::has_public_access;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ pub async fn list_users(
     Params(params): Params<ListUsers>,
 ) -> HandlerResult {
     let directory = realm.directory();
-    if caller.is_none() && !realm_bool(directory.realm(), "enable_spectator_access") {
+    if caller.is_none() && !has_public_access(&directory) {
         return Err(ApiError::not_logged_in());
     }
     let (count, shared) = (directory.user_count(), admission.app.shared.clone());

@@ -142,6 +142,21 @@ pub fn own_subscription<'a>(
     }
 }
 
+/// The settings of a visitor without an account, for every channel that visitors may read.
+pub fn visitor_subscription() -> OwnSubscriptionJson<'static> {
+    OwnSubscriptionJson {
+        color: "#c2c2c2",
+        is_muted: false,
+        in_home_view: true,
+        pin_to_top: false,
+        desktop_notifications: Some(true),
+        audible_notifications: Some(true),
+        push_notifications: Some(true),
+        email_notifications: Some(true),
+        wildcard_mentions_notify: Some(true),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -34,6 +34,8 @@ pub(super) fn compose(
         MailTask::Deactivated { user, comment } => about.deactivated(*user, comment),
         MailTask::FoundAccounts { user, organizations } => about.found_accounts(*user, organizations),
         MailTask::PasswordReset { user, asked } => about.password_reset(*user, *asked),
+        MailTask::SignUp { address, asked } => about.sign_up(address, *asked),
+        MailTask::SignUpKnown { user } => about.sign_up_known(*user),
         MailTask::Missed { user, messages } => about.missed(*user, messages),
     }
 }

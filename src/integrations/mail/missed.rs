@@ -4,6 +4,7 @@
 use super::Email;
 use super::emails::About;
 use model::{Message, MessageId, Place, RecipientId, SettingValue, User, UserId};
+use rules::markdown::{ChannelRef, message_url};
 use rules::notifications::Trigger;
 use rules::plain_text::{cut, plain_text};
 use rules::settings::{realm_bool, user_bool, user_setting, user_value};
@@ -20,7 +21,8 @@ impl About<'_> {
         let Some((first, _)) = missed.first() else { return Err("everything was read meanwhile".into()) };
         let conversation = (&first.place, first.recipient);
         let may_show = realm_bool(self.directory.realm(), "message_content_allowed_in_email_notifications");
-        let email = if may_show && user_bool(reader, "message_content_in_email_notifications") {
+        let shows_content = may_show && user_bool(reader, "message_content_in_email_notifications");
+        let email = if shows_content {
             let email = Email::new(self.subject(reader, conversation));
             missed.iter().fold(email, |email, (message, _)| email.paragraph(self.excerpt(message)))
         } else {
@@ -43,7 +45,10 @@ impl About<'_> {
             None => "Please do not reply to this email: replies are not read.",
         };
         let email = email
-            .link(format!("View or reply in {}", self.name()), self.message_url(first, conversation.1))
+            .link(
+                format!("View or reply in {}", self.name()),
+                self.message_url(first, conversation.1, shows_content),
+            )
             .paragraph(format!(
                 "{why} You can choose in your notification settings which emails you receive. {reply}"
             ));
@@ -94,15 +99,32 @@ impl About<'_> {
         format!("{}:\n{text}", self.name_of(message.sender))
     }
 
-    fn message_url(&self, message: &Message, recipient: RecipientId) -> String {
+    /// The link to a message. Names are in it only if the e-mail may have them.
+    fn message_url(&self, message: &Message, recipient: RecipientId, shows_names: bool) -> String {
         match &message.place {
-            Place::Channel { channel, .. } => {
-                format!("{}/#narrow/channel/{channel}/near/{}", self.url, message.id)
+            Place::Channel { channel, topic } => {
+                match self.directory.channel(*channel).filter(|_| shows_names) {
+                    Some(found) => {
+                        let channel = ChannelRef { id: channel.0.into(), name: found.name.clone() };
+                        format!("{}{}", self.url, message_url(&channel, topic, message.id.0.into()))
+                    }
+                    None => format!("{}/#narrow/channel/{channel}/near/{}", self.url, message.id),
+                }
             }
             Place::Direct => {
                 let people = self.directory.direct(recipient).map(|direct| direct.users.as_slice());
-                let ids: Vec<String> = people.unwrap_or_default().iter().map(UserId::to_string).collect();
-                format!("{}/#narrow/dm/{}/near/{}", self.url, ids.join(","), message.id)
+                let people = people.unwrap_or_default();
+                let ids: Vec<String> = people.iter().map(UserId::to_string).collect();
+                let name = self.name_of(message.sender);
+                // With one other person, clients show the name; it has no meaning.
+                let name = match people.len() {
+                    2 if name.is_ascii() && shows_names => {
+                        name.replace(|c: char| !c.is_ascii_alphanumeric(), "-")
+                    }
+                    0..=2 => "dm".to_owned(),
+                    _ => "group".to_owned(),
+                };
+                format!("{}/#narrow/dm/{}-{name}/near/{}", self.url, ids.join(","), message.id)
             }
         }
     }

@@ -8,12 +8,14 @@ mod invitation;
 mod list;
 mod missed;
 mod password_reset;
+mod sign_up;
 mod smtp;
 
 pub use email::Email;
 pub use emails::{confirm_path, parse_confirm_key};
 pub use list::{KeptMail, MAILS_KEPT_MAX, MailList};
 pub use password_reset::parse_reset_key;
+pub use sign_up::parse_sign_up_key;
 
 use crate::config::{ConfigError, Mail};
 use crate::hosts::Hosts;

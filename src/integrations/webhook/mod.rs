@@ -85,7 +85,7 @@ impl Webhooks {
         let bot = bot.ok_or_else(|| Delivery::dropped("the bot no longer exists"))?;
         let service = directory.bot_config(bot.id).and_then(|config| config.service.clone());
         let service = service.ok_or_else(|| Delivery::dropped("the bot has no service"))?;
-        let message = match read_one(&attempt.realm, &bot, task.message).await {
+        let message = match read_one(&attempt.realm, Some(&bot), task.message).await {
             Ok(Some(found)) => found.message,
             Ok(None) => return Err(Delivery::dropped("the message no longer exists")),
             Err(_) => return Err(Delivery::failed("the message could not be read")),

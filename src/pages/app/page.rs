@@ -3,7 +3,7 @@
 use super::conversation::HomeQuery;
 use super::desktop::DesktopApp;
 use super::escape::json_for_attribute;
-use super::params::{Facts, PageParams};
+use super::params::{Conversation, Facts, PageParams};
 use crate::api::account::server_settings::render_description;
 use crate::api::events::register::{Register, registered};
 use crate::http::admission::Admission;
@@ -12,12 +12,13 @@ use crate::web_app::Bundle;
 use crate::web_app::look::{ColorScheme, Look, Window};
 use crate::web_app::skeleton::Values;
 use actix_web::http::header::{self, HeaderValue};
+use actors::RealmHandle;
 use actors::budget::Reservation;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
-use rules::settings::{user_int, user_text};
+use rules::settings::{realm_text, user_int, user_text};
 use std::sync::Arc;
 
 /// Parts of this size are sent at a time.
@@ -26,7 +27,7 @@ const NONCE_BYTES: usize = 16;
 const NEVER_CACHED: HeaderValue =
     HeaderValue::from_static("max-age=0, no-cache, no-store, must-revalidate, private");
 
-/// A page for a user who is logged in.
+/// A page that starts the app.
 pub struct Page {
     pub bundle: Arc<Bundle>,
     /// URL of the organization.
@@ -61,6 +62,7 @@ impl Page {
                 warn_no_email,
                 realm_rendered_description: &description,
                 conversation,
+                language_cookie_name: None,
             });
             let json = params.encode(bundle.languages().translations(language), state.into_object())?;
             let values = Values {
@@ -75,6 +77,52 @@ impl Page {
         let parts = registered(admission, caller, realm_url, params, finish).await?;
         Ok(parts.reply(policy))
     }
+
+    /// Returns the page for a visitor without an account, who has no queue: the app asks for the state itself.
+    pub async fn for_visitor(
+        self,
+        admission: &Admission,
+        realm: &RealmHandle,
+        chosen: Chosen<'_>,
+    ) -> HandlerResult {
+        let Self { bundle, csrf_token, .. } = self;
+        let directory = realm.directory();
+        let default = realm_text(directory.realm(), "default_language");
+        let language = bundle.languages().code(chosen.language.unwrap_or(default));
+        let nonce = random_nonce()?;
+        let description = render_description(&directory.realm().description);
+        let params = PageParams::new(Facts {
+            request_language: language,
+            language_list: bundle.languages().list(),
+            insecure_desktop_app: self.desktop == DesktopApp::Insecure,
+            warn_no_email: false,
+            realm_rendered_description: &description,
+            conversation: Conversation::default(),
+            language_cookie_name: Some(chosen.cookie),
+        });
+        let nothing = vec![Bytes::from_static(b"null")];
+        let json = params.encode(bundle.languages().translations(language), nothing)?;
+        let values = Values {
+            language,
+            title: &directory.realm().name,
+            nonce: &nonce,
+            csrf_token: &csrf_token,
+            params: json.iter().map(|part| json_for_attribute(part)).collect(),
+        };
+        let look = Look { colors: ColorScheme::of_setting(1), window: Window::Whole };
+        let parts = bundle.skeleton(look).fill(values);
+        let held = hold(parts, admission.reserve(VISITOR_PAGE_BYTES).await?)?;
+        Ok(held.reply(content_security_policy(&nonce)?))
+    }
+}
+
+/// Memory of a visitor's page, in bytes; it is corrected when the page is made.
+const VISITOR_PAGE_BYTES: u64 = 64 << 10;
+
+/// The language that a visitor chose, and the cookie that has it.
+pub struct Chosen<'c> {
+    pub cookie: &'static str,
+    pub language: Option<&'c str>,
 }
 
 /// The parts of a page, and the memory that they hold of the budget.

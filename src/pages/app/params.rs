@@ -49,6 +49,9 @@ pub struct PageParams<'p> {
     pub login_page: &'static str,
     pub apps_page_url: &'static str,
     pub language_list: &'p [Language],
+    /// The cookie with the language that a visitor chose.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub language_cookie_name: Option<&'static str>,
     /// Unknown: the app then never offers to mark old messages as read.
     pub furthest_read_time: Option<u64>,
     pub is_spectator: bool,
@@ -68,6 +71,8 @@ pub struct Facts<'f> {
     pub warn_no_email: bool,
     pub realm_rendered_description: &'f str,
     pub conversation: Conversation,
+    /// Present on pages for visitors without an account.
+    pub language_cookie_name: Option<&'static str>,
 }
 
 impl<'p> PageParams<'p> {
@@ -91,8 +96,9 @@ impl<'p> PageParams<'p> {
             apps_page_url: APPS,
             language_list: facts.language_list,
             furthest_read_time: None,
-            is_spectator: false,
-            no_event_queue: false,
+            language_cookie_name: facts.language_cookie_name,
+            is_spectator: facts.language_cookie_name.is_some(),
+            no_event_queue: facts.language_cookie_name.is_some(),
             presence_history_limit_days_for_web_app: PRESENCE_DAYS,
             realm_rendered_description: facts.realm_rendered_description,
             conversation: facts.conversation,

@@ -2,17 +2,19 @@
 
 use super::conversation::HomeQuery;
 use super::desktop::DesktopApp;
-use super::page::Page;
+use super::page::{Chosen, Page};
 use super::params::LOGIN_PAGE;
 use crate::http::admission::Admission;
 use crate::http::call::{Call, FromCall};
-use crate::http::{ApiError, Caller, HandlerResult, RawQuery};
+use crate::http::{ApiError, App, Caller, Cookies, FormToken, HandlerResult, RawQuery};
 use crate::pages::login::go_to;
 use crate::pages::{MessagePage, page};
 use crate::web_app::Bundle;
 use actix_web::http::StatusCode;
 use actix_web::http::header::USER_AGENT;
+use actors::RealmHandle;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use rules::permissions::visitors::has_public_access;
 use std::sync::Arc;
 
 /// What stays as it is in the parameter `next`.
@@ -22,34 +24,50 @@ const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_'
 pub struct Visit {
     query: String,
     desktop: DesktopApp,
+    /// The language that a visitor without an account chose.
+    language: Option<String>,
+    language_cookie: &'static str,
 }
 
 impl FromCall for Visit {
     fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+        let language_cookie = Cookies::of(&App::from_call(call)?).language();
         Ok(Self {
+            language: call.cookie(language_cookie).map(str::to_owned),
+            language_cookie,
             desktop: DesktopApp::of(call.header(USER_AGENT).unwrap_or_default()),
             query: RawQuery::from_call(call)?.0,
         })
     }
 }
 
-/// The page of the app; visitors who are not logged in are sent to log in.
+/// The page of the app. Visitors who are not logged in are sent to log in, unless there are channels that they may read.
 pub async fn start(
     admission: &Admission,
     bundle: Arc<Bundle>,
-    (caller, realm_url, csrf_token): (Option<Caller>, String, String),
-    visit: Visit,
-    query: HomeQuery,
+    (realm, realm_url, caller): (RealmHandle, String, Option<Caller>),
+    token: FormToken,
+    (visit, query): (Visit, HomeQuery),
 ) -> HandlerResult {
-    let Some(caller) = caller else { return to_login(&visit.query) };
+    let is_open = realm.is_active() && has_public_access(&realm.directory());
+    if caller.is_none() && !is_open {
+        return to_login(&visit.query);
+    }
     if visit.desktop == DesktopApp::Refused {
-        let name = caller.realm.directory().realm().name.clone();
+        let name = realm.directory().realm().name.clone();
         let text =
             "It has known security problems. Install the current version from https://zulip.com/apps/.";
         let title = "This version of the desktop app is too old";
         return page(StatusCode::FORBIDDEN, &MessagePage { organization: &name, title, text });
     }
-    Page { bundle, realm_url, csrf_token, desktop: visit.desktop, query }.for_user(admission, caller).await
+    let page = Page { bundle, realm_url, csrf_token: token.text, desktop: visit.desktop, query };
+    match caller {
+        Some(caller) => page.for_user(admission, caller).await,
+        None => {
+            let chosen = Chosen { cookie: visit.language_cookie, language: visit.language.as_deref() };
+            Ok(page.for_visitor(admission, &realm, chosen).await?.with_headers(token.cookie))
+        }
+    }
 }
 
 /// To the page for logging in, and from there back here.

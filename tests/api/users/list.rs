@@ -75,6 +75,8 @@ async fn list_users_spectator_view() {
     let t = TestServer::start().await;
     let [desdemona, hamlet] = t.users(["desdemona", "hamlet"]);
     desdemona.patch("/realm", &[("enable_spectator_access", &true)]).ok().await;
+    assert_eq!(t.anonymous().get("/users", &[]).await.status, 401, "no channel is web-public");
+    desdemona.create_channel("window").set("is_web_public", json!(true)).await;
     let everybody: Params<'_> = &[("email_address_visibility", &1)];
     hamlet.patch("/settings", everybody).ok().await;
     for client_gravatar in [true, false] {

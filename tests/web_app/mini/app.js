@@ -2,7 +2,7 @@
 "use strict";
 
 const params = JSON.parse(document.querySelector("#page-params").dataset.params);
-const state = params.state_data;
+let state = params.state_data;
 mini.params = params;
 mini.token = document.querySelector("#logout_form input[name=csrfmiddlewaretoken]").value;
 
@@ -61,4 +61,23 @@ function start() {
     void poll();
 }
 
-start();
+// A visitor without an account: the state is asked for, and no events come.
+async function visit() {
+    const answer = await mini.call("POST", "/json/register", {apply_markdown: true});
+    state = answer.body;
+    mini.state = state;
+    show("#header-container", state.realm_name);
+    state.subscriptions.forEach((channel) => show("#left-sidebar-container", channel.name));
+    const narrow = JSON.stringify([{operator: "channels", operand: "web-public"}]);
+    const fields = {anchor: "newest", num_before: 10, num_after: 0, narrow};
+    const found = await mini.call("GET", "/json/messages", fields);
+    found.body.messages.forEach((message) => show("#message-lists-container", message.content));
+    document.querySelector("#app-loading").remove();
+    mini.ready = true;
+}
+
+if (params.is_spectator) {
+    void visit();
+} else {
+    start();
+}

@@ -5,6 +5,7 @@ use crate::narrow::plan::{Content, MessageSet, Plan, PlanTerm, Scope};
 use crate::narrow::term::{Operand, Operator, Term};
 use crate::permissions::channel::{History, history_of, sees_channel};
 use crate::permissions::users::find_user_by_email;
+use crate::permissions::visitors::{has_public_access, is_shown_to_visitors};
 use crate::topics;
 use crate::visibility::SkippedMuting;
 use model::{Channel, ChannelId, Directory, Flag, MessageId, RecipientId, TopicKey, User, UserId};
@@ -93,8 +94,7 @@ fn skipped_muting(terms: &[PlanTerm]) -> SkippedMuting {
 
 /// Without an account: only narrows to web-public channels with operators that reveal nothing about users.
 fn check_anonymous(dir: &Directory, terms: &[Term]) -> Result<(), RuleError> {
-    let is_open = crate::settings::realm_bool(dir.realm(), "enable_spectator_access")
-        && dir.channels().any(|channel| channel.is_web_public);
+    let is_open = has_public_access(dir);
     let is_web_public = |term: &Term| {
         term.operator == Operator::Channels
             && !term.negated
@@ -217,7 +217,7 @@ impl Resolver<'_> {
 
     /// Whether the requester may know of a channel; former subscribers know of it already.
     fn knows(&self, channel: &Channel) -> bool {
-        let Some(requester) = self.requester else { return channel.is_web_public };
+        let Some(requester) = self.requester else { return is_shown_to_visitors(self.dir, channel) };
         sees_channel(self.dir, requester, channel)
             || self.dir.subscription(channel.id, requester.id).is_some()
     }
@@ -278,7 +278,7 @@ impl Resolver<'_> {
     /// and the narrow is limited to them and needs no delivered messages; otherwise the requester's own history.
     fn scope(&self, terms: &[Term], plan_terms: &[PlanTerm]) -> Scope {
         let Some(requester) = self.requester else {
-            let open = self.dir.channels().filter(|channel| channel.is_web_public);
+            let open = self.dir.channels().filter(|channel| is_shown_to_visitors(self.dir, channel));
             return Scope::Channels(open.map(|channel| channel.id).collect());
         };
         let needs_delivery = terms.iter().any(|term| {

@@ -4,6 +4,7 @@
 use crate::error::RuleError;
 use crate::permissions::channel::{History, history_of, is_granted_content};
 use crate::permissions::group_setting::holds_realm;
+use crate::permissions::visitors::is_shown_to_visitors;
 use crate::settings::RealmPermission;
 pub use model::Spot;
 use model::{Channel, Directory, RecipientId, SubscriptionSpan, User, UserGroup, UserId};
@@ -30,8 +31,7 @@ pub fn can_read(dir: &Directory, user: &User, spot: Spot, received: impl FnOnce(
 /// Whether a message is readable without an account: in a web-public channel, if the organization allows spectators.
 pub fn can_anybody_read(dir: &Directory, spot: Spot) -> bool {
     let Spot::Channel(id) = spot else { return false };
-    let is_open = crate::settings::realm_bool(dir.realm(), "enable_spectator_access");
-    is_open && dir.channel(id).is_some_and(|channel| channel.is_web_public)
+    dir.channel(id).is_some_and(|channel| is_shown_to_visitors(dir, channel))
 }
 
 /// Refuses a message that the user may not read like a missing one: `InvalidMessage`.

@@ -16,6 +16,7 @@ pub mod group_setting_change;
 pub mod message;
 pub mod roles;
 pub mod users;
+pub mod visitors;
 
 pub use channel::{Archived, ChannelRef, History, ReadableChannel};
 pub use users::UserScope;

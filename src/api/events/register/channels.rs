@@ -3,7 +3,7 @@
 use super::request::State;
 use crate::api::shared::ChannelSource;
 use crate::api::subscriptions::subscribers::SubscriberSource;
-use crate::api::wire::channel::own_subscription;
+use crate::api::wire::channel::{own_subscription, visitor_subscription};
 use crate::api::wire::folder::folder;
 use crate::api::wire::json::push_value;
 use crate::api::wire::list::push_list;
@@ -14,7 +14,8 @@ use model::event::ChannelSummary;
 use model::{Channel, ChannelId, Subscription};
 use rules::folders::folders_in_order;
 use rules::permissions::channel::sees_channel;
-use rules::settings::realm_bool;
+use rules::permissions::visitors::is_shown_to_visitors;
+use std::collections::BTreeSet;
 
 /// Adds the requested parts of `subscription`, `stream`, `default_streams`, `default_stream_groups` and `channel_folders`.
 pub fn channel_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envelope, ApiError> {
@@ -32,12 +33,12 @@ pub fn channel_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envel
         envelope.buffer().push(b']');
     }
     if state.wants("default_streams") {
-        let is_shown = state.me.is_none_or(|me| !me.is_guest());
+        let is_shown = state.me.is_some_and(|me| !me.is_guest());
         let defaults: &[ChannelId] = if is_shown { &state.directory().realm().default_channels } else { &[] };
         push_value(envelope.open_field("realm_default_streams"), defaults);
     }
     if state.wants("default_stream_groups") {
-        let is_shown = state.me.is_none_or(|me| !me.is_guest());
+        let is_shown = state.me.is_some_and(|me| !me.is_guest());
         let groups = state.directory().default_groups().items.iter().filter(|_| is_shown);
         push_list(envelope.open_field("realm_default_stream_groups"), groups.map(default_group));
     }
@@ -47,19 +48,21 @@ pub fn channel_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envel
     Ok(envelope)
 }
 
-/// All folders in their order, archived ones included: channels may still refer to them.
+/// All folders in their order, archived ones included: channels may still refer to them. Visitors get those of the
+/// channels that they may read.
 fn list_folders(envelope: &mut Envelope, state: &State<'_>) {
-    let folders = folders_in_order(state.directory()).into_iter().filter(|_| state.me.is_some());
+    let shown: BTreeSet<_> = visible(state).filter_map(|summary| summary.channel.folder).collect();
+    let folders = folders_in_order(state.directory()).into_iter();
+    let folders = folders.filter(|folder| state.me.is_some() || shown.contains(&folder.id));
     push_list(envelope.open_field("channel_folders"), folders.map(|shown| folder(shown)));
 }
 
 /// Channels that the caller may see; archived ones for clients that can handle them.
 fn visible<'a>(state: &'a State<'_>) -> impl Iterator<Item = &'a ChannelSummary> {
     let directory = state.directory();
-    let is_open = realm_bool(directory.realm(), "enable_spectator_access");
     let may_know = move |channel: &Channel| match state.me {
         Some(me) => sees_channel(directory, me, channel),
-        None => is_open && channel.is_web_public,
+        None => is_shown_to_visitors(directory, channel),
     };
     let with_archived = state.request.capabilities.archived_channels;
     let summaries = state.snapshot.channels.values();
@@ -83,6 +86,8 @@ fn list_subscriptions(
     for summary in visible(state) {
         let own = state.me.and_then(|me| directory.subscription(summary.channel.id, me.id));
         let list = match own {
+            // The app shows visitors the channels that they seem to subscribe to.
+            None if state.me.is_none() => &mut subscribed,
             Some(own) if own.is_active => &mut subscribed,
             Some(_) => &mut unsubscribed,
             None => &mut never,
@@ -112,6 +117,8 @@ fn push_entry(
     if let (Some(me), Some(own)) = (state.me, own) {
         let null_notifications = state.request.capabilities.notification_settings_null;
         push_fields(envelope.buffer(), &own_subscription(me, own, null_notifications))?;
+    } else if state.me.is_none() {
+        push_fields(envelope.buffer(), &visitor_subscription())?;
     }
     subscribers.add_to(envelope, &summary.channel, channels);
     envelope.buffer().push(b'}');

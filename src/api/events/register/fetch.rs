@@ -22,6 +22,11 @@ impl Fetch {
         Self { words: None, without: Some(word) }
     }
 
+    /// The same types but this one.
+    pub fn leaving_out(self, word: &'static str) -> Self {
+        Self { without: Some(word), ..self }
+    }
+
     /// Whether a type is requested.
     pub fn wants(&self, word: &str) -> bool {
         self.without != Some(word) && self.words.as_ref().is_none_or(|words| words.contains(word))

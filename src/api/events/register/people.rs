@@ -11,6 +11,7 @@ use model::{BotConfig, Directory, Role, User, UserId};
 use rules::avatar::{AvatarSize, avatar_source, shown_avatar_url};
 use rules::permissions::group_setting::holds_realm;
 use rules::permissions::users::{UserScope, api_email, user_scope};
+use rules::permissions::visitors::visitor;
 use rules::settings::RealmPermission;
 use serde::Serialize;
 
@@ -18,9 +19,10 @@ use serde::Serialize;
 pub fn people_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envelope, ApiError> {
     if state.wants("realm_user") {
         list_people(&mut envelope, state);
-        if let Some(me) = state.me {
-            envelope = envelope.fields(&own_fields(state.directory(), me))?;
-        }
+        envelope = match state.me {
+            Some(me) => envelope.fields(&own_fields(state.directory(), me))?,
+            None => envelope.fields(&own_fields(state.directory(), &visitor()))?,
+        };
     }
     if state.wants("realm_bot") {
         list_bots(&mut envelope, state);
@@ -28,7 +30,8 @@ pub fn people_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envelo
     if state.wants("realm_user_groups") {
         let with_deactivated = state.request.capabilities.include_deactivated_groups;
         let groups = state.directory().groups().filter(|group| with_deactivated || !group.is_deactivated);
-        let groups = groups.filter(|_| state.me.is_some());
+        // Visitors need the groups that permissions name; their members are known from the list of users.
+        let groups = groups.filter(|group| state.me.is_some() || group.is_system);
         push_list(
             envelope.open_field("realm_user_groups"),
             groups.map(|record| group(state.directory(), record)),
@@ -40,8 +43,11 @@ pub fn people_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envelo
 /// Lists users. Hidden users are left out, or shown as placeholders to clients that need a record of every user.
 fn list_people(envelope: &mut Envelope, state: &State<'_>) {
     let directory = state.directory();
-    let form =
-        UserForm { client_gravatar: state.request.client_gravatar, profile_data: true, is_active: false };
+    let form = UserForm {
+        client_gravatar: state.request.client_gravatar,
+        profile_data: state.me.is_some(),
+        is_active: false,
+    };
     let scope = state.me.map_or(UserScope::All, |me| user_scope(directory, me));
     let shows_unknown = !state.request.capabilities.user_list_incomplete;
     let scope = &scope;

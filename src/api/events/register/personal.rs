@@ -16,6 +16,7 @@ use actors::queries::Unreads;
 use model::{ChannelId, MessageId, UserId, VisibilityPolicy};
 use rules::onboarding::remaining_steps;
 use rules::permissions::users::api_email;
+use rules::permissions::visitors::visitor;
 use rules::settings::{LEGACY_DISPLAY, LEGACY_NOTIFICATIONS, NOTIFICATION_SOUNDS, user_setting, user_value};
 use rules::topics::shown_topic;
 use serde::Serialize;
@@ -27,7 +28,7 @@ pub fn personal_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Enve
         let out = envelope.open_field("user_settings");
         match state.me {
             Some(me) => push_user_settings(out, state.directory(), me),
-            None => push_default_settings(out, state.directory()),
+            None => push_user_settings(out, state.directory(), &visitor()),
         }
     }
     if state.wants("alert_words") {
@@ -143,14 +144,15 @@ fn topic_fields(envelope: &mut Envelope, state: &State<'_>) {
 
 #[derive(Serialize)]
 struct PresenceFields {
-    presence_last_update_id: u64,
+    /// -1 for visitors, who see no presence.
+    presence_last_update_id: i64,
     server_timestamp: f64,
 }
 
 fn presence_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envelope, ApiError> {
     let directory = state.directory();
     let realm = &state.request.realm;
-    let (all, presence_last_update_id) = realm.presences(None);
+    let (all, last_update) = realm.presences(None);
     let now = realm.now();
     let days = state.request.presence_days_max.map_or(HISTORY_DAYS, u64::from);
     let listed = state.me.map(|me| visible(directory, me, all, now, days)).unwrap_or_default();
@@ -161,6 +163,7 @@ fn presence_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envelope
         let members = listed.iter().map(|(user, seen)| (api_email(directory, user), legacy(*seen)));
         push_value(out, &Object(members));
     }
+    let presence_last_update_id = state.me.map_or(-1, |_| i64::try_from(last_update).unwrap_or(i64::MAX));
     let server_timestamp = now.0 as f64 / 1000.0;
     envelope.fields(&PresenceFields { presence_last_update_id, server_timestamp })
 }

@@ -45,7 +45,7 @@ pub fn profile_fields(envelope: &mut Envelope, state: &State<'_>) {
         push_value(envelope.open_field("realm_emoji"), &realm_emoji(directory.realm().id, all));
     }
     if state.wants("custom_profile_fields") {
-        let fields = directory.profile_fields().list.iter().map(field);
+        let fields = directory.profile_fields().list.iter().filter(|_| me.is_some()).map(field);
         push_list(envelope.open_field("custom_profile_fields"), fields);
     }
 }

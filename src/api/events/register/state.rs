@@ -33,10 +33,10 @@ struct Always<'a> {
 
 impl StateRequest {
     /// Estimated bytes of the response without shared parts.
-    pub fn estimate(&self, caller: &User) -> u64 {
+    pub fn estimate(&self, caller: Option<&User>) -> u64 {
         let directory = self.realm.directory();
         let (users, channels) = (directory.user_count(), directory.channel_count());
-        let has_own_list = caller.is_bot() || is_restricted(&directory, caller);
+        let has_own_list = caller.is_some_and(|caller| caller.is_bot() || is_restricted(&directory, caller));
         let parts = [
             ("realm_user", if has_own_list { users * USER_BYTES } else { 0 }),
             ("presence", users * PRESENCE_BYTES),

@@ -39,6 +39,7 @@ impl Register {
         Self {
             options,
             sets_all_public_channels: true,
+            client_gravatar: Some(true),
             presence_history_limit_days: Some(PRESENCE_DAYS),
             include_subscribers: IncludeSubscribers::All,
             // The app takes channels from its subscriptions and from those it does not subscribe to.

@@ -50,6 +50,14 @@ pub enum MailTask {
         /// Name and URL of each.
         organizations: Vec<(String, String)>,
     },
+    /// Send a link to an address with which its owner can make an account without an invitation.
+    SignUp {
+        address: String,
+        /// The time of the request, from which the link is valid for a limited time.
+        asked: Timestamp,
+    },
+    /// Inform a user that someone asked for another account with their address.
+    SignUpKnown { user: UserId },
 }
 
 impl MailTask {
@@ -63,6 +71,8 @@ impl MailTask {
             Self::Deactivated { user, .. } => format!("mail about the deactivation of user {user}"),
             Self::PasswordReset { user, .. } => format!("mail for a new password of user {user}"),
             Self::FoundAccounts { user, .. } => format!("mail with the organizations of user {user}"),
+            Self::SignUp { address, .. } => format!("mail for a new account of {address}"),
+            Self::SignUpKnown { user } => format!("mail about the existing account of user {user}"),
             Self::Missed { user, .. } => format!("mail about missed messages to user {user}"),
         }
     }

@@ -1,0 +1,254 @@
+//! `GET /about`, and `GET /` without a web app: what this server is, how to connect each client, and for owners its state
+//! at a glance (docs/api/server-additions.md#pages). API clients get JSON.
+
+use super::login::no_organization;
+use super::open_to::can_sign_up;
+use crate::api::account::server_settings::render_description;
+use crate::http::{ApiError, App, Audience, Caller, FormToken, HandlerResult, Realm, RealmUrl, Reply, reply};
+use crate::version::{ZULIP_FEATURE_LEVEL, ZULIP_VERSION};
+use actix_web::http::StatusCode;
+use actors::RealmHandle;
+use actors::queries::activity;
+use askama::Template;
+use model::Role;
+use rules::avatar::realm_icon_url;
+use serde::Serialize;
+
+/// The path of the script that names the conversation of a link.
+pub const SCRIPT_PATH: &str = "/static/millstream/conversation.js";
+/// Days of the chart.
+const DAYS: u64 = 14;
+/// People and e-mails that a development server shows.
+const SHOWN_MAX: usize = 30;
+/// Height of the chart.
+const CHART_HEIGHT: u64 = 60;
+
+#[derive(Template)]
+#[template(path = "about.html", config = "src/pages/askama.toml")]
+struct AboutPage<'p> {
+    organization: &'p str,
+    icon: &'p str,
+    description: &'p str,
+    url: &'p str,
+    host: &'p str,
+    /// The name of the user who is logged in.
+    name: Option<&'p str>,
+    token: &'p str,
+    has_web_app: bool,
+    can_sign_up: bool,
+    is_development: bool,
+    people: Vec<Account<'p>>,
+    mails: Vec<Mail>,
+    state: Option<State>,
+    script: &'static str,
+}
+
+/// A person of a development server.
+struct Account<'p> {
+    name: &'p str,
+    email: &'p str,
+    role: &'static str,
+}
+
+/// An e-mail of a development server.
+struct Mail {
+    subject: String,
+    to: String,
+}
+
+/// What owners see at a glance.
+struct State {
+    version: &'static str,
+    uptime: String,
+    storage: String,
+    queues: usize,
+    people: usize,
+    bars: Vec<Bar>,
+    sum: u64,
+}
+
+/// The messages of one day.
+struct Bar {
+    day: String,
+    count: u64,
+    x: u64,
+    y: u64,
+    height: u64,
+}
+
+/// The same for API clients.
+#[derive(Serialize)]
+struct About<'a> {
+    server: &'static str,
+    server_version: &'static str,
+    zulip_version: &'static str,
+    zulip_feature_level: u32,
+    realm_name: &'a str,
+    realm_description: &'a str,
+    realm_icon: &'a str,
+    realm_url: &'a str,
+    has_web_app: bool,
+    can_sign_up: bool,
+    is_development: bool,
+}
+
+/// `GET /about`.
+pub async fn show(
+    app: App,
+    realm: Option<Realm>,
+    url: Option<RealmUrl>,
+    caller: Option<Caller>,
+    token: FormToken,
+    audience: Audience,
+) -> HandlerResult {
+    let (Some(Realm(realm)), Some(RealmUrl(url))) = (realm, url) else { return no_organization() };
+    of(&app, (&realm, &url), caller.as_ref(), token, audience)
+}
+
+/// The page of an organization, or JSON.
+pub(super) fn of(
+    app: &App,
+    (realm, url): (&RealmHandle, &str),
+    caller: Option<&Caller>,
+    token: FormToken,
+    audience: Audience,
+) -> HandlerResult {
+    let directory = realm.directory();
+    let (organization, icon) = (&directory.realm().name, realm_icon_url(&directory));
+    let description = render_description(&directory.realm().description);
+    let has_web_app = app.web_app.current().is_some();
+    let can_sign_up = can_sign_up(app, realm);
+    if !audience.wants_page {
+        return reply(&About {
+            server: "Millstream",
+            server_version: env!("CARGO_PKG_VERSION"),
+            zulip_version: ZULIP_VERSION,
+            zulip_feature_level: ZULIP_FEATURE_LEVEL,
+            realm_name: organization,
+            realm_description: &description,
+            realm_icon: &icon,
+            realm_url: url,
+            has_web_app,
+            can_sign_up,
+            is_development: app.is_development,
+        });
+    }
+    let shown = directory.users().filter(|user| audience.is_developer && user.is_active && !user.is_bot());
+    let people = shown.take(SHOWN_MAX).map(|user| Account {
+        name: &user.full_name,
+        email: &user.delivery_email,
+        role: role_name(user.role),
+    });
+    let is_owner = caller.is_some_and(|caller| caller.user.role == Role::Owner);
+    let template = AboutPage {
+        organization,
+        icon: &icon,
+        description: &description,
+        url,
+        host: url.split_once("://").map_or(url, |(_, host)| host),
+        name: caller.map(|caller| caller.user.full_name.as_str()),
+        token: &token.text,
+        has_web_app,
+        can_sign_up,
+        is_development: audience.is_developer,
+        people: people.collect(),
+        mails: if audience.is_developer { mails(app) } else { Vec::new() },
+        state: is_owner.then(|| state(app, realm)),
+        script: SCRIPT_PATH,
+    };
+    let html = template.render().map_err(|error| {
+        tracing::error!(%error, "a page could not be rendered");
+        ApiError::internal()
+    })?;
+    Ok(Reply::scripted_page(StatusCode::OK, html).with_headers(token.cookie))
+}
+
+/// The newest e-mails of a development server.
+fn mails(app: &App) -> Vec<Mail> {
+    let all = app.mail.list().map(|list| list.all()).unwrap_or_default();
+    all.into_iter().take(SHOWN_MAX).map(|mail| Mail { subject: mail.subject, to: mail.to }).collect()
+}
+
+fn state(app: &App, realm: &RealmHandle) -> State {
+    let found = activity(realm, DAYS);
+    let highest = found.messages_by_day.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
+    let bar = |(at, (day, count)): (u64, &(u64, u64))| {
+        let height = (count * CHART_HEIGHT).div_ceil(highest);
+        Bar { day: day_name(*day), count: *count, x: at * 20, y: CHART_HEIGHT - height, height }
+    };
+    let storage = app.server.storage_status();
+    let free = storage.free_bytes.map_or("unknown".to_owned(), |bytes| format!("{} free", size(bytes)));
+    let storage = match (storage.paused, storage.is_low) {
+        (Some(pause), _) => format!("{free}; changes are refused: {}", pause.name()),
+        (None, true) => format!("{free}, which is little"),
+        (None, false) => free,
+    };
+    State {
+        version: env!("CARGO_PKG_VERSION"),
+        uptime: duration(app.moment().since(app.started).as_secs()),
+        storage,
+        queues: found.queues,
+        people: found.people,
+        sum: found.messages_by_day.iter().map(|(_, count)| count).sum(),
+        bars: (0..).zip(&found.messages_by_day).map(bar).collect(),
+    }
+}
+
+/// A day since 1970 as people write it.
+fn day_name(day: u64) -> String {
+    let secs = i64::try_from(day.saturating_mul(24 * 60 * 60)).unwrap_or_default();
+    let moment = jiff::Timestamp::from_second(secs).unwrap_or_default();
+    moment.to_zoned(jiff::tz::TimeZone::UTC).strftime("%-d %b").to_string()
+}
+
+/// A duration in its largest two units.
+fn duration(secs: u64) -> String {
+    let (days, hours, minutes) = (secs / 86_400, secs / 3600 % 24, secs / 60 % 60);
+    let word = |count: u64, unit: &str| format!("{count} {unit}{}", if count == 1 { "" } else { "s" });
+    match (days, hours) {
+        (0, 0) => word(minutes, "minute"),
+        (0, _) => format!("{} {}", word(hours, "hour"), word(minutes, "minute")),
+        (_, _) => format!("{} {}", word(days, "day"), word(hours, "hour")),
+    }
+}
+
+fn size(bytes: u64) -> String {
+    let units = [(1_u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB")];
+    let (unit, name) = units.into_iter().find(|(unit, _)| bytes >= *unit).unwrap_or((1 << 10, "KiB"));
+    format!("{:.1} {name}", bytes as f64 / unit as f64)
+}
+
+pub(super) fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::Owner => "owner",
+        Role::Administrator => "administrator",
+        Role::Moderator => "moderator",
+        Role::Member => "member",
+        Role::Guest => "guest",
+    }
+}
+
+/// The script of the page: the part of a link after `#` reaches no server.
+pub async fn script() -> HandlerResult {
+    let script = include_str!("conversation.js").as_bytes();
+    Ok(Reply::plain("text/javascript; charset=utf-8", "public, max-age=3600", script))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_as_people_write_them() {
+        for (secs, expected) in [
+            (59, "0 minutes"),
+            (60, "1 minute"),
+            (3660, "1 hour 1 minute"),
+            (2 * 86_400 + 3600, "2 days 1 hour"),
+        ] {
+            assert_eq!(duration(secs), expected);
+        }
+        assert_eq!((size(1536), size(3 << 30)), ("1.5 KiB".to_owned(), "3.0 GiB".to_owned()));
+        assert_eq!(day_name(20_000), "4 Oct");
+    }
+}

@@ -1,0 +1,56 @@
+//! `/integrations/` and `/integrations/{name}`: the services that can post here, and how to set each up (docs/webhooks.md).
+
+use super::page;
+use crate::http::{ApiError, App, HandlerResult, Path, Realm, RealmUrl};
+use actix_web::http::StatusCode;
+use askama::Template;
+
+#[derive(Template)]
+#[template(path = "integrations.html", config = "src/pages/askama.toml")]
+struct ListPage<'p> {
+    organization: &'p str,
+    integrations: Vec<(&'p str, &'p str)>,
+}
+
+#[derive(Template)]
+#[template(path = "integration.html", config = "src/pages/askama.toml")]
+struct OnePage<'p> {
+    organization: &'p str,
+    display_name: &'p str,
+    /// The URL to paste into the service.
+    url: String,
+    events: Vec<&'p str>,
+    knows_private: bool,
+}
+
+/// Lists all of the catalog.
+pub async fn list(app: App, realm: Option<Realm>) -> HandlerResult {
+    let Some(Realm(realm)) = realm else { return super::login::no_organization() };
+    let all = app.incoming.integrations().map(|one| (one.name.as_str(), one.display_name.as_str()));
+    let mut integrations: Vec<_> = all.collect();
+    integrations.sort_by_key(|(_, shown)| shown.to_lowercase());
+    page(StatusCode::OK, &ListPage { organization: &realm.directory().realm().name, integrations })
+}
+
+/// Shows how to set one up. Links of clients may have `doc/` before the name, and a slash after it.
+pub async fn show(
+    app: App,
+    realm: Option<Realm>,
+    url: Option<RealmUrl>,
+    Path(name): Path<String>,
+) -> HandlerResult {
+    let (Some(Realm(realm)), Some(RealmUrl(url))) = (realm, url) else {
+        return super::login::no_organization();
+    };
+    let name = name.strip_prefix("doc/").unwrap_or(&name).trim_end_matches('/');
+    let found = app.incoming.integration(name).ok_or_else(ApiError::not_found)?;
+    let directory = realm.directory();
+    let template = OnePage {
+        organization: &directory.realm().name,
+        display_name: &found.display_name,
+        url: format!("{url}/api/v1/external/{}?api_key=API_KEY&stream=CHANNEL", found.name),
+        events: found.event_names(),
+        knows_private: found.knows_private,
+    };
+    page(StatusCode::OK, &template)
+}
