@@ -87,8 +87,9 @@ fn incoming_conflict(incoming: &IncomingMail) -> Option<Conflict> {
 /// Certificate and key for STARTTLS must be set together, and be usable.
 fn tls_conflict(incoming: &IncomingMail) -> Option<Conflict> {
     let (cert, key) = ("mail.incoming.tls_cert_file", "mail.incoming.tls_key_file");
+    let has_cert = !incoming.tls_cert_file.as_os_str().is_empty();
     let has_key = !incoming.tls_key_file.as_os_str().is_empty();
-    let (option, because) = match (incoming.has_tls(), has_key) {
+    let (option, because) = match (has_cert, has_key) {
         (false, false) => return None,
         (true, false) => (key, cert),
         (false, true) => (cert, key),

@@ -355,11 +355,6 @@ pub struct IncomingMail {
 }
 
 impl IncomingMail {
-    /// Whether STARTTLS is offered.
-    pub fn has_tls(&self) -> bool {
-        !self.tls_cert_file.as_os_str().is_empty()
-    }
-
     /// The address to listen on, if mail is received.
     pub fn address(&self) -> Option<SocketAddr> {
         parse_listen(&self.listen).ok()

@@ -21,7 +21,7 @@ const WRITE_BACK_BYTES: u64 = 4 << 20;
 pub enum Durability {
     /// The bytes survive a power failure.
     Durable,
-    /// Temporary data.
+    /// The data is temporary.
     Volatile,
 }
 

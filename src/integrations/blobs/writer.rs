@@ -15,7 +15,7 @@ const S3_PART_BYTES: usize = 5 << 20;
 pub enum BlobWriter {
     /// In a folder.
     Folder(FolderWriter),
-    /// In S3.
+    /// In S3, part by part.
     Store(StoreWriter),
     /// A complete and durable file of the data folder, which gets another name.
     Linked(Folder, PathBuf, BlobName),

@@ -102,7 +102,7 @@ impl AddressPattern {
 }
 
 impl Recipient {
-    /// The organization.
+    /// The organization of the address.
     pub fn realm(&self) -> &RealmHandle {
         match self {
             Self::Channel { realm, .. } | Self::Reply { realm, .. } => realm,

@@ -39,7 +39,7 @@ pub struct ParsedMail {
     pub is_automatic: bool,
 }
 
-/// An attachment.
+/// An attachment with its content.
 #[derive(Debug, PartialEq, Eq)]
 pub struct MailFile {
     pub name: String,

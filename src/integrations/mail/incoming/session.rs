@@ -186,7 +186,7 @@ impl Session {
     }
 
     fn offers_tls(&self) -> bool {
-        self.incoming.app.config.mail.incoming.has_tls() && self.wire.is_plain()
+        !self.incoming.app.config.mail.incoming.tls_cert_file.as_os_str().is_empty() && self.wire.is_plain()
     }
 
     /// Changes to TLS, after which the client greets again.

@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-/// A connection.
+/// A connection with a mail server.
 pub enum Wire {
     Plain(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
