@@ -7,7 +7,6 @@ use crate::integrations::blobs::uploads::upload_blob;
 use crate::integrations::images::inspect::{HEAD_BYTES_MAX, Inspection, inspect};
 use crate::transfer::problem::TransferError;
 use crate::transfer::rows::Row;
-use bytes::Bytes;
 use model::{Attachment, AttachmentFact, AttachmentId, Fact, ImageInfo, MessageId, RealmId};
 use rules::uploads::file_name;
 use std::collections::HashMap;
@@ -103,14 +102,14 @@ async fn copy(
         Inspection::Image(image) => Some(image),
         Inspection::Other | Inspection::Unfinished => None,
     };
-    writer.write(Bytes::from(head)).await?;
+    writer.write(&head).await?;
     loop {
         let mut piece = Vec::new();
         file.by_ref().take(PIECE_BYTES as u64).read_to_end(&mut piece).map_err(failed)?;
         if piece.is_empty() {
             break;
         }
-        writer.write(Bytes::from(piece)).await?;
+        writer.write(&piece).await?;
     }
     writer.finish().await?;
     Ok((size, image))
