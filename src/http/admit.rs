@@ -14,6 +14,7 @@ use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 use actors::{DomainError, RealmHandle, commands};
 use model::UserId;
+use rules::permissions::visitors;
 use std::net::IpAddr;
 
 /// Where the limits of a request are counted, and what it says about its caller.
@@ -101,7 +102,7 @@ pub fn admit(
     }
     let may_be_spectator = match route.login {
         Login::Spectator | Login::Link => !is_key_in_url && (by_session || authorization.is_none()),
-        Login::AccountOrBrowser => by_session,
+        Login::AccountOrBrowser => by_session && has_public_access(app, host),
         _ => false,
     };
     if may_be_spectator {
@@ -130,6 +131,11 @@ pub fn admit(
             Err(refusal)
         }
     }
+}
+
+/// Whether visitors may read anything of the organization of a `Host` header.
+fn has_public_access(app: &App, host: Option<&str>) -> bool {
+    app.realm_of(host).is_some_and(|realm| visitors::has_public_access(&realm.directory()))
 }
 
 fn welcome(app: &App, caller: &Caller, visitor: &mut Visitor) {

@@ -271,4 +271,3 @@ handlers! { A B C D }
 handlers! { A B C D E }
 handlers! { A B C D E G }
 handlers! { A B C D E G H }
-handlers! { A B C D E G H I }

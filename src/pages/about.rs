@@ -92,7 +92,7 @@ struct About<'a> {
     is_development: bool,
 }
 
-/// `GET /about`.
+/// Shows what this server is: a page, or JSON.
 pub async fn show(
     app: App,
     realm: Option<Realm>,

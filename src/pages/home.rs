@@ -6,9 +6,7 @@ use super::app::conversation::HomeQuery;
 use super::app::start::{Visit, start};
 use super::login::{go_to, no_organization};
 use crate::http::admission::Admission;
-use crate::http::{
-    ApiError, App, Audience, Caller, FormToken, HandlerResult, Params, Path, Realm, RealmUrl, reply_ok,
-};
+use crate::http::{ApiError, App, Caller, FormToken, HandlerResult, Params, Path, Realm, RealmUrl, reply_ok};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 /// What is encoded in the path of a redirect.
@@ -32,14 +30,13 @@ pub async fn show(
     caller: Option<Caller>,
     token: FormToken,
     visit: Visit,
-    audience: Audience,
     Params(query): Params<HomeQuery>,
 ) -> HandlerResult {
     let (Some(Realm(realm)), Some(RealmUrl(url))) = (realm, url) else { return no_organization() };
     if let Some(bundle) = admission.app.web_app.current() {
         return start(&admission, bundle, (realm, url, caller), token, (visit, query)).await;
     }
-    about::of(&admission.app, (&realm, &url), caller.as_ref(), token, audience)
+    about::of(&admission.app, (&realm, &url), caller.as_ref(), token, visit.audience)
 }
 
 /// `GET /desktop_home/`: an older address of the same page.

@@ -310,7 +310,7 @@ async fn addresses_that_apps_open() {
     }
     t.anonymous().get("/compatibility", &[]).ok().await;
     let home = visitor.get("/").await;
-    assert!(home.status == 200 && html(&home).contains("Organization URL"), "{home:?}");
+    assert!(home.status == 200 && html(&home).contains("organization URL"), "{home:?}");
     visitor.host = "nowhere.localhost";
     assert_eq!(visitor.get("/").await.status, 404);
     let own = TestServer::builder().set("web.help_url", "https://docs.example.org/x/").start().await;

@@ -1,6 +1,7 @@
 //! Request bodies that are too large, truncated, or never sent.
 
-use super::rows::{ROWS, Row};
+use super::page_rows;
+use super::rows::Row;
 use super::{assert_healthy, stage, state};
 use crate::support::raw_connection::RawConnection;
 use crate::support::{TestServer, TestUser};
@@ -28,7 +29,7 @@ async fn body_of_ten_megabytes_is_refused() {
     let (before, person) = (state(&t).await, t.with_session(&t.user("desdemona")).await);
     let body = vec![b'x'; 10 << 20];
     let routes = millstream::routes::table();
-    for row in ROWS {
+    for row in page_rows::all() {
         let route = routes.iter().find(|route| format!("{route:?}") == row.route).expect("a route");
         // The bodies of these are parts of files; see the tests of the protocol.
         if route.protocol.is_some() {
@@ -52,7 +53,7 @@ async fn body_of_ten_megabytes_is_refused() {
 async fn truncated_request_changes_nothing() {
     let t = stage(&[]).await;
     let (before, person) = (state(&t).await, t.with_session(&t.user("desdemona")).await);
-    for row in ROWS {
+    for row in page_rows::all() {
         let whole = format!("{}{}", head(row, &person, 200), "topic=t&content=ha");
         // Truncated in the request line, in the headers, after them, and in the body.
         let ends = [3, whole.len() / 2, whole.len() - 20, whole.len()];
@@ -78,7 +79,7 @@ async fn missing_body_times_out() {
     let t = stage(&[("http.body_secs_max", "1")]).await;
     let (before, person) = (state(&t).await, t.with_session(&t.user("desdemona")).await);
     // Without the headers of their protocol, these are refused before the body is read.
-    let rows = ROWS.iter().filter(|row| !row.route.contains("/tus"));
+    let rows = page_rows::all().filter(|row| !row.route.contains("/tus"));
     let late = rows.map(|row| refused_as_late(&t, row, person.clone(), "content=half"));
     futures_util::future::join_all(late).await;
     assert_eq!(state(&t).await, before);

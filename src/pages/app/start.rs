@@ -6,7 +6,7 @@ use super::page::{Chosen, Page};
 use super::params::LOGIN_PAGE;
 use crate::http::admission::Admission;
 use crate::http::call::{Call, FromCall};
-use crate::http::{ApiError, App, Caller, Cookies, FormToken, HandlerResult, RawQuery};
+use crate::http::{ApiError, App, Audience, Caller, Cookies, FormToken, HandlerResult, RawQuery};
 use crate::pages::login::go_to;
 use crate::pages::{MessagePage, page};
 use crate::web_app::Bundle;
@@ -22,6 +22,7 @@ const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_'
 
 /// What the page depends on besides the account.
 pub struct Visit {
+    pub audience: Audience,
     query: String,
     desktop: DesktopApp,
     /// The language that a visitor without an account chose.
@@ -33,6 +34,7 @@ impl FromCall for Visit {
     fn from_call(call: &mut Call) -> Result<Self, ApiError> {
         let language_cookie = Cookies::of(&App::from_call(call)?).language();
         Ok(Self {
+            audience: Audience::from_call(call)?,
             language: call.cookie(language_cookie).map(str::to_owned),
             language_cookie,
             desktop: DesktopApp::of(call.header(USER_AGENT).unwrap_or_default()),

@@ -179,14 +179,18 @@ async fn nobody_logged_in_sees_no_address_and_no_channel_that_is_not_public_to_t
     let stranger = state(sample.request(None, None)).await;
     assert_eq!((&stranger["queue_id"], &stranger["last_event_id"]), (&Value::Null, &Value::from(-1)));
     let directory = sample.realm.directory();
-    for name in names(&stranger, "streams").iter().chain(&names(&stranger, "never_subscribed")) {
+    for name in names(&stranger, "streams").iter().chain(&names(&stranger, "subscriptions")) {
         assert!(directory.channel_by_name(name).unwrap().is_web_public, "{name}");
+    }
+    assert_eq!(names(&stranger, "subscriptions"), ["town square"]);
+    for group in stranger["realm_user_groups"].as_array().unwrap() {
+        assert_eq!(group["is_system_group"], true, "{group}");
     }
     for person in stranger["realm_users"].as_array().unwrap() {
         let is_shown = person["delivery_email"].is_string();
         assert_eq!(is_shown, person["is_bot"] == true, "{person}");
     }
-    for key in ["subscriptions", "unsubscribed", "realm_bots", "realm_user_groups", "starred_messages"] {
+    for key in ["never_subscribed", "unsubscribed", "realm_bots", "starred_messages"] {
         assert_eq!(stranger[key], Value::Array(Vec::new()), "{key}");
     }
     assert_eq!(stranger["presences"], serde_json::json!({}));
