@@ -186,6 +186,12 @@ async fn visitors_read_web_public_channels_and_nothing_else() {
     }
     let one = visitor.get(&format!("/json/messages/{message}"), &[]).await.ok();
     assert_eq!(one["message"]["content"], "<p>hello world</p>");
+    let everyone: crate::support::Params<'_> = &[("email_address_visibility", &1)];
+    desdemona.patch("/settings", everyone).ok().await;
+    let shown_again = visitor.get(&format!("/json/messages/{message}"), &[]).await.ok();
+    assert!(!shown_again.to_string().contains("desdemona@zulip.com"), "{shown_again}");
+    let by_address = fetch(&visitor, &narrow(&[("sender", json!("desdemona@zulip.com"))])).await;
+    assert_eq!(by_address.status, 400);
     let topics = visitor.get(&format!("/json/users/me/{}/topics", shown.id), &[]).await.ok();
     assert!(topics.to_string().contains("open topic"), "{topics}");
 

@@ -12,7 +12,7 @@ use model::{
     Directory, EditEntry, Flag, Flags, HistoryBound, Message, MessageId, Place, QueueOptions, Reaction,
     RecipientId, Submessage, TopicLink, User, UserId,
 };
-use rules::avatar::{AvatarSize, avatar_url, unknown_avatar_url};
+use rules::avatar::{AvatarSize, avatar_url, public_avatar_url, unknown_avatar_url};
 use rules::history::{HistoryPolicy, visible_edits};
 use rules::permissions::users::{api_email, is_restricted, sees_user};
 use rules::topics::shown_topic;
@@ -49,6 +49,8 @@ pub struct MessageWriter<'d> {
     directory: &'d Directory,
     /// The reader, if some users are hidden from them.
     restricted: Option<&'d User>,
+    /// Whether the reader has no account: then addresses are hidden.
+    is_visitor: bool,
     form: MessageForm,
     history: HistoryPolicy,
     /// Bytes of edit history that may still be written.
@@ -63,7 +65,17 @@ impl<'d> MessageWriter<'d> {
         let history = HistoryPolicy::of(directory.realm());
         let restricted = reader.filter(|reader| is_restricted(directory, reader));
         let history_left = PAGE_HISTORY_BYTES_MAX;
-        Self { directory, restricted, form, history, history_left, senders: Vec::new(), places: Vec::new() }
+        let is_visitor = reader.is_none();
+        Self {
+            directory,
+            restricted,
+            is_visitor,
+            form,
+            history,
+            history_left,
+            senders: Vec::new(),
+            places: Vec::new(),
+        }
     }
 
     /// Estimated bytes of an encoded message.
@@ -132,6 +144,7 @@ impl<'d> MessageWriter<'d> {
         push_text_field(out, "sender_realm_str", &self.directory.realm().subdomain);
         // The same for every reader: Gravatar URLs are only left to clients if everyone sees the e-mail address.
         let avatar = match person.user {
+            Some(user) if self.is_visitor => Some(public_avatar_url(self.directory, user, AvatarSize::Small)),
             Some(user) => {
                 avatar_url(self.directory, None, user, self.form.client_gravatar, AvatarSize::Small)
             }
@@ -179,7 +192,11 @@ impl<'d> MessageWriter<'d> {
             |user: &User| self.restricted.is_some_and(|reader| !sees_user(self.directory, reader, user));
         match self.directory.user(id).filter(|user| !hidden(user)) {
             Some(user) => {
-                Person { user: Some(user), name: &user.full_name, email: api_email(self.directory, user) }
+                let email = match self.is_visitor && !user.is_bot() {
+                    true => Cow::Owned(self.directory.made_up_email(id)),
+                    false => api_email(self.directory, user),
+                };
+                Person { user: Some(user), name: &user.full_name, email }
             }
             None => {
                 Person { user: None, name: UNKNOWN_NAME, email: Cow::Owned(self.directory.made_up_email(id)) }

@@ -267,7 +267,10 @@ impl Resolver<'_> {
     }
 
     fn user_by_email(&self, email: &str) -> Option<UserId> {
-        find_user_by_email(self.dir, self.requester, email).map(|user| user.id)
+        let found = find_user_by_email(self.dir, self.requester, email)?;
+        // Visitors cannot find out whose address it is.
+        let is_made_up = !found.delivery_email.eq_ignore_ascii_case(email);
+        (self.requester.is_some() || found.is_bot() || is_made_up).then_some(found.id)
     }
 
     fn is_requester(&self, user: UserId) -> bool {
