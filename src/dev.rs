@@ -12,15 +12,15 @@ mod folder;
 mod lists;
 mod messages;
 mod people;
+pub mod seed;
 pub mod tools;
 
 pub use files::store_files;
 pub use folder::{TemporaryFolder, is_marked, mark};
 pub use people::PEOPLE;
 
-use actors::{DomainError, NewRealm, RealmHandle, Seed, SeedGroup, Server};
-use model::SettingValue;
-use people::{CREATOR, EMAIL_DOMAIN, FIRST_ID, HAMLET_CHARACTERS};
+use actors::{DomainError, RealmHandle, Server};
+use seed::SeedDocument;
 use std::net::SocketAddr;
 
 /// The name of the sample organization.
@@ -28,44 +28,24 @@ pub const SAMPLE_NAME: &str = "Zulip Dev";
 
 /// The organization at the root; creates the sample organization if there is none.
 pub async fn ensure_sample(server: &Server) -> Result<RealmHandle, DomainError> {
-    if let Some(realm) = server.realm_by_subdomain("") {
-        return Ok(realm);
-    }
-    new_sample(server, "").await
+    ensure_seeded(server, &SeedDocument::sample()).await
 }
 
-/// Creates an organization with the sample's content. Fails if the subdomain is invalid or taken.
-pub async fn new_sample(server: &Server, subdomain: &str) -> Result<RealmHandle, DomainError> {
-    let (name, email_domain) = (SAMPLE_NAME.into(), EMAIL_DOMAIN.into());
-    server.create_seeded_realm(NewRealm { subdomain: subdomain.into(), name, email_domain }, &seed()).await
+/// The organization at the root; creates one with the content of a seed if there is none.
+pub async fn ensure_seeded(server: &Server, seed: &SeedDocument) -> Result<RealmHandle, DomainError> {
+    match server.realm_by_subdomain("") {
+        Some(realm) => Ok(realm),
+        None => new_seeded(server, "", seed).await,
+    }
 }
 
-fn seed() -> Seed {
-    let characters = SeedGroup {
-        name: "hamletcharacters",
-        description: "Characters of Hamlet",
-        members: HAMLET_CHARACTERS.to_vec(),
-    };
-    Seed {
-        description: "The sample organization of a development server. It is great for testing!",
-        settings: vec![
-            ("enable_spectator_access", SettingValue::Bool(true)),
-            ("invite_required", SettingValue::Bool(false)),
-        ],
-        first_id: FIRST_ID,
-        users: people::users(),
-        creator: CREATOR,
-        groups: vec![characters],
-        fields: lists::fields(),
-        folders: lists::folders(),
-        onboarding_seen: vec!["narrow_to_dm_with_welcome_bot_new_user"],
-        linkifiers: lists::linkifiers(),
-        emoji: lists::emoji(),
-        files: lists::files(),
-        channels: channels::channels(),
-        threads: messages::threads(),
-        seen: lists::seen(),
-    }
+/// Creates an organization with the content of a seed. Fails if the subdomain is invalid or taken.
+pub async fn new_seeded(
+    server: &Server,
+    subdomain: &str,
+    seed: &SeedDocument,
+) -> Result<RealmHandle, DomainError> {
+    server.create_seeded_realm(seed.new_realm(subdomain), &seed.seed()).await
 }
 
 /// The warning for a development server that listens on an address that other machines may reach; none for loopback

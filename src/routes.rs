@@ -309,6 +309,7 @@ pub fn development_table() -> Vec<Route> {
         Route::new(Method::DELETE, "/dev/faults",        Login::None, Limit::Free, dev::faults::remove),
         Route::new(Method::POST,   "/dev/queues/expire", Login::None, Limit::Free, dev::queues::expire),
         Route::new(Method::POST,   "/dev/realms",        Login::None, Limit::Free, dev::realms::create),
+        Route::new(Method::POST,   "/dev/reset",         Login::None, Limit::Free, dev::reset::reset),
         Route::new(Method::GET,    "/dev/requests",      Login::None, Limit::Free, dev::requests::list),
         Route::new(Method::DELETE, "/dev/requests",      Login::None, Limit::Free, dev::requests::clear),
     ];

@@ -2,8 +2,9 @@
 
 use crate::api::shared::SharedJson;
 use crate::config::{Config, ConfigError};
+use crate::dev::seed::SeedDocument;
 use crate::dev::tools::DevTools;
-use crate::dev::{ensure_sample, is_marked, mark, store_files};
+use crate::dev::{ensure_seeded, is_marked, mark, store_files};
 use crate::hosts::Hosts;
 use crate::http::app::App;
 use crate::http::connection::listen_on;
@@ -101,6 +102,8 @@ pub struct Setup {
     pub is_development: bool,
     /// Whether acknowledged changes are on disk. False only for temporary data.
     pub is_durable: bool,
+    /// Development: what organizations begin with, instead of the sample.
+    pub seed: Option<Arc<SeedDocument>>,
 }
 
 /// What the thread of a server returns once it is ready.
@@ -182,16 +185,19 @@ async fn start(
         delivery_secs_max: setup.config.outbox.delivery_secs_max,
         give_up_secs: setup.config.outbox.give_up_secs,
     };
-    let tools = setup.is_development.then(|| DevTools::new(Arc::new(ShiftedClock::new(clock.clone()))));
+    let tools = setup.is_development.then(|| {
+        let seed = setup.seed.clone().unwrap_or_else(|| Arc::new(SeedDocument::sample()));
+        DevTools::new(Arc::new(ShiftedClock::new(clock.clone())), seed)
+    });
     let clock = tools.as_ref().map_or(clock, |tools| tools.clock.clone());
     let options = options(&setup.config, setup.is_durable);
     let options = actors::Options { outbox: Some(outbox), clock: clock.clone(), ..options };
     let actors = Server::start(options).await?;
     let blobs = Blobs::open(&setup.config.blobs, &setup.config.data, setup.is_durable)?;
-    if setup.is_development {
+    if let Some(tools) = &tools {
         mark_folder(&setup.config.data, true)?;
-        let realm = ensure_sample(&actors).await?;
-        if let Err(reason) = store_files(&blobs, realm.id()).await {
+        let realm = ensure_seeded(&actors, &tools.seed).await?;
+        if let Err(reason) = store_files(&blobs, realm.id(), &tools.seed).await {
             tracing::warn!(%reason, "the pictures of the sample organization are missing");
         }
     }

@@ -65,7 +65,7 @@ pub use realm::{
 };
 pub use seed::{
     Seed, SeedChange, SeedChannel, SeedEmoji, SeedField, SeedFile, SeedFolder, SeedGroup, SeedThread,
-    SeedUser,
+    SeedUser, Subscribers,
 };
 pub use server::bulk::BulkWriter;
 pub use server::{Options, Server};

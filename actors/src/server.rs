@@ -189,6 +189,11 @@ impl Server {
         &self.shards[self.placement.shard(realm)]
     }
 
+    /// The journal of an organization.
+    pub(crate) fn log_of(&self, realm: RealmId) -> Arc<dyn RealmLog> {
+        self.shard_of(realm).log.clone()
+    }
+
     /// Starts an organization's actors on their shard.
     async fn start_realm(&self, view: View, epoch: u64) -> Result<RealmHandle, DomainError> {
         let id = view.realm();

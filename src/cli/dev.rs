@@ -4,18 +4,24 @@ use super::config::environment;
 use super::error::CliError;
 use super::run::{print_greeting, run_until_stopped};
 use crate::config::{Config, ConfigError, Overrides, Sources};
+use crate::dev::seed::{SeedDocument, SeedError};
 use crate::dev::{SAMPLE_NAME, TemporaryFolder, exposure_warning};
 use crate::routes::development_table;
 use crate::server::{Running, Setup};
+use model::{Directory, User};
 use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The user of the example call, in the sample organization.
 const EXAMPLE_CALLER: &str = "iago@zulip.com";
 
 /// The default log filter: no line for every request, in the output of test runs.
 const LOG_FILTER: &str = "warn";
+
+/// The largest body without credentials, in bytes.
+const SEED_PARAMETER_BYTES_MAX: usize = 1 << 20;
 
 /// Run a development server: sample organization, no rate limits, every password is the user's e-mail address
 ///
@@ -32,6 +38,18 @@ pub struct DevArgs {
     /// Address and port to listen on; port 0 takes any free port [default: 127.0.0.1:9991]
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
+    /// Begin with the organization of this file, in TOML or JSON, instead of the sample
+    #[arg(long, value_name = "FILE", conflicts_with = "empty")]
+    seed: Option<PathBuf>,
+    /// Begin with an organization that has only an owner, desdemona@zulip.com
+    #[arg(long)]
+    empty: bool,
+    /// Write the sample organization (with --empty or --seed: theirs) as a seed file to standard output, and exit
+    #[arg(long)]
+    print_seed: bool,
+    /// Apply the rate limits of a production server
+    #[arg(long)]
+    rate_limits: bool,
     /// Write the address and API keys to this file, as JSON, once the server accepts requests
     #[arg(long, value_name = "FILE")]
     ready_file: Option<PathBuf>,
@@ -55,12 +73,26 @@ impl DevArgs {
         self.load_with(environment().collect())
     }
 
+    /// The organization to begin with.
+    fn read_seed(&self) -> Result<SeedDocument, CliError> {
+        let Some(path) = &self.seed else {
+            return Ok(if self.empty { SeedDocument::empty() } else { SeedDocument::sample() });
+        };
+        let text = std::fs::read_to_string(path).map_err(|reason| {
+            CliError::Refused(format!("cannot read the seed {}: {reason}", path.display()))
+        })?;
+        let wrong = |error: SeedError| CliError::Refused(format!("{}: {error}", path.display()));
+        SeedDocument::read(&text).map_err(wrong)
+    }
+
     fn load_with(&self, environment: Vec<(String, String)>) -> Result<Config, ConfigError> {
         let presets = Overrides::default().set("log.filter", "dev", Some(LOG_FILTER)).set(
             "limits.enabled",
             "dev",
-            Some(false),
+            Some(self.rate_limits),
         );
+        // Seeds are posted without credentials.
+        let presets = presets.set("http.anonymous_body_bytes_max", "dev", Some(SEED_PARAMETER_BYTES_MAX));
         let flags = Overrides::default()
             .set("data", "--data", self.data.as_ref().map(|path| path.display()))
             .set("listen", "--listen", self.listen.as_ref());
@@ -71,6 +103,11 @@ impl DevArgs {
 
 /// Runs until a signal stops it.
 pub fn run(args: &DevArgs) -> Result<(), CliError> {
+    let seed = args.read_seed()?;
+    if args.print_seed {
+        print!("{}", seed.to_toml());
+        return Ok(());
+    }
     let mut config = args.load()?;
     let mut temporary = None;
     if args.data.is_none() {
@@ -82,7 +119,8 @@ pub fn run(args: &DevArgs) -> Result<(), CliError> {
     let is_durable = temporary.is_none();
     let data = config.data.clone();
     let load = || args.load().map(|config| config.with_data(data.clone()));
-    let setup = Setup { config, routes: development_table(), is_development: true, is_durable };
+    let seed = Some(Arc::new(seed));
+    let setup = Setup { config, routes: development_table(), is_development: true, is_durable, seed };
     run_until_stopped(setup, load, |running| {
         match args.output {
             Output::Text => greet(running, is_durable),
@@ -96,6 +134,12 @@ pub fn run(args: &DevArgs) -> Result<(), CliError> {
     })
 }
 
+/// The user of the example call: Iago, or the first person.
+fn example_caller(directory: &Directory) -> Option<&Arc<User>> {
+    let person = || directory.users().find(|user| user.is_active && !user.is_bot());
+    directory.user_by_email(EXAMPLE_CALLER).or_else(person)
+}
+
 /// What programs need to know of a running server, as one line of JSON.
 fn readiness(running: &Running) -> String {
     let app = running.app();
@@ -103,7 +147,7 @@ fn readiness(running: &Running) -> String {
         None => Vec::new(),
         Some(realm) => {
             let directory = realm.directory();
-            let active = directory.users().filter(|user| user.is_active);
+            let active = directory.users().filter(|user| user.is_active && !user.is_system_bot());
             let described = active.map(|user| {
                 json!({"email": &*user.delivery_email, "user_id": user.id.0, "api_key": realm.api_key(user)})
             });
@@ -137,16 +181,17 @@ fn greet(running: &Running, is_durable: bool) {
         text.push_str(&format!("\n{warning}\n"));
     }
     if let Some(realm) = app.server.realm_by_subdomain("")
-        && let Some(user) = realm.directory().user_by_email(EXAMPLE_CALLER)
+        && let Some(user) = example_caller(&realm.directory())
     {
         let url = running.url();
         let key = realm.api_key(user);
         let name = realm.directory().realm().name.clone();
         let name = if name == SAMPLE_NAME { "the sample organization" } else { &name };
         text.push_str(&format!(
-            "\nTry {name} as {EXAMPLE_CALLER} (every password is the e-mail address):\n\n"
+            "\nTry {name} as {} (a password is the e-mail address, unless the seed has another):\n\n",
+            user.delivery_email
         ));
-        text.push_str(&format!("  curl -u {EXAMPLE_CALLER}:{key} {url}/api/v1/users/me\n"));
+        text.push_str(&format!("  curl -u {}:{key} {url}/api/v1/users/me\n", user.delivery_email));
     }
     print_greeting(&text);
 }

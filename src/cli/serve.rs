@@ -41,7 +41,8 @@ pub fn run(args: &ServeArgs) -> Result<(), CliError> {
         print!("{DEFAULT_TOML}");
         return Ok(());
     }
-    let setup = Setup { config: args.load()?, routes: table(), is_development: false, is_durable: true };
+    let setup =
+        Setup { config: args.load()?, routes: table(), is_development: false, is_durable: true, seed: None };
     run_until_stopped(
         setup,
         || args.load(),

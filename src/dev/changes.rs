@@ -10,7 +10,7 @@ const IAGO: &str = "iago@zulip.com";
 const POLONIUS: &str = "polonius@zulip.com";
 
 /// Changes by channel and topic, in which they have this order. Resolved topics are moved ones.
-pub const CHANGES: &[(&str, &str, &[SeedChange])] = &[
+pub const CHANGES: &[(&str, &str, &[SeedChange<'static>])] = &[
     (
         "Denmark",
         "castle repairs",

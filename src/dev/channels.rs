@@ -2,12 +2,11 @@
 
 use super::lists::FOLDER;
 use super::people::HAMLET_CHARACTERS;
-use actors::SeedChannel;
-use model::User;
+use actors::{SeedChannel, Subscribers};
 
 /// All of them, in the order of their ids.
 #[rustfmt::skip]
-pub fn channels() -> Vec<SeedChannel> {
+pub fn channels() -> Vec<SeedChannel<'static>> {
     vec![
         members("general", "For team-wide conversations"),
         members("sandbox", "Experiment with Zulip here. :test_tube:"),
@@ -19,26 +18,26 @@ pub fn channels() -> Vec<SeedChannel> {
         SeedChannel {
             is_private: true,
             shows_history: false,
-            subscribes: User::is_moderator,
+            subscribers: Subscribers::Moderators,
             ..plain("core team", "A private channel for core team members")
         },
         SeedChannel {
             is_web_public: true,
             folder: Some(FOLDER),
-            subscribes: |user| !user.is_guest(),
+            subscribers: Subscribers::Members,
             ..plain("town square", "Readable without an account")
         },
         SeedChannel {
             is_private: true,
             folder: Some(FOLDER),
-            subscribes: |user| HAMLET_CHARACTERS.contains(&user.delivery_email.as_str()),
+            subscribers: Subscribers::Named(HAMLET_CHARACTERS.to_vec()),
             ..plain("stage crew", "A private channel whose new subscribers can read what was written before")
         },
     ]
 }
 
 /// A public channel without subscribers.
-fn plain(name: &'static str, description: &'static str) -> SeedChannel {
+fn plain(name: &'static str, description: &'static str) -> SeedChannel<'static> {
     SeedChannel {
         name,
         description,
@@ -47,16 +46,16 @@ fn plain(name: &'static str, description: &'static str) -> SeedChannel {
         shows_history: true,
         folder: None,
         is_default: false,
-        subscribes: |_| false,
+        subscribers: Subscribers::Named(Vec::new()),
     }
 }
 
 /// A channel to which all people but guests are subscribed, and new ones too.
-fn members(name: &'static str, description: &'static str) -> SeedChannel {
-    SeedChannel { is_default: true, subscribes: |user| !user.is_guest(), ..plain(name, description) }
+fn members(name: &'static str, description: &'static str) -> SeedChannel<'static> {
+    SeedChannel { is_default: true, subscribers: Subscribers::Members, ..plain(name, description) }
 }
 
 /// A channel to which all people are subscribed, guests included.
-fn all_users(name: &'static str, description: &'static str) -> SeedChannel {
-    SeedChannel { subscribes: |_| true, ..plain(name, description) }
+fn all_users(name: &'static str, description: &'static str) -> SeedChannel<'static> {
+    SeedChannel { subscribers: Subscribers::Everyone, ..plain(name, description) }
 }

@@ -1,5 +1,6 @@
 //! The files of the sample organization.
 
+use super::seed::SeedDocument;
 use crate::integrations::blobs::pictures::blob_name;
 use crate::integrations::blobs::uploads::upload_blob;
 use crate::integrations::blobs::{BlobError, Blobs};
@@ -13,20 +14,21 @@ pub const EMOJI_FILE: &str = "emoji/images/sample-green-tick.png";
 pub const UPLOAD_PATH: &str = "sa/mpleorganizationfile0001/buckets.png";
 
 /// The picture of the custom emoji, in the form that an upload gets.
-const GREEN_TICK: &[u8] = include_bytes!("green_tick.png");
+pub const GREEN_TICK: &[u8] = include_bytes!("green_tick.png");
 /// The picture that a message names.
 pub const BUCKETS: &[u8] = include_bytes!("buckets.png");
 
-/// Stores the files that are not stored yet.
+/// Stores the files of a seed that are not stored yet.
 ///
 /// # Errors
 /// Those of the storage of files.
-pub async fn store_files(blobs: &Blobs, realm: RealmId) -> Result<(), BlobError> {
-    let emoji = blob_name(realm, EMOJI_FILE).map(|name| (name, GREEN_TICK));
-    let upload = upload_blob(&format!("{realm}/{UPLOAD_PATH}")).map(|name| (name, BUCKETS));
-    for (name, bytes) in emoji.into_iter().chain(upload) {
+pub async fn store_files(blobs: &Blobs, realm: RealmId, seed: &SeedDocument) -> Result<(), BlobError> {
+    let emoji = seed.emoji_files().filter_map(|(file, bytes)| Some((blob_name(realm, file)?, bytes)));
+    let uploads = seed.uploads();
+    let uploads = uploads.filter_map(|(path, bytes)| Some((upload_blob(&format!("{realm}/{path}"))?, bytes)));
+    for (name, bytes) in emoji.chain(uploads) {
         if let Err(BlobError::Missing) = blobs.get(&name).await.map(drop) {
-            blobs.put(&name, Bytes::from_static(bytes)).await?;
+            blobs.put(&name, Bytes::copy_from_slice(bytes)).await?;
         }
     }
     Ok(())

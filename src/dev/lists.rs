@@ -12,7 +12,7 @@ const CHOICES: &str = r#"{"0":{"text":"Quill","order":"1"},"1":{"text":"Wax tabl
 
 /// One custom profile field of every type, with values.
 #[expect(clippy::too_many_lines, reason = "a table of data")]
-pub fn fields() -> Vec<SeedField> {
+pub fn fields() -> Vec<SeedField<'static>> {
     let field = |kind, name, hint, values: &[(&'static str, &'static str)]| SeedField {
         kind,
         name,
@@ -90,7 +90,7 @@ pub fn fields() -> Vec<SeedField> {
 }
 
 /// The only folder.
-pub fn folders() -> Vec<SeedFolder> {
+pub fn folders() -> Vec<SeedFolder<'static>> {
     vec![SeedFolder { name: FOLDER, description: "Everything about the *stage*" }]
 }
 
@@ -100,12 +100,12 @@ pub fn linkifiers() -> Vec<(&'static str, &'static str)> {
 }
 
 /// The only custom emoji.
-pub fn emoji() -> Vec<SeedEmoji> {
+pub fn emoji() -> Vec<SeedEmoji<'static>> {
     vec![SeedEmoji { name: "green_tick", file: EMOJI_FILE, author: "iago@zulip.com" }]
 }
 
 /// The only uploaded file, which a message of Hamlet names.
-pub fn files() -> Vec<SeedFile> {
+pub fn files() -> Vec<SeedFile<'static>> {
     vec![SeedFile {
         path: UPLOAD_PATH,
         name: "buckets.png",

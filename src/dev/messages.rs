@@ -316,7 +316,7 @@ pub const SMALL_TALK: &[&str] = &[
 ];
 
 /// All topics and direct conversations of the seed.
-pub fn threads() -> Vec<SeedThread> {
+pub fn threads() -> Vec<SeedThread<'static>> {
     let topics = TOPICS.iter().map(|it| (Some((it.channel, it.name)), it.writers, it.texts, it.more));
     let direct = CONVERSATIONS.iter().map(|it| (None, it.writers, it.texts, it.more));
     let threads = topics.chain(direct).enumerate().map(|(offset, (topic, writers, texts, more))| {
@@ -325,6 +325,7 @@ pub fn threads() -> Vec<SeedThread> {
         SeedThread {
             topic,
             writers: writers.iter().map(|name| format!("{name}@{EMAIL_DOMAIN}")).collect(),
+            senders: Vec::new(),
             texts: texts.iter().copied().chain(small_talk).collect(),
             changes: topic.map(changes_of).unwrap_or_default(),
         }
@@ -332,7 +333,7 @@ pub fn threads() -> Vec<SeedThread> {
     threads.collect()
 }
 
-fn changes_of((channel, topic): (&str, &str)) -> Vec<SeedChange> {
+fn changes_of((channel, topic): (&str, &str)) -> Vec<SeedChange<'static>> {
     let changes = CHANGES.iter().filter(|(known, name, _)| (*known, *name) == (channel, topic));
     changes.flat_map(|(_, _, changes)| changes.iter().copied()).collect()
 }

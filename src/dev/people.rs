@@ -63,7 +63,7 @@ pub const HAMLET_CHARACTERS: [&str; 3] = ["AARON@zulip.com", "hamlet@zulip.com",
 pub const CREATOR: &str = "desdemona@zulip.com";
 
 /// All users of the seed.
-pub fn users() -> Vec<SeedUser> {
+pub fn users() -> Vec<SeedUser<'static>> {
     let people = PEOPLE.iter().map(|person| SeedUser {
         email: person.email,
         full_name: person.full_name,

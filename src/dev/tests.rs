@@ -131,7 +131,7 @@ async fn sample_files_are_stored_once() {
     let settings = crate::config::Config::load(None, [], crate::config::Overrides::default()).unwrap().blobs;
     let blobs = crate::integrations::blobs::Blobs::open(&settings, folder.path(), false).unwrap();
     for _ in 0..2 {
-        store_files(&blobs, model::RealmId(1)).await.unwrap();
+        store_files(&blobs, model::RealmId(1), &SeedDocument::sample()).await.unwrap();
     }
     let stored = folder.path().join("blobs/avatars/1").join(files::EMOJI_FILE);
     assert_eq!(std::fs::read(stored).unwrap(), include_bytes!("green_tick.png"));

@@ -21,10 +21,10 @@ async fn start(is_development: bool, settings: &[(&'static str, &str)]) -> Start
         flags = flags.set(option, "test", Some(value));
     }
     let config = Config::load(None, [], flags).unwrap();
-    let setup = Setup { config, routes: table(), is_development, is_durable: false };
+    let setup = Setup { config, routes: table(), is_development, is_durable: false, seed: None };
     let server = serve(setup).await.unwrap();
     if !is_development {
-        ensure_sample(&server.app().server).await.unwrap();
+        crate::dev::ensure_sample(&server.app().server).await.unwrap();
     }
     Started { server, client: Client::new(), _data: data }
 }

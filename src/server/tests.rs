@@ -150,7 +150,7 @@ async fn start(settings: &[(&'static str, &str)]) -> (Running, Client) {
 }
 
 fn setup(config: Config) -> Setup {
-    Setup { config, routes: routes(), is_development: true, is_durable: false }
+    Setup { config, routes: routes(), is_development: true, is_durable: false, seed: None }
 }
 
 async fn read(request: RequestBuilder) -> (u16, Value) {

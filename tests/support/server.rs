@@ -91,7 +91,8 @@ impl TestServerBuilder {
         }
         let config = Config::load(None, [], flags).expect("settings");
         let routes = if self.is_development { development_table() } else { table() };
-        let setup = Setup { config, routes, is_development: self.is_development, is_durable: false };
+        let setup =
+            Setup { config, routes, is_development: self.is_development, is_durable: false, seed: None };
         let clock: Arc<dyn Clock> = match self.clock {
             Some(clock) => Arc::new(clock),
             None => Arc::new(SystemClock),

@@ -21,7 +21,7 @@ use crate::login;
 use crate::presence::{Presence, Report};
 use crate::realm::{
     ChangeFlags, EndQueue, ExpireQueues, RealmActor, RegisterQueue, RegisteredQueue, ReportPresence,
-    ResumeQueue, Serialized, SerializedCommand, Type,
+    ResetRealm, ResumeQueue, Serialized, SerializedCommand, Type,
 };
 use crate::registry::Registry;
 use crate::session::{Poll, PollAnswer, SessionActor};
@@ -37,6 +37,7 @@ use rules::settings::user_bool;
 use std::sync::Arc;
 use std::time::Duration;
 use storage::View;
+use storage::log::RealmLog;
 use tokio::sync::oneshot;
 
 /// An organization. Clones are handles to the same one.
@@ -296,6 +297,18 @@ impl RealmHandle {
     /// Ends one queue or all of the organization, as if the server had forgotten them; returns their number.
     pub async fn expire_queues(&self, queue: Option<QueueId>) -> Result<usize, DomainError> {
         ask(&self.actor, |answer| ExpireQueues { queue, answer }).await
+    }
+
+    /// Replaces everything in the organization by what its first frames created, up to the end of its seed. Its event
+    /// queues end, ids and keys are those of the beginning. For development servers.
+    ///
+    /// # Errors
+    /// Those of every command, and `Storage` when the journal cannot be read.
+    pub async fn reset(&self, log: Arc<dyn RealmLog>) -> Result<(), DomainError> {
+        let realm = self.id();
+        let read = tokio::task::spawn_blocking(move || crate::seed::seed_frames(&*log, realm));
+        let frames = read.await.map_err(|error| DomainError::Storage(error.to_string()))??;
+        ask(&self.actor, |answer| ResetRealm { frames, answer }).await
     }
 
     /// Notifies `readers` that a user starts or stops typing.

@@ -19,6 +19,8 @@ pub(super) struct PendingFacts {
     /// Whether any user may have lost access to a message that their phones show.
     pub affects_all: bool,
     pub edited: BTreeSet<MessageId>,
+    /// Whether the organization was created again, so that the position of the reader is another one.
+    pub restarted: bool,
 }
 
 /// The state that threads share.
@@ -112,6 +114,14 @@ impl Notifications {
             pending_facts.affects_all = true;
         }
         true
+    }
+
+    /// Lets the reader continue from the position in the view, because the organization was created again.
+    pub fn restart(&self) {
+        self.add(|pending_facts| {
+            *pending_facts = PendingFacts { restarted: true, ..PendingFacts::default() }
+        });
+        self.woken.notify_one();
     }
 
     /// Stops the reader after its current run.

@@ -84,6 +84,10 @@ impl Reader {
                 return None;
             }
             let pending_facts = self.realm.notifications.take();
+            if pending_facts.restarted {
+                let stored = self.realm.view.read().directory.notification_cursor();
+                cursor = Cursor { upto: stored.unwrap_or(MessageId::ZERO), edits: SeenEdits::default() };
+            }
             let (realm, wanted) = (self.realm.clone(), self.wanted);
             let planned = tokio::task::spawn_blocking(move || {
                 let plan = Plan::make(&realm, wanted, cursor.upto, &pending_facts, &mut cursor.edits);

@@ -51,7 +51,7 @@ impl SerializedChange for UpdateAccount {
 
 /// The consequences of a new role besides the record: system groups; for a demotion also the roles of the user's bots and
 /// the invitations that the account could no longer send. `after` is the record with the new role.
-fn role_facts(directory: &Directory, after: &User, now: Timestamp) -> Vec<Fact> {
+pub(super) fn role_facts(directory: &Directory, after: &User, now: Timestamp) -> Vec<Fact> {
     let mut facts = system_group_facts(directory, after, now);
     for bot in demoted_bots(directory, after) {
         let groups = system_group_facts(directory, &bot, now);

@@ -101,6 +101,15 @@ pub struct ExpireQueues {
     pub answer: ReplySender<usize>,
 }
 
+/// Replaces everything in the organization by what the frames create; its event queues end. For development servers.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct ResetRealm {
+    /// The first creates the organization.
+    pub frames: Vec<Vec<model::Fact>>,
+    pub answer: ReplySender<()>,
+}
+
 /// A user starts or stops typing, a new message or a new text of one.
 #[derive(Message)]
 #[rtype(result = "()")]

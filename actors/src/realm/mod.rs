@@ -26,9 +26,11 @@ mod marks;
 mod muting;
 mod navigation;
 mod onboarding;
+mod operator;
 mod pictures;
 mod profiles;
 mod push;
+mod reset;
 mod resuming;
 mod scheduled;
 mod serialized;
@@ -57,7 +59,7 @@ pub(crate) use channels::{ArchiveChannel, ReadArchived};
 pub use channels::{SetDefaultChannel, UpdateChannel};
 pub use commands::{
     ChangeFlags, EndQueue, ExpireQueues, NewUser, OpenChannel, OpenDirect, RegisterQueue, RegisteredQueue,
-    ReportPresence, ResumeQueue, Type,
+    ReportPresence, ResetRealm, ResumeQueue, Type,
 };
 pub use default_groups::ChangeDefaultGroups;
 pub use drafts::{CreateDrafts, DeleteDraft, UpdateDraft};
@@ -73,6 +75,9 @@ pub(crate) use muting::MuteUser;
 pub use muting::UnmuteUser;
 pub use navigation::{CreateView, DeleteView, UpdateView};
 pub use onboarding::MarkOnboardingStep;
+pub use operator::{
+    DropJob, OperatorEndSessions, OperatorSetActive, OperatorSetPassword, OperatorSetRole, RetryJob,
+};
 pub use pictures::{AddEmoji, EmojiFiles, RemoveEmoji, SetAvatar, SetRealmPicture};
 pub use profiles::{
     ChangeProfileFields, CreateProfileField, FieldsChange, RemoveProfileValues, SetProfileValues,

@@ -98,6 +98,17 @@ impl RealmSearch {
         }
     }
 
+    /// Forgets the index of an organization that was created again.
+    pub fn restart(&self, view: &View) {
+        if self.folder.is_none() {
+            return;
+        }
+        let mut state = self.state.lock();
+        *self.notes.lock() = Notes::after(view.progress.sequence);
+        state.noted = view.progress.sequence;
+        state.start_over(view);
+    }
+
     /// How many messages are not in the index yet.
     pub fn behind(&self) -> u64 {
         let mut state = self.state.lock();

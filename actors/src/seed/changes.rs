@@ -53,7 +53,7 @@ impl Seeding<'_> {
         self.threads.get(thread)?.get(message)
     }
 
-    fn edit(&self, thread: usize, message: usize, text: &str, earlier: &[SeedChange]) -> Option<Fact> {
+    fn edit(&self, thread: usize, message: usize, text: &str, earlier: &[SeedChange<'_>]) -> Option<Fact> {
         let sent = self.sent(thread, message)?;
         let before = earlier.iter().filter(
             |change| matches!(change, SeedChange::Edited { message: edited, .. } if *edited == message),

@@ -4,62 +4,62 @@ use crate::presence::Report;
 use model::{BotKind, FieldKind, Role, SettingValue, User, UserId};
 
 /// The content of a sample organization. People are named by their e-mail addresses.
-pub struct Seed {
-    pub description: &'static str,
+pub struct Seed<'s> {
+    pub description: &'s str,
     /// Settings of the organization that differ from the defaults.
-    pub settings: Vec<(&'static str, SettingValue)>,
+    pub settings: Vec<(&'s str, SettingValue)>,
     /// The id of the first user; the others follow.
     pub first_id: UserId,
     /// Owners come before their bots.
-    pub users: Vec<SeedUser>,
+    pub users: Vec<SeedUser<'s>>,
     /// Creates the groups and channels.
-    pub creator: &'static str,
-    pub groups: Vec<SeedGroup>,
+    pub creator: &'s str,
+    pub groups: Vec<SeedGroup<'s>>,
     /// Custom profile fields; their ids count from 1, as do those of the following lists.
-    pub fields: Vec<SeedField>,
-    pub folders: Vec<SeedFolder>,
+    pub fields: Vec<SeedField<'s>>,
+    pub folders: Vec<SeedFolder<'s>>,
     /// The onboarding steps that all people have seen.
-    pub onboarding_seen: Vec<&'static str>,
+    pub onboarding_seen: Vec<&'s str>,
     /// Patterns with their URL templates.
-    pub linkifiers: Vec<(&'static str, &'static str)>,
-    pub emoji: Vec<SeedEmoji>,
+    pub linkifiers: Vec<(&'s str, &'s str)>,
+    pub emoji: Vec<SeedEmoji<'s>>,
     /// Uploaded files; messages name them as `/user_uploads/{realm}/` and the path.
-    pub files: Vec<SeedFile>,
+    pub files: Vec<SeedFile<'s>>,
     /// Channels; their ids count from 1.
-    pub channels: Vec<SeedChannel>,
+    pub channels: Vec<SeedChannel<'s>>,
     /// Topics and direct conversations. Their messages are interleaved.
-    pub threads: Vec<SeedThread>,
+    pub threads: Vec<SeedThread<'s>>,
     /// Who was seen, in which way, and how many seconds ago; the earliest comes first.
-    pub seen: Vec<(&'static str, Report, u64)>,
+    pub seen: Vec<(&'s str, Report, u64)>,
 }
 
 /// A person or bot.
-pub struct SeedUser {
-    pub email: &'static str,
-    pub full_name: &'static str,
+pub struct SeedUser<'s> {
+    pub email: &'s str,
+    pub full_name: &'s str,
     pub role: Role,
     /// IANA identifier, or empty.
-    pub timezone: &'static str,
+    pub timezone: &'s str,
     /// None: no login with a password.
-    pub password_hash: Option<&'static str>,
+    pub password_hash: Option<&'s str>,
     /// Settings that differ from the defaults.
-    pub settings: Vec<(&'static str, SettingValue)>,
+    pub settings: Vec<(&'s str, SettingValue)>,
     /// The kind of a bot, and its owner.
-    pub bot: Option<(BotKind, &'static str)>,
+    pub bot: Option<(BotKind, &'s str)>,
 }
 
 /// A user group.
-pub struct SeedGroup {
-    pub name: &'static str,
-    pub description: &'static str,
-    pub members: Vec<&'static str>,
+pub struct SeedGroup<'s> {
+    pub name: &'s str,
+    pub description: &'s str,
+    pub members: Vec<&'s str>,
 }
 
 /// A channel of a seed.
-pub struct SeedChannel {
-    pub name: &'static str,
+pub struct SeedChannel<'s> {
+    pub name: &'s str,
     /// The Markdown source.
-    pub description: &'static str,
+    pub description: &'s str,
     /// Whether only subscribers know of it.
     pub is_private: bool,
     /// Whether it can be read without an account.
@@ -67,74 +67,100 @@ pub struct SeedChannel {
     /// Whether new subscribers can read earlier messages; false only for private channels.
     pub shows_history: bool,
     /// The name of its folder.
-    pub folder: Option<&'static str>,
+    pub folder: Option<&'s str>,
     /// Whether new members are subscribed.
     pub is_default: bool,
-    pub subscribes: fn(&User) -> bool,
+    pub subscribers: Subscribers<'s>,
+}
+
+/// Who is subscribed to a channel of a seed. Bots only are where they are named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subscribers<'s> {
+    Everyone,
+    /// All people but guests.
+    Members,
+    /// Moderators, administrators and owners.
+    Moderators,
+    /// These e-mail addresses.
+    Named(Vec<&'s str>),
+}
+
+impl Subscribers<'_> {
+    /// Whether a user is one of them.
+    pub fn include(&self, user: &User) -> bool {
+        match self {
+            Self::Everyone => !user.is_bot(),
+            Self::Members => !user.is_bot() && !user.is_guest(),
+            Self::Moderators => !user.is_bot() && user.is_moderator(),
+            Self::Named(emails) => emails.contains(&user.delivery_email.as_str()),
+        }
+    }
 }
 
 /// A topic or direct conversation.
-pub struct SeedThread {
+pub struct SeedThread<'s> {
     /// Channel and topic; none for a direct conversation of its writers.
-    pub topic: Option<(&'static str, &'static str)>,
+    pub topic: Option<(&'s str, &'s str)>,
     /// E-mail addresses, in turns.
     pub writers: Vec<String>,
+    /// The sender of each message, where they do not write in turns.
+    pub senders: Vec<String>,
     /// The Markdown source of each message.
-    pub texts: Vec<&'static str>,
+    pub texts: Vec<&'s str>,
     /// What happened after all messages were sent.
-    pub changes: Vec<SeedChange>,
+    pub changes: Vec<SeedChange<'s>>,
 }
 
 /// A custom profile field with its values.
-pub struct SeedField {
+pub struct SeedField<'s> {
     pub kind: FieldKind,
-    pub name: &'static str,
-    pub hint: &'static str,
+    pub name: &'s str,
+    pub hint: &'s str,
     /// JSON text: the choices, or which external account; empty when the kind has none.
-    pub data: &'static str,
+    pub data: &'s str,
     pub is_in_summary: bool,
     /// E-mail addresses with values. Values of a field for people are e-mail addresses too.
-    pub values: Vec<(&'static str, &'static str)>,
+    pub values: Vec<(&'s str, &'s str)>,
 }
 
 /// A folder of channels.
-pub struct SeedFolder {
-    pub name: &'static str,
+pub struct SeedFolder<'s> {
+    pub name: &'s str,
     /// The Markdown source.
-    pub description: &'static str,
+    pub description: &'s str,
 }
 
 /// A custom emoji.
-pub struct SeedEmoji {
-    pub name: &'static str,
+pub struct SeedEmoji<'s> {
+    pub name: &'s str,
     /// Name of the blob, which the caller stores.
-    pub file: &'static str,
+    pub file: &'s str,
     /// E-mail address of the user who added it.
-    pub author: &'static str,
+    pub author: &'s str,
 }
 
 /// An uploaded picture, whose blob the caller stores.
-pub struct SeedFile {
+pub struct SeedFile<'s> {
     /// The path below the organization's: 2 characters, 24 characters, and the name, with slashes between.
-    pub path: &'static str,
-    pub name: &'static str,
+    pub path: &'s str,
+    pub name: &'s str,
     /// E-mail address of the user who uploaded it.
-    pub owner: &'static str,
+    pub owner: &'s str,
     pub bytes: u64,
-    pub content_type: &'static str,
+    pub content_type: &'s str,
     /// Width and height in pixels.
     pub pixels: (u32, u32),
 }
 
 /// A change of a thread. Messages are named by their position in it, people by their e-mail addresses.
 #[derive(Clone, Copy, Debug)]
-pub enum SeedChange {
+pub enum SeedChange<'s> {
     /// The sender replaced the text of a message.
-    Edited { message: usize, text: &'static str },
+    Edited { message: usize, text: &'s str },
     /// The whole topic got another name; also resolving it. A notice follows.
-    Moved { by: &'static str, topic: &'static str },
+    Moved { by: &'s str, topic: &'s str },
     /// A user added a reaction.
-    Reacted { message: usize, by: &'static str, emoji: &'static str },
+    Reacted { message: usize, by: &'s str, emoji: &'s str },
     /// A user starred a message.
-    Starred { message: usize, by: &'static str },
+    Starred { message: usize, by: &'s str },
 }

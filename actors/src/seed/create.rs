@@ -5,13 +5,22 @@ use super::seeding::Seeding;
 use crate::bootstrap::{NewRealm, first_user};
 use crate::error::DomainError;
 use crate::handle::RealmHandle;
+use crate::presence::Report;
 use crate::realm::NewUser;
 use crate::server::Server;
-use model::{Directory, Fact, Timestamp};
+use model::push::PushFact;
+use model::{Directory, EventNumber, Fact, Frame, MessageId, RealmId, Timestamp};
 use std::collections::{BTreeMap, HashMap};
+use storage::StoreError;
+use storage::log::RealmLog;
 
-/// Messages in one frame, to stay well below its largest size.
-const FRAME_MESSAGES_MAX: usize = 128;
+/// Bytes of the facts of one frame, well below its largest size.
+const FRAME_BYTES_MAX: usize = 256 * 1024;
+/// Facts of one frame.
+const FRAME_FACTS_MAX: usize = 1024;
+
+/// Who was seen, in which way, and how many seconds ago.
+pub type Seen<'s> = (&'s str, Report, u64);
 
 impl Server {
     /// Creates an organization with its first user. It is durable when this returns.
@@ -26,26 +35,64 @@ impl Server {
         self.create_realm(new, |directory| vec![first_user(directory, owner)]).await
     }
 
+    /// Replaces everything in an organization by the content of its seed; see [`RealmHandle::reset`].
+    ///
+    /// # Errors
+    /// Those of every command, and `Storage`.
+    pub async fn reset_realm(&self, realm: &RealmHandle, seen: &[Seen<'_>]) -> Result<(), DomainError> {
+        realm.reset(self.log_of(realm.id())).await?;
+        report_seen(realm, seen);
+        Ok(())
+    }
+
     /// Creates an organization with the content of a seed. It is durable when this returns.
     ///
     /// # Errors
     /// Those of [`Server::create_realm`].
-    pub async fn create_seeded_realm(&self, new: NewRealm, seed: &Seed) -> Result<RealmHandle, DomainError> {
+    pub async fn create_seeded_realm(
+        &self,
+        new: NewRealm,
+        seed: &Seed<'_>,
+    ) -> Result<RealmHandle, DomainError> {
         let realm = self.create_realm(new, |directory| frames(directory, seed)).await?;
-        let (directory, now) = (realm.directory(), realm.now());
-        let mut presence = realm.shared.presence.lock();
-        for (email, report, secs_ago) in &seed.seen {
-            if let Some(user) = directory.user_by_email(email) {
-                presence.report(user.id, *report, Timestamp(now.0.saturating_sub(secs_ago * 1000)));
-            }
-        }
-        drop(presence);
+        report_seen(&realm, &seed.seen);
         Ok(realm)
     }
 }
 
+/// Presence is in memory only.
+fn report_seen(realm: &RealmHandle, seen: &[Seen<'_>]) {
+    let (directory, now) = (realm.directory(), realm.now());
+    let mut presence = realm.shared.presence.lock();
+    for (email, report, secs_ago) in seen {
+        if let Some(user) = directory.user_by_email(email) {
+            presence.report(user.id, *report, Timestamp(now.0.saturating_sub(secs_ago * 1000)));
+        }
+    }
+}
+
+/// The facts with which an organization was created, frame by frame: those up to the one that ends its seed.
+pub(crate) fn seed_frames(log: &dyn RealmLog, realm: RealmId) -> Result<Vec<Vec<Fact>>, DomainError> {
+    let mut frames = Vec::new();
+    for frame in log.read(realm.0, 1).map_err(StoreError::from)? {
+        let stored = frame.map_err(StoreError::from)?;
+        let facts = storage::decode_frame(&stored.payload)?.facts;
+        let is_last = matches!(facts.last(), Some(Fact::Push(fact)) if is_end(fact));
+        frames.push(facts);
+        if is_last {
+            return Ok(frames);
+        }
+    }
+    Err(DomainError::Storage("the organization was not made from a seed".to_owned()))
+}
+
+/// Whether this is the last fact of a seed.
+fn is_end(fact: &PushFact) -> bool {
+    matches!(fact, PushFact::NotificationCursorMoved(_))
+}
+
 /// The facts of a seed, frame by frame. `directory` has the system groups and the server's own bots already.
-fn frames(directory: &Directory, seed: &Seed) -> Vec<Vec<Fact>> {
+fn frames(directory: &Directory, seed: &Seed<'_>) -> Vec<Vec<Fact>> {
     let mut seeding = Seeding {
         seed,
         now: directory.realm().created,
@@ -60,9 +107,34 @@ fn frames(directory: &Directory, seed: &Seed) -> Vec<Vec<Fact>> {
     first.extend(seeding.lists());
     first.extend(seeding.channels());
     first.push(seeding.realm());
-    let mut frames = vec![first];
     let messages = seeding.messages();
-    frames.extend(messages.chunks(FRAME_MESSAGES_MAX).map(<[Fact]>::to_vec));
-    frames.push(seeding.reads());
+    let mut last = seeding.reads();
+    last.push(Fact::Push(Box::new(PushFact::NotificationCursorMoved(MessageId(seeding.sent_count())))));
+    let mut frames = Vec::new();
+    for facts in [first, messages, last] {
+        split(facts, &mut frames);
+    }
     frames
+}
+
+/// Adds facts as frames that are well below their largest size.
+fn split(facts: Vec<Fact>, frames: &mut Vec<Vec<Fact>>) {
+    let (mut frame, mut bytes) = (Vec::new(), 0);
+    for fact in facts {
+        let added = fact_bytes(&fact);
+        if !frame.is_empty() && (bytes + added > FRAME_BYTES_MAX || frame.len() >= FRAME_FACTS_MAX) {
+            frames.push(std::mem::take(&mut frame));
+            bytes = 0;
+        }
+        bytes += added;
+        frame.push(fact);
+    }
+    frames.push(frame);
+}
+
+fn fact_bytes(fact: &Fact) -> usize {
+    let frame =
+        Frame { at: Timestamp::default(), first_event: EventNumber::default(), facts: vec![fact.clone()] };
+    // A fact that cannot be encoded is refused when its frame is written.
+    storage::encode_frame(&frame).map_or(0, |payload| payload.len())
 }

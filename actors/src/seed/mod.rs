@@ -11,5 +11,6 @@ mod seeding;
 
 pub use content::{
     Seed, SeedChange, SeedChannel, SeedEmoji, SeedField, SeedFile, SeedFolder, SeedGroup, SeedThread,
-    SeedUser,
+    SeedUser, Subscribers,
 };
+pub(crate) use create::seed_frames;

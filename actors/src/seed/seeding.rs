@@ -1,6 +1,6 @@
 //! The facts of a seed: accounts, channels and messages.
 
-use super::content::{Seed, SeedChannel};
+use super::content::{Seed, SeedChannel, Subscribers};
 use crate::draft::message_traits;
 use crate::markdown::preview_of;
 use crate::uploads::claims_of_sent;
@@ -29,7 +29,7 @@ const CLIENT: &str = "website";
 
 /// The facts of a seed, and the directory with them.
 pub(super) struct Seeding<'s> {
-    pub(super) seed: &'s Seed,
+    pub(super) seed: &'s Seed<'s>,
     pub(super) now: Timestamp,
     pub(super) directory: Directory,
     /// Those of the directory, compiled.
@@ -43,14 +43,14 @@ pub(super) struct Seeding<'s> {
 }
 
 /// A message without its id and time.
-pub(super) struct Unsent {
+pub(super) struct Unsent<'s> {
     /// The index of its thread.
     pub(super) thread: usize,
     pub(super) sender: UserId,
     pub(super) recipient: RecipientId,
     pub(super) place: Place,
     pub(super) readers: Vec<UserId>,
-    pub(super) text: Cow<'static, str>,
+    pub(super) text: Cow<'s, str>,
 }
 
 /// The numbers of the messages that are being sent.
@@ -60,7 +60,7 @@ pub(super) struct Sending {
     pub(super) step_millis: u64,
 }
 
-impl Seeding<'_> {
+impl<'s> Seeding<'s> {
     pub(super) fn joined(&self) -> Timestamp {
         Timestamp(self.now.0.saturating_sub(JOINED_BEFORE_MILLIS))
     }
@@ -124,7 +124,7 @@ impl Seeding<'_> {
             self.directory.put_channel(channel.clone());
             facts.push(Fact::Channel(ChannelFact::Created(Box::new(channel))));
             let mut subscribers = Vec::new();
-            for user in self.subscribers(seed.subscribes) {
+            for user in self.subscribers(&seed.subscribers) {
                 let own = self.directory.subscriptions_of_user(user);
                 let color =
                     rules::colors::pick_color(own.map(|(_, subscription)| subscription.color.as_str()));
@@ -139,7 +139,7 @@ impl Seeding<'_> {
         facts
     }
 
-    fn channel(&self, number: u32, seed: &SeedChannel, by: UserId) -> Channel {
+    fn channel(&self, number: u32, seed: &SeedChannel<'_>, by: UserId) -> Channel {
         let creator = seed.is_private.then_some(by);
         Channel {
             description: seed.description.to_owned(),
@@ -159,8 +159,8 @@ impl Seeding<'_> {
         }
     }
 
-    fn subscribers(&self, subscribes: fn(&User) -> bool) -> Vec<UserId> {
-        let people = self.directory.users().filter(|user| !user.is_bot() && subscribes(user));
+    fn subscribers(&self, subscribers: &Subscribers<'_>) -> Vec<UserId> {
+        let people = self.directory.users().filter(|user| subscribers.include(user));
         people.map(|user| user.id).collect()
     }
 
@@ -195,7 +195,7 @@ impl Seeding<'_> {
     }
 
     /// Sends the next message.
-    pub(super) fn send(&mut self, sending: &mut Sending, unsent: Unsent) -> Vec<Fact> {
+    pub(super) fn send(&mut self, sending: &mut Sending, unsent: Unsent<'_>) -> Vec<Fact> {
         let age_millis = FIRST_MESSAGE_BEFORE_MILLIS - sending.step_millis * u64::from(sending.last.0);
         sending.last = sending.last.next();
         let thread = unsent.thread;
@@ -209,7 +209,12 @@ impl Seeding<'_> {
         std::iter::once(Fact::Message(MessageFact::Sent { message, echo: None })).chain(claims).collect()
     }
 
-    fn message(&mut self, id: MessageId, sent: Timestamp, unsent: Unsent) -> (Message, Vec<AttachmentId>) {
+    fn message(
+        &mut self,
+        id: MessageId,
+        sent: Timestamp,
+        unsent: Unsent<'_>,
+    ) -> (Message, Vec<AttachmentId>) {
         let text = unsent.text.replace("{realm}", &self.directory.realm().id.to_string());
         let rendered = self.render(&text);
         let files = rendered.upload_paths.iter().filter_map(|path| self.directory.attachment_by_path(path));
@@ -242,8 +247,13 @@ impl Seeding<'_> {
         users.into_iter().map(|user| (user, Flags::only(Flag::Mentioned))).collect()
     }
 
+    /// The number of messages that were sent.
+    pub(super) fn sent_count(&self) -> u32 {
+        self.threads.iter().map(|thread| thread.len() as u32).sum()
+    }
+
     /// All messages in order, and the facts that create the direct conversations.
-    fn unsent(&self) -> (Vec<Unsent>, Vec<Fact>) {
+    fn unsent(&self) -> (Vec<Unsent<'s>>, Vec<Fact>) {
         let (mut threads, mut facts) = (Vec::new(), Vec::new());
         for (index, thread) in self.seed.threads.iter().enumerate() {
             let writers: Vec<UserId> = thread.writers.iter().map(|email| self.user(email)).collect();
@@ -262,7 +272,11 @@ impl Seeding<'_> {
                     (recipient, Place::Direct, users)
                 }
             };
-            let texts = thread.texts.iter().zip(writers.into_iter().cycle());
+            let senders: Vec<UserId> = match thread.senders.is_empty() {
+                true => writers,
+                false => thread.senders.iter().map(|email| self.user(email)).collect(),
+            };
+            let texts = thread.texts.iter().zip(senders.into_iter().cycle());
             let unsent = texts.map(|(text, sender)| Unsent {
                 thread: index,
                 sender,

@@ -39,6 +39,8 @@ const RESERVED_EVENTS: u64 = 4096;
 enum What {
     /// A frame that was appended to the log.
     Frame(Frame),
+    /// A frame that creates the organization again, or follows such a frame: nothing is announced.
+    Restart(Frame),
     /// An event that is not stored (typing, presence); it waits for the frames decided before it.
     Ephemeral(Box<Event>, Audience),
     /// Only a callback, when all earlier decisions are published.
@@ -58,6 +60,8 @@ struct RealmSlot {
     sequencer: Sequencer,
     epoch: u64,
     fanout: Rc<Fanout>,
+    /// Whether frames that create the organization again wait for the disk: nothing is decided meanwhile.
+    is_restarting: bool,
 }
 
 /// Why a shard refuses changes.
@@ -119,7 +123,9 @@ impl Committer {
 
     /// Adds an organization of this shard.
     pub fn add_realm(&self, realm: Arc<RealmShared>, sequencer: Sequencer, epoch: u64, fanout: Rc<Fanout>) {
-        self.slots.borrow_mut().insert(realm.id, RealmSlot { realm, sequencer, epoch, fanout });
+        self.slots
+            .borrow_mut()
+            .insert(realm.id, RealmSlot { realm, sequencer, epoch, fanout, is_restarting: false });
     }
 
     /// How often the shard has restarted from the durable state. Actors drop what they remember of pending decisions
@@ -167,7 +173,9 @@ impl Committer {
 
     /// The next ids of an organization, whether or not they can be taken.
     pub fn next_ids(&self, realm: RealmId) -> Result<Sequencer, DomainError> {
-        self.slots.borrow().get(&realm).map(|slot| slot.sequencer).ok_or(DomainError::Stopping)
+        let slots = self.slots.borrow();
+        let slot = slots.get(&realm).ok_or(DomainError::Stopping)?;
+        if slot.is_restarting { Err(DomainError::Overloaded) } else { Ok(slot.sequencer) }
     }
 
     /// Queues what was decided with `ids` as one frame; true when the log took it. `done` runs when the
@@ -367,6 +375,10 @@ impl Committer {
                 match pending.what {
                     What::Ephemeral(event, audience) => announced.push(vec![(*event, audience)]),
                     What::Barrier => announced.push(Vec::new()),
+                    What::Restart(frame) => {
+                        applied.push(self.publish_restart(realm, &mut view, &frame)?);
+                        announced.push(Vec::new());
+                    }
                     What::Frame(frame) => {
                         let sequence = view.progress.sequence.next();
                         for id in frame.facts.iter().filter_map(Fact::changed_message) {
@@ -437,6 +449,7 @@ impl Committer {
         // Later frames do not wait for failed ones, and take no number that only a failed frame reserved.
         self.last_ticket.set(self.durability.upto());
         for slot in self.slots.borrow_mut().values_mut() {
+            slot.is_restarting = false;
             slot.sequencer = slot.sequencer.back_to(&slot.realm.view.read());
         }
         for pending in failed {
@@ -495,6 +508,8 @@ fn note_keys(realm: &RealmShared, frame: &Frame) {
         }
     }
 }
+
+mod restart;
 
 #[cfg(test)]
 mod tests;

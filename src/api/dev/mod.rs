@@ -6,6 +6,7 @@ pub mod faults;
 pub mod queues;
 pub mod realms;
 pub mod requests;
+pub mod reset;
 
 use crate::dev::tools::DevTools;
 use crate::http::{ApiError, App};

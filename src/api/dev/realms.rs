@@ -1,20 +1,27 @@
-//! `POST /dev/realms`: one more organization with the sample's content, so that tests which run in parallel do not meet
+//! `POST /dev/realms`: one more organization with the content of a seed, so that tests which run in parallel do not meet
 //! (docs/dev-server.md#organizations).
 
 use super::tools;
-use crate::dev::{new_sample, store_files};
+use crate::dev::seed::{SeedDocument, SeedError};
+use crate::dev::{new_seeded, store_files};
 use crate::http::{ApiError, App, Fields, FromFields, HandlerResult, Params, reply};
 use serde::Serialize;
+use std::sync::Arc;
 
 /// The most organizations of a development server.
 const REALMS_MAX: usize = 10_000;
 
-/// The subdomain to use; none for a new one.
-pub struct NewSample(Option<String>);
+/// The subdomain to use, none for a new one; and a seed, none for that of the server.
+pub struct NewOrganization {
+    subdomain: Option<String>,
+    seed: Option<Arc<SeedDocument>>,
+}
 
-impl FromFields for NewSample {
+impl FromFields for NewOrganization {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        Ok(Self(fields.optional("subdomain")))
+        let refused = |error: SeedError| ApiError::bad_request(format!("Invalid seed: {error}"));
+        let seed = fields.optional_str("seed").map(SeedDocument::read).transpose().map_err(refused)?;
+        Ok(Self { subdomain: fields.optional("subdomain"), seed: seed.map(Arc::new) })
     }
 }
 
@@ -37,18 +44,20 @@ struct SampleUser<'a> {
 }
 
 /// Creates an organization, and returns its address and its users with their API keys.
-pub async fn create(app: App, Params(NewSample(subdomain)): Params<NewSample>) -> HandlerResult {
-    tools(&app)?;
+pub async fn create(app: App, Params(new): Params<NewOrganization>) -> HandlerResult {
+    let tools = tools(&app)?;
     let number = app.server.realms().len();
     if number >= REALMS_MAX {
         return Err(ApiError::bad_request(format!("There are {REALMS_MAX} organizations already")));
     }
-    let subdomain = subdomain.unwrap_or_else(|| format!("test-{number}"));
-    let realm = new_sample(&app.server, &subdomain).await?;
-    store_files(&app.blobs, realm.id()).await?;
+    let subdomain = new.subdomain.unwrap_or_else(|| format!("test-{number}"));
+    let seed = new.seed.unwrap_or_else(|| tools.seed.clone());
+    let realm = new_seeded(&app.server, &subdomain, &seed).await?;
+    store_files(&app.blobs, realm.id(), &seed).await?;
+    tools.set_seed(realm.id(), seed);
     let directory = realm.directory();
     let url = app.hosts.url(&realm, None);
-    let users = directory.users().filter(|user| user.is_active);
+    let users = directory.users().filter(|user| user.is_active && !user.is_system_bot());
     let users = users.map(|user| SampleUser {
         user_id: user.id.0,
         email: &user.delivery_email,

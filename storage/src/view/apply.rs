@@ -5,7 +5,7 @@ use super::arrivals::ids_of;
 use super::changed::TouchedBlocks;
 use super::flag_blocks::blocks_of;
 use super::index::day_of;
-use super::{MessageIndexRow, Rows, View, chunk, key, records};
+use super::{MessageIndexRow, Progress, RowChange, Rows, View, chunk, key, records};
 use crate::codec::encode;
 use crate::error::StoreError;
 use model::fact::MessageRanges;
@@ -47,6 +47,11 @@ impl View {
     pub fn apply(&mut self, sequence: Sequence, frame: &Frame) -> Result<Rows, StoreError> {
         let mut rows = Rows::default();
         let mut events = 0;
+        if let Some(Fact::Realm(RealmFact::Created(realm))) = frame.facts.first()
+            && self.progress.sequence > Sequence(0)
+        {
+            self.start_over(Realm::clone(realm), &mut rows);
+        }
         for (position, fact) in (0..).zip(&frame.facts) {
             self.apply_fact((sequence, position), frame, fact, &mut rows)?;
             events += fact.events_max();
@@ -59,6 +64,15 @@ impl View {
             rows.put::<records::EventPositions>(self.realm(), &frame.first_event, &sequence)?;
         }
         Ok(rows)
+    }
+
+    /// Forgets everything: the frame creates the organization again, as development servers do. Numbers of events keep
+    /// growing.
+    fn start_over(&mut self, realm: Realm, rows: &mut Rows) {
+        let Progress { last_event, reserved_events, .. } = self.progress;
+        let progress = Progress { last_event, reserved_events, ..Progress::default() };
+        rows.0.push(RowChange::RemoveUnder(realm.id.0.to_be_bytes().to_vec()));
+        *self = Self { progress, ..Self::empty(realm) };
     }
 
     /// `position` is the position of the fact in its frame.

@@ -22,7 +22,7 @@ impl View {
         self.put::<records::Jobs>(rows, id, job)
     }
 
-    /// Ends a job. A job that has already ended stays as it is.
+    /// Ends a job. A job that has already failed stays as it is, until the operator drops it.
     pub(super) fn apply_job_ended(
         &mut self,
         id: JobId,
@@ -31,7 +31,12 @@ impl View {
         rows: &mut Rows,
     ) -> Result<(), StoreError> {
         let realm = self.realm();
-        let Some(job) = self.jobs.take(id) else { return Ok(()) };
+        let Some(job) = self.jobs.take(id) else {
+            if matches!(outcome, JobOutcome::Dropped { .. }) && self.jobs.failed.remove(&id).is_some() {
+                rows.remove::<records::Jobs>(realm, &id);
+            }
+            return Ok(());
+        };
         let JobOutcome::GaveUp { why } = outcome else {
             rows.remove::<records::Jobs>(realm, &id);
             return Ok(());

@@ -1,0 +1,54 @@
+//! Resetting an organization of a development server: everything in it is replaced.
+
+use super::actor::RealmActor;
+use super::commands::{ExpireQueues, ResetRealm};
+use super::state::RealmState;
+use crate::error::DomainError;
+use crate::presence::PresenceTable;
+use crate::shard::Done;
+use actix::prelude::*;
+use tokio::sync::oneshot;
+
+impl Handler<ResetRealm> for RealmActor {
+    type Result = ();
+
+    fn handle(&mut self, ResetRealm { frames, answer }: ResetRealm, ctx: &mut Self::Context) {
+        let (ended, _) = oneshot::channel();
+        self.handle(ExpireQueues { queue: None, answer: ended }, ctx);
+        let (realm, committer, own) = (self.realm.clone(), self.committer.clone(), ctx.address());
+        let restart: Done = Box::new(move |result| {
+            if let Err(error) = result {
+                return drop(answer.send(Err(error)));
+            }
+            let (shared, pipeline) = (realm.clone(), committer.clone());
+            let done: Done = Box::new(move |result: Result<(), DomainError>| {
+                if result.is_ok() {
+                    *shared.presence.lock() = PresenceTable::starting(shared.clock.now());
+                    shared.notifications.restart();
+                    shared.search.restart(&shared.view.read());
+                    pipeline.end_restart(&shared);
+                    own.do_send(Restarted);
+                }
+                let _ = answer.send(result);
+            });
+            committer.restart_realm(&realm, frames, done);
+        });
+        self.committer.clone().after_pending_commits(&self.realm.clone(), restart);
+    }
+}
+
+/// The organization was created again.
+#[derive(Message)]
+#[rtype(result = "()")]
+struct Restarted;
+
+impl Handler<Restarted> for RealmActor {
+    type Result = ();
+
+    fn handle(&mut self, _: Restarted, _: &mut Self::Context) {
+        self.state = RealmState::of(&self.realm.view.read());
+        // Their channels and conversations may be gone; those that remain get new actors.
+        self.registry.channels.write().clear();
+        self.registry.directs.write().clear();
+    }
+}

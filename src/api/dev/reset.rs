@@ -1,0 +1,16 @@
+//! `POST /dev/reset`: the organization as it was when it was created (docs/dev-server.md#reset).
+
+use super::tools;
+use crate::dev::store_files;
+use crate::http::{App, HandlerResult, Realm, reply_ok};
+
+/// Replaces everything in the organization by its seed. Its event queues end; ids and API keys are those of the beginning.
+pub async fn reset(app: App, Realm(realm): Realm) -> HandlerResult {
+    let tools = tools(&app)?;
+    let seed = tools.seed_of(realm.id());
+    app.server.reset_realm(&realm, &seed.seen()).await?;
+    store_files(&app.blobs, realm.id(), &seed).await?;
+    tools.faults.remove(realm.id(), None);
+    tools.calls.clear(realm.id());
+    reply_ok()
+}

@@ -1,0 +1,13 @@
+//! Seeds of a development server: an organization's content as a file in TOML or JSON, which `dev --print-seed` writes and
+//! `dev --seed` reads (docs/dev-server.md#seeds).
+
+mod check;
+mod content;
+mod read;
+mod sample;
+
+pub use content::SeedDocument;
+pub use read::{SEED_BYTES_MAX, SeedError};
+
+#[cfg(test)]
+mod tests;

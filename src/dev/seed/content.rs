@@ -1,0 +1,564 @@
+//! The content of a seed file, and how it becomes an organization.
+
+use actors::{
+    NewRealm, Report, Seed, SeedChange, SeedChannel, SeedEmoji, SeedField, SeedFile, SeedFolder, SeedGroup,
+    SeedThread, SeedUser, Subscribers,
+};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use model::{BotKind, FieldKind, Role, SettingValue, UserId};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A seed file. People are named by their e-mail addresses.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SeedDocument {
+    /// The name of the organization.
+    pub name: String,
+    #[serde(default)]
+    pub description: String,
+    /// The domain of the addresses of the server's own bots.
+    pub email_domain: String,
+    /// Creates the groups and channels.
+    pub creator: String,
+    /// The id of the first user; the others follow.
+    #[serde(default = "first_user_id")]
+    pub first_user_id: u32,
+    /// The onboarding steps that all people have seen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub onboarding_seen: Vec<String>,
+    /// Settings of the organization that differ from the defaults.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, Value>,
+    pub users: Vec<User>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bots: Vec<SeedBot>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<Group>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub profile_fields: Vec<Field>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub folders: Vec<Folder>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub linkifiers: Vec<Linkifier>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub emoji: Vec<Emoji>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<File>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub channels: Vec<Channel>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub topics: Vec<Topic>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conversations: Vec<Conversation>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<Seen>,
+}
+
+fn first_user_id() -> u32 {
+    super::super::people::FIRST_ID.0
+}
+
+/// The value of a setting.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    Flag(bool),
+    Number(i64),
+    Text(String),
+}
+
+impl Value {
+    /// The value as it is stored.
+    pub fn stored(&self) -> SettingValue {
+        match self {
+            Self::Flag(flag) => SettingValue::Bool(*flag),
+            Self::Number(number) => SettingValue::Int(*number),
+            Self::Text(text) => SettingValue::Text(text.clone()),
+        }
+    }
+}
+
+/// A person.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct User {
+    pub email: String,
+    pub full_name: String,
+    #[serde(default = "member")]
+    pub role: RoleName,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub timezone: String,
+    /// Without it the password is the e-mail address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub password: Option<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, Value>,
+    /// Computed when the file is read.
+    #[serde(skip)]
+    pub password_hash: String,
+}
+
+fn member() -> RoleName {
+    RoleName::Member
+}
+
+/// The name of a role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RoleName {
+    Owner,
+    Administrator,
+    Moderator,
+    Member,
+    Guest,
+}
+
+impl From<RoleName> for Role {
+    fn from(name: RoleName) -> Self {
+        match name {
+            RoleName::Owner => Self::Owner,
+            RoleName::Administrator => Self::Administrator,
+            RoleName::Moderator => Self::Moderator,
+            RoleName::Member => Self::Member,
+            RoleName::Guest => Self::Guest,
+        }
+    }
+}
+
+/// A bot; its id follows those of the people.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SeedBot {
+    pub email: String,
+    pub full_name: String,
+    pub owner: String,
+    #[serde(default)]
+    pub kind: BotName,
+}
+
+/// The name of a kind of bots.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BotName {
+    #[default]
+    Generic,
+    IncomingWebhook,
+    OutgoingWebhook,
+}
+
+impl From<BotName> for BotKind {
+    fn from(name: BotName) -> Self {
+        match name {
+            BotName::Generic => Self::Generic,
+            BotName::IncomingWebhook => Self::IncomingWebhook,
+            BotName::OutgoingWebhook => Self::OutgoingWebhook,
+        }
+    }
+}
+
+/// A user group.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Group {
+    pub name: String,
+    #[serde(default)]
+    pub description: String,
+    #[serde(default)]
+    pub members: Vec<String>,
+}
+
+/// A custom profile field with its values.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Field {
+    pub name: String,
+    pub kind: FieldName,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub hint: String,
+    /// JSON text: the choices, or which external account.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub data: String,
+    #[serde(default)]
+    pub in_summary: bool,
+    /// By e-mail address. Values of a field for people are e-mail addresses too.
+    #[serde(default)]
+    pub values: BTreeMap<String, String>,
+}
+
+/// The name of a kind of profile fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FieldName {
+    ShortText,
+    LongText,
+    Choice,
+    Date,
+    Link,
+    Person,
+    ExternalAccount,
+    Pronouns,
+}
+
+impl From<FieldName> for FieldKind {
+    fn from(name: FieldName) -> Self {
+        match name {
+            FieldName::ShortText => Self::ShortText,
+            FieldName::LongText => Self::LongText,
+            FieldName::Choice => Self::Choice,
+            FieldName::Date => Self::Date,
+            FieldName::Link => Self::Link,
+            FieldName::Person => Self::Person,
+            FieldName::ExternalAccount => Self::ExternalAccount,
+            FieldName::Pronouns => Self::Pronouns,
+        }
+    }
+}
+
+/// A folder of channels.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Folder {
+    pub name: String,
+    #[serde(default)]
+    pub description: String,
+}
+
+/// A pattern that becomes links.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Linkifier {
+    pub pattern: String,
+    pub url_template: String,
+}
+
+/// A custom emoji.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Emoji {
+    pub name: String,
+    pub author: String,
+    /// The name of the stored picture.
+    pub file: String,
+    pub base64: Bytes,
+}
+
+/// An uploaded picture. Messages name it as `/user_uploads/{realm}/` and its path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct File {
+    pub path: String,
+    pub name: String,
+    pub owner: String,
+    pub content_type: String,
+    pub width: u32,
+    pub height: u32,
+    pub base64: Bytes,
+}
+
+/// Bytes that are written as base64.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bytes(pub Vec<u8>);
+
+impl Serialize for Bytes {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&STANDARD.encode(&self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        STANDARD.decode(text).map(Self).map_err(serde::de::Error::custom)
+    }
+}
+
+/// A channel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Channel {
+    pub name: String,
+    #[serde(default)]
+    pub description: String,
+    #[serde(default)]
+    pub private: bool,
+    #[serde(default)]
+    pub web_public: bool,
+    /// Whether new subscribers can read earlier messages; false only for private channels.
+    #[serde(default = "yes")]
+    pub shared_history: bool,
+    /// Whether new members are subscribed.
+    #[serde(default)]
+    pub default: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    #[serde(default)]
+    pub subscribers: Audience,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// The subscribers of a channel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Audience {
+    Named(Vec<String>),
+    All(AudienceName),
+}
+
+impl Default for Audience {
+    fn default() -> Self {
+        Self::Named(Vec::new())
+    }
+}
+
+/// A word for many subscribers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AudienceName {
+    Everyone,
+    Members,
+    Moderators,
+}
+
+impl Audience {
+    fn seed(&self) -> Subscribers<'_> {
+        match self {
+            Self::Named(emails) => Subscribers::Named(emails.iter().map(String::as_str).collect()),
+            Self::All(AudienceName::Everyone) => Subscribers::Everyone,
+            Self::All(AudienceName::Members) => Subscribers::Members,
+            Self::All(AudienceName::Moderators) => Subscribers::Moderators,
+        }
+    }
+}
+
+/// A topic of a channel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Topic {
+    pub channel: String,
+    pub name: String,
+    /// The senders of messages that are only a text, in turns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub writers: Vec<String>,
+    pub messages: Vec<Message>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
+}
+
+/// A direct conversation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Conversation {
+    /// Everyone in it, who send the messages that are only a text in turns.
+    pub people: Vec<String>,
+    pub messages: Vec<Message>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
+}
+
+/// A message: its text in Markdown, or also its sender.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Message {
+    Text(String),
+    From { from: String, text: String },
+}
+
+impl Message {
+    /// The Markdown source.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Text(text) | Self::From { text, .. } => text,
+        }
+    }
+}
+
+/// What happened after all messages were sent. Messages are named by their position, from 0.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    Edited { message: usize, text: String },
+    Moved { by: String, topic: String },
+    Reacted { message: usize, by: String, emoji: String },
+    Starred { message: usize, by: String },
+}
+
+impl Change {
+    fn seed(&self) -> SeedChange<'_> {
+        match self {
+            Self::Edited { message, text } => SeedChange::Edited { message: *message, text },
+            Self::Moved { by, topic } => SeedChange::Moved { by, topic },
+            Self::Reacted { message, by, emoji } => SeedChange::Reacted { message: *message, by, emoji },
+            Self::Starred { message, by } => SeedChange::Starred { message: *message, by },
+        }
+    }
+}
+
+/// When a person was last seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Seen {
+    pub email: String,
+    pub secs_ago: u64,
+    #[serde(default)]
+    pub idle: bool,
+}
+
+impl SeedDocument {
+    /// The organization to create.
+    pub fn new_realm(&self, subdomain: &str) -> NewRealm {
+        NewRealm {
+            subdomain: subdomain.to_owned(),
+            name: self.name.clone(),
+            email_domain: self.email_domain.clone(),
+        }
+    }
+
+    /// The names of the stored pictures of emoji, with their bytes.
+    pub fn emoji_files(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.emoji.iter().map(|emoji| (emoji.file.as_str(), &*emoji.base64.0))
+    }
+
+    /// The paths of uploaded files below the organization's, with their bytes.
+    pub fn uploads(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.files.iter().map(|file| (file.path.as_str(), &*file.base64.0))
+    }
+
+    /// Who was seen; the earliest comes first.
+    pub fn seen(&self) -> Vec<(&str, Report, u64)> {
+        let report = |seen: &Seen| if seen.idle { Report::Idle } else { Report::Active };
+        self.seen.iter().map(|seen| (seen.email.as_str(), report(seen), seen.secs_ago)).collect()
+    }
+
+    /// The content for the actors.
+    pub fn seed(&self) -> Seed<'_> {
+        Seed {
+            description: &self.description,
+            settings: settings(&self.settings),
+            first_id: UserId(self.first_user_id),
+            users: self.accounts(),
+            creator: &self.creator,
+            groups: self.groups.iter().map(group).collect(),
+            fields: self.profile_fields.iter().map(field).collect(),
+            folders: self.folders.iter().map(folder).collect(),
+            onboarding_seen: self.onboarding_seen.iter().map(String::as_str).collect(),
+            linkifiers: self.linkifiers.iter().map(|it| (&*it.pattern, &*it.url_template)).collect(),
+            emoji: self.emoji.iter().map(emoji).collect(),
+            files: self.files.iter().map(file).collect(),
+            channels: self.channels.iter().map(channel).collect(),
+            threads: self
+                .topics
+                .iter()
+                .map(topic)
+                .chain(self.conversations.iter().map(conversation))
+                .collect(),
+            seen: self.seen(),
+        }
+    }
+
+    fn accounts(&self) -> Vec<SeedUser<'_>> {
+        let people = self.users.iter().map(|user| SeedUser {
+            email: &user.email,
+            full_name: &user.full_name,
+            role: user.role.into(),
+            timezone: &user.timezone,
+            password_hash: Some(user.password_hash.as_str()).filter(|hash| !hash.is_empty()),
+            settings: settings(&user.settings),
+            bot: None,
+        });
+        let bots = self.bots.iter().map(|bot| SeedUser {
+            email: &bot.email,
+            full_name: &bot.full_name,
+            role: Role::Member,
+            timezone: "",
+            password_hash: None,
+            settings: Vec::new(),
+            bot: Some((bot.kind.into(), &*bot.owner)),
+        });
+        people.chain(bots).collect()
+    }
+}
+
+fn settings(settings: &BTreeMap<String, Value>) -> Vec<(&str, SettingValue)> {
+    settings.iter().map(|(name, value)| (name.as_str(), value.stored())).collect()
+}
+
+fn group(group: &Group) -> SeedGroup<'_> {
+    let members = group.members.iter().map(String::as_str).collect();
+    SeedGroup { name: &group.name, description: &group.description, members }
+}
+
+fn field(field: &Field) -> SeedField<'_> {
+    SeedField {
+        kind: field.kind.into(),
+        name: &field.name,
+        hint: &field.hint,
+        data: &field.data,
+        is_in_summary: field.in_summary,
+        values: field.values.iter().map(|(email, text)| (email.as_str(), text.as_str())).collect(),
+    }
+}
+
+fn folder(folder: &Folder) -> SeedFolder<'_> {
+    SeedFolder { name: &folder.name, description: &folder.description }
+}
+
+fn emoji(emoji: &Emoji) -> SeedEmoji<'_> {
+    SeedEmoji { name: &emoji.name, file: &emoji.file, author: &emoji.author }
+}
+
+fn file(file: &File) -> SeedFile<'_> {
+    SeedFile {
+        path: &file.path,
+        name: &file.name,
+        owner: &file.owner,
+        bytes: file.base64.0.len() as u64,
+        content_type: &file.content_type,
+        pixels: (file.width, file.height),
+    }
+}
+
+fn channel(channel: &Channel) -> SeedChannel<'_> {
+    SeedChannel {
+        name: &channel.name,
+        description: &channel.description,
+        is_private: channel.private,
+        is_web_public: channel.web_public,
+        shows_history: channel.shared_history,
+        folder: channel.folder.as_deref(),
+        is_default: channel.default,
+        subscribers: channel.subscribers.seed(),
+    }
+}
+
+fn topic(topic: &Topic) -> SeedThread<'_> {
+    thread(Some((&topic.channel, &topic.name)), &topic.writers, &topic.messages, &topic.changes)
+}
+
+fn conversation(conversation: &Conversation) -> SeedThread<'_> {
+    thread(None, &conversation.people, &conversation.messages, &conversation.changes)
+}
+
+fn thread<'s>(
+    topic: Option<(&'s str, &'s str)>,
+    writers: &[String],
+    messages: &'s [Message],
+    changes: &'s [Change],
+) -> SeedThread<'s> {
+    let mut turns = writers.iter().cycle();
+    let senders = messages.iter().map(|message| match message {
+        Message::From { from, .. } => from.clone(),
+        Message::Text(_) => turns.next().cloned().unwrap_or_default(),
+    });
+    SeedThread {
+        topic,
+        writers: writers.to_vec(),
+        senders: senders.collect(),
+        texts: messages.iter().map(Message::text).collect(),
+        changes: changes.iter().map(Change::seed).collect(),
+    }
+}

@@ -1,0 +1,73 @@
+//! Reading a seed file, in TOML or JSON. Errors have the line and column.
+
+use super::check::check;
+use super::content::SeedDocument;
+use super::sample::known_hash;
+use actors::DomainError;
+use thiserror::Error;
+
+/// The largest seed file, in bytes.
+pub const SEED_BYTES_MAX: usize = 16 << 20;
+
+/// Why a seed cannot be used.
+#[derive(Debug, Error)]
+pub enum SeedError {
+    #[error("the seed is larger than {SEED_BYTES_MAX} bytes")]
+    TooLarge,
+    #[error("line {line}, column {column}: {why}")]
+    At { line: usize, column: usize, why: String },
+    #[error(transparent)]
+    System(#[from] DomainError),
+}
+
+impl SeedDocument {
+    /// Reads a seed: JSON if it begins with a brace, otherwise TOML.
+    ///
+    /// # Errors
+    /// The first mistake, with line and column.
+    pub fn read(text: &str) -> Result<Self, SeedError> {
+        if text.len() > SEED_BYTES_MAX {
+            return Err(SeedError::TooLarge);
+        }
+        let mut document: Self = match text.trim_start().starts_with('{') {
+            true => serde_json::from_str(text).map_err(|error| SeedError::At {
+                line: error.line(),
+                column: error.column(),
+                why: without_position(&error.to_string()),
+            })?,
+            false => toml::from_str(text).map_err(|error| {
+                let (line, column) = position(text, error.span().map_or(0, |span| span.start));
+                SeedError::At { line, column, why: error.message().to_owned() }
+            })?,
+        };
+        check(&document).map_err(|mistake| {
+            let (line, column) = position(text, mistake.find(text));
+            SeedError::At { line, column, why: mistake.why }
+        })?;
+        for user in &mut document.users {
+            user.password_hash = match (&user.password, known_hash(&user.email)) {
+                (None, Some(hash)) => hash.to_owned(),
+                (password, _) => actors::login::hash_test_password(password.as_ref().unwrap_or(&user.email))?,
+            };
+        }
+        Ok(document)
+    }
+
+    /// The seed as a TOML file.
+    pub fn to_toml(&self) -> String {
+        // Texts, numbers and lists only, so it can be written.
+        toml::to_string_pretty(self).unwrap_or_default()
+    }
+}
+
+/// An error of the JSON library without its own ending ` at line 1 column 2`.
+fn without_position(text: &str) -> String {
+    text.rsplit_once(" at line ").map_or(text, |(why, _)| why).to_owned()
+}
+
+/// Line and column of a byte, both from 1.
+fn position(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or_default();
+    let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}

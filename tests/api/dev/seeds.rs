@@ -1,0 +1,173 @@
+//! `dev --seed`, `--print-seed`, `--empty`, seeds of `POST /dev/realms`, and `POST /dev/reset`.
+
+use crate::support::{Params, ServerProcess, TestServer, TestUser};
+use serde_json::{Value, json};
+
+/// What a user sees of an organization, without what differs between two of them.
+async fn picture(user: &TestUser) -> Value {
+    let mut picture = json!({});
+    let window: Params<'_> =
+        &[("anchor", &"oldest"), ("num_before", &0), ("num_after", &1000), ("apply_markdown", &"true")];
+    let messages = user.get("/messages", window).ok().await;
+    let fields = ["id", "sender_email", "subject", "content", "reactions", "flags", "display_recipient"];
+    let plain = |message: &Value| fields.iter().map(|field| message[field].clone()).collect::<Vec<_>>();
+    picture["messages"] = messages["messages"].as_array().unwrap().iter().map(plain).collect();
+    for (path, field) in [
+        ("/users", "members"),
+        ("/users/me/subscriptions", "subscriptions"),
+        ("/user_groups", "user_groups"),
+        ("/realm/linkifiers", "linkifiers"),
+        ("/realm/emoji", "emoji"),
+        ("/realm/profile_fields", "custom_fields"),
+    ] {
+        // Guests may not see groups: the same refusal then.
+        let answer = user.get(path, &[]).await;
+        picture[field] = json!([answer.status, answer.body[field]]);
+    }
+    without_dates(&mut picture);
+    picture
+}
+
+fn without_dates(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|name, _| !name.contains("date") && !name.contains("timestamp"));
+            fields.values_mut().for_each(without_dates);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_dates),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+#[tokio::test]
+async fn printed_seed_makes_the_same_organization() {
+    let (status, printed) = ServerProcess::run(&["dev", "--print-seed"]);
+    assert!(status.success(), "{printed}");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("seed.toml");
+    std::fs::write(&file, &printed).unwrap();
+    let file = file.display().to_string();
+    let sample = ServerProcess::start(&["dev", "--listen", "127.0.0.1:0"], &[]);
+    let seeded = ServerProcess::start(&["dev", "--listen", "127.0.0.1:0", "--seed", &file], &[]);
+    for name in ["hamlet", "polonius", "desdemona"] {
+        let (expected, found) =
+            (picture(&sample.user(name).await).await, picture(&seeded.user(name).await).await);
+        assert_eq!(expected, found);
+    }
+}
+
+#[tokio::test]
+async fn empty_organization_has_an_owner_and_no_channels() {
+    let server = ServerProcess::start(&["dev", "--listen", "127.0.0.1:0", "--empty"], &[]);
+    let owner = server.user("desdemona").await;
+    assert_eq!(owner.get("/streams", &[]).ok().await["streams"], json!([]));
+    assert_eq!(owner.get("/users/me", &[]).ok().await["role"], 100);
+}
+
+#[test]
+fn mistake_in_a_seed_stops_the_server_with_its_position() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("seed.toml");
+    std::fs::write(&file, "name = \"A\"\nemail_domain = 5\n").unwrap();
+    let (status, output) = ServerProcess::run(&["dev", "--seed", &file.display().to_string()]);
+    assert!(!status.success() && output.contains("seed.toml: line 2, column 16: invalid type"), "{output}");
+}
+
+const SEED: &str = r#"{"name": "Acme", "email_domain": "acme.example", "creator": "olga@acme.example",
+    "users": [{"email": "olga@acme.example", "full_name": "Olga", "role": "owner"},
+              {"email": "pia@acme.example", "full_name": "Pia", "password": "correct horse"}],
+    "channels": [{"name": "plans", "subscribers": "everyone"}],
+    "topics": [{"channel": "plans", "name": "launch", "messages":
+        [{"from": "pia@acme.example", "text": "When?"}, {"from": "olga@acme.example", "text": "*Soon*"}]}],
+    "conversations": [{"people": ["olga@acme.example", "pia@acme.example"], "messages": ["Hi", "Hello"]}],
+    "settings": {"invite_required": false}}"#;
+
+#[tokio::test]
+async fn organization_with_a_seed_of_its_own() {
+    let t = TestServer::builder().development().start().await;
+    let made = t.anonymous().post("/dev/realms", &[("seed", &SEED)]).ok().await;
+    let (host, users) = (made["host"].as_str().unwrap(), made["users"].as_array().unwrap());
+    assert_eq!(users.len(), 2, "{made}");
+    let mut pia = t.user("hamlet");
+    (pia.email, pia.api_email) = ("pia@acme.example".into(), "pia@acme.example".into());
+    pia.key = users[1]["api_key"].as_str().unwrap().to_owned();
+    let window: Params<'_> = &[("anchor", &"oldest"), ("num_before", &0), ("num_after", &10)];
+    let messages = pia.get("/messages", window).header("Host", host).ok().await;
+    let texts: Vec<&str> =
+        messages["messages"].as_array().unwrap().iter().map(|it| it["content"].as_str().unwrap()).collect();
+    assert_eq!(texts, ["<p>When?</p>", "<p>Hi</p>", "<p><em>Soon</em></p>", "<p>Hello</p>"]);
+    let login: Params<'_> = &[("username", &"pia@acme.example"), ("password", &"correct horse")];
+    let key = t.anonymous().post("/fetch_api_key", login).header("Host", host).ok().await;
+    assert_eq!(key["api_key"], pia.key);
+    let wrong = t.anonymous().post("/dev/realms", &[("seed", &"{\"name\": 5}")]).await;
+    let expected = "Invalid seed: line 1, column 10: invalid type: integer `5`, expected a string";
+    assert_eq!((wrong.status, wrong.body["msg"].as_str()), (400, Some(expected)));
+}
+
+#[tokio::test]
+async fn reset_brings_the_seed_back() {
+    let t = TestServer::builder().development().start().await;
+    let (hamlet, iago) = (t.user("hamlet"), t.user("iago"));
+    let before = picture(&hamlet).await;
+    for round in 0..3 {
+        let queue = hamlet.register().await;
+        let made = iago.post("/users/me/subscriptions", &[("subscriptions", &json!([{"name": "new"}]))]);
+        made.ok().await;
+        for text in ["one", "two", "three"] {
+            for channel in ["new", "Verona"] {
+                let message: Params<'_> =
+                    &[("type", &"channel"), ("to", &channel), ("topic", &"t"), ("content", &text)];
+                iago.post("/messages", message).ok().await;
+            }
+        }
+        hamlet.patch("/settings", &[("full_name", &"Prince")]).ok().await;
+        iago.delete("/messages/1", &[]).ok().await;
+        assert_ne!(picture(&hamlet).await, before);
+        let fault: Params<'_> = &[("path", &"*/messages"), ("kind", &"disconnect")];
+        t.anonymous().post("/dev/faults", fault).ok().await;
+        t.anonymous().post("/dev/reset", &[]).ok().await;
+        assert_eq!(queue.poll(true).await.body["code"], "BAD_EVENT_QUEUE_ID", "{round}");
+        assert_eq!(picture(&hamlet).await, before);
+        let message: Params<'_> =
+            &[("type", &"channel"), ("to", &"Verona"), ("topic", &"t"), ("content", &"after the reset")];
+        let sent = iago.post("/messages", message).ok().await;
+        let last = before["messages"].as_array().unwrap().last().unwrap()[0].as_u64().unwrap();
+        assert!(sent["id"].as_u64().unwrap() > last);
+        let found = hamlet.message_ids(json!([["search", "after the reset"]])).await;
+        assert_eq!(found.len(), 1);
+        t.anonymous().post("/dev/reset", &[]).ok().await;
+    }
+}
+
+#[tokio::test]
+async fn reset_of_one_organization_leaves_the_others() {
+    let t = TestServer::builder().development().start().await;
+    let made = t.anonymous().post("/dev/realms", &[("seed", &SEED)]).ok().await;
+    let host = made["host"].as_str().unwrap();
+    let message: Params<'_> =
+        &[("type", &"channel"), ("to", &"Verona"), ("topic", &"t"), ("content", &"stays")];
+    let sent = t.user("hamlet").post("/messages", message).ok().await;
+    t.anonymous().post("/dev/reset", &[]).header("Host", host).ok().await;
+    t.user("hamlet").get(&format!("/messages/{}", sent["id"]), &[]).ok().await;
+}
+
+#[tokio::test]
+async fn reset_survives_a_restart() {
+    let t = TestServer::builder().development().start().await;
+    let hamlet = t.user("hamlet");
+    let before = picture(&hamlet).await;
+    let message: Params<'_> =
+        &[("type", &"channel"), ("to", &"Verona"), ("topic", &"t"), ("content", &"gone")];
+    hamlet.post("/messages", message).ok().await;
+    t.anonymous().post("/dev/reset", &[]).ok().await;
+    let t = TestServer::builder().development().on(t.stop().await).start().await;
+    assert_eq!(picture(&t.user("hamlet")).await, before);
+}
+
+#[tokio::test]
+async fn rate_limits_can_be_switched_on() {
+    let server = ServerProcess::start(&["dev", "--listen", "127.0.0.1:0", "--rate-limits"], &[]);
+    let hamlet = server.user("hamlet").await;
+    let answer = hamlet.get("/users/me", &[]).await;
+    assert!(!answer.header("X-RateLimit-Limit").is_empty(), "{answer:?}");
+}
