@@ -17,8 +17,8 @@ ENV MILLSTREAM_DATA=/data MILLSTREAM_LISTEN=0.0.0.0:9991
 USER millstream
 VOLUME /data
 EXPOSE 9991
-# GET /health answers 200 while requests are served and changes accepted. A large data folder may take minutes to open.
-HEALTHCHECK --interval=30s --timeout=5s --start-period=5m --start-interval=2s CMD ["bash", "-c", \
-    "exec 3<>/dev/tcp/127.0.0.1/${MILLSTREAM_LISTEN##*:} && printf 'GET /health HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n' >&3 && read -r _ status _ <&3 && [ \"$status\" = 200 ]"]
-ENTRYPOINT ["millstream"]
+COPY --chmod=755 packaging/entrypoint /usr/local/bin/millstream-entrypoint
+# Healthy while requests are served and changes accepted. A large data folder may take minutes to open.
+HEALTHCHECK --interval=30s --timeout=6s --start-period=5m --start-interval=2s CMD ["millstream", "health"]
+ENTRYPOINT ["millstream-entrypoint"]
 CMD ["serve"]

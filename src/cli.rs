@@ -2,18 +2,24 @@
 //!
 //! Every command is one file of `cli/`: its arguments, and the function that runs it.
 
+pub mod channel;
 pub mod check;
 pub mod config;
 pub mod data;
 pub mod dev;
+pub mod documents;
 pub mod error;
+pub mod health;
 pub mod import;
 pub mod logging;
+mod notify;
 mod offline;
 pub mod outbox;
 mod progress;
 pub mod realm;
+pub mod routes;
 mod run;
+pub mod running;
 pub mod serve;
 pub mod settings;
 pub mod signal;
@@ -38,9 +44,12 @@ enum Command {
     /// Create, list, deactivate and reactivate organizations
     #[command(subcommand)]
     Realm(realm::RealmCommand),
-    /// Create accounts and print API keys
+    /// List, create and change accounts, their passwords, roles, keys and sessions
     #[command(subcommand)]
     User(user::UserCommand),
+    /// List and create channels
+    #[command(subcommand)]
+    Channel(channel::ChannelCommand),
     /// Install Zulip's web app from a release archive, show it, remove it
     #[command(subcommand)]
     WebApp(web_app::WebAppCommand),
@@ -48,9 +57,15 @@ enum Command {
     #[command(subcommand)]
     Import(import::ImportCommand),
     Outbox(outbox::OutboxArgs),
+    LogLevel(running::LogLevelArgs),
+    Reload(running::ReloadArgs),
+    Health(health::HealthArgs),
     Check(check::CheckArgs),
     Config(config::ConfigArgs),
     Settings(settings::SettingsArgs),
+    Routes(routes::RoutesArgs),
+    Completions(documents::CompletionsArgs),
+    Man(documents::ManArgs),
 }
 
 impl Cli {
@@ -62,11 +77,18 @@ impl Cli {
             Command::Realm(command) => realm::run(command),
             Command::User(command) => user::run(command),
             Command::WebApp(command) => web_app::run(command),
+            Command::Channel(command) => channel::run(command),
             Command::Import(command) => import::run(command),
-            Command::Outbox(args) => outbox::run(&args),
+            Command::Outbox(args) => outbox::run(args),
+            Command::LogLevel(args) => running::log_level(args),
+            Command::Reload(args) => running::reload(&args),
+            Command::Health(args) => health::run(&args),
             Command::Check(args) => check::run(&args),
             Command::Config(args) => config::run(&args),
             Command::Settings(args) => settings::run(&args),
+            Command::Routes(args) => routes::run(&args),
+            Command::Completions(args) => documents::completions(&args),
+            Command::Man(args) => documents::man(&args),
         };
         match done {
             Ok(()) => ExitCode::SUCCESS,

@@ -2,6 +2,7 @@
 //!
 //! `actors` decides; this package turns requests into commands and queries, and results into responses.
 
+pub mod admin;
 pub mod api;
 pub mod background;
 pub mod cli;

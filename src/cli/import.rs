@@ -1,8 +1,8 @@
 //! `millstream import`: an organization from another server.
 
-use super::data::DataArgs;
+use super::data::{DataArgs, Output};
 use super::error::CliError;
-use super::offline::with_data;
+use super::offline::with_folder;
 use super::progress::Bar;
 use crate::integrations::blobs::Blobs;
 use crate::transfer::unpack;
@@ -48,19 +48,6 @@ pub struct ImportZulipArgs {
     /// Folder for the unpacked archive, deleted at the end (default: beside the data folder, with `.import` in its name)
     #[arg(long, value_name = "DIR")]
     work: Option<PathBuf>,
-    /// The form of the report
-    #[arg(long, value_enum, default_value_t = Output::Text)]
-    output: Output,
-}
-
-/// The form of the report.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Output {
-    /// A table for people
-    #[default]
-    Text,
-    /// One JSON object
-    Json,
 }
 
 /// Runs the command.
@@ -87,7 +74,7 @@ fn run_zulip(args: &ImportZulipArgs) -> Result<(), CliError> {
     let started = Instant::now();
     let work = args.work.clone().unwrap_or_else(|| work_folder(&config.data));
     let source = open_source(&args.source, &work)?;
-    let imported = with_data(&args.data, true, async |server| {
+    let imported = with_folder(&config, true, async |server| {
         let blobs = Blobs::open(&config.blobs, &config.data, true)
             .map_err(|error| CliError::Refused(error.to_string()))?;
         run_import(&server, &blobs, &source, &request).await
@@ -146,7 +133,7 @@ fn print_report(args: &ImportZulipArgs, imported: &Imported, started: Instant) {
     let owners = directory.users().filter(|user| user.is_active && !user.is_bot());
     let owner = owners.min_by_key(|user| (user.role, user.id)).map(|user| user.delivery_email.clone());
     let realm = directory.realm();
-    if args.output == Output::Json {
+    if args.data.output == Output::Json {
         let mut answer = report.to_json();
         answer["realm"] = json!({"id": realm.id.0, "name": realm.name, "subdomain": realm.subdomain});
         answer["messages"] = json!(messages);
@@ -163,7 +150,7 @@ fn print_report(args: &ImportZulipArgs, imported: &Imported, started: Instant) {
     if let Some(owner) = owner {
         let realm =
             if realm.subdomain.is_empty() { String::new() } else { format!(" --realm {}", realm.subdomain) };
-        println!("The first owner gets one with `millstream user password --email {owner}{realm}`.");
+        println!("The first owner gets one with `millstream user set-password --email {owner}{realm}`.");
     }
 }
 

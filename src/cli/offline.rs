@@ -1,21 +1,36 @@
-//! Commands that work on a data folder while the server is stopped: they open it as the server would, without the
-//! network.
+//! Commands that work on a running server, or on a data folder while the server is stopped: then they open it as the server
+//! would, without the network.
 
 use super::data::DataArgs;
 use super::error::CliError;
+use crate::admin::{self, AdminRequest, Answer};
+use crate::config::Config;
 use crate::server::options;
-use actors::{Options, RealmHandle, Server};
+use actors::{Options, Server};
 use rules::passwords::{PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, is_strong_password};
 use std::io::BufRead;
 use std::sync::Arc;
 
+/// Executes a request on the server that runs on the data folder, or on the folder itself if none does.
+pub fn execute(data: &DataArgs, creates: bool, request: AdminRequest) -> Result<Answer, CliError> {
+    let config = data.load()?;
+    let what = "cannot reach the running server";
+    let asked = admin::ask(&config.data, &request).map_err(|reason| CliError::System { what, reason })?;
+    if let Some(answered) = asked {
+        return answered.map_err(CliError::Refused);
+    }
+    if matches!(request, AdminRequest::LogLevel { .. } | AdminRequest::Reload) {
+        return Err(CliError::Refused(format!("no server is running on {}", config.data.display())));
+    }
+    with_folder(&config, creates, async |server| admin::execute(&server, request).await)
+}
+
 /// Opens a data folder, does the work and closes it again. Fails if a server uses the folder.
-pub fn with_data<T>(
-    data: &DataArgs,
+pub fn with_folder<T>(
+    config: &Config,
     creates: bool,
     work: impl AsyncFnOnce(Arc<Server>) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
-    let config = data.load()?;
     if !creates && !Server::has_data(&config.data) {
         return Err(CliError::Refused(format!(
             "{} is not a data folder; `millstream realm create` creates one",
@@ -24,7 +39,7 @@ pub fn with_data<T>(
     }
     actix_rt::System::new().block_on(async {
         // What changes here is added to the search index when the server runs.
-        let options = Options { search_write_after: None, ..options(&config, true) };
+        let options = Options { search_write_after: None, ..options(config, true) };
         let server = Server::start(options).await?;
         let done = work(server.clone()).await;
         server.stop().await?;
@@ -32,13 +47,11 @@ pub fn with_data<T>(
     })
 }
 
-/// The organization with a subdomain.
-pub fn find_realm(server: &Server, subdomain: &str) -> Result<RealmHandle, CliError> {
-    server.realm_by_subdomain(subdomain).ok_or_else(|| {
-        let which =
-            if subdomain.is_empty() { "without a subdomain".into() } else { format!("`{subdomain}`") };
-        CliError::Refused(format!("there is no organization {which}; see `millstream realm list`"))
-    })
+/// Executes a request and prints its answer.
+pub fn execute_and_print(data: &DataArgs, request: AdminRequest) -> Result<(), CliError> {
+    let answer = execute(data, false, request)?;
+    data.print(&answer);
+    Ok(())
 }
 
 /// A password for a new account.
@@ -68,10 +81,13 @@ impl Password {
         Ok(actors::login::hash_password(password)?)
     }
 
-    /// Prints a generated password.
-    pub fn print(&self) {
+    /// Adds a generated password to the answer.
+    pub fn add_to(&self, answer: &mut Answer) {
         if let Self::Generated(password) = self {
-            println!("Password: {password}");
+            answer.lines.push(format!("Password: {password}"));
+            if let Some(fields) = answer.value.as_object_mut() {
+                fields.insert("password".to_owned(), password.as_str().into());
+            }
         }
     }
 }

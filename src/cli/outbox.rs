@@ -2,36 +2,66 @@
 
 use super::data::DataArgs;
 use super::error::CliError;
-use super::offline::with_data;
-use model::job::Job;
+use super::offline::execute_and_print;
+use crate::admin::AdminRequest;
 
-/// List pending deliveries (e-mails, webhook calls, push notifications), and the newest ones that were dropped
+/// List, retry and drop deliveries: e-mails, webhook calls, push notifications
 ///
-/// One per line: organization (- for the one without a subdomain), job, kind, `waiting` or `given up`, when it was
-/// added or dropped in seconds since 1970, its subject, and why it was dropped.
+/// Without a command it lists the pending deliveries, and the newest ones that were given up, with the reason.
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct OutboxArgs {
+    #[command(subcommand)]
+    command: Option<OutboxCommand>,
     #[command(flatten)]
     data: DataArgs,
 }
 
-/// Prints the list.
-pub fn run(args: &OutboxArgs) -> Result<(), CliError> {
-    with_data(&args.data, false, async |server| {
-        for realm in server.realms() {
-            let subdomain = realm.subdomain();
-            let name = if subdomain.is_empty() { "-" } else { &subdomain };
-            realm.jobs().iter().for_each(|job| println!("{name}\t{}", line(job)));
-        }
-        Ok(())
-    })
+/// Commands for deliveries.
+#[derive(Debug, clap::Subcommand)]
+enum OutboxCommand {
+    /// List the pending deliveries, and the newest ones that were given up
+    List(DataArgs),
+    /// Attempt a delivery again at once, or all that were given up
+    Retry(RetryArgs),
+    /// Remove a delivery
+    Drop(DropArgs),
 }
 
-fn line(job: &Job) -> String {
-    let Job { id, added, task, failure, .. } = job;
-    let (kind, about) = (task.kind().name(), task.description());
-    match failure {
-        None => format!("{id}\t{kind}\twaiting\t{}\t{about}", added.secs()),
-        Some(failure) => format!("{id}\t{kind}\tgiven up\t{}\t{about}\t{}", failure.at.secs(), failure.why),
+/// The arguments of `outbox retry`.
+#[derive(Debug, clap::Args)]
+struct RetryArgs {
+    /// The job, as `outbox list` shows it (default: all that were given up)
+    job: Option<u64>,
+    /// Subdomain of the organization (default: none)
+    #[arg(long, value_name = "SUBDOMAIN", default_value = "", hide_default_value = true)]
+    realm: String,
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+/// The arguments of `outbox drop`.
+#[derive(Debug, clap::Args)]
+struct DropArgs {
+    /// The job, as `outbox list` shows it
+    job: u64,
+    /// Subdomain of the organization (default: none)
+    #[arg(long, value_name = "SUBDOMAIN", default_value = "", hide_default_value = true)]
+    realm: String,
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+/// Runs the command.
+pub fn run(args: OutboxArgs) -> Result<(), CliError> {
+    match args.command {
+        None => execute_and_print(&args.data, AdminRequest::OutboxList),
+        Some(OutboxCommand::List(data)) => execute_and_print(&data, AdminRequest::OutboxList),
+        Some(OutboxCommand::Retry(RetryArgs { job, realm, data })) => {
+            execute_and_print(&data, AdminRequest::OutboxRetry { realm, job })
+        }
+        Some(OutboxCommand::Drop(DropArgs { job, realm, data })) => {
+            execute_and_print(&data, AdminRequest::OutboxDrop { realm, job })
+        }
     }
 }

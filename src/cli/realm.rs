@@ -2,10 +2,9 @@
 
 use super::data::DataArgs;
 use super::error::CliError;
-use super::offline::{Password, find_realm, with_data};
+use super::offline::{Password, execute, execute_and_print};
+use crate::admin::{AdminRequest, NewAccount};
 use crate::api::users::create::check_new_account;
-use actors::{NewRealm, NewUser, commands};
-use model::Role;
 use rules::addresses::parse_domain;
 
 /// Commands for organizations.
@@ -13,7 +12,7 @@ use rules::addresses::parse_domain;
 pub enum RealmCommand {
     /// Create an organization and its first owner
     Create(RealmCreateArgs),
-    /// List the organizations, one per line: subdomain (or -), name, number of active people, `open` or `deactivated`
+    /// List the organizations with the number of their active people, `open` or `deactivated`
     List(DataArgs),
     /// Deactivate an organization: its users can no longer log in; its data is kept
     Deactivate(RealmActiveArgs),
@@ -59,9 +58,9 @@ pub struct RealmActiveArgs {
 pub fn run(command: RealmCommand) -> Result<(), CliError> {
     match command {
         RealmCommand::Create(args) => create(args),
-        RealmCommand::List(data) => list(&data),
-        RealmCommand::Deactivate(args) => set_active(&args, false),
-        RealmCommand::Reactivate(args) => set_active(&args, true),
+        RealmCommand::List(data) => execute_and_print(&data, AdminRequest::RealmList),
+        RealmCommand::Deactivate(args) => set_active(args, false),
+        RealmCommand::Reactivate(args) => set_active(args, true),
     }
 }
 
@@ -80,64 +79,16 @@ fn create(args: RealmCreateArgs) -> Result<(), CliError> {
         None => owner_email.rsplit_once('@').map(|(_, domain)| domain.to_owned()).unwrap_or_default(),
     };
     let password = Password::get(password_stdin, &[&owner_email, &full_name])?;
-    let password_hash = Some(password.hash()?);
-    with_data(&data, true, async |server| {
-        if server.realm_by_subdomain(&subdomain).is_some() {
-            return Err(CliError::Refused("an organization with this subdomain exists already".into()));
-        }
-        let owner = NewUser {
-            email: owner_email,
-            full_name,
-            role: Role::Owner,
-            bot: None,
-            password_hash,
-            timezone: String::new(),
-            channels: Vec::new(),
-        };
-        let new = NewRealm { subdomain, name, email_domain };
-        server.create_owned_realm(new, &owner).await?;
-        println!("Organization created; {} is its owner.", owner.email);
-        password.print();
-        Ok(())
-    })
+    let owner = NewAccount { email: owner_email, full_name, password_hash: password.hash()? };
+    let request = AdminRequest::RealmCreate { name, subdomain, email_domain, owner };
+    let mut answer = execute(&data, true, request)?;
+    password.add_to(&mut answer);
+    data.print(&answer);
+    Ok(())
 }
 
-fn list(data: &DataArgs) -> Result<(), CliError> {
-    with_data(data, false, async |server| {
-        for realm in server.realms() {
-            let directory = realm.directory();
-            let people = directory.users().filter(|user| user.is_active && !user.is_bot()).count();
-            let realm = directory.realm();
-            let subdomain = if realm.subdomain.is_empty() { "-" } else { &realm.subdomain };
-            let state = if realm.is_active { "open" } else { "deactivated" };
-            println!("{subdomain}\t{}\t{people}\t{state}", realm.name);
-        }
-        Ok(())
-    })
-}
-
-fn set_active(args: &RealmActiveArgs, is_active: bool) -> Result<(), CliError> {
-    let subdomain = if args.subdomain == "-" { "" } else { &args.subdomain };
-    with_data(&args.data, false, async |server| {
-        let realm = find_realm(&server, subdomain)?;
-        let (name, was_active) = {
-            let directory = realm.directory();
-            (directory.realm().name.clone(), directory.realm().is_active)
-        };
-        match (was_active, is_active) {
-            (true, false) => {
-                realm.deactivate(None).await?;
-                println!("{name} is deactivated. Its users can no longer log in; its data is kept.");
-            }
-            (false, true) => {
-                realm.execute(commands::SetRealmActive { by: None, is_active: true }).await?;
-                println!("{name} is reactivated, with all of its data.");
-            }
-            (true, true) => println!("{name} is active already."),
-            (false, false) => println!("{name} is deactivated already."),
-        }
-        Ok(())
-    })
+fn set_active(args: RealmActiveArgs, is_active: bool) -> Result<(), CliError> {
+    execute_and_print(&args.data, AdminRequest::RealmSetActive { realm: args.subdomain, is_active })
 }
 
 #[cfg(test)]

@@ -2,9 +2,12 @@
 
 use super::error::CliError;
 use super::logging::{LogControl, start_logging};
+use super::notify;
 use super::signal::{Request, Signals, StopSignal};
-use crate::config::{Config, ConfigError, unknown_variables};
+use crate::admin::{self, AdminRequest, Answer, ControlSocket};
+use crate::config::{Config, ConfigError, Log, unknown_variables};
 use crate::server::{Running, Setup, serve};
+use serde_json::json;
 use std::io::Write;
 
 /// Starts a server, prints the greeting once it accepts connections, and stops it at SIGTERM or SIGINT. A second
@@ -27,11 +30,19 @@ pub fn run_until_stopped(
             running = serve(setup) => running?,
             signal = signals.stop() => return Err(CliError::Interrupted(signal)),
         };
+        tracing::info!(address = %running.address(), "listening");
         if let Err(error) = greet(&running) {
             running.stop().await?;
             return Err(error);
         }
-        let signal = wait_for_stop(&mut signals, &running, &log, load).await;
+        let control = ControlSocket::listen(&running.app().config.data);
+        if let Err(reason) = &control {
+            tracing::warn!(%reason, "there is no control socket: the operator's commands need a stopped server");
+        }
+        tracing::info!(url = running.url(), "ready");
+        notify::ready();
+        let signal = wait_for_stop(&mut signals, &running, &log, (&load, control.ok())).await;
+        notify::stopping();
         tracing::info!(signal = signal.name(), "stopping");
         tokio::select! {
             stopped = running.stop() => stopped?,
@@ -55,24 +66,72 @@ async fn wait_for_stop(
     signals: &mut Signals,
     running: &Running,
     log: &LogControl,
-    load: impl Fn() -> Result<Config, ConfigError>,
+    (load, mut control): (&impl Fn() -> Result<Config, ConfigError>, Option<ControlSocket>),
 ) -> StopSignal {
-    // The active configuration: options that need a restart keep their values.
-    let started = &running.app().config;
     loop {
-        match signals.next().await {
-            Request::Stop(signal) => return signal,
-            Request::Reload => match load() {
-                Ok(config) => apply(&config, started, running, log),
-                Err(error) => tracing::error!(%error, "the configuration was not reloaded"),
+        let next = async {
+            match &mut control {
+                Some(control) => control.next().await,
+                None => std::future::pending().await,
+            }
+        };
+        let (request, answer) = tokio::select! {
+            request = signals.next() => match request {
+                Request::Stop(signal) => return signal,
+                Request::Reload => {
+                    if let Err(error) = reload(load, running, log) {
+                        tracing::error!(%error, "the configuration was not reloaded");
+                    }
+                    continue;
+                }
             },
+            Some(pending) = next => pending,
+        };
+        // The client may have gone.
+        match request {
+            AdminRequest::Reload => {
+                drop(answer.send(reload(load, running, log).map_err(|error| error.to_string())));
+            }
+            AdminRequest::LogLevel { filter } => drop(answer.send(set_filter(running, log, filter))),
+            request => {
+                let server = running.app().server.clone();
+                actix_rt::spawn(async move {
+                    let done = admin::execute(&server, request).await;
+                    let _ = answer.send(done.map_err(|error| error.to_string()));
+                });
+            }
         }
     }
 }
 
+/// Reads the configuration again and applies it.
+fn reload(
+    load: &impl Fn() -> Result<Config, ConfigError>,
+    running: &Running,
+    log: &LogControl,
+) -> Result<Answer, ConfigError> {
+    // The active configuration: options that need a restart keep their values.
+    let need_restart = apply(&load()?, &running.app().config, running, log);
+    let line = match need_restart.is_empty() {
+        true => "The configuration is reloaded.".to_owned(),
+        false => format!(
+            "The configuration is reloaded. These options need a restart: {}.",
+            need_restart.join(", ")
+        ),
+    };
+    Ok(Answer::of(line, json!({"need_restart": need_restart})))
+}
+
+fn set_filter(running: &Running, log: &LogControl, filter: String) -> Result<Answer, String> {
+    let settings = Log { filter, ..running.app().config.log.clone() };
+    log.set_filter(&settings).map_err(|error| format!("this is not a log filter: {error}"))?;
+    let line = format!("The log filter is {} until the configuration is reloaded.", settings.filter);
+    Ok(Answer::of(line, json!({"filter": settings.filter})))
+}
+
 /// Applies the options that can change at run time, and loads the web app that is installed now; logs the names of all
-/// other options that differ.
-fn apply(config: &Config, started: &Config, running: &Running, log: &LogControl) {
+/// other options that differ, and returns them.
+fn apply(config: &Config, started: &Config, running: &Running, log: &LogControl) -> Vec<String> {
     if let Err(error) = log.set_filter(&config.log) {
         tracing::error!(%error, "the log filter was not changed");
     }
@@ -83,6 +142,7 @@ fn apply(config: &Config, started: &Config, running: &Running, log: &LogControl)
         tracing::warn!(options = need_restart.join(", "), "changed options that take effect after a restart");
     }
     tracing::info!("configuration reloaded");
+    need_restart.into_iter().map(str::to_owned).collect()
 }
 
 /// Prefixes of the options that take effect at SIGHUP.

@@ -2,22 +2,28 @@
 
 use super::data::DataArgs;
 use super::error::CliError;
-use super::offline::{Password, find_realm, with_data};
-use crate::api::users::create::check_new_account;
-use actors::{NewUser, commands};
-use clap::ValueEnum;
-use model::Role;
-use rules::accounts::{CAN_CHANGE_USER_EMAILS, CAN_CREATE_USERS};
+use super::offline::{Password, execute, execute_and_print};
+use crate::admin::{AccountName, AdminRequest, NewAccount, Permission, RoleName};
 
 /// Commands for accounts.
 #[derive(Debug, clap::Subcommand)]
 pub enum UserCommand {
+    /// List the accounts of an organization
+    List(UserListArgs),
     /// Create an account
     Create(UserCreateArgs),
+    /// Change the role of an account
+    Role(UserRoleArgs),
+    /// Replace the password of an account; it is logged out of all browsers
+    SetPassword(UserPasswordArgs),
+    /// Deactivate an account and its bots
+    Deactivate(AccountArgs),
+    /// Reactivate an account
+    Reactivate(AccountArgs),
     /// Print an account's API key
     ApiKey(AccountArgs),
-    /// Set an account's password, for example that of the first owner of an imported organization
-    Password(UserPasswordArgs),
+    /// Log an account, or all of an organization, out everywhere, and replace the API keys
+    EndSessions(UserEndArgs),
     /// Grant an account a permission that the API cannot grant
     Grant(UserMarkArgs),
     /// Revoke such a permission
@@ -53,7 +59,37 @@ pub struct UserCreateArgs {
     password_stdin: bool,
 }
 
-/// The arguments of `user password`.
+/// The arguments of `user grant` and `user revoke`.
+#[derive(Debug, clap::Args)]
+pub struct UserMarkArgs {
+    #[command(flatten)]
+    account: AccountArgs,
+    /// The permission to grant or revoke
+    #[arg(value_enum)]
+    permission: Permission,
+}
+
+/// The arguments of `user list`.
+#[derive(Debug, clap::Args)]
+pub struct UserListArgs {
+    #[command(flatten)]
+    data: DataArgs,
+    /// Subdomain of the organization (default: none)
+    #[arg(long, value_name = "SUBDOMAIN", default_value = "", hide_default_value = true)]
+    realm: String,
+}
+
+/// The arguments of `user role`.
+#[derive(Debug, clap::Args)]
+pub struct UserRoleArgs {
+    #[command(flatten)]
+    account: AccountArgs,
+    /// The new role
+    #[arg(value_enum)]
+    role: RoleName,
+}
+
+/// The arguments of `user set-password`.
 #[derive(Debug, clap::Args)]
 pub struct UserPasswordArgs {
     #[command(flatten)]
@@ -63,146 +99,87 @@ pub struct UserPasswordArgs {
     password_stdin: bool,
 }
 
-/// The arguments of `user grant` and `user revoke`.
+/// The arguments of `user end-sessions`.
 #[derive(Debug, clap::Args)]
-pub struct UserMarkArgs {
+#[command(group(clap::ArgGroup::new("whose").required(true).args(["email", "all"])))]
+pub struct UserEndArgs {
     #[command(flatten)]
-    account: AccountArgs,
-    /// The permission to grant or revoke
-    #[arg(value_enum)]
-    permission: MarkName,
+    data: DataArgs,
+    /// Subdomain of the organization (default: none)
+    #[arg(long, value_name = "SUBDOMAIN", default_value = "", hide_default_value = true)]
+    realm: String,
+    /// E-mail address of the account
+    #[arg(long, value_name = "ADDRESS")]
+    email: Option<String>,
+    /// All accounts of the organization, bots included
+    #[arg(long)]
+    all: bool,
 }
 
-/// A permission of a single account.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum MarkName {
-    /// Create accounts with `POST /users`; the account must be an administrator
-    CreateUsers,
-    /// Change the e-mail addresses of other accounts; the account must be an administrator
-    ChangeUserEmails,
-}
-
-impl MarkName {
-    fn mark(self) -> &'static str {
-        match self {
-            Self::CreateUsers => CAN_CREATE_USERS,
-            Self::ChangeUserEmails => CAN_CHANGE_USER_EMAILS,
-        }
-    }
-}
-
-/// The value of `--role`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum RoleName {
-    /// Full control, including managing owners
-    Owner,
-    /// Manages users and settings
-    Administrator,
-    /// Moderates messages and channels
-    Moderator,
-    /// An ordinary member
-    Member,
-    /// Sees only the channels that they were added to
-    Guest,
-}
-
-impl From<RoleName> for Role {
-    fn from(word: RoleName) -> Self {
-        match word {
-            RoleName::Owner => Self::Owner,
-            RoleName::Administrator => Self::Administrator,
-            RoleName::Moderator => Self::Moderator,
-            RoleName::Member => Self::Member,
-            RoleName::Guest => Self::Guest,
-        }
+impl AccountArgs {
+    fn name(&self) -> AccountName {
+        AccountName { realm: self.realm.clone(), email: self.email.clone() }
     }
 }
 
 /// Runs the command.
 pub fn run(command: UserCommand) -> Result<(), CliError> {
     match command {
+        UserCommand::List(UserListArgs { data, realm }) => {
+            execute_and_print(&data, AdminRequest::UserList { realm })
+        }
         UserCommand::Create(args) => create(args),
-        UserCommand::ApiKey(args) => api_key(&args),
-        UserCommand::Password(args) => set_password(&args),
-        UserCommand::Grant(args) => set_mark(&args, true),
-        UserCommand::Revoke(args) => set_mark(&args, false),
+        UserCommand::Role(UserRoleArgs { account, role }) => {
+            execute_and_print(&account.data, AdminRequest::UserRole { account: account.name(), role })
+        }
+        UserCommand::SetPassword(args) => set_password(&args),
+        UserCommand::Deactivate(account) => set_active(&account, false),
+        UserCommand::Reactivate(account) => set_active(&account, true),
+        UserCommand::ApiKey(account) => {
+            execute_and_print(&account.data, AdminRequest::UserApiKey { account: account.name() })
+        }
+        UserCommand::EndSessions(UserEndArgs { data, realm, email, all: _ }) => {
+            execute_and_print(&data, AdminRequest::UserEndSessions { realm, email })
+        }
+        UserCommand::Grant(args) => grant(&args, true),
+        UserCommand::Revoke(args) => grant(&args, false),
     }
 }
 
 fn create(args: UserCreateArgs) -> Result<(), CliError> {
     let AccountArgs { data, realm, email } = args.account;
     let password = Password::get(args.password_stdin, &[&email, &args.name])?;
-    let password_hash = Some(password.hash()?);
-    with_data(&data, false, async |server| {
-        let realm = find_realm(&server, &realm)?;
-        let full_name = check_new_account(Some(&realm.directory()), &email, &args.name)?.to_owned();
-        let user = NewUser {
-            email,
-            full_name,
-            role: args.role.into(),
-            bot: None,
-            password_hash,
-            timezone: String::new(),
-            channels: Vec::new(),
-        };
-        let user = realm.execute(commands::CreateUser { user, sends_messages: false }).await?;
-        println!("Account created: user {}, {}.", user.id, user.delivery_email);
-        password.print();
-        Ok(())
-    })
-}
-
-fn api_key(args: &AccountArgs) -> Result<(), CliError> {
-    with_data(&args.data, false, async |server| {
-        let realm = find_realm(&server, &args.realm)?;
-        let directory = realm.directory();
-        let user = directory.user_by_email(&args.email);
-        let user = user.ok_or_else(|| CliError::Refused(format!("there is no account {}", args.email)))?;
-        println!("{}", realm.api_key(user));
-        Ok(())
-    })
+    let user = NewAccount { email, full_name: args.name, password_hash: password.hash()? };
+    let mut answer = execute(&data, false, AdminRequest::UserCreate { realm, role: args.role, user })?;
+    password.add_to(&mut answer);
+    data.print(&answer);
+    Ok(())
 }
 
 fn set_password(args: &UserPasswordArgs) -> Result<(), CliError> {
-    let AccountArgs { data, realm, email } = &args.account;
-    let password = Password::get(args.password_stdin, &[email])?;
-    let new_hash = password.hash()?;
-    with_data(data, false, async |server| {
-        let realm = find_realm(&server, realm)?;
-        let user = realm.directory().user_by_email(email).cloned();
-        let user = user.filter(|user| user.is_active && !user.is_bot());
-        let user = user.ok_or_else(|| CliError::Refused(format!("there is no active person {email}")))?;
-        let old_hash = user.password_hash.clone();
-        realm.execute(commands::ResetPassword { user: user.id, old_hash, new_hash }).await?;
-        println!("The password was set: user {}, {}.", user.id, user.delivery_email);
-        password.print();
-        Ok(())
-    })
+    let password = Password::get(args.password_stdin, &[&args.account.email])?;
+    let (account, password_hash) = (args.account.name(), password.hash()?);
+    let data = &args.account.data;
+    let mut answer = execute(data, false, AdminRequest::UserSetPassword { account, password_hash })?;
+    password.add_to(&mut answer);
+    data.print(&answer);
+    Ok(())
 }
 
-fn set_mark(args: &UserMarkArgs, is_granted: bool) -> Result<(), CliError> {
-    with_data(&args.account.data, false, async |server| {
-        let realm = find_realm(&server, &args.account.realm)?;
-        let directory = realm.directory();
-        let user = directory.user_by_email(&args.account.email);
-        let user =
-            user.ok_or_else(|| CliError::Refused(format!("there is no account {}", args.account.email)))?;
-        if is_granted && !user.is_administrator() {
-            return Err(CliError::Refused(format!("{} is not an administrator", args.account.email)));
-        }
-        let mark = args.permission.mark();
-        let is_changed = realm.execute(commands::SetAccountMark { user: user.id, mark, is_granted }).await?;
-        let state = if is_granted { "granted" } else { "revoked" };
-        let when = if is_changed { "" } else { " before" };
-        println!("{mark} was {state}{when}: user {}, {}.", user.id, user.delivery_email);
-        Ok(())
-    })
+fn set_active(account: &AccountArgs, is_active: bool) -> Result<(), CliError> {
+    execute_and_print(&account.data, AdminRequest::UserSetActive { account: account.name(), is_active })
+}
+
+fn grant(args: &UserMarkArgs, is_granted: bool) -> Result<(), CliError> {
+    let (account, permission) = (args.account.name(), args.permission);
+    execute_and_print(&args.account.data, AdminRequest::UserGrant { account, permission, is_granted })
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::parse;
     use super::*;
+    use model::Role;
 
     #[test]
     fn role_names_are_parsed() {

@@ -98,6 +98,7 @@ impl Connection {
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "TCP_NODELAY could not be set");
         }
+        metrics::gauge!("millstream_http_connections").increment(1.0);
         Self { stream, unread_max, deadline: None, is_waiting: false, cut: Cut::default() }
     }
 
@@ -117,6 +118,12 @@ impl Connection {
             }
             io::Error::new(io::ErrorKind::TimedOut, "the client does not read the response")
         })
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        metrics::gauge!("millstream_http_connections").decrement(1.0);
     }
 }
 

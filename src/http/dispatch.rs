@@ -54,6 +54,9 @@ pub async fn dispatch(dispatcher: Data<Dispatcher>, request: HttpRequest, payloa
     let visitor = Visitor { address, ..Visitor::default() };
     let mut log_fields = AccessLogFields { visitor, ..AccessLogFields::default() };
     let asks_to_upgrade = request.headers().contains_key(header::UPGRADE);
+    // Only the access log needs it.
+    let is_logged = tracing::enabled!(target: "access", tracing::Level::INFO);
+    let host = request.headers().get(header::HOST).filter(|_| is_logged).cloned();
     log_fields.watched = WatchedCall::begin(app, &request).map(Box::new);
     let mut response = respond((app, router), request, payload, &mut log_fields).await;
     let status = response.status();
@@ -73,7 +76,9 @@ pub async fn dispatch(dispatcher: Data<Dispatcher>, request: HttpRequest, payloa
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
     let Visitor { user, address, .. } = log_fields.visitor;
-    let micros = observer.end(observed, log_fields.row, (user, address), status.as_u16(), headers);
+    let realm = host.and_then(|host| app.realm_of(host.to_str().ok())).map(|realm| realm.subdomain());
+    let caller = (realm.as_deref(), user, address);
+    let micros = observer.end(observed, log_fields.row, caller, status.as_u16(), headers);
     match log_fields.watched {
         None => response,
         Some(mut watched) => {

@@ -19,6 +19,8 @@ pub mod error;
 pub mod file_stream;
 pub mod host;
 pub mod known_addresses;
+pub mod metric_names;
+mod metric_text;
 pub mod observe;
 pub mod operations;
 pub mod origins;

@@ -3,6 +3,7 @@
 //! The log contains no query strings, bodies, header values or paths as sent; only the route's pattern, the account
 //! and the IP address of the client. With the log off a request costs a few additions.
 
+use super::metric_text::arrange;
 use super::route::Route;
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use metrics::{Counter, Histogram};
@@ -57,13 +58,13 @@ impl Observer {
         Observed { started: Instant::now(), id }
     }
 
-    /// Stops the timer: counts, logs, and adds the id to the response headers. `row` is the index in the table; the user
-    /// and the IP address are the caller's.
+    /// Stops the timer: counts, logs, and adds the id to the response headers. `row` is the index in the table;
+    /// organization (its subdomain), user and IP address are the caller's.
     pub fn end(
         &self,
         observed: Observed,
         row: Option<usize>,
-        (user, address): (Option<UserId>, Option<IpAddr>),
+        (realm, user, address): (Option<&str>, Option<UserId>, Option<IpAddr>),
         status: u16,
         headers: &mut HeaderMap,
     ) -> u64 {
@@ -75,6 +76,7 @@ impl Observer {
         tracing::info!(
             target: "access",
             id = observed.id.to_str().unwrap_or("-"),
+            organization = realm,
             route = meter.route,
             user = user.map(|user| user.0),
             address = address.map(tracing::field::display),
@@ -117,13 +119,32 @@ fn is_plain_word(id: &[u8]) -> bool {
 
 /// Installs the recorder. Must be called before any counter is created: earlier counters are never recorded.
 pub fn install_metrics() {
+    STARTED.get_or_init(Instant::now);
     recorder();
 }
 
 /// All metrics, as Prometheus text.
 pub fn render_metrics() -> String {
-    recorder().map(PrometheusHandle::render).unwrap_or_default()
+    note_process();
+    recorder().map(|recorder| arrange(&recorder.render())).unwrap_or_default()
 }
+
+/// Sets the gauges of the process.
+fn note_process() {
+    metrics::gauge!("millstream_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
+    metrics::gauge!("millstream_uptime_seconds")
+        .set(STARTED.get_or_init(Instant::now).elapsed().as_secs_f64());
+    // The second number is the resident pages.
+    let pages = std::fs::read_to_string("/proc/self/statm").ok();
+    let pages = pages.and_then(|text| text.split(' ').nth(1)?.parse::<u64>().ok());
+    if let Some(pages) = pages {
+        let bytes = pages * rustix::param::page_size() as u64;
+        metrics::gauge!("millstream_resident_memory_bytes").set(bytes as f64);
+    }
+}
+
+/// When the metrics were installed, at the start of the server.
+static STARTED: OnceLock<Instant> = OnceLock::new();
 
 /// Folds recorded timings into their histograms; without it they accumulate in memory. Call it every few seconds.
 pub fn fold_metrics() {
@@ -176,9 +197,9 @@ mod tests {
         let observer = Observer::new(&table());
         let mut headers = HeaderMap::new();
         let observed = observer.begin(&headers);
-        observer.end(observed, Some(0), (None, None), 204, &mut headers);
+        observer.end(observed, Some(0), (None, None, None), 204, &mut headers);
         let observed = observer.begin(&headers);
-        observer.end(observed, None, (Some(UserId(3)), None), 404, &mut headers);
+        observer.end(observed, None, (None, Some(UserId(3)), None), 404, &mut headers);
         fold_metrics();
         let text = render_metrics();
         let counted = |line: &str| assert!(text.contains(line), "{line} not in\n{text}");
@@ -213,14 +234,14 @@ mod tests {
             headers.insert(REQUEST_ID, HeaderValue::from_static("abc"));
             let observed = observer.begin(&headers);
             let address = "2001:db8::1".parse().ok();
-            observer.end(observed, Some(0), (Some(UserId(7)), address), 200, &mut headers);
+            observer.end(observed, Some(0), (Some("acme"), Some(UserId(7)), address), 200, &mut headers);
         });
         let mut line: serde_json::Value = serde_json::from_slice(&lines.0.lock()).unwrap();
         let fields = line.as_object_mut().unwrap();
         fields.retain(|name, _| name != "timestamp" && name != "micros");
         let expected = serde_json::json!({
             "level": "INFO", "target": "access", "message": "answered",
-            "id": "abc", "route": "GET /health", "user": 7, "address": "2001:db8::1",
+            "id": "abc", "organization": "acme", "route": "GET /health", "user": 7, "address": "2001:db8::1",
             "status": 200,
         });
         assert_eq!(line, expected);

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 mod browser;
 mod clients;
+mod helpers;
 mod mobile_app;
 mod s3;
 

@@ -92,7 +92,11 @@ async fn deactivate_and_reactivate_realm_by_command() {
     done(&["realm", "create", "Acme", "--owner-email", "olga@acme.example", "--owner-name", "Olga"]);
     let beta = ["realm", "create", "Beta", "--subdomain", "beta", "--owner-email", "b@beta.example"];
     done(&[&beta as &[&str], &["--owner-name", "Bea"]].concat());
-    assert_eq!(done(&["realm", "list"]), "-\tAcme\t1\topen\nbeta\tBeta\t1\topen\n");
+    let head = "SUBDOMAIN  NAME  PEOPLE  STATE\n";
+    assert_eq!(
+        done(&["realm", "list"]),
+        format!("{head}-          Acme  1       open\nbeta       Beta  1       open\n")
+    );
     let key_of = |email: &str, realm: &str| {
         let key = done(&["user", "api-key", "--email", email, "--realm", realm]);
         key.split_whitespace().find(|word| word.len() == 32).expect("a key").to_owned()
@@ -100,7 +104,10 @@ async fn deactivate_and_reactivate_realm_by_command() {
     let keys = [key_of("olga@acme.example", ""), key_of("b@beta.example", "beta")];
     assert!(done(&["realm", "deactivate", "-"]).starts_with("Acme is deactivated. "));
     assert_eq!(done(&["realm", "deactivate", "-"]), "Acme is deactivated already.\n");
-    assert_eq!(done(&["realm", "list"]), "-\tAcme\t1\tdeactivated\nbeta\tBeta\t1\topen\n");
+    assert_eq!(
+        done(&["realm", "list"]),
+        format!("{head}-          Acme  1       deactivated\nbeta       Beta  1       open\n")
+    );
     let (status, words) = run(&["realm", "deactivate", "gamma"]);
     assert!(!status.success() && words.contains("there is no organization `gamma`"), "{words}");
 

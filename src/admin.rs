@@ -1,0 +1,16 @@
+//! Administration by the operator: commands that work on a running server, over a socket in its data folder, as on a
+//! stopped one. Both execute the same function.
+
+mod accounts;
+mod answer;
+mod channels;
+mod execute;
+mod organizations;
+mod outbox;
+mod request;
+mod socket;
+
+pub use answer::{Answer, Table};
+pub use execute::execute;
+pub use request::{AccountName, AdminRequest, NewAccount, Permission, RoleName};
+pub use socket::{ControlSocket, PendingRequest, SOCKET_NAME, ask};

@@ -1,0 +1,130 @@
+//! Accounts: list, create, role, password, activity, keys, sessions, permissions.
+
+use super::answer::{Answer, Table, time};
+use super::execute::account;
+use super::request::{NewAccount, Permission, RoleName};
+use crate::api::users::create::check_new_account;
+use crate::cli::error::CliError;
+use actors::{NewUser, RealmHandle, commands};
+use model::{Role, User};
+use serde_json::json;
+use std::sync::Arc;
+
+/// All accounts but the server's own bots.
+pub(super) fn list(realm: &RealmHandle) -> Answer {
+    let mut table = Table::new(&["id", "email", "full_name", "role", "kind", "state", "joined"]);
+    for user in realm.directory().users().filter(|user| !user.is_system_bot()) {
+        let kind = if user.is_bot() { "bot" } else { "person" };
+        let state = if user.is_active { "active" } else { "deactivated" };
+        table.push(vec![
+            json!(user.id.0),
+            json!(user.delivery_email),
+            json!(user.full_name),
+            json!(RoleName::of(user.role)),
+            json!(kind),
+            json!(state),
+            time(user.joined),
+        ]);
+    }
+    Answer::list(table)
+}
+
+/// Creates an account.
+pub(super) async fn create(
+    realm: &RealmHandle,
+    role: RoleName,
+    user: NewAccount,
+) -> Result<Answer, CliError> {
+    let full_name = check_new_account(Some(&realm.directory()), &user.email, &user.full_name)?.to_owned();
+    let user = NewUser {
+        email: user.email,
+        full_name,
+        role: role.into(),
+        bot: None,
+        password_hash: Some(user.password_hash),
+        timezone: String::new(),
+        channels: Vec::new(),
+    };
+    let user = realm.execute(commands::CreateUser { user, sends_messages: false }).await?;
+    let value = json!({"user_id": user.id.0, "email": user.delivery_email});
+    Ok(Answer::of(format!("Account created: user {}, {}.", user.id, user.delivery_email), value))
+}
+
+/// Changes a person's role.
+pub(super) async fn set_role(realm: &RealmHandle, user: &User, role: RoleName) -> Result<Answer, CliError> {
+    let role = Role::from(role);
+    let is_changed = realm.execute(commands::OperatorSetRole { user: user.id, role }).await?;
+    let already = if is_changed { "" } else { " already" };
+    let line = format!("{} is {}{already}.", user.delivery_email, RoleName::of(role));
+    Ok(Answer::of(line, json!({"user_id": user.id.0, "role": RoleName::of(role)})))
+}
+
+/// Replaces a person's password; their web sessions end.
+pub(super) async fn set_password(
+    realm: &RealmHandle,
+    user: &User,
+    password_hash: String,
+) -> Result<Answer, CliError> {
+    realm.execute(commands::OperatorSetPassword { user: user.id, password_hash }).await?;
+    let line = format!(
+        "{} has a new password, and is logged out of all browsers. API keys are still valid; `user end-sessions` ends them.",
+        user.delivery_email
+    );
+    Ok(Answer::of(line, json!({"user_id": user.id.0})))
+}
+
+/// Deactivates or reactivates an account.
+pub(super) async fn set_active(
+    realm: &RealmHandle,
+    user: &User,
+    is_active: bool,
+) -> Result<Answer, CliError> {
+    let is_changed = realm.execute(commands::OperatorSetActive { user: user.id, is_active }).await?;
+    let state = if is_active { "active" } else { "deactivated" };
+    let already = if is_changed { "" } else { " already" };
+    let line = format!("{} is {state}{already}.", user.delivery_email);
+    Ok(Answer::of(line, json!({"user_id": user.id.0, "is_active": is_active})))
+}
+
+/// An account's API key.
+pub(super) fn api_key(realm: &RealmHandle, user: &User) -> Answer {
+    let key = realm.api_key(user);
+    let value = json!({"user_id": user.id.0, "email": user.delivery_email, "api_key": key});
+    Answer::of(key, value)
+}
+
+/// Ends the web sessions and API keys of one account, or of all.
+pub(super) async fn end_sessions(realm: &RealmHandle, email: Option<&str>) -> Result<Answer, CliError> {
+    let users: Vec<Arc<User>> = match email {
+        Some(email) => vec![account(realm, email)?],
+        None => realm.directory().users().filter(|user| !user.is_system_bot()).cloned().collect(),
+    };
+    for user in &users {
+        realm.execute(commands::OperatorEndSessions { user: user.id }).await?;
+    }
+    let line = match email {
+        Some(email) => format!("{email} is logged out everywhere, and the API key is replaced."),
+        None => {
+            format!("{} accounts are logged out everywhere, and their API keys are replaced.", users.len())
+        }
+    };
+    Ok(Answer::of(line, json!({"accounts": users.len()})))
+}
+
+/// Grants or revokes a permission of a single account.
+pub(super) async fn grant(
+    realm: &RealmHandle,
+    user: &User,
+    permission: Permission,
+    is_granted: bool,
+) -> Result<Answer, CliError> {
+    if is_granted && !user.is_administrator() {
+        return Err(CliError::Refused(format!("{} is not an administrator", user.delivery_email)));
+    }
+    let mark = permission.mark();
+    let is_changed = realm.execute(commands::SetAccountMark { user: user.id, mark, is_granted }).await?;
+    let state = if is_granted { "granted" } else { "revoked" };
+    let when = if is_changed { "" } else { " before" };
+    let line = format!("{mark} was {state}{when}: user {}, {}.", user.id, user.delivery_email);
+    Ok(Answer::of(line, json!({"user_id": user.id.0, "permission": mark, "is_granted": is_granted})))
+}

@@ -1,0 +1,122 @@
+//! The answers of the operator's commands: text for people, and the same as JSON.
+
+use model::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+/// What a command has to say.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// A list, if that is what was asked for.
+    pub table: Option<Table>,
+    /// Sentences, or a value alone.
+    pub lines: Vec<String>,
+    /// The values for programs, where there is no list.
+    pub value: Value,
+}
+
+impl Answer {
+    /// A sentence, with values for programs.
+    pub fn of(line: String, value: Value) -> Self {
+        Self { table: None, lines: vec![line], value }
+    }
+
+    /// A list.
+    pub fn list(table: Table) -> Self {
+        Self { table: Some(table), ..Self::default() }
+    }
+
+    /// The text for people.
+    pub fn text(&self) -> String {
+        let mut text = self.table.as_ref().map(Table::text).unwrap_or_default();
+        self.lines.iter().for_each(|line| {
+            text.push_str(line);
+            text.push('\n');
+        });
+        text
+    }
+
+    /// One line of JSON.
+    pub fn json(&self) -> String {
+        let value = self.table.as_ref().map_or_else(|| self.value.clone(), Table::value);
+        format!("{value}\n")
+    }
+}
+
+/// Rows of texts below the names of their columns.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Table {
+    columns: Vec<String>,
+    rows: Vec<Vec<Value>>,
+}
+
+impl Table {
+    /// A list without rows.
+    pub fn new(columns: &[&str]) -> Self {
+        Self { columns: columns.iter().map(|name| (*name).to_owned()).collect(), rows: Vec::new() }
+    }
+
+    /// Adds a row: a value for each column.
+    pub fn push(&mut self, row: Vec<Value>) {
+        self.rows.push(row);
+    }
+
+    fn text(&self) -> String {
+        let head: Vec<String> =
+            self.columns.iter().map(|name| name.to_uppercase().replace('_', " ")).collect();
+        let rows: Vec<Vec<String>> = self.rows.iter().map(|row| row.iter().map(cell).collect()).collect();
+        let all = || std::iter::once(&head).chain(&rows);
+        let width = |column: usize| {
+            all().filter_map(|row| row.get(column)).map(|text| text.chars().count()).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
+        let line = |row: &Vec<String>| {
+            let cells = row.iter().zip(&widths).map(|(text, width)| format!("{text:width$}"));
+            cells.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
+        };
+        all().map(line).collect()
+    }
+
+    fn value(&self) -> Value {
+        let row = |row: &Vec<Value>| -> Value {
+            self.columns.iter().cloned().zip(row.iter().cloned()).collect::<Map<_, _>>().into()
+        };
+        self.rows.iter().map(row).collect()
+    }
+}
+
+/// A value as people read it, on one line.
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => "-".to_owned(),
+        Value::Bool(flag) => if *flag { "yes" } else { "no" }.to_owned(),
+        Value::String(text) if text.is_empty() => "-".to_owned(),
+        Value::String(text) => text.replace(char::is_control, " "),
+        Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
+    }
+}
+
+/// A time as people write it, in UTC.
+pub(super) fn time(at: Timestamp) -> Value {
+    let second = jiff::Timestamp::from_second(at.secs() as i64).unwrap_or_default();
+    json!(second.strftime("%Y-%m-%d %H:%M:%S UTC").to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn list_is_aligned_and_json_has_the_names() {
+        let mut table = Table::new(&["id", "full_name"]);
+        table.push(vec![json!(7), json!("Olga\n\u{1b}[1m")]);
+        table.push(vec![json!(100), json!("")]);
+        let answer = Answer::list(table);
+        assert_eq!(answer.text(), "ID   FULL NAME\n7    Olga  [1m\n100  -\n");
+        assert_eq!(
+            answer.json(),
+            "[{\"full_name\":\"Olga\\n\\u001b[1m\",\"id\":7},{\"full_name\":\"\",\"id\":100}]\n"
+        );
+        assert_eq!(time(Timestamp(1_800_000_000_123)), json!("2027-01-15 08:00:00 UTC"));
+    }
+}

@@ -1,0 +1,86 @@
+//! Executes the operator's requests.
+
+use super::answer::Answer;
+use super::request::AdminRequest;
+use super::{accounts, channels, organizations, outbox};
+use crate::cli::error::CliError;
+use actors::{RealmHandle, Server};
+use model::User;
+use std::sync::Arc;
+
+/// Executes a request. What it answers is durable.
+///
+/// # Errors
+/// What the request's rules refuse, and errors of the storage.
+pub async fn execute(server: &Server, request: AdminRequest) -> Result<Answer, CliError> {
+    match request {
+        AdminRequest::RealmCreate { name, subdomain, email_domain, owner } => {
+            organizations::create(server, name, subdomain, email_domain, owner).await
+        }
+        AdminRequest::RealmList => Ok(organizations::list(server)),
+        AdminRequest::RealmSetActive { realm, is_active } => {
+            organizations::set_active(&find_realm(server, &realm)?, is_active).await
+        }
+        AdminRequest::UserList { realm } => Ok(accounts::list(&find_realm(server, &realm)?)),
+        AdminRequest::UserCreate { realm, role, user } => {
+            accounts::create(&find_realm(server, &realm)?, role, user).await
+        }
+        AdminRequest::UserRole { account, role } => {
+            let (realm, user) = find_account(server, &account.realm, &account.email)?;
+            accounts::set_role(&realm, &user, role).await
+        }
+        AdminRequest::UserSetPassword { account, password_hash } => {
+            let (realm, user) = find_account(server, &account.realm, &account.email)?;
+            accounts::set_password(&realm, &user, password_hash).await
+        }
+        AdminRequest::UserSetActive { account, is_active } => {
+            let (realm, user) = find_account(server, &account.realm, &account.email)?;
+            accounts::set_active(&realm, &user, is_active).await
+        }
+        AdminRequest::UserApiKey { account } => {
+            let (realm, user) = find_account(server, &account.realm, &account.email)?;
+            Ok(accounts::api_key(&realm, &user))
+        }
+        AdminRequest::UserEndSessions { realm, email } => {
+            accounts::end_sessions(&find_realm(server, &realm)?, email.as_deref()).await
+        }
+        AdminRequest::UserGrant { account, permission, is_granted } => {
+            let (realm, user) = find_account(server, &account.realm, &account.email)?;
+            accounts::grant(&realm, &user, permission, is_granted).await
+        }
+        AdminRequest::ChannelList { realm } => Ok(channels::list(&find_realm(server, &realm)?)),
+        AdminRequest::ChannelCreate { realm, name, description, is_private, creator } => {
+            let realm = find_realm(server, &realm)?;
+            channels::create(&realm, (name, description), is_private, creator.as_deref()).await
+        }
+        AdminRequest::OutboxList => Ok(outbox::list(server)),
+        AdminRequest::OutboxRetry { realm, job } => outbox::retry(&find_realm(server, &realm)?, job).await,
+        AdminRequest::OutboxDrop { realm, job } => outbox::drop_job(&find_realm(server, &realm)?, job).await,
+        AdminRequest::LogLevel { .. } | AdminRequest::Reload => {
+            Err(CliError::Refused("no server is running on this data folder".to_owned()))
+        }
+    }
+}
+
+/// The organization with a subdomain.
+fn find_realm(server: &Server, subdomain: &str) -> Result<RealmHandle, CliError> {
+    let subdomain = if subdomain == "-" { "" } else { subdomain };
+    server.realm_by_subdomain(subdomain).ok_or_else(|| {
+        let which =
+            if subdomain.is_empty() { "without a subdomain".into() } else { format!("`{subdomain}`") };
+        CliError::Refused(format!("there is no organization {which}; see `millstream realm list`"))
+    })
+}
+
+/// The account with an address.
+fn find_account(server: &Server, realm: &str, email: &str) -> Result<(RealmHandle, Arc<User>), CliError> {
+    let realm = find_realm(server, realm)?;
+    let user = account(&realm, email)?;
+    Ok((realm, user))
+}
+
+/// The account of an organization with an address.
+pub(super) fn account(realm: &RealmHandle, email: &str) -> Result<Arc<User>, CliError> {
+    let found = realm.directory().user_by_email(email).filter(|user| !user.is_system_bot()).cloned();
+    found.ok_or_else(|| CliError::Refused(format!("there is no account {email}; see `millstream user list`")))
+}

@@ -1,0 +1,67 @@
+//! Organizations: create, list, deactivate, reactivate.
+
+use super::answer::{Answer, Table};
+use super::request::NewAccount;
+use crate::cli::error::CliError;
+use actors::{NewRealm, NewUser, RealmHandle, Server, commands};
+use model::Role;
+use serde_json::json;
+
+/// Creates an organization and its first owner.
+pub(super) async fn create(
+    server: &Server,
+    name: String,
+    subdomain: String,
+    email_domain: String,
+    owner: NewAccount,
+) -> Result<Answer, CliError> {
+    if server.realm_by_subdomain(&subdomain).is_some() {
+        return Err(CliError::Refused("an organization with this subdomain exists already".into()));
+    }
+    let owner = NewUser {
+        email: owner.email,
+        full_name: owner.full_name,
+        role: Role::Owner,
+        bot: None,
+        password_hash: Some(owner.password_hash),
+        timezone: String::new(),
+        channels: Vec::new(),
+    };
+    let value = json!({"subdomain": subdomain, "name": name, "owner": owner.email});
+    server.create_owned_realm(NewRealm { subdomain, name, email_domain }, &owner).await?;
+    Ok(Answer::of(format!("Organization created; {} is its owner.", owner.email), value))
+}
+
+/// All organizations.
+pub(super) fn list(server: &Server) -> Answer {
+    let mut table = Table::new(&["subdomain", "name", "people", "state"]);
+    for realm in server.realms() {
+        let directory = realm.directory();
+        let people = directory.users().filter(|user| user.is_active && !user.is_bot()).count();
+        let realm = directory.realm();
+        let state = if realm.is_active { "open" } else { "deactivated" };
+        table.push(vec![json!(realm.subdomain), json!(realm.name), json!(people), json!(state)]);
+    }
+    Answer::list(table)
+}
+
+/// Deactivates or reactivates an organization.
+pub(super) async fn set_active(realm: &RealmHandle, is_active: bool) -> Result<Answer, CliError> {
+    let (name, was_active) = {
+        let directory = realm.directory();
+        (directory.realm().name.clone(), directory.realm().is_active)
+    };
+    let line = match (was_active, is_active) {
+        (true, false) => {
+            realm.deactivate(None).await?;
+            format!("{name} is deactivated. Its users can no longer log in; its data is kept.")
+        }
+        (false, true) => {
+            realm.execute(commands::SetRealmActive { by: None, is_active: true }).await?;
+            format!("{name} is reactivated, with all of its data.")
+        }
+        (true, true) => format!("{name} is active already."),
+        (false, false) => format!("{name} is deactivated already."),
+    };
+    Ok(Answer::of(line, json!({"name": name, "is_active": is_active})))
+}

@@ -1,0 +1,51 @@
+//! `millstream completions` and `millstream man`: what packages install beside the program.
+
+use super::Cli;
+use super::error::CliError;
+use clap::CommandFactory;
+use clap_complete::Shell;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Print completions for a shell
+///
+/// For example, for bash: millstream completions bash > /etc/bash_completion.d/millstream
+#[derive(Debug, clap::Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+/// Print the man page, or write one for each command
+#[derive(Debug, clap::Args)]
+pub struct ManArgs {
+    /// Write the pages of all commands to this folder
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+/// Prints completions.
+pub fn completions(args: &CompletionsArgs) -> Result<(), CliError> {
+    let mut text = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "millstream", &mut text);
+    // A closed pipe, as after `| head`, is not an error.
+    let _ = std::io::stdout().lock().write_all(&text);
+    Ok(())
+}
+
+/// Prints or writes man pages.
+pub fn man(args: &ManArgs) -> Result<(), CliError> {
+    let what = "cannot write the man pages";
+    if let Some(folder) = &args.dir {
+        let written =
+            std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Cli::command(), folder));
+        return written.map_err(|reason| CliError::System { what, reason });
+    }
+    let mut text = Vec::new();
+    clap_mangen::Man::new(Cli::command())
+        .render(&mut text)
+        .map_err(|reason| CliError::System { what, reason })?;
+    let _ = std::io::stdout().lock().write_all(&text);
+    Ok(())
+}

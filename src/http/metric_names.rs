@@ -1,0 +1,55 @@
+//! The metrics of the server: names with their units, and what they mean.
+
+/// Names and explanations, which `GET /metrics` shows as `HELP`. A test compares them with what is shown, and with the
+/// dashboard and alerts below `packaging/monitoring`.
+pub const METRICS: &[(&str, &str)] = &[
+    ("millstream_answers_in_line", "Responses that wait to be encoded, by kind."),
+    ("millstream_answers_refused_total", "Requests refused because too many waited to be encoded, by kind."),
+    ("millstream_build_info", "1, with the version of the server."),
+    ("millstream_disk_free_bytes", "Free bytes on the disk of the data folder."),
+    ("millstream_http_connections", "Open connections of clients."),
+    (
+        "millstream_http_connections_unread_total",
+        "Connections closed because the client read nothing of a response.",
+    ),
+    (
+        "millstream_http_request_seconds",
+        "Duration of requests in seconds, by method and route; polls include their waiting.",
+    ),
+    ("millstream_http_requests_total", "Requests by method, route and class of the status."),
+    ("millstream_journal_bytes_total", "Bytes written to the journal."),
+    ("millstream_journal_frames_total", "Frames written to the journal."),
+    ("millstream_journal_group_frames", "Frames of one group, which share a sync of the disk."),
+    ("millstream_journal_sync_seconds", "Duration of a sync of the journal in seconds."),
+    (
+        "millstream_memory_refused_total",
+        "Requests refused because of the memory budget, by purpose and bound.",
+    ),
+    ("millstream_memory_reserved_bytes", "Bytes reserved for clients, by purpose."),
+    ("millstream_memory_total_max_bytes", "The budget of bytes that may be reserved for clients."),
+    ("millstream_missed_mails_total", "Missed-message e-mails by outcome."),
+    ("millstream_outbox_total", "Deliveries (mail, webhook, push) by kind and outcome."),
+    ("millstream_queues", "Event queues, by organization."),
+    ("millstream_queues_charged_bytes", "Bytes in event queues, by organization."),
+    ("millstream_queues_not_resumed_total", "Event queues that could not be rebuilt after a restart."),
+    ("millstream_queues_overflowed_total", "Event queues that ended because their client fell behind."),
+    (
+        "millstream_queues_replaced_total",
+        "Event queues that ended because their account registered too many.",
+    ),
+    ("millstream_resident_memory_bytes", "Memory of the process."),
+    ("millstream_row_batches_written_total", "Batches of rows written to the trees."),
+    ("millstream_rows_written_total", "Rows written to the trees."),
+    ("millstream_search_behind_messages", "Messages that the search index lacks; searches read these."),
+    ("millstream_shared_answer_bytes", "Bytes of encoded lists that are kept for several readers."),
+    ("millstream_shared_lists_total", "Encoded lists that were made, and that were reused."),
+    ("millstream_storage_failures_total", "Failures of the storage, by reason."),
+    ("millstream_storage_read_only", "1 while changes are refused, otherwise 0."),
+    ("millstream_uptime_seconds", "Seconds since the server started."),
+    ("millstream_write_budget_refusals_total", "Changes refused because an account wrote too many bytes."),
+];
+
+/// The explanation of a metric.
+pub fn help(name: &str) -> Option<&'static str> {
+    METRICS.iter().find(|(known, _)| *known == name).map(|(_, help)| *help)
+}

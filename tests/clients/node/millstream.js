@@ -1,0 +1,179 @@
+"use strict";
+// A Millstream development server for tests of Zulip clients and bots, with node:test or any other test runner.
+//
+//     const millstream = require("./millstream");
+//     let server;
+//     before(async () => { server = await millstream.start(); });
+//     after(() => server.stop());
+//     test("…", async () => { const realm = await server.newRealm(); … });
+//
+// The binary is the option `binary`, the environment variable MILLSTREAM, or `millstream` in the PATH. If MILLSTREAM_URL is
+// set, that running development server is used instead. Needs Node 18 or newer and no packages.
+
+const { spawn } = require("node:child_process");
+const http = require("node:http");
+
+/** An answer of the API with `"result": "error"`. */
+class MillstreamError extends Error {
+    constructor(answer, status) {
+        super(`${status}: ${answer.code}: ${answer.msg}`);
+        this.answer = answer;
+        this.status = status;
+    }
+}
+
+/** An account of an organization, with its API key. */
+class User {
+    constructor(realm, { email, api_key, user_id, full_name }) {
+        Object.assign(this, { realm, email, apiKey: api_key, userId: user_id, fullName: full_name });
+    }
+
+    /** Calls an endpoint below /api/v1. Values that are not texts are sent as JSON. */
+    call(method, path, parameters = {}) {
+        return this.realm.call(method, `/api/v1${path}`, parameters, this);
+    }
+
+    /** Sends a message to a channel and returns its id. */
+    async send(channel, topic, content) {
+        return (await this.call("POST", "/messages", { type: "channel", to: channel, topic, content })).id;
+    }
+
+    /** The newest messages of a narrow, the oldest first, in Markdown. */
+    async messages(narrow = [], limit = 100) {
+        const window = { anchor: "newest", num_before: limit, num_after: 0, apply_markdown: false };
+        return (await this.call("GET", "/messages", { narrow, ...window })).messages;
+    }
+
+    /** The text of a zuliprc file, for libraries that read one. */
+    zuliprc() {
+        return `[api]\nemail=${this.email}\nkey=${this.apiKey}\nsite=${this.realm.url}\n`;
+    }
+}
+
+/** An organization, and the tools of the development server for it. */
+class Realm {
+    constructor(server, url, users) {
+        this.server = server;
+        this.url = url;
+        this.host = new URL(url).host;
+        this.users = new Map(users.map((user) => [user.email, new User(this, user)]));
+    }
+
+    /** An account by its address, or by the part before the @ where that is clear. */
+    user(name) {
+        const isNamed = (email) => email.split("@")[0].toLowerCase() === name.toLowerCase();
+        const found = [...this.users.keys()].filter((email) => email === name || isNamed(email));
+        if (found.length !== 1) throw new Error(`${found.length} accounts are named ${name}`);
+        return this.users.get(found[0]);
+    }
+
+    call(method, path, parameters, login) {
+        return this.server.call(method, path, parameters, login, this.host);
+    }
+
+    /** Brings the content of the beginning back. Event queues end; ids and keys stay. */
+    reset() {
+        return this.call("POST", "/dev/reset");
+    }
+
+    /** Lets calls fail (docs/dev-server.md#faults). Returns the id of the fault. */
+    async fault(path, kind, more = {}) {
+        return (await this.call("POST", "/dev/faults", { path, kind, ...more })).id;
+    }
+
+    /** Ends all event queues, or the one with `queue_id`, and returns their number. */
+    async expireQueues(which = {}) {
+        return (await this.call("POST", "/dev/queues/expire", which)).expired;
+    }
+
+    /** The calls that the server has answered. */
+    async requests(after = 0) {
+        return (await this.call("GET", "/dev/requests", { after })).requests;
+    }
+}
+
+/** A running development server. */
+class Server {
+    constructor(url, users, process) {
+        const { hostname, port } = new URL(url);
+        Object.assign(this, { url, process, hostname, port });
+        this.root = new Realm(this, url, users);
+    }
+
+    /** Calls the server. The connection goes to its address, whatever the host is. */
+    call(method, path, parameters = {}, login = undefined, host = this.root.host) {
+        const text = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+        const pairs = Object.entries(parameters).map(([name, value]) => [name, text(value)]);
+        const encoded = new URLSearchParams(pairs).toString();
+        const headers = { Host: host };
+        if (login) headers.Authorization = `Basic ${Buffer.from(`${login.email}:${login.apiKey}`).toString("base64")}`;
+        if (method !== "GET") headers["Content-Type"] = "application/x-www-form-urlencoded";
+        const target = method === "GET" && encoded ? `${path}?${encoded}` : path;
+        const options = { host: this.hostname, port: this.port, method, path: target, headers, agent: false };
+        return new Promise((resolve, reject) => {
+            const request = http.request(options, (response) => {
+                const parts = [];
+                response.on("error", reject);
+                response.on("data", (part) => parts.push(part));
+                response.on("end", () => {
+                    try {
+                        const answer = JSON.parse(Buffer.concat(parts).toString());
+                        if (answer.result === "success") resolve(answer);
+                        else reject(new MillstreamError(answer, response.statusCode));
+                    } catch (error) {
+                        reject(error);
+                    }
+                });
+            });
+            request.on("error", reject);
+            request.end(method === "GET" ? undefined : encoded);
+        });
+    }
+
+    /** Creates an organization; `seed` is the text of a seed file. */
+    async newRealm(seed = undefined) {
+        const made = await this.call("POST", "/dev/realms", seed ? { seed } : {});
+        return new Realm(this, made.url, made.users);
+    }
+
+    /** Lets time pass at once, for all organizations. */
+    async advanceClock(secs) {
+        return (await this.call("POST", "/dev/clock", { advance_secs: secs })).time;
+    }
+
+    /** Stops the server. Its data is deleted. */
+    stop() {
+        const { process: child } = this;
+        if (!child || child.exitCode !== null) return Promise.resolve();
+        return new Promise((resolve) => {
+            child.once("exit", resolve);
+            child.kill("SIGTERM");
+        });
+    }
+}
+
+/** Starts a server; `seed` is the path of a seed file. */
+async function start({ binary = process.env.MILLSTREAM || "millstream", seed } = {}) {
+    if (process.env.MILLSTREAM_URL) {
+        const server = new Server(process.env.MILLSTREAM_URL.replace(/\/$/, ""), [], undefined);
+        server.root = await server.newRealm();
+        return server;
+    }
+    const more = seed ? ["--seed", seed] : [];
+    const child = spawn(binary, ["dev", "--listen", "127.0.0.1:0", "--output", "json", ...more], {
+        stdio: ["ignore", "pipe", "inherit"],
+    });
+    process.once("exit", () => child.kill("SIGKILL"));
+    const facts = await new Promise((resolve, reject) => {
+        let text = "";
+        child.once("error", reject);
+        child.once("exit", (code) => reject(new Error(`millstream did not start (exit code ${code})`)));
+        child.stdout.on("data", (part) => {
+            text += part;
+            if (text.includes("\n")) resolve(JSON.parse(text.slice(0, text.indexOf("\n"))));
+        });
+    });
+    return new Server(facts.url, facts.users, child);
+}
+
+module.exports = { start, Server, Realm, User, MillstreamError };

@@ -1,0 +1,3 @@
+"""Loads the plugin, as a project that uses it does."""
+
+pytest_plugins = ["pytest_millstream"]

@@ -1,0 +1,60 @@
+"""What a project that tests a client or bot writes with the fixtures."""
+
+import pytest
+from pytest_millstream import MillstreamError
+
+SEED = """
+name = "Acme"
+email_domain = "acme.example"
+creator = "olga@acme.example"
+users = [{ email = "olga@acme.example", full_name = "Olga", role = "owner" }]
+channels = [{ name = "plans", subscribers = "everyone" }]
+"""
+
+
+def test_message_is_received(realm):
+    hamlet, iago = realm.user("hamlet"), realm.user("iago")
+    sent = hamlet.send("Verona", "lunch", "Who is **hungry**?")
+    received = iago.messages([["channel", "Verona"], ["topic", "lunch"]])
+    assert [message["id"] for message in received] == [sent]
+
+
+@pytest.mark.parametrize("round", range(3))
+def test_organizations_are_separate(realm, round):
+    assert not realm.user("hamlet").messages([["channel", "Verona"], ["topic", "round"]])
+    realm.user("hamlet").send("Verona", "round", str(round))
+
+
+def test_reset(realm):
+    hamlet = realm.user("hamlet")
+    before = len(hamlet.messages([["channel", "Verona"]], limit=1000))
+    hamlet.send("Verona", "lunch", "Me!")
+    realm.reset()
+    assert len(hamlet.messages([["channel", "Verona"]], limit=1000)) == before
+
+
+def test_faults_and_queues(realm):
+    hamlet = realm.user("hamlet")
+    realm.fault("*/users/me", "rate_limit", retry_after=3)
+    with pytest.raises(MillstreamError) as refused:
+        hamlet.call("GET", "/users/me")
+    assert (refused.value.status, refused.value.answer["code"]) == (429, "RATE_LIMIT_HIT")
+    hamlet.call("GET", "/users/me")
+    queue = hamlet.call("POST", "/register", event_types=["message"])["queue_id"]
+    assert realm.expire_queues() == 1
+    with pytest.raises(MillstreamError) as ended:
+        hamlet.call("GET", "/events", queue_id=queue, last_event_id=-1)
+    assert ended.value.answer["code"] == "BAD_EVENT_QUEUE_ID"
+    assert [call["path"] for call in realm.requests()][0] == "/api/v1/users/me"
+
+
+def test_own_seed(millstream):
+    acme = millstream.new_realm(SEED)
+    assert list(acme.users) == ["olga@acme.example"]
+    assert acme.user("olga").send("plans", "launch", "Soon") == 1
+    assert acme.user("olga").zuliprc().startswith("[api]\nemail=olga@acme.example\n")
+
+
+def test_clock(millstream):
+    before = millstream.call("GET", "/dev/clock")["time"]
+    assert millstream.advance_clock(3600) >= before + 3600

@@ -1,0 +1,86 @@
+//! Metrics, the dashboard and the alerts, the log of a start.
+
+use crate::support::{Params, ServerProcess, TestServer};
+use millstream::http::metric_names::METRICS;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+async fn metrics(t: &TestServer) -> String {
+    t.anonymous().get("/metrics", &[]).await.body.as_str().expect("text").to_owned()
+}
+
+#[tokio::test]
+async fn metrics_are_sorted_explained_and_few() {
+    let t = TestServer::builder().development().start().await;
+    let text = metrics(&t).await;
+    assert!(text.lines().count() <= 300, "{} lines", text.lines().count());
+    let hamlet = t.user("hamlet");
+    let _queue = hamlet.register().await;
+    let message: Params<'_> = &[("type", &"channel"), ("to", &"Verona"), ("topic", &"t"), ("content", &"hi")];
+    hamlet.post("/messages", message).ok().await;
+    let text = metrics(&t).await;
+    let families: Vec<&str> =
+        text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect();
+    assert!(families.is_sorted(), "{families:?}");
+    for family in &families {
+        assert!(METRICS.iter().any(|(name, _)| name == family), "{family} has no explanation");
+        assert!(text.contains(&format!("# HELP {family} ")), "{family}");
+    }
+    for name in
+        ["millstream_http_connections ", "millstream_uptime_seconds ", "millstream_resident_memory_bytes "]
+    {
+        let line = text.lines().find(|line| line.starts_with(name)).expect(name);
+        let value: f64 = line.rsplit(' ').next().and_then(|number| number.parse().ok()).expect("a number");
+        assert!(value > 0.0, "{line}");
+    }
+    assert!(
+        text.contains("route=\"/api/v1/messages\"") && !text.contains("route=\"/api/v1/drafts\""),
+        "{text}"
+    );
+}
+
+/// The names of metrics in a text.
+fn names(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    let ours = words.filter(|word| word.starts_with("millstream_"));
+    let plain = |word: &str| {
+        let ends = ["_bucket", "_sum", "_count"];
+        ends.iter().find_map(|end| word.strip_suffix(end)).unwrap_or(word).to_owned()
+    };
+    ours.map(plain).collect()
+}
+
+#[test]
+fn dashboard_and_alerts_use_metrics_that_exist() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/monitoring");
+    for (file, least) in [("dashboard.json", 10), ("alerts.yaml", 8)] {
+        let text = std::fs::read_to_string(folder.join(file)).expect("the file");
+        let used = names(&text);
+        assert!(used.len() >= least, "{file}: {used:?}");
+        let unknown: Vec<_> =
+            used.iter().filter(|name| !METRICS.iter().any(|(known, _)| known == *name)).collect();
+        assert!(unknown.is_empty(), "{file}: {unknown:?}");
+    }
+    let dashboard = std::fs::read_to_string(folder.join("dashboard.json")).expect("the file");
+    let dashboard: Value = serde_json::from_str(&dashboard).expect("JSON");
+    assert!(dashboard["panels"].as_array().is_some_and(|panels| panels.len() >= 10));
+}
+
+#[tokio::test]
+async fn log_has_the_start_and_the_organization_of_calls() {
+    let settings = [("MILLSTREAM_LOG_FILTER", "info"), ("MILLSTREAM_LOG_FORMAT", "json")];
+    let server = ServerProcess::start(&["dev", "--listen", "127.0.0.1:0"], &settings);
+    server.wait_for_log("\"message\":\"ready\"");
+    let made = server.anonymous().post("/dev/realms", &[("subdomain", &"acme")]).ok().await;
+    let host = made["host"].as_str().expect("a host");
+    server.anonymous().get("/server_settings", &[]).header("Host", host).ok().await;
+    server.wait_for_log("\"organization\":\"acme\"");
+    let log = server.log.lock().expect("the lock").clone();
+    let lines: Vec<Value> = log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let listening = lines.iter().find(|line| line["message"] == "listening").expect("the line");
+    assert!(server.url.ends_with(listening["address"].as_str().expect("an address")), "{listening}");
+    let call = lines.iter().find(|line| line["organization"] == "acme").expect("the line");
+    assert_eq!((&call["route"], &call["status"]), (&"GET /api/v1/server_settings".into(), &200.into()));
+    assert!(call["micros"].is_u64() && call["address"] == "127.0.0.1", "{call}");
+}

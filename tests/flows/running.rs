@@ -1,0 +1,173 @@
+//! The operator's commands on a running server, over the socket in its data folder.
+
+use crate::support::{Params, ServerProcess};
+use serde_json::{Value, json};
+use std::os::unix::fs::PermissionsExt;
+
+const OWNER: [&str; 4] = ["--owner-email", "olga@acme.example", "--owner-name", "Olga"];
+
+struct Case {
+    _folder: tempfile::TempDir,
+    data: String,
+}
+
+impl Case {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = folder.path().join("data").display().to_string();
+        Self { _folder: folder, data }
+    }
+
+    fn serve(&self) -> ServerProcess {
+        ServerProcess::start(&["serve", "--data", &self.data, "--listen", "127.0.0.1:0"], &[])
+    }
+
+    fn run(&self, args: &[&str]) -> (bool, String) {
+        let (status, text) = ServerProcess::run(&[args, &["--data", &self.data]].concat());
+        (status.success(), text)
+    }
+
+    fn done(&self, args: &[&str]) -> String {
+        let (is_done, text) = self.run(args);
+        assert!(is_done, "{args:?}: {text}");
+        text
+    }
+
+    fn json(&self, args: &[&str]) -> Value {
+        serde_json::from_str(&self.done(&[args, &["--output", "json"]].concat())).expect("JSON")
+    }
+}
+
+#[tokio::test]
+async fn organization_is_made_and_run_on_a_running_server() {
+    let case = Case::new();
+    let server = case.serve();
+    crate::support::wait_until("the socket is there", || {
+        std::path::Path::new(&case.data).join("control").exists()
+    })
+    .await;
+    let mode = std::fs::metadata(format!("{}/control", case.data)).expect("the socket").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let made = case.json(&[&["realm", "create", "Acme"], &OWNER[..]].concat());
+    let password = made["password"].as_str().expect("a password").to_owned();
+    case.done(&["user", "create", "--email", "pat@acme.example", "--name", "Pat Lee", "--role", "moderator"]);
+    case.done(&["user", "role", "--email", "pat@acme.example", "administrator"]);
+    let users = case.json(&["user", "list"]);
+    let roles: Vec<_> =
+        users.as_array().unwrap().iter().map(|user| (&user["email"], &user["role"])).collect();
+    let expected =
+        [(json!("olga@acme.example"), json!("owner")), (json!("pat@acme.example"), json!("administrator"))];
+    assert_eq!(roles, expected.iter().map(|(email, role)| (email, role)).collect::<Vec<_>>());
+    let channel = case.json(&["channel", "create", "plans", "--description", "What is *next*"]);
+    assert_eq!(channel["creator"], "olga@acme.example");
+    assert!(case.done(&["channel", "list"]).contains("plans  public  1            open   What is *next*"));
+
+    let login = async |password: &str| {
+        let login: Params<'_> = &[("username", &"olga@acme.example"), ("password", &password)];
+        server.anonymous().post("/fetch_api_key", login).await
+    };
+    let mut olga = server.anonymous();
+    olga.email = "olga@acme.example".to_owned();
+    olga.key = login(&password).await.ok()["api_key"].as_str().expect("a key").to_owned();
+    let key = case.done(&["user", "api-key", "--email", "olga@acme.example"]);
+    assert_eq!(key.trim(), olga.key);
+    let new = case.json(&["user", "set-password", "--email", "olga@acme.example"]);
+    assert_eq!(login(&password).await.status, 401);
+    login(new["password"].as_str().expect("a password")).await.ok();
+    olga.get("/users/me", &[]).ok().await;
+    case.done(&["user", "end-sessions", "--all"]);
+    assert_eq!(olga.get("/users/me", &[]).await.status, 401);
+
+    case.done(&["user", "deactivate", "--email", "pat@acme.example"]);
+    assert!(case.done(&["user", "deactivate", "--email", "pat@acme.example"]).contains("already"));
+    let (is_done, words) = case.run(&["user", "role", "--email", "olga@acme.example", "member"]);
+    assert!(!is_done && words.contains("only organization owner"), "{words}");
+    let (is_done, words) = case.run(&["user", "deactivate", "--email", "olga@acme.example"]);
+    assert!(!is_done && words.contains("only organization owner"), "{words}");
+    let (is_done, words) = case.run(&["user", "role", "--email", "none@acme.example", "member"]);
+    assert!(!is_done && words.contains("there is no account none@acme.example"), "{words}");
+    case.done(&["realm", "deactivate", "-"]);
+    server.terminate();
+    assert!(server.wait().success());
+    assert!(!std::path::Path::new(&case.data).join("control").exists());
+    // The same commands on the stopped folder.
+    assert!(case.done(&["realm", "list"]).contains("Acme  1       deactivated"));
+    assert_eq!(case.json(&["user", "list"]).as_array().unwrap().len(), 2);
+    case.done(&["check"]);
+}
+
+#[test]
+fn completions_man_page_and_routes_are_printed() {
+    let print = |args: &[&str]| {
+        let (status, text) = ServerProcess::run(args);
+        assert!(status.success(), "{args:?}: {text}");
+        text
+    };
+    assert!(print(&["completions", "bash"]).contains("complete -F _millstream"));
+    assert!(print(&["completions", "zsh"]).starts_with("#compdef millstream"));
+    assert!(print(&["man"]).contains(".TH millstream 1"));
+    let folder = tempfile::tempdir().expect("a folder");
+    print(&["man", "--dir", &folder.path().display().to_string()]);
+    assert!(folder.path().join("millstream-user-create.1").exists());
+    let routes = print(&["routes"]);
+    let line = routes
+        .lines()
+        .find(|line| line.contains("/api/v1/users/me/subscriptions") && line.starts_with("POST"));
+    assert!(line.expect("the route").ends_with("api"), "{routes}");
+    assert!(!routes.contains("/dev/reset") && print(&["routes", "--dev"]).contains("/dev/reset"));
+    let routes: Value = serde_json::from_str(&print(&["routes", "--output", "json"])).expect("JSON");
+    assert!(routes.as_array().is_some_and(|routes| routes.len() > 200));
+}
+
+#[test]
+fn systemd_is_told_of_start_and_stop() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("notify");
+    let socket = std::os::unix::net::UnixDatagram::bind(&path).expect("a socket");
+    socket.set_read_timeout(Some(crate::support::TIMEOUT)).expect("a timeout");
+    let path = path.display().to_string();
+    let settings = [("NOTIFY_SOCKET", path.as_str()), ("WATCHDOG_USEC", "200000")];
+    let server = ServerProcess::start(&["dev", "--listen", "127.0.0.1:0", "--empty"], &settings);
+    let next = || {
+        let mut message = [0; 64];
+        let bytes = socket.recv(&mut message).expect("a message");
+        String::from_utf8_lossy(&message[..bytes]).into_owned()
+    };
+    let said = [next(), next(), next()];
+    assert_eq!(said, ["READY=1", "WATCHDOG=1", "WATCHDOG=1"]);
+    server.terminate();
+    while next() != "STOPPING=1" {}
+    assert!(server.wait().success());
+}
+
+#[test]
+fn systemd_unit_is_hardened() {
+    use crate::support::skip::{leave_out, not_skipped};
+    const WHAT: &str = "systemd-analyze";
+    let unit = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/millstream.service");
+    let analyze = std::process::Command::new(WHAT).args(["security", "--offline=true"]).arg(&unit).output();
+    let Ok(output) = analyze else { return leave_out(WHAT, "it is not installed") };
+    not_skipped(WHAT);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let level = text.lines().find_map(|line| line.split_once("millstream.service: ")).expect("a level").1;
+    let level: f64 = level.split(' ').next().and_then(|level| level.parse().ok()).expect("a number");
+    assert!(level <= 2.0, "{level}");
+}
+
+#[tokio::test]
+async fn log_filter_and_configuration_change_while_it_runs() {
+    let case = Case::new();
+    let server = case.serve();
+    case.done(&["log-level", "debug"]);
+    let (is_done, words) = case.run(&["log-level", "a=b=c"]);
+    assert!(!is_done && words.contains("this is not a log filter"), "{words}");
+    assert_eq!(case.done(&["reload"]), "The configuration is reloaded.\n");
+    server.wait_for_log("configuration reloaded");
+    server.kill();
+    // The socket of a killed server is no server.
+    let (is_done, words) = case.run(&["reload"]);
+    assert!(!is_done && words.contains("no server is running on"), "{words}");
+    case.done(&["realm", "list"]);
+    let _again = case.serve();
+    case.done(&["reload"]);
+}
