@@ -5,6 +5,7 @@ mod accounts;
 mod answer;
 mod channels;
 mod execute;
+mod find;
 mod organizations;
 mod outbox;
 mod request;

@@ -26,7 +26,7 @@ pub mod signal;
 pub mod user;
 pub mod web_app;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
 /// A team chat server that speaks the Zulip HTTP API, in one binary, with no other services needed.
@@ -87,8 +87,8 @@ impl Cli {
             Command::Config(args) => config::run(&args),
             Command::Settings(args) => settings::run(&args),
             Command::Routes(args) => routes::run(&args),
-            Command::Completions(args) => documents::completions(&args),
-            Command::Man(args) => documents::man(&args),
+            Command::Completions(args) => documents::completions(&args, Self::command()),
+            Command::Man(args) => documents::man(&args, Self::command()),
         };
         match done {
             Ok(()) => ExitCode::SUCCESS,
@@ -112,7 +112,6 @@ fn parse<A: clap::Args>(words: &[&str]) -> Result<A, clap::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn command_line_definition_is_valid() {

@@ -1,7 +1,7 @@
 //! Accounts: list, create, role, password, activity, keys, sessions, permissions.
 
 use super::answer::{Answer, Table, time};
-use super::execute::account;
+use super::find::account;
 use super::request::{NewAccount, Permission, RoleName};
 use crate::api::users::create::check_new_account;
 use crate::cli::error::CliError;

@@ -21,7 +21,7 @@ impl Answer {
         Self { table: None, lines: vec![line], value }
     }
 
-    /// A list.
+    /// A list for people and programs.
     pub fn list(table: Table) -> Self {
         Self { table: Some(table), ..Self::default() }
     }

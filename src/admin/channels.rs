@@ -1,7 +1,7 @@
 //! Channels: list, create.
 
 use super::answer::{Answer, Table};
-use super::execute::account;
+use super::find::account;
 use crate::cli::error::CliError;
 use crate::http::params::check_not_blank;
 use actors::{RealmHandle, commands};
@@ -11,7 +11,7 @@ use rules::new_channels::ChannelOptions;
 use rules::text::strip;
 use serde_json::json;
 
-/// All channels.
+/// All channels of an organization, archived ones too.
 pub(super) fn list(realm: &RealmHandle) -> Answer {
     let mut table = Table::new(&["id", "name", "kind", "subscribers", "state", "description"]);
     let directory = realm.directory();

@@ -1,12 +1,11 @@
 //! Executes the operator's requests.
 
 use super::answer::Answer;
+use super::find::{find_account, find_realm};
 use super::request::AdminRequest;
 use super::{accounts, channels, organizations, outbox};
 use crate::cli::error::CliError;
-use actors::{RealmHandle, Server};
-use model::User;
-use std::sync::Arc;
+use actors::Server;
 
 /// Executes a request. What it answers is durable.
 ///
@@ -60,27 +59,4 @@ pub async fn execute(server: &Server, request: AdminRequest) -> Result<Answer, C
             Err(CliError::Refused("no server is running on this data folder".to_owned()))
         }
     }
-}
-
-/// The organization with a subdomain.
-fn find_realm(server: &Server, subdomain: &str) -> Result<RealmHandle, CliError> {
-    let subdomain = if subdomain == "-" { "" } else { subdomain };
-    server.realm_by_subdomain(subdomain).ok_or_else(|| {
-        let which =
-            if subdomain.is_empty() { "without a subdomain".into() } else { format!("`{subdomain}`") };
-        CliError::Refused(format!("there is no organization {which}; see `millstream realm list`"))
-    })
-}
-
-/// The account with an address.
-fn find_account(server: &Server, realm: &str, email: &str) -> Result<(RealmHandle, Arc<User>), CliError> {
-    let realm = find_realm(server, realm)?;
-    let user = account(&realm, email)?;
-    Ok((realm, user))
-}
-
-/// The account of an organization with an address.
-pub(super) fn account(realm: &RealmHandle, email: &str) -> Result<Arc<User>, CliError> {
-    let found = realm.directory().user_by_email(email).filter(|user| !user.is_system_bot()).cloned();
-    found.ok_or_else(|| CliError::Refused(format!("there is no account {email}; see `millstream user list`")))
 }

@@ -32,7 +32,7 @@ pub(super) async fn create(
     Ok(Answer::of(format!("Organization created; {} is its owner.", owner.email), value))
 }
 
-/// All organizations.
+/// All organizations of the server.
 pub(super) fn list(server: &Server) -> Answer {
     let mut table = Table::new(&["subdomain", "name", "people", "state"]);
     for realm in server.realms() {

@@ -1,8 +1,7 @@
 //! `millstream completions` and `millstream man`: what packages install beside the program.
 
-use super::Cli;
 use super::error::CliError;
-use clap::CommandFactory;
+use clap::Command;
 use clap_complete::Shell;
 use std::io::Write;
 use std::path::PathBuf;
@@ -12,7 +11,7 @@ use std::path::PathBuf;
 /// For example, for bash: millstream completions bash > /etc/bash_completion.d/millstream
 #[derive(Debug, clap::Args)]
 pub struct CompletionsArgs {
-    /// The shell
+    /// The shell to complete commands in
     #[arg(value_enum)]
     shell: Shell,
 }
@@ -25,27 +24,25 @@ pub struct ManArgs {
     dir: Option<PathBuf>,
 }
 
-/// Prints completions.
-pub fn completions(args: &CompletionsArgs) -> Result<(), CliError> {
+/// Prints completions for a shell.
+pub fn completions(args: &CompletionsArgs, mut program: Command) -> Result<(), CliError> {
     let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "millstream", &mut text);
+    clap_complete::generate(args.shell, &mut program, "millstream", &mut text);
     // A closed pipe, as after `| head`, is not an error.
     let _ = std::io::stdout().lock().write_all(&text);
     Ok(())
 }
 
 /// Prints or writes man pages.
-pub fn man(args: &ManArgs) -> Result<(), CliError> {
+pub fn man(args: &ManArgs, program: Command) -> Result<(), CliError> {
     let what = "cannot write the man pages";
     if let Some(folder) = &args.dir {
         let written =
-            std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Cli::command(), folder));
+            std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(program, folder));
         return written.map_err(|reason| CliError::System { what, reason });
     }
     let mut text = Vec::new();
-    clap_mangen::Man::new(Cli::command())
-        .render(&mut text)
-        .map_err(|reason| CliError::System { what, reason })?;
+    clap_mangen::Man::new(program).render(&mut text).map_err(|reason| CliError::System { what, reason })?;
     let _ = std::io::stdout().lock().write_all(&text);
     Ok(())
 }

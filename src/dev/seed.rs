@@ -3,6 +3,7 @@
 
 mod check;
 mod content;
+mod convert;
 mod read;
 mod sample;
 

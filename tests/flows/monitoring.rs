@@ -1,21 +1,22 @@
 //! Metrics, the dashboard and the alerts, the log of a start.
 
-use crate::support::{Params, ServerProcess, TestServer};
+use crate::support::{Params, ServerProcess};
 use millstream::http::metric_names::METRICS;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-async fn metrics(t: &TestServer) -> String {
+async fn metrics(t: &ServerProcess) -> String {
     t.anonymous().get("/metrics", &[]).await.body.as_str().expect("text").to_owned()
 }
 
 #[tokio::test]
 async fn metrics_are_sorted_explained_and_few() {
-    let t = TestServer::builder().development().start().await;
+    // The metrics are those of a process.
+    let t = ServerProcess::start(&["dev", "--listen", "127.0.0.1:0"], &[]);
     let text = metrics(&t).await;
     assert!(text.lines().count() <= 300, "{} lines", text.lines().count());
-    let hamlet = t.user("hamlet");
+    let hamlet = t.user("hamlet").await;
     let _queue = hamlet.register().await;
     let message: Params<'_> = &[("type", &"channel"), ("to", &"Verona"), ("topic", &"t"), ("content", &"hi")];
     hamlet.post("/messages", message).ok().await;

@@ -37,7 +37,6 @@ use rules::settings::user_bool;
 use std::sync::Arc;
 use std::time::Duration;
 use storage::View;
-use storage::log::RealmLog;
 use tokio::sync::oneshot;
 
 /// An organization. Clones are handles to the same one.
@@ -299,15 +298,11 @@ impl RealmHandle {
         ask(&self.actor, |answer| ExpireQueues { queue, answer }).await
     }
 
-    /// Replaces everything in the organization by what its first frames created, up to the end of its seed. Its event
-    /// queues end, ids and keys are those of the beginning. For development servers.
+    /// Replaces everything in the organization by what frames create; its event queues end. For development servers.
     ///
     /// # Errors
-    /// Those of every command, and `Storage` when the journal cannot be read.
-    pub async fn reset(&self, log: Arc<dyn RealmLog>) -> Result<(), DomainError> {
-        let realm = self.id();
-        let read = tokio::task::spawn_blocking(move || crate::seed::seed_frames(&*log, realm));
-        let frames = read.await.map_err(|error| DomainError::Storage(error.to_string()))??;
+    /// Those of every command.
+    pub(crate) async fn reset(&self, frames: Vec<Vec<Fact>>) -> Result<(), DomainError> {
         ask(&self.actor, |answer| ResetRealm { frames, answer }).await
     }
 

@@ -35,12 +35,16 @@ impl Server {
         self.create_realm(new, |directory| vec![first_user(directory, owner)]).await
     }
 
-    /// Replaces everything in an organization by the content of its seed; see [`RealmHandle::reset`].
+    /// Replaces everything in an organization by what its first frames created, up to the end of its seed. Its event queues
+    /// end; ids and keys are those of the beginning. For development servers.
     ///
     /// # Errors
     /// Those of every command, and `Storage`.
     pub async fn reset_realm(&self, realm: &RealmHandle, seen: &[Seen<'_>]) -> Result<(), DomainError> {
-        realm.reset(self.log_of(realm.id())).await?;
+        let (log, id) = (self.log_of(realm.id()), realm.id());
+        let read = tokio::task::spawn_blocking(move || seed_frames(&*log, id));
+        let frames = read.await.map_err(|error| DomainError::Storage(error.to_string()))??;
+        realm.reset(frames).await?;
         report_seen(realm, seen);
         Ok(())
     }
@@ -72,7 +76,7 @@ fn report_seen(realm: &RealmHandle, seen: &[Seen<'_>]) {
 }
 
 /// The facts with which an organization was created, frame by frame: those up to the one that ends its seed.
-pub(crate) fn seed_frames(log: &dyn RealmLog, realm: RealmId) -> Result<Vec<Vec<Fact>>, DomainError> {
+fn seed_frames(log: &dyn RealmLog, realm: RealmId) -> Result<Vec<Vec<Fact>>, DomainError> {
     let mut frames = Vec::new();
     for frame in log.read(realm.0, 1).map_err(StoreError::from)? {
         let stored = frame.map_err(StoreError::from)?;

@@ -13,4 +13,3 @@ pub use content::{
     Seed, SeedChange, SeedChannel, SeedEmoji, SeedField, SeedFile, SeedFolder, SeedGroup, SeedThread,
     SeedUser, Subscribers,
 };
-pub(crate) use create::seed_frames;

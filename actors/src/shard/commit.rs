@@ -420,18 +420,6 @@ impl Committer {
         Ok(())
     }
 
-    /// Sends rows to the trees. Frames are durable without them: missing rows are restored from the journal once the
-    /// trees work again.
-    fn forward_to_projection(&self, applied: Vec<Applied>) -> Result<(), Pause> {
-        let projection = self.projection.borrow();
-        let Some(projection) = projection.as_ref() else { return Ok(()) };
-        if applied.into_iter().try_for_each(|applied| projection.send(applied)).is_ok() {
-            return Ok(());
-        }
-        let is_full = projection.failure().is_some_and(|failure| failure.is_full);
-        Err(if is_full { Pause::DiskFull } else { Pause::TreesFailed })
-    }
-
     /// Refuses changes until `resume`. With `takes_upkeep` the journal still works, and pending frames still become
     /// durable; otherwise they fail.
     pub fn fail(&self, pause: Pause, takes_upkeep: bool) {
@@ -500,16 +488,10 @@ impl Committer {
     }
 }
 
-/// A new API key is valid once it is durable; the lookup must know it before the response is sent.
-fn note_keys(realm: &RealmShared, frame: &Frame) {
-    for fact in &frame.facts {
-        if let Fact::User(UserFact::Created(user) | UserFact::Changed(user)) = fact {
-            realm.credentials.add(realm.id, user);
-        }
-    }
-}
-
+mod follow;
 mod restart;
+
+use follow::note_keys;
 
 #[cfg(test)]
 mod tests;

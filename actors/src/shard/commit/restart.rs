@@ -1,6 +1,7 @@
 //! Frames that create an organization again, for development servers: everything in it is replaced.
 
-use super::{Committer, Done, Pending, What, note_keys};
+use super::follow::note_keys;
+use super::{Committer, Done, Pending, What};
 use crate::error::DomainError;
 use crate::health::Pause;
 use crate::shard::Sequencer;

@@ -1,0 +1,30 @@
+//! What follows a published frame: the rows of the trees, and the lookup of API keys.
+
+use super::Committer;
+use crate::health::Pause;
+use crate::shared::RealmShared;
+use model::{Fact, Frame, UserFact};
+use storage::Applied;
+
+impl Committer {
+    /// Sends rows to the trees. Frames are durable without them: missing rows are restored from the journal once the
+    /// trees work again.
+    pub(super) fn forward_to_projection(&self, applied: Vec<Applied>) -> Result<(), Pause> {
+        let projection = self.projection.borrow();
+        let Some(projection) = projection.as_ref() else { return Ok(()) };
+        if applied.into_iter().try_for_each(|applied| projection.send(applied)).is_ok() {
+            return Ok(());
+        }
+        let is_full = projection.failure().is_some_and(|failure| failure.is_full);
+        Err(if is_full { Pause::DiskFull } else { Pause::TreesFailed })
+    }
+}
+
+/// A new API key is valid once it is durable; the lookup must know it before the response is sent.
+pub(super) fn note_keys(realm: &RealmShared, frame: &Frame) {
+    for fact in &frame.facts {
+        if let Fact::User(UserFact::Created(user) | UserFact::Changed(user)) = fact {
+            realm.credentials.add(realm.id, user);
+        }
+    }
+}
