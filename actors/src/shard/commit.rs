@@ -489,9 +489,10 @@ impl Committer {
 }
 
 mod follow;
+mod keys;
 mod restart;
 
-use follow::note_keys;
+use keys::note_keys;
 
 #[cfg(test)]
 mod tests;

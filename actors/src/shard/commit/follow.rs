@@ -1,9 +1,7 @@
-//! What follows a published frame: the rows of the trees, and the lookup of API keys.
+//! What follows a published frame: the rows of the trees.
 
 use super::Committer;
 use crate::health::Pause;
-use crate::shared::RealmShared;
-use model::{Fact, Frame, UserFact};
 use storage::Applied;
 
 impl Committer {
@@ -17,14 +15,5 @@ impl Committer {
         }
         let is_full = projection.failure().is_some_and(|failure| failure.is_full);
         Err(if is_full { Pause::DiskFull } else { Pause::TreesFailed })
-    }
-}
-
-/// A new API key is valid once it is durable; the lookup must know it before the response is sent.
-pub(super) fn note_keys(realm: &RealmShared, frame: &Frame) {
-    for fact in &frame.facts {
-        if let Fact::User(UserFact::Created(user) | UserFact::Changed(user)) = fact {
-            realm.credentials.add(realm.id, user);
-        }
     }
 }

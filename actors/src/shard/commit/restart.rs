@@ -1,6 +1,6 @@
 //! Frames that create an organization again, for development servers: everything in it is replaced.
 
-use super::follow::note_keys;
+use super::keys::note_keys;
 use super::{Committer, Done, Pending, What};
 use crate::error::DomainError;
 use crate::health::Pause;
