@@ -42,6 +42,7 @@ fn who(login: Login) -> &'static str {
         Login::None => "everyone",
         Login::Spectator => "accounts, spectators",
         Login::Link => "accounts, spectators, key in the URL",
+        Login::AccountOrBrowser => "accounts, spectators with a browser",
         Login::Account => "accounts",
         Login::KeyInUrl => "accounts, key in the URL",
         Login::Human => "people",
