@@ -60,7 +60,7 @@ impl Row {
 
 /// Unix seconds as milliseconds.
 pub fn timestamp(seconds: f64) -> Timestamp {
-    Timestamp((seconds.max(0.0) * 1000.0).round() as u64)
+    Timestamp((seconds.max(0.0) * 1000.0).floor() as u64)
 }
 
 /// Receives the rows of the tables of a file.

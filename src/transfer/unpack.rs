@@ -20,6 +20,8 @@ const ALLOWANCE_BYTES: u64 = 1 << 30;
 const PATH_BYTES_MAX: usize = 1024;
 /// Says, in the folder of an unpacked archive, which archive it is; written last.
 const COMPLETE: &str = ".complete";
+/// Marks a folder that was made here, and may be deleted.
+const OURS: &str = ".millstream-import";
 
 /// Unpacks a compressed archive into `to`, unless it is there already. Returns the top folder of the archive. `progress`
 /// gets the read and all bytes.
@@ -47,7 +49,14 @@ pub fn unpack(
 }
 
 /// Deletes an unpacked archive; a missing one is not an error.
+///
+/// # Errors
+/// `System` for a folder that was not made by an import: it may hold anything.
 pub fn remove(folder: &Path) -> Result<(), TransferError> {
+    if folder.exists() && !folder.join(OURS).exists() {
+        let why = "it exists, and was not made by an import; --work names another folder";
+        return Err(TransferError::system(folder, io::Error::other(why)));
+    }
     match fs::remove_dir_all(folder) {
         Err(reason) if reason.kind() != io::ErrorKind::NotFound => Err(TransferError::system(folder, reason)),
         _ => Ok(()),
@@ -76,6 +85,7 @@ fn unpack_all(archive: &Path, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> 
     let broken =
         |reason: io::Error| TransferError::Archive { path: archive.to_owned(), reason: reason.to_string() };
     folder(to)?;
+    fs::write(to.join(OURS), "").map_err(|reason| TransferError::system(to, reason))?;
     let mut archive = Archive::new(&mut content);
     // Long names are read here, because the library would read them without a limit.
     let entries = archive.entries().map_err(broken)?.raw(true);

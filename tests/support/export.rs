@@ -60,7 +60,7 @@ fn realm() -> Value {
             "is_system_group": id < 29, "deactivated": false, "can_manage_group": 29, "can_mention_group": 27})
     });
     let plain: Vec<Value> = (21..=30).map(|id| json!({"id": id, "realm": 7})).collect();
-    json!({
+    let mut tables = json!({
         "import_source": "zulip",
         "zerver_realm": [{"id": 7, "name": "Acme", "description": "We **make**", "string_id": "acme",
             "date_created": 1_700_000_000.0, "deactivated": false, "message_content_edit_limit_seconds": null,
@@ -113,6 +113,14 @@ fn realm() -> Value {
             subscribed(1, 11, 41, 0), subscribed(2, 12, 41, 0), subscribed(3, 11, 42, 0),
             subscribed(4, 12, 42, 1003),
         ],
+    });
+    merge(&mut tables, &lists());
+    tables
+}
+
+/// The tables of lists and of what people keep.
+fn lists() -> Value {
+    json!({
         "zerver_reaction": [{"id": 8, "user_profile": 12, "message": 1001, "emoji_name": "octopus",
             "emoji_code": "1f419", "reaction_type": "unicode_emoji"}],
         "zerver_realmemoji": [{"id": 6, "author": 11, "realm": 7, "name": "bucket", "file_name": "ab.png",

@@ -4,8 +4,10 @@
 //! written. `tables` has the rows of realm.json, of which `organization` and the files beside it make the facts of everything
 //! but messages; `messages` makes those of the messages, file by file, on a thread of its own. `run` writes the facts.
 
+mod additions;
 mod channels;
 mod columns;
+mod drafting;
 mod entry;
 mod files;
 mod flags;
@@ -19,8 +21,10 @@ mod organization;
 mod people;
 mod personal;
 mod pictures;
+mod received;
 mod recipients;
 mod run;
+mod sending;
 mod settings;
 mod source;
 mod spans;
