@@ -2,6 +2,7 @@
 //!
 //! Every command is one file of `cli/`: its arguments, and the function that runs it.
 
+pub mod backup;
 pub mod channel;
 pub mod check;
 pub mod config;
@@ -17,6 +18,7 @@ mod offline;
 pub mod outbox;
 mod progress;
 pub mod realm;
+pub mod restore;
 pub mod routes;
 mod run;
 pub mod running;
@@ -60,6 +62,8 @@ enum Command {
     LogLevel(running::LogLevelArgs),
     Reload(running::ReloadArgs),
     Health(health::HealthArgs),
+    Backup(backup::BackupArgs),
+    Restore(restore::RestoreArgs),
     Check(check::CheckArgs),
     Config(config::ConfigArgs),
     Settings(settings::SettingsArgs),
@@ -83,6 +87,8 @@ impl Cli {
             Command::LogLevel(args) => running::log_level(args),
             Command::Reload(args) => running::reload(&args),
             Command::Health(args) => health::run(&args),
+            Command::Backup(args) => backup::run(&args),
+            Command::Restore(args) => restore::run(&args),
             Command::Check(args) => check::run(&args),
             Command::Config(args) => config::run(&args),
             Command::Settings(args) => settings::run(&args),

@@ -65,6 +65,8 @@ pub struct StorageStatus {
     pub is_low: bool,
     /// The reason why changes are refused, if they are.
     pub paused: Option<Pause>,
+    /// Sealed segments of the journal that failed the last verification.
+    pub damaged_segments: usize,
 }
 
 /// Levels of free space.
@@ -112,6 +114,7 @@ pub(crate) struct StorageHealth {
 struct State {
     space: Option<Space>,
     is_low: bool,
+    damaged_segments: usize,
     /// Shards that refuse changes, with the reason.
     paused: BTreeMap<usize, Pause>,
 }
@@ -130,7 +133,14 @@ impl StorageHealth {
             free_bytes: state.space.map(|space| space.free_bytes),
             is_low: state.is_low,
             paused: state.paused.values().max().copied().or(low),
+            damaged_segments: state.damaged_segments,
         }
+    }
+
+    /// Records the result of verifying the sealed segments of the journal.
+    pub fn note_damage(&self, segments: usize) {
+        self.state.lock().damaged_segments = segments;
+        metrics::gauge!("millstream_journal_damaged_segments").set(segments as f64);
     }
 
     /// Records that a shard refuses changes.

@@ -6,6 +6,7 @@
 
 mod account;
 pub mod announce;
+pub mod backups;
 mod bootstrap;
 mod bot_notices;
 mod bot_owner;
@@ -19,12 +20,15 @@ mod direct;
 mod draft;
 mod error;
 mod fanout;
+mod folder_upkeep;
 mod handle;
 mod health;
 pub mod linkifiers;
 pub mod login;
 mod markdown;
 pub mod notifications;
+mod opening;
+mod options;
 pub mod outbox;
 mod placement;
 mod presence;
@@ -40,6 +44,7 @@ mod session;
 mod shard;
 mod shared;
 mod storage_recovery;
+mod upkeep;
 mod uploads;
 mod webhooks;
 
@@ -57,6 +62,7 @@ pub use error::DomainError;
 pub use handle::{FoundSession, RealmHandle};
 pub use health::{Pause, Reserve, StorageStatus};
 pub use markdown::{RealmMarkdown, preview_of, shown_group_name};
+pub use options::Options;
 pub use placement::Placement;
 pub use presence::{Presence, Report};
 pub use realm::{
@@ -67,10 +73,11 @@ pub use seed::{
     Seed, SeedChange, SeedChannel, SeedEmoji, SeedField, SeedFile, SeedFolder, SeedGroup, SeedThread,
     SeedUser, Subscribers,
 };
+pub use server::Server;
 pub use server::bulk::BulkWriter;
-pub use server::{Options, Server};
 pub use session::Delivered;
 pub use shared::QueueLimits;
+pub use storage::backup::{BackedUp, Restored};
 pub use storage::check::{CheckProgress, CheckReport};
 pub use uploads::FileAccess;
 

@@ -4,71 +4,38 @@ pub mod bulk;
 
 use crate::bootstrap::{NewRealm, check_subdomain, realm_facts};
 use crate::budget::ByteBudget;
-use crate::clock::{Clock, SteadyClock};
+use crate::clock::SteadyClock;
 use crate::error::DomainError;
 use crate::fanout::Fanout;
 use crate::handle::RealmHandle;
 use crate::health::{Pause, StorageHealth, StorageStatus};
 use crate::login::{Credentials, KeyHash};
 use crate::notifications::{Notifications, Reader};
-use crate::outbox::{DeliveryThreads, Outbox, OutboxOptions, Worker};
+use crate::opening::OpenLog;
+use crate::options::Options;
+use crate::outbox::{DeliveryThreads, Outbox, Worker};
 use crate::placement::Placement;
 use crate::presence::PresenceTable;
 use crate::realm::RealmActor;
 use crate::registry::Registry;
 use crate::resume::Resumes;
 use crate::search::{Followed, RealmSearch, SearchThread};
-use crate::shard::{COMMITTER, Committer, Durability, DurableSink, Sequencer, WriteBudget};
-use crate::shared::{QueueLimits, RealmShared};
+use crate::shard::{COMMITTER, Committer, Durability, Sequencer, WriteBudget};
+use crate::shared::RealmShared;
+use crate::upkeep::Upkeep;
 use actix::prelude::*;
 use model::{Directory, EventNumber, Fact, Frame, RealmId, Sequence, User};
 use parking_lot::{Mutex, RwLock};
-use rules::web_sessions::WebSessionLimits;
 use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use storage::checkpoint::Started;
 use storage::disk;
-use storage::log::{FrameBytes, Journal, JournalOptions, RealmLog, SyncPolicy};
-use storage::open::MEMORY_REPLAY_BYTES_MAX;
-use storage::{Applied, DataFolder, Projection, ProjectionSender, StoreError, Trees, View};
+use storage::log::{FrameBytes, RealmLog};
+use storage::{Applied, Checkpoints, DataFolder, Projection, ProjectionSender, StoreError, Trees, View};
 use tokio::sync::Semaphore;
-
-/// Options of a server.
-#[derive(Clone)]
-pub struct Options {
-    /// The data folder; created when it does not exist.
-    pub data: PathBuf,
-    /// Threads for organizations. Fixed when the folder is created.
-    pub shards: usize,
-    /// False: commits do not wait for the disk, and can be lost.
-    pub is_durable: bool,
-    /// Memory for pages of the trees.
-    pub tree_cache_bytes: u64,
-    /// Size of one file of the journal.
-    pub journal_segment_bytes: u64,
-    /// Free bytes below which changes are refused; 0: automatic.
-    pub free_bytes_min: u64,
-    /// Free bytes below which the server warns; 0: automatic.
-    pub free_bytes_warn: u64,
-    pub queues: QueueLimits,
-    pub web_sessions: WebSessionLimits,
-    /// Bytes that one account, with its bots, may have written to the journal within a day. 0 does not limit.
-    pub write_bytes_daily_max: u64,
-    /// Interval of the sweep (message retention, inactive channels), in seconds.
-    pub sweep_secs: u64,
-    /// How long uploaded files are kept that no message names, in seconds.
-    pub unclaimed_secs: u64,
-    /// How jobs of the outbox are delivered; none for tools: then jobs stay pending.
-    pub outbox: Option<OutboxOptions>,
-    pub clock: Arc<dyn Clock>,
-    /// Bytes that may be held for clients.
-    pub budget: ByteBudget,
-    /// After how long changes are added to the search index; none to switch search off.
-    pub search_write_after: Option<Duration>,
-}
 
 /// A running shard.
 pub(crate) struct Shard {
@@ -96,6 +63,7 @@ pub struct Server {
     /// Permits to read the log back for returning queues.
     resume_turns: Arc<Semaphore>,
     search: SearchThread,
+    pub(crate) upkeep: Upkeep,
 }
 
 /// The organizations of a server.
@@ -121,7 +89,7 @@ impl Server {
         getrandom::fill(&mut secret).map_err(|error| DomainError::Storage(error.to_string()))?;
         let folder = DataFolder::open(&options.data, options.shards, secret)?;
         folder.check_journals()?;
-        let (logs, trees) = open_data(&folder, &options)?;
+        let (logs, trees, started) = crate::opening::open_data(&folder, &options)?;
         let is_behind = !trees.is_open() || !disk::space(folder.path()).is_none_or(|space| space.has_room(0));
         let projection = Projection::start(trees.clone())?;
         let health = Arc::new(StorageHealth::default());
@@ -146,13 +114,15 @@ impl Server {
             creating: tokio::sync::Mutex::default(),
             resume_turns: Arc::new(Semaphore::new(crate::resume::PASSES_MAX)),
             search: SearchThread::start()?,
+            upkeep: Upkeep::default(),
         });
-        server.open_realms().await?;
+        server.open_realms(started).await?;
         if is_behind {
             server.stop_shards(Pause::DiskFull, true).await?;
         }
         server.update_free_space();
         actix::spawn(Self::watch_storage(Arc::downgrade(&server)));
+        server.start_upkeep()?;
         Ok(server)
     }
 
@@ -161,7 +131,28 @@ impl Server {
         self.health.status()
     }
 
-    async fn open_realms(&self) -> Result<(), DomainError> {
+    /// Starts all organizations: those in `started` as they are, or all of them from the trees.
+    async fn open_realms(&self, started: Option<Vec<Started>>) -> Result<(), DomainError> {
+        let opened = match started {
+            Some(started) => started,
+            None => self.load_realms()?,
+        };
+        let ends: BTreeMap<RealmId, u64> =
+            opened.iter().map(|realm| (realm.view.realm(), realm.opened.last_sequence)).collect();
+        self.folder.check_ends(&ends)?;
+        for realm in opened {
+            tracing::info!(realm = %realm.view.realm(), replayed = realm.replayed, "organization opened");
+            self.start_realm(realm.view, realm.opened.epoch).await?;
+        }
+        // On a full disk the file stays as it is, which is no danger: it says less.
+        if let Err(error) = self.folder.note_state(true, &ends) {
+            tracing::warn!(%error, "the state of the data folder could not be recorded");
+        }
+        Ok(())
+    }
+
+    /// Loads all organizations from the trees.
+    fn load_realms(&self) -> Result<Vec<Started>, DomainError> {
         let is_behind = self.is_behind.load(Ordering::SeqCst);
         let mut ids: Vec<RealmId> = if self.trees.is_open() { self.trees.realms()? } else { Vec::new() };
         ids.extend(self.shards.iter().flat_map(|shard| shard.log.realms()).map(RealmId));
@@ -171,18 +162,19 @@ impl Server {
         if let Some(realm) = unfinished {
             tracing::warn!(%realm, "an organization is not opened, because its import is not finished; repeat the import");
         }
+        let mut found = Vec::new();
         for id in ids.into_iter().filter(|id| Some(*id) != unfinished) {
             let (log, trees) = (&*self.shard_of(id).log, &self.trees);
             let opened = match is_behind {
                 false => storage::open_realm(log, trees, id)?,
                 true => storage::open_realm_in_memory(log, trees, id)?,
             };
+            Checkpoints::of(&self.folder.checkpoints(), id).remove_after(opened.opened.last_sequence);
             if let Some(view) = opened.view {
-                tracing::info!(realm = %id, replayed = opened.replayed, "organization opened");
-                self.start_realm(view, opened.opened.epoch).await?;
+                found.push(Started { view, opened: opened.opened, replayed: opened.replayed });
             }
         }
-        Ok(())
+        Ok(found)
     }
 
     fn shard_of(&self, realm: RealmId) -> &Shard {
@@ -361,6 +353,8 @@ impl Server {
             delivery.close();
         }
         self.stop_recovery().await;
+        let server = self.clone();
+        let _ = tokio::task::spawn_blocking(move || server.upkeep.stop()).await;
         for (index, shard) in self.shards.iter().enumerate() {
             let log = shard.log.clone();
             // Writes queued frames; the shard publishes them when woken.
@@ -383,8 +377,7 @@ impl Server {
                 tracing::warn!(%error, "the trees are incomplete; the next start completes them from the journal");
             }
         }
-        let trees = self.trees.clone();
-        let closed = tokio::task::spawn_blocking(move || trees.close()).await;
+        let closed = tokio::task::spawn_blocking(move || self.close_folder()).await;
         closed.map_err(|error| DomainError::Storage(error.to_string()))
     }
 }
@@ -428,53 +421,6 @@ impl FirstFrames<'_> {
         }
         Ok(())
     }
-}
-
-/// Opens the journals and the trees. The trees stay closed if the disk has no room to open them: then the server uses the
-/// journals only.
-fn open_data(folder: &DataFolder, options: &Options) -> Result<(Vec<OpenLog>, Trees), StoreError> {
-    // Before the trees, so that an interrupted start never leaves trees without a journal.
-    let logs = open_logs(folder, options, false)?;
-    let (state, cache_bytes) = (folder.state(), options.tree_cache_bytes);
-    let error = match Trees::open(&state, cache_bytes) {
-        Err(error) if error.is_full() => error,
-        opened => return Ok((logs, opened?)),
-    };
-    tracing::error!(%error, "the disk is full: the trees cannot be opened");
-    let journal_bytes: u64 =
-        (0..folder.shards()).map(|shard| storage::log::stored_bytes(&folder.journal(shard))).sum();
-    if journal_bytes <= MEMORY_REPLAY_BYTES_MAX as u64 {
-        return Ok((logs, Trees::closed(&state, cache_bytes)));
-    }
-    // Too large for memory: releasing the journals' spare segments may give enough room.
-    drop(logs);
-    let logs = open_logs(folder, options, true)?;
-    match Trees::open(&state, cache_bytes) {
-        Err(error) if error.is_full() => Ok((logs, Trees::closed(&state, cache_bytes))),
-        opened => Ok((logs, opened?)),
-    }
-}
-
-/// The journal of a shard, and the durable position that it reports.
-type OpenLog = (Arc<dyn RealmLog>, Arc<Durability>);
-
-fn open_logs(
-    folder: &DataFolder,
-    options: &Options,
-    releases_spares: bool,
-) -> Result<Vec<OpenLog>, StoreError> {
-    let journal = JournalOptions {
-        sync: if options.is_durable { SyncPolicy::Fdatasync } else { SyncPolicy::None },
-        segment_bytes: options.journal_segment_bytes,
-        releases_spares,
-        ..JournalOptions::default()
-    };
-    let open = |shard| -> Result<OpenLog, StoreError> {
-        let durability = Arc::new(Durability::default());
-        let sink = Box::new(DurableSink(durability.clone()));
-        Ok((Arc::new(Journal::open(&folder.journal(shard), &journal, sink)?), durability))
-    };
-    (0..folder.shards()).map(open).collect()
 }
 
 fn start_shard(

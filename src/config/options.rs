@@ -138,6 +138,8 @@ pub const OPTIONS: &[(&str, Kind)] = &[
     ("actors.sweep_secs", Kind::Whole(1, YEAR_SECS)),
     ("storage.segment_bytes", Kind::Whole(MIB, 16 * GIB)),
     ("storage.cache_bytes", Kind::Whole(MIB, 1_024 * GIB)),
+    ("storage.checkpoint_frames", Kind::Whole(1, 150_000)),
+    ("storage.scrub_bytes_per_sec", Kind::Whole(0, 16 * GIB)),
     ("storage.free_bytes_min", Kind::Whole(0, 1_024 * GIB)),
     ("storage.free_bytes_warn", Kind::Whole(0, 1_024 * GIB)),
     ("search.enabled", Kind::Flag),

@@ -6,7 +6,6 @@ use super::observe;
 use super::reply::{HandlerResult, Reply, reply};
 use actors::{Pause, StorageStatus};
 use serde::Serialize;
-use serde_json::json;
 
 /// The state of the disk in `GET /health`.
 #[derive(Serialize)]
@@ -16,16 +15,26 @@ struct Health {
 
 #[derive(Serialize)]
 struct Storage {
-    /// `ok`, `low`, or the reason why changes are refused.
+    /// `ok`, `low`, `degraded`, or the reason why changes are refused.
     status: &'static str,
     /// Free bytes on the disk of the data folder.
     free_bytes: Option<u64>,
+    /// Sealed segments of the journal that were found damaged.
+    damaged_segments: usize,
 }
 
 impl Storage {
     fn of(status: StorageStatus) -> Self {
-        let usual = if status.is_low { "low" } else { "ok" };
-        Self { status: status.paused.map_or(usual, Pause::name), free_bytes: status.free_bytes }
+        let usual = match status {
+            _ if status.damaged_segments > 0 => "degraded",
+            _ if status.is_low => "low",
+            _ => "ok",
+        };
+        Self {
+            status: status.paused.map_or(usual, Pause::name),
+            free_bytes: status.free_bytes,
+            damaged_segments: status.damaged_segments,
+        }
     }
 }
 
@@ -40,7 +49,7 @@ pub async fn health(app: App) -> HandlerResult {
     match status.paused {
         None => reply(&Health { storage }),
         Some(pause) => {
-            let storage = json!({"status": storage.status, "free_bytes": storage.free_bytes});
+            let storage = serde_json::to_value(&storage).unwrap_or_default();
             Err(ApiError::paused(pause).with("storage", storage))
         }
     }

@@ -20,7 +20,7 @@ const COMPRESSED_VERSION: u8 = 2;
 const PLAIN_BYTES_MAX: usize = 4 * 1024;
 
 /// Maximum bytes of a record, so that a damaged length cannot exhaust memory.
-const RECORD_BYTES_MAX: u64 = 4 * 1024 * 1024;
+pub(crate) const RECORD_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 fn options() -> impl Options {
     // `DefaultOptions` alone would be varint, which is not the format of `bincode::serialize`.

@@ -40,6 +40,16 @@ pub enum StoreError {
         path.display()
     )]
     SecretChanged { path: PathBuf },
+    /// The folder is a copy that was made while a server used the original.
+    #[error(
+        "the data folder {} is a copy of one that was in use, so its trees do not match its journal. Start the server on \
+         it, or run `millstream check --data DIR --rebuild`: both rebuild the trees from the journal",
+        path.display()
+    )]
+    LiveCopy { path: PathBuf },
+    /// A backup cannot be made, read or restored.
+    #[error("{0}")]
+    Backup(String),
     /// The folder has trees but no journal.
     #[error(
         "the journal {} is missing, but the folder `state` made from it is there: the journal was moved, or lost with \

@@ -7,15 +7,20 @@
 //! secret.fingerprint   detects that the secret was replaced
 //! journal/    one folder of segments for each shard: the source of truth
 //! state/      the trees, which can be rebuilt from the journal
+//! instance    whether a server uses the folder, and how far its journals reach
+//! checkpoints/  the organizations in memory as files, one folder for each; made again where it is missing
 //! search/     the search indexes, one folder for each organization; made again where it is missing
 //! import      the organization of an import that is not finished; it is not opened
 //! development  empty; marks the folder of a development server, which uses only folders with this file
 //! ```
 
 use crate::error::StoreError;
+use crate::instance::Instance;
 use crate::log;
 use hmac::{Hmac, Mac};
+use model::RealmId;
 use sha2::Sha256;
+use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -55,6 +60,8 @@ pub struct DataFolder {
     path: PathBuf,
     shards: usize,
     secret: [u8; SECRET_BYTES],
+    instance: Option<Instance>,
+    is_live_copy: bool,
     _lock: FolderLock,
 }
 
@@ -84,7 +91,13 @@ impl DataFolder {
         let format = read_format(path)?;
         let secret = read_secret(path)?;
         check_fingerprint(path, &secret)?;
-        Ok(Self { path: path.to_path_buf(), shards: format.shards, secret, _lock: lock })
+        let instance = Instance::read(path);
+        let is_live_copy = match &instance {
+            Some(instance) => instance.is_live_copy(path)?,
+            None => false,
+        };
+        let shards = format.shards;
+        Ok(Self { path: path.to_path_buf(), shards, secret, instance, is_live_copy, _lock: lock })
     }
 
     /// Whether `path` is a data folder.
@@ -122,6 +135,44 @@ impl DataFolder {
         }
     }
 
+    /// Whether this is a copy that was made while a server used the original: its journal is whole up to some point, and
+    /// nothing else in it matches.
+    pub fn is_live_copy(&self) -> bool {
+        self.is_live_copy
+    }
+
+    /// Removes the trees of a live copy, which are rebuilt from its journal.
+    pub fn discard_trees(&self) -> Result<(), StoreError> {
+        let path = self.state();
+        match fs::remove_dir_all(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(StoreError::io("cannot remove", &path, error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Rejects journals that lost their end. `ends` has the last frame of each organization.
+    ///
+    /// # Errors
+    /// [`StoreError::JournalBehind`].
+    pub fn check_ends(&self, ends: &BTreeMap<RealmId, u64>) -> Result<(), StoreError> {
+        match &self.instance {
+            Some(instance) if !self.is_live_copy => instance.check(ends),
+            _ => Ok(()),
+        }
+    }
+
+    /// Records that a server uses the folder, or that it stopped cleanly, and the last frame of each organization.
+    pub fn note_state(&self, is_running: bool, ends: &BTreeMap<RealmId, u64>) -> Result<(), StoreError> {
+        Instance::write(&self.path, is_running, ends)
+    }
+
+    /// The folder of the checkpoints.
+    pub fn checkpoints(&self) -> PathBuf {
+        self.path.join("checkpoints")
+    }
+
     /// The folder of the search indexes, which can be made again from the journal.
     pub fn search(&self) -> PathBuf {
         self.path.join("search")
@@ -133,7 +184,7 @@ impl DataFolder {
     }
 }
 
-fn create_private(path: &Path) -> Result<(), StoreError> {
+pub(crate) fn create_private(path: &Path) -> Result<(), StoreError> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true).mode(0o700);
     builder.create(path).map_err(|source| StoreError::io("cannot create", path, source))
@@ -288,7 +339,7 @@ fn read(path: &Path) -> Result<String, StoreError> {
     fs::read_to_string(path).map_err(|source| StoreError::io("cannot read", path, source))
 }
 
-fn write_private(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let mut new = path.as_os_str().to_owned();
     new.push(".new");
     let new = PathBuf::from(new);
@@ -301,7 +352,7 @@ fn write_private(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     write().map_err(|source| StoreError::io("cannot write", path, source))
 }
 
-fn sync_folder(path: &Path) -> Result<(), StoreError> {
+pub(crate) fn sync_folder(path: &Path) -> Result<(), StoreError> {
     File::open(path)
         .and_then(|folder| folder.sync_all())
         .map_err(|source| StoreError::io("cannot sync", path, source))

@@ -4,12 +4,15 @@
 //! memory and derives rows; `projection` writes the rows to sled asynchronously. `open` loads and replays an
 //! organization, `check` compares the parts with each other. `sled::` appears in this package only.
 
+pub mod backup;
 mod batch;
 pub mod check;
+pub mod checkpoint;
 pub mod codec;
 pub mod disk;
 pub mod error;
 pub mod folder;
+mod instance;
 pub mod log;
 pub mod open;
 pub mod projection;
@@ -24,6 +27,7 @@ mod open_tests;
 
 pub use batch::Applied;
 pub use check::{CheckProgress, CheckReport, check_folder};
+pub use checkpoint::Checkpoints;
 pub use error::StoreError;
 pub use folder::DataFolder;
 pub use open::{OpenedRealm, decode_frame, encode_frame, open_realm, open_realm_in_memory, replay};

@@ -122,7 +122,7 @@ fn replay_to_memory(
 }
 
 /// Applies one frame to a view; the first frame creates it.
-fn apply(view: &mut Option<View>, stored: &FrameBytes) -> Result<Rows, StoreError> {
+pub(crate) fn apply(view: &mut Option<View>, stored: &FrameBytes) -> Result<Rows, StoreError> {
     let (sequence, frame) = (Sequence(stored.sequence), decode_frame(&stored.payload)?);
     match view {
         Some(view) => view.apply(sequence, &frame),

@@ -15,7 +15,7 @@ use crate::view::record::{Record, decode_key};
 use crate::view::records::{self, Messages};
 use crate::view::{Row, View, load};
 use model::{EventNumber, Message, MessageId, RealmId, Sequence};
-use parking_lot::RwLock;
+use parking_lot::{Condvar, Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
@@ -38,6 +38,9 @@ struct Shared {
     cache_bytes: u64,
     /// `None` while the trees are closed.
     open: RwLock<Option<OpenTrees>>,
+    /// Whether a thread opens them. Whoever needs them waits.
+    is_opening: Mutex<bool>,
+    opened: Condvar,
 }
 
 #[derive(Debug)]
@@ -59,12 +62,59 @@ impl Trees {
 
     /// Trees that are not opened yet.
     pub fn closed(path: &Path, cache_bytes: u64) -> Self {
-        Self(Arc::new(Shared { path: path.to_path_buf(), cache_bytes, open: RwLock::default() }))
+        Self(Arc::new(Shared {
+            path: path.to_path_buf(),
+            cache_bytes,
+            open: RwLock::default(),
+            is_opening: Mutex::default(),
+            opened: Condvar::default(),
+        }))
     }
 
-    /// Whether they can be read.
+    /// Opens closed trees on a thread of its own, because sled reads everything that was written since it was last opened.
+    /// `complete` brings them to the state from which others continue; until then reading and writing wait. When it fails
+    /// the trees stay closed.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] when no thread can be started.
+    pub fn open_in_background(
+        &self,
+        complete: impl FnOnce(&Self) -> Result<(), StoreError> + Send + 'static,
+    ) -> Result<(), StoreError> {
+        *self.0.is_opening.lock() = true;
+        let trees = self.clone();
+        let run = move || {
+            // Also after a panic, those who wait must go on.
+            let finished = Finished(&trees.0);
+            let own = Self::closed(&trees.0.path, trees.0.cache_bytes);
+            let opened = own.reopen().and_then(|()| complete(&own));
+            match opened {
+                Ok(()) => *trees.0.open.write() = own.0.open.write().take(),
+                Err(error) => {
+                    tracing::error!(%error, "the trees could not be opened");
+                    own.close();
+                }
+            }
+            drop(finished);
+        };
+        let thread = std::thread::Builder::new().name("trees-open".into()).spawn(run);
+        thread.map(drop).map_err(|source| {
+            drop(Finished(&self.0));
+            StoreError::io("cannot start a thread for", &self.0.path, source)
+        })
+    }
+
+    /// Whether they can be read, possibly after waiting until they are open.
     pub fn is_open(&self) -> bool {
-        self.0.open.read().is_some()
+        *self.0.is_opening.lock() || self.0.open.read().is_some()
+    }
+
+    /// Waits while a thread opens them.
+    fn wait(&self) {
+        let mut is_opening = self.0.is_opening.lock();
+        while *is_opening {
+            self.0.opened.wait(&mut is_opening);
+        }
     }
 
     /// The folder of the trees.
@@ -74,6 +124,7 @@ impl Trees {
 
     /// Closes the trees. Errors of the disk are only logged: the journal has everything.
     pub fn close(&self) {
+        self.wait();
         let open = self.0.open.write().take();
         // sled panics when its last sync fails.
         if std::panic::catch_unwind(AssertUnwindSafe(|| drop(open))).is_err() {
@@ -90,6 +141,7 @@ impl Trees {
     }
 
     pub(crate) fn state(&self) -> Result<sled::Tree, StoreError> {
+        self.wait();
         self.0.open.read().as_ref().map(|open| open.state.clone()).ok_or(StoreError::TreesClosed)
     }
 
@@ -107,6 +159,14 @@ impl Trees {
             from = realm.next().0.to_be_bytes().to_vec();
         }
         Ok(found)
+    }
+
+    /// The newest frame of an organization that the rows reflect; 0 without any.
+    pub(crate) fn progress(&self, realm: RealmId) -> Result<u64, StoreError> {
+        let row = self.state()?.get(Key::table(realm, records::Progress::ID).as_bytes())?;
+        let progress =
+            row.map(|row| decode::<crate::view::Progress>(&row, records::Progress::NAME)).transpose()?;
+        Ok(progress.map_or(0, |progress| progress.sequence.0))
     }
 
     /// Loads an organization; `None` if the trees do not have it.
@@ -164,6 +224,21 @@ impl Trees {
     /// Every row of one table of an organization, in key order.
     pub fn table<R: Record>(&self, realm: RealmId) -> impl Iterator<Item = Result<Row, StoreError>> + use<R> {
         rows_under(self.state(), Key::table(realm, R::ID).as_bytes())
+    }
+
+    /// The rows of the tables that checkpoints store as rows, in key order.
+    pub(crate) fn small_rows(&self, realm: RealmId) -> impl Iterator<Item = Result<Row, StoreError>> + use<> {
+        let tree = self.state();
+        let tables = records::TABLES.iter().filter(|table| !table.is_in_sets);
+        let (tree, closed) = match tree {
+            Ok(tree) => (Some(tree), None),
+            Err(error) => (None, Some(Err(error))),
+        };
+        let rows = tree.into_iter().flat_map(move |tree| {
+            let tables = tables.clone();
+            tables.flat_map(move |table| rows_under(Ok(tree.clone()), Key::table(realm, table.id).as_bytes()))
+        });
+        closed.into_iter().chain(rows)
     }
 
     /// Removes every row of an organization, so that it can be rebuilt. Returns how many there were.
@@ -227,9 +302,20 @@ impl Trees {
 
     /// Flushes everything to the disk.
     pub fn flush(&self) -> Result<(), StoreError> {
+        self.wait();
         let db = self.0.open.read().as_ref().map(|open| open.db.clone());
         db.ok_or(StoreError::TreesClosed)?.flush()?;
         Ok(())
+    }
+}
+
+/// Ends the opening of the trees when it is dropped.
+struct Finished<'s>(&'s Shared);
+
+impl Drop for Finished<'_> {
+    fn drop(&mut self) {
+        *self.0.is_opening.lock() = false;
+        self.0.opened.notify_all();
     }
 }
 

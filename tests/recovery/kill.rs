@@ -43,9 +43,24 @@ struct Run {
     since: u64,
 }
 
+/// Starts a server on a folder.
+type Launch = fn(&Path) -> ServerProcess;
+
+/// A server that writes checkpoints and seals segments every few messages.
+fn with_checkpoints(data: &Path) -> ServerProcess {
+    let environment = [
+        ("MILLSTREAM_LOG_FILTER", "info"),
+        ("MILLSTREAM_STORAGE_CHECKPOINT_FRAMES", "100"),
+        ("MILLSTREAM_STORAGE_SEGMENT_BYTES", "1048576"),
+    ];
+    ServerProcess::start(
+        &["dev", "--listen", "127.0.0.1:0", "--data", &data.display().to_string()],
+        &environment,
+    )
+}
+
 /// Starts the server for the first time and registers the readers.
-async fn start(data: &Path) -> (ServerProcess, Run) {
-    let server = ServerProcess::dev(data);
+async fn start(server: ServerProcess) -> (ServerProcess, Run) {
     let mut people = Vec::new();
     for name in PEOPLE {
         people.push(server.user(name).await);
@@ -117,20 +132,20 @@ async fn verify(server: &ServerProcess, run: &mut Run) {
     }
 }
 
-async fn run_rounds(number: u64) {
+async fn run_rounds(number: u64, launch: Launch) {
     let mut random = Random::new(number);
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data");
-    let (mut server, mut run) = start(&data).await;
+    let (mut server, mut run) = start(launch(&data)).await;
     for round in 0..ROUNDS {
         load_and_kill(server, &mut run, round, &mut random).await;
-        server = ServerProcess::dev(&data);
+        server = launch(&data);
         verify(&server, &mut run).await;
         // Stopped in between, so that the folder can be checked while no process writes to it.
         server.terminate();
         assert!(server.wait().success());
         assert_clean(&data);
-        server = ServerProcess::dev(&data);
+        server = launch(&data);
     }
     println!("{} messages were acknowledged", run.sends.acknowledged.len());
     assert!(run.sends.acknowledged.len() > ROUNDS * SENDERS, "only {}", run.sends.acknowledged.len());
@@ -138,20 +153,30 @@ async fn run_rounds(number: u64) {
 
 #[tokio::test]
 async fn kill_seed_1() {
-    run_rounds(1).await;
+    run_rounds(1, ServerProcess::dev).await;
 }
 
 #[tokio::test]
 async fn kill_seed_2() {
-    run_rounds(2).await;
+    run_rounds(2, ServerProcess::dev).await;
 }
 
 #[tokio::test]
 async fn kill_seed_3() {
-    run_rounds(3).await;
+    run_rounds(3, ServerProcess::dev).await;
 }
 
 #[tokio::test]
 async fn kill_seed_4() {
-    run_rounds(4).await;
+    run_rounds(4, ServerProcess::dev).await;
+}
+
+#[tokio::test]
+async fn kill_with_checkpoints_seed_5() {
+    run_rounds(5, with_checkpoints).await;
+}
+
+#[tokio::test]
+async fn kill_with_checkpoints_seed_6() {
+    run_rounds(6, with_checkpoints).await;
 }

@@ -1,5 +1,7 @@
 //! Durability when the process is stopped or killed. These tests run the real program on a data folder.
 
+mod backup;
+mod copies;
 mod delete_topic;
 mod disk;
 mod folder;

@@ -11,13 +11,14 @@ mod tests;
 pub use compare::{Comparison, compare};
 pub use report::{CheckReport, RealmReport, ShardReport};
 
+use crate::checkpoint::Checkpoints;
 use crate::error::StoreError;
 use crate::folder::DataFolder;
 use crate::log::{self, Durable, Journal, JournalOptions, LogError, RealmLog, Ticket};
 use crate::open::replay;
 use crate::projection::Trees;
 use model::RealmId;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 
@@ -53,6 +54,9 @@ pub fn check_folder(
     rebuild: bool,
     mut progress: impl FnMut(CheckProgress),
 ) -> Result<CheckReport, StoreError> {
+    if folder.is_live_copy() {
+        mend_copy(folder, rebuild)?;
+    }
     let mut report = CheckReport::default();
     let mut journals = Vec::new();
     for shard in 0..folder.shards() {
@@ -61,6 +65,10 @@ pub fn check_folder(
         journals.extend(journal);
     }
     let checked = check_realms(folder, &journals, &report, rebuild, &mut progress);
+    let ends = ends_of(&journals)?;
+    if !rebuild && !report.has_damaged_journal() {
+        folder.check_ends(&ends)?;
+    }
     // Without an intact journal the trees are the only data left, so they are not touched even if damaged.
     let is_journal_sound =
         !report.has_damaged_journal() && journals.iter().any(|journal| !journal.realms().is_empty());
@@ -78,8 +86,38 @@ pub fn check_folder(
         }
     };
     report.realms = checked?;
+    if rebuild && is_journal_sound {
+        for (realm, last) in &ends {
+            Checkpoints::of(&folder.checkpoints(), *realm).remove_after(*last);
+        }
+        folder.note_state(false, &ends)?;
+    }
     journals.iter().for_each(|journal| journal.close());
     Ok(report)
+}
+
+/// The last frame of each organization.
+fn ends_of(journals: &[Journal]) -> Result<BTreeMap<RealmId, u64>, StoreError> {
+    let mut ends = BTreeMap::new();
+    for journal in journals {
+        for realm in journal.realms() {
+            ends.insert(RealmId(realm), journal.open(realm, 0)?.last_sequence);
+        }
+    }
+    Ok(ends)
+}
+
+/// Cuts the journals of a copy that was made while a server used the original where they end, and removes its trees, which
+/// are rebuilt. Only with `rebuild`.
+fn mend_copy(folder: &DataFolder, rebuild: bool) -> Result<(), StoreError> {
+    if !rebuild {
+        return Err(StoreError::LiveCopy { path: folder.path().to_path_buf() });
+    }
+    for shard in 0..folder.shards() {
+        let options = JournalOptions { is_copy: true, ..JournalOptions::default() };
+        Journal::open(&folder.journal(shard), &options, Box::new(IgnoreReports))?.close();
+    }
+    folder.discard_trees()
 }
 
 /// Why the trees as a whole do not match the journal, if they hold data that it lacks.

@@ -48,6 +48,16 @@ impl Index {
         self.realms.get(&realm).cloned().unwrap_or_default()
     }
 
+    /// All realms with their index.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&u32, &RealmIndex)> {
+        self.realms.iter()
+    }
+
+    /// Sets the index of a realm.
+    pub(crate) fn insert(&mut self, realm: u32, index: RealmIndex) {
+        self.realms.insert(realm, index);
+    }
+
     /// The first and last sequence of a realm.
     pub(crate) fn bounds(&self, realm: u32) -> (u64, u64) {
         self.realms.get(&realm).map_or((1, 0), |index| (index.first, index.last))

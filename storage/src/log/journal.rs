@@ -18,8 +18,10 @@ use super::codec::{BLOCK_BYTES, RecordKind, SegmentHeader};
 use super::error::LogError;
 use super::gate::{DurableState, Gate, Job, Owner, Shared};
 use super::index::Sealed;
+use super::positions;
 use super::reader::Reader;
-use super::recover::{self, Scan};
+use super::recover::Scan;
+use super::repair;
 use super::segment::{self, Faults, Segment};
 use super::supply::Supply;
 use super::writer::Writer;
@@ -51,6 +53,10 @@ pub struct JournalOptions {
     pub releases_spares: bool,
     /// At most this many bytes of payload are queued; further appends fail with [`LogError::Behind`].
     pub queue_bytes_max: usize,
+    /// Reads everything on opening, not only what follows the sealed segments.
+    pub reads_all: bool,
+    /// The folder is a copy of one in use: where its parts do not continue each other, the journal ends.
+    pub is_copy: bool,
     #[cfg(test)]
     pub(crate) faults: Faults,
 }
@@ -64,6 +70,8 @@ impl Default for JournalOptions {
             queue_frames_max: 8192,
             releases_spares: false,
             queue_bytes_max: 64 * 1024 * 1024,
+            reads_all: false,
+            is_copy: false,
             #[cfg(test)]
             faults: Faults::default(),
         }
@@ -98,8 +106,9 @@ struct Running {
 }
 
 impl Journal {
-    /// Opens the journal in `folder`, or creates it, and starts its writer. Everything stored is read and checked; an
-    /// incomplete group that a crash left is zeroed, with a warning.
+    /// Opens the journal in `folder`, or creates it, and starts its writer. Sealed segments are only read if their positions
+    /// are not known; everything after them is read and checked. An incomplete group that a crash left is zeroed, with a
+    /// warning.
     ///
     /// # Errors
     /// [`LogError::Corrupt`] for damage, [`LogError::Format`], [`LogError::InUse`], [`LogError::Io`].
@@ -111,10 +120,14 @@ impl Journal {
             .map_err(|error| LogError::io("create", folder, error))?;
         let lock = take_lock(folder)?;
         segment::remove_unfinished(folder)?;
-        let mut scan = Scan::default();
-        scan.run(folder, &mut |_| {})?;
+        let mut scan = scan(folder, options)?;
         let sync = options.sync == SyncPolicy::Fdatasync;
-        recover::repair(folder, &scan, sync, &options.faults())?;
+        repair::repair(folder, &scan, sync, &options.faults())?;
+        if let Some(boundary) = scan.boundary.take().filter(|_| scan.cut.is_none())
+            && let Err(error) = positions::write(folder, &boundary, sync)
+        {
+            tracing::warn!(%error, "the positions of the journal could not be stored; the next start reads all of it");
+        }
         let (active, offset, supply) = open_segments(folder, options, &mut scan)?;
 
         let (sender, queue) = crossbeam_channel::bounded(options.queue_frames_max);
@@ -138,6 +151,9 @@ impl Journal {
             segments: scan.segments,
             tails: scan.tails,
             next_group: scan.next_group.unwrap_or(1),
+            oldest: scan.oldest,
+            successor: scan.successor,
+            storing: None,
             sync,
             group: Vec::new(),
             buffer: Vec::new(),
@@ -292,6 +308,26 @@ impl Drop for Journal {
     }
 }
 
+/// Reads the journal: what follows the sealed segments, if their positions are stored and match, or all of it.
+fn scan(folder: &Path, options: &JournalOptions) -> Result<Scan, LogError> {
+    if let Some(known) = positions::read(folder).filter(|_| !options.reads_all && !options.is_copy) {
+        let mut scan = Scan::after(known);
+        match scan.run(folder, &mut |_| {}) {
+            Ok(()) => return Ok(scan),
+            // Reading all of it says what is damaged, or that only the positions were wrong.
+            Err(LogError::Corrupt(damage)) => {
+                tracing::warn!(%damage, "the journal does not match its stored positions; all of it is read");
+                positions::remove(folder);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let mut scan = Scan::default();
+    scan.is_copy = options.is_copy;
+    scan.run(folder, &mut |_| {})?;
+    Ok(scan)
+}
+
 fn take_lock(folder: &Path) -> Result<File, LogError> {
     let path = folder.join(LOCK_FILE);
     let file = OpenOptions::new()
@@ -337,8 +373,7 @@ fn open_segments(
         supply.next_number = 2;
         return Ok((active, BLOCK_BYTES, supply));
     };
-    let (mut number, mut offset) =
-        scan.last_group.map_or((first.number, BLOCK_BYTES), |last| (last.segment, last.end));
+    let (mut number, mut offset) = scan.end().unwrap_or((first.number, BLOCK_BYTES));
     // Bytes after the last group of an abandoned segment are not part of the journal.
     if let Some(successor) = scan.successor.filter(|successor| *successor > number) {
         (number, offset) = (successor, BLOCK_BYTES);

@@ -13,8 +13,12 @@ mod index;
 mod journal;
 #[cfg(any(test, feature = "memory-log"))]
 mod memory;
+mod positions;
+mod prefix;
 mod reader;
 mod recover;
+mod repair;
+mod scrub;
 mod segment;
 mod supply;
 mod writer;
@@ -25,6 +29,8 @@ mod conformance;
 mod journal_tests;
 #[cfg(test)]
 mod recover_tests;
+#[cfg(test)]
+mod sealed_tests;
 
 use bytes::Bytes;
 
@@ -34,11 +40,18 @@ pub use error::{Damage, LogError};
 pub use journal::{Journal, JournalOptions, SyncPolicy};
 #[cfg(any(test, feature = "memory-log"))]
 pub use memory::MemoryLog;
+pub use prefix::{cut_before, extend_segment, segments_with_groups, whole_bytes};
 pub use recover::{Progress, TornTail, Verification, verify};
+pub use scrub::{Scrubbed, scrub_segment, sealed_segments};
 
 /// Whether a folder has any segment of a journal.
 pub(crate) fn has_segments(folder: &std::path::Path) -> bool {
     segment::list(folder).is_ok_and(|numbers| !numbers.is_empty())
+}
+
+/// The name of a segment's file.
+pub fn segment_name(number: u64) -> String {
+    codec::file_name(number)
 }
 
 /// The size of a journal on disk, in bytes.

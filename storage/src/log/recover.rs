@@ -1,6 +1,6 @@
 //! Reads a whole journal and determines its state: what was committed, what a crash cut short, what is damaged.
 //!
-//! Scanning changes nothing; [`repair`] then zeroes a torn tail. The writer has one group in flight at a time, into
+//! Scanning changes nothing; `repair` then zeroes a torn tail. The writer has one group in flight at a time, into
 //! blocks that were zeros, and begins the next one only when that group is on disk. So a crash can only cut short the
 //! last group: sectors of it, or its end, are still zeros, and no group and no later segment follows it (a segment that
 //! was abandoned after a failed write ends where the next one records). That is a torn tail; it was never acknowledged.
@@ -20,6 +20,7 @@ use super::codec::{
 };
 use super::error::{Damage, LogError};
 use super::index::{Index, Sealed};
+use super::positions::{self, Positions};
 use super::segment::{self, Faults, Group, Segment};
 
 /// The progress of reading a journal.
@@ -95,14 +96,71 @@ pub(crate) struct Scan {
     pub successor: Option<u64>,
     progress: Progress,
     /// The state of the realms at the beginning of the oldest segment.
-    oldest: BTreeMap<u32, Tail>,
+    pub oldest: BTreeMap<u32, Tail>,
+    /// The last segment that is known without reading it; 0 if all are read.
+    known: u64,
+    /// The positions at the beginning of the newest segment that was read and has a group, encoded.
+    pub boundary: Option<Vec<u8>>,
+    /// The folder is a copy of one in use: the newest parts may have been copied at different times. See `cut`.
+    pub is_copy: bool,
+    /// Where a copy ends: what follows was copied later than the part before it.
+    pub cut: Option<(u64, u64)>,
 }
 
 impl Scan {
-    /// Reads all segments. After an error, the scan holds what came before it.
+    /// A scan that reads only what follows the sealed segments.
+    pub(crate) fn after(positions: Positions) -> Self {
+        Self {
+            journal: Some(positions.journal),
+            known: positions.segments.back().map_or(0, |segment| segment.number),
+            tails: positions.tails,
+            index: positions.index,
+            segments: positions.segments,
+            next_group: Some(positions.next_group),
+            successor: positions.successor,
+            oldest: positions.oldest,
+            ..Self::default()
+        }
+    }
+
+    /// The place after the last group; `None` if there is no group. A segment that is begun when the process ends may have
+    /// no group yet: then it is the one after the sealed segments.
+    pub(crate) fn end(&self) -> Option<(u64, u64)> {
+        let sealed = (self.known > 0).then_some((self.known + 1, BLOCK_BYTES));
+        self.last_group.map(|last| (last.segment, last.end)).or(sealed)
+    }
+
+    /// Segments that the positions know and that were trimmed away since then.
+    fn forget_removed(&mut self, numbers: &[u64]) -> Result<(), LogError> {
+        let (Some(first), Some(last)) = (numbers.first(), numbers.last()) else {
+            return if self.known == 0 {
+                Ok(())
+            } else {
+                Err(damaged(self.known, 0, "the segment is missing").into())
+            };
+        };
+        if self.segments.front().is_some_and(|oldest| oldest.number > *first) {
+            return Err(damaged(*first, 0, "the positions do not know the segment").into());
+        }
+        while let Some(removed) = self.segments.pop_front_if(|segment| segment.number < *first) {
+            for (realm, last) in removed.last_frames {
+                self.oldest.entry(realm).or_default().last = last;
+            }
+        }
+        match self.known {
+            // The segment after the sealed ones exists before they are known as sealed.
+            known if known > 0 && *last <= known => {
+                Err(damaged(known + 1, 0, "the segment is missing").into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads all segments that are not known. After an error, the scan holds what came before it.
     pub(crate) fn run(&mut self, folder: &Path, report: &mut dyn FnMut(&Progress)) -> Result<(), LogError> {
         let numbers = segment::list(folder)?;
         self.progress.segments_total = numbers.len();
+        self.forget_removed(&numbers)?;
         let mut next = numbers.first().map(|first| self.open_next(folder, *first, *first));
         let mut following = numbers.iter().skip(1);
         while let Some(segment) = next.take() {
@@ -112,11 +170,52 @@ impl Scan {
             // The end of an abandoned segment is recorded in the next one.
             let end =
                 next.as_ref().and_then(|next| next.as_ref().ok()).map_or(0, |next| next.header.previous_end);
-            self.walk(&segment, Some(end).filter(|end| *end > 0))?;
+            if segment.header.number > self.known {
+                match self.walk(&segment, Some(end).filter(|end| *end > 0)) {
+                    Err(LogError::Corrupt(damage)) if self.is_cut(folder)? => {
+                        tracing::warn!(%damage, "the copy of the journal ends here; what follows was copied later");
+                        break;
+                    }
+                    walked => walked?,
+                }
+            }
             self.progress.segments_done += 1;
             report(&self.progress);
         }
         self.check_oldest(numbers.first().copied())
+    }
+
+    /// Whether a copy ends after its last whole group: the place of the next one was not written yet when it was copied.
+    /// Later parts were copied later, so that they do not continue it.
+    fn is_cut(&mut self, folder: &Path) -> Result<bool, LogError> {
+        let Some(last) = self.last_group.filter(|_| self.is_copy) else { return Ok(false) };
+        let segment = Segment::open(folder, last.segment, false, Faults::default())?;
+        let is_unwritten = match self.torn_tail.take() {
+            Some(_) => true,
+            None if last.end + SECTOR_BYTES as u64 > segment.header.bytes => true,
+            None => segment::is_zero(&segment.read(last.end, SECTOR_BYTES as u64)?),
+        };
+        if is_unwritten {
+            self.cut = Some((last.segment, last.end));
+            self.successor = self.successor.filter(|number| *number <= last.segment);
+            self.segments.retain(|segment| segment.number <= last.segment);
+        }
+        Ok(is_unwritten)
+    }
+
+    /// The positions before the segment whose first group is read next.
+    fn encode_boundary(&self, active: u64) -> Option<Vec<u8>> {
+        let view = positions::View {
+            journal: self.journal?,
+            next_group: self.next_group?,
+            successor: self.successor.filter(|successor| *successor < active),
+            tails: &self.tails,
+            oldest: &self.oldest,
+            segments: &self.segments,
+            active,
+            index: &self.index,
+        };
+        Some(view.encode())
     }
 
     fn open_next(&mut self, folder: &Path, number: u64, expected: u64) -> Result<Segment, LogError> {
@@ -141,6 +240,9 @@ impl Scan {
             && let Some(group) = segment.read_group(offset)?
         {
             self.check_nothing_torn_before()?;
+            if offset == BLOCK_BYTES {
+                self.boundary = self.encode_boundary(segment.header.number).or(self.boundary.take());
+            }
             self.take_group(segment, offset, &group)?;
             offset = group.end;
         }
@@ -163,6 +265,41 @@ impl Scan {
         let number = segment.header.number;
         self.torn_tail = Some(TornTail { segment: number, offset, bytes: written_end - offset });
         Ok(())
+    }
+
+    /// Reads one sealed segment and the first group of the next one, whose roster must continue it. `pace` is called after
+    /// each group with its bytes. False: `pace` gave up.
+    pub(crate) fn read_sealed(
+        &mut self,
+        folder: &Path,
+        number: u64,
+        pace: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<bool, LogError> {
+        let segment = Segment::open(folder, number, false, Faults::default())?;
+        let next = Segment::open(folder, number + 1, false, Faults::default())?;
+        self.segments.push_back(Sealed { number, ..Sealed::default() });
+        let (mut offset, given_end) = (BLOCK_BYTES, next.header.previous_end);
+        while (given_end == 0 || offset < given_end)
+            && let Some(group) = segment.read_group(offset)?
+        {
+            self.take_group(&segment, offset, &group)?;
+            let read = group.end - offset;
+            offset = group.end;
+            if !pace(read) {
+                return Ok(false);
+            }
+        }
+        let unreadable = || damaged(number, offset, "a group that was stored is unreadable");
+        if (given_end > 0 && offset != given_end)
+            || (given_end == 0 && segment.written_end(offset)? != offset)
+        {
+            return Err(unreadable().into());
+        }
+        let Some(group) = next.read_group(BLOCK_BYTES)? else {
+            return Err(damaged(number + 1, BLOCK_BYTES, "a group that was stored is unreadable").into());
+        };
+        self.take_group(&next, BLOCK_BYTES, &group).map_err(|_| unreadable())?;
+        Ok(true)
     }
 
     fn roster_bytes(&self) -> u64 {
@@ -340,33 +477,6 @@ fn check_torn(
         return Ok(());
     }
     refuse("a group fails its checksum, and not because of an interrupted write")
-}
-
-/// Prepares the end of a scanned journal for appending: zeroes a torn tail and rewrites the last group.
-///
-/// Rewriting guards against a disk error before the restart: after a failed sync the page cache may hold, as clean, a
-/// group that is not on disk. Writing the same bytes again makes the next sync report their real state.
-pub(crate) fn repair(folder: &Path, scan: &Scan, sync: bool, faults: &Faults) -> Result<(), LogError> {
-    let change = |segment: &Segment, offset: u64, bytes: &[u8]| {
-        segment
-            .write(offset, bytes)
-            .and_then(|()| if sync { segment.sync() } else { Ok(()) })
-            .map_err(|error| LogError::io("repair", segment.path(), error))
-    };
-    if let Some(last) = scan.last_group.filter(|_| sync) {
-        let segment = Segment::open(folder, last.segment, true, faults.clone())?;
-        let bytes = segment.read(last.offset, last.end - last.offset)?;
-        change(&segment, last.offset, &bytes)?;
-    }
-    if let Some(torn) = scan.torn_tail {
-        tracing::warn!(
-            segment = %codec::file_name(torn.segment), offset = torn.offset, bytes = torn.bytes,
-            "discarding an incomplete last write of the journal; it was never acknowledged"
-        );
-        let segment = Segment::open(folder, torn.segment, true, faults.clone())?;
-        change(&segment, torn.offset, &vec![0; torn.bytes as usize])?;
-    }
-    Ok(())
 }
 
 fn damaged(segment: u64, offset: u64, what: &str) -> Damage {

@@ -14,41 +14,42 @@ use super::{Journal, JournalOptions, LogError, RealmLog, SyncPolicy, verify};
 
 /// The position of a group, and the number of frames of realms 1 and 2 up to it.
 #[derive(Debug, Clone, Copy)]
-struct Place {
-    segment: u64,
-    offset: u64,
+pub(super) struct Place {
+    pub(super) segment: u64,
+    pub(super) offset: u64,
     /// The end of its written bytes, and of its blocks.
     written_end: u64,
     end: u64,
 }
 
-struct Sample {
+pub(super) struct Sample {
     folder: TempDir,
-    groups: Vec<Place>,
+    pub(super) groups: Vec<Place>,
     /// The last frames of realms 1 and 2.
-    last: [u64; 2],
+    pub(super) last: [u64; 2],
 }
 
-fn options() -> JournalOptions {
+pub(super) fn options() -> JournalOptions {
     JournalOptions {
         sync: SyncPolicy::None,
         segment_bytes: 64 * 1024,
         first_segment_bytes: 32 * 1024,
+        reads_all: true,
         ..JournalOptions::default()
     }
 }
 
-fn open(folder: &Path) -> Result<(Journal, Recorder), LogError> {
+pub(super) fn open(folder: &Path) -> Result<(Journal, Recorder), LogError> {
     let recorder = Recorder::default();
     Journal::open(folder, &options(), Box::new(recorder.clone())).map(|journal| (journal, recorder))
 }
 
-fn file(folder: &Path, number: u64) -> PathBuf {
+pub(super) fn file(folder: &Path, number: u64) -> PathBuf {
     folder.join(codec::file_name(number))
 }
 
 /// A journal of some segments, with groups of one frame and of many, of two realms.
-fn sample(rounds: u64) -> Sample {
+pub(super) fn sample(rounds: u64) -> Sample {
     let folder = TempDir::new().expect("a folder");
     let (journal, recorder) = open(folder.path()).expect("opens");
     let mut last = [0, 0];
@@ -76,15 +77,15 @@ fn sample(rounds: u64) -> Sample {
 }
 
 impl Sample {
-    fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    fn last_group(&self) -> Place {
+    pub(super) fn last_group(&self) -> Place {
         *self.groups.last().expect("some")
     }
 
-    fn change(&self, number: u64, change: impl FnOnce(&mut Vec<u8>)) {
+    pub(super) fn change(&self, number: u64, change: impl FnOnce(&mut Vec<u8>)) {
         let path = file(self.path(), number);
         let mut bytes = fs::read(&path).expect("read");
         change(&mut bytes);
@@ -115,7 +116,7 @@ impl Sample {
     }
 
     /// All acknowledged frames exist, and the journal accepts more.
-    fn assert_survives(&self) {
+    pub(super) fn assert_survives(&self) {
         let found = verify(self.path(), &mut |_| {}).expect("readable");
         assert_eq!(found.damage, None);
         let (journal, recorder) = open(self.path()).expect("opens");
@@ -133,7 +134,7 @@ impl Sample {
     }
 
     /// Opening and verifying both refuse, name the segment, and change nothing.
-    fn assert_refused(&self, what: &str) {
+    pub(super) fn assert_refused(&self, what: &str) {
         let before = self.contents();
         let found = verify(self.path(), &mut |_| {}).expect("readable").damage.expect("damage");
         assert!(found.what.contains(what), "{what:?} was expected: {found}");
@@ -145,7 +146,7 @@ impl Sample {
         assert!(before == self.contents(), "a refused journal was changed");
     }
 
-    fn contents(&self) -> Vec<Vec<u8>> {
+    pub(super) fn contents(&self) -> Vec<Vec<u8>> {
         let numbers = segment::list(self.path()).expect("listed");
         numbers.iter().map(|number| fs::read(file(self.path(), *number)).expect("read")).collect()
     }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use crossbeam_channel::Receiver;
@@ -14,6 +15,7 @@ use super::codec::{
 use super::error::{LogError, is_full};
 use super::gate::{Job, Shared};
 use super::index::Sealed;
+use super::positions;
 use super::segment::{self, Segment};
 use super::supply::Supply;
 use super::{Durable, Ticket};
@@ -31,6 +33,12 @@ pub(crate) struct Writer {
     pub segments: VecDeque<Sealed>,
     pub tails: BTreeMap<u32, Tail>,
     pub next_group: u64,
+    /// The state of the realms at the beginning of the oldest segment.
+    pub oldest: BTreeMap<u32, Tail>,
+    /// The newest segment that was begun because a write to the previous one had failed.
+    pub successor: Option<u64>,
+    /// The thread that stores the positions of the sealed segments.
+    pub storing: Option<JoinHandle<()>>,
     /// Whether commits are synced.
     pub sync: bool,
     pub group: Vec<Job>,
@@ -82,6 +90,7 @@ impl Writer {
         self.active.verify(self.offset)?;
         self.active = self.supply.replace(self.offset)?;
         self.offset = BLOCK_BYTES;
+        self.successor = Some(self.active.header.number);
         self.segments.push_back(Sealed { number: self.active.header.number, ..Sealed::default() });
         self.is_tail_doubtful = false;
         Ok(())
@@ -174,7 +183,33 @@ impl Writer {
         })?;
         self.offset = BLOCK_BYTES;
         self.segments.push_back(Sealed { number: self.active.header.number, ..Sealed::default() });
+        self.store_positions();
         Ok(true)
+    }
+
+    /// Stores the positions of all sealed segments, on a thread of its own, because no commit waits for it.
+    fn store_positions(&mut self) {
+        if self.storing.as_ref().is_some_and(|storing| !storing.is_finished()) {
+            // The next sealed segment stores them.
+            return;
+        }
+        let view = positions::View {
+            journal: self.supply.journal,
+            next_group: self.next_group,
+            successor: self.successor,
+            tails: &self.tails,
+            oldest: &self.oldest,
+            segments: &self.segments,
+            active: self.active.header.number,
+            index: &self.shared.durable.lock().index,
+        };
+        let (bytes, folder, sync) = (view.encode(), self.supply.folder.clone(), self.sync);
+        let storing = thread::Builder::new().name("journal-positions".to_owned()).spawn(move || {
+            if let Err(error) = positions::write(&folder, &bytes, sync) {
+                tracing::warn!(%error, "the positions of the journal could not be stored; the next start reads more of it");
+            }
+        });
+        self.storing = storing.ok();
     }
 
     /// Encodes the whole group into the buffer.
@@ -300,6 +335,10 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
+        if let Some(storing) = self.storing.take() {
+            // Nothing may write to the folder once the journal is closed.
+            let _ = storing.join();
+        }
         // Also reached after a panic of the sink: threads that wait for frames must not wait forever.
         self.shared.stop(&LogError::Unavailable("the journal is closed".into()));
     }

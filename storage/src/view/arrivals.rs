@@ -1,10 +1,12 @@
 //! Who received the messages that were moved to a channel from another one. For messages that were sent to the channel
 //! the spans of subscriptions determine it; for these, the move recorded it.
 
+use crate::checkpoint::codec::{Input, Output, Saved, saved};
 use model::fact::ArrivalFact;
 use model::{ChannelId, MessageRanges, UserId};
 use roaring::RoaringBitmap;
 use std::collections::{BTreeMap, HashMap};
+use std::io;
 
 /// Messages that were moved to one channel and are still there.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -14,6 +16,8 @@ pub(super) struct Arrived {
     /// Sorted users → messages that all of them received. Moves with the same recipients share an entry.
     groups: BTreeMap<Vec<UserId>, RoaringBitmap>,
 }
+
+saved!(Arrived { ids, groups });
 
 impl Arrived {
     /// The messages that a user received.
@@ -48,6 +52,16 @@ impl Arrived {
 /// By channel; no entry for channels without such messages.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Arrivals(HashMap<ChannelId, Arrived>);
+
+impl Saved for Arrivals {
+    fn save(&self, out: &mut Output<'_>) -> io::Result<()> {
+        self.0.save(out)
+    }
+
+    fn load(input: &mut Input<'_>) -> Option<Self> {
+        Saved::load(input).map(Self)
+    }
+}
 
 impl Arrivals {
     /// The messages that were moved to a channel.

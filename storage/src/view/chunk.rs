@@ -6,6 +6,7 @@
 //! Deleted messages are removed from their chunk without changing its key; an empty chunk's row is removed unless it is
 //! the newest.
 
+use crate::checkpoint::codec::saved;
 use crate::error::StoreError;
 use model::MessageId;
 
@@ -41,6 +42,8 @@ pub struct OpenChunk {
     messages: usize,
     bytes: Vec<u8>,
 }
+
+saved!(OpenChunk { first, messages, bytes });
 
 impl OpenChunk {
     /// The chunk as it was stored.

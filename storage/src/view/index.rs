@@ -2,6 +2,7 @@
 //! few megabytes. Bodies are not part of it.
 
 use super::topic::{Spelled, TopicMessages};
+use crate::checkpoint::codec::saved;
 use model::message::MessageTraits;
 use model::{
     ChannelId, Flag, Flags, Message, MessageId, Place, ReactionsLeft, RecipientId, Spot, Timestamp, TopicKey,
@@ -100,6 +101,26 @@ pub struct MessageIndex {
     pub users: HashMap<UserId, UserMessages>,
 }
 
+saved!(ChannelMessages { ids, topics });
+
+saved!(UserMessages { read, starred, collapsed, historical, mentioned, topic_wildcard, alerted });
+
+saved!(MessageIndex {
+    last,
+    all,
+    days,
+    channels,
+    directs,
+    senders,
+    with_link,
+    with_image,
+    with_attachment,
+    reactors,
+    with_reaction,
+    channel_wildcard,
+    users,
+});
+
 impl MessageIndex {
     /// Adds a message. Adding it again changes nothing.
     pub fn add(&mut self, id: MessageId, row: &MessageIndexRow) {
@@ -138,6 +159,30 @@ impl MessageIndex {
             (traits.has_attachment, &mut self.with_attachment),
             (traits.channel_wildcard, &mut self.channel_wildcard),
         ]
+    }
+
+    /// Brings every set into its smallest form.
+    pub(super) fn optimize(&mut self) {
+        for set in [
+            &mut self.all,
+            &mut self.with_link,
+            &mut self.with_image,
+            &mut self.with_attachment,
+            &mut self.with_reaction,
+            &mut self.channel_wildcard,
+        ] {
+            set.optimize();
+        }
+        for set in
+            self.directs.values_mut().chain(self.senders.values_mut()).chain(self.reactors.values_mut())
+        {
+            set.optimize();
+        }
+        for messages in self.channels.values_mut() {
+            messages.ids.optimize();
+            messages.topics.values_mut().for_each(|topic| _ = topic.ids.optimize());
+        }
+        self.users.values_mut().for_each(UserMessages::optimize);
     }
 
     /// Records that a user reacted to a message.

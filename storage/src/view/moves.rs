@@ -1,6 +1,9 @@
 //! Moves of messages. A move is one compact record however many messages it moved; the present state of a message is
 //! composed when it is read, from its record and its moves.
 
+use crate::checkpoint::codec::{Input, Output, Saved};
+use crate::codec;
+
 use super::flag_blocks::{BLOCK_MESSAGES, blocks_of};
 use model::fact::{Movement, NewTopic};
 use model::history::CARRIED_EDITS_MAX;
@@ -8,6 +11,7 @@ use model::{ChannelId, EditEntry, Message, MessageId, Place, RecipientId, Timest
 use roaring::RoaringBitmap;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
+use std::io;
 use std::sync::Arc;
 
 /// A move as it is stored.
@@ -19,7 +23,7 @@ pub struct MoveRecord {
 }
 
 /// A move in memory: the part needed to compose messages.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Move {
     pub at: Timestamp,
     pub by: UserId,
@@ -56,6 +60,36 @@ impl PartialEq for Moves {
     /// `blocks` is not compared: it may refer to moves whose messages were all deleted.
     fn eq(&self, other: &Self) -> bool {
         self.moved == other.moved && self.all == other.all
+    }
+}
+
+impl Saved for Move {
+    fn save(&self, out: &mut Output<'_>) -> io::Result<()> {
+        out.put_bytes(&codec::encode(self).map_err(io::Error::other)?)
+    }
+
+    fn load(input: &mut Input<'_>) -> Option<Self> {
+        codec::decode(input.take_bytes()?, "move").ok()
+    }
+}
+
+impl Saved for Moves {
+    fn save(&self, out: &mut Output<'_>) -> io::Result<()> {
+        let Self { moved, all, blocks: _ } = self;
+        moved.save(out)?;
+        all.save(out)
+    }
+
+    fn load(input: &mut Input<'_>) -> Option<Self> {
+        let (moved, all): (RoaringBitmap, Vec<(RoaringBitmap, Arc<Move>)>) =
+            (Saved::load(input)?, Saved::load(input)?);
+        let mut blocks: HashMap<u32, Vec<usize>> = HashMap::new();
+        for (position, (ids, _)) in all.iter().enumerate() {
+            for block in blocks_of(ids) {
+                blocks.entry(block).or_default().push(position);
+            }
+        }
+        Some(Self { moved, all, blocks })
     }
 }
 

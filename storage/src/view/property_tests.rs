@@ -3,6 +3,7 @@
 
 mod attachments;
 mod changes;
+mod checkpoints;
 mod checks;
 mod plain;
 mod records;

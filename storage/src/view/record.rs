@@ -30,6 +30,9 @@ pub trait Record {
     type Value: StoredValue;
     /// Loads a row into memory; `None` for tables that are read from disk when needed.
     const LOAD: Option<LoadRecord<Self::Key, Self::Value>>;
+    /// Whether checkpoints store the table as part of `View::save_sets`, because it grows with the number of messages. All
+    /// other tables are stored as rows.
+    const IN_SETS: bool;
     /// Checks a row whose key is already known to refer to existing records.
     const CHECK: CheckRecord<Self::Key, Self::Value>;
 }
@@ -68,6 +71,8 @@ pub struct Table {
     pub name: &'static str,
     /// Loads a row into memory; `None` for tables that are not loaded.
     pub load: Option<LoadRow>,
+    /// Whether checkpoints store it as part of `View::save_sets`.
+    pub is_in_sets: bool,
     /// Checks that a row can be decoded, matches its key and refers to existing records.
     pub check: CheckRow,
     /// The fields of a key, such as `channel 3, user 8`.
@@ -83,6 +88,7 @@ impl Table {
                 Some(_) => Some(load_row::<R>),
                 None => None,
             },
+            is_in_sets: R::IN_SETS,
             check: check_row::<R>,
             describe: |key| fields_of::<R::Key>(key).map(|fields| fields.describe()),
         }

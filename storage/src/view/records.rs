@@ -1,21 +1,19 @@
 //! Every table of the one tree `state`: a new stored record is one more entry here.
 //!
-//! An entry has the table's byte in keys, the name of a row, its key and value, how it is loaded, and how it is checked
-//! against other rows. Tables are loaded in this order. All of them can be rebuilt from the journal (`millstream check`
+//! An entry has the table's byte in keys, the name of a row, its key and value, how it is loaded, whether checkpoints store
+//! it as sets of messages and not as rows, and how it is checked against other rows. Tables are loaded in this order. All of them can be rebuilt from the journal (`millstream check`
 //! compares the two).
 
+pub use super::change_rows::{EditedRow, ReactionRow, reaction_key};
 use super::chunk::Chunk;
 use super::key::{self, Block, Day, Number, Position};
 use super::record::{Record, Removable, Table};
 use super::{FlagBlock, MessageIndexRow, MoveRecord};
-use model::message::MessageTraits;
 use model::push::PushFact;
 use model::{
     AttachmentId, ChannelId, DraftId, EventNumber, Flag, FolderId, GroupId, InvitationId, JobId, MessageId,
-    QueueId, Reaction, RecipientId, SavedSnippetId, ScheduledMessageId, Sequence, TopicKey, UserId,
-    WebSessionKey,
+    QueueId, RecipientId, SavedSnippetId, ScheduledMessageId, Sequence, TopicKey, UserId, WebSessionKey,
 };
-use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 use std::sync::Arc;
 
@@ -24,6 +22,7 @@ macro_rules! records {
         name: $name:literal,
         row: $key:ty => $value:ty,
         load: $load:expr,
+        $(in_sets: $in_sets:literal,)?
         $(remove: $remove:expr,)?
         $(check: $check:expr,)?
     })*) => {
@@ -39,6 +38,7 @@ macro_rules! records {
                 type Key = $key;
                 type Value = $value;
                 const LOAD: Option<fn(&mut super::View, $key, $value)> = $load;
+                const IN_SETS: bool = records!(@in_sets $($in_sets)?);
                 const CHECK: fn(&key::References, &$key, &$value) -> Result<(), String> =
                     records!(@check $($check)?);
             }
@@ -54,6 +54,8 @@ macro_rules! records {
         /// All tables, in loading order.
         pub const TABLES: &[Table] = &[$(Table::of::<$table>()),*];
     };
+    (@in_sets $in_sets:literal) => { $in_sets };
+    (@in_sets) => { false };
     (@check $check:expr) => { $check };
     (@check) => { |_, _, _| Ok(()) };
 }
@@ -258,12 +260,14 @@ records! {
         name: "event position",
         row: EventNumber => Sequence,
         load: None,
+        in_sets: true,
     }
     /// Messages as they were sent, by the first message of each chunk.
     Messages = 29 {
         name: "chunk of messages",
         row: MessageId => Chunk<model::Message>,
         load: None,
+        in_sets: true,
         check: |_, first, chunk| {
             ascend(*first, chunk)?;
             chunk.0.iter().try_for_each(|(id, message)| same(*id, message.id))
@@ -274,6 +278,7 @@ records! {
         name: "chunk of index entries",
         row: MessageId => Chunk<MessageIndexRow>,
         load: Some(|view, _, chunk| chunk.0.iter().for_each(|(id, row)| view.messages.add(*id, row))),
+        in_sets: true,
         check: |known, first, chunk| {
             ascend(*first, chunk)?;
             chunk.0.iter().try_for_each(|(_, row)| {
@@ -287,6 +292,7 @@ records! {
         name: "first message of a day",
         row: Day => MessageId,
         load: Some(|view, day, first| _ = view.messages.note_day(first, day.0)),
+        in_sets: true,
     }
     /// The content of a message after each of its edits, by version number. The newest one replaces the content in
     /// `Messages`.
@@ -294,6 +300,7 @@ records! {
         name: "message version",
         row: (MessageId, Number) => model::MessageVersion,
         load: None,
+        in_sets: true,
         check: |known, (_, number), version| {
             known.user(version.by)?;
             same(number.0, version.number)
@@ -307,12 +314,14 @@ records! {
             view.edited.insert(id.0);
             view.messages.change_traits(id, &row.traits);
         }),
+        in_sets: true,
     }
     /// Reactions by message, user, and `type:code` of the emoji.
     Reactions = 34 {
         name: "reaction",
         row: (MessageId, UserId, String) => ReactionRow,
         load: Some(|view, (message, user, _), _| view.messages.add_reactor(message, user)),
+        in_sets: true,
         check: |_, key, row| match reaction_key(key.0, &row.reaction) == *key {
             true => Ok(()),
             false => Err(format!("holds the reaction {} of user {}", row.reaction.emoji_code, row.reaction.user)),
@@ -323,6 +332,7 @@ records! {
         name: "submessage",
         row: (MessageId, Number) => model::Submessage,
         load: Some(|view, (message, _), _| _ = view.with_submessage.insert(message.0)),
+        in_sets: true,
         check: |known, (_, number), submessage| {
             known.user(submessage.sender)?;
             same(number.0, submessage.id)
@@ -333,12 +343,14 @@ records! {
         name: "deleted messages",
         row: Block => FlagBlock,
         load: Some(|view, block, deleted| deleted.restore(&mut view.deleted, block.0)),
+        in_sets: true,
     }
     /// Moves in chronological order; they do not change the messages' own records.
     Moves = 37 {
         name: "move",
         row: (Sequence, Position) => MoveRecord,
         load: Some(|view, _, record| _ = view.restore_movement(&record)),
+        in_sets: true,
         check: |known, _, record| {
             known.user(record.by)?;
             known.channel(record.movement.channel)?;
@@ -355,6 +367,7 @@ records! {
                 own.restore(set, block.0);
             }
         }),
+        in_sets: true,
     }
     /// Names of the onboarding steps that a user has seen; no row without any.
     OnboardingSteps = 39 {
@@ -433,27 +446,6 @@ records! {
         load: Some(|view, (user, key), session| view.directory.put_web_session(user, key, Some(session))),
         remove: |view, (user, key)| view.directory.put_web_session(*user, *key, None),
     }
-}
-
-/// The parts of a message's newest version that the in-memory index needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EditedRow {
-    /// Version number; there is a version for each number from 1 to this.
-    pub version: u32,
-    pub traits: MessageTraits,
-}
-
-/// A reaction as it is stored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReactionRow {
-    /// The frame that added it, and the position of the fact in that frame: reactions are shown in this order.
-    pub added: (Sequence, u16),
-    pub reaction: Reaction,
-}
-
-/// The key of a reaction to a message in [`Reactions`].
-pub fn reaction_key(message: MessageId, reaction: &Reaction) -> (MessageId, UserId, String) {
-    (message, reaction.user, format!("{}:{}", reaction.reaction_type, reaction.emoji_code))
 }
 
 /// A description of a row for the report of a check: `subscription (channel 3, user 8)`.

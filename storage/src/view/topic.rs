@@ -1,6 +1,7 @@
 //! The messages of one topic. Topics are compared without case, so a topic may have several spellings: its name is the
 //! spelling on its newest message, also after moves and deletions.
 
+use crate::checkpoint::codec::saved;
 use roaring::RoaringBitmap;
 use std::collections::BTreeMap;
 
@@ -13,6 +14,8 @@ pub struct TopicMessages {
     /// Messages by spelling if there are several; empty if all are spelled like `name`.
     spellings: BTreeMap<String, RoaringBitmap>,
 }
+
+saved!(TopicMessages { name, ids, spellings });
 
 /// Messages with the same spelling of their topic.
 pub(super) type Spelled = (String, RoaringBitmap);

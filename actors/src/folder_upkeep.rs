@@ -1,0 +1,138 @@
+//! Work on the data folder in the background: checkpoints, and verifying the sealed parts of the journal.
+
+use crate::error::DomainError;
+use crate::server::Server;
+use crate::upkeep::wait;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use storage::checkpoint::{Advanced, Pace, advance};
+use storage::log::{LogError, scrub_segment, sealed_segments};
+use storage::{Checkpoints, StoreError, disk};
+
+/// How often the number of frames since the newest checkpoint is compared with the limit.
+const CHECKPOINT_TICK: Duration = Duration::from_millis(500);
+
+/// Bytes of a checkpoint that are written in a second while the server runs.
+const CHECKPOINT_BYTES_PER_SEC: u64 = 16 * 1024 * 1024;
+
+/// With fewer frames since the newest checkpoint, stopping writes none.
+const STOP_FRAMES_MIN: u64 = 500;
+
+/// Time until the journal is verified for the first time after a start.
+const SCRUB_DELAY: Duration = Duration::from_secs(5);
+
+/// Time between two verifications of the whole journal.
+const SCRUB_PAUSE: Duration = Duration::from_secs(24 * 3600);
+
+fn make_checkpoints(server: &Weak<Server>, is_stopping: &Arc<AtomicBool>) {
+    let pace = Pace::limited(CHECKPOINT_BYTES_PER_SEC, is_stopping.clone());
+    while wait(CHECKPOINT_TICK, is_stopping) {
+        let Some(server) = server.upgrade() else { return };
+        if let Err(error) = server.make_checkpoints(&pace) {
+            metrics::counter!("millstream_checkpoint_failures_total").increment(1);
+            tracing::warn!(%error, "a checkpoint could not be written; the next start may take longer");
+        }
+    }
+}
+
+impl Server {
+    /// Starts the threads of background work.
+    pub(crate) fn start_upkeep(self: &Arc<Self>) -> Result<(), DomainError> {
+        let weak = Arc::downgrade(self);
+        self.upkeep.spawn("checkpoints", move |stop| make_checkpoints(&weak, stop))?;
+        if self.options.scrub_bytes_per_sec > 0 {
+            let weak = Arc::downgrade(self);
+            self.upkeep.spawn("scrub", move |stop| scrub(&weak, stop))?;
+        }
+        Ok(())
+    }
+
+    /// Writes the checkpoints that are due.
+    fn make_checkpoints(&self, pace: &Pace) -> Result<(), StoreError> {
+        for realm in self.realms() {
+            let checkpoints = Checkpoints::of(&self.folder.checkpoints(), realm.id());
+            // The trees must have every frame of a checkpoint, on the disk.
+            let stored = realm.shared.view.read().recent.stored_sequence().0;
+            let newest = checkpoints.sequences().first().copied().unwrap_or_default();
+            let has_room = disk::space(self.folder.path()).is_none_or(|space| space.has_room(0));
+            if stored < newest + self.options.checkpoint_frames || !has_room || !self.trees.is_open() {
+                continue;
+            }
+            self.trees.flush()?;
+            let log = self.log_of(realm.id());
+            if let Advanced::Written { sequence, bytes } = advance(&checkpoints, &*log, stored, pace)? {
+                metrics::counter!("millstream_checkpoints_total").increment(1);
+                metrics::gauge!("millstream_checkpoint_bytes").set(bytes as f64);
+                tracing::info!(realm = %realm.id(), sequence, bytes, "checkpoint written");
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes last checkpoints and closes the trees, once nothing changes them any more.
+    pub(crate) fn close_folder(&self) {
+        let mut ends = BTreeMap::new();
+        for realm in self.realms() {
+            let view = realm.shared.view.read();
+            let (sequence, stored) = (view.progress.sequence.0, view.recent.stored_sequence().0);
+            ends.insert(realm.id(), sequence);
+            let checkpoints = Checkpoints::of(&self.folder.checkpoints(), realm.id());
+            let newest = checkpoints.sequences().first().copied().unwrap_or_default();
+            let frames_min = STOP_FRAMES_MIN.min(self.options.checkpoint_frames);
+            if stored < sequence || sequence < newest + frames_min || !self.trees.is_open() {
+                continue;
+            }
+            if let Err(error) = checkpoints.save(&*self.log_of(realm.id()), &view, &self.trees) {
+                tracing::warn!(%error, "a checkpoint could not be written; the next start may take longer");
+            }
+        }
+        self.trees.close();
+        if let Err(error) = self.folder.note_state(false, &ends) {
+            tracing::warn!(%error, "the state of the data folder could not be recorded");
+        }
+    }
+}
+
+/// Verifies the sealed segments of all journals again and again.
+fn scrub(server: &Weak<Server>, is_stopping: &AtomicBool) {
+    let mut pause = SCRUB_DELAY;
+    while wait(pause, is_stopping) {
+        let Some((folders, rate)) = server.upgrade().map(|server| server.journals()) else { return };
+        let mut damaged = 0;
+        for folder in folders {
+            match scrub_journal(&folder, rate, is_stopping) {
+                Ok(found) => damaged += found,
+                Err(error) => tracing::warn!(%error, "the journal could not be verified"),
+            }
+        }
+        let Some(server) = server.upgrade().filter(|_| !is_stopping.load(Ordering::Relaxed)) else { return };
+        server.health.note_damage(damaged);
+        pause = SCRUB_PAUSE;
+    }
+}
+
+impl Server {
+    /// The folders of the journals, and how fast they are verified.
+    fn journals(&self) -> (Vec<PathBuf>, u64) {
+        let folders = (0..self.folder.shards()).map(|shard| self.folder.journal(shard)).collect();
+        (folders, self.options.scrub_bytes_per_sec)
+    }
+}
+
+/// Verifies the sealed segments of a journal. Returns how many are damaged.
+fn scrub_journal(folder: &Path, rate: u64, is_stopping: &AtomicBool) -> Result<usize, LogError> {
+    let mut damaged = 0;
+    for segment in sealed_segments(folder)? {
+        let goes_on = || !is_stopping.load(Ordering::Relaxed);
+        let Some(scrubbed) = scrub_segment(folder, segment, rate, &goes_on)? else { continue };
+        metrics::counter!("millstream_journal_scrubbed_bytes_total").increment(scrubbed.bytes);
+        if let Some(damage) = scrubbed.damage {
+            damaged += 1;
+            tracing::error!(%damage, "a sealed segment of the journal is damaged");
+        }
+    }
+    Ok(damaged)
+}

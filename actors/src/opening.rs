@@ -1,0 +1,136 @@
+//! Opening the data of a server: from checkpoints and the tails of the journals where that is possible, otherwise from the
+//! trees.
+
+use crate::options::Options;
+use crate::placement::Placement;
+use crate::shard::{Durability, DurableSink};
+use model::RealmId;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use storage::checkpoint::{Started, complete_trees, start_from};
+use storage::disk;
+use storage::log::{Journal, JournalOptions, RealmLog, SyncPolicy};
+use storage::open::MEMORY_REPLAY_BYTES_MAX;
+use storage::{Checkpoints, DataFolder, StoreError, Trees};
+
+/// Frames after a checkpoint that a start applies at most; with more the trees are the faster source.
+const TAIL_FRAMES_MAX: u64 = 200_000;
+
+/// The journal of a shard, and the durable position that it reports.
+pub type OpenLog = (Arc<dyn RealmLog>, Arc<Durability>);
+
+/// The journals, the trees, and the organizations if they were started from checkpoints.
+type Opened = (Vec<OpenLog>, Trees, Option<Vec<Started>>);
+
+/// Opens the journals and the trees. From checkpoints, the trees are opened in the background. The trees stay closed if the
+/// disk has no room to open them: then the server uses the journals only.
+pub fn open_data(folder: &DataFolder, options: &Options) -> Result<Opened, StoreError> {
+    // Before the trees, so that an interrupted start never leaves trees without a journal.
+    let logs = open_logs(folder, options, false)?;
+    if folder.is_live_copy() {
+        tracing::warn!(
+            "the data folder is a copy of one that was in use; its trees are rebuilt from the journal, which takes a while"
+        );
+        folder.discard_trees()?;
+    }
+    let (state, cache_bytes) = (folder.state(), options.tree_cache_bytes);
+    if let Some(started) = start_realms(folder, &logs)? {
+        let trees = Trees::closed(&state, cache_bytes);
+        open_trees(folder, &logs, &trees, &started)?;
+        return Ok((logs, trees, Some(started)));
+    }
+    let error = match Trees::open(&state, cache_bytes) {
+        Err(error) if error.is_full() => error,
+        opened => return Ok((logs, opened?, None)),
+    };
+    tracing::error!(%error, "the disk is full: the trees cannot be opened");
+    let journal_bytes: u64 =
+        (0..folder.shards()).map(|shard| storage::log::stored_bytes(&folder.journal(shard))).sum();
+    if journal_bytes <= MEMORY_REPLAY_BYTES_MAX as u64 {
+        return Ok((logs, Trees::closed(&state, cache_bytes), None));
+    }
+    // Too large for memory: releasing the journals' spare segments may give enough room.
+    drop(logs);
+    let logs = open_logs(folder, options, true)?;
+    match Trees::open(&state, cache_bytes) {
+        Err(error) if error.is_full() => Ok((logs, Trees::closed(&state, cache_bytes), None)),
+        opened => Ok((logs, opened?, None)),
+    }
+}
+
+fn open_logs(
+    folder: &DataFolder,
+    options: &Options,
+    releases_spares: bool,
+) -> Result<Vec<OpenLog>, StoreError> {
+    let journal = JournalOptions {
+        sync: if options.is_durable { SyncPolicy::Fdatasync } else { SyncPolicy::None },
+        segment_bytes: options.journal_segment_bytes,
+        releases_spares,
+        is_copy: folder.is_live_copy(),
+        ..JournalOptions::default()
+    };
+    let open = |shard| -> Result<OpenLog, StoreError> {
+        let durability = Arc::new(Durability::default());
+        let sink = Box::new(DurableSink(durability.clone()));
+        Ok((Arc::new(Journal::open(&folder.journal(shard), &journal, sink)?), durability))
+    };
+    (0..folder.shards()).map(open).collect()
+}
+
+/// Starts all organizations from checkpoints; `None` if one of them has no valid one, there are no trees, or the disk is
+/// full.
+fn start_realms(folder: &DataFolder, logs: &[OpenLog]) -> Result<Option<Vec<Started>>, StoreError> {
+    let has_room = disk::space(folder.path()).is_none_or(|space| space.has_room(0));
+    let ids: Vec<RealmId> = logs.iter().flat_map(|(log, _)| log.realms()).map(RealmId).collect();
+    if !has_room || ids.is_empty() || !folder.state().join("db").exists() {
+        return Ok(None);
+    }
+    let placement = Placement::new(logs.len());
+    let mut found = Vec::new();
+    for id in ids {
+        let (log, _) = &logs[placement.shard(id)];
+        let checkpoints = Checkpoints::of(&folder.checkpoints(), id);
+        let last = log.open(id.0, 0)?.last_sequence;
+        if let Some(newest) = checkpoints.sequences().first().filter(|newest| **newest > last) {
+            return Err(StoreError::JournalBehind { realm: id.0, trees: *newest, journal: last });
+        }
+        match start_from(&checkpoints, &**log, TAIL_FRAMES_MAX)? {
+            Some(started) => found.push(started),
+            None => return Ok(None),
+        }
+    }
+    let ends: BTreeMap<RealmId, u64> =
+        found.iter().map(|realm| (realm.view.realm(), realm.opened.last_sequence)).collect();
+    folder.check_ends(&ends)?;
+    Ok(Some(found))
+}
+
+/// Opens the trees in the background and completes them.
+fn open_trees(
+    folder: &DataFolder,
+    logs: &[OpenLog],
+    trees: &Trees,
+    started: &[Started],
+) -> Result<(), StoreError> {
+    let placement = Placement::new(logs.len());
+    let mut missing: Vec<(Checkpoints, Arc<dyn RealmLog>, u64, Arc<AtomicU64>)> = Vec::new();
+    for realm in started {
+        let id = realm.view.realm();
+        let checkpoints = Checkpoints::of(&folder.checkpoints(), id);
+        let log = logs[placement.shard(id)].0.clone();
+        missing.push((checkpoints, log, realm.opened.last_sequence, realm.view.recent.stored()));
+    }
+    let known: Vec<RealmId> = started.iter().map(|realm| realm.view.realm()).collect();
+    trees.open_in_background(move |trees| {
+        if let Some(realm) = trees.realms()?.into_iter().find(|realm| !known.contains(realm)) {
+            return Err(StoreError::JournalBehind { realm: realm.0, trees: 1, journal: 0 });
+        }
+        for (checkpoints, log, upto, stored) in missing {
+            let added = complete_trees(&checkpoints, &*log, trees, upto, &stored)?;
+            tracing::info!(added, "the trees are complete");
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,56 @@
+//! The threads of background work, and their end.
+
+use crate::error::DomainError;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How often the threads look whether the server stops.
+const STOP_TICK: Duration = Duration::from_millis(100);
+
+/// The threads of background work.
+#[derive(Debug, Default)]
+pub(crate) struct Upkeep {
+    is_stopping: Arc<AtomicBool>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Upkeep {
+    /// Starts a thread, which ends soon after its argument is set.
+    pub fn spawn(
+        &self,
+        name: &str,
+        run: impl FnOnce(&Arc<AtomicBool>) + Send + 'static,
+    ) -> Result<(), DomainError> {
+        let is_stopping = self.is_stopping.clone();
+        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || run(&is_stopping));
+        self.threads.lock().push(thread.map_err(|error| DomainError::Storage(error.to_string()))?);
+        Ok(())
+    }
+
+    /// Ends the threads. A checkpoint that is being written is given up.
+    pub fn stop(&self) {
+        self.is_stopping.store(true, Ordering::Relaxed);
+        let threads = std::mem::take(&mut *self.threads.lock());
+        for thread in threads {
+            // The last owner of the server may be one of its threads.
+            let is_own = thread.thread().id() == std::thread::current().id();
+            if !is_own && thread.join().is_err() {
+                tracing::error!("a thread of background work panicked");
+            }
+        }
+    }
+}
+
+/// Waits. False: the server stops.
+pub fn wait(time: Duration, is_stopping: &AtomicBool) -> bool {
+    let mut left = time;
+    while !left.is_zero() && !is_stopping.load(Ordering::Relaxed) {
+        let step = left.min(STOP_TICK);
+        std::thread::sleep(step);
+        left -= step;
+    }
+    !is_stopping.load(Ordering::Relaxed)
+}

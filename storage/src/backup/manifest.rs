@@ -1,0 +1,127 @@
+//! Manifests: what a backup consists of. Written last, so that a backup with a manifest is complete.
+//!
+//! ```text
+//! millstream backup 1
+//! at 1732300000000                                            when it began, in ms since 1970
+//! file <SHA-256> <bytes> <size and mtime (ns) of the original> <path>
+//! end <SHA-256 of all lines before>
+//! ```
+
+use crate::error::StoreError;
+use crate::folder::{sync_folder, write_private};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+const FIRST_LINE: &str = "millstream backup 1";
+const SUFFIX: &str = ".manifest";
+
+/// A file of a backup.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// SHA-256 of the content, hexadecimal: the name of the stored file.
+    pub hash: String,
+    pub bytes: u64,
+    /// Size and time of modification (ns since 1970) of the original: if both are the same, it is not read again.
+    pub original: (u64, u64),
+}
+
+/// The content of a backup.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Manifest {
+    /// When it began, in milliseconds since 1970. Everything acknowledged before is in it.
+    pub at: u64,
+    /// By path in the data folder.
+    pub files: BTreeMap<String, Entry>,
+}
+
+impl Manifest {
+    fn text(&self) -> String {
+        let mut text = format!("{FIRST_LINE}\nat {}\n", self.at);
+        for (path, Entry { hash, bytes, original: (size, modified) }) in &self.files {
+            text.push_str(&format!("file {hash} {bytes} {size} {modified} {path}\n"));
+        }
+        let end = hex(&Sha256::digest(&text));
+        text.push_str(&format!("end {end}\n"));
+        text
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let (content, end) = text.rsplit_once("end ")?;
+        if end.trim_end() != hex(&Sha256::digest(content)) {
+            return None;
+        }
+        let mut lines = content.lines();
+        if lines.next()? != FIRST_LINE {
+            return None;
+        }
+        let at = lines.next()?.strip_prefix("at ")?.parse().ok()?;
+        let mut files = BTreeMap::new();
+        for line in lines {
+            let mut fields = line.strip_prefix("file ")?.splitn(5, ' ');
+            let hash = fields.next()?.to_owned();
+            let bytes = fields.next()?.parse().ok()?;
+            let original = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+            files.insert(fields.next()?.to_owned(), Entry { hash, bytes, original });
+        }
+        Some(Self { at, files })
+    }
+
+    /// Stores the manifest in a folder.
+    pub(super) fn write(&self, folder: &Path) -> Result<(), StoreError> {
+        write_private(&folder.join(format!("{:015}{SUFFIX}", self.at)), self.text().as_bytes())?;
+        sync_folder(folder)
+    }
+}
+
+/// The times of the backups in a folder of manifests, oldest first.
+pub fn times(folder: &Path) -> Result<Vec<u64>, StoreError> {
+    let entries = fs::read_dir(folder).map_err(|source| StoreError::io("cannot read", folder, source))?;
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let mut times: Vec<u64> = names.filter_map(|name| name.strip_suffix(SUFFIX)?.parse().ok()).collect();
+    times.sort_unstable();
+    Ok(times)
+}
+
+/// Reads the manifest of a time.
+pub(super) fn read(folder: &Path, at: u64) -> Result<Manifest, StoreError> {
+    let path = folder.join(format!("{at:015}{SUFFIX}"));
+    let text = fs::read_to_string(&path).map_err(|source| StoreError::io("cannot read", &path, source))?;
+    let damaged = || StoreError::Backup(format!("the manifest {} is damaged", path.display()));
+    Manifest::parse(&text).filter(|manifest| manifest.at == at).ok_or_else(damaged)
+}
+
+/// Removes the manifest of a time.
+pub(super) fn remove(folder: &Path, at: u64) -> Result<(), StoreError> {
+    let path = folder.join(format!("{at:015}{SUFFIX}"));
+    fs::remove_file(&path).map_err(|source| StoreError::io("cannot remove", &path, source))
+}
+
+/// Bytes as hexadecimal digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn manifest_roundtrip_and_damage() {
+        let entry = Entry { hash: hex(&Sha256::digest(b"tea")), bytes: 3, original: (4096, 17) };
+        let files = [("format".to_owned(), entry.clone()), ("blobs/a b".to_owned(), entry)].into();
+        let text = Manifest { at: 12, files }.text();
+        let read = Manifest::parse(&text).unwrap();
+        assert_eq!((read.at, read.files.len(), read.text()), (12, 2, text.clone()));
+        for at in 0..text.len() - 1 {
+            let mut bytes = text.clone().into_bytes();
+            bytes[at] ^= 1;
+            assert!(
+                String::from_utf8(bytes).ok().is_none_or(|text| Manifest::parse(&text).is_none()),
+                "byte {at}"
+            );
+            assert_eq!(Manifest::parse(&text[..at]), None);
+        }
+    }
+}

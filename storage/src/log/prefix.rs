@@ -1,0 +1,92 @@
+//! The whole groups of a segment, as a backup stores them, and cutting a restored journal at a point in time.
+
+use std::fs::{File, OpenOptions};
+use std::path::Path;
+
+use super::codec::{BLOCK_BYTES, RecordKind, Records, SEGMENT_HEADER_BYTES, SegmentHeader};
+use super::error::LogError;
+use super::scrub::sealed_segments;
+use super::segment::{self, Faults, Segment};
+
+/// The segments of a journal that have groups, ascending. A server may append to the last one meanwhile.
+///
+/// # Errors
+/// [`LogError::Io`].
+pub fn segments_with_groups(folder: &Path) -> Result<Vec<u64>, LogError> {
+    let sealed = sealed_segments(folder)?;
+    let next = sealed
+        .last()
+        .map_or_else(|| segment::list(folder).map(|all| all.first().copied()), |last| Ok(Some(last + 1)));
+    Ok(sealed.into_iter().chain(next?).collect())
+}
+
+/// The length of a segment up to its last whole group, each verified by its checksum, also while a server appends to it.
+///
+/// # Errors
+/// [`LogError::Io`], [`LogError::Corrupt`] for a damaged header, [`LogError::Format`].
+pub fn whole_bytes(folder: &Path, number: u64) -> Result<u64, LogError> {
+    let segment = Segment::open(folder, number, false, Faults::default())?;
+    let mut end = BLOCK_BYTES;
+    while let Some(group) = segment.read_group(end)? {
+        end = group.end;
+    }
+    Ok(end)
+}
+
+/// Extends a segment that has only its whole groups with zeros, to the size that its header says.
+///
+/// # Errors
+/// [`LogError::Io`], [`LogError::Corrupt`] for a damaged header.
+pub fn extend_segment(path: &Path) -> Result<(), LogError> {
+    use std::os::unix::fs::FileExt;
+    let extend = || {
+        let file: File = OpenOptions::new().read(true).write(true).open(path)?;
+        let mut header = [0; SEGMENT_HEADER_BYTES];
+        file.read_exact_at(&mut header, 0)?;
+        let header =
+            SegmentHeader::decode(&header).map_err(|_| std::io::Error::other("its header is damaged"))?;
+        if file.metadata()?.len() < header.bytes {
+            file.set_len(header.bytes)?;
+        }
+        file.sync_all()
+    };
+    extend().map_err(|error| LogError::io("extend", path, error))
+}
+
+/// Cuts a journal before the first group that has a frame of which `is_late` says so. Returns how many frames were removed.
+///
+/// # Errors
+/// [`LogError::Io`], and errors of `is_late`.
+pub fn cut_before(
+    folder: &Path,
+    is_late: &mut dyn FnMut(&[u8]) -> Result<bool, LogError>,
+) -> Result<u64, LogError> {
+    let mut cut = None;
+    let mut removed = 0;
+    for number in segments_with_groups(folder)? {
+        let segment = Segment::open(folder, number, false, Faults::default())?;
+        let mut offset = BLOCK_BYTES;
+        while let Some(group) = segment.read_group(offset)? {
+            let mut records = Records::new(&group.body);
+            while let Some((header, payload)) = records.take() {
+                if header.kind != RecordKind::Frame {
+                    continue;
+                }
+                if cut.is_none() && is_late(&group.body[payload])? {
+                    cut = Some((number, offset));
+                }
+                removed += u64::from(cut.is_some());
+            }
+            offset = group.end;
+        }
+    }
+    let Some((number, offset)) = cut else { return Ok(0) };
+    for later in segment::list(folder)?.into_iter().rev().filter(|later| *later > number) {
+        segment::remove(folder, later, true)?;
+    }
+    let segment = Segment::open(folder, number, true, Faults::default())?;
+    let zeros = vec![0; (segment.written_end(offset)? - offset) as usize];
+    let zeroed = segment.write(offset, &zeros).and_then(|()| segment.sync());
+    zeroed.map_err(|error| LogError::io("cut", segment.path(), error))?;
+    Ok(removed)
+}

@@ -1,0 +1,43 @@
+//! Prepares the end of a journal for appending: what a crash or a copy left incomplete is zeroed.
+
+use std::path::Path;
+
+use super::codec;
+use super::error::LogError;
+use super::recover::Scan;
+use super::segment::{self, Faults, Segment};
+
+/// Prepares the end of a scanned journal for appending: zeroes a torn tail and rewrites the last group.
+///
+/// Rewriting guards against a disk error before the restart: after a failed sync the page cache may hold, as clean, a
+/// group that is not on disk. Writing the same bytes again makes the next sync report their real state.
+pub(crate) fn repair(folder: &Path, scan: &Scan, sync: bool, faults: &Faults) -> Result<(), LogError> {
+    let change = |segment: &Segment, offset: u64, bytes: &[u8]| {
+        segment
+            .write(offset, bytes)
+            .and_then(|()| if sync { segment.sync() } else { Ok(()) })
+            .map_err(|error| LogError::io("repair", segment.path(), error))
+    };
+    if let Some(last) = scan.last_group.filter(|_| sync) {
+        let segment = Segment::open(folder, last.segment, true, faults.clone())?;
+        let bytes = segment.read(last.offset, last.end - last.offset)?;
+        change(&segment, last.offset, &bytes)?;
+    }
+    if let Some((number, end)) = scan.cut {
+        for later in segment::list(folder)?.into_iter().rev().filter(|later| *later > number) {
+            segment::remove(folder, later, sync)?;
+        }
+        let segment = Segment::open(folder, number, true, faults.clone())?;
+        let written_end = segment.written_end(end)?;
+        change(&segment, end, &vec![0; (written_end - end) as usize])?;
+    }
+    if let Some(torn) = scan.torn_tail {
+        tracing::warn!(
+            segment = %codec::file_name(torn.segment), offset = torn.offset, bytes = torn.bytes,
+            "discarding an incomplete last write of the journal; it was never acknowledged"
+        );
+        let segment = Segment::open(folder, torn.segment, true, faults.clone())?;
+        change(&segment, torn.offset, &vec![0; torn.bytes as usize])?;
+    }
+    Ok(())
+}
