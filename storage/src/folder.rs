@@ -17,13 +17,14 @@
 use crate::error::StoreError;
 use crate::instance::Instance;
 use crate::log;
+use crate::private_files::{create_private, sync_folder, write_private};
 use hmac::{Hmac, Mac};
 use model::RealmId;
 use sha2::Sha256;
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// The format that this server writes.
@@ -184,12 +185,6 @@ impl DataFolder {
     }
 }
 
-pub(crate) fn create_private(path: &Path) -> Result<(), StoreError> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true).mode(0o700);
-    builder.create(path).map_err(|source| StoreError::io("cannot create", path, source))
-}
-
 /// The lock file, unlocked on drop.
 #[derive(Debug)]
 struct FolderLock(File);
@@ -337,25 +332,6 @@ fn unhex(text: &str) -> Option<[u8; SECRET_BYTES]> {
 
 fn read(path: &Path) -> Result<String, StoreError> {
     fs::read_to_string(path).map_err(|source| StoreError::io("cannot read", path, source))
-}
-
-pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    let mut new = path.as_os_str().to_owned();
-    new.push(".new");
-    let new = PathBuf::from(new);
-    let write = || {
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&new, path)
-    };
-    write().map_err(|source| StoreError::io("cannot write", path, source))
-}
-
-pub(crate) fn sync_folder(path: &Path) -> Result<(), StoreError> {
-    File::open(path)
-        .and_then(|folder| folder.sync_all())
-        .map_err(|source| StoreError::io("cannot sync", path, source))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@
 //! are rebuilt from the journal, and the journal may end within its newest segments.
 
 use crate::error::StoreError;
-use crate::folder::{sync_folder, write_private};
+use crate::private_files::{sync_folder, write_private};
 use model::RealmId;
 use std::collections::BTreeMap;
 use std::fs;

@@ -15,6 +15,7 @@ pub mod folder;
 mod instance;
 pub mod log;
 pub mod open;
+mod private_files;
 pub mod projection;
 pub mod projector;
 mod stored_message;

@@ -8,7 +8,7 @@
 //! ```
 
 use crate::error::StoreError;
-use crate::folder::{sync_folder, write_private};
+use crate::private_files::{sync_folder, write_private};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs;

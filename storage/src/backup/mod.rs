@@ -21,8 +21,9 @@ pub use manifest::{Entry, Manifest};
 pub use restore::{Restored, restore};
 
 use crate::error::StoreError;
-use crate::folder::{DataFolder, create_private, sync_folder, write_private};
+use crate::folder::DataFolder;
 use crate::log;
+use crate::private_files::{create_private, sync_folder, write_private};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};

@@ -2,9 +2,9 @@
 
 use super::{Backups, Manifest, check, copy, manifest};
 use crate::error::StoreError;
-use crate::folder::{create_private, sync_folder};
 use crate::log::{self, LogError};
 use crate::open::decode_frame;
+use crate::private_files::{create_private, sync_folder};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;

@@ -8,10 +8,10 @@
 //!
 //! Integers are little-endian, checksums xxh3-64.
 
-use super::Pace;
 use super::codec::Output;
+use super::pace::Pace;
 use crate::error::StoreError;
-use crate::folder::{create_private, sync_folder};
+use crate::private_files::{create_private, sync_folder};
 use model::RealmId;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};

@@ -17,12 +17,14 @@
 mod advance;
 pub(crate) mod codec;
 mod file;
+mod pace;
 mod start;
 
 #[cfg(test)]
 mod tests;
 
-pub use advance::{Advanced, Pace, advance};
+pub use advance::{Advanced, advance};
+pub use pace::Pace;
 pub use start::{Started, complete_trees, start_from};
 
 use crate::codec::RECORD_BYTES_MAX;
