@@ -48,7 +48,7 @@ impl FlagFacts {
         self.0.len()
     }
 
-    /// The facts.
+    /// The facts that set the flags.
     pub fn into_facts(self) -> impl Iterator<Item = Fact> {
         self.0.into_iter().map(|((user, flag), messages)| {
             let messages = MessageRanges::from_sorted(messages);

@@ -7,20 +7,11 @@ use model::{Fact, GroupFact, GroupId, GroupSetting, UserGroup, UserId};
 use rules::permissions::group_setting::default_group_permissions;
 use rules::permissions::roles::system_groups_of;
 use rules::settings::{GroupPermission, realm_int};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 /// Members in one fact.
 const MEMBERS_MAX: usize = 10_000;
 const GROUP: &str = "zerver_namedusergroup";
-
-/// The exported groups by id, the anonymous ones included.
-#[derive(Debug, Default)]
-pub struct Groups {
-    named: HashSet<u32>,
-    known: HashSet<u32>,
-    members: HashMap<u32, BTreeSet<UserId>>,
-    subgroups: HashMap<u32, BTreeSet<GroupId>>,
-}
 
 impl Builder<'_> {
     /// The value of a permission setting: a group, or the members of an anonymous one.

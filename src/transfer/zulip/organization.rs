@@ -1,10 +1,10 @@
 //! The facts of an organization without its messages, in the order in which later ones need earlier ones.
 
-use super::groups::Groups;
 use super::tables::Tables;
 use crate::transfer::report::Report;
 use crate::transfer::rows::Row;
-use model::{ChannelId, Directory, Fact, Realm, RealmFact, RealmId, Timestamp, UserId};
+use model::{ChannelId, Directory, Fact, GroupId, Realm, RealmFact, RealmId, Timestamp, UserId};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// How the organization is to be created.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +14,15 @@ pub struct Naming {
     pub name: Option<String>,
     /// Domain of the addresses of system bots, and of addresses shown for hidden ones.
     pub email_domain: String,
+}
+
+/// The exported groups by id, the anonymous ones included.
+#[derive(Debug, Default)]
+pub struct Groups {
+    pub named: HashSet<u32>,
+    pub known: HashSet<u32>,
+    pub members: HashMap<u32, BTreeSet<UserId>>,
+    pub subgroups: HashMap<u32, BTreeSet<GroupId>>,
 }
 
 /// Makes the facts. Everything is an absolute value, so facts that were written before an interruption may be written
