@@ -1,6 +1,7 @@
 //! The server: opens a data folder, starts the shards, and shuts down without losing data.
 
 pub mod bulk;
+mod import_file;
 
 use crate::bootstrap::{NewRealm, check_subdomain, realm_facts};
 use crate::budget::ByteBudget;
@@ -158,7 +159,7 @@ impl Server {
         ids.extend(self.shards.iter().flat_map(|shard| shard.log.realms()).map(RealmId));
         ids.sort();
         ids.dedup();
-        let unfinished = bulk::unfinished(self.folder.path())?.map(|unfinished| unfinished.realm);
+        let unfinished = import_file::unfinished(self.folder.path())?.map(|unfinished| unfinished.realm);
         if let Some(realm) = unfinished {
             tracing::warn!(%realm, "an organization is not opened, because its import is not finished; repeat the import");
         }
@@ -257,7 +258,7 @@ impl Server {
             return Err(rules::RuleError::SettingInvalid { name: "subdomain".into() }.into());
         }
         let newest = self.realms.read().by_id.keys().max().copied();
-        let unfinished = bulk::unfinished(self.folder.path())?.map(|unfinished| unfinished.realm);
+        let unfinished = import_file::unfinished(self.folder.path())?.map(|unfinished| unfinished.realm);
         let id = newest.max(unfinished).unwrap_or_default().next();
         let log = self.shard_of(id).log.clone();
         let opened = log.open(id.0, 0).map_err(StoreError::from)?;
