@@ -107,6 +107,16 @@ fn start_realms(folder: &DataFolder, logs: &[OpenLog]) -> Result<Option<Vec<Star
     Ok(Some(found))
 }
 
+/// An organization whose trees may lack the last frames.
+struct Incomplete {
+    checkpoints: Checkpoints,
+    log: Arc<dyn RealmLog>,
+    /// The sequence that the trees must have.
+    last: u64,
+    /// The newest frame that is in the trees.
+    stored: Arc<AtomicU64>,
+}
+
 /// Opens the trees in the background and completes them.
 fn open_trees(
     folder: &DataFolder,
@@ -115,20 +125,21 @@ fn open_trees(
     started: &[Started],
 ) -> Result<(), StoreError> {
     let placement = Placement::new(logs.len());
-    let mut missing: Vec<(Checkpoints, Arc<dyn RealmLog>, u64, Arc<AtomicU64>)> = Vec::new();
+    let mut incomplete = Vec::new();
     for realm in started {
         let id = realm.view.realm();
         let checkpoints = Checkpoints::of(&folder.checkpoints(), id);
         let log = logs[placement.shard(id)].0.clone();
-        missing.push((checkpoints, log, realm.opened.last_sequence, realm.view.recent.stored()));
+        let (last, stored) = (realm.opened.last_sequence, realm.view.recent.stored());
+        incomplete.push(Incomplete { checkpoints, log, last, stored });
     }
     let known: Vec<RealmId> = started.iter().map(|realm| realm.view.realm()).collect();
     trees.open_in_background(move |trees| {
         if let Some(realm) = trees.realms()?.into_iter().find(|realm| !known.contains(realm)) {
             return Err(StoreError::JournalBehind { realm: realm.0, trees: 1, journal: 0 });
         }
-        for (checkpoints, log, upto, stored) in missing {
-            let added = complete_trees(&checkpoints, &*log, trees, upto, &stored)?;
+        for Incomplete { checkpoints, log, last, stored } in incomplete {
+            let added = complete_trees(&checkpoints, &*log, trees, last, &stored)?;
             tracing::info!(added, "the trees are complete");
         }
         Ok(())

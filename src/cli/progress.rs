@@ -1,4 +1,4 @@
-//! The progress of long commands on standard error: a bar on terminals, elsewhere a line now and then.
+//! The progress of long commands on standard error: a bar on terminals, otherwise a line every few seconds.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;

@@ -14,7 +14,7 @@ pub struct LogLevelArgs {
     data: DataArgs,
 }
 
-/// Let a running server read its configuration and certificates again, as SIGHUP does
+/// Let a running server read its configuration again, as SIGHUP does
 #[derive(Debug, clap::Args)]
 pub struct ReloadArgs {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `GET /`: the web app if it is installed, otherwise what this server is and how to connect clients; and the addresses that only lead elsewhere
+//! `GET /`: the web app if it is installed, otherwise what this server is and how to connect clients; and the addresses that redirect
 //! (docs/api/server-additions.md#pages).
 
 use super::about;
@@ -54,7 +54,7 @@ pub async fn compatibility() -> HandlerResult {
     reply_ok()
 }
 
-/// `GET /help/`: the user documentation is elsewhere.
+/// `GET /help/`: redirects to the user documentation.
 pub async fn help(app: App) -> HandlerResult {
     to_help(&app, "")
 }

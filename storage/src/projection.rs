@@ -38,7 +38,7 @@ struct Shared {
     cache_bytes: u64,
     /// `None` while the trees are closed.
     open: RwLock<Option<OpenTrees>>,
-    /// Whether a thread opens them. Whoever needs them waits.
+    /// Whether a thread opens them. Readers wait for them.
     is_opening: Mutex<bool>,
     opened: Condvar,
 }

@@ -31,7 +31,8 @@ mod tests {
     #[test]
     fn visitors_read_web_public_channels_only() {
         let mut dir = fixture::directory();
-        let kinds: [(&str, fn(&mut Channel), bool); 5] = [
+        type Change = fn(&mut Channel);
+        let kinds: [(&str, Change, bool); 5] = [
             ("web-public", |channel| channel.is_web_public = true, true),
             ("public", |_| (), false),
             ("private", |channel| channel.invite_only = true, false),
