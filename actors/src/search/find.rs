@@ -1,15 +1,19 @@
 //! Looking up the text of a search. The result is candidates in the whole organization: queries intersect them with what
 //! the requester may read, like any other term of a narrow.
 
-use super::{OPENING_WAIT, State, TAIL_MAX};
+use super::partial::{LIMITS, Partial};
+use super::{OPENING_WAIT, State, TAIL_MAX, read_words};
 use crate::error::DomainError;
 use crate::queries::{FetchedMessage, MessageSnapshot};
 use crate::shared::RealmShared;
-use model::{Message, MessageId};
+use model::{Message, MessageId, Place, TopicKey};
 use parking_lot::MutexGuard;
 use roaring::{MultiOps, RoaringBitmap};
-use search::{Highlighter, Language, Matcher, Searched, Topic};
+use search::{
+    Analyzer, HashedTerms, Highlighter, Language, Matcher, SearchError, Searched, TermHasher, Topic,
+};
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::time::Instant;
 use storage::View;
 
@@ -29,6 +33,8 @@ pub struct Found {
     contents: Vec<RoaringBitmap>,
     /// For each word: topics that have it.
     topics: Vec<Vec<Topic>>,
+    /// What is known of the index; none if `contents` has everything that matters.
+    partial: Option<Partial>,
     /// Messages that were read, and match.
     good: RoaringBitmap,
     /// Messages that were read, and do not match.
@@ -51,29 +57,64 @@ pub(crate) fn find(realm: &RealmShared, text: &str) -> Result<Found, DomainError
     }
     let language = state.language;
     let reader = state.index.as_ref().map(|index| index.reader());
-    let mut matcher = Matcher::new(text, language);
-    let topics = state.topics.of(matcher.query());
+    let matcher = Matcher::new(text, language);
+    let (hasher, changes) = (state.words.hasher.clone(), state.words.changes);
+    let words = hasher.words_of(matcher.query());
+    let (mut contents, unread) = state.words.find(&missing, &words);
+    let mut topics = state.topics.of(matcher.query());
     drop(state);
-    let mut contents = match reader.map(|reader| reader.find(matcher.query())) {
-        None => vec![RoaringBitmap::new(); matcher.query().words.len()],
-        Some(Ok(contents)) => contents,
-        Some(Err(error)) => {
-            tracing::error!(%error, realm = %realm.id, "the search index cannot be read; it is made anew");
-            realm.search.state.lock().start_over(&realm.view.read());
-            return Err(DomainError::SearchNotReady);
+    if !unread.is_empty() {
+        let Unindexed { messages, topics: theirs } = read_unindexed(realm, &unread, &hasher, language)?;
+        messages.iter().for_each(|(id, terms)| read_words::note(&mut contents, &words, *id, terms));
+        let mut state = realm.search.state.lock();
+        state.absorb(&mut realm.search.notes.lock());
+        theirs.into_iter().for_each(|topic| state.topics.add(topic));
+        state.words.add(changes, messages);
+        topics = state.topics.of(matcher.query());
+    }
+    let newest = realm.view.read().messages.all.max().unwrap_or_default();
+    let partial = match reader {
+        None => None,
+        Some(reader) => {
+            let state = (missing, newest);
+            let started = Partial::start(reader, matcher.query(), &topics, state, &mut contents, &LIMITS);
+            started.map_err(|error| damaged(realm, &error))?
         }
     };
-    contents.iter_mut().for_each(|ids| *ids -= &missing);
-    let missing: Vec<u32> = missing.into_iter().collect();
-    for ids in missing.chunks(READ_MAX) {
+    let (good, bad) = Default::default();
+    Ok(Found { text: text.to_owned(), language, matcher, contents, topics, partial, good, bad })
+}
+
+/// What messages say that the index lacks.
+struct Unindexed {
+    messages: Vec<(u32, HashedTerms)>,
+    topics: HashSet<Topic>,
+}
+
+fn read_unindexed(
+    realm: &RealmShared,
+    ids: &[u32],
+    hasher: &TermHasher,
+    language: Language,
+) -> Result<Unindexed, DomainError> {
+    let mut analyzer = Analyzer::new(language);
+    let mut found = Unindexed { messages: Vec::with_capacity(ids.len()), topics: HashSet::new() };
+    for ids in ids.chunks(READ_MAX) {
         for FetchedMessage { message, .. } in read(realm, ids)? {
-            let hits = matcher.words_of(searched(&message));
-            let words = contents.iter_mut().enumerate().filter(|(word, _)| hits >> word & 1 == 1);
-            words.for_each(|(_, ids)| _ = ids.insert(message.id.0));
+            found.messages.push((message.id.0, hasher.terms_of_html(&message.rendered, &mut analyzer)));
+            if let Place::Channel { channel, topic } = &message.place {
+                found.topics.insert((*channel, TopicKey::new(topic)));
+            }
         }
     }
-    let (good, bad) = Default::default();
-    Ok(Found { text: text.to_owned(), language, matcher, contents, topics, good, bad })
+    Ok(found)
+}
+
+/// Forgets an index that cannot be read.
+fn damaged(realm: &RealmShared, error: &SearchError) -> DomainError {
+    tracing::error!(%error, realm = %realm.id, "the search index cannot be read; it is made anew");
+    realm.search.state.lock().start_over(&realm.view.read());
+    DomainError::SearchNotReady
 }
 
 /// The state, as soon as the index was opened.
@@ -113,24 +154,35 @@ impl Found {
         words.sort_unstable_by_key(|ids| ids.len());
         let mut found = words.iter().map(|ids| &**ids).intersection();
         found -= &self.bad;
+        if let Some(partial) = &self.partial {
+            found |= partial.unknown(&view.messages.all);
+        }
         found
     }
 
-    /// Those of some messages that must be read to know whether they match.
-    pub fn unsure(&self, ids: impl IntoIterator<Item = MessageId>) -> Vec<MessageId> {
-        if !self.matcher.query().needs_check() {
-            return Vec::new();
-        }
-        let is_known = |id: &MessageId| self.good.contains(id.0) || self.bad.contains(id.0);
-        ids.into_iter().filter(|id| !is_known(id)).collect()
+    /// Whether the index must be looked at for some messages.
+    pub fn lacks(&self, ids: &[MessageId]) -> bool {
+        self.partial.as_ref().is_some_and(|partial| ids.iter().any(|id| !partial.knows(id.0)))
     }
 
-    /// Reads messages to learn whether they match. Blocks on the disk.
+    /// Those of some messages that must be looked up or read to know whether they match.
+    pub fn unsure(&self, ids: impl IntoIterator<Item = MessageId>) -> Vec<MessageId> {
+        let needs_check = self.matcher.query().needs_check();
+        let is_looked_up = |id: u32| self.partial.as_ref().is_none_or(|partial| partial.knows(id));
+        let is_checked = |id: u32| !needs_check || self.good.contains(id) || self.bad.contains(id);
+        ids.into_iter().filter(|id| !is_looked_up(id.0) || !is_checked(id.0)).collect()
+    }
+
+    /// Looks messages up in the index; if it was looked at for all of them, reads them to learn whether they match.
+    /// Blocks on the disk.
     ///
     /// # Errors
     /// `SearchTooBroad`, `Storage`.
     pub(crate) fn check(&mut self, realm: &RealmShared, ids: &[MessageId]) -> Result<(), DomainError> {
         let ids: Vec<u32> = ids.iter().map(|id| id.0).collect();
+        if self.look_up(&ids).map_err(|error| damaged(realm, &error))? {
+            return Ok(());
+        }
         if self.bad.len() > CHECKED_MAX {
             return Err(DomainError::SearchTooBroad);
         }
@@ -143,6 +195,19 @@ impl Found {
         }
         self.bad.extend(ids.into_iter().filter(|id| !self.good.contains(*id)));
         Ok(())
+    }
+
+    /// False if the words of all these messages are known already.
+    fn look_up(&mut self, ids: &[u32]) -> Result<bool, SearchError> {
+        let Some(partial) = &mut self.partial else { return Ok(false) };
+        let unknown: Vec<u32> = ids.iter().copied().filter(|id| !partial.knows(*id)).collect();
+        if unknown.is_empty() {
+            return Ok(false);
+        }
+        if !partial.learn(self.matcher.query(), &unknown, &mut self.contents)? {
+            self.partial = None;
+        }
+        Ok(true)
     }
 
     /// A highlighter for the messages that are shown.

@@ -70,12 +70,22 @@ pub(crate) struct Followed {
     delay: Duration,
     expunged: Instant,
     was_full: bool,
+    /// The disk was nearly full while the last batch was written.
+    lacked_space: bool,
 }
 
 impl Followed {
     /// An organization and its log.
     pub fn new(realm: Arc<RealmShared>, log: Arc<dyn RealmLog>) -> Self {
-        Self { realm, log, retry: None, delay: AGAIN, expunged: Instant::now(), was_full: false }
+        Self {
+            realm,
+            log,
+            retry: None,
+            delay: AGAIN,
+            expunged: Instant::now(),
+            was_full: false,
+            lacked_space: false,
+        }
     }
 }
 
@@ -168,6 +178,7 @@ impl Followed {
             Ok(Some((index, written, mut notes))) => {
                 state.language = language;
                 (state.index, state.written) = (Some(index), written);
+                state.forget_words();
                 state.absorb(&mut notes);
                 state.reload_topics(&self.realm.view.read());
             }
@@ -249,10 +260,7 @@ impl Followed {
 
     /// Writes a batch; none if the server stops meanwhile.
     fn write(&mut self, shared: &Shared, folder: &Path, batch: &Batch) -> Result<Option<Index>, DomainError> {
-        let parent = folder.parent().and_then(Path::parent).unwrap_or(folder);
-        if disk::space(parent).is_some_and(|space| space.free_bytes < FREE_BYTES_MIN) {
-            return Err(StoreError::NoRoom.into());
-        }
+        self.check_space()?;
         let (index, language) = {
             let state = self.realm.search.state.lock();
             (state.index.clone(), state.language)
@@ -279,7 +287,7 @@ impl Followed {
 
     /// Adds messages. False if the server stops meanwhile.
     fn add(
-        &self,
+        &mut self,
         shared: &Shared,
         writer: &Writer,
         changed: &RoaringBitmap,
@@ -290,6 +298,7 @@ impl Followed {
             if shared.work.lock().is_stopping {
                 return Ok(false);
             }
+            self.check_space()?;
             let snapshot = {
                 let view = self.realm.view.read();
                 let here: Vec<MessageId> =
@@ -324,11 +333,12 @@ impl Followed {
             Ok(Some(index)) => {
                 (state.index, state.written) = (Some(index), batch.sequence);
                 state.writing.clear();
+                state.forget_words();
                 (self.retry, self.delay, self.was_full) = (None, AGAIN, false);
             }
             Ok(None) => state.put_back(batch),
             Err(error) => {
-                let is_full = self.is_full();
+                let is_full = self.lacked_space || self.is_full();
                 self.retry = Some(Instant::now() + if is_full { AGAIN } else { self.delay });
                 self.delay = (self.delay * 2).min(AGAIN_MAX);
                 if !(is_full && self.was_full) {
@@ -341,6 +351,12 @@ impl Followed {
                 }
             }
         }
+    }
+
+    /// Refuses to write while the disk is nearly full, also in the middle of a batch.
+    fn check_space(&mut self) -> Result<(), DomainError> {
+        self.lacked_space = self.is_full();
+        if self.lacked_space { Err(StoreError::NoRoom.into()) } else { Ok(()) }
     }
 
     fn is_full(&self) -> bool {

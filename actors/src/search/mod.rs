@@ -3,11 +3,14 @@
 //! Publishing a frame only notes the ids of messages whose text changed. A thread (`follower`) adds them to the index in
 //! large batches, long after the replies. Until then a search reads these few messages itself (`find`), so a new message is
 //! found at once, whatever the state of the index. How far the index is behind is a set of ids, which takes no memory to
-//! speak of.
+//! speak of; the words of those messages are kept from the first search on (`read_words`). Of frequent words only the part
+//! of the index is looked at that an answer needs (`partial`).
 
 mod find;
 mod follower;
 mod notes;
+mod partial;
+mod read_words;
 
 pub use find::Found;
 pub(crate) use find::find;
@@ -17,6 +20,7 @@ pub use search::{Highlighter, Language};
 use model::{Fact, RealmId, Sequence};
 use notes::Notes;
 use parking_lot::{Condvar, Mutex};
+use read_words::ReadWords;
 use roaring::RoaringBitmap;
 use rules::settings::realm_text;
 use search::{Index, TopicWords};
@@ -57,6 +61,8 @@ struct State {
     writing: RoaringBitmap,
     /// Messages that were deleted since the last commit.
     gone: RoaringBitmap,
+    /// The words of those messages in `tail` and `writing` that searches have read.
+    words: ReadWords,
     topics: TopicWords,
     /// The newest frame that was noted.
     noted: Sequence,
@@ -82,6 +88,7 @@ impl RealmSearch {
                 tail: RoaringBitmap::new(),
                 writing: RoaringBitmap::new(),
                 gone: RoaringBitmap::new(),
+                words: ReadWords::default(),
                 topics: TopicWords::new(language),
                 noted: sequence,
                 written: Sequence(0),
@@ -126,6 +133,11 @@ impl State {
         }
         self.since.get_or_insert_with(Instant::now);
         let (changed, gone, topics) = notes.take();
+        if !gone.is_empty() || !changed.is_disjoint(&self.tail) || !changed.is_disjoint(&self.writing) {
+            self.words.changes += 1;
+        }
+        self.words.forget(&changed);
+        self.words.forget(&gone);
         self.gone |= &gone;
         self.tail |= changed;
         self.tail -= gone;
@@ -145,8 +157,16 @@ impl State {
         self.tail.clone_from(&view.messages.all);
         self.writing.clear();
         self.gone.clear();
+        self.forget_words();
         self.since.get_or_insert_with(Instant::now);
         self.reload_topics(view);
+    }
+
+    /// Forgets the words of messages that the index has now.
+    fn forget_words(&mut self) {
+        self.words.changes += 1;
+        let Self { words, tail, index, .. } = self;
+        words.keep(|id| index.is_some() && tail.contains(id));
     }
 
     fn reload_topics(&mut self, view: &View) {

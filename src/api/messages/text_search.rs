@@ -68,9 +68,12 @@ impl NarrowedRequest<'_> {
                 let highlighter = found.highlighter();
                 return Ok((selected, Some(highlighter)));
             }
-            wider *= WIDER;
+            // Looking words up is cheap, reading messages is not.
+            if !found.lacks(&unsure) {
+                wider *= WIDER;
+            }
             if let Some(range) = shown.range {
-                unsure.extend(found.unsure(self.ahead(&found, &range, wider)?));
+                unsure.extend(found.unsure(self.ahead(&found, &range, wider.max(WIDER))?));
                 unsure.sort_unstable();
                 unsure.dedup();
             }

@@ -1,10 +1,11 @@
 //! Fills an index with made-up messages and measures it: `cargo run --release -p millstream-search --example measure -- 1000000`.
 //!
 //! The words follow Zipf's law over a vocabulary of 60,000, as in natural text; every tenth message has a number that no
-//! other has.
+//! other has, and all have the same two words at the end.
 
 use model::{MessageId, Sequence};
-use search::{Analyzer, Identity, Index, Language, Query};
+use roaring::RoaringBitmap;
+use search::{Analyzer, HashedTerms, Identity, Index, Language, Query, Reader, SearchError, TermHasher};
 use std::error::Error;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -55,7 +56,7 @@ fn message(id: u32, random: &mut Random) -> String {
     if id.is_multiple_of(10) {
         html.push_str(&format!("ticket {id}"));
     }
-    html.push_str("</p>");
+    html.push_str(" printer stapler</p>");
     html
 }
 
@@ -107,18 +108,52 @@ fn main() -> Result<(), Box<dyn Error>> {
         spell(1, &mut text);
         text
     })?;
+    let newest: RoaringBitmap = (count.saturating_sub(4096)..=count).collect();
+    let middle: RoaringBitmap = (count / 2..count / 2 + 1024).collect();
+    for (what, ids) in
+        [("all", None), ("the newest 4096 ids", Some(&newest)), ("1024 ids in the middle", Some(&middle))]
+    {
+        let what = format!("two words of every message, {what}");
+        measure_as(
+            &index,
+            &what,
+            || "printer stapler".to_owned(),
+            |reader, query| match ids {
+                None => reader.find(query),
+                Some(ids) => reader.find_in(query, ids),
+            },
+        )?;
+    }
+    let mut mixed = String::from("printer ");
+    spell(20_000, &mut mixed);
+    measure_as(
+        &index,
+        "a rare word and one of every message",
+        || mixed.clone(),
+        |reader, query| reader.find_with(query, 1),
+    )?;
+    measure_unindexed(&mut random);
     println!("resident: {}", resident());
     std::fs::remove_dir_all(folder)?;
     Ok(())
 }
 
-fn measure(index: &Index, what: &str, mut text: impl FnMut() -> String) -> Result<(), Box<dyn Error>> {
+fn measure(index: &Index, what: &str, text: impl FnMut() -> String) -> Result<(), Box<dyn Error>> {
+    measure_as(index, what, text, Reader::find)
+}
+
+fn measure_as(
+    index: &Index,
+    what: &str,
+    mut text: impl FnMut() -> String,
+    find: impl Fn(&Reader, &Query) -> Result<Vec<RoaringBitmap>, SearchError>,
+) -> Result<(), Box<dyn Error>> {
     let mut analyzer = Analyzer::new(Language::of("en"));
     let (mut times, mut found) = (Vec::new(), 0);
     for _ in 0..ROUNDS {
         let query = Query::parse(&text(), &mut analyzer);
         let started = Instant::now();
-        let words = index.reader().find(&query)?;
+        let words = find(&index.reader(), &query)?;
         found += words.into_iter().reduce(|all, word| all & word).map_or(0, |ids| ids.len());
         times.push(started.elapsed());
     }
@@ -126,6 +161,21 @@ fn measure(index: &Index, what: &str, mut text: impl FnMut() -> String) -> Resul
     let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or(Duration::ZERO);
     println!("{what}: p50 {:?}, p99 {:?}, {} messages in the mean", at(50), at(99), found / ROUNDS as u64);
     Ok(())
+}
+
+/// 1,000 messages that the index lacks: reading their words, and finding a word in what was read.
+fn measure_unindexed(random: &mut Random) {
+    let (hasher, mut analyzer) = (TermHasher::default(), Analyzer::new(Language::of("en")));
+    let messages: Vec<String> = (0..1000).map(|id| message(id, random)).collect();
+    let started = Instant::now();
+    let read: Vec<_> = messages.iter().map(|html| hasher.terms_of_html(html, &mut analyzer)).collect();
+    println!("1000 messages analyzed in {:?}", started.elapsed());
+    let query = Query::parse("printer unheard", &mut analyzer);
+    let words = hasher.words_of(&query);
+    let started = Instant::now();
+    let found = read.iter().filter(|terms| words.iter().all(|word| terms.has(word))).count();
+    let bytes: usize = read.iter().map(HashedTerms::bytes).sum();
+    println!("then searched in {:?}, {found} found, {} KB kept", started.elapsed(), bytes / 1000);
 }
 
 fn size(folder: &Path) -> std::io::Result<u64> {

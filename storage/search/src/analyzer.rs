@@ -86,15 +86,20 @@ impl Analyzer {
 
     /// The terms of a message's HTML, separated by blanks.
     pub(crate) fn terms_of_html(&mut self, html: &str) -> String {
-        let mut terms = HashSet::new();
-        for text in texts(html) {
-            self.add_terms(text.text, &mut terms);
-        }
         let mut joined = String::with_capacity(html.len());
-        for term in terms {
+        for term in self.each_term_of_html(html) {
             joined.push_str(&term);
             joined.push(' ');
         }
         joined
+    }
+
+    /// The terms of a message's HTML, each once.
+    pub(crate) fn each_term_of_html(&mut self, html: &str) -> HashSet<Arc<str>> {
+        let mut terms = HashSet::new();
+        for text in texts(html) {
+            self.add_terms(text.text, &mut terms);
+        }
+        terms
     }
 }

@@ -5,25 +5,21 @@ use crate::analyzer::Analyzer;
 use crate::error::{SearchError, guarded};
 use crate::files::Files;
 use crate::language::Language;
-use crate::query::{Query, Word};
+use crate::reader::Reader;
 use model::{MessageId, Sequence};
 use roaring::RoaringBitmap;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
-use std::sync::Arc;
-use tantivy::columnar::Column;
-use tantivy::index::{InvertedIndexReader, SegmentId};
+use std::sync::{Arc, Mutex, PoisonError};
+use tantivy::index::SegmentId;
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::query::{
     BitSetDocSet, ConstScorer, EnableScoring, Explanation, Query as TantivyQuery, Scorer, Weight,
 };
 use tantivy::schema::{Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions};
-use tantivy::{
-    BitSet, DocId, IndexReader, IndexWriter, ReloadPolicy, Score, Searcher, SegmentReader, TantivyDocument,
-    Term,
-};
+use tantivy::{BitSet, DocId, IndexReader, IndexWriter, ReloadPolicy, Score, SegmentReader, TantivyDocument};
 
 /// The version of the index's content. An index of another version is made anew.
 pub const VERSION: u32 = 1;
@@ -64,6 +60,8 @@ pub(crate) struct Mark {
 pub struct Index {
     index: tantivy::Index,
     reader: IndexReader,
+    /// As of the last `reload`.
+    current: Arc<Mutex<Reader>>,
     fields: Fields,
     identity: Identity,
 }
@@ -75,12 +73,12 @@ impl std::fmt::Debug for Index {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Fields {
+pub(crate) struct Fields {
     id: Field,
-    text: Field,
+    pub text: Field,
 }
 
-const ID: &str = "id";
+pub(crate) const ID: &str = "id";
 const TEXT: &str = "text";
 
 fn schema() -> (Schema, Fields) {
@@ -114,8 +112,7 @@ impl Index {
             if let Some(file) = damaged.iter().next() {
                 return Err(SearchError::Damaged(format!("the checksum of {} differs", file.display())));
             }
-            let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-            Ok(Some((Self { index, reader, fields, identity: identity.clone() }, Sequence(mark.sequence))))
+            Ok(Some((Self::new(index, fields, identity)?, Sequence(mark.sequence))))
         })
     }
 
@@ -136,9 +133,14 @@ impl Index {
             let (schema, fields) = schema();
             let index =
                 tantivy::Index::create(Files::new(folder), schema, tantivy::IndexSettings::default())?;
-            let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-            Ok(Self { index, reader, fields, identity: identity.clone() })
+            Self::new(index, fields, identity)
         })
+    }
+
+    fn new(index: tantivy::Index, fields: Fields, identity: &Identity) -> Result<Self, SearchError> {
+        let reader: IndexReader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+        let current = Arc::new(Mutex::new(Reader::new(reader.searcher(), fields, None)?));
+        Ok(Self { index, reader, current, fields, identity: identity.clone() })
     }
 
     /// What it is about.
@@ -148,7 +150,7 @@ impl Index {
 
     /// Its content as of the last `reload`.
     pub fn reader(&self) -> Reader {
-        Reader { searcher: self.reader.searcher(), fields: self.fields }
+        self.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Makes the last commit visible to readers.
@@ -156,7 +158,12 @@ impl Index {
     /// # Errors
     /// When its files cannot be read.
     pub fn reload(&self) -> Result<(), SearchError> {
-        guarded(|| Ok(self.reader.reload()?))
+        guarded(|| {
+            self.reader.reload()?;
+            let new = Reader::new(self.reader.searcher(), self.fields, Some(&self.reader()))?;
+            *self.current.lock().unwrap_or_else(PoisonError::into_inner) = new;
+            Ok(())
+        })
     }
 
     /// Starts writing. At most one writer at a time.
@@ -257,125 +264,6 @@ impl Writer {
             Ok(self.writer.wait_merging_threads()?)
         })
     }
-}
-
-/// The content of an index at one point in time.
-#[derive(Clone)]
-pub struct Reader {
-    searcher: Searcher,
-    fields: Fields,
-}
-
-impl std::fmt::Debug for Reader {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Reader").field("messages", &self.len()).finish_non_exhaustive()
-    }
-}
-
-impl Reader {
-    /// How many messages it has.
-    pub fn len(&self) -> u64 {
-        self.searcher.num_docs()
-    }
-
-    /// Whether it has no messages.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// For each word of a query, the messages that have all of its terms.
-    ///
-    /// # Errors
-    /// When files are damaged.
-    pub fn find(&self, query: &Query) -> Result<Vec<RoaringBitmap>, SearchError> {
-        guarded(|| query.words.iter().map(|word| self.with_word(word)).collect())
-    }
-
-    fn with_word(&self, word: &Word) -> Result<RoaringBitmap, SearchError> {
-        let mut found: Option<RoaringBitmap> = None;
-        for term in word.terms() {
-            let ids = self.with_term(term, word.is_prefix())?;
-            found = Some(match found {
-                Some(found) => found & ids,
-                None => ids,
-            });
-        }
-        Ok(found.unwrap_or_default())
-    }
-
-    fn with_term(&self, term: &str, is_prefix: bool) -> Result<RoaringBitmap, SearchError> {
-        let mut found = Vec::new();
-        for segment in self.searcher.segment_readers() {
-            let part = Part::open(segment, self.fields)?;
-            if is_prefix {
-                part.find_prefix(term, &mut found)?;
-            } else {
-                part.find(&Term::from_field_text(self.fields.text, term), &mut found)?;
-            }
-        }
-        if !found.is_sorted() {
-            found.sort_unstable();
-        }
-        found.dedup();
-        RoaringBitmap::from_sorted_iter(found).map_err(|error| SearchError::Damaged(error.to_string()))
-    }
-}
-
-/// One part of the index.
-struct Part<'s> {
-    segment: &'s SegmentReader,
-    terms: Arc<InvertedIndexReader>,
-    ids: Column<u64>,
-}
-
-impl<'s> Part<'s> {
-    fn open(segment: &'s SegmentReader, fields: Fields) -> Result<Self, SearchError> {
-        let terms = segment.inverted_index(fields.text)?;
-        let ids = segment.fast_fields().u64(ID)?;
-        Ok(Self { segment, terms, ids })
-    }
-
-    fn find(&self, term: &Term, found: &mut Vec<u32>) -> Result<(), SearchError> {
-        if let Some(info) = self.terms.get_term_info(term).map_err(damaged)? {
-            self.read(&info, found)?;
-        }
-        Ok(())
-    }
-
-    fn find_prefix(&self, prefix: &str, found: &mut Vec<u32>) -> Result<(), SearchError> {
-        let range = self.terms.terms().range().ge(prefix.as_bytes());
-        let mut terms = range.into_stream().map_err(damaged)?;
-        while terms.advance() && terms.key().starts_with(prefix.as_bytes()) {
-            let info = terms.value().clone();
-            self.read(&info, found)?;
-        }
-        Ok(())
-    }
-
-    fn read(&self, info: &tantivy::postings::TermInfo, found: &mut Vec<u32>) -> Result<(), SearchError> {
-        let postings = self.terms.read_block_postings_from_terminfo(info, IndexRecordOption::Basic);
-        let mut postings = postings.map_err(damaged)?;
-        let alive = self.segment.alive_bitset();
-        let mut ids = Vec::new();
-        found.reserve(info.doc_freq as usize);
-        loop {
-            let docs = postings.docs();
-            if docs.is_empty() {
-                return Ok(());
-            }
-            ids.clear();
-            ids.resize(docs.len(), None);
-            self.ids.first_vals(docs, &mut ids);
-            let kept =
-                docs.iter().zip(&ids).filter(|(doc, _)| alive.is_none_or(|alive| alive.is_alive(**doc)));
-            found.extend(kept.filter_map(|(_, id)| id.and_then(|id| u32::try_from(id).ok())));
-            postings.advance();
-        }
-    }
-}
-
-fn damaged(error: std::io::Error) -> SearchError {
-    SearchError::Damaged(error.to_string())
 }
 
 /// Finds messages by their ids, to remove them. The ids are not indexed: that would cost more than their words.

@@ -1,7 +1,10 @@
 //! The index on disk: what it finds, what a restart finds, and damage.
 
-use crate::{Analyzer, Identity, Index, Language, Query};
+use crate::{Analyzer, Identity, Index, Language, Query, TermHasher};
 use model::{MessageId, Sequence};
+use proptest::prelude::*;
+use roaring::RoaringBitmap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -134,4 +137,59 @@ fn damage_is_an_error_and_never_a_panic() {
     let inspected = crate::inspect(&path).unwrap().unwrap();
     assert_eq!((inspected.sequence, inspected.identity), (Sequence(12), identity()));
     assert_eq!(crate::inspect(&folder.path().join("2")).unwrap(), None);
+}
+
+const TERMS: [&str; 5] = ["moon", "sun", "東京", "京都", "a.b"];
+
+/// Commits of messages with numbers of `TERMS`; a message of a later commit replaces the earlier one.
+fn any_commits() -> impl Strategy<Value = Vec<Vec<(u32, BTreeSet<usize>)>>> {
+    let id = prop_oneof![1_u32..5000, 60_000_u32..70_000];
+    let message = (id, prop::collection::btree_set(0..TERMS.len(), 0..TERMS.len()));
+    prop::collection::vec(prop::collection::vec(message, 0..1500), 1..4)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Parts of the index are the same as everything, cut afterwards; and hashes find the same.
+    #[test]
+    fn partial_lookups_match_whole_ones(
+        commits in any_commits(),
+        ids in prop::collection::vec((1_u32..70_000, 0_u32..3000), 0..5),
+        text in prop::sample::subsequence(vec!["moon", "sun", "東京", "京", "a.b", "missing"], 1..4),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let index = Index::create(&folder.path().join("1"), &identity()).unwrap();
+        let mut messages: BTreeMap<u32, String> = BTreeMap::new();
+        for commit in &commits {
+            // Neither by their ids nor in the order of the commits.
+            let commit: std::collections::HashMap<u32, String> = commit.iter().map(|(id, terms)| {
+                (*id, terms.iter().map(|term| format!("{} ", TERMS[*term])).collect())
+            }).collect();
+            let list: Vec<(u32, &str)> = commit.iter().map(|(id, text)| (*id, text.as_str())).collect();
+            write(&index, &commit.keys().copied().collect::<Vec<_>>(), &list, 1);
+            messages.extend(commit);
+        }
+        let mut analyzer = Analyzer::new(english());
+        let query = Query::parse(&text.join(" "), &mut analyzer);
+        let reader = index.reader();
+        let whole = reader.find(&query).unwrap();
+        let hasher = TermHasher::default();
+        for (word, found) in hasher.words_of(&query).iter().zip(&whole) {
+            let has = |html: &str, analyzer: &mut Analyzer| hasher.terms_of_html(html, analyzer).has(word);
+            let naive: RoaringBitmap =
+                messages.iter().filter(|(_, html)| has(html, &mut analyzer)).map(|(id, _)| *id).collect();
+            prop_assert_eq!(found, &naive);
+        }
+        let mut some = RoaringBitmap::new();
+        ids.iter().for_each(|(first, count)| _ = some.insert_range(*first..first + count));
+        let cut: Vec<RoaringBitmap> = whole.iter().map(|found| found & &some).collect();
+        prop_assert_eq!(reader.find_in(&query, &some).unwrap(), cut);
+        let counts = reader.counts(&query).unwrap();
+        for (base, with_base) in whole.iter().enumerate() {
+            prop_assert!(counts[base] >= with_base.len());
+            let cut: Vec<RoaringBitmap> = whole.iter().map(|found| found & with_base).collect();
+            prop_assert_eq!(reader.find_with(&query, base).unwrap(), cut);
+        }
+    }
 }

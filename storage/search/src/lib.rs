@@ -1,13 +1,15 @@
 //! Full-text search: what the words of a text are, the index of words, and highlighting.
 //!
 //! `analyzer` and `words` divide text into words and stem them; the same code does it for messages, for queries and for
-//! highlights. `index` is the index on disk: for each word, the ids of the messages that have it, and nothing else. It is a
+//! highlights. `index` is the index on disk: for each word, the ids of the messages that have it, and nothing else; `reader` looks words
+//! up in it. `hashed` has the words of messages that are not in it yet. It is a
 //! projection of the journal: it states the sequence that it reflects, and can be rebuilt at any time. `topics` has the words
 //! of topic names. Nothing here knows who may read what: results are candidates.
 
 mod analyzer;
 mod error;
 mod files;
+mod hashed;
 mod highlight;
 mod html;
 mod index;
@@ -15,6 +17,7 @@ mod inspect;
 mod language;
 mod matching;
 mod query;
+mod reader;
 mod stop_words;
 mod topics;
 mod words;
@@ -26,10 +29,12 @@ mod tests;
 
 pub use analyzer::Analyzer;
 pub use error::SearchError;
+pub use hashed::{HashedTerms, HashedWord, TermHasher};
 pub use highlight::Highlighter;
-pub use index::{Identity, Index, Reader, VERSION, Writer};
+pub use index::{Identity, Index, VERSION, Writer};
 pub use inspect::{Inspected, inspect};
 pub use language::Language;
 pub use matching::{Hits, Matcher, Searched};
 pub use query::{Query, WORDS_MAX, Word};
+pub use reader::Reader;
 pub use topics::{Topic, TopicWords};

@@ -216,6 +216,8 @@ async fn search_follows_edits_moves_and_deletions() {
         let s = stage_on(t).await;
         let (moon, tail) = (s.first, s.first + 5);
         s.written(write_secs).await;
+        // The words that this search reads are kept until the messages change.
+        assert_eq!((s.numbers("moon").await, s.numbers("beta café").await), (vec![0], vec![5]));
         s.iago.edit(moon, &[("content", &"The kangaroo was asleep")]).ok().await;
         s.iago.edit(tail, &[("topic", &"marsupials"), ("propagate_mode", &"change_one")]).ok().await;
         for round in 0..2 {
