@@ -231,3 +231,55 @@ async fn reactivated_bot_with_new_owner_events() {
     assert!(own.len() == 3 && own[2][1]["api_key"].is_string(), "{own:?}");
     assert_eq!(about_bots(&seen, "othello"), [] as [Value; 0]);
 }
+
+/// The configuration of incoming webhook bots is for their managers only.
+#[tokio::test]
+async fn bot_integration_events() {
+    let t = TestServer::start().await;
+    let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
+    let mut made = None;
+    let data = json!({"key": "a-secret-text"});
+    let seen = verify(&t, &ALL, async {
+        let params: Params<'_> = &[("bot_type", &2), ("service_name", &"github"), ("config_data", &data)];
+        made = Some(make(&hamlet, "hook", params).await.0);
+    })
+    .await;
+    let bot = made.unwrap();
+    let path = format!("/bots/{}", bot.id);
+    for name in ["iago", "hamlet"] {
+        let told = about_bots(&seen, name);
+        assert_eq!((told.len(), &told[0][0]), (1, &json!("add")), "{told:?}");
+        assert_eq!(told[0][1]["services"], json!([{"service_name": "github", "config_data": data}]));
+    }
+    let changed = verify(&t, &ALL, async {
+        hamlet.patch(&path, &[("config_data", &json!({"unit": "m"}))]).ok().await;
+        // The same values again are no change.
+        hamlet
+            .patch(&path, &[("config_data", &json!({"unit": "m"})), ("service_name", &"github")])
+            .ok()
+            .await;
+        iago.patch(&path, &[("service_name", &"gitlab")]).ok().await;
+    })
+    .await;
+    let data = json!({"key": "a-secret-text", "unit": "m"});
+    let update = |name: &str| {
+        let services = json!([{"service_name": name, "config_data": data}]);
+        json!(["update", {"user_id": bot.id, "services": services}])
+    };
+    for name in ["iago", "hamlet"] {
+        assert_eq!(about_bots(&changed, name), [update("github"), update("gitlab")], "{name}");
+    }
+    let handed_on = verify(&t, &ALL, async {
+        let params: Params<'_> = &[("bot_owner_id", &othello.id), ("config_data", &json!({"unit": "s"}))];
+        hamlet.patch(&path, params).ok().await;
+    })
+    .await;
+    assert_eq!(about_bots(&handed_on, "hamlet"), [json!(["delete", {"user_id": bot.id}])]);
+    assert_eq!(about_bots(&handed_on, "othello")[0][1]["services"][0]["config_data"]["unit"], "s");
+    for (seen, name) in
+        [(&seen, "othello"), (&seen, "polonius"), (&changed, "othello"), (&handed_on, "polonius")]
+    {
+        let text = serde_json::to_string(&seen[name]).unwrap();
+        assert!(about_bots(seen, name).is_empty() && !text.contains("a-secret-text"), "{name}: {text}");
+    }
+}

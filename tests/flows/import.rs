@@ -59,6 +59,7 @@ async fn export_is_carried_over() {
     let counts = |table: &str| report["tables"][table].clone();
     assert_eq!(counts("zerver_message"), json!({"rows": 7, "carried_over": 7, "left_out": 0}));
     assert_eq!(counts("zerver_usermessage"), json!({"rows": 14, "carried_over": 14, "left_out": 0}));
+    assert_eq!(counts("zerver_botconfigdata"), json!({"rows": 3, "carried_over": 2, "left_out": 1}));
     assert_eq!(counts("zerver_invention"), json!({"rows": 2, "carried_over": 0, "left_out": 2}));
     let ignored = "zerver_realm.setting_of_the_future is not known here and was ignored";
     assert_eq!(report["changed"][ignored], 1);
@@ -86,6 +87,8 @@ async fn check_people_and_settings(olga: &TestUser) {
     assert_eq!(otto["email"], "user12@chat.acme.example");
     assert_eq!((&otto["role"], &otto["timezone"]), (&json!(400), &json!("Europe/Berlin")));
     assert_eq!(otto["profile_data"]["3"]["value"], "12");
+    let services = json!([{"service_name": "github", "config_data": {"unit": "m"}}]);
+    assert_eq!(state["realm_bots"][0]["services"], services);
     let groups = state["realm_user_groups"].as_array().expect("groups");
     let kitchen = groups.iter().find(|group| group["name"] == "kitchen").expect("the group");
     assert_eq!((&kitchen["id"], &kitchen["members"]), (&json!(30), &json!([11])));

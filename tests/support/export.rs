@@ -71,7 +71,7 @@ fn realm() -> Value {
             user(11, "olga", 100, &json!({"avatar_source": "U", "avatar_version": 2})),
             user(12, "otto", 400, &json!({})),
             user(13, "gwen", 600, &json!({"is_active": false})),
-            user(14, "helper", 400, &json!({"is_bot": true, "bot_type": 1, "bot_owner": 12})),
+            user(14, "helper", 400, &json!({"is_bot": true, "bot_type": 2, "bot_owner": 12})),
         ],
         "zerver_userprofile_crossrealm": [
             {"email": "notification-bot@zulip.com", "id": 3, "recipient_id": 3},
@@ -145,6 +145,11 @@ fn lists() -> Value {
         "zerver_scheduledmessage": [{"id": 2, "sender": 12, "recipient": 141, "subject": "Menu",
             "content": "later", "sending_client": 1, "stream": 41, "realm": 7,
             "scheduled_timestamp": 9_700_000_000.0_f64, "delivered": false, "failed": false, "delivery_type": 1}],
+        "zerver_botconfigdata": [
+            {"id": 1, "bot_profile": 14, "key": "integration_id", "value": "github"},
+            {"id": 2, "bot_profile": 14, "key": "unit", "value": "m"},
+            {"id": 3, "bot_profile": 12, "key": "unit", "value": "m"},
+        ],
         "zerver_useractivity": [{"id": 1, "count": 4}],
         "zerver_invention": [{"id": 1}, {"id": 2}],
     })

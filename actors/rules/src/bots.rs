@@ -1,7 +1,9 @@
 //! Bots: who may create and change them, and which values they may have (docs/api/bots.md).
 
+mod integration;
 mod rank;
 
+pub use integration::{CONFIG_LENGTH_MAX, IntegrationChange, REALM_CONFIG_BYTES_MAX};
 pub use rank::{capped_role, channels_to_leave, check_rank, check_takeover, demoted_bots, handed_on};
 
 use crate::error::{BotError, RuleError};

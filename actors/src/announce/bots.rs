@@ -3,7 +3,7 @@
 
 use super::context::Announcements;
 use model::event::BotChange;
-use model::{BotConfig, Directory, EventBody, Fact, User, UserFact, UserId};
+use model::{BotConfig, BotIntegration, Directory, EventBody, Fact, User, UserFact, UserId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -26,6 +26,23 @@ fn bot_managers(directory: &Directory, bot: &User) -> BTreeSet<UserId> {
     directory.users().filter(|user| manages_bot(user, bot)).map(|user| user.id).collect()
 }
 
+/// The event that adds a bot; with key and tokens or without.
+fn added(directory: &Directory, bot: &Arc<User>, config: Arc<BotConfig>) -> impl Fn(bool) -> EventBody {
+    let integration = directory.bot_integration(bot.id).cloned().unwrap_or_default();
+    let bot = bot.clone();
+    move |with_secrets| {
+        let (bot, config, integration) = (bot.clone(), config.clone(), integration.clone());
+        EventBody::BotAdded { bot, config, integration, with_secrets }
+    }
+}
+
+/// The integration of a bot, or its configuration, changed.
+pub(super) fn integration_set(bot: UserId, integration: &BotIntegration, out: &mut Announcements<'_>) {
+    let Some(bot) = out.context.after.user(bot) else { return };
+    let change = BotChange::Integration(Arc::new(integration.clone()));
+    out.to(bot_managers(out.context.after, bot), EventBody::BotChanged { bot: bot.id, change });
+}
+
 /// A bot was created (`before` is none) or configured.
 pub(super) fn configured(
     bot: UserId,
@@ -36,9 +53,7 @@ pub(super) fn configured(
     let Some(bot) = out.context.after.user(bot) else { return };
     let bot_managers = bot_managers(out.context.after, bot);
     let Some(before) = before else {
-        let config = Arc::new(config.clone());
-        let added =
-            |with_secrets| EventBody::BotAdded { bot: bot.clone(), config: config.clone(), with_secrets };
+        let added = added(out.context.after, bot, Arc::new(config.clone()));
         return out.each(for_managers(bot, bot_managers, added));
     };
     for change in config_differences(before, config) {
@@ -80,11 +95,11 @@ pub(super) fn changed(was: &User, is: &Arc<User>, out: &mut Announcements<'_>) {
     let context = out.context;
     let (before, after) = (bot_managers(context.before(), was), bot_managers(context.after, is));
     let config = context.after.bot_config(is.id).cloned().unwrap_or_default();
+    let added = added(context.after, is, config.clone());
     // Users who were deactivated with the bot receive nothing.
     let is_active = |id: &UserId| context.after.is_active_user(*id);
     let former = before.difference(&after).copied().filter(is_active).collect();
     let new: Vec<UserId> = after.difference(&before).copied().collect();
-    let added = |with_secrets| EventBody::BotAdded { bot: is.clone(), config: config.clone(), with_secrets };
     out.each([(former, EventBody::BotRemoved(is.id))].into_iter().chain(for_managers(is, new, added)));
     let staying: Vec<UserId> = before.intersection(&after).copied().collect();
     for change in differences(was, is) {
@@ -119,8 +134,7 @@ pub(super) fn bot_manager_changed(manager: UserId, out: &mut Announcements<'_>) 
         match (manages_bot(was, bot), manages_bot(is, bot)) {
             (false, true) => {
                 let config = context.after.bot_config(bot.id).cloned().unwrap_or_default();
-                let body = EventBody::BotAdded { bot: bot.clone(), config, with_secrets: false };
-                out.to([manager], body);
+                out.to([manager], added(context.after, bot, config)(false));
             }
             (true, false) => out.to([manager], EventBody::BotRemoved(bot.id)),
             _ => {}
@@ -137,7 +151,8 @@ fn changed_account(fact: &Fact) -> Option<UserId> {
         UserFact::VisibilityChanged { .. }
         | UserFact::ProfileValuesSet { .. }
         | UserFact::SettingsRestated { .. }
-        | UserFact::BotConfigured { .. } => None,
+        | UserFact::BotConfigured { .. }
+        | UserFact::BotIntegrationSet { .. } => None,
     }
 }
 

@@ -24,6 +24,12 @@ pub(super) fn announce(fact: &UserFact, out: &mut Announcements<'_>) {
         UserFact::BotConfigured { bot, before, config } => {
             bots::configured(*bot, before.as_deref(), config, out);
         }
+        UserFact::BotIntegrationSet { bot, is_new, integration } => {
+            // A new bot is announced with its integration.
+            if !is_new {
+                bots::integration_set(*bot, integration, out);
+            }
+        }
     }
 }
 

@@ -6,12 +6,14 @@ use super::groups::requester;
 use super::joining::{join_groups, new_user, system_group_facts};
 use super::serialized::{DecisionContext, SerializedChange, SerializedCommand};
 use crate::error::DomainError;
-use model::{Bot, BotConfig, BotKind, Directory, Fact, Role, User, UserFact, UserId, WebhookService};
+use model::{
+    Bot, BotConfig, BotIntegration, BotKind, Directory, Fact, Role, User, UserFact, UserId, WebhookService,
+};
 use rules::RuleError;
 use rules::bots::{
-    access_bot, access_bot_key, bot_address, capped_role, check_address_free, check_bot_name, check_bot_role,
-    check_may_create, check_new_owner, check_takeover, default_channel, handed_on, parse_interface,
-    parse_kind, parse_service_url,
+    IntegrationChange, access_bot, access_bot_key, bot_address, capped_role, check_address_free,
+    check_bot_name, check_bot_role, check_may_create, check_new_owner, check_takeover, default_channel,
+    handed_on, parse_interface, parse_kind, parse_service_url,
 };
 use rules::error::BotError;
 use std::sync::Arc;
@@ -24,7 +26,10 @@ pub struct NewBot {
     pub kind: i64,
     /// Empty: no URL yet.
     pub payload_url: String,
+    /// The name of an outgoing webhook's service.
     pub service_name: Option<String>,
+    /// For incoming webhooks.
+    pub integration: IntegrationChange,
     pub interface: i64,
     pub defaults: BotDefaults,
 }
@@ -52,6 +57,13 @@ impl BotDefaults {
     }
 }
 
+/// A bot that may be created.
+struct NewAccount {
+    user: NewUser,
+    config: BotConfig,
+    integration: BotIntegration,
+}
+
 /// Creates a bot owned by the acting user.
 pub struct CreateBot {
     pub by: UserId,
@@ -60,7 +72,7 @@ pub struct CreateBot {
 
 impl CreateBot {
     /// Validates the account and its configuration.
-    fn check(&self, directory: &Directory, by: &User) -> Result<(NewUser, BotConfig), RuleError> {
+    fn check(&self, directory: &Directory, by: &User) -> Result<NewAccount, RuleError> {
         let new = &self.new;
         let email = bot_address(directory, &new.short_name)?;
         let kind = parse_kind(new.kind);
@@ -75,7 +87,8 @@ impl CreateBot {
         new.defaults.apply(directory, by, &mut config)?;
         let bot = Some(Bot { kind, owner: Some(by.id), is_system: false });
         let user = NewUser { bot, ..NewUser::new(email, full_name, capped_role(Role::Member, by)) };
-        Ok((user, config))
+        let integration = self.new.integration.apply(directory, Some(kind), &BotIntegration::default())?;
+        Ok(NewAccount { user, config, integration })
     }
 
     /// The service of an outgoing webhook.
@@ -88,9 +101,6 @@ impl CreateBot {
         };
         let name = new.service_name.as_deref().map(rules::text::strip).filter(|name| !name.is_empty());
         match (kind, name) {
-            (BotKind::IncomingWebhook, Some(name)) => {
-                Err(BotError::InvalidIntegration { name: name.to_owned() }.into())
-            }
             (BotKind::OutgoingWebhook, name) => {
                 let name = name.unwrap_or_else(|| rules::text::strip(&new.short_name)).to_owned();
                 Ok(Some(WebhookService { name, base_url, interface }))
@@ -106,11 +116,16 @@ impl SerializedCommand for CreateBot {
     fn decide(self, context: &mut DecisionContext<'_>) -> Result<(Arc<User>, Vec<Fact>), DomainError> {
         let directory = &context.directory;
         let by = requester(directory, self.by)?;
-        let (new, config) = self.check(directory, by)?;
-        let user = new_user(context.ids.take_user(), &new, context.now);
+        let new = self.check(directory, by)?;
+        let user = new_user(context.ids.take_user(), &new.user, context.now);
         let mut facts = vec![Fact::User(UserFact::Created(Box::new(user.clone())))];
         facts.extend(join_groups(directory, &user, context.now));
-        let (bot, config) = (user.id, Box::new(config));
+        let bot = user.id;
+        if new.integration != BotIntegration::default() {
+            let integration = Box::new(new.integration);
+            facts.push(Fact::User(UserFact::BotIntegrationSet { bot, is_new: true, integration }));
+        }
+        let config = Box::new(new.config);
         facts.push(Fact::User(UserFact::BotConfigured { bot, before: None, config }));
         Ok((Arc::new(user), facts))
     }
@@ -126,6 +141,7 @@ pub struct BotUpdate {
     pub owner: Option<i64>,
     pub payload_url: Option<String>,
     pub interface: Option<i64>,
+    pub integration: IntegrationChange,
     pub defaults: BotDefaults,
 }
 
@@ -209,6 +225,9 @@ impl SerializedCommand for UpdateBot {
         let after = self.record(directory, by, before)?;
         let config = self.config(directory, by, &after)?;
         let config_before = current_config(directory, before.id);
+        let integration_before = directory.bot_integration(before.id).cloned().unwrap_or_default();
+        let kind = before.bot.as_ref().map(|bot| bot.kind);
+        let integration = self.update.integration.apply(directory, kind, &integration_before)?;
         let (bot, mut facts) = (before.id, Vec::new());
         if after != **before {
             facts.push(Fact::User(UserFact::Changed(Box::new(after.clone()))));
@@ -222,6 +241,10 @@ impl SerializedCommand for UpdateBot {
         if config != config_before {
             let (before, config) = (Some(Box::new(config_before)), Box::new(config));
             facts.push(Fact::User(UserFact::BotConfigured { bot, before, config }));
+        }
+        if integration != *integration_before {
+            let integration = Box::new(integration);
+            facts.push(Fact::User(UserFact::BotIntegrationSet { bot, is_new: false, integration }));
         }
         Ok((bot, facts))
     }

@@ -1,28 +1,31 @@
 //! `POST /bots`: creates a bot that the requester owns (docs/api/bots.md#create-a-bot).
 
-use super::{read_avatar, read_defaults, refuse_config};
+use super::{find_integration, read_avatar, read_defaults, read_integration};
 use crate::api::pictures::{FILE_BYTES_MAX, keep_avatar};
 use crate::api::wire::bot::channel_name;
 use crate::http::upload::Upload;
 use crate::http::{ApiError, App, Caller, Fields, FromFields, HandlerResult, reply};
 use actors::{NewBot, commands};
-use model::UserId;
+use model::{BotKind, UserId};
 use rules::avatar::{AvatarSize, whole_avatar_url};
 use serde::Serialize;
 
 impl FromFields for NewBot {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        let new = Self {
+        let kind = fields.int_or("bot_type", 1)?;
+        let service_name: Option<String> = fields.optional("service_name");
+        let is_incoming = kind == i64::from(BotKind::IncomingWebhook.code());
+        let integration = service_name.as_deref().filter(|name| is_incoming && !name.trim().is_empty());
+        Ok(Self {
             full_name: fields.required("full_name")?,
             short_name: fields.required("short_name")?,
-            kind: fields.int_or("bot_type", 1)?,
+            kind,
             payload_url: fields.optional_loose_string("payload_url").unwrap_or_default(),
-            service_name: fields.optional("service_name"),
+            integration: read_integration(integration, fields)?,
+            service_name,
             interface: fields.int_or("interface_type", 1)?,
             defaults: read_defaults(fields)?,
-        };
-        refuse_config(fields)?;
-        Ok(new)
+        })
     }
 }
 
@@ -39,7 +42,8 @@ struct Created<'a> {
 /// Creates a bot, and returns its key.
 pub async fn create_bot(app: App, caller: Caller, upload: Upload) -> HandlerResult {
     let form = upload.read(FILE_BYTES_MAX).await?;
-    let new = NewBot::from_fields(&form.fields)?;
+    let mut new = NewBot::from_fields(&form.fields)?;
+    find_integration(&app, &mut new.integration);
     let ignored = form.fields.ignored();
     let avatar = read_avatar(&app, form).await?;
     let by = caller.user.id;

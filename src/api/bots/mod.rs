@@ -8,10 +8,13 @@ pub mod state;
 pub mod update;
 
 use crate::api::pictures::made_avatar;
+use crate::http::params::Json;
 use crate::http::upload::Form;
 use crate::http::{ApiError, App, Fields};
 use crate::integrations::images::AvatarImages;
 use actors::BotDefaults;
+use rules::bots::IntegrationChange;
+use std::collections::BTreeMap;
 
 /// Reads the default channels of a bot.
 fn read_defaults(fields: &Fields) -> Result<BotDefaults, ApiError> {
@@ -22,12 +25,23 @@ fn read_defaults(fields: &Fields) -> Result<BotDefaults, ApiError> {
     })
 }
 
-/// Refuses a non-empty `config_data`: it is for embedded bots, which are not implemented.
-fn refuse_config(fields: &Fields) -> Result<(), ApiError> {
-    let Some(config) = fields.optional_json("config_data")? else { return Ok(()) };
-    config.root().object()?;
-    let is_empty = config.into_value().as_object().is_some_and(serde_json::Map::is_empty);
-    if is_empty { Ok(()) } else { Err(rules::RuleError::from(rules::error::BotError::EmbeddedOff).into()) }
+/// Reads `config_data`: an object of strings.
+fn read_config(fields: &Fields) -> Result<BTreeMap<String, String>, ApiError> {
+    let Some(config) = fields.optional_json("config_data")? else { return Ok(BTreeMap::new()) };
+    let object = config.root().object()?;
+    let entry = |(key, value): (&str, Json<'_>)| Ok((key.to_owned(), value.string()?.to_owned()));
+    object.members().map(entry).collect()
+}
+
+/// Reads what an incoming webhook bot is for, with the name of its integration.
+fn read_integration(name: Option<&str>, fields: &Fields) -> Result<IntegrationChange, ApiError> {
+    let name = name.map(|name| rules::text::strip(name).to_owned());
+    Ok(IntegrationChange { name, is_known: false, data: read_config(fields)? })
+}
+
+/// Looks an integration up in the catalog.
+fn find_integration(app: &App, change: &mut IntegrationChange) {
+    change.is_known = change.name.as_deref().is_some_and(|name| app.incoming.integration(name).is_some());
 }
 
 /// The avatar in a form, if there is one.

@@ -1,6 +1,6 @@
 //! `PATCH /bots/{bot_id}`: changes a bot (docs/api/bots.md#update-a-bot).
 
-use super::{read_avatar, read_defaults, refuse_config};
+use super::{find_integration, read_avatar, read_defaults, read_integration};
 use crate::api::pictures::{FILE_BYTES_MAX, keep_avatar};
 use crate::api::wire::bot::channel_name;
 use crate::http::upload::Upload;
@@ -13,17 +13,17 @@ use std::collections::BTreeMap;
 
 impl FromFields for BotUpdate {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        let update = Self {
+        let service_name: Option<String> = fields.optional("service_name");
+        Ok(Self {
             full_name: fields.optional("full_name"),
             short_name: fields.optional("short_name"),
             role: fields.optional_int("role")?,
             owner: fields.optional_int("bot_owner_id")?,
             payload_url: fields.optional_loose_string("service_payload_url"),
             interface: fields.optional_int("service_interface")?,
+            integration: read_integration(service_name.as_deref(), fields)?,
             defaults: read_defaults(fields)?,
-        };
-        refuse_config(fields)?;
-        Ok(update)
+        })
     }
 }
 
@@ -33,7 +33,7 @@ struct Updated<'a> {
     avatar_url: String,
     service_interface: u8,
     service_payload_url: Option<&'a str>,
-    config_data: BTreeMap<&'a str, &'a str>,
+    config_data: &'a BTreeMap<String, String>,
     default_sending_stream: Option<&'a str>,
     default_events_register_stream: Option<&'a str>,
     default_all_public_streams: bool,
@@ -44,7 +44,8 @@ struct Updated<'a> {
 /// Changes the given properties, and returns the current ones.
 pub async fn update_bot(app: App, caller: Caller, Path(bot): Path<u32>, upload: Upload) -> HandlerResult {
     let form = upload.read(FILE_BYTES_MAX).await?;
-    let update = BotUpdate::from_fields(&form.fields)?;
+    let mut update = BotUpdate::from_fields(&form.fields)?;
+    find_integration(&app, &mut update.integration);
     let ignored = form.fields.ignored();
     let avatar = read_avatar(&app, form).await?;
     let by = caller.user.id;
@@ -55,6 +56,7 @@ pub async fn update_bot(app: App, caller: Caller, Path(bot): Path<u32>, upload: 
     let directory = caller.realm.directory();
     let bot = directory.user(id).ok_or_else(ApiError::internal)?;
     let config = directory.bot_config(id).cloned().unwrap_or_default();
+    let integration = directory.bot_integration(id).cloned().unwrap_or_default();
     let service = config.service.as_ref();
     let owner = bot.bot.as_ref().and_then(|bot| directory.user(bot.owner?));
     let reply = reply(&Updated {
@@ -62,7 +64,7 @@ pub async fn update_bot(app: App, caller: Caller, Path(bot): Path<u32>, upload: 
         avatar_url: whole_avatar_url(&directory, bot, AvatarSize::Small),
         service_interface: service.map_or(1, |service| service.interface.code()),
         service_payload_url: service.map(|service| service.base_url.as_str()),
-        config_data: BTreeMap::new(),
+        config_data: &integration.data,
         default_sending_stream: channel_name(&directory, config.sending_channel),
         default_events_register_stream: channel_name(&directory, config.register_channel),
         default_all_public_streams: config.all_public_channels,

@@ -3,9 +3,10 @@
 //! Keys and tokens are only for the owner of a bot; administrators get empty strings in their place.
 
 use actors::RealmHandle;
-use model::{BotConfig, ChannelId, Directory, User, UserId, WebhookService};
+use model::{BotConfig, BotIntegration, ChannelId, Directory, User, UserId, WebhookService};
 use rules::avatar::{AvatarSize, whole_avatar_url};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Derives the secrets of bots; they are not stored.
 pub trait BotSecrets {
@@ -42,12 +43,20 @@ pub struct BotJson<'a> {
     services: Vec<ServiceJson<'a>>,
 }
 
-/// The service of an outgoing webhook.
+/// The service of a webhook: what an outgoing one calls, or what an incoming one is for.
 #[derive(Clone, Debug, Serialize)]
-pub struct ServiceJson<'a> {
-    base_url: &'a str,
-    interface: u8,
-    token: String,
+#[serde(untagged)]
+pub enum ServiceJson<'a> {
+    Outgoing {
+        base_url: &'a str,
+        interface: u8,
+        token: String,
+    },
+    Incoming {
+        /// The name of the integration; empty if there is only configuration.
+        service_name: &'a str,
+        config_data: &'a BTreeMap<String, String>,
+    },
 }
 
 /// A bot for a user who manages it; `with_secrets` for its owner.
@@ -55,7 +64,7 @@ pub fn bot<'a>(
     secrets: &dyn BotSecrets,
     directory: &'a Directory,
     bot: &'a User,
-    config: &'a BotConfig,
+    (config, integration): (&'a BotConfig, &'a BotIntegration),
     with_secrets: bool,
 ) -> BotJson<'a> {
     BotJson {
@@ -70,18 +79,31 @@ pub fn bot<'a>(
         default_events_register_stream: channel_name(directory, config.register_channel),
         default_all_public_streams: config.all_public_channels,
         owner_id: bot.owner(),
-        services: services(secrets, bot.id, config.service.as_ref(), with_secrets),
+        services: match config.service.as_ref() {
+            Some(service) => services(secrets, bot.id, Some(service), with_secrets),
+            None => integration_services(integration),
+        },
     }
 }
 
-/// The value of `services`: one for an outgoing webhook, none for other bots.
+/// The value of `services` of an incoming webhook: one if it has an integration or configuration.
+pub fn integration_services(integration: &BotIntegration) -> Vec<ServiceJson<'_>> {
+    let service_name = integration.name.as_deref().unwrap_or_default();
+    let is_set = integration.name.is_some() || !integration.data.is_empty();
+    is_set
+        .then_some(ServiceJson::Incoming { service_name, config_data: &integration.data })
+        .into_iter()
+        .collect()
+}
+
+/// The value of `services` of an outgoing webhook; none without a service.
 pub fn services<'a>(
     secrets: &dyn BotSecrets,
     bot: UserId,
     service: Option<&'a WebhookService>,
     with_secrets: bool,
 ) -> Vec<ServiceJson<'a>> {
-    let shown = |service: &'a WebhookService| ServiceJson {
+    let shown = |service: &'a WebhookService| ServiceJson::Outgoing {
         base_url: &service.base_url,
         interface: service.interface.code(),
         token: if with_secrets { secrets.webhook_token(bot) } else { String::new() },

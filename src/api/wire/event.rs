@@ -251,8 +251,8 @@ impl EventWriter<'_> {
             EventBody::PushDeviceChanged { account, status } => {
                 to.fields(ANY, || push_device::status(*account, status));
             }
-            EventBody::BotAdded { bot, config, with_secrets } => {
-                to.fields(ANY, || realm_bot::add(self, bot, config, *with_secrets));
+            EventBody::BotAdded { bot, config, integration, with_secrets } => {
+                to.fields(ANY, || realm_bot::add(self, bot, (config, integration), *with_secrets));
             }
             EventBody::BotChanged { bot, change } => to.fields(ANY, || realm_bot::update(self, *bot, change)),
             EventBody::BotRemoved(bot) => {

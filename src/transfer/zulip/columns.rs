@@ -6,12 +6,13 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Tables with the columns that are carried over, derived, or deliberately dropped (docs/import-export.md).
-const TABLES: [(&str, &str); 34] = [
+const TABLES: [(&str, &str); 35] = [
     ("zerver_alertword", "id realm user_profile word deactivated"),
     (
         "zerver_attachment",
         "id file_name path_id owner realm create_time size content_type is_realm_public is_web_public messages scheduled_messages",
     ),
+    ("zerver_botconfigdata", "id bot_profile key value"),
     ("zerver_botstoragedata", "id bot_profile key value"),
     (
         "zerver_channelfolder",

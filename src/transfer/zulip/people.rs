@@ -5,13 +5,17 @@ use super::settings::user_settings;
 use crate::transfer::rows::Row;
 use actors::SYSTEM_BOTS;
 use model::bot::{WebhookInterface, WebhookService};
-use model::{Bot, BotConfig, BotKind, Fact, Role, SettingValue, Timestamp, User, UserFact, UserId};
+use model::{
+    Bot, BotConfig, BotIntegration, BotKind, Fact, Role, SettingValue, Timestamp, User, UserFact, UserId,
+};
 use rules::accounts::{CAN_CHANGE_USER_EMAILS, CAN_CREATE_USERS};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 /// The tables with users. Those of the second never logged in.
 const USERS: [&str; 2] = ["zerver_userprofile", "zerver_userprofile_mirrordummy"];
 const SYSTEM_USERS: &str = "zerver_userprofile_crossrealm";
+/// The key of a bot's configuration with the name of its integration.
+const INTEGRATION_KEY: &str = "integration_id";
 
 impl Builder<'_> {
     /// The system bots, with the ids of the export, then everyone else.
@@ -115,6 +119,30 @@ impl Builder<'_> {
         let others = services.len() as u64 - known;
         self.report.leave_out("zerver_service", "of a bot that is not in the export", others);
         self.report.change("tokens of outgoing webhooks are new; the bots' pages show them", known);
+        self.bot_integrations();
+    }
+
+    /// The configuration of incoming webhook bots; one of its keys has the name of the integration.
+    fn bot_integrations(&mut self) {
+        let mut integrations: BTreeMap<UserId, BotIntegration> = BTreeMap::new();
+        self.each_row("zerver_botconfigdata", |own, row| {
+            let bot = own.user(row.id("bot_profile")).ok_or("of a bot that is not in the export")?;
+            let kind = own.directory.user(bot).and_then(|bot| bot.bot.as_ref()).map(|bot| bot.kind);
+            if kind != Some(BotKind::IncomingWebhook) {
+                return Err("of a bot that is no incoming webhook");
+            }
+            let integration = integrations.entry(bot).or_default();
+            match row.text("key") {
+                INTEGRATION_KEY => integration.name = Some(row.text("value").to_owned()),
+                key => _ = integration.data.insert(key.to_owned(), row.text("value").to_owned()),
+            }
+            Ok(())
+        });
+        for (bot, integration) in integrations {
+            self.directory.put_bot_integration(bot, integration.clone());
+            let integration = Box::new(integration);
+            self.facts.push(Fact::User(UserFact::BotIntegrationSet { bot, is_new: true, integration }));
+        }
     }
 }
 

@@ -181,6 +181,7 @@ fn estimated_bytes(fact: &Fact) -> usize {
         Fact::Personal(PersonalFact::BotStorageChanged { set, .. }) => {
             set.iter().map(|(key, value)| key.len() + value.len()).sum()
         }
+        Fact::User(model::UserFact::BotIntegrationSet { integration, .. }) => integration.bytes(),
         _ => 0,
     };
     more + 4_000

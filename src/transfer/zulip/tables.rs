@@ -119,7 +119,7 @@ const SUBSCRIBED: [u64; 2] = [301, 302];
 const UNSUBSCRIBED: u64 = 303;
 
 /// Tables that are not carried over, and why.
-const LEFT_OUT: [(&str, &str); 11] = [
+const LEFT_OUT: [(&str, &str); 10] = [
     ("zerver_realmauditlog", "history of changes; the history of subscriptions is used"),
     ("zerver_realmauthenticationmethod", "how people log in is configured for the server"),
     ("zerver_realmexport", "exports of the other server"),
@@ -128,7 +128,6 @@ const LEFT_OUT: [(&str, &str); 11] = [
     ("zerver_useractivity", "statistics"),
     ("zerver_useractivityinterval", "statistics"),
     ("zerver_onboardingusermessage", "onboarding messages are not repeated"),
-    ("zerver_botconfigdata", "there are no embedded bots"),
     ("zerver_externalauthid", "accounts at login services"),
     ("analytics", "statistics"),
 ];

@@ -1,8 +1,9 @@
-//! The configuration of bots: default channels, and the service of an outgoing webhook. It holds no secrets: keys and
-//! tokens are derived from the server's secret (docs/api/bots.md).
+//! The configuration of bots: default channels, the service of an outgoing webhook, and the integration of an incoming
+//! one. Keys and tokens are not in it: they are derived from the server's secret (docs/api/bots.md).
 
 use crate::ids::ChannelId;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Configuration of a bot; a bot without a record has the default one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,5 +45,26 @@ impl WebhookInterface {
     /// The interface with an API code.
     pub fn from_code(code: i64) -> Option<Self> {
         [Self::Generic, Self::Slack].into_iter().find(|interface| i64::from(interface.code()) == code)
+    }
+}
+
+/// What an incoming webhook bot is for, and its configuration; a bot without a record has the default one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BotIntegration {
+    /// The name of an integration of the catalog.
+    pub name: Option<String>,
+    /// Texts by key, such as keys of another service.
+    pub data: BTreeMap<String, String>,
+}
+
+impl BotIntegration {
+    /// Characters of all keys and values.
+    pub fn chars(&self) -> usize {
+        self.data.iter().map(|(key, value)| key.chars().count() + value.chars().count()).sum()
+    }
+
+    /// Bytes of all keys and values.
+    pub fn bytes(&self) -> usize {
+        self.data.iter().map(|(key, value)| key.len() + value.len()).sum()
     }
 }

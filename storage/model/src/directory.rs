@@ -60,6 +60,7 @@ pub struct Directory {
     personal: records::PersonalRecords,
     profile_fields: Arc<ProfileFields>,
     bot_configs: OrdMap<UserId, Arc<BotConfig>>,
+    bot_integrations: records::IntegrationRecords,
     push: records::PushRecords,
     pictures: records::PictureRecords,
     attachments: records::AttachmentRecords,

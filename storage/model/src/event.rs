@@ -17,7 +17,7 @@ pub use changes::{
 pub use clients::Clients;
 pub use texts::TextChange;
 
-use crate::bot::BotConfig;
+use crate::bot::{BotConfig, BotIntegration};
 use crate::channel::{Channel, ChannelFolder};
 use crate::event_kind::EventKind;
 use crate::flags::{Flag, FlagOp, Flags};
@@ -253,6 +253,7 @@ pub enum EventBody {
     BotAdded {
         bot: Arc<User>,
         config: Arc<BotConfig>,
+        integration: Arc<BotIntegration>,
         /// Include its API key and tokens: the user is its owner.
         with_secrets: bool,
     },

@@ -36,7 +36,7 @@ pub mod user;
 pub mod web_session;
 
 pub use attachment::{Attachment, AttachmentFact, AttachmentUse, ImageInfo, ListedAttachment};
-pub use bot::{BotConfig, WebhookInterface, WebhookService};
+pub use bot::{BotConfig, BotIntegration, WebhookInterface, WebhookService};
 pub use channel::{Channel, ChannelFolder, ChannelPermissions, TopicsPolicy};
 pub use direct::DirectConversation;
 pub use directory::{Directory, StorageUsage};

@@ -4,8 +4,8 @@ use super::key::Number;
 use super::{Rows, View, records};
 use crate::error::StoreError;
 use model::{
-    BotConfig, PersonalFact, ProfileFieldId, ProfileValue, TextKind, User, UserFact, UserId, WebSession,
-    WebSessionFact,
+    BotConfig, BotIntegration, PersonalFact, ProfileFieldId, ProfileValue, TextKind, User, UserFact, UserId,
+    WebSession, WebSessionFact,
 };
 
 impl View {
@@ -21,6 +21,9 @@ impl View {
             UserFact::ProfileValuesSet { user, values } => self.apply_profile_values(*user, values, rows),
             UserFact::BotConfigured { bot, config, .. } => {
                 self.put::<records::BotConfigs>(rows, *bot, BotConfig::clone(config))
+            }
+            UserFact::BotIntegrationSet { bot, integration, .. } => {
+                self.put::<records::BotIntegrations>(rows, *bot, BotIntegration::clone(integration))
             }
             UserFact::VisibilityChanged { .. } | UserFact::SettingsRestated { .. } => Ok(()),
         }

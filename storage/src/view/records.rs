@@ -439,6 +439,13 @@ records! {
         row: () => AttachmentId,
         load: Some(|view, (), id| view.directory.put_last_attachment_id(id)),
     }
+    /// What incoming webhook bots are for, with their configuration.
+    BotIntegrations = 49 {
+        name: "integration of a bot",
+        row: UserId => model::BotIntegration,
+        load: Some(|view, bot, integration| view.directory.put_bot_integration(bot, integration)),
+        check: |known, bot, _| known.user(*bot),
+    }
     /// Browsers that are logged in, by the hash of their secret.
     WebSessions = 57 {
         name: "web session",
@@ -479,14 +486,4 @@ fn ascend<T>(first: MessageId, chunk: &Chunk<T>) -> Result<(), String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_of_tables_are_unique() {
-        let mut ids: Vec<u8> = TABLES.iter().map(|table| table.id).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        assert_eq!(ids.len(), TABLES.len());
-    }
-}
+mod tests;

@@ -1,6 +1,7 @@
 //! Bots: mirrors `src/api/bots`, and outgoing webhooks.
 
 mod answers;
+mod config;
 mod create;
 mod failures;
 mod keys;

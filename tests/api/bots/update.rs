@@ -118,7 +118,7 @@ async fn update_bot_errors() {
             "Only outgoing webhook bots have a payload URL",
         ),
         ("service_interface", "9".into(), "Invalid interface type"),
-        ("config_data", "{\"a\": \"b\"}".into(), "Embedded bots are not enabled."),
+        ("config_data", "{\"a\": \"b\"}".into(), "Only incoming webhook bots have configuration data"),
     ];
     for (name, value, msg) in cases {
         let answer = hamlet.patch(&path, &[("full_name", &"Changed"), (name, &value)]).await;

@@ -26,6 +26,17 @@ pub enum BotError {
     InvalidUrl { field: &'static str },
     #[error("Only outgoing webhook bots have a payload URL")]
     NoService,
+    #[error("Only incoming webhook bots have an integration")]
+    NoIntegration,
+    #[error("Only incoming webhook bots have configuration data")]
+    NoConfig,
+    #[error(
+        "Cannot store configuration. Request would require {chars} characters. \
+         The bot's configuration size limit is {limit} characters."
+    )]
+    ConfigTooLong { chars: usize, limit: usize },
+    #[error("The configuration of the bots of this organization is full (limit: {limit} bytes).")]
+    RealmConfigFull { limit: usize },
     #[error("Only the owner of a bot can see or renew its API key. Become its owner first.")]
     KeyOfOwner,
     /// The payload URL receives the messages that the bot reads.

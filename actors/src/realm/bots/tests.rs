@@ -113,6 +113,7 @@ impl World {
             kind: 1,
             payload_url: String::new(),
             service_name: None,
+            integration: IntegrationChange::default(),
             interface: 1,
             defaults: BotDefaults::default(),
         };

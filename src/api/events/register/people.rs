@@ -7,7 +7,7 @@ use crate::api::wire::group::group;
 use crate::api::wire::list::push_list;
 use crate::api::wire::user::{UserForm, unknown_user, user};
 use crate::http::{ApiError, Envelope};
-use model::{BotConfig, Directory, Role, User, UserId};
+use model::{BotConfig, BotIntegration, Directory, Role, User, UserId};
 use rules::avatar::{AvatarSize, avatar_source, shown_avatar_url};
 use rules::permissions::group_setting::holds_realm;
 use rules::permissions::users::{UserScope, api_email, user_scope};
@@ -128,8 +128,10 @@ fn list_bots(envelope: &mut Envelope, state: &State<'_>) {
     let manages = |bot: &User| is_own(bot) || state.me.is_some_and(User::is_administrator);
     let bots = directory.users().filter(|user| user.is_bot() && !user.is_system_bot() && manages(user));
     let realm = &state.request.realm;
-    let default = BotConfig::default();
+    let (default, none) = (BotConfig::default(), BotIntegration::default());
     let config = |bot: &User| directory.bot_config(bot.id).map_or(&default, |config| &**config);
-    let items = bots.map(|bot| bot_json(realm, directory, bot, config(bot), is_own(bot)));
+    let integration =
+        |bot: &User| directory.bot_integration(bot.id).map_or(&none, |integration| &**integration);
+    let items = bots.map(|bot| bot_json(realm, directory, bot, (config(bot), integration(bot)), is_own(bot)));
     push_list(envelope.open_field("realm_bots"), items);
 }

@@ -1,9 +1,11 @@
 //! `realm_bot`: bots that the user manages. Only the owner of a bot gets its secrets.
 
 use super::writer::EventWriter;
-use crate::api::wire::bot::{BotJson, ServiceJson, bot as bot_json, channel_name, services};
+use crate::api::wire::bot::{
+    BotJson, ServiceJson, bot as bot_json, channel_name, integration_services, services,
+};
 use model::event::BotChange;
-use model::{BotConfig, User, UserId};
+use model::{BotConfig, BotIntegration, User, UserId};
 use rules::avatar::{AvatarSize, whole_avatar_url};
 use serde::Serialize;
 
@@ -46,10 +48,11 @@ enum Property<'e> {
 pub(super) fn add<'e>(
     writer: &EventWriter<'e>,
     bot: &'e User,
-    config: &'e BotConfig,
+    (config, integration): (&'e BotConfig, &'e BotIntegration),
     with_secrets: bool,
 ) -> RealmBot<'e> {
-    RealmBot::Add { bot: Box::new(bot_json(writer.secrets, writer.directory, bot, config, with_secrets)) }
+    let parts = (config, integration);
+    RealmBot::Add { bot: Box::new(bot_json(writer.secrets, writer.directory, bot, parts, with_secrets)) }
 }
 
 /// The picture and the key of a bot that no longer exists are left out.
@@ -79,6 +82,7 @@ pub(super) fn update<'e>(writer: &EventWriter<'e>, user_id: UserId, change: &'e 
         BotChange::Service { service, with_secrets } => {
             Some(Property::Services(services(writer.secrets, user_id, service.as_ref(), *with_secrets)))
         }
+        BotChange::Integration(integration) => Some(Property::Services(integration_services(integration))),
     };
     RealmBot::Update { bot: Updated { user_id, property } }
 }

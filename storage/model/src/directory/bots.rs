@@ -1,7 +1,7 @@
 //! Configuration and ownership of bots.
 
 use super::Directory;
-use crate::bot::BotConfig;
+use crate::bot::{BotConfig, BotIntegration};
 use crate::ids::UserId;
 use crate::user::User;
 use std::sync::Arc;
@@ -15,6 +15,25 @@ impl Directory {
     /// Replaces a bot's configuration.
     pub fn put_bot_config(&mut self, bot: UserId, config: BotConfig) {
         self.bot_configs.insert(bot, Arc::new(config));
+    }
+
+    /// What an incoming webhook bot is for, with its configuration; none for bots without either, and for people.
+    pub fn bot_integration(&self, bot: UserId) -> Option<&Arc<BotIntegration>> {
+        self.bot_integrations.by_bot.get(&bot)
+    }
+
+    /// Bytes of the configuration of all bots.
+    pub fn bot_integration_bytes(&self) -> usize {
+        self.bot_integrations.bytes
+    }
+
+    /// Replaces what an incoming webhook bot is for, and its configuration.
+    pub fn put_bot_integration(&mut self, bot: UserId, integration: BotIntegration) {
+        let records = &mut self.bot_integrations;
+        records.bytes += integration.bytes();
+        if let Some(before) = records.by_bot.insert(bot, Arc::new(integration)) {
+            records.bytes -= before.bytes();
+        }
     }
 
     /// The owner of a bot; none for people and system bots.

@@ -1,6 +1,7 @@
 //! Records of the directory by family, with the indexes over them.
 
 use crate::attachment::Attachment;
+use crate::bot::BotIntegration;
 use crate::ids::{AttachmentId, ChannelId, DraftId, MessageId, SavedSnippetId, ScheduledMessageId, UserId};
 use crate::personal::{NavigationView, UserStatus};
 use crate::picture::{RealmEmoji, RealmPictures};
@@ -46,6 +47,14 @@ pub(super) struct PersonalRecords {
     pub(super) web_sessions: OrdMap<(UserId, WebSessionKey), Arc<WebSession>>,
     /// The user of each web session: looked up for each request with one.
     pub(super) web_session_users: HashMap<WebSessionKey, UserId>,
+}
+
+/// What incoming webhook bots are for, with the size that its limit needs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct IntegrationRecords {
+    pub(super) by_bot: OrdMap<UserId, Arc<BotIntegration>>,
+    /// Bytes of all keys and values.
+    pub(super) bytes: usize,
 }
 
 /// What accounts store under keys, with the sizes that its limits need.

@@ -1,6 +1,6 @@
 //! Changes as events report them: one value for each property, fully resolved.
 
-use crate::bot::WebhookService;
+use crate::bot::{BotIntegration, WebhookService};
 use crate::channel::TopicsPolicy;
 use crate::event_kind::EventKind;
 use crate::group::GroupSetting;
@@ -170,6 +170,7 @@ pub enum BotChange {
         /// Include the token: the recipient is the bot's owner.
         with_secrets: bool,
     },
+    Integration(Arc<BotIntegration>),
 }
 
 /// Changed parts of a user's status; none is unchanged.

@@ -1,6 +1,7 @@
 //! An estimate of the memory that an event takes, which bounds the memory of queues.
 
-use super::{Event, EventBody, MessageChange, SubscribedChannel, TextChange};
+use super::{BotChange, Event, EventBody, MessageChange, SubscribedChannel, TextChange};
+use crate::bot::BotIntegration;
 use crate::ids::ScheduledMessageId;
 use crate::texts::ScheduledMessage;
 
@@ -48,6 +49,10 @@ impl EventBody {
             Self::ScheduledMessages { change, .. } | Self::Reminders { change, .. } => {
                 scheduled_bytes(change)
             }
+            Self::BotAdded { integration, .. } => integration_bytes(integration),
+            Self::BotChanged { change: BotChange::Integration(integration), .. } => {
+                integration_bytes(integration)
+            }
             // Small, or bounded by what one request may set.
             Self::ChannelsLost(_)
             | Self::ChannelChanged { .. }
@@ -87,7 +92,6 @@ impl EventBody {
             | Self::InvitationsChanged
             | Self::RealmDeactivated(_)
             | Self::PushDeviceChanged { .. }
-            | Self::BotAdded { .. }
             | Self::BotChanged { .. }
             | Self::BotRemoved(_)
             | Self::RealmPictureChanged { .. }
@@ -98,6 +102,10 @@ impl EventBody {
 
 fn scheduled_bytes(change: &TextChange<ScheduledMessageId, ScheduledMessage>) -> usize {
     change.texts().map(|text| 2 * (text.content.len() + text.rendered.len())).sum()
+}
+
+fn integration_bytes(integration: &BotIntegration) -> usize {
+    2 * integration.bytes() + 32 * integration.data.len()
 }
 
 fn subscribed_bytes(channel: &SubscribedChannel) -> usize {

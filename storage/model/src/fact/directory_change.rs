@@ -66,7 +66,8 @@ impl Fact {
                 UserFact::VisibilityChanged { .. }
                 | UserFact::ProfileValuesSet { .. }
                 | UserFact::SettingsRestated { .. }
-                | UserFact::BotConfigured { .. },
+                | UserFact::BotConfigured { .. }
+                | UserFact::BotIntegrationSet { .. },
             )
             | Self::Channel(
                 ChannelFact::DefaultsChanged(_)

@@ -1,6 +1,6 @@
 //! Facts about users: their records, accounts, profile values, and the configuration of bots.
 
-use crate::bot::BotConfig;
+use crate::bot::{BotConfig, BotIntegration};
 use crate::ids::{MessageId, ProfileFieldId, UserId};
 use crate::profile_field::ProfileValue;
 use crate::user::User;
@@ -40,6 +40,13 @@ pub enum UserFact {
         before: Option<Box<BotConfig>>,
         config: Box<BotConfig>,
     },
+    /// The integration of an incoming webhook bot, or its configuration, is now this.
+    BotIntegrationSet {
+        bot: UserId,
+        /// The bot is created by the same frame; its first event includes the integration.
+        is_new: bool,
+        integration: Box<BotIntegration>,
+    },
 }
 
 impl UserFact {
@@ -54,6 +61,8 @@ impl UserFact {
             Self::SettingsRestated { settings, .. } => settings.len() as u64 * 3,
             // One for each property.
             Self::BotConfigured { .. } => 8,
+            // With its configuration, once for all managers.
+            Self::BotIntegrationSet { .. } => 1,
         }
     }
 }

@@ -7,17 +7,17 @@ use model::bot::{WebhookInterface, WebhookService};
 use model::job::{JobOutcome, MailTask, PushTask, Task, WebhookTask, WebhookTrigger};
 use model::push::{Hidden, PushDevice, PushFact, PushStatus, PushToken, PushTokenKind};
 use model::{
-    BotConfig, ChannelFact, ChannelFolder, ChannelId, DefaultChannelGroup, DomainOp, DraftId, DraftTo, Fact,
-    FieldKind, FolderId, GroupFact, Invitation, InvitationFact, InvitationId, InvitationState, JobFact,
-    LinkifierRecord, Listed, MessageId, NamedStatus, NavigationView, PersonalFact, Playground, ProfileField,
-    ProfileFieldId, ProfileFields, ProfileValue, RealmDomain, RealmFact, Reminder, Role, SavedDraft,
-    SavedSnippet, SavedSnippetId, ScheduledMessage, ScheduledMessageId, ScheduledTo, StatusEmoji,
+    BotConfig, BotIntegration, ChannelFact, ChannelFolder, ChannelId, DefaultChannelGroup, DomainOp, DraftId,
+    DraftTo, Fact, FieldKind, FolderId, GroupFact, Invitation, InvitationFact, InvitationId, InvitationState,
+    JobFact, LinkifierRecord, Listed, MessageId, NamedStatus, NavigationView, PersonalFact, Playground,
+    ProfileField, ProfileFieldId, ProfileFields, ProfileValue, RealmDomain, RealmFact, Reminder, Role,
+    SavedDraft, SavedSnippet, SavedSnippetId, ScheduledMessage, ScheduledMessageId, ScheduledTo, StatusEmoji,
     Subscription, SubscriptionFact, Timestamp, UserFact, UserId, UserStatus, UserTopic, VisibilityPolicy,
     WebSession, WebSessionFact, WebSessionKey,
 };
 
 /// The number of kinds of such facts.
-pub(super) const KINDS: u8 = 47;
+pub(super) const KINDS: u8 = 48;
 
 /// At most this many different folders, invitations and list entries are used.
 const NAMED_MAX: u32 = 4;
@@ -71,6 +71,14 @@ impl Plain {
             36..=40 => Some(self.text(kind, number, bits)),
             41..=44 => self.attachment(kind - 41, number, bits),
             45 => Some(Fact::Personal(self.web_session(number, bits))),
+            46 => Some(Fact::User(UserFact::BotIntegrationSet {
+                bot: self.person(number),
+                is_new: is_set,
+                integration: Box::new(BotIntegration {
+                    name: is_set.then(|| "kettle".to_owned()),
+                    data: [("key".to_owned(), "ü".repeat(usize::from(bits)))].into(),
+                }),
+            })),
             _ => Some(Fact::PreImages(vec![Fact::Realm(RealmFact::Changed(Box::new(realm())))])),
         }
     }

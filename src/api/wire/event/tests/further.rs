@@ -1,7 +1,9 @@
-//! Further events for the recorded bytes: typing while editing, groups of default channels, onboarding steps, consents.
+//! Further events for the recorded bytes: typing while editing, groups of default channels, onboarding steps, consents,
+//! integrations of bots.
 
 use super::*;
-use model::{DefaultChannelGroup, Listed};
+use model::event::BotChange;
+use model::{BotConfig, BotIntegration, DefaultChannelGroup, Listed};
 
 /// Each of these events, with a text that needs escapes and two people.
 pub(super) fn events(text: &str, people: &[Arc<User>]) -> Vec<EventBody> {
@@ -25,5 +27,32 @@ pub(super) fn events(text: &str, people: &[Arc<User>]) -> Vec<EventBody> {
         EventBody::OnboardingSteps(vec![("one_time_notice", "intro_resolve_topic")]),
         EventBody::OnboardingSteps(Vec::new()),
         EventBody::ExportConsent { user: fixture::IAGO, consented: true },
+    ]
+}
+
+/// A bot with its configuration and without an integration.
+pub(super) fn bot_added(bot: Arc<User>, config: BotConfig, with_secrets: bool) -> EventBody {
+    EventBody::BotAdded { bot, config: config.into(), integration: Arc::default(), with_secrets }
+}
+
+/// A bot with an integration, and changes of it.
+pub(super) fn integrations(bot: &Arc<User>, text: &str) -> Vec<EventBody> {
+    let data = [("key", text), ("a", "b")].map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let both = BotIntegration { name: Some("github".to_owned()), data: data.into() };
+    let only_data = BotIntegration { name: None, ..both.clone() };
+    let changed = |integration: BotIntegration| EventBody::BotChanged {
+        bot: bot.id,
+        change: BotChange::Integration(integration.into()),
+    };
+    vec![
+        EventBody::BotAdded {
+            bot: bot.clone(),
+            config: Arc::default(),
+            integration: both.clone().into(),
+            with_secrets: false,
+        },
+        changed(both),
+        changed(only_data),
+        changed(BotIntegration::default()),
     ]
 }

@@ -365,13 +365,12 @@ fn bot_events() -> Vec<EventBody> {
         all_public_channels: true,
         service: Some(service()),
     };
-    let added =
-        |with_secrets| EventBody::BotAdded { bot: person(BOT), config: config().into(), with_secrets };
+    let added = |with_secrets| further::bot_added(person(BOT), config(), with_secrets);
     let changed = |change| EventBody::BotChanged { bot: BOT, change };
     vec![
         added(true),
         added(false),
-        EventBody::BotAdded { bot: person(BOT), config: BotConfig::default().into(), with_secrets: false },
+        further::bot_added(person(BOT), BotConfig::default(), false),
         EventBody::BotRemoved(BOT),
         changed(BotChange::FullName(TEXT.into())),
         changed(BotChange::Email("b@example.com".into())),
@@ -475,6 +474,7 @@ fn every_event_is_encoded_as_recorded() {
         personal_events().into_iter().chain(texts::events()).chain(people_events()).chain(bot_events());
     let mut actual = String::new();
     let further = further::events(TEXT, &[fixture::IAGO, fixture::CORDELIA].map(person));
+    let further = further.into_iter().chain(further::integrations(&person(BOT), TEXT));
     for body in messages.chain(people).chain(realm_events()).chain(further).chain(uploads::events()) {
         writeln!(actual, "{}", body.kind().as_str()).unwrap();
         let event =
