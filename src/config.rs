@@ -4,6 +4,7 @@
 //! `config/default.toml`; a test checks that it and the structs of `settings` agree.
 
 mod combinations;
+mod incoming_mail;
 mod load;
 mod networks;
 mod options;
@@ -11,6 +12,7 @@ mod problem;
 mod settings;
 mod texts;
 
+pub use incoming_mail::IncomingMail;
 pub use load::{Overrides, Sources, unknown_variables};
 pub use networks::ProxyNetwork;
 pub use problem::ConfigError;

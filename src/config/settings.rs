@@ -1,8 +1,8 @@
 //! All options, as a tree of structs. `default.toml` explains each of them.
 
+use super::incoming_mail::IncomingMail;
 use super::networks::ProxyNetwork;
 use super::texts::parse_listen;
-use crate::integrations::mail::incoming::address::AddressPattern;
 use crate::rate_limit::{Bucket, Rule, Rules};
 use model::push::Hidden;
 use serde::{Deserialize, Deserializer};
@@ -338,34 +338,6 @@ pub struct Mail {
     /// File with additional trusted CA certificates; empty for none.
     pub ca_file: PathBuf,
     pub incoming: IncomingMail,
-}
-
-/// The section `[mail.incoming]`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct IncomingMail {
-    /// Address and port for SMTP and LMTP; empty for none.
-    pub listen: String,
-    /// Addresses of channels and replies, with `%s`.
-    pub address_pattern: String,
-    /// Largest e-mail in bytes.
-    pub bytes_max: u64,
-    /// Certificates for STARTTLS; empty for none.
-    pub tls_cert_file: PathBuf,
-    /// The key of the first certificate.
-    pub tls_key_file: PathBuf,
-}
-
-impl IncomingMail {
-    /// The address to listen on, if mail is received.
-    pub fn address(&self) -> Option<SocketAddr> {
-        parse_listen(&self.listen).ok()
-    }
-
-    /// The pattern of addresses, if mail is received.
-    pub fn pattern(&self) -> Option<AddressPattern> {
-        self.address().and_then(|_| AddressPattern::new(&self.address_pattern))
-    }
 }
 
 /// The security of the connection to the SMTP server.

@@ -6,6 +6,7 @@ use crate::error::{SearchError, guarded};
 use crate::files::Files;
 use crate::language::Language;
 use crate::reader::Reader;
+use crate::schema::{Fields, ID, schema};
 use model::{MessageId, Sequence};
 use roaring::RoaringBitmap;
 use serde::{Deserialize, Serialize};
@@ -18,7 +19,6 @@ use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::query::{
     BitSetDocSet, ConstScorer, EnableScoring, Explanation, Query as TantivyQuery, Scorer, Weight,
 };
-use tantivy::schema::{Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions};
 use tantivy::{BitSet, DocId, IndexReader, IndexWriter, ReloadPolicy, Score, SegmentReader, TantivyDocument};
 
 /// The version of the index's content. An index of another version is made anew.
@@ -70,26 +70,6 @@ impl std::fmt::Debug for Index {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.debug_struct("Index").field("identity", &self.identity).finish_non_exhaustive()
     }
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Fields {
-    id: Field,
-    pub text: Field,
-}
-
-pub(crate) const ID: &str = "id";
-const TEXT: &str = "text";
-
-fn schema() -> (Schema, Fields) {
-    let mut schema = Schema::builder();
-    let id = schema.add_u64_field(ID, NumericOptions::default().set_fast());
-    let terms = TextFieldIndexing::default()
-        .set_tokenizer("whitespace")
-        .set_index_option(IndexRecordOption::Basic)
-        .set_fieldnorms(false);
-    let text = schema.add_text_field(TEXT, TextOptions::default().set_indexing_options(terms));
-    (schema.build(), Fields { id, text })
 }
 
 impl Index {

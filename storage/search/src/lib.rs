@@ -18,6 +18,7 @@ mod language;
 mod matching;
 mod query;
 mod reader;
+mod schema;
 mod stop_words;
 mod topics;
 mod words;

@@ -2,8 +2,8 @@
 //! some ids, such as the newest ones.
 
 use crate::error::{SearchError, guarded};
-use crate::index::{Fields, ID};
 use crate::query::{Query, Word};
+use crate::schema::{Fields, ID};
 use roaring::RoaringBitmap;
 use std::collections::HashMap;
 use std::ops::Range;
