@@ -1,6 +1,7 @@
 //! Options that depend on each other: missing and contradicting ones.
 
-use super::settings::{BlobKind, BlobSettings, Config, IncomingMail, MailSecurity};
+use super::incoming_mail::IncomingMail;
+use super::settings::{BlobKind, BlobSettings, Config, MailSecurity};
 use crate::integrations::mail::incoming::{TlsProblem, acceptor};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
