@@ -104,7 +104,6 @@ fn unpack_all(archive: &Path, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> 
         }
         progress(read.get(), size);
     }
-    drop(archive);
     // The checksum of the compressed stream comes after the last entry.
     io::copy(&mut content, &mut io::sink()).map_err(broken)?;
     Ok(())

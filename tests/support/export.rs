@@ -42,8 +42,8 @@ fn subscribed(id: u32, user: u32, channel: u32, last: u32) -> Value {
         "modified_user": user, "modified_stream": channel, "event_last_message_id": last, "extra_data": {}})
 }
 
-/// realm.json: Olga (owner), Otto, Gwen (guest) and a bot; a public and a private channel.
-fn realm() -> Value {
+/// The tables of groups: those of the system, and one of users.
+fn groups() -> Value {
     let groups = [
         (21, "role:nobody"),
         (22, "role:owners"),
@@ -60,6 +60,18 @@ fn realm() -> Value {
             "is_system_group": id < 29, "deactivated": false, "can_manage_group": 29, "can_mention_group": 27})
     });
     let plain: Vec<Value> = (21..=30).map(|id| json!({"id": id, "realm": 7})).collect();
+    json!({
+        "zerver_usergroup": plain,
+        "zerver_namedusergroup": named,
+        "zerver_usergroupmembership": [
+            {"id": 1, "user_group": 29, "user_profile": 12}, {"id": 2, "user_group": 30, "user_profile": 11},
+        ],
+        "zerver_groupgroupmembership": [{"id": 1, "supergroup": 30, "subgroup": 23}],
+    })
+}
+
+/// realm.json: Olga (owner), Otto, Gwen (guest) and a bot; a public and a private channel.
+fn realm() -> Value {
     let mut tables = json!({
         "import_source": "zulip",
         "zerver_realm": [{"id": 7, "name": "Acme", "description": "We **make**", "string_id": "acme",
@@ -86,12 +98,6 @@ fn realm() -> Value {
             {"id": 150, "type": 3, "type_id": 9},
         ],
         "zerver_huddle": [{"id": 9, "recipient": 150, "huddle_hash": "x", "group_size": 3}],
-        "zerver_usergroup": plain,
-        "zerver_namedusergroup": named,
-        "zerver_usergroupmembership": [
-            {"id": 1, "user_group": 29, "user_profile": 12}, {"id": 2, "user_group": 30, "user_profile": 11},
-        ],
-        "zerver_groupgroupmembership": [{"id": 1, "supergroup": 30, "subgroup": 23}],
         "zerver_channelfolder": [{"id": 2, "name": "Work", "description": "", "date_created": 1_700_000_000.0,
             "creator": 11, "is_archived": false}],
         "zerver_stream": [
@@ -114,6 +120,7 @@ fn realm() -> Value {
             subscribed(4, 12, 42, 1003),
         ],
     });
+    merge(&mut tables, &groups());
     merge(&mut tables, &lists());
     tables
 }

@@ -25,8 +25,11 @@ const CHANNELS: [(&str, &str); 4] = [
     ("moderation_request_channel_id", "moderation_request_channel"),
 ];
 
+/// The groups that the numbers of a former policy stand for.
+type GroupsByNumber = &'static [(i64, &'static str)];
+
 /// Former policies: the column, the permission that has replaced it, and the group of each number.
-const POLICIES: [(&str, &str, &[(i64, &str)]); 5] = [
+const POLICIES: [(&str, &str, GroupsByNumber); 5] = [
     ("invite_to_realm_policy", "can_invite_users_group", COMMON),
     ("invite_to_stream_policy", "can_add_subscribers_group", COMMON),
     ("wildcard_mention_policy", "can_mention_many_users_group", WILDCARD),
@@ -41,14 +44,14 @@ const POLICIES: [(&str, &str, &[(i64, &str)]); 5] = [
         &[(1, "role:members"), (2, "role:members"), (3, "role:administrators")],
     ),
 ];
-const COMMON: &[(i64, &str)] = &[
+const COMMON: GroupsByNumber = &[
     (1, "role:members"),
     (2, "role:administrators"),
     (3, "role:fullmembers"),
     (4, "role:moderators"),
     (6, "role:nobody"),
 ];
-const WILDCARD: &[(i64, &str)] = &[
+const WILDCARD: GroupsByNumber = &[
     (1, "role:everyone"),
     (2, "role:members"),
     (3, "role:fullmembers"),

@@ -65,20 +65,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::temp_dir().join(format!("millstream-search-{}", std::process::id()));
     let identity = Identity::new(1, 0, Language::of("en"));
     let index = Index::create(&folder, &identity)?;
-    let mut analyzer = Analyzer::new(Language::of("en"));
-    let (mut random, mut text_bytes) = (Random(88_172_645_463_325_252), 0);
+    let mut random = Random(88_172_645_463_325_252);
     let started = Instant::now();
-    for first in (1..=count).step_by(BATCH as usize) {
-        let mut writer = index.writer()?;
-        for id in first..(first + BATCH).min(count + 1) {
-            let html = message(id, &mut random);
-            text_bytes += html.len() - "<p></p>".len();
-            writer.add(MessageId(id), &html, &mut analyzer)?;
-        }
-        writer.commit(Sequence(first.into()))?;
-        writer.finish()?;
-    }
-    index.reload()?;
+    let text_bytes = fill(&index, count, &mut random)?;
     let filled = started.elapsed();
     let bytes = size(&folder)?;
     println!(
@@ -88,7 +77,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         bytes / 1_000_000,
         bytes as f64 * 100.0 / text_bytes as f64
     );
-    drop((index, analyzer));
+    drop(index);
     println!("resident before opening it: {}", resident());
     let started = Instant::now();
     let (index, _) = Index::open(&folder, &identity)?.ok_or("the index is gone")?;
@@ -108,6 +97,33 @@ fn main() -> Result<(), Box<dyn Error>> {
         spell(1, &mut text);
         text
     })?;
+    measure_partial(&index, count)?;
+    measure_unindexed(&mut random);
+    println!("resident: {}", resident());
+    std::fs::remove_dir_all(folder)?;
+    Ok(())
+}
+
+/// Adds messages to the index. Returns the bytes of their texts.
+fn fill(index: &Index, count: u32, random: &mut Random) -> Result<usize, Box<dyn Error>> {
+    let mut analyzer = Analyzer::new(Language::of("en"));
+    let mut text_bytes = 0;
+    for first in (1..=count).step_by(BATCH as usize) {
+        let mut writer = index.writer()?;
+        for id in first..(first + BATCH).min(count + 1) {
+            let html = message(id, random);
+            text_bytes += html.len() - "<p></p>".len();
+            writer.add(MessageId(id), &html, &mut analyzer)?;
+        }
+        writer.commit(Sequence(first.into()))?;
+        writer.finish()?;
+    }
+    index.reload()?;
+    Ok(text_bytes)
+}
+
+/// Words of every message, looked up as a whole and in part.
+fn measure_partial(index: &Index, count: u32) -> Result<(), Box<dyn Error>> {
     let newest: RoaringBitmap = (count.saturating_sub(4096)..=count).collect();
     let middle: RoaringBitmap = (count / 2..count / 2 + 1024).collect();
     for (what, ids) in
@@ -115,7 +131,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     {
         let what = format!("two words of every message, {what}");
         measure_as(
-            &index,
+            index,
             &what,
             || "printer stapler".to_owned(),
             |reader, query| match ids {
@@ -127,15 +143,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut mixed = String::from("printer ");
     spell(20_000, &mut mixed);
     measure_as(
-        &index,
+        index,
         "a rare word and one of every message",
         || mixed.clone(),
         |reader, query| reader.find_with(query, 1),
-    )?;
-    measure_unindexed(&mut random);
-    println!("resident: {}", resident());
-    std::fs::remove_dir_all(folder)?;
-    Ok(())
+    )
 }
 
 fn measure(index: &Index, what: &str, text: impl FnMut() -> String) -> Result<(), Box<dyn Error>> {

@@ -109,7 +109,7 @@ impl Reader {
             for part in self.parts() {
                 let part = part?;
                 for (word, count) in query.words.iter().zip(&mut counts) {
-                    *count += part.lists(word)?.iter().map(|list| frequency(list)).min().unwrap_or(0);
+                    *count += part.lists(word)?.iter().map(frequency).min().unwrap_or(0);
                 }
             }
             Ok(counts)
