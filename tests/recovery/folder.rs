@@ -43,13 +43,12 @@ fn data_folder_lock() {
     let text = refused(&data);
     assert!(text.contains("in use") && text.contains(&data.display().to_string()), "{text}");
     let path = data.display().to_string();
-    for command in [
-        &["check", "--data", &path] as &[&str],
-        &["user", "api-key", "--data", &path, "--email", "iago@zulip.com"],
-    ] {
-        let (status, text) = ServerProcess::run(command);
-        assert!(!status.success() && text.contains("in use"), "{command:?}: {text}");
-    }
+    let (status, text) = ServerProcess::run(&["check", "--data", &path]);
+    assert!(!status.success() && text.contains("in use"), "{text}");
+    // The running server executes what does not need the folder for itself.
+    let (status, text) =
+        ServerProcess::run(&["user", "api-key", "--data", &path, "--email", "iago@zulip.com"]);
+    assert!(status.success(), "{text}");
     server.terminate();
     assert!(server.wait().success());
     let (status, text) = ServerProcess::run(&["check", "--data", &path]);
