@@ -15,6 +15,8 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 
 /// The name of the socket in the data folder.
 pub const SOCKET_NAME: &str = "control";
+/// Its name until it has the right mode.
+const UNFINISHED_NAME: &str = "control.new";
 /// The largest request, in bytes.
 const REQUEST_BYTES_MAX: u64 = 64 * 1024;
 /// The largest answer, in bytes.
@@ -41,14 +43,15 @@ impl ControlSocket {
     /// # Errors
     /// Those of the system, such as a path that is too long for a socket.
     pub fn listen(data: &Path) -> io::Result<Self> {
-        let path = data.join(SOCKET_NAME);
-        match std::fs::remove_file(&path) {
+        let (path, unfinished) = (data.join(SOCKET_NAME), data.join(UNFINISHED_NAME));
+        match std::fs::remove_file(&unfinished) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}
         }
-        // The folder has mode 0700, so no other user connects before the mode is set.
-        let listener = UnixListener::bind(&path)?;
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
+        // It has its mode before it has its name.
+        let listener = UnixListener::bind(&unfinished)?;
+        std::fs::set_permissions(&unfinished, std::fs::Permissions::from_mode(0o600))?;
+        std::fs::rename(&unfinished, &path)?;
         let (sender, requests) = mpsc::channel(1);
         actix_rt::spawn(accept(listener, sender));
         Ok(Self { path, requests })
