@@ -3,7 +3,7 @@
     python3 loadtest/first_page.py PATH_TO_MILLSTREAM [PEOPLE] [PAGES] [PATH_TO_ARCHIVE]
 
 Starts `millstream dev` on a folder of its own, installs the web app from the archive (without one, a release with one
-empty script), creates people and channels, logs one of them in as a browser does, and loads `/` again and again: each time
+empty script), seeds it with people and channels, logs one of them in as a browser does, and loads `/` again and again: each time
 with a new event queue and the whole state.
 """
 
@@ -12,7 +12,6 @@ import http.client
 import io
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -65,26 +64,34 @@ def cpu_secs(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def prepare(netloc, people):
-    owner = Client(netloc)
-    owner.key = owner.post("/api/v1/dev_fetch_api_key", {"username": OWNER})["api_key"]
-    ids = []
-    for number in range(people):
-        fields = {"email": f"person{number}@zulip.com", "full_name": f"Person Number {number}"}
-        ids.append(owner.post("/api/v1/users", fields | {"password": f"correct horse {number}"})["user_id"])
-    for number in range(CHANNELS):
-        members = ids if number == 0 else ids[number::CHANNELS]
-        for start in range(0, len(members), 500):
-            fields = {"subscriptions": json.dumps([{"name": f"channel {number}"}])}
-            owner.post("/api/v1/users/me/subscriptions", fields | {"principals": json.dumps(members[start : start + 500])})
+def seed(folder, people):
+    """A seed file: people, and channels that one of each twenty has, the first that all have."""
+    emails = [f"person{number}@zulip.com" for number in range(people)]
+    users = [{"email": OWNER, "full_name": "Desdemona", "role": "owner"}]
+    users += [{"email": email, "full_name": f"Person Number {number}"} for number, email in enumerate(emails)]
+    channels = [{"name": "channel 0", "subscribers": "everyone"}]
+    channels += [{"name": f"channel {number}", "subscribers": emails[number::CHANNELS]} for number in range(1, CHANNELS)]
+    path = folder + "/seed.json"
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"name": "Acme", "creator": OWNER, "users": users, "channels": channels}, file)
+    return path
 
 
-def log_in(netloc):
+def start(binary, folder, *options):
+    """The server and its ready line."""
+    command = [binary, "dev", "--listen", "127.0.0.1:0", "--output", "json", "--data", folder + "/data", *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    ready = json.loads(process.stdout.readline())
+    threading.Thread(target=process.stdout.read, daemon=True).start()
+    return process, ready
+
+
+def log_in(netloc, email):
+    """A browser in which the person has logged in."""
     browser = Client(netloc)
-    _, text = browser.ask("GET", "/login/")
-    token = re.search(r'name="csrfmiddlewaretoken"[^>]*value="([^"]*)"', text).group(1)
-    fields = {"csrfmiddlewaretoken": token, "username": "person0@zulip.com", "password": "correct horse 0"}
-    status, text = browser.ask("POST", "/accounts/login/", fields)
+    browser.ask("GET", "/devlogin/")
+    token = browser.cookies["csrftoken"]
+    status, text = browser.ask("POST", "/devlogin/", {"csrfmiddlewaretoken": token, "direct_email": email})
     assert status == 302, text
     return browser
 
@@ -126,16 +133,12 @@ def main():
     pages = int(sys.argv[3]) if len(sys.argv) > 3 else 200
     folder = tempfile.mkdtemp(prefix="millstream-first-page-")
     archive = sys.argv[4] if len(sys.argv) > 4 else empty_release(folder)
-    data = folder + "/data"
-    command = [binary, "dev", "--listen", "127.0.0.1:0", "--data", data]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    process, ready = start(binary, folder, "--seed", seed(folder, people))
     try:
-        netloc = next(found.group(1) for line in process.stdout if (found := re.search(r"http://([0-9.]+:[0-9]+)", line)))
-        threading.Thread(target=process.stdout.read, daemon=True).start()
-        subprocess.run([binary, "web-app", "install", archive, "--data", data], check=True)
+        subprocess.run([binary, "web-app", "install", archive, "--data", folder + "/data"], check=True)
         process.send_signal(signal.SIGHUP)
-        prepare(netloc, people)
-        measure(log_in(netloc), process.pid, pages)
+        netloc = ready["url"].removeprefix("http://")
+        measure(log_in(netloc, "person0@zulip.com"), process.pid, pages)
     finally:
         process.terminate()
         process.wait()

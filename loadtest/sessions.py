@@ -2,7 +2,7 @@
 
     python3 loadtest/sessions.py PATH_TO_MILLSTREAM [PEOPLE] [MESSAGES]
 
-Starts `millstream dev` on a folder of its own and creates people in one channel. Each has one connection with a waiting poll;
+Starts `millstream dev` on a folder of its own and seeds it with people in one channel. Each has one connection with a waiting poll;
 a message wakes all of them, and they poll again. Rounds with keys and with sessions alternate, so that other load on the
 machine falls on both. Prints the CPU time for each poll of both, and the ratio.
 """
@@ -10,16 +10,13 @@ machine falls on both. Prints the CPU time for each poll of both, and the ratio.
 import asyncio
 import base64
 import json
-import re
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
-import threading
 import urllib.parse
 
-from first_page import Client, OWNER, cpu_secs
+from first_page import Client, OWNER, cpu_secs, log_in, seed, start
 
 ROUNDS = 6
 
@@ -67,29 +64,17 @@ class Poller:
         return polls
 
 
-def prepare(netloc, people):
-    """People in one channel, each with the headers of a key and of a session."""
-    owner = Client(netloc)
-    owner.key = owner.post("/api/v1/dev_fetch_api_key", {"username": OWNER})["api_key"]
-    ids, keys, sessions = [], [], []
-    for number in range(people):
-        email = f"person{number}@zulip.com"
-        fields = {"email": email, "full_name": f"Person Number {number}", "password": f"correct horse {number}"}
-        ids.append(owner.post("/api/v1/users", fields)["user_id"])
-        browser = Client(netloc)
-        key = browser.post("/api/v1/dev_fetch_api_key", {"username": email})["api_key"]
-        keys.append("Authorization: Basic " + base64.b64encode(f"{email}:{key}".encode()).decode() + "\r\n")
-        browser.ask("GET", "/devlogin/")
-        token = browser.cookies["csrftoken"]
-        status, text = browser.ask("POST", "/devlogin/", {"csrfmiddlewaretoken": token, "direct_email": email})
-        assert status == 302, text
+def headers(netloc, users):
+    """For each person the headers of a key, and those of a session."""
+    keys, sessions = [], []
+    for user in users:
+        pair = f"{user['email']}:{user['api_key']}"
+        keys.append("Authorization: Basic " + base64.b64encode(pair.encode()).decode() + "\r\n")
+        browser = log_in(netloc, user["email"])
         cookies = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
         sessions.append(f"Cookie: {cookies}\r\nX-CSRFToken: {browser.cookies['csrftoken']}\r\n")
         browser.connection.close()
-    for start in range(0, len(ids), 500):
-        fields = {"subscriptions": '[{"name": "all of them"}]', "principals": json.dumps(ids[start : start + 500])}
-        owner.post("/api/v1/users/me/subscriptions", fields)
-    return owner, keys, sessions
+    return keys, sessions
 
 
 async def spent_by(owner, pid, pollers, messages):
@@ -97,7 +82,7 @@ async def spent_by(owner, pid, pollers, messages):
     waiting = [asyncio.create_task(poller.receive(messages)) for poller in pollers]
     await asyncio.sleep(0.5)
     before = cpu_secs(pid)
-    fields = {"type": "stream", "to": "all of them", "topic": "t", "content": "hello"}
+    fields = {"type": "stream", "to": "channel 0", "topic": "t", "content": "hello"}
     for _ in range(messages):
         await asyncio.to_thread(owner.post, "/api/v1/messages", fields)
         await asyncio.sleep(0.2)
@@ -105,8 +90,12 @@ async def spent_by(owner, pid, pollers, messages):
     return (cpu_secs(pid) - before) / polls
 
 
-async def measure(netloc, pid, people, messages):
-    owner, keys, sessions = await asyncio.to_thread(prepare, netloc, people)
+async def measure(ready, pid, people, messages):
+    netloc = ready["url"].removeprefix("http://")
+    owner = Client(netloc)
+    owner.key = next(user["api_key"] for user in ready["users"] if user["email"] == OWNER)
+    pollers = [user for user in ready["users"] if user["email"].startswith("person")]
+    keys, sessions = await asyncio.to_thread(headers, netloc, pollers)
     spent = {"keys": [], "sessions": []}
     for number in range(ROUNDS):
         # Which comes first alternates, too. Only one kind is connected at a time: the other has no queues.
@@ -131,12 +120,9 @@ def main():
     people = int(sys.argv[2]) if len(sys.argv) > 2 else 1000
     messages = int(sys.argv[3]) if len(sys.argv) > 3 else 20
     folder = tempfile.mkdtemp(prefix="millstream-sessions-")
-    command = [binary, "dev", "--listen", "127.0.0.1:0", "--data", folder + "/data"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    process, ready = start(binary, folder, "--seed", seed(folder, people))
     try:
-        netloc = next(found.group(1) for line in process.stdout if (found := re.search(r"http://([0-9.]+:[0-9]+)", line)))
-        threading.Thread(target=process.stdout.read, daemon=True).start()
-        asyncio.run(measure(netloc, process.pid, people, messages))
+        asyncio.run(measure(ready, process.pid, people, messages))
     finally:
         process.terminate()
         process.wait()

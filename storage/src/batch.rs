@@ -2,10 +2,11 @@
 
 use crate::error::StoreError;
 use crate::view::key::Key;
-use crate::view::{Progress, Row, RowChange, Rows, chunk};
+use crate::view::{Progress, Row, RowChange, Rows, chunk, records};
 use model::{MessageId, RealmId};
 use roaring::RoaringBitmap;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -26,7 +27,7 @@ impl Applied {
     }
 }
 
-/// The pending writes: by key, the new value, or `None` to remove the row.
+/// The pending writes: by key, the new value, or `None` to remove the row. Chunks are plain until they are written.
 #[derive(Debug)]
 pub struct Batch<'t> {
     tree: &'t sled::Tree,
@@ -45,6 +46,9 @@ impl<'t> Batch<'t> {
             RowChange::Put(Row { key, value }) => {
                 self.newest.insert(key, Some(value));
             }
+            RowChange::Append { key, is_first, message, record } => {
+                self.append(key, is_first, message, &record)?;
+            }
             RowChange::Remove(key) => {
                 self.newest.insert(key, None);
             }
@@ -55,8 +59,39 @@ impl<'t> Batch<'t> {
     }
 
     /// All pending writes, in key order.
-    pub fn into_rows(self) -> BTreeMap<Vec<u8>, Option<Vec<u8>>> {
-        self.newest
+    ///
+    /// # Errors
+    /// [`StoreError::Encode`] when a chunk cannot be compressed.
+    pub fn into_rows(mut self) -> Result<BTreeMap<Vec<u8>, Option<Vec<u8>>>, StoreError> {
+        for (key, value) in &mut self.newest {
+            if let Some(value) = value.as_mut().filter(|_| records::is_chunk(key)) {
+                *value = chunk::packed(std::mem::take(value))?;
+            }
+        }
+        Ok(self.newest)
+    }
+
+    fn append(
+        &mut self,
+        key: Vec<u8>,
+        is_first: bool,
+        message: MessageId,
+        record: &[u8],
+    ) -> Result<(), StoreError> {
+        let pending = match self.newest.entry(key) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) if is_first => entry.insert(None),
+            Entry::Vacant(entry) => {
+                let Some(stored) = self.tree.get(entry.key())? else {
+                    return Err(StoreError::TreesDamaged(format!(
+                        "{} is missing",
+                        records::describe(entry.key())
+                    )));
+                };
+                entry.insert(Some(chunk::plain(&stored)?.into_owned()))
+            }
+        };
+        chunk::append(pending.get_or_insert_default(), message, record)
     }
 
     fn remove_under(&mut self, prefix: &[u8]) -> Result<(), StoreError> {
@@ -73,7 +108,7 @@ impl<'t> Batch<'t> {
         while let Some(first) = messages.min() {
             let mut through = first;
             if let Some(Row { key, value }) = self.chunk_with(realm, table, MessageId(first))? {
-                let (rest, last) = chunk::without(&value, |id| messages.contains(id.0))?;
+                let (rest, last) = chunk::without(&chunk::plain(&value)?, |id| messages.contains(id.0))?;
                 through = through.max(last.0);
                 match rest {
                     chunk::Rest::Same => {}

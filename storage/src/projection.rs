@@ -9,7 +9,7 @@
 use crate::batch::{Applied, Batch};
 use crate::codec::{decode, encode};
 use crate::error::StoreError;
-use crate::view::chunk::entries;
+use crate::view::chunk::{entries, plain};
 use crate::view::key::{self, Key};
 use crate::view::record::{Record, decode_key};
 use crate::view::records::{self, Messages};
@@ -186,7 +186,8 @@ impl Trees {
         let from = self.chunk_with(realm, first)?;
         let to = Key::new(realm, Messages::ID, &last);
         for row in self.state()?.range(from.as_bytes()..=to.as_bytes()) {
-            for entry in entries(&row?.1) {
+            let row = row?.1;
+            for entry in entries(&plain(&row)?) {
                 let (id, record) = entry?;
                 if (first..=last).contains(&id) && wanted(id) {
                     found.push(decode(record, "message")?);
@@ -277,7 +278,7 @@ impl Trees {
             applied.rows.0.into_iter().try_for_each(|change| newest.add(change))?;
             progress.insert(applied.realm, applied.progress);
         }
-        let newest = newest.into_rows();
+        let newest = newest.into_rows()?;
         let count = newest.len();
         let mut rows = sled::Batch::default();
         for (key, value) in newest {

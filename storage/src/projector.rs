@@ -9,7 +9,7 @@ use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// At most this many frames are queued for the trees; then senders block, which bounds memory.
 const WAITING_FRAMES_MAX: usize = 8192;
@@ -20,8 +20,18 @@ const WAITING_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// At most this many frames are written in one batch.
 const BATCH_FRAMES_MAX: usize = 4096;
 
-/// How long a batch waits for further frames.
-const BATCH_LINGER: Duration = Duration::from_millis(50);
+/// A batch of this many frames does not wait for further ones.
+const BATCH_FRAMES_MIN: usize = 512;
+
+/// A batch of this many bytes does not wait for further ones.
+const BATCH_BYTES_MIN: usize = 1024 * 1024;
+
+/// How long a smaller batch waits for further frames. Writing to the trees costs about 10 KB of disk writes a batch, so that
+/// single messages would cost that each.
+const BATCH_LINGER: Duration = Duration::from_secs(5);
+
+/// How often a batch that waits takes what has come.
+const BATCH_TICK: Duration = Duration::from_millis(50);
 
 /// The trees are flushed after this long without a frame.
 const FLUSH_AFTER: Duration = Duration::from_secs(1);
@@ -200,14 +210,20 @@ impl Projection {
 /// Collects the frames of one batch. No reply depends on the trees, so a batch lingers for further frames: a leaf or a
 /// chunk that many frames change is then written once. The thread sleeps meanwhile, because waking it for each frame
 /// costs the sender more than the frame itself.
-fn collect(first: Applied, receiver: &Receiver<Applied>) -> Vec<Applied> {
-    std::thread::sleep(BATCH_LINGER);
+fn collect(first: Applied, receiver: &Receiver<Applied>, waiting: &Waiting) -> Vec<Applied> {
+    let started = Instant::now();
     let mut bytes = first.bytes();
     let mut batch = vec![first];
-    while batch.len() < BATCH_FRAMES_MAX && bytes < WAITING_BYTES_MAX / 2 {
-        let Ok(next) = receiver.try_recv() else { break };
-        bytes += next.bytes();
-        batch.push(next);
+    while batch.len() < BATCH_FRAMES_MIN && bytes < BATCH_BYTES_MIN && started.elapsed() < BATCH_LINGER {
+        if waiting.state.lock().is_closing {
+            break;
+        }
+        std::thread::sleep(BATCH_TICK);
+        while batch.len() < BATCH_FRAMES_MAX && bytes < WAITING_BYTES_MAX / 2 {
+            let Ok(next) = receiver.try_recv() else { break };
+            bytes += next.bytes();
+            batch.push(next);
+        }
     }
     batch
 }
@@ -227,7 +243,7 @@ fn run(trees: &Trees, receiver: &Receiver<Applied>, waiting: &Waiting) -> Result
             }
             Err(RecvTimeoutError::Timeout) => continue,
         };
-        let batch = collect(first, receiver);
+        let batch = collect(first, receiver, waiting);
         let notes: Vec<(Arc<AtomicU64>, u64)> =
             batch.iter().map(|applied| (applied.stored.clone(), applied.progress.sequence.0)).collect();
         let (frames, bytes) = (batch.len(), batch.iter().map(Applied::bytes).sum());

@@ -1,10 +1,12 @@
-//! Compares the trees with the log: every row must equal, byte for byte, what a rebuild from the first frame writes.
+//! Compares the trees with the log: every row must equal, byte for byte, what a rebuild from the first frame writes. Of chunks the
+//! messages are compared, because older versions packed fewer of them into one.
 
 use crate::error::StoreError;
 use crate::log::RealmLog;
 use crate::open::replay;
 use crate::projection::Trees;
-use crate::view::{Row, records};
+use crate::view::key::Key;
+use crate::view::{Row, chunk, records};
 use model::RealmId;
 use std::path::Path;
 
@@ -52,7 +54,28 @@ pub fn compare(
     let rebuilt = Trees::open(scratch, SCRATCH_CACHE_BYTES)?;
     rebuilt.clear(realm)?;
     replay(log, &rebuilt, realm, None)?;
-    compare_rows(trees.rows(realm), rebuilt.rows(realm))
+    compare_rows(unpacked(trees.rows(realm), realm), unpacked(rebuilt.rows(realm), realm))
+}
+
+/// The rows with a row for each message of a chunk. What is not a chunk stays as it is, and differs.
+fn unpacked(
+    rows: impl Iterator<Item = Result<Row, StoreError>>,
+    realm: RealmId,
+) -> impl Iterator<Item = Result<Row, StoreError>> {
+    rows.flat_map(move |row| match row {
+        Ok(row) => messages_of(&row, realm).unwrap_or_else(|| vec![Ok(row)]),
+        Err(error) => vec![Err(error)],
+    })
+}
+
+fn messages_of(row: &Row, realm: RealmId) -> Option<Vec<Result<Row, StoreError>>> {
+    let table = records::table_with(&row.key).filter(|table| table.is_chunk)?;
+    let chunk = chunk::plain(&row.value).ok()?;
+    let entries: Result<Vec<_>, StoreError> = chunk::entries(&chunk).collect();
+    let row = |(id, record): (_, &[u8])| {
+        Ok(Row { key: Key::new(realm, table.id, &id).into_bytes(), value: record.to_vec() })
+    };
+    Some(entries.ok()?.into_iter().map(row).collect())
 }
 
 fn compare_rows(

@@ -183,7 +183,9 @@ fn entries<R: Record, T: StoredValue>(
 ) -> Result<BTreeMap<MessageId, u64>, StoreError> {
     let mut found = BTreeMap::new();
     for row in trees.table::<R>(realm) {
-        for (id, record) in chunk::entries(&row?.value).flatten() {
+        let row = row?;
+        let Ok(row) = chunk::plain(&row.value) else { continue };
+        for (id, record) in chunk::entries(&row).flatten() {
             if let Ok(record) = T::decode(record, R::NAME) {
                 found.insert(id, xxhash_rust::xxh3::xxh3_64(&encode(&index_row(record))?));
             }

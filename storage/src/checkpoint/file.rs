@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The version of the content. A file with another one is not used.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 const MAGIC: [u8; 8] = *b"\x89MSCKPT\n";
 const END: [u8; 8] = *b"\xE7MSCKEND";

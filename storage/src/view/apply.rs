@@ -169,11 +169,12 @@ impl View {
             rows.put::<records::Days>(realm, &key::Day(day), &message.id)?;
         }
         let chunks = &mut self.chunks;
-        chunks.bodies.add(chunk::BODIES, message.id, &encode(message)?);
-        rows.put_bytes::<records::Messages>(realm, &chunks.bodies.first(), chunks.bodies.bytes().to_vec());
-        chunks.index_rows.add(chunk::INDEX_ROWS, message.id, &encode(&row)?);
-        let entries = &chunks.index_rows;
-        rows.put_bytes::<records::MessageIndex>(realm, &entries.first(), entries.bytes().to_vec());
+        let body = encode(message)?;
+        let is_first = chunks.bodies.add(chunk::BODIES, message.id, &body);
+        rows.append::<records::Messages>(realm, chunks.bodies.first(), (message.id, is_first, body));
+        let row = encode(&row)?;
+        let is_first = chunks.index_rows.add(chunk::INDEX_ROWS, message.id, &row);
+        rows.append::<records::MessageIndex>(realm, chunks.index_rows.first(), (message.id, is_first, row));
         self.recent.put(sequence, message.clone());
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Messages that were edited, moved and deleted: their present state, their rows in the trees, and the cost of large
 //! changes. Properties of all histories are in `property_tests`.
 
+use super::chunk::plain;
 use super::key::fields_of;
 use super::tests::World;
 use super::{Changes, Location, RowChange, View, records};
@@ -218,7 +219,7 @@ fn messages_received_by_a_move_are_read() {
 #[test]
 fn deleted_message_is_erased_from_trees() {
     let mut world = World::new();
-    for id in 1..=20 {
+    for id in 1..=80 {
         world.run.frame(vec![sent(channel_message(id, 1, 1, "tea"))]);
     }
     for (number, content) in [(1, "a secret"), (2, "a second secret")] {
@@ -227,22 +228,24 @@ fn deleted_message_is_erased_from_trees() {
     world.run.frame(vec![reacted(3, 1, "1f375"), voted(3, 9, "a secret vote")]);
     world.run.write_all(&world.trees);
     world.run.frame(vec![edited_message(3, 41, Some(edited(3, 41, "a third secret")), None)]);
-    world.run.frame(vec![deleted(ids(3, 17)), deleted(ids(20, 20))]);
+    world.run.frame(vec![deleted(ids(3, 65)), deleted(ids(68, 68))]);
     world.restart();
     for row in world.trees.rows(REALM) {
-        let value = row.unwrap().value;
-        for text in ["secret", "1f375", "tea 3", "tea 17", "tea 20"] {
+        let row = row.unwrap();
+        let value = plain(&row.value).unwrap();
+        for text in ["secret", "1f375", "tea 3", "tea 33", "tea 65", "tea 68"] {
             assert!(!value.windows(text.len()).any(|bytes| bytes == text.as_bytes()), "{text}");
         }
     }
-    // The first chunk has two left, the second is removed, the third is unchanged.
+    // The first chunk has two left, the second is removed, the third has lost its first.
     let chunks: Vec<u32> = world
         .trees
         .table::<records::Messages>(REALM)
         .map(|row| fields_of::<MessageId>(&row.unwrap().key).unwrap().0)
         .collect();
-    assert_eq!(chunks, [1, 17]);
-    assert_eq!(world.run.view().messages.all.iter().collect::<Vec<_>>(), [1, 2, 18, 19]);
+    assert_eq!(chunks, [1, 65]);
+    let left: Vec<u32> = world.run.view().messages.all.iter().collect();
+    assert_eq!(left, [&[1, 2, 66, 67][..], &(69..=80).collect::<Vec<_>>()].concat());
     let changes = Changes { is_edited: true, has_reactions: true, has_submessages: true };
     assert_eq!(world.trees.message(REALM, MessageId(3), changes).unwrap(), None);
     assert!(world.run.view().changes_of(MessageId(3)).is_none());

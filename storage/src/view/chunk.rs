@@ -1,17 +1,39 @@
 //! Rows that hold several messages. With a row for each message, sled would be the largest cost of sending; a chunk is
 //! written once for all its messages in one batch, and read with one lookup.
 //!
-//! A row is `version (u8)`, then for each message `id (u32 BE) ‖ length (u32 BE) ‖ record`; its key has the id of the
+//! A chunk is `version (u8)`, then for each message `id (u32 BE) ‖ length (u32 BE) ‖ record`; its key has the id of the
 //! first message that was added. Messages are only added to the newest chunk, so the same log makes the same chunks.
 //! Deleted messages are removed from their chunk without changing its key; an empty chunk's row is removed unless it is
 //! the newest.
+//!
+//! The writer of the trees compresses chunks ([`packed`]): a message's HTML repeats its text, and records of one chunk have
+//! much in common.
 
 use crate::checkpoint::codec::saved;
 use crate::error::StoreError;
 use model::MessageId;
+use std::borrow::Cow;
+use std::cell::RefCell;
+use zstd::bulk::{Compressor, Decompressor};
 
-/// The version that is written.
+/// The version of a plain chunk.
 const VERSION: u8 = 1;
+
+/// The version of a compressed one: the length of the plain chunk (u32 LE) and a zstd frame with it.
+const PACKED_VERSION: u8 = 2;
+
+/// Bytes before the frame of a compressed chunk.
+const PACKED_HEAD_BYTES: usize = 5;
+
+/// Shorter chunks stay plain.
+const PLAIN_BYTES_MAX: usize = 256;
+
+/// Above this level, chunks of text get 2 % smaller for twice the time.
+const LEVEL: i32 = 3;
+
+/// Limit of a plain chunk, so that a damaged length cannot exhaust memory. A chunk of one message has a record of at most
+/// [`crate::codec::RECORD_BYTES_MAX`].
+const CHUNK_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// Bytes before each record.
 const ENTRY_HEAD_BYTES: usize = 8;
@@ -25,11 +47,11 @@ pub struct ChunkLimits {
     pub bytes_max: usize,
 }
 
-/// Bodies: a few typical messages, so that adding one rewrites little.
-pub const BODIES: ChunkLimits = ChunkLimits { messages_max: 8, bytes_max: 4096 };
+/// Bodies: enough messages for the compression to find what they share, and few enough that one of them is read in about 20 µs.
+pub const BODIES: ChunkLimits = ChunkLimits { messages_max: 32, bytes_max: 16 * 1024 };
 
 /// Index rows, which are small.
-pub const INDEX_ROWS: ChunkLimits = ChunkLimits { messages_max: 32, bytes_max: 4096 };
+pub const INDEX_ROWS: ChunkLimits = ChunkLimits { messages_max: 128, bytes_max: 16 * 1024 };
 
 /// A stored chunk, decoded: messages' ids and records, in order.
 #[derive(Clone, Debug)]
@@ -47,26 +69,28 @@ saved!(OpenChunk { first, messages, bytes });
 
 impl OpenChunk {
     /// The chunk as it was stored.
-    pub fn restore(first: MessageId, bytes: &[u8]) -> Result<Self, StoreError> {
-        let mut messages = 0;
-        for entry in entries(bytes) {
+    pub fn restore(first: MessageId, row: &[u8]) -> Result<Self, StoreError> {
+        let (mut messages, bytes) = (0, plain(row)?.into_owned());
+        for entry in entries(&bytes) {
             entry?;
             messages += 1;
         }
-        Ok(Self { first, messages, bytes: bytes.to_vec() })
+        Ok(Self { first, messages, bytes })
     }
 
     /// Adds a message's record, in a new chunk where it does not fit. The row's key and value are
-    /// `first` and `bytes` afterwards.
-    pub fn add(&mut self, limits: ChunkLimits, id: MessageId, record: &[u8]) {
+    /// `first` and `bytes` afterwards. Returns whether the chunk is new.
+    pub fn add(&mut self, limits: ChunkLimits, id: MessageId, record: &[u8]) -> bool {
         let bytes = self.bytes.len() + ENTRY_HEAD_BYTES + record.len();
         let is_full = self.messages >= limits.messages_max || bytes > limits.bytes_max;
         // The key of a chunk whose messages were all deleted stays the same.
-        if self.bytes.is_empty() || (is_full && self.messages > 0) {
+        let is_new = self.bytes.is_empty() || (is_full && self.messages > 0);
+        if is_new {
             *self = Self { first: id, messages: 0, bytes: vec![VERSION] };
         }
         self.messages += 1;
         push(&mut self.bytes, id, record);
+        is_new
     }
 
     /// Removes messages. Returns whether there were any, so that the row has to be written.
@@ -88,7 +112,7 @@ impl OpenChunk {
         self.first
     }
 
-    /// The value of the row.
+    /// The value of the row, not compressed.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -103,7 +127,7 @@ pub enum Rest {
     Empty,
 }
 
-/// Removes messages from a chunk. Also returns the last message that was in it.
+/// Removes messages from a plain chunk. Also returns the last message that was in it.
 pub fn without(bytes: &[u8], gone: impl Fn(MessageId) -> bool) -> Result<(Rest, MessageId), StoreError> {
     let (mut rest, mut last, mut is_same) = (vec![VERSION], MessageId::ZERO, true);
     for entry in entries(bytes) {
@@ -123,13 +147,80 @@ pub fn without(bytes: &[u8], gone: impl Fn(MessageId) -> bool) -> Result<(Rest, 
     Ok((rest, last))
 }
 
+/// Adds an entry to a plain chunk, which is empty before its first one. What it already has is not added again.
+pub fn append(chunk: &mut Vec<u8>, id: MessageId, record: &[u8]) -> Result<(), StoreError> {
+    if chunk.is_empty() {
+        chunk.push(VERSION);
+    }
+    if let Some(last) = entries(chunk).last().transpose()?
+        && last.0 >= id
+    {
+        return Ok(());
+    }
+    push(chunk, id, record);
+    Ok(())
+}
+
+thread_local! {
+    /// Contexts of zstd, which take longer to make than a chunk takes to compress.
+    static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+    static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+}
+
+/// The chunk as it is stored: compressed if that makes it shorter.
+///
+/// # Errors
+/// [`StoreError::Encode`] when the compressor has no memory.
+pub fn packed(chunk: Vec<u8>) -> Result<Vec<u8>, StoreError> {
+    if chunk.len() <= PLAIN_BYTES_MAX || chunk.first() != Some(&VERSION) {
+        return Ok(chunk);
+    }
+    let mut stored = vec![0; PACKED_HEAD_BYTES + zstd::zstd_safe::compress_bound(chunk.len())];
+    let (head, frame) = stored.split_at_mut(PACKED_HEAD_BYTES);
+    head[0] = PACKED_VERSION;
+    head[1..].copy_from_slice(&(chunk.len() as u32).to_le_bytes());
+    let bytes = COMPRESSOR.with_borrow_mut(|compressor| match compressor {
+        Some(compressor) => compressor.compress_to_buffer(&chunk, frame),
+        None => compressor.insert(Compressor::new(LEVEL)?).compress_to_buffer(&chunk, frame),
+    });
+    let bytes = bytes.map_err(|error| StoreError::Encode(error.to_string()))?;
+    stored.truncate(PACKED_HEAD_BYTES + bytes);
+    Ok(if stored.len() < chunk.len() { stored } else { chunk })
+}
+
+/// The plain form of a stored chunk.
+///
+/// # Errors
+/// [`StoreError::Decode`] when it is damaged.
+pub fn plain(stored: &[u8]) -> Result<Cow<'_, [u8]>, StoreError> {
+    if stored.first() != Some(&PACKED_VERSION) {
+        return Ok(Cow::Borrowed(stored));
+    }
+    let damaged = |why: String| StoreError::Decode { what: "chunk of messages", why };
+    let head = stored.get(1..).and_then(|rest| rest.split_first_chunk::<4>());
+    let (length, frame) = head.ok_or_else(|| damaged("the length is missing".into()))?;
+    let length = u32::from_le_bytes(*length) as usize;
+    if length > CHUNK_BYTES_MAX {
+        return Err(damaged("the length exceeds the limit".into()));
+    }
+    let bytes = DECOMPRESSOR.with_borrow_mut(|decompressor| match decompressor {
+        Some(decompressor) => decompressor.decompress(frame, length),
+        None => decompressor.insert(Decompressor::new()?).decompress(frame, length),
+    });
+    match bytes {
+        Ok(bytes) if bytes.len() == length => Ok(Cow::Owned(bytes)),
+        Ok(_) => Err(damaged("the length is wrong".into())),
+        Err(error) => Err(damaged(error.to_string())),
+    }
+}
+
 fn push(bytes: &mut Vec<u8>, id: MessageId, record: &[u8]) {
     bytes.extend_from_slice(&id.0.to_be_bytes());
     bytes.extend_from_slice(&(record.len() as u32).to_be_bytes());
     bytes.extend_from_slice(record);
 }
 
-/// Ids and records of a stored chunk, in order. Ends after an error.
+/// Ids and records of a plain chunk, in order. Ends after an error.
 pub fn entries(bytes: &[u8]) -> Entries<'_> {
     match bytes.split_first() {
         Some((&VERSION, rest)) => Entries { rest, error: None },
@@ -177,6 +268,25 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    proptest! {
+        #[test]
+        fn chunks_of_any_bytes_are_packed_and_unpacked(record in prop::collection::vec(any::<u8>(), 0..2000), times in 1..40u32) {
+            let mut chunk = OpenChunk::default();
+            for id in 1..=times {
+                chunk.add(BODIES, MessageId(id), &record);
+            }
+            let stored = packed(chunk.bytes().to_vec()).unwrap();
+            prop_assert!(stored.len() <= chunk.bytes().len());
+            prop_assert_eq!(&plain(&stored).unwrap()[..], chunk.bytes());
+        }
+
+        #[test]
+        fn any_bytes_are_read_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            _ = plain(&bytes).map(|bytes| entries(&bytes).count());
+            _ = plain(&[&[2, 64, 0, 0, 0][..], &bytes[..]].concat()).map(|bytes| entries(&bytes).count());
+        }
+    }
+
     fn read(bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
         entries(bytes).map(|entry| entry.map(|(id, record)| (id.0, record.to_vec())).unwrap()).collect()
     }
@@ -218,6 +328,42 @@ mod tests {
         let mut chunk = OpenChunk::default();
         chunk.add(BODIES, MessageId(258), b"xy");
         assert_eq!(chunk.bytes(), [1, 0, 0, 1, 2, 0, 0, 0, 2, b'x', b'y']);
+    }
+
+    #[test]
+    fn golden_bytes_of_version_2() {
+        let mut chunk = OpenChunk::default();
+        chunk.add(BODIES, MessageId(258), &[b'x'; 300]);
+        let stored = packed(chunk.bytes().to_vec()).unwrap();
+        assert_eq!(stored[..9], [2, 0x35, 1, 0, 0, 0x28, 0xb5, 0x2f, 0xfd], "version, length, magic of zstd");
+        assert!(stored.len() < 50, "{}", stored.len());
+        assert_eq!(plain(&stored).unwrap(), chunk.bytes());
+        assert_eq!(OpenChunk::restore(MessageId(258), &stored).unwrap(), chunk);
+    }
+
+    #[test]
+    fn entries_are_appended_once() {
+        let (mut open, mut chunk) = (OpenChunk::default(), Vec::new());
+        for id in [3, 5, 6] {
+            open.add(BODIES, MessageId(id), b"ab");
+            append(&mut chunk, MessageId(id), b"ab").unwrap();
+            append(&mut chunk, MessageId(id), b"ab").unwrap();
+        }
+        append(&mut chunk, MessageId(4), b"late").unwrap();
+        assert_eq!(chunk, open.bytes());
+    }
+
+    #[test]
+    fn damaged_packed_chunks_are_rejected() {
+        let mut chunk = OpenChunk::default();
+        chunk.add(BODIES, MessageId(7), "tea and biscuits ".repeat(50).as_bytes());
+        let stored = packed(chunk.bytes().to_vec()).unwrap();
+        for end in 1..stored.len() {
+            assert!(plain(&stored[..end]).is_err(), "{end}");
+        }
+        let mut huge = stored;
+        huge[1..5].fill(0xff);
+        assert!(plain(&huge).is_err());
     }
 
     #[test]

@@ -45,6 +45,9 @@ pub trait Removable: Record {
 
 /// The value of a row.
 pub trait StoredValue: Sized {
+    /// Whether rows are chunks of messages, which are compressed when they are written.
+    const IS_CHUNK: bool = false;
+
     fn decode(bytes: &[u8], what: &'static str) -> Result<Self, StoreError>;
 }
 
@@ -55,12 +58,14 @@ impl<T: DeserializeOwned> StoredValue for T {
 }
 
 impl<T: DeserializeOwned> StoredValue for Chunk<T> {
+    const IS_CHUNK: bool = true;
+
     fn decode(bytes: &[u8], what: &'static str) -> Result<Self, StoreError> {
         let entry = |entry: Result<_, StoreError>| {
             let (id, record) = entry?;
             Ok((id, codec::decode(record, what)?))
         };
-        chunk::entries(bytes).map(entry).collect::<Result<_, _>>().map(Self)
+        chunk::entries(&chunk::plain(bytes)?).map(entry).collect::<Result<_, _>>().map(Self)
     }
 }
 
@@ -73,6 +78,8 @@ pub struct Table {
     pub load: Option<LoadRow>,
     /// Whether checkpoints store it as part of `View::save_sets`.
     pub is_in_sets: bool,
+    /// Whether its rows are chunks of messages.
+    pub is_chunk: bool,
     /// Checks that a row can be decoded, matches its key and refers to existing records.
     pub check: CheckRow,
     /// The fields of a key, such as `channel 3, user 8`.
@@ -89,6 +96,7 @@ impl Table {
                 None => None,
             },
             is_in_sets: R::IN_SETS,
+            is_chunk: R::Value::IS_CHUNK,
             check: check_row::<R>,
             describe: |key| fields_of::<R::Key>(key).map(|fields| fields.describe()),
         }

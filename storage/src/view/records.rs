@@ -471,6 +471,11 @@ pub fn table_with(key: &[u8]) -> Option<&'static Table> {
     TABLES.iter().find(|table| table.id == id)
 }
 
+/// Whether a key is that of a chunk of messages.
+pub fn is_chunk(key: &[u8]) -> bool {
+    table_with(key).is_some_and(|table| table.is_chunk)
+}
+
 fn same<T: PartialEq + Display>(key: T, found: T) -> Result<(), String> {
     if found == key { Ok(()) } else { Err(format!("holds the record with id {found}")) }
 }

@@ -1,11 +1,11 @@
-//! The changes of a frame in the trees. Rows are absolute values, so writing them again changes nothing; only deletions
-//! change rows that are not in memory.
+//! The changes of a frame in the trees. Rows are absolute values, so writing them again changes nothing; only messages that are
+//! added to a chunk and deletions change what is in the trees.
 
 use super::key::{Key, KeyField};
 use super::record::Record;
 use crate::codec::encode;
 use crate::error::StoreError;
-use model::RealmId;
+use model::{MessageId, RealmId};
 use roaring::RoaringBitmap;
 use serde::Serialize;
 
@@ -20,6 +20,14 @@ pub struct Row {
 #[derive(Clone, Debug, PartialEq)]
 pub enum RowChange {
     Put(Row),
+    /// Adds a message to the newest chunk of a table: only the record, because the chunk is in the trees.
+    Append {
+        key: Vec<u8>,
+        /// Whether the chunk begins with it.
+        is_first: bool,
+        message: MessageId,
+        record: Vec<u8>,
+    },
     /// Removes the row with this key.
     Remove(Vec<u8>),
     /// Removes all rows whose keys begin like this.
@@ -39,6 +47,7 @@ impl RowChange {
     pub fn bytes(&self) -> usize {
         match self {
             Self::Put(row) => row.key.len() + row.value.len(),
+            Self::Append { key, record, .. } => key.len() + record.len(),
             Self::Remove(key) | Self::RemoveUnder(key) => key.len(),
             Self::Erase { messages, .. } => messages.serialized_size(),
         }
@@ -65,6 +74,17 @@ impl Rows {
 
     pub(crate) fn put_bytes<R: Record>(&mut self, realm: RealmId, key: &R::Key, value: Vec<u8>) {
         self.0.push(RowChange::Put(Row { key: Key::new(realm, R::ID, key).into_bytes(), value }));
+    }
+
+    /// Adds a message to the chunk that begins with the message `first`.
+    pub(super) fn append<R: Record<Key = MessageId>>(
+        &mut self,
+        realm: RealmId,
+        first: MessageId,
+        (message, is_first, record): (MessageId, bool, Vec<u8>),
+    ) {
+        let key = Key::new(realm, R::ID, &first).into_bytes();
+        self.0.push(RowChange::Append { key, is_first, message, record });
     }
 
     pub(crate) fn remove<R: Record>(&mut self, realm: RealmId, key: &R::Key) {

@@ -3,7 +3,7 @@
 use super::plain::Plain;
 use crate::fixture::*;
 use crate::projection::Trees;
-use crate::view::chunk::entries;
+use crate::view::chunk::{entries, plain};
 use crate::view::key::first_field_of;
 use crate::view::record::Record;
 use crate::view::{Location, View, records};
@@ -52,7 +52,7 @@ impl Plain {
     fn check_chunks<R: Record>(&self, trees: &Trees) -> Result<(), TestCaseError> {
         let mut found = Vec::new();
         for row in trees.table::<R>(REALM) {
-            found.extend(entries(&row.unwrap().value).map(|entry| entry.unwrap().0.0));
+            found.extend(entries(&plain(&row.unwrap().value).unwrap()).map(|entry| entry.unwrap().0.0));
         }
         prop_assert_eq!(found, self.messages.keys().copied().collect::<Vec<_>>());
         Ok(())
