@@ -73,7 +73,7 @@ def seed(folder, people):
     channels += [{"name": f"channel {number}", "subscribers": emails[number::CHANNELS]} for number in range(1, CHANNELS)]
     path = folder + "/seed.json"
     with open(path, "w", encoding="utf-8") as file:
-        json.dump({"name": "Acme", "creator": OWNER, "users": users, "channels": channels}, file)
+        json.dump({"name": "Acme", "email_domain": "zulip.com", "creator": OWNER, "users": users, "channels": channels}, file)
     return path
 
 

@@ -64,7 +64,7 @@ class Poller:
         return polls
 
 
-def headers(netloc, users):
+def credentials(netloc, users):
     """For each person the headers of a key, and those of a session."""
     keys, sessions = [], []
     for user in users:
@@ -94,8 +94,8 @@ async def measure(ready, pid, people, messages):
     netloc = ready["url"].removeprefix("http://")
     owner = Client(netloc)
     owner.key = next(user["api_key"] for user in ready["users"] if user["email"] == OWNER)
-    pollers = [user for user in ready["users"] if user["email"].startswith("person")]
-    keys, sessions = await asyncio.to_thread(headers, netloc, pollers)
+    polling = [user for user in ready["users"] if user["email"].startswith("person")]
+    keys, sessions = await asyncio.to_thread(credentials, netloc, polling)
     spent = {"keys": [], "sessions": []}
     for number in range(ROUNDS):
         # Which comes first alternates, too. Only one kind is connected at a time: the other has no queues.
