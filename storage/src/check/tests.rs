@@ -30,17 +30,26 @@ struct Case {
 impl Case {
     /// With `MESSAGES` + 2 frames; the trees lack the rows of the last `lacking`.
     fn new(lacking: usize) -> Self {
-        Self::with(MESSAGES, lacking, usize::MAX)
+        Self::with(MESSAGES, 0, lacking, usize::MAX)
     }
 
-    /// With `messages`; the trees were flushed after every `frames`.
-    fn with(messages: u32, lacking: usize, frames: usize) -> Self {
+    /// With `messages`, with so many `noise` characters that compression cannot shorten much; the trees were flushed after
+    /// every `frames`.
+    fn with(messages: u32, noise: usize, lacking: usize, frames: usize) -> Self {
         let case = Self { temp: tempfile::tempdir().unwrap() };
         let folder = case.folder();
         let mut run = Run::new(journal(&folder));
         run.frame(first_facts());
         for id in 1..=messages {
-            run.frame(vec![sent(channel_message(id, 1, 1, "tea"))]);
+            let mut message = channel_message(id, 1, 1, "tea");
+            message.content.extend((0..noise).map(|at| {
+                char::from(
+                    b' ' + (xxhash_rust::xxh3::xxh3_64(
+                        &[id.to_le_bytes(), (at as u32).to_le_bytes()].concat(),
+                    ) % 95) as u8,
+                )
+            }));
+            run.frame(vec![sent(message)]);
         }
         run.frame(vec![flags_changed(2, Flag::Read, FlagOp::Add, &[(1, 10)])]);
         let trees = trees(&folder.state());
@@ -166,17 +175,17 @@ fn index_rows(messages: &[Message]) -> RowChange {
 #[test]
 fn removed_row_is_found() {
     let case = Case::new(0);
-    case.change(vec![remove::<records::Messages>(&MessageId(17))]);
-    case.expect_repairable(1, "chunk of messages (message 17): is in the log, but not in the trees");
+    case.change(vec![remove::<records::Messages>(&MessageId(33))]);
+    case.expect_repairable(8, "chunk of messages (message 33): is in the log, but not in the trees");
 }
 
 #[test]
 fn changed_row_is_found() {
     let case = Case::new(0);
-    let mut message = channel_message(17, 1, 1, "tea");
-    message.content = "coffee".into();
-    case.change(vec![bodies(&[message])]);
-    case.expect_repairable(1, "chunk of messages (message 17): differs between the trees and the log");
+    let mut messages: Vec<_> = (33..=MESSAGES).map(|id| channel_message(id, 1, 1, "tea")).collect();
+    messages[2].content = "coffee".into();
+    case.change(vec![bodies(&messages)]);
+    case.expect_repairable(1, "chunk of messages (message 35): differs between the trees and the log");
 }
 
 #[test]
@@ -222,7 +231,7 @@ fn contradictory_rows_are_found() {
     case.change(vec![
         // Without 39 in the bodies, without 40 in the index, and with another 38.
         bodies(&(33..=MESSAGES).filter(|id| *id != 39).map(body).collect::<Vec<_>>()),
-        index_rows(&(33..MESSAGES).map(body).collect::<Vec<_>>()),
+        index_rows(&(1..MESSAGES).map(body).collect::<Vec<_>>()),
         put::<records::Subscriptions>(&(ChannelId(9), UserId(1)), &subscription),
         put::<records::Subscriptions>(&(ChannelId(1), UserId(9)), &subscription),
         put::<records::Users>(&UserId(3), &user(4)),
@@ -452,7 +461,7 @@ fn rebuild_repairs_any_damage_of_trees() {
 
 #[test]
 fn unopenable_trees_are_reported_and_rebuilt() {
-    let case = Case::with(2500, 0, 64);
+    let case = Case::with(2500, 600, 0, 64);
     let state = case.folder().state();
     drop(trees(&state));
     let sound = fs::read(state.join("db")).unwrap();

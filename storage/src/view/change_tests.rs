@@ -380,7 +380,7 @@ fn ids_of_deleted_messages_are_not_reused() {
 #[test]
 fn repeated_deletion_writes_once() {
     let mut world = World::new();
-    for id in 1..=10 {
+    for id in 1..=40 {
         world.run.frame(vec![sent(channel_message(id, 1, 1, "tea"))]);
     }
     let first = world.run.frame(vec![deleted(ids(1, 9))]);
