@@ -270,6 +270,7 @@ pub fn options(config: &Config, is_durable: bool) -> actors::Options {
         journal_segment_bytes: storage.segment_bytes,
         checkpoint_frames: storage.checkpoint_frames,
         scrub_bytes_per_sec: storage.scrub_bytes_per_sec,
+        compact_bytes_per_sec: storage.compact_bytes_per_sec,
         free_bytes_min: storage.free_bytes_min,
         free_bytes_warn: storage.free_bytes_warn,
         queues: QueueLimits {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use storage::checkpoint::{Advanced, Pace, advance};
-use storage::log::{LogError, scrub_segment, sealed_segments};
+use storage::log::{Compacted, LogError, RealmLog, scrub_segment, sealed_segments};
 use storage::{Checkpoints, StoreError, disk};
 
 /// How often the number of frames since the newest checkpoint is compared with the limit.
@@ -26,6 +26,12 @@ const SCRUB_DELAY: Duration = Duration::from_secs(5);
 
 /// Time between two verifications of the whole journal.
 const SCRUB_PAUSE: Duration = Duration::from_secs(24 * 3600);
+
+/// How often sealed segments are looked for that can be compacted.
+const COMPACT_TICK: Duration = Duration::from_secs(20);
+
+/// Time until compaction is tried again after it failed.
+const COMPACT_RETRY: Duration = Duration::from_secs(600);
 
 fn make_checkpoints(server: &Weak<Server>, is_stopping: &Arc<AtomicBool>) {
     let pace = Pace::limited(CHECKPOINT_BYTES_PER_SEC, is_stopping.clone());
@@ -46,6 +52,10 @@ impl Server {
         if self.options.scrub_bytes_per_sec > 0 {
             let weak = Arc::downgrade(self);
             self.upkeep.spawn("scrub", move |stop| scrub(&weak, stop))?;
+        }
+        if self.options.compact_bytes_per_sec > 0 {
+            let (weak, rate) = (Arc::downgrade(self), self.options.compact_bytes_per_sec);
+            self.upkeep.spawn("compaction", move |stop| compact(&weak, rate, stop))?;
         }
         Ok(())
     }
@@ -96,6 +106,54 @@ impl Server {
     }
 }
 
+/// Bytes after which compaction pauses.
+const COMPACT_PIECE_BYTES: u64 = 256 * 1024;
+
+/// Compacts the sealed segments of all journals, until the server stops.
+fn compact(server: &Weak<Server>, bytes_per_sec: u64, is_stopping: &AtomicBool) {
+    let mut unpaced = 0;
+    let mut pace = |bytes: u64| {
+        unpaced += bytes;
+        if unpaced >= COMPACT_PIECE_BYTES {
+            std::thread::sleep(Duration::from_secs_f64(unpaced as f64 / bytes_per_sec as f64));
+            unpaced = 0;
+        }
+        !is_stopping.load(Ordering::Relaxed)
+    };
+    let mut pause = COMPACT_TICK;
+    while wait(pause, is_stopping) {
+        let Some(logs) = server.upgrade().map(|server| server.logs()) else { return };
+        pause = COMPACT_TICK;
+        for log in logs {
+            while let Some(again) = compact_step(&*log, &mut pace) {
+                pause = pause.max(again);
+                if !again.is_zero() || is_stopping.load(Ordering::Relaxed) {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// Compacts one segment. Returns how long to wait before the next; `None` if there is none now.
+fn compact_step(log: &dyn RealmLog, pace: &mut dyn FnMut(u64) -> bool) -> Option<Duration> {
+    match log.compact(pace) {
+        Ok(Compacted::Nothing | Compacted::Interrupted) => None,
+        Ok(Compacted::Segment { number, segment_bytes, archive_bytes }) => {
+            metrics::counter!("millstream_journal_compacted_bytes_total").increment(segment_bytes);
+            metrics::counter!("millstream_journal_archived_bytes_total").increment(archive_bytes);
+            let ratio = format!("{:.1}", segment_bytes as f64 / archive_bytes.max(1) as f64);
+            tracing::info!(segment = number, segment_bytes, archive_bytes, %ratio, "segment compacted");
+            Some(Duration::ZERO)
+        }
+        Err(error) => {
+            metrics::counter!("millstream_journal_compaction_failures_total").increment(1);
+            tracing::warn!(%error, "a segment of the journal could not be compacted; it stays as it is");
+            Some(COMPACT_RETRY)
+        }
+    }
+}
+
 /// Verifies the sealed segments of all journals again and again.
 fn scrub(server: &Weak<Server>, is_stopping: &AtomicBool) {
     let mut pause = SCRUB_DELAY;
@@ -115,6 +173,11 @@ fn scrub(server: &Weak<Server>, is_stopping: &AtomicBool) {
 }
 
 impl Server {
+    /// The journals.
+    fn logs(&self) -> Vec<Arc<dyn RealmLog>> {
+        self.shards.iter().map(|shard| shard.log.clone()).collect()
+    }
+
     /// The folders of the journals, and how fast they are verified.
     fn journals(&self) -> (Vec<PathBuf>, u64) {
         let folders = (0..self.folder.shards()).map(|shard| self.folder.journal(shard)).collect();

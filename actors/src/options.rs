@@ -26,6 +26,8 @@ pub struct Options {
     pub checkpoint_frames: u64,
     /// How fast sealed parts of the journal are verified in the background; 0 to switch it off.
     pub scrub_bytes_per_sec: u64,
+    /// How fast sealed parts of the journal are compacted in the background; 0 to switch it off.
+    pub compact_bytes_per_sec: u64,
     /// Free bytes below which changes are refused; 0: automatic.
     pub free_bytes_min: u64,
     /// Free bytes below which the server warns; 0: automatic.

@@ -399,7 +399,7 @@ impl FirstFrames<'_> {
         let first_event = EventNumber(progress.last_event.0 + 1);
         let frame = Frame { at: self.server.options.clock.now(), first_event, facts };
         let payload = storage::encode_frame(&frame)?;
-        let bytes = FrameBytes { realm: self.id.0, sequence: sequence.0, payload };
+        let bytes = FrameBytes { realm: self.id.0, sequence: sequence.0, payload, original: None };
         let ticket = self.log.append(bytes, self.epoch).map_err(StoreError::from)?;
         let durability = &self.server.shard_of(self.id).durability;
         while durability.upto() < ticket {

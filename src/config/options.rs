@@ -140,6 +140,7 @@ pub const OPTIONS: &[(&str, Kind)] = &[
     ("storage.cache_bytes", Kind::Whole(MIB, 1_024 * GIB)),
     ("storage.checkpoint_frames", Kind::Whole(1, 150_000)),
     ("storage.scrub_bytes_per_sec", Kind::Whole(0, 16 * GIB)),
+    ("storage.compact_bytes_per_sec", Kind::Whole(0, 16 * GIB)),
     ("storage.free_bytes_min", Kind::Whole(0, 1_024 * GIB)),
     ("storage.free_bytes_warn", Kind::Whole(0, 1_024 * GIB)),
     ("search.enabled", Kind::Flag),

@@ -172,6 +172,7 @@ pub struct Storage {
     pub cache_bytes: u64,
     pub checkpoint_frames: u64,
     pub scrub_bytes_per_sec: u64,
+    pub compact_bytes_per_sec: u64,
     /// Free disk space below which changes are refused, in bytes; 0 for a default.
     pub free_bytes_min: u64,
     /// Free disk space below which the server warns, in bytes; 0 for a default.

@@ -193,7 +193,9 @@ impl<L: RealmLog> Run<L> {
         let sequence = progress.sequence.next();
         let frame = Frame { at: Timestamp(10_000 + sequence.0), first_event: newest.next(), facts };
         let payload = encode_frame(&frame).unwrap();
-        self.log.append(FrameBytes { realm: REALM.0, sequence: sequence.0, payload }, self.epoch).unwrap();
+        self.log
+            .append(FrameBytes { realm: REALM.0, sequence: sequence.0, payload, original: None }, self.epoch)
+            .unwrap();
         self.apply(sequence, &frame)
     }
 

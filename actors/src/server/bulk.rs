@@ -123,7 +123,7 @@ impl BulkWriter {
         let events: u64 = facts.iter().map(Fact::events_max).sum();
         let frame = Frame { at: self.server.options.clock.now(), first_event: last_event.next(), facts };
         let payload = storage::encode_frame(&frame)?;
-        let bytes = FrameBytes { realm: self.id.0, sequence: sequence.0, payload };
+        let bytes = FrameBytes { realm: self.id.0, sequence: sequence.0, payload, original: None };
         let ticket = loop {
             match self.log.append(bytes.clone(), self.epoch) {
                 Err(LogError::Behind) => self.publish(0).await?,

@@ -22,7 +22,7 @@ pub use restore::{Restored, restore};
 
 use crate::error::StoreError;
 use crate::folder::DataFolder;
-use crate::log;
+use crate::log::{self, LogError};
 use crate::private_files::{create_private, sync_folder, write_private};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -198,13 +198,37 @@ impl Adding<'_> {
     fn add_journal(&mut self, shard: &str) -> Result<(), StoreError> {
         let folder = self.data.join("journal").join(shard);
         for number in log::segments_with_groups(&folder)? {
-            let name = format!("journal/{shard}/{}", log::segment_name(number));
-            if !self.keep(&name)? {
-                let bytes = log::whole_bytes(&folder, number)?;
-                self.add(&name, Some(bytes))?;
+            if !self.add_part(shard, &folder, number)? {
+                // It was removed, and with it everything before it.
+                let prefix = format!("journal/{shard}/");
+                self.manifest.files.retain(|path, _| !path.starts_with(&prefix));
             }
         }
         Ok(())
+    }
+
+    /// Adds a part of the journal: its archive, or its segment. False: it was removed meanwhile.
+    fn add_part(&mut self, shard: &str, folder: &Path, number: u64) -> Result<bool, StoreError> {
+        let [archive, segment] = log::part_names(number);
+        // The archive once more, because it may take the place of the segment meanwhile.
+        for name in [&archive, &segment, &archive] {
+            let path = format!("journal/{shard}/{name}");
+            if !folder.join(name).exists() {
+                continue;
+            }
+            if self.keep(&path)? {
+                return Ok(true);
+            }
+            let bytes = match log::whole_bytes(folder, number, name) {
+                Err(LogError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => continue,
+                found => found?,
+            };
+            self.add(&path, bytes)?;
+            if self.manifest.files.contains_key(&path) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn add_folder(&mut self, name: &str) -> Result<(), StoreError> {

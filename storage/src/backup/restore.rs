@@ -51,7 +51,7 @@ pub fn restore(backups: &Backups, data: &Path, time: Option<u64>) -> Result<Rest
         };
         let copied = write().map_err(|source| StoreError::io("cannot write", &target, source))?;
         check(path, entry, &copied)?;
-        if path.starts_with("journal/") && path.ends_with(".seg") {
+        if path.starts_with("journal/") && log::is_segment(path) {
             log::extend_segment(&target)?;
         }
         restored.files += 1;

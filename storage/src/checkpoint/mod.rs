@@ -175,7 +175,7 @@ impl Checkpoints {
 
 /// The checksum by which a checkpoint names its newest frame.
 fn frame_checksum(frame: &FrameBytes) -> u64 {
-    xxh3_64(&frame.payload)
+    frame.original.unwrap_or_else(|| xxh3_64(&frame.payload))
 }
 
 fn load_rows(input: &mut codec::Input<'_>) -> Option<SmallRows> {

@@ -48,9 +48,17 @@ pub(crate) const GROUP_BYTES_MAX: u64 =
 /// The end of a segment's file name.
 pub(crate) const SEGMENT_SUFFIX: &str = ".seg";
 
+/// The end of an archive's file name.
+pub(crate) const ARCHIVE_SUFFIX: &str = ".arc";
+
 /// The name of a segment's file.
 pub(crate) fn file_name(number: u64) -> String {
     format!("{number:010}{SEGMENT_SUFFIX}")
+}
+
+/// The name of an archive's file.
+pub(crate) fn archive_name(number: u64) -> String {
+    format!("{number:010}{ARCHIVE_SUFFIX}")
 }
 
 /// The length of a group of `body_bytes` on disk, padded to whole blocks.
@@ -172,6 +180,18 @@ pub(crate) enum RecordKind {
     Roster,
     /// The frames of a realm before `sequence` are trimmed.
     Trim,
+    /// A frame of which content was erased, only in archives: see [`Erased`].
+    Erased,
+}
+
+impl RecordKind {
+    /// Whether it is a frame, also one of which content was erased.
+    pub(crate) fn is_frame(self) -> bool {
+        match self {
+            Self::Frame | Self::Erased => true,
+            Self::Roster | Self::Trim => false,
+        }
+    }
 }
 
 /// The header of a record.
@@ -193,6 +213,7 @@ impl RecordHeader {
             RecordKind::Frame => 1,
             RecordKind::Roster => 2,
             RecordKind::Trim => 3,
+            RecordKind::Erased => 4,
         };
         out[1] = RECORD_VERSION;
         out[4..8].copy_from_slice(&self.payload_bytes.to_le_bytes());
@@ -212,6 +233,7 @@ impl RecordHeader {
             1 => RecordKind::Frame,
             2 => RecordKind::Roster,
             3 => RecordKind::Trim,
+            4 => RecordKind::Erased,
             _ => return None,
         };
         Some(Self {
@@ -229,6 +251,44 @@ impl RecordHeader {
         self.chain = previous;
         xxh3_64_with_seed(payload, xxh3_64(&self.encode()))
     }
+}
+
+/// The bytes before what is left of an erased frame's payload.
+pub(crate) const ERASED_BYTES: usize = 16;
+
+/// What an erased frame's record has before the rest of its payload. The chain in its header stays the one of the original, so
+/// that the next frame still continues it; the seal covers everything else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Erased {
+    /// xxh3 over the chain checksum of the frame before, the header, and what follows the seal.
+    pub seal: u64,
+    /// The checksum of the original payload, by which checkpoints name their newest frame.
+    pub original: u64,
+}
+
+impl Erased {
+    /// The parts of an erased frame's payload: this, and what is left of the payload.
+    pub(crate) fn split(payload: &[u8]) -> Option<(Self, &[u8])> {
+        let (head, rest) = payload.split_at_checked(ERASED_BYTES)?;
+        Some((Self { seal: u64_at(head, 0), original: u64_at(head, 8) }, rest))
+    }
+
+    /// The payload of an erased frame. `header` is that of the record, with the original's chain.
+    pub(crate) fn payload(header: RecordHeader, previous: u64, original: u64, rest: &[u8]) -> Vec<u8> {
+        let mut payload = vec![0; 8];
+        payload.extend_from_slice(&original.to_le_bytes());
+        payload.extend_from_slice(rest);
+        let seal = seal(header, previous, &payload[8..]);
+        payload[..8].copy_from_slice(&seal.to_le_bytes());
+        payload
+    }
+}
+
+/// The seal of an erased frame after one with the chain checksum `previous`, over `sealed`: its payload without the seal.
+pub(crate) fn seal(mut header: RecordHeader, previous: u64, sealed: &[u8]) -> u64 {
+    let original = header.chain;
+    header.chain = previous;
+    xxh3_64_with_seed(sealed, xxh3_64_with_seed(&header.encode(), original))
 }
 
 /// The end of one realm's history.
@@ -306,13 +366,13 @@ impl<'body> Records<'body> {
     }
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     let mut value = [0; 4];
     value.copy_from_slice(&bytes[at..at + 4]);
     u32::from_le_bytes(value)
 }
 
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
+pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     let mut value = [0; 8];
     value.copy_from_slice(&bytes[at..at + 8]);
     u64::from_le_bytes(value)
@@ -324,7 +384,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn any_record() -> impl Strategy<Value = RecordHeader> {
-        let kind = prop_oneof![Just(RecordKind::Frame), Just(RecordKind::Roster), Just(RecordKind::Trim)];
+        let kind = prop_oneof![
+            Just(RecordKind::Frame),
+            Just(RecordKind::Roster),
+            Just(RecordKind::Trim),
+            Just(RecordKind::Erased)
+        ];
         (kind, any::<u32>(), any::<u64>(), any::<u64>(), any::<u64>(), any::<u32>()).prop_map(
             |(kind, realm, epoch, sequence, chain, payload_bytes)| RecordHeader {
                 kind,

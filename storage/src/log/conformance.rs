@@ -173,7 +173,7 @@ conformance!(memory, MemorySubject::default());
 
 pub(super) fn frame(realm: u32, sequence: u64) -> FrameBytes {
     let payload = format!("frame {sequence} of realm {realm} ").repeat(1 + (sequence % 40) as usize);
-    FrameBytes { realm, sequence, payload: Bytes::from(payload) }
+    FrameBytes { realm, sequence, payload: Bytes::from(payload), original: None }
 }
 
 /// Appends frames `from..=to`, waits until they are durable.
@@ -223,7 +223,7 @@ fn frames_come_back_in_order(subject: &mut dyn Subject) {
     assert_frames(&*log, 1, 1, 500);
     append_all(&*log, &recorder, 1, epoch, 501, 600);
     assert_frames(&*log, 1, 1, 600);
-    let empty = FrameBytes { realm: 1, sequence: 601, payload: Bytes::new() };
+    let empty = FrameBytes { realm: 1, sequence: 601, payload: Bytes::new(), original: None };
     let ticket = log.append(empty.clone(), epoch).expect("taken");
     recorder.result(ticket).expect("durable");
     assert_eq!(log.read(1, 601).expect("readable").next().expect("one").expect("undamaged"), empty);
@@ -291,7 +291,8 @@ fn realm_must_be_opened(subject: &mut dyn Subject) {
 fn oversized_frame_is_rejected(subject: &mut dyn Subject) {
     let (log, recorder) = subject.open();
     let epoch = log.open(1, 0).expect("opens").epoch;
-    let sized = |bytes| FrameBytes { realm: 1, sequence: 1, payload: Bytes::from(vec![7; bytes]) };
+    let sized =
+        |bytes| FrameBytes { realm: 1, sequence: 1, payload: Bytes::from(vec![7; bytes]), original: None };
     let refused = log.append(sized(PAYLOAD_BYTES_MAX + 1), epoch);
     assert!(matches!(refused, Err(LogError::TooLarge { bytes }) if bytes == PAYLOAD_BYTES_MAX + 1));
     let ticket = log.append(sized(PAYLOAD_BYTES_MAX), epoch).expect("the limit itself is taken");

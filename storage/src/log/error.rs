@@ -97,11 +97,16 @@ pub struct Damage {
     pub realm: Option<u32>,
     pub sequence: Option<u64>,
     pub what: String,
+    /// The segment is stored as an archive.
+    pub is_archive: bool,
 }
 
 impl fmt::Display for Damage {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = super::codec::file_name(self.segment);
+        let name = match self.is_archive {
+            true => super::codec::archive_name(self.segment),
+            false => super::codec::file_name(self.segment),
+        };
         write!(out, "the journal is damaged in segment {name} at byte {}", self.offset)?;
         if let (Some(realm), Some(sequence)) = (self.realm, self.sequence) {
             write!(out, " (realm {realm}, frame {sequence})")?;

@@ -8,6 +8,7 @@ use crossbeam_channel::{Sender, TrySendError};
 use parking_lot::{Condvar, Mutex};
 
 use super::codec::RecordKind;
+use super::compact::Files;
 use super::error::LogError;
 use super::index::Index;
 use super::{FrameBytes, PAYLOAD_BYTES_MAX, Ticket};
@@ -27,6 +28,8 @@ pub(crate) struct Shared {
     pub queued_bytes: AtomicUsize,
     pub durable: Mutex<DurableState>,
     pub durable_changed: Condvar,
+    /// Held while parts of the journal are removed or replaced.
+    pub files: Mutex<Files>,
 }
 
 /// Checks appends and queues them.

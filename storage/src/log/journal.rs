@@ -10,14 +10,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use bytes::Bytes;
 use parking_lot::{Condvar, Mutex};
 
 use super::codec::{BLOCK_BYTES, RecordKind, SegmentHeader};
+use super::compact::{self, Compacted, Compaction, Files};
 use super::error::LogError;
 use super::gate::{DurableState, Gate, Job, Owner, Shared};
 use super::index::Sealed;
+use super::part::{self, Part};
 use super::positions;
 use super::reader::Reader;
 use super::recover::Scan;
@@ -26,6 +29,9 @@ use super::segment::{self, Faults, Segment};
 use super::supply::Supply;
 use super::writer::Writer;
 use super::{Durable, FrameBytes, Frames, Opened, RealmLog, Ticket};
+
+/// So many of the newest sealed segments are not compacted: readers of what happened lately need not decompress.
+const NEWEST_SEGMENTS: usize = 1;
 
 const LOCK_FILE: &str = "lock";
 
@@ -57,6 +63,8 @@ pub struct JournalOptions {
     pub reads_all: bool,
     /// The folder is a copy of one in use: where its parts do not continue each other, the journal ends.
     pub is_copy: bool,
+    /// How long a segment is kept beside its archive, for copies of the folder that are being made.
+    pub original_kept: Duration,
     #[cfg(test)]
     pub(crate) faults: Faults,
 }
@@ -72,6 +80,7 @@ impl Default for JournalOptions {
             queue_bytes_max: 64 * 1024 * 1024,
             reads_all: false,
             is_copy: false,
+            original_kept: Duration::from_secs(600),
             #[cfg(test)]
             faults: Faults::default(),
         }
@@ -93,6 +102,11 @@ pub struct Journal {
     shared: Arc<Shared>,
     queue_bytes_max: usize,
     queue_frames_max: usize,
+    sync: bool,
+    original_kept: Duration,
+    faults: Faults,
+    /// One compaction at a time.
+    compacting: Mutex<()>,
     /// The writer and the lock on the folder, until the journal is closed.
     running: Mutex<Option<Running>>,
 }
@@ -120,8 +134,9 @@ impl Journal {
             .map_err(|error| LogError::io("create", folder, error))?;
         let lock = take_lock(folder)?;
         segment::remove_unfinished(folder)?;
-        let mut scan = scan(folder, options)?;
         let sync = options.sync == SyncPolicy::Fdatasync;
+        compact::settle(folder, sync)?;
+        let mut scan = scan(folder, options)?;
         repair::repair(folder, &scan, sync, &options.faults())?;
         if let Some(boundary) = scan.boundary.take().filter(|_| scan.cut.is_none())
             && let Err(error) = positions::write(folder, &boundary, sync)
@@ -140,6 +155,7 @@ impl Journal {
             queued_bytes: AtomicUsize::new(0),
             durable: Mutex::new(DurableState { index: scan.index, ..DurableState::default() }),
             durable_changed: Condvar::new(),
+            files: Mutex::new(Files::default()),
         });
         let writer = Writer {
             shared: shared.clone(),
@@ -166,6 +182,10 @@ impl Journal {
             shared,
             queue_bytes_max: options.queue_bytes_max,
             queue_frames_max: options.queue_frames_max,
+            sync,
+            original_kept: options.original_kept,
+            faults: options.faults(),
+            compacting: Mutex::new(()),
             running: Mutex::new(Some(Running { thread: Some(thread), failed: None, _lock: lock })),
         })
     }
@@ -258,9 +278,22 @@ impl RealmLog for Journal {
             return Err(LogError::OutOfRange { realm, first, last, asked: before_sequence });
         }
         let epoch = gate.owner(realm)?.epoch;
-        let frame = FrameBytes { realm, sequence: before_sequence, payload: Bytes::new() };
+        let frame = FrameBytes { realm, sequence: before_sequence, payload: Bytes::new(), original: None };
         let job = Job { ticket: gate.last_ticket + 1, epoch, kind: RecordKind::Trim, frame };
         gate.queue(job)
+    }
+
+    fn compact(&self, pace: &mut dyn FnMut(u64) -> bool) -> Result<Compacted, LogError> {
+        let _one = self.compacting.lock();
+        let compaction = Compaction {
+            folder: &self.folder,
+            sync: self.sync,
+            faults: self.faults.clone(),
+            files: &self.shared.files,
+            original_kept: self.original_kept,
+            newest: NEWEST_SEGMENTS,
+        };
+        compaction.step(pace)
     }
 
     fn realms(&self) -> Vec<u32> {
@@ -290,6 +323,8 @@ impl RealmLog for Journal {
     }
 
     fn close(&self) {
+        // Nothing may change the folder once the lock is released.
+        self.shared.files.lock().is_closed = true;
         // Without a sender the writer ends once the queue is empty.
         self.shared.gate.lock().queue = None;
         let mut running = self.running.lock();
@@ -378,10 +413,18 @@ fn open_segments(
     if let Some(successor) = scan.successor.filter(|successor| *successor > number) {
         (number, offset) = (successor, BLOCK_BYTES);
     }
+    if matches!(Part::open(folder, number)?, Part::Archive(_)) {
+        // Archives never change: the journal goes on in the segment after it.
+        (number, offset) = (number + 1, BLOCK_BYTES);
+        if scan.segments.back().is_none_or(|segment| segment.number < number) {
+            supply.create(0)?;
+            scan.segments.push_back(Sealed { number, ..Sealed::default() });
+        }
+    }
     while scan.segments.back().is_some_and(|segment| segment.number > number) {
         let Some(spare) = scan.segments.pop_back() else { break };
         if options.releases_spares {
-            segment::remove(folder, spare.number, supply.sync)?;
+            part::remove(folder, spare.number, supply.sync)?;
             supply.next_number = spare.number;
         } else {
             supply.spares.push_front(Segment::open(folder, spare.number, true, supply.faults.clone())?);

@@ -209,7 +209,8 @@ fn queue_is_bounded_in_bytes() {
     let (journal, recorder) = open(folder.path(), &options);
     let epoch = RealmLog::open(&journal, 1, 0).expect("opens").epoch;
     recorder.gate(true);
-    let large = |sequence| FrameBytes { realm: 1, sequence, payload: Bytes::from(vec![1; 100_000]) };
+    let large =
+        |sequence| FrameBytes { realm: 1, sequence, payload: Bytes::from(vec![1; 100_000]), original: None };
     let mut taken = 0;
     while journal.append(large(taken + 1), epoch).is_ok() {
         taken += 1;

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 
 use super::gate::Owner;
-use super::{Durable, FrameBytes, Frames, LogError, Opened, RealmLog, Ticket};
+use super::{Compacted, Durable, FrameBytes, Frames, LogError, Opened, RealmLog, Ticket};
 
 /// At most this many appends are queued while commits are held, as in a journal.
 const QUEUE_FRAMES_MAX: usize = 8192;
@@ -212,7 +212,10 @@ impl RealmLog for MemoryLog {
         }
         let frames =
             (first..).zip(stored.payloads).skip_while(move |(sequence, _)| *sequence < from_sequence);
-        Ok(Box::new(frames.map(move |(sequence, payload)| Ok(FrameBytes { realm, sequence, payload }))))
+        Ok(Box::new(
+            frames
+                .map(move |(sequence, payload)| Ok(FrameBytes { realm, sequence, payload, original: None })),
+        ))
     }
 
     fn trim(&self, realm: u32, before_sequence: u64) -> Result<Ticket, LogError> {
@@ -223,11 +226,16 @@ impl RealmLog for MemoryLog {
         if before_sequence > last + 1 {
             return Err(LogError::OutOfRange { realm, first, last, asked: before_sequence });
         }
-        let frame = FrameBytes { realm, sequence: before_sequence, payload: Bytes::new() };
+        let frame = FrameBytes { realm, sequence: before_sequence, payload: Bytes::new(), original: None };
         let ticket = Self::queue(&mut state, frame, true)?;
         drop(state);
         self.commit_unless_held();
         Ok(ticket)
+    }
+
+    fn compact(&self, _: &mut dyn FnMut(u64) -> bool) -> Result<Compacted, LogError> {
+        // Frames in memory are as small as they can be.
+        Ok(Compacted::Nothing)
     }
 
     fn realms(&self) -> Vec<u32> {

@@ -6,13 +6,16 @@
 //! The file format of the journal is described in `codec`; `recover` describes which incomplete writes are discarded
 //! and which damage is rejected when a journal is opened.
 
+mod archive;
 mod codec;
+mod compact;
 mod error;
 mod gate;
 mod index;
 mod journal;
 #[cfg(any(test, feature = "memory-log"))]
 mod memory;
+mod part;
 mod positions;
 mod prefix;
 mod reader;
@@ -23,6 +26,8 @@ mod segment;
 mod supply;
 mod writer;
 
+#[cfg(test)]
+mod archive_tests;
 #[cfg(test)]
 mod conformance;
 #[cfg(test)]
@@ -35,23 +40,25 @@ mod sealed_tests;
 use bytes::Bytes;
 
 pub use codec::PAYLOAD_BYTES_MAX;
+pub use compact::Compacted;
 pub(crate) use error::is_full;
 pub use error::{Damage, LogError};
 pub use journal::{Journal, JournalOptions, SyncPolicy};
 #[cfg(any(test, feature = "memory-log"))]
 pub use memory::MemoryLog;
+pub use part::is_segment;
 pub use prefix::{cut_before, extend_segment, segments_with_groups, whole_bytes};
 pub use recover::{Progress, TornTail, Verification, verify};
 pub use scrub::{Scrubbed, scrub_segment, sealed_segments};
 
-/// Whether a folder has any segment of a journal.
+/// Whether a folder has any part of a journal.
 pub(crate) fn has_segments(folder: &std::path::Path) -> bool {
-    segment::list(folder).is_ok_and(|numbers| !numbers.is_empty())
+    part::list(folder).is_ok_and(|numbers| !numbers.is_empty())
 }
 
-/// The name of a segment's file.
-pub fn segment_name(number: u64) -> String {
-    codec::file_name(number)
+/// The names that a part of a journal may have, as an archive and as a segment.
+pub fn part_names(number: u64) -> [String; 2] {
+    [codec::archive_name(number), codec::file_name(number)]
 }
 
 /// The size of a journal on disk, in bytes.
@@ -68,6 +75,8 @@ pub struct FrameBytes {
     pub sequence: u64,
     /// The content, at most [`PAYLOAD_BYTES_MAX`] bytes, opaque to the log.
     pub payload: Bytes,
+    /// The checksum of the original payload (xxh3-64), if content of it was erased. Not used by `append`.
+    pub original: Option<u64>,
 }
 
 /// The number of an accepted append or trim: 1, 2, 3, ... for each log since it was opened.
@@ -136,6 +145,13 @@ pub trait RealmLog: Send + Sync {
     /// # Errors
     /// [`LogError::OutOfRange`] when it includes frames after the last durable one; otherwise as for `append`.
     fn trim(&self, realm: u32, before_sequence: u64) -> Result<Ticket, LogError>;
+
+    /// Makes stored frames smaller, one step at a time, without changing what is read. `pace` is called with numbers of bytes
+    /// that were read or written, and may wait; when it returns false, the step is given up. May run beside everything else.
+    ///
+    /// # Errors
+    /// [`LogError::Corrupt`] for damage that was found; [`LogError::Io`] and [`LogError::Full`]. Nothing is lost in any case.
+    fn compact(&self, pace: &mut dyn FnMut(u64) -> bool) -> Result<Compacted, LogError>;
 
     /// Every realm with a stored history, in ascending order.
     fn realms(&self) -> Vec<u32>;

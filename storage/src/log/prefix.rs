@@ -3,10 +3,14 @@
 use std::fs::{File, OpenOptions};
 use std::path::Path;
 
-use super::codec::{BLOCK_BYTES, RecordKind, Records, SEGMENT_HEADER_BYTES, SegmentHeader};
+use super::codec::{
+    BLOCK_BYTES, Erased, RecordKind, Records, SEGMENT_HEADER_BYTES, SegmentHeader, archive_name,
+};
+use super::compact;
 use super::error::LogError;
+use super::part::{self, Part};
 use super::scrub::sealed_segments;
-use super::segment::{self, Faults, Segment};
+use super::segment::{Faults, Segment};
 
 /// The segments of a journal that have groups, ascending. A server may append to the last one meanwhile.
 ///
@@ -16,21 +20,25 @@ pub fn segments_with_groups(folder: &Path) -> Result<Vec<u64>, LogError> {
     let sealed = sealed_segments(folder)?;
     let next = sealed
         .last()
-        .map_or_else(|| segment::list(folder).map(|all| all.first().copied()), |last| Ok(Some(last + 1)));
+        .map_or_else(|| part::list(folder).map(|all| all.first().copied()), |last| Ok(Some(last + 1)));
     Ok(sealed.into_iter().chain(next?).collect())
 }
 
 /// The length of a segment up to its last whole group, each verified by its checksum, also while a server appends to it.
+/// `None` for an archive, which is whole.
 ///
 /// # Errors
 /// [`LogError::Io`], [`LogError::Corrupt`] for a damaged header, [`LogError::Format`].
-pub fn whole_bytes(folder: &Path, number: u64) -> Result<u64, LogError> {
+pub fn whole_bytes(folder: &Path, number: u64, name: &str) -> Result<Option<u64>, LogError> {
+    if !part::is_segment(name) {
+        return Ok(None);
+    }
     let segment = Segment::open(folder, number, false, Faults::default())?;
     let mut end = BLOCK_BYTES;
     while let Some(group) = segment.read_group(end)? {
         end = group.end;
     }
-    Ok(end)
+    Ok(Some(end))
 }
 
 /// Extends a segment that has only its whole groups with zeros, to the size that its header says.
@@ -64,25 +72,34 @@ pub fn cut_before(
     let mut cut = None;
     let mut removed = 0;
     for number in segments_with_groups(folder)? {
-        let segment = Segment::open(folder, number, false, Faults::default())?;
+        let part = Part::open(folder, number)?;
         let mut offset = BLOCK_BYTES;
-        while let Some(group) = segment.read_group(offset)? {
+        while let Some(group) = part.read_group(offset)? {
             let mut records = Records::new(&group.body);
+            let mut frames = 0;
             while let Some((header, payload)) = records.take() {
-                if header.kind != RecordKind::Frame {
-                    continue;
-                }
-                if cut.is_none() && is_late(&group.body[payload])? {
+                let payload = &group.body[payload];
+                let payload = match header.kind {
+                    RecordKind::Frame => payload,
+                    RecordKind::Erased => Erased::split(payload).map_or(payload, |(_, rest)| rest),
+                    RecordKind::Roster | RecordKind::Trim => continue,
+                };
+                if cut.is_none() && is_late(payload)? {
                     cut = Some((number, offset));
                 }
-                removed += u64::from(cut.is_some());
+                frames += 1;
             }
+            removed += if cut.is_some() { frames } else { 0 };
             offset = group.end;
         }
     }
     let Some((number, offset)) = cut else { return Ok(0) };
-    for later in segment::list(folder)?.into_iter().rev().filter(|later| *later > number) {
-        segment::remove(folder, later, true)?;
+    for later in part::list(folder)?.into_iter().rev().filter(|later| *later > number) {
+        part::remove(folder, later, true)?;
+    }
+    if folder.join(archive_name(number)).exists() {
+        compact::shorten(folder, number, offset)?;
+        return Ok(removed);
     }
     let segment = Segment::open(folder, number, true, Faults::default())?;
     let zeros = vec![0; (segment.written_end(offset)? - offset) as usize];

@@ -1,16 +1,15 @@
 //! Reads the durable frames of one realm from the segments, concurrently with the writer.
 
 use std::collections::VecDeque;
-use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use bytes::Bytes;
 
 use super::FrameBytes;
-use super::codec::{RecordKind, Records};
+use super::codec::{Erased, RecordHeader, RecordKind, Records};
 use super::error::{Damage, LogError};
 use super::index::{Point, RealmIndex};
-use super::segment::{Faults, Segment};
+use super::part::{Part, is_missing};
 
 /// Iterates over the frames of one realm, up to the last that was durable when the reader was created.
 pub(crate) struct Reader {
@@ -23,7 +22,7 @@ pub(crate) struct Reader {
     points: VecDeque<Point>,
     /// The segment and the byte where the next group begins.
     at: (u64, u64),
-    segment: Option<Segment>,
+    segment: Option<Part>,
     ready: VecDeque<FrameBytes>,
 }
 
@@ -57,20 +56,21 @@ impl Reader {
 
     fn read_group(&mut self) -> Result<(), LogError> {
         let (number, offset) = self.at;
-        let segment = match self.segment.take().filter(|segment| segment.header.number == number) {
+        let segment = match self.segment.take().filter(|segment| segment.header().number == number) {
             Some(segment) => segment,
             None => self.open_segment(number)?,
         };
-        let Some(group) = segment.read_group(offset)? else {
+        let group = segment.read_group(offset)?;
+        self.segment = Some(segment);
+        let Some(group) = group else {
             return Err(self.damaged("a durable group cannot be read back").into());
         };
-        self.segment = Some(segment);
         self.at.1 = group.end;
         let body = Bytes::from(group.body);
         let mut records = Records::new(&body);
         let mut expected = self.next;
         while let Some((header, payload)) = records.take() {
-            let is_ours = header.kind == RecordKind::Frame && header.realm == self.realm;
+            let is_ours = header.kind.is_frame() && header.realm == self.realm;
             if !is_ours || header.sequence < self.next || header.sequence > self.last {
                 continue;
             }
@@ -78,30 +78,47 @@ impl Reader {
                 return Err(self.damaged("a frame is missing").into());
             }
             expected += 1;
-            let payload = body.slice(payload);
-            self.ready.push_back(FrameBytes { realm: self.realm, sequence: header.sequence, payload });
+            let frame = self.frame(&header, body.slice(payload))?;
+            self.ready.push_back(frame);
         }
         Ok(())
     }
 
-    fn open_segment(&self, number: u64) -> Result<Segment, LogError> {
-        match Segment::open(&self.folder, number, false, Faults::default()) {
-            // Only a trim removes segments, so the frames were trimmed after the reader was created.
-            Err(LogError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
-                Err(LogError::OutOfRange {
-                    realm: self.realm,
-                    first: self.last + 1,
-                    last: self.last,
-                    asked: self.next,
-                })
-            }
+    /// The frame of a record.
+    fn frame(&self, header: &RecordHeader, payload: Bytes) -> Result<FrameBytes, LogError> {
+        let (realm, sequence) = (self.realm, header.sequence);
+        if header.kind != RecordKind::Erased {
+            return Ok(FrameBytes { realm, sequence, payload, original: None });
+        }
+        let Some((erased, rest)) = Erased::split(&payload) else {
+            return Err(self.damaged("an erased frame is incomplete").into());
+        };
+        Ok(FrameBytes { realm, sequence, payload: payload.slice_ref(rest), original: Some(erased.original) })
+    }
+
+    fn open_segment(&self, number: u64) -> Result<Part, LogError> {
+        match Part::open(&self.folder, number) {
+            // Only a trim removes parts, so the frames were trimmed after the reader was created.
+            Err(error) if is_missing(&error) => Err(LogError::OutOfRange {
+                realm: self.realm,
+                first: self.last + 1,
+                last: self.last,
+                asked: self.next,
+            }),
             other => other,
         }
     }
 
     fn damaged(&self, what: &str) -> Damage {
         let (segment, offset) = self.at;
-        Damage { segment, offset, realm: Some(self.realm), sequence: Some(self.next), what: what.to_owned() }
+        Damage {
+            segment,
+            offset,
+            realm: Some(self.realm),
+            sequence: Some(self.next),
+            what: what.to_owned(),
+            is_archive: matches!(self.segment, Some(Part::Archive(_))),
+        }
     }
 }
 

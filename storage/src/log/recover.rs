@@ -15,13 +15,14 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 
 use super::codec::{
-    self, BLOCK_BYTES, GROUP_END, GROUP_HEADER_BYTES, GroupHeader, RecordHeader, RecordKind, Records,
+    self, BLOCK_BYTES, Erased, GROUP_END, GROUP_HEADER_BYTES, GroupHeader, RecordHeader, RecordKind, Records,
     SECTOR_BYTES, Tail,
 };
 use super::error::{Damage, LogError};
 use super::index::{Index, Sealed};
+use super::part::{self, Part};
 use super::positions::{self, Positions};
-use super::segment::{self, Faults, Group, Segment};
+use super::segment::{self, Group, Segment};
 
 /// The progress of reading a journal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -158,20 +159,23 @@ impl Scan {
 
     /// Reads all segments that are not known. After an error, the scan holds what came before it.
     pub(crate) fn run(&mut self, folder: &Path, report: &mut dyn FnMut(&Progress)) -> Result<(), LogError> {
-        let numbers = segment::list(folder)?;
+        let numbers = part::list(folder)?;
         self.progress.segments_total = numbers.len();
         self.forget_removed(&numbers)?;
         let mut next = numbers.first().map(|first| self.open_next(folder, *first, *first));
         let mut following = numbers.iter().skip(1);
         while let Some(segment) = next.take() {
             let segment = segment?;
-            let expected = segment.header.number + 1;
+            let expected = segment.header().number + 1;
             next = following.next().map(|number| self.open_next(folder, *number, expected));
             // The end of an abandoned segment is recorded in the next one.
-            let end =
-                next.as_ref().and_then(|next| next.as_ref().ok()).map_or(0, |next| next.header.previous_end);
-            if segment.header.number > self.known {
-                match self.walk(&segment, Some(end).filter(|end| *end > 0)) {
+            let end = next
+                .as_ref()
+                .and_then(|next| next.as_ref().ok())
+                .map_or(0, |next| next.header().previous_end);
+            if segment.header().number > self.known {
+                let walked = self.walk(&segment, Some(end).filter(|end| *end > 0));
+                match walked.map_err(|error| segment.locate(error)) {
                     Err(LogError::Corrupt(damage)) if self.is_cut(folder)? => {
                         tracing::warn!(%damage, "the copy of the journal ends here; what follows was copied later");
                         break;
@@ -189,11 +193,12 @@ impl Scan {
     /// Later parts were copied later, so that they do not continue it.
     fn is_cut(&mut self, folder: &Path) -> Result<bool, LogError> {
         let Some(last) = self.last_group.filter(|_| self.is_copy) else { return Ok(false) };
-        let segment = Segment::open(folder, last.segment, false, Faults::default())?;
-        let is_unwritten = match self.torn_tail.take() {
-            Some(_) => true,
-            None if last.end + SECTOR_BYTES as u64 > segment.header.bytes => true,
-            None => segment::is_zero(&segment.read(last.end, SECTOR_BYTES as u64)?),
+        let is_unwritten = match (self.torn_tail.take(), Part::open(folder, last.segment)?) {
+            (Some(_), _) => true,
+            // An archive ends with its last group.
+            (None, Part::Archive(_)) => true,
+            (None, Part::Segment(segment)) if last.end + SECTOR_BYTES as u64 > segment.header.bytes => true,
+            (None, Part::Segment(segment)) => segment::is_zero(&segment.read(last.end, SECTOR_BYTES as u64)?),
         };
         if is_unwritten {
             self.cut = Some((last.segment, last.end));
@@ -218,75 +223,88 @@ impl Scan {
         Some(view.encode())
     }
 
-    fn open_next(&mut self, folder: &Path, number: u64, expected: u64) -> Result<Segment, LogError> {
+    fn open_next(&mut self, folder: &Path, number: u64, expected: u64) -> Result<Part, LogError> {
         if number != expected {
             return Err(damaged(expected, 0, "the segment is missing").into());
         }
-        let segment = Segment::open(folder, number, false, Faults::default())?;
-        if *self.journal.get_or_insert(segment.header.journal) != segment.header.journal {
+        let part = Part::open(folder, number)?;
+        let header = part.header();
+        if *self.journal.get_or_insert(header.journal) != header.journal {
             return Err(damaged(number, 0, "the segment belongs to another journal").into());
         }
-        if segment.header.previous_end > 0 {
+        if header.previous_end > 0 {
             self.successor = Some(number);
         }
-        Ok(segment)
+        Ok(part)
     }
 
-    /// Reads a segment up to `given_end`, or to the last group in it.
-    fn walk(&mut self, segment: &Segment, given_end: Option<u64>) -> Result<(), LogError> {
-        self.segments.push_back(Sealed { number: segment.header.number, ..Sealed::default() });
+    /// Reads a part up to `given_end`, or to the last group in it.
+    fn walk(&mut self, part: &Part, given_end: Option<u64>) -> Result<(), LogError> {
+        let number = part.header().number;
+        self.segments.push_back(Sealed { number, ..Sealed::default() });
         let mut offset = BLOCK_BYTES;
         while given_end.is_none_or(|end| offset < end)
-            && let Some(group) = segment.read_group(offset)?
+            && let Some(group) = part.read_group(offset)?
         {
             self.check_nothing_torn_before()?;
             if offset == BLOCK_BYTES {
-                self.boundary = self.encode_boundary(segment.header.number).or(self.boundary.take());
+                self.boundary = self.encode_boundary(number).or(self.boundary.take());
             }
-            self.take_group(segment, offset, &group)?;
+            self.take_group(number, offset, &group)?;
             offset = group.end;
         }
         if let Some(end) = given_end {
             if offset != end {
-                return Err(
-                    damaged(segment.header.number, offset, "a group that was stored is unreadable").into()
-                );
+                return Err(damaged(number, offset, "a group that was stored is unreadable").into());
             }
             return Ok(());
         }
-        let written_end = segment.written_end(offset)?;
+        let written_end = part.written_end(offset)?;
         if written_end == offset {
             return Ok(());
         }
+        let Part::Segment(segment) = part else {
+            return Err(damaged(number, offset, "a group that was stored is unreadable").into());
+        };
         self.check_nothing_torn_before()?;
         let remains = segment.read(offset, written_end - offset)?;
         let roster_bytes = if offset == BLOCK_BYTES { self.roster_bytes() } else { 0 };
         check_torn(segment, offset, remains, self.next_group, codec::GROUP_BYTES_MAX + roster_bytes)?;
-        let number = segment.header.number;
         self.torn_tail = Some(TornTail { segment: number, offset, bytes: written_end - offset });
         Ok(())
     }
 
     /// Reads one sealed segment and the first group of the next one, whose roster must continue it. `pace` is called after
-    /// each group with its bytes. False: `pace` gave up.
+    /// each group with its bytes. Returns the end of its last group; `None` if `pace` gave up.
     pub(crate) fn read_sealed(
         &mut self,
         folder: &Path,
         number: u64,
         pace: &mut dyn FnMut(u64) -> bool,
-    ) -> Result<bool, LogError> {
-        let segment = Segment::open(folder, number, false, Faults::default())?;
-        let next = Segment::open(folder, number + 1, false, Faults::default())?;
+    ) -> Result<Option<u64>, LogError> {
+        let part = Part::open(folder, number)?;
+        let next = Part::open(folder, number + 1)?;
+        let end = self.read_with_next(&part, &next, pace).map_err(|error| part.locate(error));
+        end.map_err(|error| next.locate(error))
+    }
+
+    fn read_with_next(
+        &mut self,
+        segment: &Part,
+        next: &Part,
+        pace: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<Option<u64>, LogError> {
+        let number = segment.header().number;
         self.segments.push_back(Sealed { number, ..Sealed::default() });
-        let (mut offset, given_end) = (BLOCK_BYTES, next.header.previous_end);
+        let (mut offset, given_end) = (BLOCK_BYTES, next.header().previous_end);
         while (given_end == 0 || offset < given_end)
             && let Some(group) = segment.read_group(offset)?
         {
-            self.take_group(&segment, offset, &group)?;
+            self.take_group(number, offset, &group)?;
             let read = group.end - offset;
             offset = group.end;
             if !pace(read) {
-                return Ok(false);
+                return Ok(None);
             }
         }
         let unreadable = || damaged(number, offset, "a group that was stored is unreadable");
@@ -298,8 +316,8 @@ impl Scan {
         let Some(group) = next.read_group(BLOCK_BYTES)? else {
             return Err(damaged(number + 1, BLOCK_BYTES, "a group that was stored is unreadable").into());
         };
-        self.take_group(&next, BLOCK_BYTES, &group).map_err(|_| unreadable())?;
-        Ok(true)
+        self.take_group(number + 1, BLOCK_BYTES, &group).map_err(|_| unreadable())?;
+        Ok(Some(offset))
     }
 
     fn roster_bytes(&self) -> u64 {
@@ -319,8 +337,7 @@ impl Scan {
         }
     }
 
-    fn take_group(&mut self, segment: &Segment, offset: u64, group: &Group) -> Result<(), LogError> {
-        let number = segment.header.number;
+    fn take_group(&mut self, number: u64, offset: u64, group: &Group) -> Result<(), LogError> {
         let header = group.header;
         let expected = self.next_group.unwrap_or(header.group);
         if header.segment != number || header.group != expected {
@@ -378,7 +395,12 @@ impl Scan {
         if record.epoch < tail.epoch {
             return Err("the frame was written by a fenced owner");
         }
-        if record.chain != record.link(tail.chain, payload) {
+        let is_chained = match record.kind {
+            RecordKind::Erased => Erased::split(payload)
+                .is_some_and(|(erased, _)| erased.seal == codec::seal(*record, tail.chain, &payload[8..])),
+            _ => record.chain == record.link(tail.chain, payload),
+        };
+        if !is_chained {
             return Err("the frame's chain checksum does not match");
         }
         (tail.epoch, tail.last, tail.chain) = (record.epoch, record.sequence, record.chain);
@@ -480,5 +502,5 @@ fn check_torn(
 }
 
 fn damaged(segment: u64, offset: u64, what: &str) -> Damage {
-    Damage { segment, offset, realm: None, sequence: None, what: what.to_owned() }
+    Damage { segment, offset, realm: None, sequence: None, what: what.to_owned(), is_archive: false }
 }

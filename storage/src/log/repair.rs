@@ -4,8 +4,9 @@ use std::path::Path;
 
 use super::codec;
 use super::error::LogError;
+use super::part::{self, Part};
 use super::recover::Scan;
-use super::segment::{self, Faults, Segment};
+use super::segment::{Faults, Segment};
 
 /// Prepares the end of a scanned journal for appending: zeroes a torn tail and rewrites the last group.
 ///
@@ -18,18 +19,22 @@ pub(crate) fn repair(folder: &Path, scan: &Scan, sync: bool, faults: &Faults) ->
             .and_then(|()| if sync { segment.sync() } else { Ok(()) })
             .map_err(|error| LogError::io("repair", segment.path(), error))
     };
-    if let Some(last) = scan.last_group.filter(|_| sync) {
+    // Archives were read back from the disk before they got their name.
+    let is_segment = |number| matches!(Part::open(folder, number), Ok(Part::Segment(_)));
+    if let Some(last) = scan.last_group.filter(|last| sync && is_segment(last.segment)) {
         let segment = Segment::open(folder, last.segment, true, faults.clone())?;
         let bytes = segment.read(last.offset, last.end - last.offset)?;
         change(&segment, last.offset, &bytes)?;
     }
     if let Some((number, end)) = scan.cut {
-        for later in segment::list(folder)?.into_iter().rev().filter(|later| *later > number) {
-            segment::remove(folder, later, sync)?;
+        for later in part::list(folder)?.into_iter().rev().filter(|later| *later > number) {
+            part::remove(folder, later, sync)?;
         }
-        let segment = Segment::open(folder, number, true, faults.clone())?;
-        let written_end = segment.written_end(end)?;
-        change(&segment, end, &vec![0; (written_end - end) as usize])?;
+        if is_segment(number) {
+            let segment = Segment::open(folder, number, true, faults.clone())?;
+            let written_end = segment.written_end(end)?;
+            change(&segment, end, &vec![0; (written_end - end) as usize])?;
+        }
     }
     if let Some(torn) = scan.torn_tail {
         tracing::warn!(

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::codec::BLOCK_BYTES;
 use super::error::{Damage, LogError};
+use super::part::{self, Part};
 use super::recover::Scan;
-use super::segment::{self, Faults, Segment};
 
 /// The result of reading one sealed segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,10 +23,10 @@ pub struct Scrubbed {
 /// # Errors
 /// [`LogError::Io`].
 pub fn sealed_segments(folder: &Path) -> Result<Vec<u64>, LogError> {
-    let mut numbers = segment::list(folder)?;
+    let mut numbers = part::list(folder)?;
     while let Some(newest) = numbers.pop() {
-        let has_group = Segment::open(folder, newest, false, Faults::default())
-            .and_then(|segment| segment.read_group(BLOCK_BYTES))
+        let has_group = Part::open(folder, newest)
+            .and_then(|part| part.read_group(BLOCK_BYTES))
             .is_ok_and(|group| group.is_some());
         if has_group {
             break;
@@ -53,8 +53,8 @@ pub fn scrub_segment(
         goes_on()
     };
     let damage = match Scan::default().read_sealed(folder, number, &mut pace) {
-        Ok(true) => None,
-        Ok(false) => return Ok(None),
+        Ok(Some(_)) => None,
+        Ok(None) => return Ok(None),
         Err(LogError::Corrupt(damage)) => Some(*damage),
         Err(LogError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),

@@ -73,6 +73,8 @@ fn positions_that_do_not_match_are_not_used() {
     let case = sample(60);
     let other = sample(60);
     let positions = case.path().join("positions");
+    // Those of the newest segment: while the case was made, one set may have been skipped.
+    drop(open_newest(case.path()).expect("opens"));
     let own = fs::read(&positions).expect("stored");
     for bytes in
         [fs::read(other.path().join("positions")).expect("stored"), own[..own.len() - 1].to_vec(), Vec::new()]

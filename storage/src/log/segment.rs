@@ -12,25 +12,30 @@ use super::codec::{
 };
 use super::error::{Damage, LogError};
 
-const UNFINISHED_SUFFIX: &str = ".new";
+pub(crate) const UNFINISHED_SUFFIX: &str = ".new";
 static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
 /// Zeros are synced in pieces of this size, so that the sync of a commit never waits for a whole segment.
 const FILL_SYNC_BYTES: u64 = 1024 * 1024;
 
 /// The numbers of the segments in a folder, ascending.
 pub(crate) fn list(folder: &Path) -> Result<Vec<u64>, LogError> {
+    list_files(folder, SEGMENT_SUFFIX)
+}
+
+/// The numbers of the files in a folder whose names end in `suffix`, ascending.
+pub(crate) fn list_files(folder: &Path, suffix: &str) -> Result<Vec<u64>, LogError> {
     let mut numbers = Vec::new();
     for entry in fs::read_dir(folder).map_err(|error| LogError::io("list", folder, error))? {
         let entry = entry.map_err(|error| LogError::io("list", folder, error))?;
         let name = entry.file_name();
-        let number = name.to_str().and_then(|name| name.strip_suffix(SEGMENT_SUFFIX)?.parse::<u64>().ok());
+        let number = name.to_str().and_then(|name| name.strip_suffix(suffix)?.parse::<u64>().ok());
         numbers.extend(number);
     }
     numbers.sort_unstable();
     Ok(numbers)
 }
 
-/// Removes segments that were still being filled when the process crashed. They never held a group.
+/// Removes files that were still being written when the process crashed. They were never part of the journal.
 pub(crate) fn remove_unfinished(folder: &Path) -> Result<(), LogError> {
     for entry in fs::read_dir(folder).map_err(|error| LogError::io("list", folder, error))? {
         let path = entry.map_err(|error| LogError::io("list", folder, error))?.path();
@@ -39,13 +44,6 @@ pub(crate) fn remove_unfinished(folder: &Path) -> Result<(), LogError> {
         }
     }
     Ok(())
-}
-
-/// Removes a segment file.
-pub(crate) fn remove(folder: &Path, number: u64, sync: bool) -> Result<(), LogError> {
-    let path = folder.join(file_name(number));
-    fs::remove_file(&path).map_err(|error| LogError::io("remove", &path, error))?;
-    sync_folder(folder, sync)
 }
 
 /// Syncs the entries of a folder.
@@ -57,6 +55,7 @@ pub(crate) fn sync_folder(folder: &Path, sync: bool) -> Result<(), LogError> {
 }
 
 /// A group that was read: its checksum, end mark and padding are valid.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Group {
     pub header: GroupHeader,
     pub body: Vec<u8>,
@@ -193,7 +192,8 @@ impl Segment {
             let Some(group) = self.read_group(offset)? else {
                 let what = "a group that was stored cannot be read back after a failed write".to_owned();
                 let segment = self.header.number;
-                return Err(Damage { segment, offset, realm: None, sequence: None, what }.into());
+                let damage = Damage { segment, offset, realm: None, sequence: None, what, is_archive: false };
+                return Err(damage.into());
             };
             offset = group.end;
         }
@@ -232,7 +232,14 @@ fn fill(file: &File, header: &SegmentHeader, sync: bool) -> io::Result<()> {
 }
 
 fn read_header(file: &File, path: &Path, number: u64, bytes: u64) -> Result<SegmentHeader, LogError> {
-    let damaged = |what: String| Damage { segment: number, offset: 0, realm: None, sequence: None, what };
+    let damaged = |what: String| Damage {
+        segment: number,
+        offset: 0,
+        realm: None,
+        sequence: None,
+        what,
+        is_archive: false,
+    };
     let mut block = vec![0; BLOCK_BYTES.min(bytes) as usize];
     file.read_exact_at(&mut block, 0).map_err(|error| LogError::io("read", path, error))?;
     let Some((encoded, padding)) = block.split_first_chunk() else {
@@ -264,6 +271,10 @@ pub(crate) enum Operation {
     Create,
     Write,
     Sync,
+    WriteArchive,
+    VerifyArchive,
+    RenameArchive,
+    RemoveOriginal,
 }
 
 /// Faults that tests inject into the files; outside of tests it is empty.
@@ -275,12 +286,12 @@ pub(crate) struct Faults {
 
 impl Faults {
     #[cfg_attr(not(test), expect(unused_variables))]
-    fn before(&self, operation: Operation) -> io::Result<()> {
+    pub(crate) fn before(&self, operation: Operation) -> io::Result<()> {
         #[cfg(test)]
         if self.failing.lock().contains(&operation) {
             return Err(match operation {
                 Operation::Create => io::ErrorKind::StorageFull.into(),
-                Operation::Write | Operation::Sync => io::Error::other("injected fault"),
+                _ => io::Error::other("injected fault"),
             });
         }
         Ok(())

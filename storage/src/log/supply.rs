@@ -6,7 +6,8 @@ use std::thread::{self, JoinHandle};
 
 use super::codec::{BLOCK_BYTES, SegmentHeader};
 use super::error::LogError;
-use super::segment::{self, Faults, Segment};
+use super::part;
+use super::segment::{Faults, Segment};
 use crate::disk;
 
 /// A new segment takes at most this fraction of the free space, as a divisor.
@@ -59,14 +60,14 @@ impl Supply {
         }
         // Too small for this group: numbers have no gaps, so it is created again, larger.
         self.remove_spares()?;
-        self.create(self.usual_bytes().max(required_bytes), 0)
+        self.create_sized(self.usual_bytes().max(required_bytes), 0)
     }
 
     /// Ensures that a segment for the next group is ready.
     pub(crate) fn ensure_spare(&mut self) -> Result<(), LogError> {
         self.finish_making();
         if self.spares.is_empty() {
-            let spare = self.create(self.usual_bytes(), 0)?;
+            let spare = self.create(0)?;
             self.spares.push_back(spare);
         }
         Ok(())
@@ -77,10 +78,15 @@ impl Supply {
         self.finish_making();
         // Their headers record that nothing was abandoned.
         self.remove_spares()?;
-        self.create(self.usual_bytes(), previous_end)
+        self.create(previous_end)
     }
 
-    fn create(&mut self, bytes: u64, previous_end: u64) -> Result<Segment, LogError> {
+    /// Creates a segment of the usual size, which records where the previous one was abandoned; 0: it was not.
+    pub(crate) fn create(&mut self, previous_end: u64) -> Result<Segment, LogError> {
+        self.create_sized(self.usual_bytes(), previous_end)
+    }
+
+    fn create_sized(&mut self, bytes: u64, previous_end: u64) -> Result<Segment, LogError> {
         let header = self.header(bytes, previous_end);
         let segment = Segment::create(&self.folder, header, self.sync, self.faults.clone())?;
         self.next_number += 1;
@@ -89,7 +95,7 @@ impl Supply {
 
     fn remove_spares(&mut self) -> Result<(), LogError> {
         while let Some(spare) = self.spares.pop_back() {
-            segment::remove(&self.folder, spare.header.number, self.sync)?;
+            part::remove(&self.folder, spare.header.number, self.sync)?;
             self.next_number = spare.header.number;
         }
         Ok(())

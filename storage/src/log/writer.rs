@@ -15,8 +15,9 @@ use super::codec::{
 use super::error::{LogError, is_full};
 use super::gate::{Job, Shared};
 use super::index::Sealed;
+use super::part;
 use super::positions;
-use super::segment::{self, Segment};
+use super::segment::Segment;
 use super::supply::Supply;
 use super::{Durable, Ticket};
 
@@ -305,7 +306,8 @@ impl Writer {
                 break;
             }
             // One by one, each synced before the next, so that the remaining segments never have a gap.
-            segment::remove(&self.supply.folder, oldest.number, self.sync)?;
+            let _files = self.shared.files.lock();
+            part::remove(&self.supply.folder, oldest.number, self.sync)?;
             self.segments.pop_front();
         }
         Ok(())

@@ -40,7 +40,7 @@ impl Committer {
         let ids = slot.sequencer;
         let frame = Frame { at: realm.clock.now(), first_event: ids.event, facts };
         let Ok(payload) = storage::encode_frame(&frame) else { return Err((DomainError::TooLarge, done)) };
-        let bytes = FrameBytes { realm: realm.id.0, sequence: ids.sequence.0, payload };
+        let bytes = FrameBytes { realm: realm.id.0, sequence: ids.sequence.0, payload, original: None };
         let ticket = match self.log.append(bytes, slot.epoch) {
             Ok(ticket) => ticket,
             Err(LogError::Behind) => return Err((DomainError::Overloaded, done)),

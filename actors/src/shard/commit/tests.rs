@@ -27,7 +27,8 @@ impl Shard {
         let epoch = log.open(1, 0).unwrap().epoch;
         // The fixture's two frames, so that sequences agree.
         for sequence in 1..=2 {
-            log.append(FrameBytes { realm: 1, sequence, payload: Default::default() }, epoch).unwrap();
+            log.append(FrameBytes { realm: 1, sequence, payload: Default::default(), original: None }, epoch)
+                .unwrap();
         }
         let committer = Committer::new(log.clone(), durability, projection.sender(), (0, health.clone()));
         let sequencer = Sequencer::after(&realm.view.read());
