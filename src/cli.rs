@@ -9,6 +9,7 @@ pub mod config;
 pub mod data;
 pub mod dev;
 pub mod documents;
+pub mod erase;
 pub mod error;
 pub mod health;
 pub mod import;
@@ -65,6 +66,7 @@ enum Command {
     Backup(backup::BackupArgs),
     Restore(restore::RestoreArgs),
     Check(check::CheckArgs),
+    Erase(erase::EraseArgs),
     Config(config::ConfigArgs),
     Settings(settings::SettingsArgs),
     Routes(routes::RoutesArgs),
@@ -90,6 +92,7 @@ impl Cli {
             Command::Backup(args) => backup::run(&args),
             Command::Restore(args) => restore::run(&args),
             Command::Check(args) => check::run(&args),
+            Command::Erase(args) => erase::run(&args),
             Command::Config(args) => config::run(&args),
             Command::Settings(args) => settings::run(&args),
             Command::Routes(args) => routes::run(&args),

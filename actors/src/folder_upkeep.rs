@@ -28,7 +28,7 @@ const SCRUB_DELAY: Duration = Duration::from_secs(5);
 const SCRUB_PAUSE: Duration = Duration::from_secs(24 * 3600);
 
 /// How often sealed segments are looked for that can be compacted.
-const COMPACT_TICK: Duration = Duration::from_secs(20);
+const COMPACT_TICK: Duration = Duration::from_secs(5);
 
 /// Time until compaction is tried again after it failed.
 const COMPACT_RETRY: Duration = Duration::from_secs(600);

@@ -10,6 +10,7 @@ pub mod check;
 pub mod checkpoint;
 pub mod codec;
 pub mod disk;
+pub mod erase;
 pub mod error;
 pub mod folder;
 mod instance;

@@ -13,7 +13,17 @@ const SENDERS: usize = 24;
 const COPIES: usize = 4;
 
 fn launch(data: &Path) -> ServerProcess {
+    launch_with(data, "1000000000")
+}
+
+/// Starts a server that does not compact the journal.
+fn launch_uncompacted(data: &Path) -> ServerProcess {
+    launch_with(data, "0")
+}
+
+fn launch_with(data: &Path, compact_bytes_per_sec: &str) -> ServerProcess {
     let environment = [
+        ("MILLSTREAM_STORAGE_COMPACT_BYTES_PER_SEC", compact_bytes_per_sec),
         ("MILLSTREAM_LOG_FILTER", "info"),
         ("MILLSTREAM_STORAGE_CHECKPOINT_FRAMES", "100"),
         ("MILLSTREAM_STORAGE_SEGMENT_BYTES", "1048576"),
@@ -106,7 +116,7 @@ fn newest_checkpoint(data: &Path) -> PathBuf {
 
 /// Fills a folder so that it has checkpoints and sealed segments, and stops. Returns a user and the messages.
 async fn fill(data: &Path) -> (TestUser, Vec<u64>) {
-    let server = launch(data);
+    let server = launch_uncompacted(data);
     let iago = server.user("iago").await;
     let mut sent = Vec::new();
     for number in 0..400 {
@@ -156,7 +166,7 @@ async fn damage_in_sealed_segments_is_found_in_the_background() {
     let mut bytes = whole.clone();
     bytes[4096 + 300] ^= 1;
     fs::write(&segment, bytes).expect("written");
-    let server = launch(&data);
+    let server = launch_uncompacted(&data);
     let health = format!("{}/health", server.url);
     let deadline = Instant::now() + TIMEOUT;
     loop {

@@ -1,5 +1,6 @@
 //! Durability when the process is stopped or killed. These tests run the real program on a data folder.
 
+mod archives;
 mod backup;
 mod copies;
 mod delete_topic;

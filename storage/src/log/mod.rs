@@ -9,6 +9,7 @@
 mod archive;
 mod codec;
 mod compact;
+mod erase;
 mod error;
 mod gate;
 mod index;
@@ -24,6 +25,7 @@ mod repair;
 mod scrub;
 mod segment;
 mod supply;
+mod torn;
 mod writer;
 
 #[cfg(test)]
@@ -41,6 +43,7 @@ use bytes::Bytes;
 
 pub use codec::PAYLOAD_BYTES_MAX;
 pub use compact::Compacted;
+pub use erase::{ErasedFrames, erase, erased_frames};
 pub(crate) use error::is_full;
 pub use error::{Damage, LogError};
 pub use journal::{Journal, JournalOptions, SyncPolicy};

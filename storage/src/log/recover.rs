@@ -14,15 +14,13 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 
-use super::codec::{
-    self, BLOCK_BYTES, Erased, GROUP_END, GROUP_HEADER_BYTES, GroupHeader, RecordHeader, RecordKind, Records,
-    SECTOR_BYTES, Tail,
-};
+use super::codec::{self, BLOCK_BYTES, Erased, RecordHeader, RecordKind, Records, SECTOR_BYTES, Tail};
 use super::error::{Damage, LogError};
 use super::index::{Index, Sealed};
 use super::part::{self, Part};
 use super::positions::{self, Positions};
-use super::segment::{self, Group, Segment};
+use super::segment::{self, Group};
+use super::torn::check_torn;
 
 /// The progress of reading a journal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -448,59 +446,6 @@ impl Scan {
     }
 }
 
-/// Whether `remains`, everything from `offset` to the last byte of the segment that is not zero, is a group that was cut
-/// short: number `expected`, with at most `bytes_max` bytes. It is known to be incomplete.
-fn check_torn(
-    segment: &Segment,
-    offset: u64,
-    mut remains: Vec<u8>,
-    expected: Option<u64>,
-    bytes_max: u64,
-) -> Result<(), LogError> {
-    let number = segment.header.number;
-    let journal = segment.header.journal;
-    let refuse = |what: &str| Err(damaged(number, offset, what).into());
-    let Some(header) = GroupHeader::decode(&remains, journal) else {
-        let has_later_group = remains
-            .chunks(BLOCK_BYTES as usize)
-            .skip(1)
-            .any(|block| GroupHeader::decode(block, journal).is_some());
-        if has_later_group {
-            return refuse("a group is unreadable, though a later one was written");
-        }
-        if remains.len() as u64 > bytes_max {
-            return refuse("more bytes than one group can have follow the last group");
-        }
-        // The header lies in one sector: it is complete, or cut short with nothing after it, or missing.
-        let is_cut = remains.len() <= GROUP_HEADER_BYTES
-            || segment::is_zero(&remains[..SECTOR_BYTES.min(remains.len())]);
-        return if is_cut { Ok(()) } else { refuse("the header of a group fails its checksum") };
-    };
-    let group_bytes = codec::group_bytes(u64::from(header.body_bytes));
-    if header.segment != number || expected.is_some_and(|group| group != header.group) {
-        return refuse("a group is in the wrong place");
-    }
-    if offset + group_bytes > segment.header.bytes {
-        return refuse("a group is longer than its segment");
-    }
-    if remains.len() as u64 > group_bytes {
-        return refuse("a group fails its checksum, though a later one was written");
-    }
-    let end = GROUP_HEADER_BYTES + header.body_bytes as usize + GROUP_END.len();
-    if remains.len() > end {
-        return refuse("unexpected bytes follow a group");
-    }
-    remains.resize(end, 0);
-    let mark = &remains[end - GROUP_END.len()..];
-    let matching = mark.iter().zip(GROUP_END).take_while(|(byte, expected)| **byte == *expected).count();
-    let is_end_cut = matching < GROUP_END.len() && segment::is_zero(&mark[matching..]);
-    let has_empty_sector = remains.chunks(SECTOR_BYTES).any(segment::is_zero);
-    if is_end_cut || has_empty_sector {
-        return Ok(());
-    }
-    refuse("a group fails its checksum, and not because of an interrupted write")
-}
-
-fn damaged(segment: u64, offset: u64, what: &str) -> Damage {
+pub(super) fn damaged(segment: u64, offset: u64, what: &str) -> Damage {
     Damage { segment, offset, realm: None, sequence: None, what: what.to_owned(), is_archive: false }
 }

@@ -1,0 +1,124 @@
+//! Archives of the journal: `kill -9` while segments are compacted, and erasing the contents of deleted messages.
+
+use crate::support::server::assert_clean;
+use crate::support::{ServerProcess, TestUser, wait_until};
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+/// Messages that are sent one after the other: each takes 4 KB of a segment.
+const MESSAGES: usize = 700;
+const SECRET: &str = "qxzvqxzv";
+
+fn launch(data: &Path, compact_bytes_per_sec: u64) -> ServerProcess {
+    ServerProcess::start(
+        &["dev", "--listen", "127.0.0.1:0", "--data", &data.display().to_string()],
+        &[
+            ("MILLSTREAM_STORAGE_SEGMENT_BYTES", "1048576"),
+            ("MILLSTREAM_STORAGE_COMPACT_BYTES_PER_SEC", &compact_bytes_per_sec.to_string()),
+        ],
+    )
+}
+
+/// Fills a folder so that it has sealed segments, and stops. Each tenth message has the secret.
+async fn fill(data: &Path) -> (TestUser, Vec<u64>) {
+    let server = launch(data, 0);
+    let iago = server.user("iago").await;
+    let mut sent = Vec::new();
+    for number in 0..MESSAGES {
+        let word = if number % 10 == 0 { SECRET } else { "tea" };
+        sent.push(iago.send_direct(&[&iago], &format!("{word} {number}")).await);
+    }
+    stop(server);
+    (iago, sent)
+}
+
+fn stop(mut server: ServerProcess) {
+    server.terminate();
+    assert!(server.wait().success());
+}
+
+async fn sent_messages(server: &ServerProcess, iago: &TestUser) -> Vec<u64> {
+    let iago = server.reconnect(iago);
+    iago.message_ids(serde_json::json!([{"operator": "dm", "operand": [iago.id]}])).await
+}
+
+/// The names of the journal's files that end so.
+fn files(data: &Path, end: &str) -> Vec<String> {
+    let entries = fs::read_dir(data.join("journal/shard-000")).expect("a journal");
+    let names = entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.ends_with(end)).collect()
+}
+
+#[tokio::test]
+async fn kill_while_segments_are_compacted_loses_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    let (iago, sent) = fill(&data).await;
+    assert!(files(&data, ".seg").len() >= 4, "too little traffic");
+    for round in 0..3_u64 {
+        // A segment is read, written and read back within about a second.
+        let server = launch(&data, 3 << 20);
+        let before = files(&data, ".arc").len();
+        wait_until("compaction begins", || {
+            !files(&data, ".new").is_empty() || files(&data, ".arc").len() > before
+        })
+        .await;
+        tokio::time::sleep(Duration::from_millis(round * 170)).await;
+        server.kill();
+        let server = launch(&data, 0);
+        assert_eq!(sent_messages(&server, &iago).await, sent, "round {round}");
+        stop(server);
+        assert_clean(&data);
+        assert!(files(&data, ".new").is_empty());
+    }
+    let server = launch(&data, 1 << 30);
+    wait_until("segments are compacted", || !files(&data, ".arc").is_empty()).await;
+    let one_more = server.reconnect(&iago);
+    one_more.send_direct(&[&one_more], "one more").await;
+    assert_eq!(sent_messages(&server, &iago).await.len(), sent.len() + 1);
+    stop(server);
+    assert_clean(&data);
+}
+
+/// How often a word is in the bytes of a folder's files.
+fn count(folder: &Path, word: &str) -> usize {
+    let mut found = 0;
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            found += count(&path, word);
+        } else {
+            let bytes = fs::read(&path).unwrap_or_default();
+            found += bytes.windows(word.len()).filter(|window| *window == word.as_bytes()).count();
+        }
+    }
+    found
+}
+
+#[tokio::test]
+async fn erase_removes_deleted_contents_from_the_folder() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    let shown = data.display().to_string();
+    let (iago, sent) = fill(&data).await;
+    let server = launch(&data, 0);
+    let owner = server.reconnect(&iago);
+    for id in sent.iter().step_by(10) {
+        owner.delete(&format!("/messages/{id}"), &[]).ok().await;
+    }
+    let (status, text) = ServerProcess::run(&["erase", "--now", "--data", &shown]);
+    assert!(!status.success() && text.contains("in use by another"), "{text}");
+    stop(server);
+    assert!(count(&data, SECRET) > 0);
+    let (status, text) = ServerProcess::run(&["erase", "--data", &shown]);
+    assert!(!status.success() && text.contains("--now"), "{text}");
+    let (status, text) = ServerProcess::run(&["erase", "--now", "--data", &shown]);
+    assert!(status.success() && text.contains("70 deleted messages"), "{text}");
+    assert_eq!(count(&data, SECRET), 0);
+    assert_clean(&data);
+    let left: Vec<u64> = sent.iter().enumerate().filter(|(at, _)| at % 10 != 0).map(|(_, id)| *id).collect();
+    let server = launch(&data, 0);
+    assert_eq!(sent_messages(&server, &iago).await, left);
+    stop(server);
+}
