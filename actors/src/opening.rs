@@ -46,7 +46,7 @@ pub fn open_data(folder: &DataFolder, options: &Options) -> Result<Opened, Store
     };
     tracing::error!(%error, "the disk is full: the trees cannot be opened");
     let journal_bytes: u64 =
-        (0..folder.shards()).map(|shard| storage::log::stored_bytes(&folder.journal(shard))).sum();
+        (0..folder.shards()).map(|shard| storage::log::segment_bytes(&folder.journal(shard))).sum();
     if journal_bytes <= MEMORY_REPLAY_BYTES_MAX as u64 {
         return Ok((logs, Trees::closed(&state, cache_bytes), None));
     }

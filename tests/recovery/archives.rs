@@ -33,7 +33,7 @@ async fn fill(data: &Path) -> (TestUser, Vec<u64>) {
     (iago, sent)
 }
 
-fn stop(mut server: ServerProcess) {
+fn stop(server: ServerProcess) {
     server.terminate();
     assert!(server.wait().success());
 }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::codec::BLOCK_BYTES;
+use super::codec::{self, BLOCK_BYTES};
 use super::compact::paths;
 use super::conformance::{Recorder, append_all, assert_frames};
 use super::part::{self, Part};
@@ -85,6 +85,37 @@ fn archives_are_read_like_segments() {
     drop(journal);
     let (journal, _) = open(case.path(), &options());
     assert_frames(&journal, 1, 1, opened.last_sequence + 300);
+}
+
+#[test]
+fn archive_is_laid_out_as_documented() {
+    // docs/data-folder.md: these bytes are on disks, and change only together with the version.
+    let case = sample(60);
+    let segment = fs::read(file(case.path(), 1)).expect("read");
+    let (journal, _) = open(case.path(), &compacting());
+    compact_all(&journal);
+    drop(journal);
+    let bytes = fs::read(paths(case.path(), 1).0).expect("read");
+    assert_eq!(bytes[..16], *b"\x89MSARCH\n\x01\0\0\0\0\0\0\0");
+    assert_eq!(bytes[16..72], segment[..56]);
+    let trailer = bytes.len() - 32;
+    assert_eq!(bytes[trailer + 24..], *b"\xE7MSARCE\xE7");
+    let (blocks, erased) = (codec::u32_at(&bytes, trailer), codec::u32_at(&bytes, trailer + 4));
+    assert_eq!((blocks, erased), (1, 0));
+    let index = trailer - 40;
+    let numbers: Vec<u64> = (0..3).map(|number| codec::u64_at(&bytes, index + 8 * number)).collect();
+    assert_eq!(numbers, [4096, 1, 80]);
+    let (stored, raw) = (codec::u32_at(&bytes, index + 24), codec::u32_at(&bytes, index + 28));
+    assert_eq!(80 + stored as usize, index);
+    let block = zstd::bulk::decompress(&bytes[80..index], raw as usize).expect("zstd");
+    assert_eq!(block.len(), raw as usize);
+    let (body, records) = (codec::u32_at(&block, 0) as usize, codec::u32_at(&block, 4));
+    assert_eq!(
+        (body, records),
+        (codec::u32_at(&segment, 4096 + 24) as usize, codec::u32_at(&segment, 4096 + 28))
+    );
+    assert_eq!(codec::u32_at(&block, 8), 4096);
+    assert_eq!(block[12..12 + body], segment[4096 + 48..4096 + 48 + body]);
 }
 
 #[test]

@@ -125,16 +125,20 @@ impl Compaction<'_> {
     /// Removes the segments whose archives have been complete for long enough.
     fn remove_originals(&self) -> Result<(), LogError> {
         let mut files = self.files.lock();
+        let mut is_removed = false;
         while !files.is_closed
             && let Some((_, number)) =
                 files.archived.first().filter(|(since, _)| since.elapsed() >= self.original_kept).copied()
         {
             let path = self.folder.join(file_name(number));
             self.before(Operation::RemoveOriginal, &path)?;
-            remove_file(&path)?;
+            if self.folder.join(archive_name(number)).exists() {
+                remove_file(&path)?;
+                is_removed = true;
+            }
             files.archived.remove(0);
         }
-        segment::sync_folder(self.folder, self.sync)
+        segment::sync_folder(self.folder, self.sync && is_removed)
     }
 
     fn before(&self, operation: Operation, path: &Path) -> Result<(), LogError> {
@@ -255,14 +259,22 @@ pub(crate) fn settle(folder: &Path, sync: bool) -> Result<(), LogError> {
                 tracing::info!(segment = %segment.display(), "removing a segment whose archive is complete");
                 remove_file(&segment)?;
             }
-            Err(error) => {
+            Err(error) if is_readable(folder, number) => {
                 tracing::warn!(archive = %archive.display(), %error, "removing an archive that is not complete");
                 remove_file(&archive)?;
+            }
+            Err(error) => {
+                tracing::error!(archive = %archive.display(), %error, "an archive and its segment are damaged");
             }
         }
         segment::sync_folder(folder, sync)?;
     }
     Ok(())
+}
+
+/// Whether a segment that has an archive, too, is whole and continued by the next part.
+fn is_readable(folder: &Path, number: u64) -> bool {
+    matches!(Scan::default().read_sealed(folder, number, &mut |_| true), Ok(Some(_)))
 }
 
 /// Whether an archive can be read to where its segment ends.

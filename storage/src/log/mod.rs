@@ -64,10 +64,14 @@ pub fn part_names(number: u64) -> [String; 2] {
     [codec::archive_name(number), codec::file_name(number)]
 }
 
-/// The size of a journal on disk, in bytes.
-pub fn stored_bytes(folder: &std::path::Path) -> u64 {
-    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    files.filter_map(|file| file.metadata().ok()).map(|metadata| metadata.len()).sum()
+/// The bytes that the segments of a journal have or had before they were compacted: more than its frames take in memory.
+pub fn segment_bytes(folder: &std::path::Path) -> u64 {
+    let numbers = part::list(folder).unwrap_or_default();
+    numbers
+        .into_iter()
+        .filter_map(|number| part::Part::open(folder, number).ok())
+        .map(|part| part.header().bytes)
+        .sum()
 }
 
 /// One frame of a realm's log.
