@@ -5,6 +5,7 @@ mod accounts;
 mod answer;
 mod channels;
 mod execute;
+mod exports;
 mod find;
 mod organizations;
 mod outbox;
@@ -13,5 +14,7 @@ mod socket;
 
 pub use answer::{Answer, Table};
 pub use execute::execute;
+pub use exports::{done as export_done, start as start_export, status as export_status};
+pub use find::find_realm;
 pub use request::{AccountName, AdminRequest, NewAccount, Permission, RoleName};
 pub use socket::{ControlSocket, PendingRequest, SOCKET_NAME, ask};

@@ -11,6 +11,7 @@ pub mod dev;
 pub mod documents;
 pub mod erase;
 pub mod error;
+pub mod export;
 pub mod health;
 pub mod import;
 pub mod logging;
@@ -59,6 +60,7 @@ enum Command {
     /// Import an organization from another server
     #[command(subcommand)]
     Import(import::ImportCommand),
+    Export(export::ExportArgs),
     Outbox(outbox::OutboxArgs),
     LogLevel(running::LogLevelArgs),
     Reload(running::ReloadArgs),
@@ -85,6 +87,7 @@ impl Cli {
             Command::WebApp(command) => web_app::run(command),
             Command::Channel(command) => channel::run(command),
             Command::Import(command) => import::run(command),
+            Command::Export(args) => export::run(&args),
             Command::Outbox(args) => outbox::run(args),
             Command::LogLevel(args) => running::log_level(args),
             Command::Reload(args) => running::reload(&args),

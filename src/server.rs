@@ -333,6 +333,7 @@ impl Running {
     pub async fn stop(self) -> Result<(), DomainError> {
         let app = self.app;
         app.stopping().begin();
+        app.exports.stop();
         self.handle.pause().await;
         tokio::time::sleep(DRAIN_WINDOW).await;
         app.server.release_polls();

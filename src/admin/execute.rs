@@ -55,7 +55,10 @@ pub async fn execute(server: &Server, request: AdminRequest) -> Result<Answer, C
         AdminRequest::OutboxList => Ok(outbox::list(server)),
         AdminRequest::OutboxRetry { realm, job } => outbox::retry(&find_realm(server, &realm)?, job).await,
         AdminRequest::OutboxDrop { realm, job } => outbox::drop_job(&find_realm(server, &realm)?, job).await,
-        AdminRequest::LogLevel { .. } | AdminRequest::Reload => {
+        AdminRequest::LogLevel { .. }
+        | AdminRequest::Reload
+        | AdminRequest::ExportStart { .. }
+        | AdminRequest::ExportStatus => {
             Err(CliError::Refused("no server is running on this data folder".to_owned()))
         }
     }

@@ -6,7 +6,10 @@ use model::User;
 use std::sync::Arc;
 
 /// The organization with a subdomain.
-pub(super) fn find_realm(server: &Server, subdomain: &str) -> Result<RealmHandle, CliError> {
+///
+/// # Errors
+/// `Refused` when there is none.
+pub fn find_realm(server: &Server, subdomain: &str) -> Result<RealmHandle, CliError> {
     let subdomain = if subdomain == "-" { "" } else { subdomain };
     server.realm_by_subdomain(subdomain).ok_or_else(|| {
         let which =

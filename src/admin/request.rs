@@ -1,8 +1,10 @@
 //! The requests of the operator's commands. They are sent as JSON to a running server.
 
+use crate::transfer::export::ExportKind;
 use model::Role;
 use rules::accounts::{CAN_CHANGE_USER_EMAILS, CAN_CREATE_USERS};
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// What the operator asks for. An organization is named by its subdomain; passwords are hashed before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,6 +74,14 @@ pub enum AdminRequest {
         realm: String,
         job: u64,
     },
+    /// Only for a running server. The file is written by it.
+    ExportStart {
+        realm: String,
+        to: PathBuf,
+        kind: ExportKind,
+    },
+    /// Only for a running server: how far the newest export is.
+    ExportStatus,
     /// Only for a running server.
     LogLevel {
         filter: String,

@@ -92,6 +92,13 @@ async fn wait_for_stop(
             AdminRequest::Reload => {
                 drop(answer.send(reload(load, running, log).map_err(|error| error.to_string())));
             }
+            AdminRequest::ExportStart { realm, to, kind } => {
+                let started = admin::start_export(running.app(), &realm, to, kind);
+                drop(answer.send(started.map_err(|error| error.to_string())));
+            }
+            AdminRequest::ExportStatus => {
+                drop(answer.send(admin::export_status(running.app()).map_err(|error| error.to_string())));
+            }
             AdminRequest::LogLevel { filter } => drop(answer.send(set_filter(running, log, filter))),
             request => {
                 let server = running.app().server.clone();

@@ -18,6 +18,7 @@ use crate::integrations::thumbnails::Thumbnails;
 use crate::line::Line;
 use crate::passwords::Passwords;
 use crate::rate_limit::{Limits, MonotonicTime};
+use crate::transfer::export::Exports;
 use crate::web_app::WebApp;
 use actors::{Clock, RealmHandle, Server};
 use std::ops::Deref;
@@ -63,6 +64,8 @@ pub struct Parts {
     pub pages: Line,
     /// Zulip's web app, if it is installed.
     pub web_app: WebApp,
+    /// Exports of organizations.
+    pub exports: Exports,
     /// When the server started.
     pub started: MonotonicTime,
     stopping: Stopping,
@@ -105,6 +108,7 @@ impl App {
             registers: Line::new("register", config.registers_at_once(), registers_max),
             pages: Line::new("page", config.pages_at_once(), PAGES_WAITING_MAX),
             web_app: WebApp::open(config.web_app_folder()),
+            exports: Exports::default(),
             stopping: Stopping(watch::Sender::new(false)),
             config,
         };

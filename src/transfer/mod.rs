@@ -1,6 +1,7 @@
 //! Moving organizations in and out: exports of Zulip servers and of this one are read and written in the same format
 //! (docs/import-export.md).
 
+pub mod export;
 pub mod problem;
 pub mod report;
 pub mod rows;

@@ -38,6 +38,12 @@ pub enum TransferError {
     /// The thread that reads the messages ended early.
     #[error("the import was interrupted; repeat the command to go on")]
     Interrupted,
+    /// The export was ended early.
+    #[error("the export was stopped before it was complete")]
+    Stopped,
+    /// The operator's last export is not finished.
+    #[error("another export is running; wait until it is complete")]
+    Busy,
 }
 
 impl TransferError {

@@ -27,8 +27,13 @@ impl HistorySnapshot {
     /// None if the message does not exist or the asker may not read it.
     pub fn take(view: &View, asker: &User, id: MessageId) -> Option<Self> {
         locate(view, Some(asker), id)?;
+        Some(Self::of(view, id))
+    }
+
+    /// The same for callers that decide themselves who may read the message.
+    pub fn of(view: &View, id: MessageId) -> Self {
         let (own, unstored) = (view.recent.get(id).cloned(), view.versions.of(id));
-        Some(Self { id, own, relocation: view.relocation(id), unstored })
+        Self { id, own, relocation: view.relocation(id), unstored }
     }
 
     /// Reads the history. None if the message was deleted meanwhile.

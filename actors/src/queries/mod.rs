@@ -4,6 +4,7 @@
 mod activity;
 mod bodies;
 mod channels;
+mod exporting;
 mod fetch;
 mod flags;
 mod history;
@@ -23,6 +24,7 @@ mod tests;
 pub use activity::{Activity, activity};
 pub use bodies::{MessageParts, MessageSnapshot, PAGE_HISTORY_BYTES_MAX};
 pub use channels::{ChannelSnapshot, TopicSummary, channel_snapshot, one_channel, topics};
+pub use exporting::ExportPiece;
 pub use fetch::{Anchor, FetchedMessage, NEWEST, Range, Window};
 pub use flags::{FlagSelection, ReadScope};
 pub(crate) use flags::{select_flags, select_unread};

@@ -32,5 +32,7 @@ mod survey;
 mod tables;
 mod texts;
 
+pub(in crate::transfer) use settings::{CHANNEL_COLUMNS, FIRST_NUMBERS};
+
 pub use run::{ImportRequest, Imported, Progress, import};
 pub use source::Source;

@@ -94,10 +94,12 @@ pub async fn import(
 fn naming(tables: &Tables, request: &ImportRequest) -> Naming {
     let domain_of = |address: &str| address.rsplit_once('@').map(|(_, domain)| domain.to_lowercase());
     let people = || tables.rows("zerver_userprofile").iter();
+    // Exports of this server say it.
+    let own = tables.values.get(crate::transfer::export::EMAIL_DOMAIN).and_then(|domain| domain.as_str());
     // Addresses that are shown for hidden ones have the domain of the organization.
     let shown = people().find(|row| is_made_up(row));
     let owner = || people().find(|row| row.int("role") == Some(100) && !row.is("is_bot"));
-    let found = shown.and_then(|row| domain_of(row.text("email")));
+    let found = own.map(str::to_owned).or_else(|| shown.and_then(|row| domain_of(row.text("email"))));
     let found = found.or_else(|| domain_of(owner().or_else(|| people().next())?.text("delivery_email")));
     Naming {
         subdomain: request.subdomain.clone(),

@@ -11,14 +11,14 @@ use rules::settings::{
 use serde_json::Value;
 
 /// Settings with names in the API that are stored as numbers, which count from this one.
-const FIRST_NUMBERS: [(&str, i64); 3] = [
+pub const FIRST_NUMBERS: [(&str, i64); 3] = [
     ("topics_policy", 2),
     ("message_edit_history_visibility_policy", 1),
     ("resolved_topic_notice_auto_read_policy", 1),
 ];
 
 /// Settings of the organization that refer to a channel, with the column that has its id.
-const CHANNELS: [(&str, &str); 4] = [
+pub const CHANNEL_COLUMNS: [(&str, &str); 4] = [
     ("new_stream_announcements_stream_id", "new_stream_announcements_stream"),
     ("signup_announcements_stream_id", "signup_announcements_stream"),
     ("zulip_update_announcements_stream_id", "zulip_update_announcements_stream"),
@@ -125,7 +125,7 @@ impl Builder<'_> {
         {
             text("message_edit_history_visibility_policy", "none");
         }
-        for (setting, column) in CHANNELS {
+        for (setting, column) in CHANNEL_COLUMNS {
             if let Some(channel) = self.channel(row.id(column)) {
                 realm.settings.insert(setting.to_owned(), SettingValue::Int(channel.0.into()));
             }

@@ -1,0 +1,28 @@
+//! Exporting organizations in the format of Zulip's own exports, which Zulip and `import zulip` read (docs/import-export.md).
+//!
+//! `run` makes the archive: the messages first, piece by piece, then everything else from one snapshot of the directory. What a
+//! kind of export contains is decided in `scope`. Each file of tables is written to a nameless temporary file (`tables`) and then added
+//! to the archive (`archive`), so memory does not depend on the number of messages. `jobs` runs exports of a server.
+
+mod archive;
+mod channels;
+mod files;
+mod groups;
+mod jobs;
+mod lists;
+mod message_rows;
+mod messages;
+mod people;
+mod personal;
+mod pictures;
+mod run;
+mod scope;
+mod settings;
+mod tables;
+mod target;
+mod texts;
+
+pub use jobs::{ExportProgress, ExportState, Exports, on_thread};
+pub use run::{EMAIL_DOMAIN, ExportRequest, Exported, Step, export};
+pub use scope::ExportKind;
+pub use target::{check_target, export_to_file, target_folder, top_name};
