@@ -18,6 +18,7 @@ use crate::integrations::mail::incoming::run_incoming;
 use crate::integrations::partial_uploads::{self, PartialError, PartialUploads};
 use actix_web::dev::ServerHandle;
 use actors::budget::ByteBudget;
+use actors::commands::FailPendingExports;
 use actors::outbox::OutboxOptions;
 use actors::{Clock, DomainError, QueueLimits, Server, ShiftedClock, SystemClock};
 use rules::web_sessions::WebSessionLimits;
@@ -199,6 +200,13 @@ async fn start(
         let realm = ensure_seeded(&actors, &tools.seed).await?;
         if let Err(reason) = store_files(&blobs, realm.id(), &tools.seed).await {
             tracing::warn!(%reason, "the pictures of the sample organization are missing");
+        }
+    }
+    for realm in actors.realms() {
+        match realm.execute(FailPendingExports).await {
+            Ok(0) => {}
+            Ok(count) => tracing::warn!(count, "exports failed because the server ended meanwhile"),
+            Err(error) => tracing::warn!(%error, "pending exports could not be marked as failed"),
         }
     }
     let partial_uploads = PartialUploads::open(&setup.config.data, setup.is_durable)?;

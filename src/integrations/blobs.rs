@@ -3,6 +3,7 @@
 //! Bytes are written once under a random name, and never changed. A fact that names a file is committed after the
 //! file is durable, so that no fact names a missing file.
 
+pub mod exports;
 mod folder;
 mod folder_writer;
 pub mod pictures;

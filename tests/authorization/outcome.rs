@@ -67,6 +67,7 @@ const WORDS: &[Expected] = &[
     word("last", 400, "CANNOT_DEACTIVATE_LAST_USER", "Cannot deactivate the only organization owner."),
     // The organization.
     bad("avatar", "You must upload exactly one avatar."),
+    bad("export", "Invalid data export ID"),
     bad("icon", "You must upload exactly one icon."),
     bad("logo", "You must upload exactly one logo."),
     // The value of the path's placeholder is not a valid emoji name.

@@ -39,6 +39,7 @@ const WITHOUT_STATE: [&str; 8] = [
     "submessage",
     "invites_changed",
     "realm_export_consent",
+    "realm_export",
 ];
 
 impl State {

@@ -73,3 +73,20 @@ async fn linkifier_and_playground_events() {
     assert_eq!(seen["hamlet"][4]["realm_playgrounds"], json!([one]));
     assert_eq!(seen["hamlet"][5]["realm_playgrounds"], json!([]));
 }
+
+#[tokio::test]
+async fn export_events() {
+    let t = TestServer::start().await;
+    let iago = t.user("iago");
+    let seen = verify(&t, &["desdemona", "hamlet", "iago"], async {
+        let id = iago.post("/export/realm", &[]).ok().await["id"].clone();
+        while iago.get("/export/realm", &[]).ok().await["exports"][0]["pending"] == true {
+            tokio::task::yield_now().await;
+        }
+        iago.delete(&format!("/export/realm/{id}"), &[]).ok().await;
+    })
+    .await;
+    assert_eq!(kinds(&seen, "desdemona"), ["realm_export", "realm_export", "realm_export"]);
+    assert_eq!(kinds(&seen, "iago"), ["realm_export", "realm_export", "message", "realm_export"]);
+    assert_eq!(kinds(&seen, "hamlet"), [] as [&str; 0]);
+}

@@ -3,6 +3,7 @@
 mod clock;
 mod command_line;
 mod concurrency;
+mod export;
 mod image;
 mod import;
 mod ladder;

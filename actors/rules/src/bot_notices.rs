@@ -19,7 +19,7 @@ pub use moves::{
 };
 pub use people::{
     SIGNUPS_TOPIC, bot_channel_empty_text, bot_channel_id_missing_text, bot_channel_missing_text,
-    invitation_accepted_text, signed_up_text, subscribed_text, welcome_text,
+    export_finished_text, invitation_accepted_text, signed_up_text, subscribed_text, welcome_text,
 };
 
 pub use scheduled::{lost_reminder_text, not_sent_text, reminder_text};

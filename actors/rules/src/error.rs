@@ -8,6 +8,7 @@ mod bot;
 mod default_group;
 mod edit;
 mod emoji;
+mod export;
 mod group;
 mod invitation;
 mod organization;
@@ -24,6 +25,7 @@ pub use bot::BotError;
 pub use default_group::DefaultGroupError;
 pub use edit::EditError;
 pub use emoji::EmojiError;
+pub use export::ExportError;
 pub use group::{GroupError, GroupObjection};
 pub use invitation::{
     AddressProblem, AddressRefusal, InvitationEnd, InvitationError, InvitingRefusal, NotInvited,
@@ -297,6 +299,8 @@ pub enum RuleError {
     Personal(#[from] PersonalError),
     #[error(transparent)]
     Report(#[from] ReportError),
+    #[error(transparent)]
+    Export(#[from] ExportError),
     #[error(transparent)]
     DefaultGroup(#[from] DefaultGroupError),
     #[error(transparent)]

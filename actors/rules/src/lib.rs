@@ -19,6 +19,7 @@ pub mod default_groups;
 pub mod drafts;
 pub mod emoji;
 pub mod error;
+pub mod exports;
 pub mod folders;
 pub mod formulas;
 pub mod groups;

@@ -24,6 +24,13 @@ pub(super) fn announce(fact: &RealmFact, out: &mut Announcements<'_>) {
         RealmFact::PlaygroundsChanged(all) => {
             out.add(EventBody::Playgrounds(Listed::clone(all).into()), Audience::Everyone);
         }
+        RealmFact::ExportsChanged(all) => {
+            let users = out.context.after.users();
+            let administrators =
+                users.filter(|user| user.is_active && user.is_administrator() && !user.is_bot());
+            let administrators: Vec<_> = administrators.map(|user| user.id).collect();
+            out.to(administrators, EventBody::Exports(Listed::clone(all).into()));
+        }
         RealmFact::Created(_) => {}
     }
 }

@@ -15,6 +15,7 @@ mod commands;
 mod default_groups;
 mod drafts;
 mod expiry;
+mod exports;
 mod folders;
 mod frame_draft;
 mod groups;
@@ -63,6 +64,7 @@ pub use commands::{
 };
 pub use default_groups::ChangeDefaultGroups;
 pub use drafts::{CreateDrafts, DeleteDraft, UpdateDraft};
+pub use exports::{DeleteExport, FailPendingExports, FinishExport, RequestExport};
 pub use folders::{CreateFolder, FolderDescription, ReorderFolders, UpdateFolder};
 pub use groups::{ChangeGroupMembers, ChangeSubgroups, CreateGroup, DeactivateGroup, UpdateGroup};
 pub use invitations::{CreateReusableInvitation, ResendInvitation, RevokeInvitation, SendInvitations};

@@ -3,6 +3,8 @@
 pub mod deactivate;
 pub mod domains;
 pub mod export_consents;
+pub mod export_file;
+pub mod exports;
 pub mod linkifiers;
 pub mod playgrounds;
 pub mod profile_fields;

@@ -24,6 +24,7 @@ mod realm;
 mod realm_bot;
 mod realm_domains;
 mod realm_emoji;
+mod realm_export;
 mod realm_export_consent;
 mod realm_linkifiers;
 mod realm_playgrounds;
@@ -210,6 +211,7 @@ impl EventWriter<'_> {
                 to.fields(topics, changed);
             }
             EventBody::OnboardingSteps(steps) => to.fields(ANY, || onboarding_steps::all(steps)),
+            EventBody::Exports(exports) => to.fields(ANY, || realm_export::all(exports)),
             EventBody::ExportConsent { user, consented } => {
                 to.fields(ANY, || RealmExportConsent { user_id: *user, consented: *consented });
             }

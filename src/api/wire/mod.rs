@@ -8,6 +8,7 @@ pub mod channel;
 pub mod draft;
 pub mod emoji;
 pub mod event;
+pub mod export;
 pub mod folder;
 pub mod group;
 pub mod json;

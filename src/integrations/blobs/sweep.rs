@@ -1,6 +1,7 @@
 //! Deletes unused files: of refused uploads, and replaced images. They are deleted once they are old enough that no
 //! upload in progress can still refer to them.
 
+use super::exports::{self, exports_folder};
 use super::pictures::{named_files, pictures_folder};
 use super::uploads::{is_named, is_thumbnail, thumbnails_folder, uploads_folder};
 use super::{BlobError, BlobName, Blobs};
@@ -41,6 +42,9 @@ pub async fn sweep(blobs: &Blobs, server: &Server) -> Result<usize, BlobError> {
         count += sweep_folder(blobs, &realm, &folder, |known| named.contains(known.as_str())).await?;
         let Some(folder) = BlobName::parse(&uploads_folder(realm.id())) else { continue };
         count += sweep_folder(blobs, &realm, &folder, |known| is_named(&realm.directory(), known)).await?;
+        let Some(folder) = BlobName::parse(&exports_folder(realm.id())) else { continue };
+        count += sweep_folder(blobs, &realm, &folder, |known| exports::is_named(&realm.directory(), known))
+            .await?;
         let Some(folder) = BlobName::parse(&thumbnails_folder(realm.id())) else { continue };
         count +=
             sweep_folder(blobs, &realm, &folder, |known| is_thumbnail(&realm.directory(), known)).await?;

@@ -4,7 +4,7 @@ use super::groups::AnonymousGroups;
 use super::run::{Snapshot, seconds};
 use super::tables::TableWriter;
 use crate::transfer::problem::TransferError;
-use model::{Channel, ChannelId, DirectConversation, RecipientId, Subscription, TopicsPolicy, UserId};
+use model::{Channel, ChannelId, RecipientId, Subscription, TopicsPolicy, UserId};
 use rules::settings::ChannelPermission;
 use serde_json::{Value, json};
 use sha1::{Digest, Sha1};
@@ -28,10 +28,16 @@ impl Snapshot<'_> {
     }
 
     /// Direct conversations of more than two people; those of two are the recipients of both.
-    fn group_conversations(&self) -> impl Iterator<Item = &Arc<DirectConversation>> {
-        self.directory
-            .directs()
-            .filter(|direct| direct.users.len() > 2 && self.scope.has_people(&direct.users))
+    fn group_conversations(&self) -> impl Iterator<Item = (RecipientId, &[UserId])> {
+        let all =
+            self.directory.directs().map(|direct| (self.kept(direct.recipient), direct.users.as_slice()));
+        let known = all.filter(|(_, users)| users.len() > 2 && self.scope.has_people(users));
+        known.chain(self.new_groups.iter().map(|(users, recipient)| (*recipient, users.as_slice())))
+    }
+
+    /// The id of a recipient in the export.
+    pub fn kept(&self, recipient: RecipientId) -> RecipientId {
+        self.personal.kept(recipient)
     }
 
     /// Channels and their folders; default channels.
@@ -80,7 +86,7 @@ impl Snapshot<'_> {
         let subscribers = self.directory.subscriber_count(channel.id);
         let mut row = json!({
             "id": channel.id, "realm": self.realm_id(), "name": channel.name,
-            "recipient": channel.recipient, "date_created": seconds(channel.created),
+            "recipient": self.kept(channel.recipient), "date_created": seconds(channel.created),
             "creator": channel.creator, "deactivated": channel.is_archived,
             "description": channel.description, "rendered_description": channel.rendered_description,
             "invite_only": channel.invite_only, "is_web_public": channel.is_web_public,
@@ -102,16 +108,17 @@ impl Snapshot<'_> {
             tables.row(&json!({"id": self.personal(user.id), "type": PERSON, "type_id": user.id}))?;
         }
         for channel in self.channels() {
-            tables.row(&json!({"id": channel.recipient, "type": CHANNEL, "type_id": channel.id}))?;
+            let recipient = self.kept(channel.recipient);
+            tables.row(&json!({"id": recipient, "type": CHANNEL, "type_id": channel.id}))?;
         }
-        for direct in self.group_conversations() {
-            tables.row(&json!({"id": direct.recipient, "type": GROUP, "type_id": direct.recipient}))?;
+        for (recipient, _) in self.group_conversations() {
+            tables.row(&json!({"id": recipient, "type": GROUP, "type_id": recipient}))?;
         }
         tables.begin("zerver_huddle")?;
-        for direct in self.group_conversations() {
+        for (recipient, users) in self.group_conversations() {
             tables.row(&json!({
-                "id": direct.recipient, "recipient": direct.recipient, "group_size": direct.users.len(),
-                "huddle_hash": huddle_hash(&direct.users),
+                "id": recipient, "recipient": recipient, "group_size": users.len(),
+                "huddle_hash": huddle_hash(users),
             }))?;
         }
         Ok(())
@@ -126,12 +133,12 @@ impl Snapshot<'_> {
         }
         for channel in self.channels() {
             for (user, subscription) in &self.directory.subscriptions_of(channel.id) {
-                self.subscription(tables, *user, channel.recipient, subscription)?;
+                self.subscription(tables, *user, self.kept(channel.recipient), subscription)?;
             }
         }
-        for direct in self.group_conversations() {
-            for user in &direct.users {
-                self.subscription(tables, *user, direct.recipient, &plain)?;
+        for (recipient, users) in self.group_conversations() {
+            for user in users {
+                self.subscription(tables, *user, recipient, &plain)?;
             }
         }
         Ok(())

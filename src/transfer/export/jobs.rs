@@ -60,6 +60,11 @@ impl Exports {
         self.0.stop.store(true, Ordering::Relaxed);
     }
 
+    /// Whether the server stops.
+    pub(super) fn is_stopping(&self) -> bool {
+        self.0.stop.load(Ordering::Relaxed)
+    }
+
     /// How far the operator's export is.
     pub fn state(&self) -> ExportState {
         self.0.operator.lock().clone()

@@ -221,15 +221,16 @@ impl<'c, 'r> MessageExport<'c, 'r> {
 
     /// A message between two people has the recipient of the one who did not send it.
     fn recipient(&self, message: &Message) -> RecipientId {
+        let kept = self.personal.kept(message.recipient);
         if message.place != Place::Direct {
-            return message.recipient;
+            return kept;
         }
         let directory = self.context.realm.directory();
-        let Some(direct) = directory.direct(message.recipient) else { return message.recipient };
+        let Some(direct) = directory.direct(message.recipient) else { return kept };
         match direct.users.as_slice() {
             [own] => self.personal.of(*own),
             [one, other] => self.personal.of(if *one == message.sender { *other } else { *one }),
-            _ => message.recipient,
+            _ => kept,
         }
     }
 

@@ -18,6 +18,7 @@ mod pictures;
 mod run;
 mod scope;
 mod settings;
+mod stored;
 mod tables;
 mod target;
 mod texts;

@@ -91,7 +91,7 @@ impl Snapshot<'_> {
             let Some(channel) = channel.filter(|_| self.scope.shares(*user)) else { continue };
             let id = tables.row_count() + 1;
             tables.row(&json!({
-                "id": id, "user_profile": user, "stream": channel.id, "recipient": channel.recipient,
+                "id": id, "user_profile": user, "stream": channel.id, "recipient": self.kept(channel.recipient),
                 "topic_name": topic.name, "last_updated": seconds(topic.updated),
                 "visibility_policy": topic.policy.code(),
             }))?;

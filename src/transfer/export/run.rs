@@ -11,10 +11,10 @@ use crate::integrations::blobs::Blobs;
 use crate::transfer::problem::TransferError;
 use crate::version::ZULIP_VERSION;
 use actors::RealmHandle;
-use model::{ChannelId, Directory, RealmId, RecipientId, Timestamp, UserId};
+use model::{ChannelId, Directory, RealmId, RecipientId, ScheduledTo, Timestamp, UserId};
 use serde_json::json;
 use std::cell::Cell;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -71,26 +71,37 @@ impl Context<'_> {
     }
 }
 
-/// The recipients of single people, which exist only in exports: after those of channels and conversations at the beginning,
-/// with room for new ones.
+/// The ids of recipients in an export. Those of single people, and of groups that have no message yet, exist only there: they come after the
+/// ids of the organization at the beginning. Ids that are newer than the beginning are moved behind them.
 #[derive(Clone, Copy, Debug)]
 pub struct Personal {
-    first: u32,
+    /// The newest recipient at the beginning.
+    last: u32,
 }
 
-/// Recipients that may be created while an export runs.
-const NEW_RECIPIENTS: u32 = 1 << 20;
+/// Ids for people and groups without messages.
+const ROOM: u32 = 1 << 24;
 
 impl Personal {
     fn new(directory: &Directory) -> Self {
         let channels = directory.channels().map(|channel| channel.recipient.0);
         let all = channels.chain(directory.directs().map(|direct| direct.recipient.0));
-        Self { first: all.max().unwrap_or_default().saturating_add(NEW_RECIPIENTS) }
+        Self { last: all.max().unwrap_or_default() }
+    }
+
+    /// The id of a channel's or conversation's recipient.
+    pub fn kept(self, recipient: RecipientId) -> RecipientId {
+        if recipient.0 > self.last { RecipientId(recipient.0.saturating_add(ROOM)) } else { recipient }
+    }
+
+    /// The recipient of a group without messages.
+    fn of_group(self, number: u32) -> RecipientId {
+        RecipientId(self.last.saturating_add(ROOM).saturating_sub(number))
     }
 
     /// The recipient of a person.
     pub fn of(self, user: UserId) -> RecipientId {
-        RecipientId(self.first.saturating_add(user.0))
+        RecipientId(self.last.saturating_add(user.0))
     }
 }
 
@@ -103,6 +114,8 @@ pub struct Snapshot<'s> {
     pub clients: &'s Clients,
     pub folder: &'s Path,
     pub at: Timestamp,
+    /// Groups of people to whom only scheduled messages are addressed.
+    pub new_groups: BTreeMap<Vec<UserId>, RecipientId>,
     channels: HashSet<ChannelId>,
 }
 
@@ -181,7 +194,8 @@ fn rest<W: Write>(
     let exported = directory.channels().filter(|channel| context.scope.has_channel(&directory, channel));
     let channels = exported.map(|channel| channel.id).collect();
     let (realm, scope, personal, folder) = (context.realm, &context.scope, context.personal, context.folder);
-    let snapshot = Snapshot { realm, directory, scope, personal, clients, folder, at, channels };
+    let new_groups = new_groups(&directory, scope, personal);
+    let snapshot = Snapshot { realm, directory, scope, personal, clients, folder, at, new_groups, channels };
     let mut tables = TableWriter::new(folder)?;
     let mut anonymous = AnonymousGroups::new(&snapshot);
     snapshot.realm_tables(&mut tables, &mut anonymous)?;
@@ -212,6 +226,27 @@ fn rest<W: Write>(
     archive.bytes("migration_status.json", migrations.to_string().as_bytes())?;
     let stats = serde_json::to_vec_pretty(&archive.stats).unwrap_or_default();
     archive.bytes("stats.json", &stats)
+}
+
+/// Groups of people to whom scheduled messages are addressed and who have no conversation yet.
+fn new_groups(
+    directory: &Directory,
+    scope: &Scope,
+    personal: Personal,
+) -> BTreeMap<Vec<UserId>, RecipientId> {
+    let mut groups = BTreeMap::new();
+    for user in directory.users().filter(|user| scope.shares(user.id)) {
+        for (_, message) in directory.scheduled_messages(user.id) {
+            if let ScheduledTo::People(people) = &message.to
+                && people.len() > 2
+                && directory.direct_by_users(people).is_none()
+            {
+                let next = groups.len() as u32;
+                groups.entry(people.clone()).or_insert_with(|| personal.of_group(next));
+            }
+        }
+    }
+    groups
 }
 
 /// The value beside the tables with the domain of the addresses of bots; only exports of this server have it.

@@ -63,7 +63,7 @@ impl Snapshot<'_> {
 
     fn channel_recipient(&self, channel: ChannelId) -> Option<RecipientId> {
         let channel = self.directory.channel(channel).filter(|channel| self.has_channel(channel.id));
-        channel.map(|channel| channel.recipient)
+        channel.map(|channel| self.kept(channel.recipient))
     }
 
     fn scheduled_row(
@@ -100,7 +100,10 @@ impl Snapshot<'_> {
         match others.as_slice() {
             [] => Some(self.personal(sender)),
             [other] => Some(self.personal(*other)),
-            _ => self.directory.direct_by_users(people).map(|direct| direct.recipient),
+            _ => {
+                let known = self.directory.direct_by_users(people).map(|direct| self.kept(direct.recipient));
+                known.or_else(|| self.new_groups.get(people).copied())
+            }
         }
     }
 

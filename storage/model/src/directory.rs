@@ -21,6 +21,7 @@ pub use records::StorageUsage;
 use crate::bot::BotConfig;
 use crate::channel::{Channel, ChannelFolder};
 use crate::direct::DirectConversation;
+use crate::export::RealmExport;
 use crate::group::UserGroup;
 use crate::ids::{ChannelId, FolderId, GroupId, InvitationId, RecipientId, UserId};
 use crate::invitation::Invitation;
@@ -66,6 +67,7 @@ pub struct Directory {
     attachments: records::AttachmentRecords,
     lists: Arc<RealmLists>,
     default_groups: Arc<Listed<DefaultChannelGroup>>,
+    exports: Arc<Listed<RealmExport>>,
     invitations: OrdMap<InvitationId, Arc<Invitation>>,
 }
 
@@ -88,6 +90,16 @@ impl Directory {
     /// Domains, linkifiers and code playgrounds.
     pub fn lists(&self) -> &Arc<RealmLists> {
         &self.lists
+    }
+
+    /// The exports that administrators requested, the oldest first.
+    pub fn exports(&self) -> &Arc<Listed<RealmExport>> {
+        &self.exports
+    }
+
+    /// Replaces the list of exports.
+    pub fn put_exports(&mut self, exports: Listed<RealmExport>) {
+        self.exports = Arc::new(exports);
     }
 
     /// Replaces domains, linkifiers and code playgrounds.

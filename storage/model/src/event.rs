@@ -20,6 +20,7 @@ pub use texts::TextChange;
 use crate::bot::{BotConfig, BotIntegration};
 use crate::channel::{Channel, ChannelFolder};
 use crate::event_kind::EventKind;
+use crate::export::RealmExport;
 use crate::flags::{Flag, FlagOp, Flags};
 use crate::group::UserGroup;
 use crate::ids::{
@@ -197,6 +198,8 @@ pub enum EventBody {
     OnboardingSteps(Vec<(&'static str, &'static str)>),
     /// Whether a user agrees to the export of their private data.
     ExportConsent { user: UserId, consented: bool },
+    /// All exports of the organization, for its administrators.
+    Exports(Arc<Listed<RealmExport>>),
     /// All groups of default channels.
     DefaultChannelGroups(Arc<Listed<DefaultChannelGroup>>),
     /// A user's client reported presence.
@@ -317,6 +320,7 @@ impl EventBody {
             Self::Typing { .. } => EventKind::Typing,
             Self::EditTyping { .. } => EventKind::TypingEditMessage,
             Self::OnboardingSteps(_) => EventKind::OnboardingSteps,
+            Self::Exports(_) => EventKind::RealmExport,
             Self::ExportConsent { .. } => EventKind::RealmExportConsent,
             Self::DefaultChannelGroups(_) => EventKind::DefaultChannelGroups,
             Self::Presence { .. } => EventKind::Presence,

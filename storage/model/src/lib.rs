@@ -11,6 +11,7 @@ pub mod directory;
 mod edit_entry;
 pub mod event;
 pub mod event_kind;
+pub mod export;
 pub mod fact;
 pub mod flags;
 pub mod group;

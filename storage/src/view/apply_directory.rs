@@ -27,6 +27,7 @@ impl View {
             RealmFact::PlaygroundsChanged(all) => {
                 self.change_lists(rows, |lists| lists.playgrounds = Listed::clone(all))
             }
+            RealmFact::ExportsChanged(all) => self.put::<records::Exports>(rows, (), Listed::clone(all)),
         }
     }
 

@@ -446,6 +446,13 @@ records! {
         load: Some(|view, bot, integration| view.directory.put_bot_integration(bot, integration)),
         check: |known, bot, _| known.user(*bot),
     }
+    /// Exports that administrators requested.
+    Exports = 53 {
+        name: "exports",
+        row: () => model::Listed<model::export::RealmExport>,
+        load: Some(|view, (), exports| view.directory.put_exports(exports)),
+        check: |known, (), exports| exports.items.iter().try_for_each(|export| known.user(export.by)),
+    }
     /// Browsers that are logged in, by the hash of their secret.
     WebSessions = 57 {
         name: "web session",

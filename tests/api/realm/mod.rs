@@ -3,6 +3,7 @@
 mod deactivate;
 mod domains;
 mod export_consents;
+mod exports;
 mod full_members;
 mod linkifiers;
 mod playgrounds;

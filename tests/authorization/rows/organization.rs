@@ -28,6 +28,9 @@ pub fn rows() -> Vec<Row> {
         row("POST /api/v1/realm/test_welcome_bot_custom_message", Nowhere, "welcome_message_custom_text=hello",
                                                                                  "admin admin  admin  admin  ok     ok     admin  admin"),
 
+        row("GET /api/v1/export/realm", Nowhere, "",                             "admin admin  admin  admin  ok     ok     admin  admin"),
+        row("POST /api/v1/export/realm", Nowhere, "export_type=1",               "admin admin  admin  admin  ok     ok     admin  admin"),
+        row("DELETE /api/v1/export/realm/{export_id:int}", Nowhere, "",          "admin admin  admin  admin  export export admin  admin"),
         row("GET /api/v1/export/realm/consents", Nowhere, "",                    "admin admin  admin  admin  ok     ok     admin  admin"),
 
         // A deactivated organization would break the following rows, so the parameters of this call are invalid.

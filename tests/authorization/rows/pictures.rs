@@ -7,6 +7,7 @@ use super::{Row, open, row};
 #[rustfmt::skip]
 pub fn rows() -> Vec<Row> {
     vec![
+        open("GET /user_avatars/exports/{realm_id:int}/{file:rest}", "", "none"),
         open("GET /user_avatars/{path:rest}", "", "none"),
         //                                                                       guest member full   moder  admin  owner  bot    warden
         row("GET /avatar/{user_id:int}", Nowhere, "",                            "found"),

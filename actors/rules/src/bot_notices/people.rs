@@ -67,6 +67,11 @@ pub fn bot_channel_empty_text(bot_email: &str, channel: &Channel) -> String {
     )
 }
 
+/// To the administrator whose export is complete.
+pub fn export_finished_text() -> &'static str {
+    "Your data export is complete. [View and download exports](/#organization/data-exports-admin)."
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

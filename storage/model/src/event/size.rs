@@ -40,6 +40,7 @@ impl EventBody {
             Self::MutedTopics(topics) => 128 * topics.len(),
             Self::AlertWords(words) => words.iter().map(|word| 2 * word.len() + 32).sum(),
             Self::RealmEmoji(emoji) => 512 * emoji.len(),
+            Self::Exports(all) => all.items.iter().map(|export| 512 + export.url.len()).sum(),
             Self::DefaultChannelGroups(groups) => {
                 groups.items.iter().map(|group| 4096 + 16 * group.channels.len()).sum()
             }

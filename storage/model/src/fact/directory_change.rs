@@ -60,7 +60,8 @@ impl Fact {
                 | RealmFact::ProfileFieldsChanged(_)
                 | RealmFact::DomainSet { .. }
                 | RealmFact::LinkifiersChanged(_)
-                | RealmFact::PlaygroundsChanged(_),
+                | RealmFact::PlaygroundsChanged(_)
+                | RealmFact::ExportsChanged(_),
             )
             | Self::User(
                 UserFact::VisibilityChanged { .. }

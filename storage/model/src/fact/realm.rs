@@ -1,6 +1,7 @@
 //! Facts about the organization itself: its record, its lists and its custom profile fields.
 
 use super::bounds::EVENTS_OF_RECORD;
+use crate::export::RealmExport;
 use crate::lists::{DomainOp, LinkifierRecord, Listed, Playground, RealmDomain};
 use crate::profile_field::ProfileFields;
 use crate::realm::Realm;
@@ -25,6 +26,8 @@ pub enum RealmFact {
     LinkifiersChanged(Box<Listed<LinkifierRecord>>),
     /// The code playgrounds are now these.
     PlaygroundsChanged(Box<Listed<Playground>>),
+    /// The exports that administrators requested are now these.
+    ExportsChanged(Box<Listed<RealmExport>>),
 }
 
 impl RealmFact {
@@ -36,7 +39,8 @@ impl RealmFact {
             Self::ProfileFieldsChanged(_)
             | Self::DomainSet { .. }
             | Self::LinkifiersChanged(_)
-            | Self::PlaygroundsChanged(_) => 1,
+            | Self::PlaygroundsChanged(_)
+            | Self::ExportsChanged(_) => 1,
         }
     }
 }

@@ -4,6 +4,7 @@
 use super::plain::{Plain, TOPICS};
 use crate::fixture::*;
 use model::bot::{WebhookInterface, WebhookService};
+use model::export::{ExportStatus, RealmExport, RequestedExport};
 use model::job::{JobOutcome, MailTask, PushTask, Task, WebhookTask, WebhookTrigger};
 use model::push::{Hidden, PushDevice, PushFact, PushStatus, PushToken, PushTokenKind};
 use model::{
@@ -17,7 +18,7 @@ use model::{
 };
 
 /// The number of kinds of such facts.
-pub(super) const KINDS: u8 = 48;
+pub(super) const KINDS: u8 = 49;
 
 /// At most this many different folders, invitations and list entries are used.
 const NAMED_MAX: u32 = 4;
@@ -79,6 +80,21 @@ impl Plain {
                     data: [("key".to_owned(), "ü".repeat(usize::from(bits)))].into(),
                 }),
             })),
+            47 => Some(Fact::Realm(RealmFact::ExportsChanged(Box::new(Listed {
+                items: vec![RealmExport {
+                    id: 1 + u32::from(number) % NAMED_MAX,
+                    kind: RequestedExport::WithConsent,
+                    requested: self.at(bits),
+                    by: self.person(number),
+                    url: "https://x.example".to_owned(),
+                    status: match bits % 3 {
+                        0 => ExportStatus::Pending,
+                        1 => ExportStatus::Succeeded { path: format!("1/{bits}/x"), bytes: bits.into() },
+                        _ => ExportStatus::Failed { at: self.at(bits) },
+                    },
+                }],
+                last_id: NAMED_MAX,
+            })))),
             _ => Some(Fact::PreImages(vec![Fact::Realm(RealmFact::Changed(Box::new(realm())))])),
         }
     }

@@ -3,6 +3,7 @@
 
 use super::*;
 use model::event::BotChange;
+use model::export::{ExportStatus, RealmExport, RequestedExport};
 use model::{BotConfig, BotIntegration, DefaultChannelGroup, Listed};
 
 /// Each of these events, with a text that needs escapes and two people.
@@ -26,8 +27,29 @@ pub(super) fn events(text: &str, people: &[Arc<User>]) -> Vec<EventBody> {
         EventBody::DefaultChannelGroups(Arc::default()),
         EventBody::OnboardingSteps(vec![("one_time_notice", "intro_resolve_topic")]),
         EventBody::OnboardingSteps(Vec::new()),
+        EventBody::Exports(Arc::new(Listed { items: exports(text), last_id: 4 })),
         EventBody::ExportConsent { user: fixture::IAGO, consented: true },
     ]
+}
+
+/// An export in each state.
+fn exports(url: &str) -> Vec<RealmExport> {
+    let at = Timestamp(9_500);
+    let statuses = [
+        ExportStatus::Pending,
+        ExportStatus::Succeeded { path: "1/ab/zulip-export-x.tar.gz".to_owned(), bytes: 7 },
+        ExportStatus::Failed { at },
+        ExportStatus::Deleted { at },
+    ];
+    let export = |(id, status)| RealmExport {
+        id,
+        kind: RequestedExport::WithConsent,
+        requested: Timestamp(8_000),
+        by: fixture::IAGO,
+        url: url.to_owned(),
+        status,
+    };
+    (1..).zip(statuses).map(export).collect()
 }
 
 /// A bot with its configuration and without an integration.
