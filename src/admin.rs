@@ -3,6 +3,7 @@
 
 mod accounts;
 mod answer;
+mod audit;
 mod channels;
 mod execute;
 mod exports;

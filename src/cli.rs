@@ -2,6 +2,7 @@
 //!
 //! Every command is one file of `cli/`: its arguments, and the function that runs it.
 
+pub mod audit;
 pub mod backup;
 pub mod channel;
 pub mod check;
@@ -62,6 +63,7 @@ enum Command {
     Import(import::ImportCommand),
     Export(export::ExportArgs),
     Outbox(outbox::OutboxArgs),
+    Audit(audit::AuditArgs),
     LogLevel(running::LogLevelArgs),
     Reload(running::ReloadArgs),
     Health(health::HealthArgs),
@@ -90,6 +92,7 @@ impl Cli {
             Command::Export(args) => export::run(&args),
             Command::Outbox(args) => outbox::run(args),
             Command::LogLevel(args) => running::log_level(args),
+            Command::Audit(args) => audit::run(args),
             Command::Reload(args) => running::reload(&args),
             Command::Health(args) => health::run(&args),
             Command::Backup(args) => backup::run(&args),

@@ -267,6 +267,7 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::GET,    "/api/v1/export/realm",                Login::Administrator, Limit::Api, realm::exports::list),
         Route::new(Method::POST,   "/api/v1/export/realm",                Login::Administrator, Limit::Api, realm::exports::request),
         Route::new(Method::DELETE, "/api/v1/export/realm/{export_id:int}", Login::Administrator, Limit::Api, realm::exports::delete),
+        Route::new(Method::GET,    "/api/v1/realm/audit",                 Login::Owner,   Limit::Api, realm::audit::list),
         Route::new(Method::GET,    "/api/v1/export/realm/consents",       Login::Administrator, Limit::Api, realm::export_consents::list),
         Route::new(Method::GET,    "/api/v1/realm/domains",               Login::Account, Limit::Api, realm::domains::list),
         Route::new(Method::POST,   "/api/v1/realm/domains",               Login::Owner,   Limit::Api, realm::domains::create),

@@ -1,49 +1,77 @@
-//! The account that writes are charged to: it is passed with a request to the actor that commits.
+//! The requester of a command, and the account that its writes are charged to: it is passed with a request to the actor that
+//! commits.
 //!
-//! A request's future runs with its account set; `ask` sends it along with the message, the actor sets it while it
-//! handles the message or a queued command, and the commit pipeline charges it for the bytes. What the
-//! server does by itself (timers, retention, jobs) has no account.
+//! A request's future runs with its requester set; `ask` sends it along with the message, the actor sets it while it
+//! handles the message or a queued command, and the commit pipeline charges the account for the bytes and records the
+//! requester of administrative acts. What the server does by itself (timers, retention, jobs) has no requester.
 
 use crate::ReplySender;
 use crate::error::DomainError;
 use actix::dev::ToEnvelope;
 use actix::prelude::*;
-use model::UserId;
-use std::cell::Cell;
+use model::{ActOrigin, UserId};
+use std::cell::RefCell;
+use std::net::IpAddr;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::sync::oneshot;
 
+/// Who asks for a change, and through what.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Requester {
+    /// The account that is charged for what is written: of a bot, its owner.
+    pub charged: Option<UserId>,
+    /// None for the operator, and for requests without an account.
+    pub user: Option<UserId>,
+    pub origin: ActOrigin,
+    pub address: Option<IpAddr>,
+    /// The name of the client, if the request may be an administrative act.
+    pub client: Option<Arc<str>>,
+}
+
+impl Requester {
+    /// A command of the server's operator.
+    pub fn operator() -> Self {
+        Self { origin: ActOrigin::CommandLine, ..Self::default() }
+    }
+}
+
 thread_local! {
-    static CURRENT: Cell<Option<UserId>> = const { Cell::new(None) };
+    static CURRENT: RefCell<Option<Requester>> = const { RefCell::new(None) };
 }
 
 /// The account on whose behalf the current thread works.
 pub(crate) fn current() -> Option<UserId> {
-    CURRENT.get()
+    CURRENT.with_borrow(|current| current.as_ref().and_then(|requester| requester.charged))
 }
 
-/// Runs `work` on behalf of an account, and restores the previous account afterwards.
-pub(crate) fn work_for<T>(account: Option<UserId>, work: impl FnOnce() -> T) -> T {
-    struct Restore(Option<UserId>);
+/// The requester on whose behalf the current thread works; none for what the server does by itself.
+pub(crate) fn requester() -> Option<Requester> {
+    CURRENT.with_borrow(Clone::clone)
+}
+
+/// Runs `work` on behalf of a requester, and restores the previous one afterwards.
+pub(crate) fn work_for<T>(requester: Option<Requester>, work: impl FnOnce() -> T) -> T {
+    struct Restore(Option<Requester>);
     impl Drop for Restore {
         fn drop(&mut self) {
-            CURRENT.set(self.0);
+            CURRENT.set(self.0.take());
         }
     }
-    let _restore = Restore(CURRENT.replace(account));
+    let _restore = Restore(CURRENT.replace(requester));
     work()
 }
 
-/// Runs a request on behalf of an account, which is charged for its commands.
-pub fn on_behalf_of<F: Future + Unpin>(account: Option<UserId>, request: F) -> OnBehalfOf<F> {
-    OnBehalfOf { account, request }
+/// Runs a request on behalf of a requester, whose account is charged for its commands.
+pub fn on_behalf_of<F: Future + Unpin>(requester: Option<Requester>, request: F) -> OnBehalfOf<F> {
+    OnBehalfOf { requester, request }
 }
 
 /// The future of [`on_behalf_of`].
 #[derive(Debug)]
 pub struct OnBehalfOf<F> {
-    account: Option<UserId>,
+    requester: Option<Requester>,
     request: F,
 }
 
@@ -51,14 +79,14 @@ impl<F: Future + Unpin> Future for OnBehalfOf<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        let account = self.account;
-        work_for(account, || Pin::new(&mut self.request).poll(context))
+        let requester = self.requester.clone();
+        work_for(requester, || Pin::new(&mut self.request).poll(context))
     }
 }
 
-/// A message to an actor with the account on whose behalf it is sent.
+/// A message to an actor with the requester on whose behalf it is sent.
 pub(crate) struct Charged<M> {
-    pub account: Option<UserId>,
+    pub requester: Option<Requester>,
     pub message: M,
 }
 
@@ -67,19 +95,19 @@ impl<M: Message<Result = ()>> Message for Charged<M> {
 }
 
 impl<M> Charged<M> {
-    /// A message on behalf of the current account.
+    /// A message on behalf of the current requester.
     pub fn new(message: M) -> Self {
-        Self { account: current(), message }
+        Self { requester: requester(), message }
     }
 
-    /// Handles the message in an actor, on behalf of its account.
+    /// Handles the message in an actor, on behalf of its requester.
     pub fn handle<A>(self, actor: &mut A, context: &mut A::Context)
     where
         A: Actor + Handler<M>,
         M: Message<Result = ()>,
     {
         let message = self.message;
-        work_for(self.account, || {
+        work_for(self.requester, || {
             Handler::<M>::handle(actor, message, context);
         });
     }
@@ -120,24 +148,27 @@ pub(crate) fn mailbox(error: MailboxError) -> DomainError {
 mod tests {
     use super::*;
 
+    fn of(user: u32) -> Option<Requester> {
+        Some(Requester { charged: Some(UserId(user)), ..Requester::default() })
+    }
+
     #[test]
-    fn account_is_set_while_request_is_polled() {
-        let (one, other) = (Some(UserId(1)), Some(UserId(2)));
+    fn requester_is_set_while_request_is_polled() {
         let request = on_behalf_of(
-            one,
+            of(1),
             Box::pin(async {
-                assert_eq!(current(), one);
+                assert_eq!(requester(), of(1));
                 tokio::task::yield_now().await;
-                work_for(other, || assert_eq!(current(), other));
+                work_for(of(2), || assert_eq!(current(), Some(UserId(2))));
                 current()
             }),
         );
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let between = async {
             tokio::task::yield_now().await;
-            assert_eq!(current(), None, "not while another future is polled");
+            assert_eq!(requester(), None, "not while another future is polled");
         };
         let (found, ()) = runtime.block_on(async { tokio::join!(request, between) });
-        assert_eq!((found, current()), (one, None));
+        assert_eq!((found, current()), (Some(UserId(1)), None));
     }
 }

@@ -6,6 +6,7 @@
 
 mod account;
 pub mod announce;
+mod audit;
 pub mod backups;
 mod bootstrap;
 mod bot_notices;
@@ -49,7 +50,7 @@ mod upkeep;
 mod uploads;
 mod webhooks;
 
-pub use account::{OnBehalfOf, on_behalf_of};
+pub use account::{OnBehalfOf, Requester, on_behalf_of};
 pub use bootstrap::NewRealm;
 pub use bot_notices::SYSTEM_BOTS;
 pub use bot_notices::{gateway_bot, notification_bot, welcome_bot};

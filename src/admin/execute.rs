@@ -3,16 +3,23 @@
 use super::answer::Answer;
 use super::find::{find_account, find_realm};
 use super::request::AdminRequest;
-use super::{accounts, channels, organizations, outbox};
+use super::{accounts, audit, channels, organizations, outbox};
 use crate::cli::error::CliError;
-use actors::Server;
+use actors::{Requester, Server, on_behalf_of};
 
 /// Executes a request. What it answers is durable.
 ///
 /// # Errors
 /// What the request's rules refuse, and errors of the storage.
 pub async fn execute(server: &Server, request: AdminRequest) -> Result<Answer, CliError> {
+    on_behalf_of(Some(Requester::operator()), Box::pin(respond(server, request))).await
+}
+
+async fn respond(server: &Server, request: AdminRequest) -> Result<Answer, CliError> {
     match request {
+        AdminRequest::Audit { realm, since, user, limit } => {
+            audit::list(&find_realm(server, &realm)?, since, user.as_deref(), limit)
+        }
         AdminRequest::RealmCreate { name, subdomain, email_domain, owner } => {
             organizations::create(server, name, subdomain, email_domain, owner).await
         }

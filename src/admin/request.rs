@@ -82,6 +82,15 @@ pub enum AdminRequest {
     },
     /// Only for a running server: how far the newest export is.
     ExportStatus,
+    /// The newest administrative acts.
+    Audit {
+        realm: String,
+        /// Only acts at this time or later, in milliseconds since 1970.
+        since: Option<u64>,
+        /// Only acts by this account or about it.
+        user: Option<String>,
+        limit: usize,
+    },
     /// Only for a running server.
     LogLevel {
         filter: String,

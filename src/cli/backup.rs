@@ -101,7 +101,7 @@ pub fn millis_of(time: Timestamp) -> u64 {
 }
 
 /// A duration such as `90s`, `30m`, `1h` or `7d`.
-fn duration(text: &str) -> Result<Duration, String> {
+pub fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || format!("{text:?} is not a number with s, m, h or d, such as 1h");
     let unit_secs = match text.chars().next_back() {
         Some('s') => 1,

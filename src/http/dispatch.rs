@@ -15,6 +15,7 @@ use super::error::{ApiError, Code};
 use super::observe::Observer;
 use super::origins::{Origins, Readers, check_origin};
 use super::params::{BodyKind, Fields};
+use super::requester::requester;
 use super::route::{Body, Limit, Offered, Route};
 use super::router::{RouteMatch, Router};
 use super::web_session::{OpenSession, check_csrf};
@@ -223,8 +224,8 @@ async fn run_handler(
         ignored: Vec::new(),
     };
     let holder = call.holder();
-    let account = call.caller.as_ref().map(|caller| charged_account(&caller.user));
-    let working = on_behalf_of(account, route.start(&mut call).map_err(hint)?);
+    let requester = requester(route, &mut call);
+    let working = on_behalf_of(Some(requester), route.start(&mut call).map_err(hint)?);
     // Only these names are needed from now on: a waiting poll holds as little as possible.
     let ignored = std::mem::take(&mut call.ignored);
     if let Some(watched) = &mut log_fields.watched {
@@ -238,11 +239,6 @@ async fn run_handler(
         return Err(ApiError::not_logged_in());
     }
     Ok(reply.into_response(&ignored))
-}
-
-/// The account to which a user's writes are charged: bots are charged to their owners.
-fn charged_account(user: &model::User) -> model::UserId {
-    user.bot.as_ref().and_then(|bot| bot.owner).unwrap_or(user.id)
 }
 
 /// The result of checking the head of a request.

@@ -31,6 +31,7 @@ pub mod reply;
 pub mod route;
 pub mod router;
 pub mod upload;
+mod requester;
 pub mod web_session;
 pub mod webhook_body;
 

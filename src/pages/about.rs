@@ -8,9 +8,10 @@ use crate::http::{ApiError, App, Audience, Caller, FormToken, HandlerResult, Rea
 use crate::version::{ZULIP_FEATURE_LEVEL, ZULIP_VERSION};
 use actix_web::http::StatusCode;
 use actors::RealmHandle;
-use actors::queries::activity;
+use actors::queries::{ActFilter, activity, acts};
 use askama::Template;
-use model::Role;
+use model::{RecordedAct, Role, Timestamp};
+use rules::audit::{client_of, describe, who};
 use rules::avatar::realm_icon_url;
 use serde::Serialize;
 
@@ -20,6 +21,8 @@ pub const SCRIPT_PATH: &str = "/static/millstream/conversation.js";
 const DAYS: u64 = 14;
 /// People and e-mails that a development server shows.
 const SHOWN_MAX: usize = 30;
+/// Administrative acts that owners see.
+const ACTS_SHOWN: usize = 20;
 /// Height of the chart.
 const CHART_HEIGHT: u64 = 60;
 
@@ -65,6 +68,15 @@ struct State {
     people: usize,
     bars: Vec<Bar>,
     sum: u64,
+    acts: Vec<ShownAct>,
+}
+
+/// An administrative act.
+struct ShownAct {
+    time: String,
+    who: String,
+    deeds: Vec<String>,
+    client: String,
 }
 
 /// The messages of one day.
@@ -191,7 +203,28 @@ fn state(app: &App, realm: &RealmHandle) -> State {
         people: found.people,
         sum: found.messages_by_day.iter().map(|(_, count)| count).sum(),
         bars: (0..).zip(&found.messages_by_day).map(bar).collect(),
+        acts: newest_acts(realm),
     }
+}
+
+/// The newest administrative acts.
+fn newest_acts(realm: &RealmHandle) -> Vec<ShownAct> {
+    let directory = realm.directory();
+    let page = acts(realm, &ActFilter { limit: ACTS_SHOWN, ..ActFilter::default() });
+    let shown = |recorded: &RecordedAct| ShownAct {
+        time: minute_name(recorded.at),
+        who: who(&directory, &recorded.act),
+        deeds: recorded.act.deeds.iter().map(|deed| describe(&directory, deed)).collect(),
+        client: client_of(&recorded.act),
+    };
+    page.acts.iter().map(|(_, recorded)| shown(recorded)).collect()
+}
+
+/// A time to the minute, in UTC.
+fn minute_name(at: Timestamp) -> String {
+    let moment =
+        jiff::Timestamp::from_second(i64::try_from(at.secs()).unwrap_or_default()).unwrap_or_default();
+    moment.strftime("%Y-%m-%d %H:%M").to_string()
 }
 
 /// A day since 1970 as people write it.

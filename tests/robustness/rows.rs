@@ -431,6 +431,7 @@ pub const ROWS: &[Row] = &[
         "field_data:dict display_in_profile_summary:bool required:bool editable_by_user:bool",
     ),
     row("DELETE /api/v1/realm/profile_fields/{field_id:int}", "", "", ""),
+    row("GET /api/v1/realm/audit", "", "", "before:int user_id:int limit:int"),
     row(
         "PATCH /api/v1/realm",
         "",

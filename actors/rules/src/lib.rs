@@ -7,6 +7,7 @@ pub mod accounts;
 pub mod address_list;
 pub mod addresses;
 pub mod alert_words;
+pub mod audit;
 pub mod avatar;
 pub mod bot_notices;
 pub mod bot_state;

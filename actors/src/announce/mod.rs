@@ -78,7 +78,7 @@ fn announce(fact: &Fact, out: &mut Announcements<'_>) {
         Fact::Invitation(fact) => invitations::announce(fact, out),
         Fact::Attachment(fact) => attachments::announce(fact, out),
         Fact::Picture(fact) => pictures::announce(fact, out),
-        Fact::Queue(_) | Fact::Job(_) | Fact::PreImages(_) => {}
+        Fact::Queue(_) | Fact::Job(_) | Fact::PreImages(_) | Fact::Act(_) => {}
     }
 }
 

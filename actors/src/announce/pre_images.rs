@@ -163,6 +163,7 @@ pub(super) fn changes_directory(fact: &Fact) -> bool {
         | Fact::Push(_)
         | Fact::Invitation(_)
         | Fact::Attachment(_)
-        | Fact::PreImages(_) => false,
+        | Fact::PreImages(_)
+        | Fact::Act(_) => false,
     }
 }

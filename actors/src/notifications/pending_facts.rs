@@ -74,7 +74,8 @@ impl Notifications {
                 | Fact::Invitation(_)
                 | Fact::Picture(_)
                 | Fact::Attachment(_)
-                | Fact::PreImages(_) => false,
+                | Fact::PreImages(_)
+                | Fact::Act(_) => false,
             };
         }
         if has_work {

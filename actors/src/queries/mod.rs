@@ -2,6 +2,7 @@
 //! the trees. Access is checked by the same rules as in commands.
 
 mod activity;
+mod audit;
 mod bodies;
 mod channels;
 mod exporting;
@@ -22,6 +23,7 @@ mod unread;
 mod tests;
 
 pub use activity::{Activity, activity};
+pub use audit::{ActFilter, ActPage, acts};
 pub use bodies::{MessageParts, MessageSnapshot, PAGE_HISTORY_BYTES_MAX};
 pub use channels::{ChannelSnapshot, TopicSummary, channel_snapshot, one_channel, topics};
 pub use exporting::ExportPiece;

@@ -9,7 +9,7 @@ use crate::presence::Report;
 use crate::realm::NewUser;
 use crate::server::Server;
 use model::push::PushFact;
-use model::{Directory, EventNumber, Fact, Frame, MessageId, RealmId, Timestamp};
+use model::{ActOrigin, DeedKind, Directory, EventNumber, Fact, Frame, MessageId, RealmId, Timestamp};
 use std::collections::{BTreeMap, HashMap};
 use storage::StoreError;
 use storage::log::RealmLog;
@@ -32,7 +32,13 @@ impl Server {
         new: NewRealm,
         owner: &NewUser,
     ) -> Result<RealmHandle, DomainError> {
-        self.create_realm(new, |directory| vec![first_user(directory, owner)]).await
+        let act = crate::audit::of_organization(DeedKind::Created, ActOrigin::CommandLine);
+        let more = |directory: &Directory| {
+            let mut facts = first_user(directory, owner);
+            facts.push(act);
+            vec![facts]
+        };
+        self.create_realm(new, more).await
     }
 
     /// Replaces everything in an organization by what its first frames created, up to the end of its seed. Its event queues

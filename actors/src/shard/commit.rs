@@ -211,6 +211,7 @@ impl Committer {
                 facts.extend(crate::announce::record_user_visibility(&view.directory, &facts));
             }
             facts.extend(crate::announce::note(&view.directory, &facts));
+            facts.extend(account::requester().and_then(|by| crate::audit::record(&view, by, &facts)));
         }
         let mut slots = self.slots.borrow_mut();
         let slot = slots.get_mut(&realm.id).ok_or(DomainError::Stopping)?;

@@ -57,9 +57,9 @@ impl<A: Actor> SerialQueue<A> {
     #[must_use]
     pub fn push(&mut self, needs_durable: bool, run: Command<A>) -> bool {
         // Its writes are charged to the account of the current request.
-        let account = account::current();
+        let requester = account::requester();
         let run: Command<A> = Box::new(move |actor, context| {
-            account::work_for(account, || run(actor, context));
+            account::work_for(requester, || run(actor, context));
         });
         self.waiting.push_back(Queued { needs_durable, run });
         self.waiting.len() == 1

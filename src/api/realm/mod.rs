@@ -1,5 +1,6 @@
 //! Settings and lists of the organization.
 
+pub mod audit;
 pub mod deactivate;
 pub mod domains;
 pub mod export_consents;

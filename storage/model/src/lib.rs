@@ -4,6 +4,7 @@
 //! order of commands in `actors`.
 
 pub mod attachment;
+pub mod audit;
 pub mod bot;
 pub mod channel;
 pub mod direct;
@@ -37,6 +38,7 @@ pub mod user;
 pub mod web_session;
 
 pub use attachment::{Attachment, AttachmentFact, AttachmentUse, ImageInfo, ListedAttachment};
+pub use audit::{Act, ActChange, ActOrigin, Deed, DeedKind, RecordedAct, Subject};
 pub use bot::{BotConfig, BotIntegration, WebhookInterface, WebhookService};
 pub use channel::{Channel, ChannelFolder, ChannelPermissions, TopicsPolicy};
 pub use direct::DirectConversation;

@@ -106,6 +106,7 @@ impl View {
             Fact::Picture(fact) => self.apply_picture_fact(fact, rows),
             Fact::Attachment(fact) => self.apply_attachment_fact(frame.at, fact, rows),
             Fact::PreImages(_) => Ok(()),
+            Fact::Act(act) => self.apply_act(sequence, frame.at, act, rows),
         }
     }
 

@@ -3,6 +3,7 @@
 //! Only `apply` changes it, deterministically (no clock, no randomness, no order of a hash map), and returns the row
 //! changes that bring the trees to the same state. After a restart, `load` reads the rows.
 
+mod acts;
 mod apply;
 mod apply_accounts;
 mod apply_attachments;
@@ -45,6 +46,7 @@ mod push_tests;
 #[cfg(test)]
 mod tests;
 
+pub use acts::{ACTS_BYTES_MAX, Acts};
 pub use changed::Changes;
 pub use claims::Claims;
 pub use flag_blocks::FlagBlock;
@@ -94,6 +96,8 @@ pub struct View {
     pub jobs: Jobs,
     /// Which messages name which uploaded files.
     pub claims: Claims,
+    /// The newest administrative acts.
+    pub acts: Acts,
     /// The newest applied frame.
     pub progress: Progress,
     /// The chunks to which the next message is added.

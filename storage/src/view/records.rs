@@ -460,6 +460,13 @@ records! {
         load: Some(|view, (user, key), session| view.directory.put_web_session(user, key, Some(session))),
         remove: |view, (user, key)| view.directory.put_web_session(*user, *key, None),
     }
+    /// The newest administrative acts, by frame.
+    Acts = 58 {
+        name: "administrative act",
+        row: Sequence => model::RecordedAct,
+        load: Some(|view, sequence, act| view.acts.put(sequence, act)),
+        remove: |view, sequence| view.acts.remove(*sequence),
+    }
 }
 
 /// A description of a row for the report of a check: `subscription (channel 3, user 8)`.

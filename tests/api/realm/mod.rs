@@ -1,5 +1,6 @@
 //! The organization: mirrors `src/api/realm`.
 
+mod audit;
 mod deactivate;
 mod domains;
 mod export_consents;

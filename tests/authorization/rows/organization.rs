@@ -31,6 +31,8 @@ pub fn rows() -> Vec<Row> {
         row("GET /api/v1/export/realm", Nowhere, "",                             "admin admin  admin  admin  ok     ok     admin  admin"),
         row("POST /api/v1/export/realm", Nowhere, "export_type=1",               "admin admin  admin  admin  ok     ok     admin  admin"),
         row("DELETE /api/v1/export/realm/{export_id:int}", Nowhere, "",          "admin admin  admin  admin  export export admin  admin"),
+        row("GET /api/v1/realm/audit", Nowhere, "",                              "owner owner  owner  owner  owner  ok     owner  owner"),
+
         row("GET /api/v1/export/realm/consents", Nowhere, "",                    "admin admin  admin  admin  ok     ok     admin  admin"),
 
         // A deactivated organization would break the following rows, so the parameters of this call are invalid.

@@ -90,6 +90,7 @@ impl Fact {
             | Self::Push(_)
             | Self::Invitation(_)
             | Self::PreImages(_)
+            | Self::Act(_)
             | Self::Attachment(_) => return None,
         })
     }

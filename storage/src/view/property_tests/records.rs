@@ -8,17 +8,18 @@ use model::export::{ExportStatus, RealmExport, RequestedExport};
 use model::job::{JobOutcome, MailTask, PushTask, Task, WebhookTask, WebhookTrigger};
 use model::push::{Hidden, PushDevice, PushFact, PushStatus, PushToken, PushTokenKind};
 use model::{
-    BotConfig, BotIntegration, ChannelFact, ChannelFolder, ChannelId, DefaultChannelGroup, DomainOp, DraftId,
-    DraftTo, Fact, FieldKind, FolderId, GroupFact, Invitation, InvitationFact, InvitationId, InvitationState,
-    JobFact, LinkifierRecord, Listed, MessageId, NamedStatus, NavigationView, PersonalFact, Playground,
-    ProfileField, ProfileFieldId, ProfileFields, ProfileValue, RealmDomain, RealmFact, Reminder, Role,
-    SavedDraft, SavedSnippet, SavedSnippetId, ScheduledMessage, ScheduledMessageId, ScheduledTo, StatusEmoji,
-    Subscription, SubscriptionFact, Timestamp, UserFact, UserId, UserStatus, UserTopic, VisibilityPolicy,
-    WebSession, WebSessionFact, WebSessionKey,
+    Act, ActChange, ActOrigin, BotConfig, BotIntegration, ChannelFact, ChannelFolder, ChannelId, Deed,
+    DeedKind, DefaultChannelGroup, DomainOp, DraftId, DraftTo, Fact, FieldKind, FolderId, GroupFact,
+    Invitation, InvitationFact, InvitationId, InvitationState, JobFact, LinkifierRecord, Listed, MessageId,
+    NamedStatus, NavigationView, PersonalFact, Playground, ProfileField, ProfileFieldId, ProfileFields,
+    ProfileValue, RealmDomain, RealmFact, Reminder, Role, SavedDraft, SavedSnippet, SavedSnippetId,
+    ScheduledMessage, ScheduledMessageId, ScheduledTo, StatusEmoji, Subject, Subscription, SubscriptionFact,
+    Timestamp, UserFact, UserId, UserStatus, UserTopic, VisibilityPolicy, WebSession, WebSessionFact,
+    WebSessionKey,
 };
 
 /// The number of kinds of such facts.
-pub(super) const KINDS: u8 = 49;
+pub(super) const KINDS: u8 = 50;
 
 /// At most this many different folders, invitations and list entries are used.
 const NAMED_MAX: u32 = 4;
@@ -95,7 +96,28 @@ impl Plain {
                 }],
                 last_id: NAMED_MAX,
             })))),
+            48 => Some(Fact::Act(Box::new(self.act(number, bits)))),
             _ => Some(Fact::PreImages(vec![Fact::Realm(RealmFact::Changed(Box::new(realm())))])),
+        }
+    }
+
+    fn act(&self, number: u8, bits: u8) -> Act {
+        Act {
+            by: (bits & 1 == 0).then(|| self.person(number)),
+            origin: if bits & 2 == 0 { ActOrigin::Api } else { ActOrigin::CommandLine },
+            address: (bits & 4 == 0).then(|| [127, 0, 0, number].into()),
+            client: "kettle".repeat(usize::from(bits & 3)),
+            deeds: vec![Deed {
+                kind: DeedKind::Changed,
+                about: Subject::User(self.person(bits)),
+                users: self.people(bits),
+                count: u64::from(number),
+                changes: vec![ActChange {
+                    name: "role".to_owned(),
+                    before: "ü".repeat(usize::from(number)),
+                    after: String::new(),
+                }],
+            }],
         }
     }
 

@@ -1,0 +1,82 @@
+//! `GET /realm/audit`: who changed what, for owners (docs/api/organization.md#administrative-acts).
+
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply};
+use actors::queries::{ActFilter, acts};
+use model::{ActOrigin, Directory, RecordedAct, Sequence, UserId};
+use rules::audit::{client_of, describe, who};
+use serde::Serialize;
+
+/// Acts in one answer.
+const PAGE_MAX: usize = 100;
+
+/// Which acts are wanted.
+pub struct AuditQuery {
+    before: Option<u64>,
+    user: Option<u32>,
+    limit: usize,
+}
+
+impl FromFields for AuditQuery {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        let limit = fields.int_or("limit", PAGE_MAX)?;
+        if !(1..=PAGE_MAX).contains(&limit) {
+            return Err(ApiError::invalid_parameter("limit"));
+        }
+        Ok(Self { before: fields.optional_int("before")?, user: fields.optional_id("user_id")?, limit })
+    }
+}
+
+#[derive(Serialize)]
+struct Listed {
+    acts: Vec<ListedAct>,
+    next_before: Option<Sequence>,
+}
+
+#[derive(Serialize)]
+struct ListedAct {
+    id: Sequence,
+    /// Seconds since 1970.
+    timestamp: u64,
+    user_id: Option<UserId>,
+    who: String,
+    origin: &'static str,
+    client: String,
+    address: Option<String>,
+    deeds: Vec<String>,
+}
+
+impl ListedAct {
+    fn new(directory: &Directory, (id, recorded): &(Sequence, std::sync::Arc<RecordedAct>)) -> Self {
+        let act = &recorded.act;
+        let origin = match act.origin {
+            ActOrigin::Api => "api",
+            ActOrigin::Browser => "browser",
+            ActOrigin::CommandLine => "command_line",
+            ActOrigin::Import => "import",
+        };
+        Self {
+            id: *id,
+            timestamp: recorded.at.secs(),
+            user_id: act.by,
+            who: who(directory, act),
+            origin,
+            client: client_of(act),
+            address: act.address.map(|address| address.to_string()),
+            deeds: act.deeds.iter().map(|deed| describe(directory, deed)).collect(),
+        }
+    }
+}
+
+/// The newest acts, or those before one.
+pub async fn list(caller: Caller, Params(query): Params<AuditQuery>) -> HandlerResult {
+    let filter = ActFilter {
+        before: query.before.map(Sequence),
+        since: None,
+        user: query.user.map(UserId),
+        limit: query.limit,
+    };
+    let page = acts(&caller.realm, &filter);
+    let directory = caller.realm.directory();
+    let acts = page.acts.iter().map(|act| ListedAct::new(&directory, act)).collect();
+    reply(&Listed { acts, next_before: page.next })
+}

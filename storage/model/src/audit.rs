@@ -1,0 +1,142 @@
+//! The log of administrative acts: who did what, when, and through which client. An act is one fact in the frame of what it
+//! did; messages that are sent have none.
+//!
+//! Stored permanently: variants and fields are only added at the end.
+
+use crate::ids::{ChannelId, FolderId, GroupId, UserId};
+use crate::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+
+/// Where a request came from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ActOrigin {
+    /// The API with a key, or without any credentials.
+    #[default]
+    Api,
+    /// A web session of a browser.
+    Browser,
+    /// A command of the server's operator.
+    CommandLine,
+    /// An import of an organization.
+    Import,
+}
+
+/// What one request did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Act {
+    /// The requester; none for commands of the operator and for requests without an account.
+    pub by: Option<UserId>,
+    pub origin: ActOrigin,
+    /// The address of the client, if it is known.
+    pub address: Option<IpAddr>,
+    /// The name of the client; empty if it is unknown.
+    pub client: String,
+    /// Never empty.
+    pub deeds: Vec<Deed>,
+}
+
+/// An act with its time, as it is kept for owners.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedAct {
+    pub at: Timestamp,
+    pub act: Act,
+}
+
+/// One thing that a request did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Deed {
+    pub kind: DeedKind,
+    pub about: Subject,
+    /// The users that were added or removed; the first ones if there are many.
+    pub users: Vec<UserId>,
+    /// How many users, messages, sessions or invitations it concerns.
+    pub count: u64,
+    /// The properties that changed.
+    pub changes: Vec<ActChange>,
+}
+
+/// A property that changed, as texts for people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActChange {
+    pub name: String,
+    /// Empty where there was none.
+    pub before: String,
+    /// Empty where there is none.
+    pub after: String,
+}
+
+/// The kind of a deed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DeedKind {
+    Created,
+    Changed,
+    Removed,
+    Deactivated,
+    Reactivated,
+    Archived,
+    Unarchived,
+    MembersAdded,
+    MembersRemoved,
+    PasswordSet,
+    KeyReplaced,
+    SessionsEnded,
+    Invited,
+    InvitationsRevoked,
+    InvitationResent,
+    MessagesDeleted,
+    MessagesMoved,
+    Imported,
+}
+
+/// What a deed is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Subject {
+    Organization,
+    User(UserId),
+    Group(GroupId),
+    Channel(ChannelId),
+    Folder(FolderId),
+    Topic { channel: ChannelId, name: String },
+    DirectMessages,
+    Linkifier(String),
+    Playground(String),
+    Domain(String),
+    ProfileField(String),
+    Emoji(String),
+    DefaultChannelGroup(String),
+}
+
+impl RecordedAct {
+    /// An upper bound of the bytes that it takes in memory.
+    pub fn bytes(&self) -> usize {
+        let deed = |deed: &Deed| {
+            let change = |change: &ActChange| {
+                size_of::<ActChange>() + change.name.len() + change.before.len() + change.after.len()
+            };
+            let about = match &deed.about {
+                Subject::Topic { name, .. }
+                | Subject::Linkifier(name)
+                | Subject::Playground(name)
+                | Subject::Domain(name)
+                | Subject::ProfileField(name)
+                | Subject::Emoji(name)
+                | Subject::DefaultChannelGroup(name) => name.len(),
+                Subject::Organization
+                | Subject::User(_)
+                | Subject::Group(_)
+                | Subject::Channel(_)
+                | Subject::Folder(_)
+                | Subject::DirectMessages => 0,
+            };
+            size_of::<Deed>() + about + deed.users.len() * 4 + deed.changes.iter().map(change).sum::<usize>()
+        };
+        size_of::<Self>() + self.act.client.len() + self.act.deeds.iter().map(deed).sum::<usize>()
+    }
+
+    /// Whether a user did it, or it is about the user.
+    pub fn concerns(&self, user: UserId) -> bool {
+        let about = |deed: &Deed| deed.about == Subject::User(user) || deed.users.contains(&user);
+        self.act.by == Some(user) || self.act.deeds.iter().any(about)
+    }
+}

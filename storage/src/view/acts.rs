@@ -1,0 +1,103 @@
+//! The newest administrative acts of an organization, in memory. Older ones are only in the journal.
+
+use super::{Rows, View, records};
+use crate::error::StoreError;
+use model::{Act, RecordedAct, Sequence, Timestamp};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Bytes of the acts that an organization keeps in memory.
+pub const ACTS_BYTES_MAX: usize = 16 << 20;
+
+/// The newest acts by frame.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Acts {
+    all: BTreeMap<Sequence, Arc<RecordedAct>>,
+    bytes: usize,
+}
+
+impl Acts {
+    /// The acts of the frames before one, the newest first; all without one.
+    pub fn before(&self, end: Option<Sequence>) -> impl Iterator<Item = (Sequence, &Arc<RecordedAct>)> {
+        let end = end.unwrap_or(Sequence(u64::MAX));
+        self.all.range(..end).rev().map(|(sequence, act)| (*sequence, act))
+    }
+
+    pub(super) fn put(&mut self, sequence: Sequence, act: RecordedAct) {
+        self.bytes += act.bytes();
+        if let Some(earlier) = self.all.insert(sequence, Arc::new(act)) {
+            self.bytes -= earlier.bytes();
+        }
+    }
+
+    pub(super) fn remove(&mut self, sequence: Sequence) {
+        if let Some(act) = self.all.remove(&sequence) {
+            self.bytes -= act.bytes();
+        }
+    }
+
+    /// The oldest act, if they take more than `bytes_max` and it is not the only one.
+    fn surplus(&self, bytes_max: usize) -> Option<Sequence> {
+        let is_too_much = self.bytes > bytes_max && self.all.len() > 1;
+        self.all.first_key_value().filter(|_| is_too_much).map(|(sequence, _)| *sequence)
+    }
+}
+
+impl View {
+    pub(super) fn apply_act(
+        &mut self,
+        sequence: Sequence,
+        at: Timestamp,
+        act: &Act,
+        rows: &mut Rows,
+    ) -> Result<(), StoreError> {
+        self.put::<records::Acts>(rows, sequence, RecordedAct { at, act: act.clone() })?;
+        while let Some(oldest) = self.acts.surplus(ACTS_BYTES_MAX) {
+            self.remove::<records::Acts>(rows, &oldest);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{ActOrigin, Deed, DeedKind, Subject, UserId};
+
+    fn act(client: usize) -> RecordedAct {
+        let deed = Deed {
+            kind: DeedKind::Created,
+            about: Subject::User(UserId(8)),
+            users: Vec::new(),
+            count: 1,
+            changes: Vec::new(),
+        };
+        let act = Act {
+            by: None,
+            origin: ActOrigin::Api,
+            address: None,
+            client: "x".repeat(client),
+            deeds: vec![deed],
+        };
+        RecordedAct { at: Timestamp(0), act }
+    }
+
+    #[test]
+    fn oldest_acts_are_dropped_beyond_the_bound() {
+        let mut acts = Acts::default();
+        for sequence in 1..=3 {
+            acts.put(Sequence(sequence), act(1000));
+        }
+        let one = act(1000).bytes();
+        assert_eq!(acts.surplus(3 * one), None);
+        assert_eq!(acts.surplus(2 * one), Some(Sequence(1)));
+        acts.remove(Sequence(1));
+        acts.put(Sequence(2), act(0));
+        assert_eq!(acts.bytes, one + act(0).bytes());
+        let newest: Vec<u64> = acts.before(None).map(|(sequence, _)| sequence.0).collect();
+        assert_eq!(newest, [3, 2]);
+        assert_eq!(acts.before(Some(Sequence(3))).count(), 1);
+        acts.remove(Sequence(3));
+        assert_eq!(acts.surplus(0), None, "the newest act stays");
+    }
+}
