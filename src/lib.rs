@@ -15,6 +15,7 @@ pub mod line;
 pub mod pages;
 pub mod passwords;
 pub mod rate_limit;
+pub mod reference;
 pub mod routes;
 pub mod server;
 pub mod transfer;

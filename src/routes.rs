@@ -20,8 +20,8 @@ use crate::http::route::{Limit, Route};
 use crate::pages::about::SCRIPT_PATH;
 use crate::pages::emails::{emails_html, emails_json};
 use crate::pages::{
-    about, confirm_email, devlogin, find, home, integrations, join, login, password_reset, sign_up,
-    static_files,
+    about, confirm_email, devlogin, find, home, integrations, join, login, password_reset, reference,
+    sign_up, static_files,
 };
 use actix_web::http::Method;
 
@@ -77,6 +77,11 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::GET, "/avatar/{email:text}",         Login::Spectator, Limit::Picture, pictures::redirect::by_address::<false>).file(),
         Route::new(Method::GET, "/avatar/{email:text}/medium",  Login::Spectator, Limit::Picture, pictures::redirect::by_address::<true>).file(),
         Route::new(Method::GET, SCRIPT_PATH, Login::None, Limit::Free, about::script),
+        Route::new(Method::GET, "/api",                    Login::None, Limit::Page, reference::list).page(),
+        Route::new(Method::GET, "/api/",                   Login::None, Limit::Page, reference::list).page(),
+        Route::new(Method::GET, "/api/{operation:text}",   Login::None, Limit::Page, reference::operation(table)).page(),
+        Route::new(Method::GET, reference::DOCUMENT_PATH,  Login::None, Limit::Api,  reference::document(table)).with_key_only(),
+        Route::new(Method::GET, reference::SCRIPT_PATH,    Login::None, Limit::Free, reference::script),
         Route::new(Method::GET, EMOJI_PATH, Login::None, Limit::Picture, emoji_json),
         Route::new(Method::GET, "/user_uploads/{realm_id:int}/{file:rest}",          Login::Link, Limit::Picture, uploads::serve::serve).file(),
         Route::new(Method::GET, "/user_uploads/download/{realm_id:int}/{file:rest}", Login::Link, Limit::Picture, uploads::serve::download).file(),

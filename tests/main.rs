@@ -12,6 +12,7 @@ mod flows;
 mod integrations;
 mod model;
 mod recovery;
+mod reference;
 mod robustness;
 mod support;
 mod tidy;

@@ -1,10 +1,10 @@
 //! `millstream routes`: the endpoints of the API.
 
-use super::data::Output;
 use super::error::CliError;
 use crate::admin::{Answer, Table};
 use crate::http::Login;
 use crate::http::route::Limit;
+use crate::reference::document::document;
 use crate::routes::{development_table, table};
 use serde_json::json;
 use std::io::Write;
@@ -15,13 +15,28 @@ pub struct RoutesArgs {
     /// Also those that only development servers have
     #[arg(long)]
     dev: bool,
-    /// How to print the list: for people, or one line of JSON
+    /// How to print the list
     #[arg(long, value_enum, default_value_t)]
-    output: Output,
+    output: RoutesOutput,
+}
+
+/// The form of the list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum RoutesOutput {
+    /// A table
+    #[default]
+    Text,
+    /// One line of JSON
+    Json,
+    /// The OpenAPI document with parameters and answers, from which clients can be generated
+    Openapi,
 }
 
 /// Prints the list.
 pub fn run(args: &RoutesArgs) -> Result<(), CliError> {
+    if args.output == RoutesOutput::Openapi {
+        return print(&format!("{:#}\n", document(&table())));
+    }
     let mut list = Table::new(&["method", "path", "who", "rate_limit"]);
     for route in if args.dev { development_table() } else { table() } {
         let row = [route.method.as_str(), route.path, who(route.login), limit(route.limit)];
@@ -29,9 +44,13 @@ pub fn run(args: &RoutesArgs) -> Result<(), CliError> {
     }
     let answer = Answer::list(list);
     let text = match args.output {
-        Output::Text => answer.text(),
-        Output::Json => answer.json(),
+        RoutesOutput::Json => answer.json(),
+        RoutesOutput::Text | RoutesOutput::Openapi => answer.text(),
     };
+    print(&text)
+}
+
+fn print(text: &str) -> Result<(), CliError> {
     // A closed pipe, as after `| head`, is not an error.
     let _ = std::io::stdout().lock().write_all(text.as_bytes());
     Ok(())

@@ -225,7 +225,12 @@ async fn run_handler(
     };
     let holder = call.holder();
     let requester = requester(route, &mut call);
-    let working = on_behalf_of(Some(requester), route.start(&mut call).map_err(hint)?);
+    let started = route.start(&mut call);
+    #[cfg(debug_assertions)]
+    if let Ok(fields) = &call.fields {
+        crate::reference::declared::record(format!("{route:?}"), fields.asked().iter().map(String::as_str));
+    }
+    let working = on_behalf_of(Some(requester), started.map_err(hint)?);
     // Only these names are needed from now on: a waiting poll holds as little as possible.
     let ignored = std::mem::take(&mut call.ignored);
     if let Some(watched) = &mut log_fields.watched {
@@ -291,7 +296,7 @@ fn admit_head<'r>(
 
 /// Whether errors of a GET request are shown to a person: API clients get JSON, whatever they accept.
 fn asks_for_page(request: &HttpRequest) -> bool {
-    let is_api = ["/api/", "/json/"].iter().any(|start| request.path().starts_with(start));
+    let is_api = ["/api/v1/", "/json/"].iter().any(|start| request.path().starts_with(start));
     let accepted = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
     !is_api && accepted.is_some_and(|accepted| accepted.contains("text/html"))
 }

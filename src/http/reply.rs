@@ -38,6 +38,12 @@ const SCRIPTED_PAGE_POLICY: HeaderValue = HeaderValue::from_static(
      frame-ancestors 'none'; base-uri 'none'",
 );
 
+/// The same for pages whose script makes calls to this server.
+const CALLING_PAGE_POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'unsafe-inline'; img-src 'self'; \
+     form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+);
+
 /// The result of a handler: a reply or an error.
 pub type HandlerResult = Result<Reply, ApiError>;
 
@@ -73,7 +79,7 @@ enum Body {
     Page {
         status: StatusCode,
         html: String,
-        has_script: bool,
+        policy: HeaderValue,
     },
 }
 
@@ -219,12 +225,17 @@ impl Reply {
 
     /// A web page that is never cached, and whose URL is not sent to other sites as a referrer: it may contain a secret.
     pub fn page(status: StatusCode, html: String) -> Self {
-        Body::Page { status, html, has_script: false }.into()
+        Body::Page { status, html, policy: PAGE_POLICY }.into()
     }
 
     /// The same with a script of this server.
     pub fn scripted_page(status: StatusCode, html: String) -> Self {
-        Body::Page { status, html, has_script: true }.into()
+        Body::Page { status, html, policy: SCRIPTED_PAGE_POLICY }.into()
+    }
+
+    /// The same with a script that makes calls to this server.
+    pub fn calling_page(status: StatusCode, html: String) -> Self {
+        Body::Page { status, html, policy: CALLING_PAGE_POLICY }.into()
     }
 
     /// A response of these headers, without a body.
@@ -326,7 +337,7 @@ impl Reply {
                 }
                 respond(response, vec![bytes], held)
             }
-            Body::Page { status, html, has_script } => {
+            Body::Page { status, html, policy } => {
                 response.status(status);
                 response.insert_header((
                     header::CONTENT_TYPE,
@@ -335,9 +346,7 @@ impl Reply {
                 response.insert_header((header::CACHE_CONTROL, HeaderValue::from_static("no-store")));
                 let mut response = response.body(html);
                 protect_page(response.headers_mut());
-                if has_script {
-                    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, SCRIPTED_PAGE_POLICY);
-                }
+                response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
                 response
             }
         }

@@ -15,6 +15,7 @@ pub mod login;
 mod open_to;
 pub mod password_reset;
 pub mod problem;
+pub mod reference;
 pub mod sign_up;
 pub mod static_files;
 

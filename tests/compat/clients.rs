@@ -57,6 +57,11 @@ fn zulip_term() {
     check(Command::new(python), "zulip_term/check.py", &[]);
 }
 
+#[test]
+fn schemathesis() {
+    check_python("schemathesis");
+}
+
 /// A checkout of errbot's backend, which no registry of packages has.
 const ERRBOT_BACKEND: &str = "MILLSTREAM_ERRBOT_BACKEND";
 

@@ -31,6 +31,12 @@ fn every_route_has_a_robustness_row() {
     }
 }
 
+/// A valid call of each route of the API: the route, method, path and parameters.
+#[cfg(debug_assertions)]
+pub fn valid_calls() -> Vec<(&'static str, Method, String, Vec<(String, String)>)> {
+    rows::ROWS.iter().map(|row| (row.route, row.method(), row.path(), row.pairs())).collect()
+}
+
 impl Row {
     fn method(&self) -> Method {
         let (method, _) = self.route.split_once(' ').expect("a method");

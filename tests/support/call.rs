@@ -1,6 +1,6 @@
 //! One request and its response.
 
-use super::TIMEOUT;
+use super::{TIMEOUT, contract};
 use reqwest::RequestBuilder;
 use reqwest::header::HeaderMap;
 use serde_json::{Map, Value, json};
@@ -77,12 +77,16 @@ impl IntoFuture for Call {
         Box::pin(async move {
             let Self { request, what } = self;
             // A poll may be held until the next heartbeat.
-            let answered = tokio::time::timeout(TIMEOUT * 3, request.send()).await;
+            let (client, request) = request.build_split();
+            let request = request.unwrap_or_else(|error| panic!("{what}: {error:?}"));
+            let sent = contract::Sent::of(&request);
+            let answered = tokio::time::timeout(TIMEOUT * 3, client.execute(request)).await;
             let response = answered.unwrap_or_else(|_| panic!("{what}: no response"));
             let response = response.unwrap_or_else(|error| panic!("{what}: {error:?}"));
             let (status, headers) = (response.status().as_u16(), response.headers().clone());
             let text = response.text().await.unwrap_or_else(|error| panic!("{what}: {error:?}"));
             let body = serde_json::from_str(&text).unwrap_or(Value::String(text));
+            contract::check(&what, &sent, status, &body);
             ApiResponse { what, status, headers, body }
         })
     }

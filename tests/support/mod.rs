@@ -10,6 +10,7 @@
 pub mod call;
 pub mod certificates;
 pub mod channel;
+pub mod contract;
 pub mod disk;
 pub mod export;
 pub mod http_stub;

@@ -87,6 +87,8 @@ impl TestUser {
     /// Whether a path is not one of the API, which are below `/api/v1` and `/json`.
     fn is_outside(&self, path: &str) -> bool {
         path == "/"
+            || path == "/api"
+            || (path.starts_with("/api/") && !path.starts_with("/api/v1"))
             || [
                 "/json/",
                 "/login",

@@ -15,7 +15,7 @@ const UNLIMITED: &str = "unlimited";
 /// Errors: mistyped values.
 pub fn settings(
     fields: &Fields,
-    table: &'static [Setting],
+    table: impl IntoIterator<Item = &'static Setting>,
 ) -> Result<Vec<(&'static Setting, SettingValue)>, ApiError> {
     let mut found = Vec::new();
     for setting in table {

@@ -5,16 +5,14 @@ use super::setting_fields::settings;
 use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params};
 use actors::commands;
 use model::SettingValue;
-use rules::settings::{Setting, USER_SETTINGS, user_default_settings};
+use rules::settings::{Setting, user_default_settings};
 
 /// The defaults to change.
 pub struct UpdateDefaults(Vec<(&'static Setting, SettingValue)>);
 
 impl FromFields for UpdateDefaults {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        let mut found = settings(fields, USER_SETTINGS)?;
-        found.retain(|(setting, _)| user_default_settings().any(|known| known.name == setting.name));
-        Ok(Self(found))
+        settings(fields, user_default_settings()).map(Self)
     }
 }
 

@@ -65,6 +65,9 @@ pub struct Fields {
     body_from: usize,
     /// The body, if its encoding is not read.
     unread: Unread,
+    /// The names that were asked for, which tests compare with the declarations.
+    #[cfg(debug_assertions)]
+    asked: std::cell::RefCell<Vec<String>>,
 }
 
 /// A body that was not read.
@@ -137,6 +140,8 @@ impl Fields {
 
     /// The effective value, if the parameter is given: the last one of that name. Marks all of that name as read.
     pub fn optional_str(&self, name: &str) -> Option<&str> {
+        #[cfg(debug_assertions)]
+        self.asked.borrow_mut().push(name.to_owned());
         let mut found = None;
         for pair in &self.pairs {
             if self.name(pair) == name {
@@ -145,6 +150,12 @@ impl Fields {
             }
         }
         found
+    }
+
+    /// The names that were asked for until now, sent or not.
+    #[cfg(debug_assertions)]
+    pub fn asked(&self) -> std::cell::Ref<'_, Vec<String>> {
+        self.asked.borrow()
     }
 
     /// The last value of that name in the body alone; not marked as read.
@@ -272,7 +283,7 @@ impl Builder {
                 return Err(not_utf8(text.as_bytes(), &pairs));
             }
         }
-        Ok(Fields { text, pairs, body_from, unread: Unread::default() })
+        Ok(Fields { text, pairs, body_from, ..Fields::default() })
     }
 }
 

@@ -1,10 +1,11 @@
-//! Build script: the list of the files in `catalog`, embedded into the program, so that a new integration is a new file.
+//! Part of the build script: the list of the files in `catalog`, embedded into the program, so that a new integration is a new file.
 
 use std::fmt::Write;
 use std::path::Path;
 use std::{env, fs, io};
 
-fn main() -> io::Result<()> {
+/// Writes `incoming_catalog.rs`.
+pub fn embed() -> io::Result<()> {
     let root = env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?;
     let folder = Path::new(&root).join("src/integrations/incoming/catalog");
     println!("cargo::rerun-if-changed={}", folder.display());

@@ -92,6 +92,10 @@ class Pages:
             ("confirm-invalid", "/confirm_email/x"),
             ("integrations", "/integrations/"),
             ("integration", "/integrations/github"),
+            ("api", "/api"),
+            ("api-operation", "/api/send-message"),
+            ("api-long", "/api/register-queue"),
+            ("api-file", "/api/upload-file"),
             ("not-found", "/plans/"),
         ]:
             self.look_at(name, path)
@@ -114,6 +118,20 @@ class Pages:
         self.look_at("conversation", "/#narrow/channel/1-general/topic/lunch")
         self.browser.get(self.server.url + "/about")
         assert not self.browser.find_element(By.ID, "conversation").is_displayed()
+
+    def call_is_made_from_the_reference(self):
+        self.browser.get(self.server.url + "/api/send-message")
+        for name, value in {"type": "direct", "to": "[8]", "content": "from the reference"}.items():
+            self.browser.find_element(By.ID, "try-" + name).send_keys(value)
+        self.browser.find_element(By.CSS_SELECTOR, "#try button").click()
+        deadline = time.monotonic() + PATIENCE_SECS
+        answer = ""
+        while '"result"' not in answer and time.monotonic() < deadline:
+            time.sleep(0.1)
+            answer = self.browser.find_element(By.ID, "tried-answer").text
+        assert answer.startswith("200") and '"result": "success"' in answer, answer
+        assert "curl -X POST" in self.browser.find_element(By.ID, "tried-request").text
+        self.look_at("api-tried")
 
     def pages_with_problems(self):
         self.form("/login/", username=OWNER, password="wrong")
@@ -169,6 +187,7 @@ def main():
         for step in [
             pages.pages_without_a_login,
             pages.conversation_of_a_link_is_named,
+            pages.call_is_made_from_the_reference,
             pages.pages_with_problems,
             pages.an_account_is_made,
             pages.a_password_is_reset,

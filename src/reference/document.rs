@@ -1,0 +1,305 @@
+//! The OpenAPI document: the declarations, the table of routes, and what tests recorded.
+
+use super::access::{limit, schemes, security, who};
+use super::operation::{Answer, File, Operation, Parameter};
+use super::operations::families;
+use super::recorded;
+use super::schemas::{components, of_answer, of_parameter};
+use crate::http::route::Route;
+use crate::version::{ZULIP_FEATURE_LEVEL, ZULIP_VERSION};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+
+/// What the document says about the API as a whole.
+const ABOUT: &str = "The API of Millstream, a team chat server that speaks the HTTP API of Zulip.\n\n\
+    Parameters are sent in the query, or form-encoded in the body; the server reads both for every method. Texts are sent as they \
+    are; lists, objects, numbers and booleans are JSON. Parameters that an endpoint does not read are listed in \
+    `ignored_parameters_unsupported`. Answers may get new members at any time.\n\n\
+    Every operation may also answer with status 429 when there are too many calls, with 503 while the server is busy or stopping, \
+    and with 404 where the host is no organization.";
+
+/// The whole document.
+pub fn document(routes: &[Route]) -> Value {
+    let answers = recorded::answers();
+    let mut paths = Map::new();
+    let mut tags = Vec::new();
+    for family in families() {
+        tags.push(json!({"name": family.name, "description": family.text}));
+        for operation in &family.operations {
+            let Some(route) = route_of(operation, routes) else { continue };
+            let described = describe(operation, route, family.name, &answers);
+            let path = paths.entry(path(operation)).or_insert_with(|| json!({}));
+            path[operation.method().to_lowercase()] = described;
+        }
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Millstream",
+            "version": env!("CARGO_PKG_VERSION"),
+            "summary": "A team chat server that speaks the Zulip HTTP API",
+            "description": ABOUT,
+            "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
+            "x-zulip-version": ZULIP_VERSION,
+            "x-zulip-feature-level": ZULIP_FEATURE_LEVEL,
+        },
+        "servers": [{"url": "/", "description": "The server that this document comes from"}],
+        "tags": tags,
+        "paths": paths,
+        "components": {
+            "schemas": components(&answers),
+            "securitySchemes": schemes(),
+            "responses": {
+                "Error": {
+                    "description": "An error.",
+                    "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+                },
+                "FileError": {"description": "An error, which may be a page or a picture.", "content": error_content(true)},
+            },
+        },
+    })
+}
+
+/// The forms of an error. For files that browsers show it may be a page or a picture.
+fn error_content(is_of_file: bool) -> Value {
+    let mut content = json!({"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}});
+    if is_of_file {
+        content["text/html"] = json!({"schema": {"type": "string"}});
+        content["image/png"] = json!({"schema": {}});
+    }
+    content
+}
+
+/// The row of the table of routes that an operation describes.
+pub fn route_of<'r>(operation: &Operation, routes: &'r [Route]) -> Option<&'r Route> {
+    routes.iter().find(|route| route.method.as_str() == operation.method() && route.path == operation.path())
+}
+
+/// The path as the document has it. Where two rows differ in the form of a placeholder only, it stands for both.
+pub fn path(operation: &Operation) -> String {
+    let path = ["int", "text", "rest"]
+        .iter()
+        .fold(operation.path().to_owned(), |path, kind| path.replace(&format!(":{kind}}}"), "}"));
+    let is_of_user = path.starts_with("/api/v1/users/{user_id}") || path.starts_with("/avatar/{user_id}");
+    let rest = path.split_once("{user_id}").map_or("", |(_, rest)| rest);
+    let has_both = ["", "/presence"].contains(&rest) || path.starts_with("/avatar/");
+    if is_of_user && has_both { path.replacen("{user_id}", "{user_id_or_email}", 1) } else { path }
+}
+
+fn describe(operation: &Operation, route: &Route, family: &str, answers: &Value) -> Value {
+    let example = recorded::example(operation.id);
+    let permission = who(route.login);
+    let mut text = format!("{}\n\n{permission}", operation.text);
+    if !operation.events.is_empty() {
+        text.push_str(&format!("\n\nEvents: {}.", operation.events.join(", ")));
+    }
+    let mut described = json!({
+        "operationId": operation.id,
+        "summary": operation.summary,
+        "description": text,
+        "tags": [family],
+        "security": security(route),
+        "responses": responses(operation, answers, &example["answer"]),
+        "x-permission": permission,
+        "x-events": operation.events,
+    });
+    if operation.is_deprecated {
+        described["deprecated"] = json!(true);
+    }
+    if let Some(counted) = limit(route.limit) {
+        described["x-rate-limit"] = json!(counted);
+    }
+    let mut parameters = path_parameters(operation);
+    if operation.answer == Answer::Tus {
+        parameters.extend(tus_headers(operation));
+    }
+    if in_query(operation) {
+        parameters.extend(operation.parameters.iter().flat_map(query_parameters));
+    } else if let Some(body) = body(operation, &example["request"]["parameters"]) {
+        described["requestBody"] = body;
+    }
+    match operation.file {
+        Some(File { is_body: true, .. }) => {
+            let bytes = json!({"application/offset+octet-stream": {"schema": {"type": "string", "format": "binary"}}});
+            described["requestBody"] = json!({"content": bytes});
+        }
+        Some(_) | None => {}
+    }
+    if operation.is_webhook {
+        described["requestBody"] = json!({"required": true, "content": {"application/json": {"schema": {}}}});
+    }
+    if !parameters.is_empty() {
+        described["parameters"] = Value::Array(parameters);
+    }
+    described
+}
+
+/// Whether parameters are described in the query; otherwise they are in the body.
+fn in_query(operation: &Operation) -> bool {
+    matches!(operation.method(), "GET" | "HEAD") || operation.is_webhook
+}
+
+fn path_parameters(operation: &Operation) -> Vec<Value> {
+    let path = path(operation);
+    let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let both = operation.routes.len() > 1;
+    let parameter = |name: &str| {
+        let is_number = operation.path().contains(&format!("{{{name}:int}}"));
+        let schema = match name {
+            "user_id_or_email" if both => json!({"anyOf": [{"type": "integer"}, {"type": "string"}]}),
+            "user_id_or_email" => json!({"type": "integer"}),
+            _ if is_number => json!({"type": "integer"}),
+            _ => json!({"type": "string"}),
+        };
+        json!({"name": name, "in": "path", "required": true, "schema": schema})
+    };
+    names.map(parameter).collect()
+}
+
+fn tus_headers(operation: &Operation) -> Vec<Value> {
+    let header =
+        |name: &str, schema: Value| json!({"name": name, "in": "header", "required": true, "schema": schema});
+    let mut all = vec![header("Tus-Resumable", json!({"type": "string", "const": "1.0.0"}))];
+    match operation.method() {
+        "POST" => all.push(header("Upload-Length", json!({"type": "integer", "minimum": 0}))),
+        "PATCH" => all.push(header("Upload-Offset", json!({"type": "integer", "minimum": 0}))),
+        _ => {}
+    }
+    all
+}
+
+fn query_parameters(parameter: &Parameter) -> Vec<Value> {
+    let described = |name: &str, is_old: bool| {
+        let mut schema = of_parameter(parameter);
+        let text = schema.as_object_mut().and_then(|schema| schema.remove("description"));
+        let mut described = json!({"name": name, "in": "query", "description": text});
+        if parameter.is_required && parameter.old_name.is_none() {
+            described["required"] = json!(true);
+        }
+        if is_old {
+            described["deprecated"] = json!(true);
+        }
+        match parameter.kind.is_json() {
+            true => described["content"] = json!({"application/json": {"schema": schema}}),
+            false => described["schema"] = schema,
+        }
+        described
+    };
+    let old = parameter.old_name.map(|name| described(name, true));
+    std::iter::once(described(&parameter.name, false)).chain(old).collect()
+}
+
+/// The form of the body.
+fn body(operation: &Operation, example: &Value) -> Option<Value> {
+    let (mut properties, mut encoding, mut required) = (Map::new(), Map::new(), BTreeSet::new());
+    for parameter in &operation.parameters {
+        let mut names = vec![parameter.name.as_ref()];
+        names.extend(parameter.old_name);
+        for name in &names {
+            let mut schema = of_parameter(parameter);
+            if Some(*name) == parameter.old_name {
+                schema["deprecated"] = json!(true);
+            }
+            properties.insert((*name).to_owned(), schema);
+            if parameter.kind.is_json() {
+                encoding.insert((*name).to_owned(), json!({"contentType": "application/json"}));
+            }
+        }
+        if parameter.is_required && parameter.old_name.is_none() {
+            required.insert(parameter.name.to_string());
+        }
+    }
+    let file = operation.file.filter(|file| !file.is_body);
+    if let Some(file) = file {
+        properties.insert(
+            file.name.to_owned(),
+            json!({"type": "string", "format": "binary", "description": "The file."}),
+        );
+        if file.is_required {
+            required.insert(file.name.to_owned());
+        }
+    }
+    if properties.is_empty() {
+        return None;
+    }
+    let mut schema = json!({"type": "object", "properties": properties});
+    let is_required = !required.is_empty();
+    if is_required {
+        schema["required"] = json!(required);
+    }
+    let mut form = json!({"schema": schema});
+    if !encoding.is_empty() {
+        form["encoding"] = Value::Object(encoding);
+    }
+    if example.as_object().is_some_and(|example| !example.is_empty()) {
+        form["example"] = example.clone();
+    }
+    let kind = if file.is_some() { "multipart/form-data" } else { "application/x-www-form-urlencoded" };
+    Some(json!({"required": is_required, "content": {kind: form}}))
+}
+
+fn responses(operation: &Operation, answers: &Value, example: &Value) -> Value {
+    let mut all = Map::new();
+    let is_of_file = operation.path().contains("/user_uploads/");
+    let error = if is_of_file { "FileError" } else { "Error" };
+    match operation.answer {
+        Answer::Json => {
+            let mut content = json!({"schema": of_answer(operation, answers)});
+            if example["status"] == 200 {
+                content["example"] = example["body"].clone();
+            }
+            all.insert(
+                "200".to_owned(),
+                json!({"description": "Success.", "content": {"application/json": content}}),
+            );
+        }
+        Answer::Document => {
+            all.insert(
+                "200".to_owned(),
+                json!({"description": "Success.", "content": {"application/json": {"schema": {}}}}),
+            );
+        }
+        Answer::File => {
+            all.insert(
+                "200".to_owned(),
+                json!({"description": "The file.", "content": {"*/*": {"schema": {}}}}),
+            );
+            all.insert(
+                "206".to_owned(),
+                json!({"description": "A part of the file.", "content": {"*/*": {"schema": {}}}}),
+            );
+        }
+        Answer::Redirect => {
+            let location = json!({"Location": {"schema": {"type": "string"}}});
+            all.insert(
+                "302".to_owned(),
+                json!({"description": "The address of the picture.", "headers": location}),
+            );
+        }
+        Answer::Tus => {
+            for (status, text) in [
+                ("200", "The upload, or the file after the last part."),
+                ("201", "The upload has begun."),
+                ("204", "Done."),
+            ] {
+                all.insert(status.to_owned(), json!({"description": text}));
+            }
+        }
+    }
+    for row in answers["errors"][operation.id].as_array().into_iter().flatten() {
+        let Some(status) = row["status"].as_u64() else { continue };
+        let text = format!(
+            "{}: {}",
+            row["code"].as_str().unwrap_or_default(),
+            row["msg"].as_str().unwrap_or_default()
+        );
+        let described = all
+            .entry(status.to_string())
+            .or_insert_with(|| json!({"description": "", "content": error_content(is_of_file)}));
+        let known = described["description"].as_str().unwrap_or_default();
+        let joined = if known.is_empty() { text } else { format!("{known}\n{text}") };
+        described["description"] = json!(joined);
+    }
+    all.insert("default".to_owned(), json!({"$ref": format!("#/components/responses/{error}")}));
+    Value::Object(all)
+}

@@ -1,0 +1,270 @@
+//! Messages: sending, reading, changing, deleting; flags, reactions, widgets.
+
+use crate::reference::operation::Kind::{Bool, Id, Ids, Int, Json, Text, TextOrJson, Word};
+use crate::reference::operation::{Operation, Parameter, may, need, operation};
+
+const MODES: &[&str] = &["change_one", "change_later", "change_all"];
+const REPORT_TYPES: &[&str] = &["spam", "harassment", "inappropriate", "norms", "other"];
+const EMPTY_TOPIC: &str = "Write the empty topic as an empty text, and not as \u{201c}general chat\u{201d}.";
+
+/// The operations of this family.
+pub fn operations() -> Vec<Operation> {
+    let mut all = messages();
+    all.extend(changes());
+    all.extend(flags());
+    all.extend(parts());
+    all
+}
+
+fn empty_topic() -> Parameter {
+    may("allow_empty_topic_name", Bool, EMPTY_TOPIC).or("false")
+}
+
+fn narrow() -> Parameter {
+    may(
+        "narrow",
+        Json,
+        "The filter: a list of objects with operator, operand and perhaps negated, or of pairs of operator and operand.",
+    )
+}
+
+fn window() -> [Parameter; 4] {
+    [
+        may(
+            "anchor",
+            Text,
+            "The id of a message, or \u{201c}newest\u{201d}, \u{201c}oldest\u{201d}, \u{201c}first_unread\u{201d}.",
+        ),
+        may("num_before", Int, "How many messages before the anchor.").or("0"),
+        may("num_after", Int, "How many messages after the anchor; at most 5000 on both sides together.")
+            .or("0"),
+        may("include_anchor", Bool, "Whether the anchor itself counts; false only at an end of the range.")
+            .or("true"),
+    ]
+}
+
+fn messages() -> Vec<Operation> {
+    vec![
+        operation(
+            "get-messages",
+            "GET /api/v1/messages",
+            "Fetch messages",
+            "A range of the messages of a filter, the oldest first; or the messages of a list of ids, without those that do not \
+             exist or cannot be read. Below /json, visitors without an account read messages of web-public channels.",
+        )
+        .with(window())
+        .with([
+            narrow().or("[]"),
+            may("message_ids", Ids, "These messages instead of a range."),
+            may("use_first_unread_anchor", Bool, "The older form of the anchor \u{201c}first_unread\u{201d}; it wins over anchor.").or("false"),
+            may("client_gravatar", Bool, "The client computes the addresses of pictures at gravatar.com.").or("true"),
+            may("apply_markdown", Bool, "Content as HTML, and not as its Markdown source.").or("true"),
+            empty_topic(),
+        ]),
+        operation(
+            "send-message",
+            "POST /api/v1/messages",
+            "Send a message",
+            "To a topic of a channel, or to people. The answer comes when the message is on disk. A bot without recipients sends to \
+             its default channel.",
+        )
+        .with([
+            need("type", Word(&["direct", "private", "stream", "channel"]), "Where it goes; \u{201c}private\u{201d} and \u{201c}stream\u{201d} are older words for \u{201c}direct\u{201d} and \u{201c}channel\u{201d}."),
+            may("to", TextOrJson, "The name or id of a channel; or a list of ids or addresses of people, or addresses with commas between them."),
+            may("topic", Text, "The topic, which messages to channels need.").or_as("subject"),
+            need("content", Text, "The Markdown source of the message."),
+            may("queue_id", Text, "The queue of the sender, for local echo."),
+            may("local_id", Text, "What the message event of that queue repeats as local_message_id; at most 200 characters."),
+            may("read_by_sender", Bool, "Whether it is read for its sender; by default decided by the name of the client."),
+            may("widget_content", Text, "A form with buttons, as JSON text of at most 10,000 characters."),
+        ])
+        .sends(&["message", "user_topic", "stream"]),
+        operation(
+            "render-message",
+            "POST /api/v1/messages/render",
+            "Render a text",
+            "The HTML that a Markdown source becomes. Nothing is stored.",
+        )
+        .with([need("content", Text, "The Markdown source.")]),
+        operation(
+            "check-messages-match-narrow",
+            "GET /api/v1/messages/matches_narrow",
+            "Match messages with a narrow",
+            "Which of some messages match a filter, with the words of a search marked.",
+        )
+        .with([
+            need("msg_ids", Ids, "The messages, at most 5000."),
+            need("narrow", Json, "The filter, as for fetching messages."),
+        ]),
+        operation("get-message", "GET /api/v1/messages/{message_id:int}", "Fetch a message", "One message with its flags and its source.")
+            .with([may("apply_markdown", Bool, "Content as HTML.").or("true"), empty_topic()]),
+        operation(
+            "get-message-history",
+            "GET /api/v1/messages/{message_id:int}/history",
+            "Fetch the edit history",
+            "The states of a message, the oldest first, as far as the organization shows them.",
+        )
+        .with([empty_topic()]),
+        operation(
+            "get-read-receipts",
+            "GET /api/v1/messages/{message_id:int}/read_receipts",
+            "Fetch read receipts",
+            "Who has read a message and lets others know.",
+        ),
+    ]
+}
+
+fn changes() -> Vec<Operation> {
+    vec![
+        operation(
+            "update-message",
+            "PATCH /api/v1/messages/{message_id:int}",
+            "Edit or move messages",
+            "Changes the content of a message, moves messages to another topic or channel, or edits and renames at once.",
+        )
+        .with([
+            may("content", Text, "The new source."),
+            may("topic", Text, "The new topic.").or_as("subject"),
+            may("stream_id", Id, "The new channel."),
+            may("propagate_mode", Word(MODES), "Which messages move: this one, this and later ones, or all of the topic.").or("\"change_one\""),
+            may("send_notification_to_old_thread", Bool, "A notice in the old topic.").or("false"),
+            may("send_notification_to_new_thread", Bool, "A notice in the new topic.").or("true"),
+            may("prev_content_sha256", Text, "SHA-256 of the source that the client knows; the change is refused if it is another one."),
+        ])
+        .sends(&["update_message", "delete_message", "message", "user_topic", "stream", "attachment"]),
+        operation("delete-message", "DELETE /api/v1/messages/{message_id:int}", "Delete a message", "Deletes it for everyone.")
+            .sends(&["delete_message"]),
+        operation(
+            "delete-topic",
+            "POST /api/v1/streams/{stream_id:int}/delete_topic",
+            "Delete a topic",
+            "Deletes what the requester can read of a topic, the newest messages first, in batches. If complete is false, the \
+             client asks again.",
+        )
+        .with([need("topic_name", Text, "The topic.")])
+        .sends(&["delete_message", "user_topic"]),
+        operation(
+            "report-message",
+            "POST /api/v1/messages/{message_id:int}/report",
+            "Report a message",
+            "Sends it to the channel of the organization for reports.",
+        )
+        .with([
+            need("report_type", Word(REPORT_TYPES), "The reason."),
+            may("description", Text, "An explanation of at most 1000 characters; required for \u{201c}other\u{201d}."),
+        ])
+        .sends(&["message"]),
+        operation(
+            "set-typing-status-for-message-edit",
+            "POST /api/v1/messages/{message_id:int}/typing",
+            "Report typing while editing",
+            "For accounts that may edit the content of the message now.",
+        )
+        .with([need("op", Word(&["start", "stop"]), "Whether typing starts or stops.")])
+        .sends(&["typing_edit_message"]),
+        operation(
+            "set-typing-status-for-message-edit-at-old-path",
+            "POST /api/v1/message_edit_typing",
+            "Report typing while editing, at the older path",
+            "The same with the message as a parameter.",
+        )
+        .with([
+            need("message_id", Id, "The message."),
+            need("op", Word(&["start", "stop"]), "Whether typing starts or stops."),
+        ])
+        .sends(&["typing_edit_message"])
+        .deprecated(),
+    ]
+}
+
+fn flags() -> Vec<Operation> {
+    let change = || {
+        [
+            need("op", Text, "\u{201c}add\u{201d} or \u{201c}remove\u{201d}."),
+            need("flag", Text, "\u{201c}read\u{201d}, \u{201c}starred\u{201d} or \u{201c}collapsed\u{201d}."),
+        ]
+    };
+    let required = |parameter: Parameter| {
+        let is_required = ["anchor", "num_before", "num_after"].contains(&parameter.name.as_ref());
+        let default = parameter.default.clone().filter(|_| !is_required);
+        Parameter { is_required, default, ..parameter }
+    };
+    vec![
+        operation(
+            "update-message-flags",
+            "POST /api/v1/messages/flags",
+            "Change flags",
+            "Adds a flag of the requester to messages, or removes it. Messages stay read in channels that the requester does not \
+             subscribe to.",
+        )
+        .with([need("messages", Ids, "The messages.")])
+        .with(change())
+        .sends(&["update_message_flags"]),
+        operation(
+            "update-message-flags-for-narrow",
+            "POST /api/v1/messages/flags/narrow",
+            "Change flags in a narrow",
+            "The same for a range of the messages of a filter.",
+        )
+        .with(window().map(required))
+        .with([need("narrow", Json, "The filter, as for fetching messages; null for all messages.")])
+        .with(change())
+        .sends(&["update_message_flags"]),
+        operation("mark-all-as-read", "POST /api/v1/mark_all_as_read", "Mark everything as read", "An older form of changing flags.")
+            .sends(&["update_message_flags"])
+            .deprecated(),
+        operation("mark-stream-as-read", "POST /api/v1/mark_stream_as_read", "Mark a channel as read", "An older form of changing flags.")
+            .with([need("stream_id", Id, "The channel.")])
+            .sends(&["update_message_flags"])
+            .deprecated(),
+        operation("mark-topic-as-read", "POST /api/v1/mark_topic_as_read", "Mark a topic as read", "An older form of changing flags.")
+            .with([need("stream_id", Id, "The channel."), need("topic_name", Text, "The topic.")])
+            .sends(&["update_message_flags"])
+            .deprecated(),
+    ]
+}
+
+fn parts() -> Vec<Operation> {
+    let more = || {
+        [
+            may("emoji_code", Text, "The code of the emoji; looked up by name if absent."),
+            may(
+                "reaction_type",
+                Text,
+                "\u{201c}unicode_emoji\u{201d}, \u{201c}realm_emoji\u{201d} or \u{201c}zulip_extra_emoji\u{201d}.",
+            ),
+        ]
+    };
+    vec![
+        operation(
+            "add-reaction",
+            "POST /api/v1/messages/{message_id:int}/reactions",
+            "Add a reaction",
+            "For accounts that can read the message. Name, code and type must belong together.",
+        )
+        .with([need("emoji_name", Text, "The name of the emoji.")])
+        .with(more())
+        .sends(&["reaction", "user_topic"]),
+        operation(
+            "remove-reaction",
+            "DELETE /api/v1/messages/{message_id:int}/reactions",
+            "Remove a reaction",
+            "The own reaction, by name or by code.",
+        )
+        .with([may("emoji_name", Text, "The name of the emoji; this or the code is needed.")])
+        .with(more())
+        .sends(&["reaction"]),
+        operation(
+            "add-submessage",
+            "POST /api/v1/submessage",
+            "Add a part to a widget",
+            "A vote, an option or a task, for accounts that can read the message. Only its sender adds the first part.",
+        )
+        .with([
+            need("message_id", Id, "The message with the widget."),
+            need("msg_type", Word(&["widget"]), "The kind of part."),
+            need("content", Text, "The part, as JSON text."),
+        ])
+        .sends(&["submessage", "user_topic"]),
+    ]
+}

@@ -1,0 +1,463 @@
+//! The organization: its settings, groups, invitations, domains, linkifiers, profile fields, emoji and pictures.
+
+use super::settings::{group_permission_changes, group_permissions, realm_settings};
+use crate::reference::operation::Kind::{Bool, Choice, IdOrNull, Ids, Json, Text};
+use crate::reference::operation::{Answer, Operation, Parameter, may, need, operation};
+
+/// The operations of this family.
+pub fn operations() -> Vec<Operation> {
+    let mut all = organization();
+    all.extend(pictures());
+    all.extend(linkifiers());
+    all.extend(fields());
+    all
+}
+
+fn organization() -> Vec<Operation> {
+    vec![
+        operation(
+            "update-realm",
+            "PATCH /api/v1/realm",
+            "Update the organization",
+            "Either all changes are made or none. Some settings are for owners.",
+        )
+        .with([
+            may("name", Text, "The name, 1 to 40 characters."),
+            may("description", Text, "Markdown of at most 1000 characters."),
+            may("mandatory_topics", Bool, "The older form of topics_policy."),
+        ])
+        .with(realm_settings())
+        .sends(&["realm", "user_group"]),
+        operation(
+            "deactivate-realm",
+            "POST /api/v1/realm/deactivate",
+            "Deactivate the organization",
+            "Afterwards every call is refused, until the operator reactivates it.",
+        )
+        .with([may(
+            "deletion_delay_days",
+            IdOrNull,
+            "Only null: this server does not delete the data of deactivated organizations.",
+        )])
+        .sends(&["realm"]),
+        operation(
+            "test-welcome-bot-custom-message",
+            "POST /api/v1/realm/test_welcome_bot_custom_message",
+            "Preview the welcome message",
+            "Sends it to the requester.",
+        )
+        .with([need("welcome_message_custom_text", Text, "Markdown of at most 8000 characters.")])
+        .sends(&["message"]),
+        operation(
+            "get-realm-export-consents",
+            "GET /api/v1/export/realm/consents",
+            "List consents to exports",
+            "Who agrees that an export has their private data.",
+        ),
+        operation(
+            "get-realm-domains",
+            "GET /api/v1/realm/domains",
+            "List domains",
+            "Domains of addresses that the organization accepts.",
+        ),
+        operation("add-realm-domain", "POST /api/v1/realm/domains", "Add a domain", "At most 500.")
+            .with([
+                need("domain", Text, "The domain."),
+                may("allow_subdomains", Bool, "Whether its subdomains are accepted, too.").or("false"),
+            ])
+            .sends(&["realm_domains"]),
+        operation(
+            "update-realm-domain",
+            "PATCH /api/v1/realm/domains/{domain:text}",
+            "Update a domain",
+            "Whether its subdomains are accepted.",
+        )
+        .with([may("allow_subdomains", Bool, "Whether its subdomains are accepted, too.").or("false")])
+        .sends(&["realm_domains"]),
+        operation(
+            "remove-realm-domain",
+            "DELETE /api/v1/realm/domains/{domain:text}",
+            "Remove a domain",
+            "Without domains, all addresses are accepted.",
+        )
+        .sends(&["realm_domains", "realm"]),
+        operation(
+            "add-code-playground",
+            "POST /api/v1/realm/playgrounds",
+            "Add a code playground",
+            "At most 500.",
+        )
+        .with([
+            need("name", Text, "The name, at most 200 characters."),
+            need("pygments_language", Text, "The language of the code."),
+            need("url_template", Text, "The URL, with the variable \u{201c}code\u{201d}."),
+        ])
+        .sends(&["realm_playgrounds"]),
+        operation(
+            "remove-code-playground",
+            "DELETE /api/v1/realm/playgrounds/{playground_id:int}",
+            "Remove a code playground",
+            "By its id.",
+        )
+        .sends(&["realm_playgrounds"]),
+    ]
+}
+
+fn pictures() -> Vec<Operation> {
+    let night = || need("night", Bool, "The logo for dark themes.");
+    vec![
+        operation(
+            "get-realm-icon",
+            "GET /api/v1/realm/icon",
+            "Read the icon of the organization",
+            "A redirect to the picture.",
+        )
+        .answers(Answer::Redirect),
+        operation(
+            "upload-realm-icon",
+            "POST /api/v1/realm/icon",
+            "Upload the icon of the organization",
+            "One picture.",
+        )
+        .takes_file("file", true)
+        .sends(&["realm"]),
+        operation(
+            "remove-realm-icon",
+            "DELETE /api/v1/realm/icon",
+            "Remove the icon of the organization",
+            "The default icon is shown again.",
+        )
+        .sends(&["realm"]),
+        operation(
+            "get-realm-logo",
+            "GET /api/v1/realm/logo",
+            "Read the logo of the organization",
+            "A redirect to the picture.",
+        )
+        .with([night()])
+        .answers(Answer::Redirect),
+        operation(
+            "upload-realm-logo",
+            "POST /api/v1/realm/logo",
+            "Upload the logo of the organization",
+            "One picture.",
+        )
+        .with([night()])
+        .takes_file("file", true)
+        .sends(&["realm"]),
+        operation(
+            "remove-realm-logo",
+            "DELETE /api/v1/realm/logo",
+            "Remove the logo of the organization",
+            "The default logo is shown again.",
+        )
+        .with([night()])
+        .sends(&["realm"]),
+        operation(
+            "get-custom-emoji",
+            "GET /api/v1/realm/emoji",
+            "List custom emoji",
+            "By id, deactivated ones included.",
+        ),
+        operation(
+            "upload-custom-emoji",
+            "POST /api/v1/realm/emoji/{emoji_name:rest}",
+            "Add a custom emoji",
+            "One picture.",
+        )
+        .takes_file("file", true)
+        .sends(&["realm_emoji"]),
+        operation(
+            "deactivate-custom-emoji",
+            "DELETE /api/v1/realm/emoji/{emoji_name:rest}",
+            "Deactivate a custom emoji",
+            "For its author and administrators. Messages keep it.",
+        )
+        .sends(&["realm_emoji"]),
+    ]
+}
+
+fn linkifiers() -> Vec<Operation> {
+    let pattern = || {
+        [
+            need("pattern", Text, "A regular expression without look-around, at most 1000 characters."),
+            need(
+                "url_template",
+                Text,
+                "An RFC 6570 template whose variables are the named groups of the pattern.",
+            ),
+        ]
+    };
+    vec![
+        operation(
+            "get-linkifiers",
+            "GET /api/v1/realm/linkifiers",
+            "List linkifiers",
+            "In the order in which they apply.",
+        ),
+        operation("add-linkifier", "POST /api/v1/realm/filters", "Add a linkifier", "It comes last.")
+            .with(pattern())
+            .sends(&["realm_linkifiers"]),
+        operation(
+            "update-linkifier",
+            "PATCH /api/v1/realm/filters/{filter_id:int}",
+            "Update a linkifier",
+            "Messages that were sent keep their links.",
+        )
+        .with(pattern())
+        .sends(&["realm_linkifiers"]),
+        operation(
+            "remove-linkifier",
+            "DELETE /api/v1/realm/filters/{filter_id:int}",
+            "Remove a linkifier",
+            "Messages that were sent keep their links.",
+        )
+        .sends(&["realm_linkifiers"]),
+        operation(
+            "reorder-linkifiers",
+            "PATCH /api/v1/realm/linkifiers",
+            "Reorder linkifiers",
+            "All of them.",
+        )
+        .with([need("ordered_linkifier_ids", Ids, "The ids of all linkifiers.")])
+        .sends(&["realm_linkifiers"]),
+    ]
+}
+
+fn fields() -> Vec<Operation> {
+    let properties = || {
+        [
+            may("name", Text, "The label, at most 40 characters."),
+            may("hint", Text, "A hint of at most 80 characters."),
+            may("field_data", Json, "Options of a list, or the kind of an external account."),
+            may("display_in_profile_summary", Bool, "Whether summaries show it; at most two fields."),
+            may("required", Bool, "Whether people are asked to fill it."),
+            may("editable_by_user", Bool, "Whether people change their own value."),
+        ]
+    };
+    vec![
+        operation(
+            "get-custom-profile-fields",
+            "GET /api/v1/realm/profile_fields",
+            "List custom profile fields",
+            "In their order.",
+        ),
+        operation(
+            "create-custom-profile-field",
+            "POST /api/v1/realm/profile_fields",
+            "Create a custom profile field",
+            "At most 100.",
+        )
+        .with([need(
+            "field_type",
+            Choice(&[1, 2, 3, 4, 5, 6, 7, 8]),
+            "Short text, long text, list of options, date, link, people, external account, pronouns.",
+        )])
+        .with(properties())
+        .sends(&["custom_profile_fields"]),
+        operation(
+            "update-custom-profile-field",
+            "PATCH /api/v1/realm/profile_fields/{field_id:int}",
+            "Update a custom profile field",
+            "Only what is given changes.",
+        )
+        .with(properties())
+        .sends(&["custom_profile_fields", "realm_user"]),
+        operation(
+            "remove-custom-profile-field",
+            "DELETE /api/v1/realm/profile_fields/{field_id:int}",
+            "Remove a custom profile field",
+            "Its values are removed, too.",
+        )
+        .sends(&["custom_profile_fields"]),
+        operation(
+            "reorder-custom-profile-fields",
+            "PATCH /api/v1/realm/profile_fields",
+            "Reorder custom profile fields",
+            "All of them.",
+        )
+        .with([need("order", Ids, "The ids of all fields.")])
+        .sends(&["custom_profile_fields"]),
+    ]
+}
+
+/// The operations on user groups.
+pub fn groups() -> Vec<Operation> {
+    let direct = |name, text| may(name, Bool, text).or("false");
+    let text = || may("description", Text, "The description.");
+    vec![
+        operation(
+            "get-user-groups",
+            "GET /api/v1/user_groups",
+            "List user groups",
+            "System groups included.",
+        )
+        .with([direct("include_deactivated_groups", "Whether deactivated groups are listed, too.")]),
+        operation(
+            "create-user-group",
+            "POST /api/v1/user_groups/create",
+            "Create a user group",
+            "The creator is a member only if listed.",
+        )
+        .with([
+            need("name", Text, "The name, at most 100 characters."),
+            need("description", Text, "The description."),
+            need("members", Ids, "The members."),
+            may("subgroups", Ids, "Groups whose members belong to it, too.").or("[]"),
+        ])
+        .with(group_permissions())
+        .sends(&["user_group"]),
+        operation(
+            "update-user-group",
+            "PATCH /api/v1/user_groups/{user_group_id:int}",
+            "Update a user group",
+            "Only what is given changes.",
+        )
+        .with([
+            may("name", Text, "The new name."),
+            text(),
+            may("deactivated", Bool, "False reactivates it; true has no effect."),
+        ])
+        .with(group_permission_changes())
+        .sends(&["user_group"]),
+        operation(
+            "deactivate-user-group",
+            "POST /api/v1/user_groups/{user_group_id:int}/deactivate",
+            "Deactivate a user group",
+            "Refused for a group that is in use, with a list of where.",
+        )
+        .sends(&["user_group"]),
+        operation(
+            "remove-user-group",
+            "DELETE /api/v1/user_groups/{user_group_id:int}",
+            "Deactivate a user group, in an older form",
+            "As clients older than level 294 remove a group.",
+        )
+        .sends(&["user_group"])
+        .deprecated(),
+        operation(
+            "get-user-group-members",
+            "GET /api/v1/user_groups/{user_group_id:int}/members",
+            "List members of a user group",
+            "Active accounts.",
+        )
+        .with([direct("direct_member_only", "Without members of subgroups.")]),
+        operation(
+            "update-user-group-members",
+            "POST /api/v1/user_groups/{user_group_id:int}/members",
+            "Change members of a user group",
+            "Either all changes are made or none.",
+        )
+        .with([
+            may("add", Ids, "Users to add."),
+            may("delete", Ids, "Users to remove."),
+            may("add_subgroups", Ids, "Groups to add."),
+            may("delete_subgroups", Ids, "Groups to remove."),
+        ])
+        .sends(&["user_group", "stream"]),
+        operation(
+            "get-is-user-group-member",
+            "GET /api/v1/user_groups/{user_group_id:int}/members/{user_id:int}",
+            "Get a membership",
+            "Whether a user belongs to a group.",
+        )
+        .with([direct("direct_member_only", "Without members of subgroups.")]),
+        operation(
+            "get-user-group-subgroups",
+            "GET /api/v1/user_groups/{user_group_id:int}/subgroups",
+            "List subgroups of a user group",
+            "Ids.",
+        )
+        .with([direct("direct_subgroup_only", "Without subgroups of subgroups.")]),
+        operation(
+            "update-user-group-subgroups",
+            "POST /api/v1/user_groups/{user_group_id:int}/subgroups",
+            "Change subgroups of a user group",
+            "Either all changes are made or none.",
+        )
+        .with([may("add", Ids, "Groups to add."), may("delete", Ids, "Groups to remove.")])
+        .sends(&["user_group", "stream"]),
+    ]
+}
+
+/// The operations on invitations.
+pub fn invitations() -> Vec<Operation> {
+    let common = |streams: Parameter| {
+        vec![
+            may(
+                "invite_expires_in_minutes",
+                IdOrNull,
+                "How long it can be used; null for ever. By default as the server is configured.",
+            ),
+            may(
+                "invite_as",
+                Choice(&[100, 200, 300, 400, 600]),
+                "The role: owner, administrator, moderator, member, guest.",
+            )
+            .or("400"),
+            streams,
+            may("group_ids", Ids, "Groups that the invited people join.").or("[]"),
+            may(
+                "include_realm_default_subscriptions",
+                Bool,
+                "Whether they are subscribed to the default channels, too.",
+            )
+            .or("false"),
+            may(
+                "welcome_message_custom_text",
+                Text,
+                "A welcome message instead of that of the organization; for administrators.",
+            ),
+        ]
+    };
+    let channels = "Channels that the invited people are subscribed to.";
+    vec![
+        operation(
+            "get-invites",
+            "GET /api/v1/invites",
+            "List invitations",
+            "Open ones. Administrators see all, others their own.",
+        ),
+        operation(
+            "send-invites",
+            "POST /api/v1/invites",
+            "Invite people by e-mail",
+            "Each address gets a mail with a link.",
+        )
+        .with([need("invitee_emails", Text, "Addresses on lines, or separated by commas.")])
+        .with(common(need("stream_ids", Ids, channels)))
+        .with([
+            may("notify_referrer_on_join", Bool, "Whether the requester is told when they join.").or("true")
+        ])
+        .sends(&["invites_changed"]),
+        operation(
+            "create-invite-link",
+            "POST /api/v1/invites/multiuse",
+            "Create a reusable invitation link",
+            "For any number of people.",
+        )
+        .with(common(may("stream_ids", Ids, channels).or("[]")))
+        .sends(&["invites_changed"]),
+        operation(
+            "revoke-invite-link",
+            "DELETE /api/v1/invites/multiuse/{invite_id:int}",
+            "Revoke a reusable invitation link",
+            "It ends at once.",
+        )
+        .sends(&["invites_changed"]),
+        operation(
+            "revoke-email-invite",
+            "DELETE /api/v1/invites/{invite_id:int}",
+            "Revoke an invitation",
+            "Its link ends at once.",
+        )
+        .sends(&["invites_changed"]),
+        operation(
+            "resend-email-invite",
+            "POST /api/v1/invites/{invite_id:int}/resend",
+            "Send an invitation again",
+            "The same link, valid as long as at first.",
+        )
+        .sends(&["invites_changed"]),
+    ]
+}

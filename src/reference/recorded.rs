@@ -1,0 +1,26 @@
+//! What tests recorded: the forms of answers and errors, and an example of each operation. Embedded compressed, and read when it
+//! is asked for.
+
+use flate2::read::GzDecoder;
+use serde_json::Value;
+use std::io::Read;
+
+include!(concat!(env!("OUT_DIR"), "/reference.rs"));
+
+/// The recordings of answers: `answers`, `components`, `events` and `errors`.
+pub fn answers() -> Value {
+    decompressed(ANSWERS)
+}
+
+/// The example of an operation: `request` and `answer`. Null if there is none.
+pub fn example(id: &str) -> Value {
+    let found = EXAMPLES.iter().find(|(known, _)| *known == id);
+    found.map_or(Value::Null, |(_, bytes)| decompressed(bytes))
+}
+
+/// What the build embedded is valid; null otherwise.
+fn decompressed(bytes: &[u8]) -> Value {
+    let mut text = String::new();
+    let read = GzDecoder::new(bytes).read_to_string(&mut text);
+    read.ok().and_then(|_| serde_json::from_str(&text).ok()).unwrap_or_default()
+}

@@ -1,0 +1,184 @@
+//! The OpenAPI document: complete, consistent, the same from the server and from the command line.
+
+#[cfg(debug_assertions)]
+use crate::robustness::valid_calls;
+use crate::support::TestServer;
+#[cfg(debug_assertions)]
+use crate::support::{as_params, contract};
+use flate2::read::GzDecoder;
+use millstream::reference::document::document;
+use millstream::reference::operations::operations;
+use millstream::routes::table;
+use model::EventKind;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::process::Command;
+
+/// Paths outside `/api/v1` that the reference describes.
+const OUTSIDE: [&str; 3] = ["/avatar/", "/user_uploads/", "/json/"];
+/// The only path below `/api/v1` that is no operation, and one that is for links in messages alone.
+const NOT_DESCRIBED: [&str; 2] =
+    ["GET /api/v1/openapi.json", "GET /user_uploads/temporary/{token:text}/{name:rest}"];
+
+#[test]
+fn every_route_of_the_api_is_declared_once() {
+    let routes = table();
+    let routes: Vec<String> = routes
+        .iter()
+        .filter(|route| {
+            route.path.starts_with("/api/v1/") || OUTSIDE.iter().any(|start| route.path.starts_with(start))
+        })
+        .map(|route| format!("{route:?}"))
+        .filter(|route| !NOT_DESCRIBED.contains(&route.as_str()))
+        .collect();
+    let all = operations();
+    let declared: Vec<&str> = all.iter().flat_map(|operation| operation.routes.iter().copied()).collect();
+    let missing: Vec<&String> = routes.iter().filter(|route| !declared.contains(&route.as_str())).collect();
+    assert!(missing.is_empty(), "add these to src/reference/operations: {missing:#?}");
+    let gone: Vec<&&str> = declared.iter().filter(|route| !routes.contains(&(**route).to_owned())).collect();
+    assert!(gone.is_empty(), "these are no routes any more: {gone:#?}");
+    assert_eq!(declared.iter().collect::<BTreeSet<_>>().len(), declared.len());
+    let ids: BTreeSet<&str> = all.iter().map(|operation| operation.id).collect();
+    assert_eq!(ids.len(), all.len());
+}
+
+#[test]
+fn declarations_are_consistent() {
+    for operation in operations() {
+        for event in operation.events {
+            assert!(EventKind::ALL.iter().any(|kind| kind.as_str() == *event), "{}: {event}", operation.id);
+        }
+        let names: BTreeSet<&str> = operation.parameters.iter().map(|one| one.name.as_ref()).collect();
+        assert_eq!(names.len(), operation.parameters.len(), "{} declares a parameter twice", operation.id);
+        for parameter in &operation.parameters {
+            let is_sentence = parameter.text.ends_with('.') && parameter.text.len() > 3;
+            assert!(is_sentence, "{} {}: {}", operation.id, parameter.name, parameter.text);
+            if let Some(default) = &parameter.default {
+                assert!(
+                    serde_json::from_str::<Value>(default).is_ok(),
+                    "{} {}",
+                    operation.id,
+                    parameter.name
+                );
+            }
+        }
+        assert!(operation.text.ends_with('.') && !operation.summary.ends_with('.'), "{}", operation.id);
+    }
+}
+
+/// Every declared parameter is asked for by its handler. Forms with files are read after the handler has started.
+#[cfg(debug_assertions)]
+#[tokio::test]
+async fn declared_parameters_are_read() {
+    use millstream::reference::declared::asked;
+    let t = TestServer::builder().development().start().await;
+    let mut unread = Vec::new();
+    let all = operations();
+    for (row, method, path, pairs) in valid_calls() {
+        let Some(operation) = all.iter().find(|operation| operation.routes.contains(&row)) else { continue };
+        if operation.file.is_some() || operation.is_webhook {
+            continue;
+        }
+        for name in ["desdemona", "iago"] {
+            let person = t.user(name);
+            let person = if path.starts_with("/json/") { t.with_session(&person).await } else { person };
+            person.call(method.clone(), &path, &as_params(&pairs)).await;
+        }
+        let asked = asked(row);
+        let is_read = |name: &str, old: Option<&str>| {
+            asked.contains(name) || old.is_some_and(|old| asked.contains(old))
+        };
+        let of_row = operation.parameters.iter().filter(|one| !is_read(&one.name, one.old_name));
+        unread.extend(of_row.map(|one| format!("{row}: {}", one.name)));
+    }
+    contract::check_asked();
+    let conditional: Vec<&String> =
+        unread.iter().filter(|one| !CONDITIONAL.iter().any(|known| one.contains(known))).collect();
+    assert!(conditional.is_empty(), "declared, but not read: {conditional:#?}");
+}
+
+/// Parameters that are read depending on others, and rows whose calls are refused before.
+#[cfg(debug_assertions)]
+const CONDITIONAL: &[&str] = &[];
+
+#[test]
+fn references_lead_to_schemas() {
+    let document = document(&table());
+    let mut links = Vec::new();
+    collect(&document, &mut links);
+    assert!(links.len() > 100);
+    for link in links {
+        let pointer = link.strip_prefix('#').expect("a place in the document");
+        assert!(document.pointer(pointer).is_some(), "{link} leads nowhere");
+    }
+}
+
+fn collect<'v>(value: &'v Value, links: &mut Vec<&'v str>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| collect(item, links)),
+        Value::Object(members) => {
+            links.extend(members.get("$ref").and_then(Value::as_str));
+            members.values().for_each(|value| collect(value, links));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+#[test]
+fn operations_of_the_document_are_complete() {
+    let document = document(&table());
+    let paths = document["paths"].as_object().unwrap();
+    let found: usize = paths.values().map(|methods| methods.as_object().unwrap().len()).sum();
+    assert_eq!(found, operations().len());
+    for (path, methods) in paths {
+        for (method, operation) in methods.as_object().unwrap() {
+            assert!(operation["responses"].get("default").is_some(), "{method} {path}");
+            for name in path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')) {
+                let parameters = operation["parameters"].as_array().expect("parameters");
+                assert!(
+                    parameters.iter().any(|one| one["name"] == name && one["in"] == "path"),
+                    "{method} {path}"
+                );
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn document_is_served_with_a_tag_and_compressed() {
+    let t = TestServer::start().await;
+    let path = format!("{}/api/v1/openapi.json", t.url);
+    let http = t.anonymous().http;
+    let plain = http.get(&path).send().await.unwrap();
+    assert_eq!(
+        (plain.status().as_u16(), &plain.headers()["content-type"]),
+        (200, &"application/json".parse().unwrap())
+    );
+    let tag = plain.headers()["etag"].clone();
+    assert_eq!(plain.headers()["vary"], "Accept-Encoding");
+    let text = plain.text().await.unwrap();
+    let served: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(served, document(&table()));
+    let again = http.get(&path).header("If-None-Match", &tag).send().await.unwrap();
+    assert_eq!(again.status(), 304);
+    let compressed = http.get(&path).header("Accept-Encoding", "br, gzip;q=0.5").send().await.unwrap();
+    assert_eq!(compressed.headers()["content-encoding"], "gzip");
+    assert_ne!(compressed.headers()["etag"], tag);
+    let bytes = compressed.bytes().await.unwrap();
+    assert!(bytes.len() * 4 < text.len());
+    let mut unpacked = String::new();
+    GzDecoder::new(&bytes[..]).read_to_string(&mut unpacked).unwrap();
+    assert_eq!(unpacked, text);
+}
+
+#[test]
+fn command_line_prints_the_same_document() {
+    let printed = Command::new(env!("CARGO_BIN_EXE_millstream"))
+        .args(["routes", "--output", "openapi"])
+        .output()
+        .unwrap();
+    assert!(printed.status.success(), "{printed:?}");
+    let printed: Value = serde_json::from_slice(&printed.stdout).unwrap();
+    assert_eq!(printed, document(&table()));
+}

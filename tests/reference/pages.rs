@@ -1,0 +1,72 @@
+//! The pages of the reference.
+
+use crate::support::{TestServer, TestUser};
+use millstream::reference::operations::operations;
+
+async fn fetch(person: &TestUser, path: &str) -> (u16, String, String) {
+    let request = person.http.get(format!("{}{path}", person.url)).header("Accept", "text/html");
+    let answer = request.send().await.unwrap();
+    let header = |name: &str| answer.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
+    let (status, location) = (answer.status().as_u16(), header("location").unwrap_or_default());
+    let policy = header("content-security-policy").unwrap_or_default();
+    let text = answer.text().await.unwrap();
+    (status, if location.is_empty() { policy } else { location }, text)
+}
+
+#[tokio::test]
+async fn every_operation_has_a_page_that_the_list_leads_to() {
+    let t = TestServer::start().await;
+    let (status, _, list) = fetch(&t.anonymous(), "/api").await;
+    assert_eq!(status, 200);
+    for operation in operations() {
+        let path = format!("/api/{}", operation.id);
+        assert!(list.contains(&format!("href=\"{path}\"")), "{path}");
+        let (status, policy, page) = fetch(&t.anonymous(), &path).await;
+        assert_eq!(status, 200, "{path}");
+        assert!(policy.contains("default-src 'none'") && !policy.contains("script-src"), "{policy}");
+        for parameter in &operation.parameters {
+            assert!(page.contains(&format!("<code>{}</code>", parameter.name)), "{path} {}", parameter.name);
+        }
+        // Only development servers make calls, and give out accounts.
+        assert!(
+            !page.contains("<script") && !page.contains("<form") && !page.contains("@zulip.com</option>"),
+            "{path}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn development_servers_offer_to_make_the_call() {
+    let t = TestServer::builder().development().start().await;
+    let (status, policy, page) = fetch(&t.anonymous(), "/api/send-message").await;
+    assert_eq!(status, 200);
+    assert!(policy.contains("script-src 'self'") && policy.contains("connect-src 'self'"), "{policy}");
+    assert!(page.contains("value=\"hamlet@zulip.com\"") && page.contains("data-name=\"content\""), "{page}");
+    assert!(!page.contains(&t.user("hamlet").key));
+    let (status, _, script) = fetch(&t.anonymous(), "/static/millstream/reference.js").await;
+    assert!(status == 200 && script.contains("dev_fetch_api_key"));
+    // A page of another machine does not learn who is here.
+    let request = t.anonymous().http.get(format!("{}/api/send-message", t.url));
+    let answer = request.header("Host", "evil.example").send().await.unwrap();
+    assert!(!answer.text().await.unwrap().contains("hamlet@zulip.com"));
+}
+
+#[tokio::test]
+async fn names_of_the_pages_of_zulip_lead_to_pages_here() {
+    let t = TestServer::start().await;
+    for (name, expected) in [
+        ("rest", "/api"),
+        ("get-user-by-email", "/api/get-user"),
+        ("incoming-webhooks-overview", "/integrations/"),
+    ] {
+        let (status, location, _) = fetch(&t.anonymous(), &format!("/api/{name}")).await;
+        assert_eq!((status, location.as_str()), (302, expected));
+    }
+    let (status, _, page) = fetch(&t.anonymous(), "/api/no-such-page").await;
+    assert_eq!(status, 404);
+    assert!(page.contains("This page does not exist"), "{page}");
+    for (path, link) in [("/about", "href=\"/api\""), ("/integrations/", "href=\"/api\"")] {
+        let (_, _, page) = fetch(&t.anonymous(), path).await;
+        assert!(page.contains(link), "{path}");
+    }
+}
