@@ -28,10 +28,10 @@ pub mod params;
 mod pieces;
 pub mod recent_logins;
 pub mod reply;
+mod requester;
 pub mod route;
 pub mod router;
 pub mod upload;
-mod requester;
 pub mod web_session;
 pub mod webhook_body;
 

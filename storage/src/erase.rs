@@ -168,7 +168,8 @@ fn erase_facts(facts: &mut [Fact], is_deleted: &dyn Fn(MessageId) -> bool) -> bo
             | Fact::Push(_)
             | Fact::Invitation(_)
             | Fact::Picture(_)
-            | Fact::Attachment(_) => false,
+            | Fact::Attachment(_)
+            | Fact::Act(_) => false,
         };
     }
     is_changed

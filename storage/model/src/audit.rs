@@ -97,7 +97,10 @@ pub enum Subject {
     Group(GroupId),
     Channel(ChannelId),
     Folder(FolderId),
-    Topic { channel: ChannelId, name: String },
+    Topic {
+        channel: ChannelId,
+        name: String,
+    },
     DirectMessages,
     Linkifier(String),
     Playground(String),
@@ -105,6 +108,8 @@ pub enum Subject {
     ProfileField(String),
     Emoji(String),
     DefaultChannelGroup(String),
+    /// An export that was requested, by its kind.
+    Export(String),
 }
 
 impl RecordedAct {
@@ -121,7 +126,8 @@ impl RecordedAct {
                 | Subject::Domain(name)
                 | Subject::ProfileField(name)
                 | Subject::Emoji(name)
-                | Subject::DefaultChannelGroup(name) => name.len(),
+                | Subject::DefaultChannelGroup(name)
+                | Subject::Export(name) => name.len(),
                 Subject::Organization
                 | Subject::User(_)
                 | Subject::Group(_)

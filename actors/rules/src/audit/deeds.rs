@@ -7,9 +7,9 @@ use super::values::{Changes, channel_names, joined, role_name, user_name};
 use model::invitation::created_invitations;
 use model::picture::{PictureFact, RealmPicture};
 use model::{
-    Channel, ChannelFact, ChannelFolder, ChannelId, Deed, DeedKind, DefaultChannelGroup, DomainOp, Fact,
-    GroupFact, GroupId, InvitationFact, Listed, PersonalFact, RealmFact, Subject, SubscriptionFact, User,
-    UserFact, UserGroup, UserId, WebSessionFact,
+    Channel, ChannelFact, ChannelFolder, ChannelId, Deed, DeedKind, DefaultChannelGroup, DomainOp,
+    ExportStatus, Fact, GroupFact, GroupId, InvitationFact, Listed, PersonalFact, RealmExport, RealmFact,
+    RequestedExport, Subject, SubscriptionFact, User, UserFact, UserGroup, UserId, WebSessionFact,
 };
 use std::collections::BTreeSet;
 
@@ -95,7 +95,26 @@ fn of_organization(decided: &Decided<'_>, fact: &RealmFact, found: &mut Vec<Deed
             let is: Vec<_> = is.items.iter().map(row).collect();
             found.extend(listed(&was, &is, Subject::Playground));
         }
+        RealmFact::ExportsChanged(is) => found.extend(of_exports(&before.exports().items, &is.items)),
     }
+}
+
+/// Exports that were requested or deleted. How a request ends is not the requester's act.
+fn of_exports(was: &[RealmExport], is: &[RealmExport]) -> Vec<Deed> {
+    let is_deleted = |export: &RealmExport| matches!(export.status, ExportStatus::Deleted { .. });
+    let kind_of = |export: &RealmExport| match export.kind {
+        RequestedExport::Public => "public data",
+        RequestedExport::WithConsent => "with consent",
+    };
+    let deed_of = |export: &RealmExport| {
+        let kind = match was.iter().find(|known| known.id == export.id) {
+            None => DeedKind::Created,
+            Some(known) if is_deleted(export) && !is_deleted(known) => DeedKind::Removed,
+            Some(_) => return None,
+        };
+        Some(deed(kind, Subject::Export(kind_of(export).to_owned())))
+    };
+    is.iter().filter_map(deed_of).collect()
 }
 
 /// The deeds about the entries of a list, by id: those that are new, differ or are gone. One of any entry if only the order

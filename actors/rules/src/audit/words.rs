@@ -100,6 +100,7 @@ fn subject(directory: &Directory, about: &Subject) -> String {
         Subject::ProfileField(name) => format!("the profile field {name}"),
         Subject::Emoji(name) => format!("the emoji :{name}:"),
         Subject::DefaultChannelGroup(name) => format!("the group of default channels {name}"),
+        Subject::Export(kind) => format!("an export ({kind})"),
     }
 }
 
