@@ -51,7 +51,7 @@ class Client:
     def send(self, count):
         for number in range(count):
             topic = f"topic {number % 50}"
-            self.post("messages", {"type": "channel", "to": "general", "topic": topic, "content": text()})
+            self.post("messages", {"type": "channel", "to": "Verona", "topic": topic, "content": text()})
 
 
 class Server:
@@ -105,11 +105,13 @@ def main():
         server = Server(binary, folder, 0)
         kinds = {}
         for name, threads, messages in [("batched", 16, 8 * count), ("one at a time", 1, count)]:
-            written = "millstream_journal_frames_total"
-            before = metric(server, written)
+            frames = metric(server, "millstream_journal_frames_total")
+            written = metric(server, "millstream_journal_bytes_total")
             numbers = fill(server, messages, threads)
-            share = len(numbers) * SEGMENT_BYTES / max(1, metric(server, "millstream_journal_bytes_total", name))
-            kinds[name] = (numbers, (metric(server, written) - before) * min(1, share))
+            frames = metric(server, "millstream_journal_frames_total") - frames
+            written = metric(server, "millstream_journal_bytes_total") - written
+            # The frames in whole segments of this kind.
+            kinds[name] = (numbers, frames * min(1, len(numbers) * SEGMENT_BYTES / written))
         server.stop()
         server = Server(binary, folder, 16 << 20)
         started, idle = time.monotonic(), server.cpu_secs()
@@ -129,20 +131,12 @@ def main():
         shutil.rmtree(folder)
 
 
-MARKS = {}
-
-
-def metric(server, name, since=None):
-    """A counter; with `since`, what it grew by since it was last asked for by another name."""
+def metric(server, name):
+    """The value of a counter."""
     connection = http.client.HTTPConnection(server.netloc, timeout=60)
     connection.request("GET", "/metrics")
     found = re.search(rf"^{name} ([0-9.e+]+)$", connection.getresponse().read().decode(), re.MULTILINE)
-    value = float(found.group(1)) if found else 0.0
-    if since is None:
-        return value
-    grown = value - MARKS.get(name, 0.0)
-    MARKS[name] = value
-    return grown
+    return float(found.group(1)) if found else 0.0
 
 
 if __name__ == "__main__":

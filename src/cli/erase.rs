@@ -16,13 +16,16 @@ pub struct EraseArgs {
     #[command(flatten)]
     data: DataArgs,
     /// Erase everything that was deleted up to now; required, because it cannot be undone
-    #[arg(long, required = true)]
+    #[arg(long)]
     now: bool,
 }
 
 /// Erases, and prints how much.
 pub fn run(args: &EraseArgs) -> Result<(), CliError> {
     let data = args.data.load()?.data;
+    if !args.now {
+        return Err(CliError::Refused("erasing cannot be undone; add --now to do it".to_owned()));
+    }
     let erased = actors::erase(&data)?;
     let Erased { messages, frames, parts } = erased;
     let line = format!(

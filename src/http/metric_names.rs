@@ -6,6 +6,9 @@ pub const METRICS: &[(&str, &str)] = &[
     ("millstream_answers_in_line", "Responses that wait to be encoded, by kind."),
     ("millstream_answers_refused_total", "Requests refused because too many waited to be encoded, by kind."),
     ("millstream_build_info", "1, with the version of the server."),
+    ("millstream_checkpoint_bytes", "Size of the newest checkpoint."),
+    ("millstream_checkpoint_failures_total", "Checkpoints that could not be written."),
+    ("millstream_checkpoints_total", "Checkpoints that were written."),
     ("millstream_disk_free_bytes", "Free bytes on the disk of the data folder."),
     ("millstream_http_connections", "Open connections of clients."),
     (
@@ -17,9 +20,17 @@ pub const METRICS: &[(&str, &str)] = &[
         "Duration of requests in seconds, by method and route; polls include their waiting.",
     ),
     ("millstream_http_requests_total", "Requests by method, route and class of the status."),
+    ("millstream_journal_archived_bytes_total", "Bytes of the archives that took the place of segments."),
     ("millstream_journal_bytes_total", "Bytes written to the journal."),
+    ("millstream_journal_compacted_bytes_total", "Bytes of the segments that became archives."),
+    ("millstream_journal_compaction_failures_total", "Failures of compacting a segment of the journal."),
+    ("millstream_journal_damaged_segments", "Sealed segments that are damaged, found in the background."),
     ("millstream_journal_frames_total", "Frames written to the journal."),
     ("millstream_journal_group_frames", "Frames of one group, which share a sync of the disk."),
+    (
+        "millstream_journal_scrubbed_bytes_total",
+        "Bytes of sealed segments that were verified in the background.",
+    ),
     ("millstream_journal_sync_seconds", "Duration of a sync of the journal in seconds."),
     (
         "millstream_memory_refused_total",

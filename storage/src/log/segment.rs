@@ -291,7 +291,12 @@ impl Faults {
         if self.failing.lock().contains(&operation) {
             return Err(match operation {
                 Operation::Create => io::ErrorKind::StorageFull.into(),
-                _ => io::Error::other("injected fault"),
+                Operation::Write
+                | Operation::Sync
+                | Operation::WriteArchive
+                | Operation::VerifyArchive
+                | Operation::RenameArchive
+                | Operation::RemoveOriginal => io::Error::other("injected fault"),
             });
         }
         Ok(())
