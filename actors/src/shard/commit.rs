@@ -221,6 +221,7 @@ impl Committer {
             sequence: ids.sequence.0,
             // Fails only for frames longer than any record may be.
             payload: storage::encode_frame(&frame).map_err(|_| DomainError::TooLarge)?,
+            original: None,
         };
         let payload_bytes = bytes.payload.len() as u64;
         let ticket = self.log.append(bytes, slot.epoch).map_err(|error| match error {
