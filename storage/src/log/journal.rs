@@ -15,7 +15,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use parking_lot::{Condvar, Mutex};
 
-use super::codec::{BLOCK_BYTES, RecordKind, SegmentHeader};
+use super::codec::{BLOCK_BYTES, RecordKind, SegmentHeader, Tail};
 use super::compact::{self, Compacted, Compaction, Files};
 use super::error::LogError;
 use super::gate::{DurableState, Gate, Job, Owner, Shared};
@@ -146,10 +146,7 @@ impl Journal {
         let (active, offset, supply) = open_segments(folder, options, &mut scan)?;
 
         let (sender, queue) = crossbeam_channel::bounded(options.queue_frames_max);
-        let mut owners = HashMap::new();
-        for (realm, tail) in &scan.tails {
-            owners.insert(*realm, Owner { epoch: tail.epoch, is_open: false, last: tail.last });
-        }
+        let owners = owners(&scan);
         let shared = Arc::new(Shared {
             gate: Mutex::new(Gate { queue: Some(sender), stopped: None, owners, last_ticket: 0 }),
             queued_bytes: AtomicUsize::new(0),
@@ -205,6 +202,12 @@ impl Journal {
         drop((durable, gate));
         start(writer, &self.folder)
     }
+}
+
+/// The realms of a journal, none of which is open.
+fn owners(scan: &Scan) -> HashMap<u32, Owner> {
+    let owner = |tail: &Tail| Owner { epoch: tail.epoch, is_open: false, last: tail.last };
+    scan.tails.iter().map(|(realm, tail)| (*realm, owner(tail))).collect()
 }
 
 fn start(writer: Box<Writer>, folder: &Path) -> Result<JoinHandle<Option<Box<Writer>>>, LogError> {
