@@ -7,6 +7,7 @@ pub mod api;
 pub mod background;
 pub mod cli;
 pub mod config;
+mod describe;
 pub mod dev;
 pub mod hosts;
 pub mod http;

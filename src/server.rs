@@ -2,6 +2,7 @@
 
 use crate::api::shared::SharedJson;
 use crate::config::{Config, ConfigError};
+use crate::describe::describe_error;
 use crate::dev::seed::SeedDocument;
 use crate::dev::tools::DevTools;
 use crate::dev::{ensure_seeded, is_marked, mark, store_files};
@@ -74,15 +75,6 @@ pub enum ServeError {
     Start(#[from] std::io::Error),
     #[error("cannot use the catalog of incoming webhooks:\n{0}")]
     Catalog(#[from] CatalogError),
-}
-
-/// An error of the storage, for operators.
-pub fn describe_error(error: &DomainError) -> String {
-    match error {
-        // The reason names the folder and the remedy.
-        DomainError::Storage(reason) => reason.clone(),
-        other => other.to_string(),
-    }
 }
 
 /// A running server. Dropping it without [`Running::stop`] leaves it running.

@@ -2,8 +2,9 @@
 
 use super::signal::StopSignal;
 use crate::config::ConfigError;
+use crate::describe::describe_error;
 use crate::http::ApiError;
-use crate::server::{ServeError, describe_error};
+use crate::server::ServeError;
 use crate::transfer::problem::TransferError;
 use crate::web_app::WebAppError;
 use actors::DomainError;

@@ -4,7 +4,9 @@ use super::data::{DataArgs, Output};
 use super::error::CliError;
 use super::offline::with_folder;
 use super::progress::Bar;
+use crate::config::Config;
 use crate::integrations::blobs::Blobs;
+use crate::transfer::slack::{SlackRequest, prepare};
 use crate::transfer::unpack;
 use crate::transfer::zulip::{ImportRequest, Imported, Progress, Source, import};
 use actors::Server;
@@ -23,14 +25,16 @@ pub enum ImportCommand {
     /// Takes the archive or the folder that it unpacks to. Everything is read and checked before anything is written. An
     /// import that was interrupted goes on when the command is repeated. The server must be stopped.
     Zulip(ImportZulipArgs),
+    /// Import the export of a Slack workspace
+    ///
+    /// Takes the zip. Channels, people, messages with their threads as topics, reactions and conversations are carried over. An
+    /// import that was interrupted goes on when the command is repeated. The server must be stopped.
+    Slack(ImportSlackArgs),
 }
 
-/// The arguments of `import zulip`.
+/// Where an organization is imported.
 #[derive(Debug, clap::Args)]
-pub struct ImportZulipArgs {
-    /// The archive (.tar.gz), or the folder that it unpacks to
-    #[arg(value_name = "FILE|DIR")]
-    source: PathBuf,
+pub struct TargetArgs {
     #[command(flatten)]
     data: DataArgs,
     /// Subdomain of the organization (default: none)
@@ -42,49 +46,114 @@ pub struct ImportZulipArgs {
     /// Domain of the addresses of its bots, and of the addresses shown for hidden ones (default: that of the export)
     #[arg(long, value_name = "DOMAIN")]
     email_domain: Option<String>,
-    /// The URL that the organization had, such as https://chat.example.com; links to it in messages become relative
-    #[arg(long, value_name = "URL", default_value = "", hide_default_value = true)]
-    former_url: String,
     /// Folder for the unpacked archive, deleted at the end (default: beside the data folder, with `.import` in its name)
     #[arg(long, value_name = "DIR")]
     work: Option<PathBuf>,
+}
+
+/// The arguments of `import zulip`.
+#[derive(Debug, clap::Args)]
+pub struct ImportZulipArgs {
+    /// The archive (.tar.gz), or the folder that it unpacks to
+    #[arg(value_name = "FILE|DIR")]
+    source: PathBuf,
+    #[command(flatten)]
+    target: TargetArgs,
+    /// The URL that the organization had, such as https://chat.example.com; links to it in messages become relative
+    #[arg(long, value_name = "URL", default_value = "", hide_default_value = true)]
+    former_url: String,
+}
+
+/// The arguments of `import slack`.
+#[derive(Debug, clap::Args)]
+pub struct ImportSlackArgs {
+    /// The export (.zip)
+    #[arg(value_name = "FILE")]
+    source: PathBuf,
+    #[command(flatten)]
+    target: TargetArgs,
+    /// Download the files of messages from Slack, as far as their links are valid; otherwise messages keep the links
+    #[arg(long)]
+    fetch_files: bool,
 }
 
 /// Runs the command.
 pub fn run(command: ImportCommand) -> Result<(), CliError> {
     match command {
         ImportCommand::Zulip(args) => run_zulip(&args),
+        ImportCommand::Slack(args) => run_slack(&args),
     }
 }
 
 fn run_zulip(args: &ImportZulipArgs) -> Result<(), CliError> {
-    let config = args.data.load()?;
-    let request = ImportRequest {
-        subdomain: args.subdomain.clone(),
-        name: args.name.as_deref().map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned),
-        email_domain: args
-            .email_domain
-            .as_deref()
-            .map(parse_domain)
-            .transpose()
-            .map_err(|error| CliError::Refused(format!("--email-domain: {error}")))?,
-        former_url: args.former_url.clone(),
-        now: now(),
-    };
+    let (config, mut request) = args.target.load()?;
+    request.former_url.clone_from(&args.former_url);
     let started = Instant::now();
-    let work = args.work.clone().unwrap_or_else(|| work_folder(&config.data));
+    let work = args.target.work_folder(&config);
     let source = open_source(&args.source, &work)?;
-    let imported = with_folder(&config, true, async |server| {
+    let is_archive = args.source.is_file();
+    let imported = import_into(&config, &source, &request, is_archive.then_some(&*work))?;
+    print_report(&args.target.data, &imported, started);
+    Ok(())
+}
+
+fn run_slack(args: &ImportSlackArgs) -> Result<(), CliError> {
+    let (config, request) = args.target.load()?;
+    let started = Instant::now();
+    let work = args.target.work_folder(&config);
+    let slack = SlackRequest {
+        name: request.name.clone(),
+        email_domain: request.email_domain.clone(),
+        fetches_files: args.fetch_files,
+    };
+    let mut bar = Bar::new("converting", "days");
+    let report = prepare(&args.source, &work, &slack, &mut |done, all| bar.set(done, all));
+    bar.finish();
+    let report = report?;
+    let source = Source::open(&work)?;
+    let mut imported = import_into(&config, &source, &request, Some(&*work))?;
+    imported.report.add(&report);
+    print_report(&args.target.data, &imported, started);
+    Ok(())
+}
+
+impl TargetArgs {
+    fn load(&self) -> Result<(Config, ImportRequest), CliError> {
+        let config = self.data.load()?;
+        let email_domain = self.email_domain.as_deref().map(parse_domain).transpose();
+        let request = ImportRequest {
+            subdomain: self.subdomain.clone(),
+            name: self.name.as_deref().map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned),
+            email_domain: email_domain
+                .map_err(|error| CliError::Refused(format!("--email-domain: {error}")))?,
+            former_url: String::new(),
+            now: now(),
+        };
+        Ok((config, request))
+    }
+
+    fn work_folder(&self, config: &Config) -> PathBuf {
+        self.work.clone().unwrap_or_else(|| work_folder(&config.data))
+    }
+}
+
+/// Imports an unpacked export; `work` is deleted once the import is finished.
+fn import_into(
+    config: &Config,
+    source: &Source,
+    request: &ImportRequest,
+    work: Option<&Path>,
+) -> Result<Imported, CliError> {
+    let imported = with_folder(config, true, async |server| {
         let blobs = Blobs::open(&config.blobs, &config.data, true)
             .map_err(|error| CliError::Refused(error.to_string()))?;
-        run_import(&server, &blobs, &source, &request).await
+        run_import(&server, &blobs, source, request).await
     });
     // What an interrupted import needs is kept.
-    if args.source.is_file() && !Server::has_unfinished_import(&config.data) {
-        unpack::remove(&work)?;
+    if let Some(work) = work.filter(|_| !Server::has_unfinished_import(&config.data)) {
+        unpack::remove(work)?;
     }
-    print_report(args, &imported?, started);
-    Ok(())
+    imported
 }
 
 /// The folder of the unpacked archive, beside the data folder.
@@ -126,14 +195,14 @@ async fn run_import(
     Ok(imported?)
 }
 
-fn print_report(args: &ImportZulipArgs, imported: &Imported, started: Instant) {
+fn print_report(data: &DataArgs, imported: &Imported, started: Instant) {
     let directory = imported.realm.directory();
     let Imported { report, messages, .. } = imported;
     let secs = started.elapsed().as_secs_f64();
     let owners = directory.users().filter(|user| user.is_active && !user.is_bot());
     let owner = owners.min_by_key(|user| (user.role, user.id)).map(|user| user.delivery_email.clone());
     let realm = directory.realm();
-    if args.data.output == Output::Json {
+    if data.output == Output::Json {
         let mut answer = report.to_json();
         answer["realm"] = json!({"id": realm.id.0, "name": realm.name, "subdomain": realm.subdomain});
         answer["messages"] = json!(messages);

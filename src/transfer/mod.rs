@@ -5,5 +5,6 @@ pub mod export;
 pub mod problem;
 pub mod report;
 pub mod rows;
+pub mod slack;
 pub mod unpack;
 pub mod zulip;

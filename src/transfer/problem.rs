@@ -1,7 +1,7 @@
 //! Why an organization cannot be imported or exported. The texts are for operators, and say what to do.
 
+use crate::describe::describe_error;
 use crate::integrations::blobs::BlobError;
-use crate::server::describe_error;
 use actors::DomainError;
 use std::path::{Path, PathBuf};
 use thiserror::Error;

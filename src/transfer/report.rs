@@ -1,11 +1,12 @@
 //! What became of the rows of an export: carried over, changed, left out. The numbers are those of the files.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
 /// What became of one table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Rows in the files.
     pub rows: u64,
@@ -14,7 +15,7 @@ pub struct Counts {
 }
 
 /// The report of an import.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     tables: BTreeMap<String, Counts>,
     /// What was carried over in another form, and how often.

@@ -34,18 +34,41 @@ pub fn unpack(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<PathBuf, TransferError> {
     let mark = identity(archive)?;
-    if fs::read_to_string(to.join(COMPLETE)).is_ok_and(|known| known == mark) {
+    if is_complete(to, &mark) {
         return top_folder(to);
     }
-    remove(to)?;
+    begin(to)?;
     let unpacked = unpack_all(archive, to, progress).and_then(|()| {
-        fs::write(to.join(COMPLETE), &mark).map_err(|reason| TransferError::system(to, reason))?;
+        complete(to, &mark)?;
         top_folder(to)
     });
     if unpacked.is_err() {
         remove(to)?;
     }
     unpacked
+}
+
+/// Whether a folder has all of an archive.
+pub fn is_complete(folder: &Path, mark: &str) -> bool {
+    fs::read_to_string(folder.join(COMPLETE)).is_ok_and(|known| known == mark)
+}
+
+/// Makes an empty folder for an archive; one that an import made before is deleted.
+///
+/// # Errors
+/// Those of [`remove`], and `System`.
+pub fn begin(to: &Path) -> Result<(), TransferError> {
+    remove(to)?;
+    folder(to)?;
+    fs::write(to.join(OURS), "").map_err(|reason| TransferError::system(to, reason))
+}
+
+/// Notes that a folder has all of an archive.
+///
+/// # Errors
+/// `System`.
+pub fn complete(folder: &Path, mark: &str) -> Result<(), TransferError> {
+    fs::write(folder.join(COMPLETE), mark).map_err(|reason| TransferError::system(folder, reason))
 }
 
 /// Deletes an unpacked archive; a missing one is not an error.
@@ -64,7 +87,10 @@ pub fn remove(folder: &Path) -> Result<(), TransferError> {
 }
 
 /// Size and time of the archive with a checksum of its beginning: enough to recognize it when a command is repeated.
-fn identity(archive: &Path) -> Result<String, TransferError> {
+///
+/// # Errors
+/// `System`.
+pub fn identity(archive: &Path) -> Result<String, TransferError> {
     let failed = |reason| TransferError::system(archive, reason);
     let file = File::open(archive).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
@@ -84,8 +110,6 @@ fn unpack_all(archive: &Path, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> 
     let mut content = Limited { inner: MultiGzDecoder::new(source), left };
     let broken =
         |reason: io::Error| TransferError::Archive { path: archive.to_owned(), reason: reason.to_string() };
-    folder(to)?;
-    fs::write(to.join(OURS), "").map_err(|reason| TransferError::system(to, reason))?;
     let mut archive = Archive::new(&mut content);
     // Long names are read here, because the library would read them without a limit.
     let entries = archive.entries().map_err(broken)?.raw(true);

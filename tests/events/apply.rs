@@ -30,7 +30,7 @@ pub struct State {
 pub(super) const CHANNEL_LISTS: [&str; 4] = ["subscriptions", "unsubscribed", "never_subscribed", "streams"];
 
 /// Types of events on which nothing in the state of a registration depends.
-const WITHOUT_STATE: [&str; 8] = [
+const WITHOUT_STATE: [&str; 9] = [
     "attachment",
     "typing",
     "typing_edit_message",

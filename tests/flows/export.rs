@@ -143,7 +143,7 @@ const COMPARED: &[(&str, &[&str], &[&str])] = &[
         &["visibility_policy", "last_updated", "recipient"],
     ),
     ("zerver_savedsnippet", &["id"], &["user_profile", "title", "content", "date_created"]),
-    ("zerver_namedusergroup", &["id"], &["name", "description", "is_system_group", "deactivated", "creator"]),
+    ("zerver_namedusergroup", &["id"], &["name", "is_system_group", "deactivated", "creator"]),
     ("zerver_botstoragedata", &["bot_profile", "key"], &["value"]),
     ("zerver_service", &["user_profile"], &["name", "base_url", "interface"]),
     (
@@ -283,6 +283,7 @@ async fn seen(server: &ServerProcess, data: &Path, email: &str) -> (Value, Vec<V
         "queue_id",
         "last_event_id",
         "server_timestamp",
+        "server_generation",
         "presence_last_update_id",
         "realm_url",
         "realm_uri",
@@ -378,7 +379,7 @@ async fn public_export_has_nothing_private() {
     let server = ServerProcess::dev(&data);
     fill(&server).await;
     let iago = server.user("iago").await;
-    let channel = iago.channel("board room").private().await;
+    let channel = iago.create_channel("board room").private().await;
     iago.send(&channel, "secret topic", "secret text").await;
     let archive = folder.path().join("public.tar.gz");
     export(&data, &archive, "public");

@@ -6,6 +6,7 @@ mod concurrency;
 mod export;
 mod image;
 mod import;
+mod import_slack;
 mod ladder;
 mod mail_links;
 mod monitoring;

@@ -5,6 +5,7 @@ use model::UserId;
 use model::export::{ExportStatus, RealmExport};
 use serde::Serialize;
 
+/// An export as clients read it.
 #[derive(Serialize)]
 pub struct ExportJson {
     id: u32,
@@ -18,7 +19,7 @@ pub struct ExportJson {
     export_type: u8,
 }
 
-/// An export.
+/// The JSON of an export.
 pub fn export(export: &RealmExport) -> ExportJson {
     let (mut deleted_timestamp, mut failed_timestamp) = (None, None);
     match &export.status {

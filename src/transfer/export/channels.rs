@@ -1,7 +1,7 @@
 //! Channels with their folders and subscriptions, recipients, and direct conversations.
 
 use super::groups::AnonymousGroups;
-use super::run::{Snapshot, seconds};
+use super::snapshot::{Snapshot, seconds};
 use super::tables::TableWriter;
 use crate::transfer::problem::TransferError;
 use model::{Channel, ChannelId, RecipientId, Subscription, TopicsPolicy, UserId};

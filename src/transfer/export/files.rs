@@ -2,7 +2,7 @@
 
 use super::archive::Archive;
 use super::messages::Uses;
-use super::run::{Snapshot, seconds};
+use super::snapshot::{Snapshot, seconds};
 use super::tables::{Spool, TableWriter};
 use super::texts::ScheduledUses;
 use crate::integrations::blobs::uploads::upload_blob;

@@ -1,6 +1,6 @@
 //! User groups with their members, and the anonymous groups that are values of permission settings.
 
-use super::run::Snapshot;
+use super::snapshot::Snapshot;
 use super::tables::TableWriter;
 use crate::transfer::problem::TransferError;
 use model::{GroupId, GroupSetting, UserId};
@@ -81,7 +81,7 @@ impl Snapshot<'_> {
                 "usergroup_ptr": group.id,
                 "name": group.name,
                 "description": group.description,
-                "date_created": group.created.map(super::run::seconds),
+                "date_created": group.created.map(super::snapshot::seconds),
                 "creator": group.creator,
                 "is_system_group": group.is_system,
                 "realm_for_sharding": self.realm_id(),

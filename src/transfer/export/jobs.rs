@@ -1,6 +1,7 @@
 //! The exports of a server, one at a time: those of the operator, and those that administrators request by the API.
 
-use super::run::{ExportRequest, Exported, Step};
+use super::run::{ExportRequest, Exported};
+use super::snapshot::Step;
 use super::target::{check_target, export_to_file};
 use crate::transfer::problem::TransferError;
 use parking_lot::Mutex;

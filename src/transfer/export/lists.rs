@@ -1,8 +1,8 @@
 //! The organization's own row, the lists that administrators maintain, custom profile fields, and custom emoji.
 
 use super::groups::AnonymousGroups;
-use super::run::{Snapshot, seconds};
 use super::settings::{Columns, default_columns, realm_columns};
+use super::snapshot::{Snapshot, seconds};
 use super::tables::TableWriter;
 use crate::transfer::problem::TransferError;
 use model::picture::RealmPicture;

@@ -37,7 +37,7 @@ pub struct UserRow {
     pub flags_mask: u32,
 }
 
-/// A reaction.
+/// A reaction to a message.
 #[derive(Serialize)]
 pub struct ReactionRow<'m> {
     pub id: u64,

@@ -1,12 +1,12 @@
 //! The files with messages: 1,000 in each, with the rows of users. Reactions go to a temporary file, for realm.json.
 
 use super::archive::Archive;
+use super::clients::Clients;
 use super::message_rows::{MessageRow, PartRow, ReactionRow, UserRow, history_text, mask_of};
-use super::run::{Context, Personal, Step, seconds};
+use super::snapshot::{Context, Personal, Step, seconds};
 use super::tables::{Spool, TableWriter};
 use crate::transfer::problem::TransferError;
 use model::{AttachmentId, ChannelId, Message, MessageId, Place, RecipientId, UserId};
-use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Write;
 use std::path::Path;
@@ -16,10 +16,6 @@ use std::sync::Arc;
 const FILE_MESSAGES: usize = 1_000;
 /// Messages that are read under one lock.
 const PIECE_MESSAGES: usize = 250;
-/// Names of clients that are told apart; further ones are exported as `other`.
-const CLIENTS_MAX: usize = 10_000;
-const OTHER_CLIENT: &str = "other";
-
 /// Which messages of the export name a file.
 #[derive(Debug, Default)]
 pub struct FileUses {
@@ -31,28 +27,6 @@ pub struct FileUses {
 /// The files that messages of the export name.
 pub type Uses = BTreeMap<AttachmentId, FileUses>;
 
-/// The names of clients, with ids of this export.
-#[derive(Debug, Default)]
-pub struct Clients(RefCell<HashMap<String, u32>>);
-
-impl Clients {
-    /// The id of a client.
-    pub fn id_of(&self, name: &str) -> u32 {
-        let mut ids = self.0.borrow_mut();
-        if let Some(id) = ids.get(name) {
-            return *id;
-        }
-        let name = if ids.len() < CLIENTS_MAX { name } else { OTHER_CLIENT };
-        let next = ids.len() as u32 + 1;
-        *ids.entry(name.to_owned()).or_insert(next)
-    }
-
-    /// All names by id.
-    pub fn all(&self) -> BTreeMap<u32, String> {
-        self.0.borrow().iter().map(|(name, id)| (*id, name.clone())).collect()
-    }
-}
-
 /// What was found in the messages.
 pub struct MessageParts {
     pub reactions: Spool,
@@ -63,7 +37,7 @@ pub struct MessageParts {
     part_count: u64,
 }
 
-/// Writes messages.
+/// Writes the files with messages.
 pub struct MessageExport<'c, 'r> {
     pub context: &'c Context<'r>,
     pub clients: &'c Clients,
@@ -75,7 +49,7 @@ pub struct MessageExport<'c, 'r> {
 }
 
 impl MessageParts {
-    /// Nothing yet.
+    /// Nothing was found yet.
     pub fn new(folder: &Path) -> Result<Self, TransferError> {
         Ok(Self {
             reactions: Spool::new(folder)?,

@@ -6,6 +6,7 @@
 
 mod archive;
 mod channels;
+mod clients;
 mod files;
 mod groups;
 mod jobs;
@@ -18,12 +19,15 @@ mod pictures;
 mod run;
 mod scope;
 mod settings;
+mod snapshot;
 mod stored;
 mod tables;
 mod target;
 mod texts;
 
 pub use jobs::{ExportProgress, ExportState, Exports, on_thread};
-pub use run::{EMAIL_DOMAIN, ExportRequest, Exported, Step, export};
+pub use run::{ExportRequest, Exported, export};
 pub use scope::ExportKind;
+pub use snapshot::{EMAIL_DOMAIN, Step};
+pub(in crate::transfer) use tables::{Spool, TableWriter};
 pub use target::{check_target, export_to_file, target_folder, top_name};

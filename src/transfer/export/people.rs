@@ -1,8 +1,8 @@
 //! People and bots, and the system's own bots.
 
-use super::run::{Snapshot, seconds};
 use super::scope::ExportKind;
 use super::settings::{Columns, default_columns, user_columns};
+use super::snapshot::{Snapshot, seconds};
 use super::tables::TableWriter;
 use crate::transfer::problem::TransferError;
 use model::{BotConfig, User};

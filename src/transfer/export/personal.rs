@@ -1,6 +1,6 @@
 //! What users keep for themselves: alert words, muted users, statuses, views, policies for topics, presence.
 
-use super::run::{Snapshot, seconds};
+use super::snapshot::{Snapshot, seconds};
 use super::tables::TableWriter;
 use crate::transfer::problem::TransferError;
 use model::{User, UserId};

@@ -2,7 +2,7 @@
 
 use super::archive::Archive;
 use super::files::Store;
-use super::run::{Snapshot, seconds};
+use super::snapshot::{Snapshot, seconds};
 use crate::integrations::blobs::pictures::blob_name;
 use crate::transfer::problem::TransferError;
 use model::picture::{RealmEmoji, RealmPicture};
@@ -16,7 +16,7 @@ pub fn emoji_file_name(emoji: &RealmEmoji) -> &str {
 }
 
 impl Snapshot<'_> {
-    /// All pictures.
+    /// All pictures, with the lists of their files.
     pub fn pictures<W: Write>(
         &self,
         archive: &mut Archive<W>,

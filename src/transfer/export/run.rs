@@ -1,24 +1,26 @@
 //! An export from beginning to end. It runs on a thread of its own: everything here blocks.
 
 use super::archive::Archive;
+use super::clients::Clients;
 use super::files::Store;
 use super::groups::AnonymousGroups;
-use super::messages::{Clients, MessageExport, MessageParts};
+use super::messages::{MessageExport, MessageParts};
 use super::personal::CLIENT_OF_STATUSES;
 use super::scope::{ExportKind, Scope};
+use super::snapshot::{Context, EMAIL_DOMAIN, Personal, Snapshot, Step};
 use super::tables::TableWriter;
 use crate::integrations::blobs::Blobs;
 use crate::transfer::problem::TransferError;
 use crate::version::ZULIP_VERSION;
 use actors::RealmHandle;
-use model::{ChannelId, Directory, RealmId, RecipientId, ScheduledTo, Timestamp, UserId};
+use model::{Directory, RecipientId, ScheduledTo, Timestamp, UserId};
 use serde_json::json;
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// What is to be exported.
 #[derive(Clone)]
@@ -39,106 +41,10 @@ pub struct ExportRequest {
 pub struct Exported {
     pub messages: u64,
     pub files: u64,
-    /// Uncompressed bytes.
+    /// Bytes before compression.
     pub bytes: u64,
     /// Recorded files whose bytes are not in the store.
     pub missing_files: u64,
-}
-
-/// What an export is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// Messages were read, of so many.
-    Messages(u64, u64),
-    /// Everything else is being written.
-    Rest,
-}
-
-/// What the parts of an export need.
-pub struct Context<'r> {
-    pub realm: &'r RealmHandle,
-    pub scope: Scope,
-    pub personal: Personal,
-    pub folder: &'r Path,
-    pub stop: &'r AtomicBool,
-    pub progress: &'r dyn Fn(Step),
-}
-
-impl Context<'_> {
-    /// Fails when the export is to end early.
-    pub fn check_running(&self) -> Result<(), TransferError> {
-        if self.stop.load(Ordering::Relaxed) { Err(TransferError::Stopped) } else { Ok(()) }
-    }
-}
-
-/// The ids of recipients in an export. Those of single people, and of groups that have no message yet, exist only there: they come after the
-/// ids of the organization at the beginning. Ids that are newer than the beginning are moved behind them.
-#[derive(Clone, Copy, Debug)]
-pub struct Personal {
-    /// The newest recipient at the beginning.
-    last: u32,
-}
-
-/// Ids for people and groups without messages.
-const ROOM: u32 = 1 << 24;
-
-impl Personal {
-    fn new(directory: &Directory) -> Self {
-        let channels = directory.channels().map(|channel| channel.recipient.0);
-        let all = channels.chain(directory.directs().map(|direct| direct.recipient.0));
-        Self { last: all.max().unwrap_or_default() }
-    }
-
-    /// The id of a channel's or conversation's recipient.
-    pub fn kept(self, recipient: RecipientId) -> RecipientId {
-        if recipient.0 > self.last { RecipientId(recipient.0.saturating_add(ROOM)) } else { recipient }
-    }
-
-    /// The recipient of a group without messages.
-    fn of_group(self, number: u32) -> RecipientId {
-        RecipientId(self.last.saturating_add(ROOM).saturating_sub(number))
-    }
-
-    /// The recipient of a person.
-    pub fn of(self, user: UserId) -> RecipientId {
-        RecipientId(self.last.saturating_add(user.0))
-    }
-}
-
-/// The organization after the messages were read.
-pub struct Snapshot<'s> {
-    pub realm: &'s RealmHandle,
-    pub directory: Directory,
-    pub scope: &'s Scope,
-    pub personal: Personal,
-    pub clients: &'s Clients,
-    pub folder: &'s Path,
-    pub at: Timestamp,
-    /// Groups of people to whom only scheduled messages are addressed.
-    pub new_groups: BTreeMap<Vec<UserId>, RecipientId>,
-    channels: HashSet<ChannelId>,
-}
-
-impl Snapshot<'_> {
-    /// The organization's id.
-    pub fn realm_id(&self) -> RealmId {
-        self.directory.realm().id
-    }
-
-    /// The recipient of a person.
-    pub fn personal(&self, user: UserId) -> RecipientId {
-        self.personal.of(user)
-    }
-
-    /// Whether a channel is exported.
-    pub fn has_channel(&self, channel: ChannelId) -> bool {
-        self.channels.contains(&channel)
-    }
-}
-
-/// A time as exports have it.
-pub fn seconds(at: Timestamp) -> f64 {
-    at.0 as f64 / 1000.0
 }
 
 /// Writes an export to `out`, which is returned. Blocks; call it from a thread of its own, outside of asynchronous code.
@@ -248,6 +154,3 @@ fn new_groups(
     }
     groups
 }
-
-/// The value beside the tables with the domain of the addresses of bots; only exports of this server have it.
-pub const EMAIL_DOMAIN: &str = "millstream_email_domain";

@@ -15,7 +15,7 @@ pub enum ExportKind {
     Public,
     /// Also the private data of those who allow it in their settings
     Consent,
-    /// Everything
+    /// Everything of everyone
     #[default]
     Full,
 }

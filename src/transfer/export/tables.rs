@@ -26,7 +26,7 @@ impl Spool {
         Ok(Self { file: BufWriter::with_capacity(BUFFER_BYTES, file), folder: folder.to_owned() })
     }
 
-    /// Appends bytes.
+    /// Appends bytes to the file.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), TransferError> {
         self.file.write_all(bytes).map_err(|reason| TransferError::system(&self.folder, reason))
     }
@@ -35,6 +35,15 @@ impl Spool {
     pub fn value(&mut self, value: &impl Serialize) -> Result<(), TransferError> {
         let written = serde_json::to_writer(&mut self.file, value).map_err(std::io::Error::from);
         written.map_err(|reason| TransferError::system(&self.folder, reason))
+    }
+
+    /// Copies everything that was written to a new file.
+    pub fn copy_to(self, path: &Path) -> Result<(), TransferError> {
+        let failed = |reason| TransferError::system(path, reason);
+        let (_, mut reader) = self.into_reader()?;
+        let mut file = File::create(path).map_err(failed)?;
+        std::io::copy(&mut reader, &mut file).map_err(failed)?;
+        Ok(())
     }
 
     /// The size and a reader of everything that was written.

@@ -1,6 +1,7 @@
 //! An export as a file: it has its name once it is complete and durable, and nothing is left of one that failed.
 
-use super::run::{ExportRequest, Exported, Step, export};
+use super::run::{ExportRequest, Exported, export};
+use super::snapshot::Step;
 use crate::transfer::problem::TransferError;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter};

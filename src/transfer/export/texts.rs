@@ -1,6 +1,6 @@
 //! Texts that users keep: saved snippets, drafts, scheduled messages and reminders.
 
-use super::run::{Snapshot, seconds};
+use super::snapshot::{Snapshot, seconds};
 use super::tables::TableWriter;
 use crate::transfer::problem::TransferError;
 use model::{

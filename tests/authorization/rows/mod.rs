@@ -162,6 +162,7 @@ impl Row {
             ("{domain:text}", "nowhere.example"),
             ("{filter_id:int}", "99999"),
             ("{playground_id:int}", "99999"),
+            ("{export_id:int}", "99999"),
             ("{group_id:int}", "99999"),
             ("{saved_snippet_id:int}", "99999"),
             ("{attachment_id:int}", "99999"),

@@ -4,6 +4,7 @@ use super::changes::{of_channel, of_folder, of_group, of_realm, of_user, privacy
 use super::decided::{DEEDS_MAX, Decided, USERS_MAX, cut, deed};
 use super::messages::of_message;
 use super::values::{Changes, channel_names, joined, role_name, user_name};
+use model::export::{ExportStatus, RealmExport, RequestedExport};
 use model::invitation::created_invitations;
 use model::picture::{PictureFact, RealmPicture};
 use model::{

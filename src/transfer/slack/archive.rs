@@ -1,0 +1,90 @@
+//! The zip of a Slack export: which files it has, and their JSON.
+
+use crate::transfer::problem::TransferError;
+use serde::de::DeserializeOwned;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+use zip::ZipArchive;
+
+/// Files in an archive: one for each channel and day.
+const FILES_MAX: usize = 4_000_000;
+/// Bytes of one file: a day of a channel, or all people.
+const FILE_BYTES_MAX: u64 = 256 << 20;
+
+/// An opened export.
+pub struct SlackArchive {
+    path: PathBuf,
+    zip: ZipArchive<BufReader<File>>,
+    /// Day → the folders that have messages of it.
+    days: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl SlackArchive {
+    /// Opens an export.
+    ///
+    /// # Errors
+    /// `Archive` and `TooLarge`; `NotAnExport` without users or channels.
+    pub fn open(path: &Path) -> Result<Self, TransferError> {
+        let file = File::open(path).map_err(|reason| TransferError::system(path, reason))?;
+        let broken = |reason: &dyn ToString| TransferError::Archive {
+            path: path.to_owned(),
+            reason: reason.to_string(),
+        };
+        let zip = ZipArchive::new(BufReader::new(file)).map_err(|error| broken(&error))?;
+        if zip.len() > FILES_MAX {
+            return Err(TransferError::TooLarge(format!("the archive has more than {FILES_MAX} files")));
+        }
+        let mut days: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for name in zip.file_names() {
+            if let Some((folder, file)) = name.split_once('/')
+                && let Some(day) = file.strip_suffix(".json").filter(|day| is_day(day))
+            {
+                days.entry(day.to_owned()).or_default().insert(folder.to_owned());
+            }
+        }
+        let own = Self { path: path.to_owned(), zip, days };
+        for name in ["users.json", "channels.json"] {
+            if own.zip.index_for_name(name).is_none() {
+                return Err(TransferError::NotAnExport(format!("{} has no {name}", path.display())));
+            }
+        }
+        Ok(own)
+    }
+
+    /// Days with messages, in order, with the folders that have some.
+    pub fn days(&self) -> Vec<(String, Vec<String>)> {
+        self.days.iter().map(|(day, folders)| (day.clone(), folders.iter().cloned().collect())).collect()
+    }
+
+    /// A file; none if there is none.
+    ///
+    /// # Errors
+    /// `Archive`, `TooLarge` and `Invalid`.
+    pub fn json<T: DeserializeOwned>(&mut self, name: &str) -> Result<Option<T>, TransferError> {
+        let Some(number) = self.zip.index_for_name(name) else { return Ok(None) };
+        let broken = |reason: String| TransferError::Archive { path: self.path.clone(), reason };
+        let file = self.zip.by_index(number).map_err(|error| broken(error.to_string()))?;
+        let mut bytes = Vec::new();
+        let mut limited = file.take(FILE_BYTES_MAX + 1);
+        limited.read_to_end(&mut bytes).map_err(|error| broken(error.to_string()))?;
+        if bytes.len() as u64 > FILE_BYTES_MAX {
+            return Err(TransferError::TooLarge(format!("{name} has more than {FILE_BYTES_MAX} bytes")));
+        }
+        let invalid = |error: serde_json::Error| TransferError::Invalid {
+            file: name.to_owned(),
+            reason: error.to_string(),
+        };
+        serde_json::from_slice(&bytes).map(Some).map_err(invalid)
+    }
+}
+
+/// Whether a text is a day such as `2024-05-31`.
+fn is_day(text: &str) -> bool {
+    text.len() == 10
+        && text.bytes().enumerate().all(|(position, byte)| match position {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
+}

@@ -1,0 +1,150 @@
+//! Channels and conversations of a workspace, by the folder of their messages.
+
+use super::archive::SlackArchive;
+use super::people::People;
+use crate::transfer::problem::TransferError;
+use crate::transfer::report::Report;
+use serde::Deserialize;
+use std::collections::HashMap;
+
+/// The table of the report.
+pub const TABLE: &str = "slack channels and conversations";
+const NAME_CHARS_MAX: usize = 60;
+const DESCRIPTION_CHARS_MAX: usize = 1024;
+/// The files of an export, and whether they have channels, private ones, or conversations.
+const FILES: [(&str, Kind); 4] = [
+    ("channels.json", Kind::Public),
+    ("groups.json", Kind::Private),
+    ("mpims.json", Kind::Conversation),
+    ("dms.json", Kind::Conversation),
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Public,
+    Private,
+    Conversation,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct Text {
+    value: String,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct SlackPlace {
+    id: String,
+    name: String,
+    created: f64,
+    creator: String,
+    is_archived: bool,
+    members: Vec<String>,
+    purpose: Text,
+}
+
+/// A channel to create.
+#[derive(Clone, Debug)]
+pub struct SlackChannel {
+    pub id: u32,
+    pub name: String,
+    pub description: String,
+    pub created: f64,
+    pub creator: Option<u32>,
+    pub is_archived: bool,
+    pub is_private: bool,
+    pub members: Vec<u32>,
+    pub recipient: u32,
+}
+
+/// Where the messages of a folder go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The position of a channel.
+    Channel(usize),
+    /// The position of a conversation.
+    People(usize),
+}
+
+/// A conversation: its people (sorted), and its recipient if they are more than two.
+#[derive(Clone, Debug)]
+pub struct SlackPeople {
+    pub people: Vec<u32>,
+    pub recipient: u32,
+}
+
+/// All channels and conversations.
+#[derive(Debug, Default)]
+pub struct Places {
+    pub channels: Vec<SlackChannel>,
+    pub conversations: Vec<SlackPeople>,
+    by_folder: HashMap<String, Place>,
+    names: HashMap<String, String>,
+}
+
+/// The first id of recipients of channels and groups; those of people come before.
+const RECIPIENT_FIRST: u32 = 1 << 24;
+
+impl Places {
+    /// Reads the lists of an export.
+    pub fn read(
+        archive: &mut SlackArchive,
+        people: &mut People,
+        report: &mut Report,
+    ) -> Result<Self, TransferError> {
+        let mut own = Self::default();
+        let mut recipient = RECIPIENT_FIRST;
+        for (file, kind) in FILES {
+            let places: Vec<SlackPlace> = archive.json(file)?.unwrap_or_default();
+            report.read(TABLE, places.len() as u64);
+            for place in places {
+                recipient += 1;
+                own.add(place, kind, recipient, people);
+                report.carry(TABLE, 1);
+            }
+        }
+        Ok(own)
+    }
+
+    fn add(&mut self, place: SlackPlace, kind: Kind, recipient: u32, people: &mut People) {
+        // Strangers of shared conversations have accounts, too.
+        let mut members: Vec<u32> =
+            place.members.iter().map(|member| people.stranger(member, None, false)).collect();
+        members.sort_unstable();
+        members.dedup();
+        let folder = if place.name.is_empty() { place.id.clone() } else { place.name.clone() };
+        if kind == Kind::Conversation {
+            let position = self.conversations.len();
+            self.conversations.push(SlackPeople { people: members, recipient });
+            self.by_folder.insert(folder, Place::People(position));
+            self.by_folder.insert(place.id, Place::People(position));
+            return;
+        }
+        let name: String = place.name.chars().take(NAME_CHARS_MAX).collect();
+        let position = self.channels.len();
+        self.names.insert(place.id, name.clone());
+        self.by_folder.insert(folder, Place::Channel(position));
+        self.channels.push(SlackChannel {
+            id: position as u32 + 1,
+            name,
+            description: place.purpose.value.chars().take(DESCRIPTION_CHARS_MAX).collect(),
+            created: place.created,
+            creator: people.known(&place.creator),
+            is_archived: place.is_archived,
+            is_private: kind == Kind::Private,
+            members,
+            recipient,
+        });
+    }
+
+    /// Where the messages of a folder go.
+    pub fn of_folder(&self, folder: &str) -> Option<Place> {
+        self.by_folder.get(folder).copied()
+    }
+
+    /// The name of a channel.
+    pub fn channel_name(&self, slack_id: &str) -> Option<&str> {
+        self.names.get(slack_id).map(String::as_str)
+    }
+}
