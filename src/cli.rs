@@ -9,6 +9,7 @@ pub mod check;
 pub mod config;
 pub mod data;
 pub mod dev;
+pub mod doctor;
 pub mod documents;
 pub mod erase;
 pub mod error;
@@ -62,11 +63,12 @@ enum Command {
     #[command(subcommand)]
     Import(import::ImportCommand),
     Export(export::ExportArgs),
-    Outbox(outbox::OutboxArgs),
     Audit(audit::AuditArgs),
+    Outbox(outbox::OutboxArgs),
     LogLevel(running::LogLevelArgs),
     Reload(running::ReloadArgs),
     Health(health::HealthArgs),
+    Doctor(doctor::DoctorArgs),
     Backup(backup::BackupArgs),
     Restore(restore::RestoreArgs),
     Check(check::CheckArgs),
@@ -90,11 +92,12 @@ impl Cli {
             Command::Channel(command) => channel::run(command),
             Command::Import(command) => import::run(command),
             Command::Export(args) => export::run(&args),
+            Command::Audit(args) => audit::run(args),
             Command::Outbox(args) => outbox::run(args),
             Command::LogLevel(args) => running::log_level(args),
-            Command::Audit(args) => audit::run(args),
             Command::Reload(args) => running::reload(&args),
             Command::Health(args) => health::run(&args),
+            Command::Doctor(args) => doctor::run(&args),
             Command::Backup(args) => backup::run(&args),
             Command::Restore(args) => restore::run(&args),
             Command::Check(args) => check::run(&args),

@@ -18,6 +18,8 @@ pub struct Hosts {
     external: Option<url::Url>,
     /// The listening address, for URLs without a public one.
     listening: RwLock<SocketAddr>,
+    /// `http` or `https`, for URLs without a public one.
+    scheme: &'static str,
     names: Vec<String>,
     /// Whether unknown host names (another address of this machine, a name in a test network) belong to the
     /// organization if there is only one.
@@ -44,7 +46,8 @@ impl Hosts {
         }
         let is_lenient = is_development || external.is_none();
         let mail_addresses = config.mail.incoming.pattern();
-        Self { external, listening: RwLock::new(config.listen), names, is_lenient, mail_addresses }
+        let scheme = if config.tls.is_on() { "https" } else { "http" };
+        Self { external, listening: RwLock::new(config.listen), scheme, names, is_lenient, mail_addresses }
     }
 
     /// The addresses of channels and replies, if mail is received.
@@ -58,9 +61,9 @@ impl Hosts {
         external.unwrap_or(LOCAL_NAMES[0]).to_owned()
     }
 
-    /// Whether clients reach the server through HTTPS, by its public URL.
+    /// Whether clients reach the server through HTTPS: by its public URL, or because it speaks nothing else.
     pub fn is_https(&self) -> bool {
-        self.external.as_ref().is_some_and(|url| url.scheme() == "https")
+        self.external.as_ref().map_or(self.scheme, |url| url.scheme()) == "https"
     }
 
     /// Sets the address that the server listens on, when the system chose the port.
@@ -76,7 +79,7 @@ impl Hosts {
         if self.external.is_none()
             && let Some(host) = host.filter(|host| is_plain(host))
         {
-            return ["http://", host].concat();
+            return [self.scheme, "://", host].concat();
         }
         let subdomain = realm.directory().realm().subdomain.clone();
         let dot = if subdomain.is_empty() { "" } else { "." };
@@ -87,8 +90,8 @@ impl Hosts {
         }
         let listening = *self.listening.read();
         match subdomain.as_str() {
-            "" => format!("http://{listening}"),
-            _ => format!("http://{subdomain}.localhost:{}", listening.port()),
+            "" => format!("{}://{listening}", self.scheme),
+            _ => format!("{}://{subdomain}.localhost:{}", self.scheme, listening.port()),
         }
     }
 

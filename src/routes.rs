@@ -15,8 +15,8 @@ use crate::api::{
 };
 use crate::http::Login;
 use crate::http::caller::WEBHOOK_PATH;
-use crate::http::operations;
 use crate::http::route::{Limit, Route};
+use crate::http::{metrics_listener, operations};
 use crate::pages::about::SCRIPT_PATH;
 use crate::pages::emails::{emails_html, emails_json};
 use crate::pages::{
@@ -31,7 +31,7 @@ use actix_web::http::Method;
 pub fn table() -> Vec<Route> {
     vec![
         Route::new(Method::GET, "/health",  Login::None, Limit::Free, operations::health).own_origin(),
-        Route::new(Method::GET, "/metrics", Login::None, Limit::Free, operations::metrics).own_origin(),
+        Route::new(Method::GET, "/metrics", Login::None, Limit::Free, metrics_listener::metrics).own_origin(),
 
         Route::new(Method::GET,  "/",                  Login::None, Limit::Api,   home::show).page(),
         Route::new(Method::GET,  "/login",             Login::None, Limit::Page,  home::login).page(),

@@ -1,6 +1,7 @@
 //! The HTTP server: binds, serves, and shuts down gracefully.
 
 use crate::api::shared::SharedJson;
+use crate::certificates::TlsProblem;
 use crate::config::{Config, ConfigError};
 use crate::describe::describe_error;
 use crate::dev::seed::SeedDocument;
@@ -8,9 +9,11 @@ use crate::dev::tools::DevTools;
 use crate::dev::{ensure_seeded, is_marked, mark, store_files};
 use crate::hosts::Hosts;
 use crate::http::app::App;
-use crate::http::connection::listen_on;
+use crate::http::listener::listen_on;
+use crate::http::metrics_listener::listen_for_metrics;
 use crate::http::observe::{fold_metrics, install_metrics};
 use crate::http::route::Route;
+use crate::http::tls::Tls;
 use crate::integrations::blobs::sweep::sweep_regularly;
 use crate::integrations::blobs::{BlobError, Blobs};
 use crate::integrations::delivery::DeliveryWorkers;
@@ -73,6 +76,12 @@ pub enum ServeError {
     /// The server's own thread could not be started.
     #[error("cannot start the HTTP threads: {0}")]
     Start(#[from] std::io::Error),
+    /// The same for the address of metrics.
+    #[error("cannot listen on {address} for metrics: {reason}; see [metrics] in the configuration")]
+    BindMetrics { address: SocketAddr, reason: std::io::Error },
+    /// The certificate for HTTPS cannot be used.
+    #[error("{0}; see [tls] in the configuration")]
+    Tls(#[from] TlsProblem),
     #[error("cannot use the catalog of incoming webhooks:\n{0}")]
     Catalog(#[from] CatalogError),
 }
@@ -81,8 +90,10 @@ pub enum ServeError {
 pub struct Running {
     address: SocketAddr,
     mail_address: Option<SocketAddr>,
+    metrics_address: Option<SocketAddr>,
     app: App,
     handle: ServerHandle,
+    metrics: Option<ServerHandle>,
     done: oneshot::Receiver<Result<(), DomainError>>,
     thread: JoinHandle<()>,
 }
@@ -104,9 +115,12 @@ struct Started {
     app: App,
     handle: ServerHandle,
     address: SocketAddr,
+    /// The listener of metrics, if it is their own.
+    metrics: Option<ServerHandle>,
     /// For mail in.
     incoming: Option<std::net::TcpListener>,
     mail_address: Option<SocketAddr>,
+    metrics_address: Option<SocketAddr>,
 }
 
 /// Opens the data folder, binds and starts serving on its own threads; may be called from any runtime. The port
@@ -131,6 +145,9 @@ pub async fn serve_with_clock(setup: Setup, clock: Arc<dyn Clock>) -> Result<Run
             if let Some(listener) = incoming {
                 actix_rt::spawn(run_incoming(started.app.clone(), listener));
             }
+            if let Some(tls) = &started.app.tls {
+                actix_rt::spawn(tls.certificate().clone().watch());
+            }
             let (partial, clock) = (started.app.partial_uploads.clone(), started.app.clock.clone());
             let _ = started_tx.send(Ok(started));
             actix_rt::spawn(run_housekeeping(shared));
@@ -144,8 +161,9 @@ pub async fn serve_with_clock(setup: Setup, clock: Arc<dyn Clock>) -> Result<Run
         });
     })?;
     let ended = |_| ServeError::Start(std::io::Error::other("the server thread ended at once"));
-    let Started { app, handle, address, mail_address, .. } = started.await.map_err(ended)??;
-    Ok(Running { address, mail_address, app, handle, done, thread })
+    let Started { app, handle, metrics, address, mail_address, metrics_address, .. } =
+        started.await.map_err(ended)??;
+    Ok(Running { address, mail_address, metrics_address, app, handle, metrics, done, thread })
 }
 
 async fn start(
@@ -171,6 +189,8 @@ async fn start(
     // Before the folder is opened: a development server must not deliver pending jobs of a production server.
     check_purpose(&setup.config.data, setup.is_development)?;
     let incoming = bind_incoming(&setup.config)?;
+    let for_metrics = bind_for_metrics(&setup.config)?;
+    let tls = Tls::new(&setup.config.tls)?;
     let delivery_workers = DeliveryWorkers::new(&setup.config, hosts.clone(), setup.is_development)?;
     let mail = delivery_workers.mail.clone();
     let outbox = OutboxOptions {
@@ -202,8 +222,10 @@ async fn start(
         }
     }
     let partial_uploads = PartialUploads::open(&setup.config.data, setup.is_durable)?;
-    let (shared, files) = ((actors.clone(), hosts, mail), (blobs, partial_uploads, catalog));
+    let (shared, files) = ((actors.clone(), hosts, mail, tls), (blobs, partial_uploads, catalog));
     let app = App::new(setup.config, shared, files, clock, tools);
+    let metrics_address = for_metrics.as_ref().and_then(|listener| listener.local_addr().ok());
+    let for_metrics = for_metrics.map(|listener| listen_for_metrics(&app, listener)).transpose()?;
     let served = bound.and_then(|(socket, address)| {
         let listener = socket.listen(app.config.http.backlog)?.into_std()?;
         Ok((listen_on(&app, setup.routes, listener)?, address))
@@ -212,7 +234,13 @@ async fn start(
         Ok((server, address)) => {
             let handle = server.handle();
             let mail_address = incoming.as_ref().and_then(|listener| listener.local_addr().ok());
-            Ok((server, Started { app, handle, address, incoming, mail_address }, actors))
+            let metrics = for_metrics.map(|server| {
+                let handle = server.handle();
+                actix_rt::spawn(server);
+                handle
+            });
+            let started = Started { app, handle, metrics, address, incoming, mail_address, metrics_address };
+            Ok((server, started, actors))
         }
         Err(reason) => {
             actors.stop().await?;
@@ -249,6 +277,13 @@ fn bind(address: SocketAddr) -> std::io::Result<(TcpSocket, SocketAddr)> {
     socket.bind(address)?;
     let address = socket.local_addr()?;
     Ok((socket, address))
+}
+
+/// Binds the port for metrics, if it is one of their own.
+fn bind_for_metrics(config: &Config) -> Result<Option<std::net::TcpListener>, ServeError> {
+    let Some(address) = config.metrics.address() else { return Ok(None) };
+    let bound = std::net::TcpListener::bind(address);
+    bound.map(Some).map_err(|reason| ServeError::BindMetrics { address, reason })
 }
 
 /// Binds the port for mail in, if there is one.
@@ -317,9 +352,15 @@ impl Running {
         self.mail_address
     }
 
-    /// `http://` and the address, without a slash at the end.
+    /// The listening address for metrics, if it is one of their own.
+    pub fn metrics_address(&self) -> Option<SocketAddr> {
+        self.metrics_address
+    }
+
+    /// The scheme and the address, without a slash at the end.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        let scheme = if self.app.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.address)
     }
 
     /// The state shared by all requests.
@@ -337,6 +378,9 @@ impl Running {
         self.handle.pause().await;
         tokio::time::sleep(DRAIN_WINDOW).await;
         app.server.release_polls();
+        if let Some(metrics) = self.metrics {
+            metrics.stop(false).await;
+        }
         self.handle.stop(true).await;
         let stopped = self.done.await.unwrap_or(Err(DomainError::Stopping));
         // The app holds handles of the actors; the thread ends only without it.

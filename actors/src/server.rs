@@ -80,6 +80,14 @@ impl Server {
         DataFolder::exists(path)
     }
 
+    /// The format number of a data folder.
+    ///
+    /// # Errors
+    /// [`DomainError::Storage`] when this version cannot open it.
+    pub fn check_format(path: &Path) -> Result<u32, DomainError> {
+        Ok(DataFolder::check_format(path)?)
+    }
+
     /// Opens a data folder and starts everything in it. Must run inside an actix system.
     ///
     /// # Errors

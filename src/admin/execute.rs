@@ -65,7 +65,8 @@ async fn respond(server: &Server, request: AdminRequest) -> Result<Answer, CliEr
         AdminRequest::LogLevel { .. }
         | AdminRequest::Reload
         | AdminRequest::ExportStart { .. }
-        | AdminRequest::ExportStatus => {
+        | AdminRequest::ExportStatus
+        | AdminRequest::Probe => {
             Err(CliError::Refused("no server is running on this data folder".to_owned()))
         }
     }

@@ -97,6 +97,8 @@ pub enum AdminRequest {
     },
     /// Only for a running server.
     Reload,
+    /// The word of a probe; only for a running server.
+    Probe,
 }
 
 /// An account to create.

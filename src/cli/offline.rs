@@ -19,7 +19,7 @@ pub fn execute(data: &DataArgs, creates: bool, request: AdminRequest) -> Result<
     if let Some(answered) = asked {
         return answered.map_err(CliError::Refused);
     }
-    if matches!(request, AdminRequest::LogLevel { .. } | AdminRequest::Reload) {
+    if matches!(request, AdminRequest::LogLevel { .. } | AdminRequest::Reload | AdminRequest::Probe) {
         return Err(CliError::Refused(format!("no server is running on {}", config.data.display())));
     }
     with_folder(&config, creates, async |server| admin::execute(&server, request).await)

@@ -31,6 +31,9 @@ pub fn run_until_stopped(
             signal = signals.stop() => return Err(CliError::Interrupted(signal)),
         };
         tracing::info!(address = %running.address(), "listening");
+        if let Some(address) = running.metrics_address() {
+            tracing::info!(%address, "listening for metrics");
+        }
         if let Err(error) = greet(&running) {
             running.stop().await?;
             return Err(error);
@@ -99,6 +102,10 @@ async fn wait_for_stop(
             AdminRequest::ExportStatus => {
                 drop(answer.send(admin::export_status(running.app()).map_err(|error| error.to_string())));
             }
+            AdminRequest::Probe => {
+                let word = running.app().probe.word().to_owned();
+                drop(answer.send(Ok(Answer::of(word.clone(), json!({"word": word})))));
+            }
             AdminRequest::LogLevel { filter } => drop(answer.send(set_filter(running, log, filter))),
             request => {
                 let server = running.app().server.clone();
@@ -144,6 +151,9 @@ fn apply(config: &Config, started: &Config, running: &Running, log: &LogControl)
     }
     running.app().limits.set_rules(config.rate_limit_rules());
     running.app().web_app.reload();
+    if let Some(tls) = &running.app().tls {
+        tls.certificate().reload();
+    }
     let need_restart = config.changed_options(started, RELOADABLE);
     if !need_restart.is_empty() {
         tracing::warn!(options = need_restart.join(", "), "changed options that take effect after a restart");

@@ -1,8 +1,9 @@
 //! Options that depend on each other: missing and contradicting ones.
 
 use super::incoming_mail::IncomingMail;
-use super::settings::{BlobKind, BlobSettings, Config, MailSecurity};
-use crate::integrations::mail::incoming::{TlsProblem, acceptor};
+use super::settings::{BlobKind, BlobSettings, CERT_OPTION, Config, KEY_OPTION, MailSecurity};
+use crate::certificates::TlsProblem;
+use crate::integrations::mail::incoming::acceptor;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
@@ -71,7 +72,8 @@ pub fn conflicts(config: &Config) -> Vec<Conflict> {
     let found = rows.into_iter().filter(|(is_wrong, ..)| *is_wrong);
     let found = found.map(|(_, option, because, text)| Conflict { option, because, text: text.to_owned() });
     let found = found.chain(key_conflict(blobs).filter(|_| is_s3)).chain(certificate_conflict(config));
-    found.chain(incoming_conflict(&mail.incoming)).chain(tls_conflict(&mail.incoming)).collect()
+    let found = found.chain(incoming_conflict(&mail.incoming)).chain(tls_conflict(&mail.incoming));
+    found.chain(https_conflict(config)).collect()
 }
 
 /// The address to listen on for e-mail and the pattern of addresses must be set together or not at all.
@@ -99,6 +101,29 @@ fn tls_conflict(incoming: &IncomingMail) -> Option<Conflict> {
                 acceptor(&incoming.tls_cert_file, &incoming.tls_key_file).err()?;
             let because = if option == cert { key } else { cert };
             return Some(Conflict { option, because, text });
+        }
+    };
+    let text = format!("must name a file, because {because} is set");
+    Some(Conflict { option, because, text })
+}
+
+/// Certificate and key for HTTPS must be set together and be usable, and the public URL must be for HTTPS.
+fn https_conflict(config: &Config) -> Option<Conflict> {
+    let tls = &config.tls;
+    let (cert, key) = (CERT_OPTION, KEY_OPTION);
+    let (option, because) = match (tls.cert_file.as_os_str().is_empty(), tls.key_file.as_os_str().is_empty())
+    {
+        (true, true) => return None,
+        (false, true) => (key, cert),
+        (true, false) => (cert, key),
+        (false, false) => {
+            let because = |option| if option == cert { key } else { cert };
+            if let Err(TlsProblem { option, text }) = tls.files().read() {
+                return Some(Conflict { option, because: because(option), text });
+            }
+            let is_http = config.external_url.to_lowercase().starts_with("http:");
+            let text = format!("must begin with https://, because {cert} is set");
+            return is_http.then_some(Conflict { option: "external_url", because: cert, text });
         }
     };
     let text = format!("must name a file, because {because} is set");

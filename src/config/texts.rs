@@ -38,6 +38,15 @@ pub(super) fn check_optional_listen(text: &str) -> Result<(), String> {
     if text.is_empty() { Ok(()) } else { check_listen(text) }
 }
 
+/// A token that clients send in a header.
+pub(super) fn check_token(text: &str) -> Result<(), String> {
+    let is_token = (16..=200).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
+    match text.is_empty() || is_token {
+        true => Ok(()),
+        false => Err("must have 16 to 200 characters without spaces, letters of ASCII only".to_owned()),
+    }
+}
+
 /// The pattern of e-mail addresses for channels and replies.
 pub(super) fn check_address_pattern(text: &str) -> Result<(), String> {
     let is_pattern = text.matches("%s").count() == 1

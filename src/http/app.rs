@@ -2,6 +2,7 @@
 
 use super::known_addresses::KnownAddresses;
 use super::recent_logins::RecentLogins;
+use super::tls::Tls;
 use crate::api::shared::SharedJson;
 use crate::background::Background;
 use crate::config::Config;
@@ -17,6 +18,7 @@ use crate::integrations::push_service::PushService;
 use crate::integrations::thumbnails::Thumbnails;
 use crate::line::Line;
 use crate::passwords::Passwords;
+use crate::probe::Probe;
 use crate::rate_limit::{Limits, MonotonicTime};
 use crate::transfer::export::Exports;
 use crate::web_app::WebApp;
@@ -68,6 +70,10 @@ pub struct Parts {
     pub exports: Exports,
     /// When the server started.
     pub started: MonotonicTime,
+    /// HTTPS, if it is configured.
+    pub tls: Option<Arc<Tls>>,
+    /// By which the request of `millstream doctor` is recognized.
+    pub probe: Probe,
     stopping: Stopping,
 }
 
@@ -75,7 +81,7 @@ impl App {
     /// Creates the state; nothing is running yet.
     pub fn new(
         config: Config,
-        (server, hosts, mail): (Arc<Server>, Arc<Hosts>, Arc<Mailer>),
+        (server, hosts, mail, tls): (Arc<Server>, Arc<Hosts>, Arc<Mailer>, Option<Arc<Tls>>),
         (blobs, partial_uploads, incoming): (Blobs, PartialUploads, Arc<Catalog>),
         clock: Arc<dyn Clock>,
         tools: Option<DevTools>,
@@ -109,6 +115,8 @@ impl App {
             pages: Line::new("page", config.pages_at_once(), PAGES_WAITING_MAX),
             web_app: WebApp::open(config.web_app_folder()),
             exports: Exports::default(),
+            tls,
+            probe: Probe::new(),
             stopping: Stopping(watch::Sender::new(false)),
             config,
         };

@@ -10,8 +10,11 @@ use super::origins::{Origins, check_origin};
 use super::params::{Fields, FromFields, Params};
 use super::reply::HandlerResult;
 use super::web_session::{OpenSession, cookie};
+use crate::probe::{PROBE_HEADER, Probed};
 use actix_web::HttpRequest;
-use actix_web::http::header::{ACCEPT, AsHeaderName, IF_NONE_MATCH, USER_AGENT};
+use actix_web::http::header::{
+    ACCEPT, AUTHORIZATION, AsHeaderName, HOST, HeaderValue, IF_NONE_MATCH, USER_AGENT,
+};
 use actors::budget::Holder;
 use futures_util::future::LocalBoxFuture;
 use rules::client::{browser_name, client_name};
@@ -125,6 +128,31 @@ pub struct UserAgent(pub String);
 impl FromCall for UserAgent {
     fn from_call(call: &mut Call) -> Result<Self, ApiError> {
         Ok(Self(call.header(USER_AGENT).unwrap_or_default().to_owned()))
+    }
+}
+
+/// The header `Authorization`, for routes whose credentials are not those of an account.
+pub struct Authorization(pub Option<HeaderValue>);
+
+impl FromCall for Authorization {
+    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+        Ok(Self(call.request.headers().get(AUTHORIZATION).cloned()))
+    }
+}
+
+/// What arrived with the request of `millstream doctor`; none for all others.
+pub struct OwnProbe(pub Option<Probed>);
+
+impl FromCall for OwnProbe {
+    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+        let headers = call.request.headers();
+        let given = headers.get(PROBE_HEADER).filter(|word| call.app.probe.is_right(word.as_bytes()));
+        Ok(Self(given.map(|_| Probed {
+            peer: call.request.peer_addr().map(|address| address.ip()),
+            client: call.address,
+            is_forwarded: headers.contains_key("x-forwarded-for") || headers.contains_key("forwarded"),
+            host: call.header(HOST).map(str::to_owned),
+        })))
     }
 }
 

@@ -1,85 +1,18 @@
-//! The listener, and a limit on how long a client may leave a response unread.
+//! A TCP connection with a limit on how long a client may leave a response unread.
 //!
 //! The HTTP library waits indefinitely for a client that does not read, with the response in memory. A [`Connection`]
 //! fails a write that has made no progress for `http.write_secs_max` seconds; the connection is closed, and
 //! everything that was held for it is freed.
 
-use super::app::App;
-use super::development::Cut;
-use super::dispatch::{Dispatcher, dispatch};
-use super::route::Route;
-use actix_http::error::DispatchError;
-use actix_http::{HttpService, Protocol};
+use super::cut::Cut;
 use actix_rt::net::{ActixStream, Ready, TcpStream};
-use actix_server::{GracefulShutdownSignal, Server};
-use actix_service::{ServiceFactory, ServiceFactoryExt, fn_service, map_config};
-use actix_web::dev::AppConfig;
-use actix_web::{App as Service, web};
-use std::future::{Future, ready};
+use std::future::Future;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
-
-/// How long a connection that is being closed waits for its client to close it.
-const DISCONNECT_MAX: Duration = Duration::from_secs(2);
-
-/// Serves on a listener, with the threads and timeouts of the configuration.
-pub fn listen_on(app: &App, routes: Vec<Route>, listener: TcpListener) -> io::Result<Server> {
-    let settings = &app.config.http;
-    let address = listener.local_addr()?;
-    let builder = Server::build()
-        .workers(app.config.http_workers())
-        .max_concurrent_connections(settings.connections_max.get())
-        .shutdown_timeout(settings.stop_secs_max)
-        .disable_signals();
-    let (app, stopping) = (app.clone(), builder.graceful_shutdown_signal());
-    let dispatcher = web::Data::new(Dispatcher::new(app.clone(), routes));
-    let builder =
-        builder.listen("http", listener, move || service(&app, dispatcher.clone(), address, &stopping))?;
-    Ok(builder.run())
-}
-
-fn service(
-    app: &App,
-    dispatcher: web::Data<Dispatcher>,
-    address: SocketAddr,
-    stopping: &GracefulShutdownSignal,
-) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = DispatchError, InitError = ()> + use<>
-{
-    let settings = &app.config.http;
-    let stopping = stopping.clone();
-    let unread_max = Duration::from_secs(settings.write_secs_max.get());
-    let routes = Service::new().app_data(dispatcher).default_service(web::to(dispatch));
-    let is_development = app.is_development;
-    let http = HttpService::build()
-        .graceful_shutdown_signal(move || {
-            let stopping = stopping.clone();
-            async move { stopping.notified().await }
-        })
-        .keep_alive(Duration::from_secs(settings.keep_alive_secs))
-        .client_request_timeout(Duration::from_secs(settings.head_secs_max))
-        .client_disconnect_timeout(DISCONNECT_MAX)
-        // A client that closes its side has disconnected: its waiting poll ends then, not at the next event.
-        .h1_allow_half_closed(false)
-        .local_addr(address);
-    let http = match is_development {
-        true => {
-            http.on_connect_ext(|connection: &Connection, data| drop(data.insert(connection.cut.clone())))
-        }
-        false => http,
-    };
-    let http = http.finish(map_config(routes, |()| AppConfig::default()));
-    fn_service(move |stream: TcpStream| {
-        let peer = stream.peer_addr().ok();
-        let connection = Connection::new(stream, unread_max);
-        ready(Ok::<_, DispatchError>((connection, Protocol::Http1, peer)))
-    })
-    .and_then(http)
-}
 
 /// A TCP connection whose writes fail once the client has read nothing for too long.
 pub struct Connection {
@@ -93,13 +26,24 @@ pub struct Connection {
 }
 
 impl Connection {
-    fn new(stream: TcpStream, unread_max: Duration) -> Self {
+    /// A new connection, counted until it is dropped.
+    pub fn new(stream: TcpStream, unread_max: Duration) -> Self {
         // Responses are written completely; Nagle's algorithm would only delay them.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "TCP_NODELAY could not be set");
         }
         metrics::gauge!("millstream_http_connections").increment(1.0);
         Self { stream, unread_max, deadline: None, is_waiting: false, cut: Cut::default() }
+    }
+
+    /// Reads the first bytes without taking them.
+    pub async fn peek(&self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.stream.peek(bytes).await
+    }
+
+    /// The switch that makes writes fail.
+    pub fn cut(&self) -> &Cut {
+        &self.cut
     }
 
     /// Waits for the client, up to the deadline.

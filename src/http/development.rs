@@ -2,6 +2,7 @@
 //! happens here.
 
 use super::app::App;
+use super::cut::Cut;
 use super::error::{ApiError, Code};
 use crate::dev::calls::RecordedCall;
 use crate::dev::faults::FaultKind;
@@ -13,8 +14,6 @@ use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use futures_util::stream;
 use rules::client::client_name;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The paths of the tools themselves, which have no faults and are not recorded.
@@ -22,21 +21,6 @@ pub const TOOLS_PATH: &str = "/dev/";
 
 /// How long the first half of a truncated response has to leave.
 const HALF_WAIT: Duration = Duration::from_millis(20);
-
-/// A switch that makes all further writes to a connection fail.
-#[derive(Clone, Debug, Default)]
-pub struct Cut(Arc<AtomicBool>);
-
-impl Cut {
-    /// Whether writes fail.
-    pub fn is_on(&self) -> bool {
-        self.0.load(Ordering::SeqCst)
-    }
-
-    fn turn_on(&self) {
-        self.0.store(true, Ordering::SeqCst);
-    }
-}
 
 /// A call with its fault, if it has one, and its record.
 pub struct WatchedCall<'a> {

@@ -1,9 +1,10 @@
-//! Endpoints for operators: `GET /health` and `GET /metrics`.
+//! `GET /health`, for operators and load balancers.
 
 use super::app::App;
+use super::call::OwnProbe;
 use super::error::ApiError;
-use super::observe;
-use super::reply::{HandlerResult, Reply, reply};
+use super::reply::{HandlerResult, reply};
+use crate::probe::Probed;
 use actors::{Pause, StorageStatus};
 use serde::Serialize;
 
@@ -11,6 +12,9 @@ use serde::Serialize;
 #[derive(Serialize)]
 struct Health {
     storage: Storage,
+    /// Only for `millstream doctor`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probe: Option<Probed>,
 }
 
 #[derive(Serialize)]
@@ -40,22 +44,21 @@ impl Storage {
 
 /// `GET /health`: success while every request is served. 503 during shutdown, so that a load balancer uses other
 /// servers, and while changes are refused, with the reason.
-pub async fn health(app: App) -> HandlerResult {
+pub async fn health(app: App, OwnProbe(probe): OwnProbe) -> HandlerResult {
     if app.stopping().is_stopping() {
         return Err(ApiError::stopping());
     }
     let status = app.server.storage_status();
     let storage = Storage::of(status);
     match status.paused {
-        None => reply(&Health { storage }),
+        None => reply(&Health { storage, probe }),
         Some(pause) => {
             let storage = serde_json::to_value(&storage).unwrap_or_default();
-            Err(ApiError::paused(pause).with("storage", storage))
+            let refusal = ApiError::paused(pause).with("storage", storage);
+            Err(match probe.and_then(|probe| serde_json::to_value(&probe).ok()) {
+                Some(probe) => refusal.with("probe", probe),
+                None => refusal,
+            })
         }
     }
-}
-
-/// `GET /metrics`: all metrics, as Prometheus text.
-pub async fn metrics() -> HandlerResult {
-    Ok(Reply::plain("text/plain; version=0.0.4; charset=utf-8", "no-store", observe::render_metrics()))
 }

@@ -5,7 +5,8 @@ mod accounts;
 use super::*;
 use crate::config::Overrides;
 use crate::http::caller::{Caller, Login};
-use crate::http::operations::{health, metrics};
+use crate::http::metrics_listener::metrics;
+use crate::http::operations::health;
 use crate::http::route::Limit;
 use crate::http::{
     Address, ApiError, BodyStream, ClientName, Envelope, Fields, FromFields, HandlerResult, Params, Path,

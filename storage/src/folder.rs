@@ -106,6 +106,14 @@ impl DataFolder {
         path.join("format").exists()
     }
 
+    /// The format number of a data folder.
+    ///
+    /// # Errors
+    /// [`StoreError::TooNew`] when a newer version made it, [`StoreError::NotADataFolder`] when the number cannot be read.
+    pub fn check_format(path: &Path) -> Result<u32, StoreError> {
+        read_format(path).map(|format| format.millstream_format)
+    }
+
     /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.path

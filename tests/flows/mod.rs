@@ -3,6 +3,7 @@
 mod clock;
 mod command_line;
 mod concurrency;
+mod doctor;
 mod export;
 mod image;
 mod import;
@@ -22,6 +23,7 @@ mod running;
 mod scheduled;
 mod search_privacy;
 mod settings_reference;
+mod tls;
 mod upload_memory;
 mod upload_sweep;
 mod write_budget;

@@ -41,6 +41,55 @@ async fn metrics_are_sorted_explained_and_few() {
     );
 }
 
+#[tokio::test]
+async fn metrics_have_their_own_listener_or_token() {
+    let token = "abcdefghijklmnopqrstuvwxyz";
+    for command in ["serve", "dev"] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = folder.path().join("data").display().to_string();
+        let arguments = [command, "--listen", "127.0.0.1:0", "--data", &data];
+        let settings = [("MILLSTREAM_METRICS_TOKEN", token), ("MILLSTREAM_LOG_FILTER", "info")];
+        let server = ServerProcess::start(&arguments, &settings);
+        let get = async |header: &str| {
+            server.anonymous().get("/metrics", &[]).header("Authorization", header).await
+        };
+        for wrong in ["Bearer abcdefghijklmnopqrstuvwxy", "Basic abc", ""] {
+            let answer = get(wrong).await;
+            assert_eq!(answer.status, 401, "{command}: {wrong}");
+            assert_eq!(answer.body["code"], "AUTHENTICATION_FAILED");
+        }
+        let text = get(&format!("Bearer {token}")).await.body.as_str().expect("text").to_owned();
+        assert!(text.contains("millstream_uptime_seconds") && text.lines().count() <= 300);
+        assert!(!server.log.lock().expect("the lock").contains(token));
+        drop(server);
+
+        let settings = [
+            ("MILLSTREAM_METRICS_TOKEN", token),
+            ("MILLSTREAM_METRICS_LISTEN", "127.0.0.1:0"),
+            ("MILLSTREAM_LOG_FILTER", "info"),
+            ("MILLSTREAM_LOG_FORMAT", "json"),
+        ];
+        let server = ServerProcess::start(&arguments, &settings);
+        server.wait_for_log("listening for metrics");
+        let log = server.log.lock().expect("the lock").clone();
+        let line = log.lines().find(|line| line.contains("listening for metrics")).expect("the line");
+        let line: Value = serde_json::from_str(line).expect("JSON");
+        let own = format!("http://{}", line["address"].as_str().expect("an address"));
+        let answer = get_from(&own, "/metrics", token).await;
+        assert!(answer.0 == 200 && answer.1.contains("# HELP millstream_uptime_seconds"), "{answer:?}");
+        assert_eq!(get_from(&own, "/metrics", "wrong").await.0, 401);
+        assert_eq!(get_from(&own, "/api/v1/server_settings", token).await.0, 404);
+        assert_eq!(get_from(&server.url, "/metrics", token).await.0, 404, "{command}");
+        server.terminate();
+    }
+}
+
+async fn get_from(url: &str, path: &str, token: &str) -> (u16, String) {
+    let client = reqwest::Client::builder().no_proxy().build().expect("a client");
+    let answer = client.get(format!("{url}{path}")).bearer_auth(token).send().await.expect("an answer");
+    (answer.status().as_u16(), answer.text().await.expect("text"))
+}
+
 /// The names of metrics in a text.
 fn names(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));

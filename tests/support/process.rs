@@ -54,7 +54,9 @@ impl ServerProcess {
         let deadline = Instant::now() + TIMEOUT;
         loop {
             let output = self.output.lock().expect("the lock").clone();
-            let url = output.split_whitespace().find(|word| word.starts_with("http://127.0.0.1:"));
+            let url = output
+                .split_whitespace()
+                .find(|word| word.starts_with("http://127.0.0.1:") || word.starts_with("https://127.0.0.1:"));
             if let Some(url) = url {
                 return url.to_owned();
             }

@@ -14,7 +14,7 @@ mod session;
 mod wire;
 
 pub use listener::run_incoming;
-pub use wire::{TlsProblem, acceptor};
+pub use wire::acceptor;
 
 use crate::http::App;
 use address::AddressPattern;

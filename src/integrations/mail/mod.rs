@@ -9,7 +9,7 @@ mod list;
 mod missed;
 mod password_reset;
 mod sign_up;
-mod smtp;
+pub mod smtp;
 
 pub use email::Email;
 pub use emails::{confirm_path, parse_confirm_key};

@@ -63,6 +63,27 @@ impl Smtp {
         }
     }
 
+    /// Whether the server accepts a connection, TLS and the login; otherwise why not.
+    pub async fn test(&self) -> Result<(), String> {
+        match self.transport.test_connection().await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err("it closes the connection".to_owned()),
+            Err(error) => Err(why(&error)),
+        }
+    }
+
+    /// Sends an e-mail that says that sending works.
+    pub async fn send_test(&self, to: &str) -> Result<(), String> {
+        let to = to.parse::<Address>().map_err(|_| "the address is none".to_owned())?;
+        let message = Message::builder()
+            .from(self.from.clone())
+            .to(Mailbox::new(None, to))
+            .subject("Test e-mail of Millstream")
+            .body("This is a test e-mail of `millstream doctor`: this server can send e-mail.\r\n".to_owned())
+            .map_err(|error| error.to_string())?;
+        self.transport.send(message).await.map(drop).map_err(|error| why(&error))
+    }
+
     fn message(&self, attempt: &DeliveryAttempt, to: &str, email: &Email) -> Result<Message, String> {
         let to = to.parse::<Address>().map_err(|_| "the address is none".to_owned())?;
         // The same for each attempt, so that duplicates can be recognized.

@@ -8,9 +8,9 @@ use model::export::{ExportStatus, RealmExport, RequestedExport};
 use model::invitation::created_invitations;
 use model::picture::{PictureFact, RealmPicture};
 use model::{
-    Channel, ChannelFact, ChannelFolder, ChannelId, Deed, DeedKind, DefaultChannelGroup, DomainOp,
-    ExportStatus, Fact, GroupFact, GroupId, InvitationFact, Listed, PersonalFact, RealmExport, RealmFact,
-    RequestedExport, Subject, SubscriptionFact, User, UserFact, UserGroup, UserId, WebSessionFact,
+    Channel, ChannelFact, ChannelFolder, ChannelId, Deed, DeedKind, DefaultChannelGroup, DomainOp, Fact,
+    GroupFact, GroupId, InvitationFact, Listed, PersonalFact, RealmFact, Subject, SubscriptionFact, User,
+    UserFact, UserGroup, UserId, WebSessionFact,
 };
 use std::collections::BTreeSet;
 

@@ -1,8 +1,6 @@
 //! The bytes of a connection with a mail server: plain at first, and with TLS after STARTTLS.
 
-use rustls::ServerConfig;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use crate::certificates::{Certificate, CertificateFiles, TlsProblem};
 use std::io::{Error, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
@@ -63,40 +61,10 @@ impl Wire {
 /// # Errors
 /// When a file cannot be read, or the key is not that of the certificate.
 pub fn acceptor(cert_file: &Path, key_file: &Path) -> Result<TlsAcceptor, TlsProblem> {
-    let certificates = read(cert_file, "mail.incoming.tls_cert_file")?;
-    let key = read(key_file, "mail.incoming.tls_key_file")?;
-    let certificates: Vec<CertificateDer<'static>> =
-        CertificateDer::pem_slice_iter(&certificates).filter_map(Result::ok).collect();
-    if certificates.is_empty() {
-        return Err(TlsProblem::new(
-            "mail.incoming.tls_cert_file",
-            "must be a file with certificates in PEM form",
-        ));
-    }
-    let refused = |text: String| TlsProblem { option: "mail.incoming.tls_key_file", text };
-    let key = PrivateKeyDer::from_pem_slice(&key)
-        .map_err(|_| refused("must be a file with a private key in PEM form".to_owned()))?;
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let config = config.map_err(|error| refused(error.to_string()))?.with_no_client_auth();
-    let config = config.with_single_cert(certificates, key);
-    let config = config.map_err(|_| refused("must be the key of the certificate".to_owned()))?;
+    let (cert_option, key_option) = ("mail.incoming.tls_cert_file", "mail.incoming.tls_key_file");
+    let (cert_file, key_file) = (cert_file.to_owned(), key_file.to_owned());
+    let certificate = Certificate::open(CertificateFiles { cert_file, key_file, cert_option, key_option })?;
+    let config = certificate.server_config();
+    let config = config.map_err(|error| TlsProblem { option: key_option, text: error.to_string() })?;
     Ok(TlsAcceptor::from(Arc::new(config)))
-}
-
-/// Why STARTTLS cannot be offered: the wrong option, and what is wrong with it.
-#[derive(Debug)]
-pub struct TlsProblem {
-    pub option: &'static str,
-    pub text: String,
-}
-
-impl TlsProblem {
-    fn new(option: &'static str, text: &str) -> Self {
-        Self { option, text: text.to_owned() }
-    }
-}
-
-fn read(path: &Path, option: &'static str) -> Result<Vec<u8>, TlsProblem> {
-    std::fs::read(path).map_err(|reason| TlsProblem { option, text: format!("cannot be read: {reason}") })
 }

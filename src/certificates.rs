@@ -1,0 +1,227 @@
+//! Certificates and keys of this server, from files in PEM form: for HTTPS, and for STARTTLS of incoming mail.
+
+use parking_lot::RwLock;
+use rustls::ServerConfig;
+use rustls::crypto::ring::{default_provider, sign::any_supported_type};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+/// How often changes of the files are looked for.
+const WATCH_EVERY: Duration = Duration::from_secs(5);
+/// The largest file that is read, in bytes.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// Why a certificate cannot be used: the wrong option, and what is wrong with it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{option}` {text}")]
+pub struct TlsProblem {
+    pub option: &'static str,
+    pub text: String,
+}
+
+/// The files of a certificate, and the options that name them.
+#[derive(Clone, Debug)]
+pub struct CertificateFiles {
+    pub cert_file: PathBuf,
+    pub key_file: PathBuf,
+    pub cert_option: &'static str,
+    pub key_option: &'static str,
+}
+
+impl CertificateFiles {
+    /// The certificate chain with its key.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or the key is not that of the certificate.
+    pub fn read(&self) -> Result<CertifiedKey, TlsProblem> {
+        let certificates = self.certificates()?;
+        let pem = read(&self.key_file, self.key_option)?;
+        let refused = |text: &str| TlsProblem { option: self.key_option, text: text.to_owned() };
+        let key = PrivateKeyDer::from_pem_slice(&pem)
+            .map_err(|_| refused("must be a file with a private key in PEM form, without a password"))?;
+        let key = any_supported_type(&key).map_err(|_| {
+            refused("must be a key for ECDSA (P-256, P-384), Ed25519 or RSA (2048 bits or more)")
+        })?;
+        let found = CertifiedKey::new(certificates, key);
+        match found.keys_match() {
+            Ok(()) | Err(rustls::Error::InconsistentKeys(rustls::InconsistentKeys::Unknown)) => Ok(found),
+            Err(_) => Err(refused("must be the key of the certificate")),
+        }
+    }
+
+    /// The certificate chain, the server's own certificate first.
+    ///
+    /// # Errors
+    /// When the file cannot be read or has none.
+    pub fn certificates(&self) -> Result<Vec<CertificateDer<'static>>, TlsProblem> {
+        let pem = read(&self.cert_file, self.cert_option)?;
+        let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
+        match certificates {
+            Ok(certificates) if !certificates.is_empty() => Ok(certificates),
+            Ok(_) | Err(_) => {
+                let text = "must be a file with certificates in PEM form".to_owned();
+                Err(TlsProblem { option: self.cert_option, text })
+            }
+        }
+    }
+
+    /// What changes when the files are replaced; none while one is missing.
+    fn stamp(&self) -> Option<Stamp> {
+        let of = |path: &Path| {
+            let found = std::fs::metadata(path).ok()?;
+            Some((found.modified().ok()?, found.len(), found.ino()))
+        };
+        Some([of(&self.cert_file)?, of(&self.key_file)?])
+    }
+}
+
+/// Modification time, length and inode of both files.
+type Stamp = [(SystemTime, u64, u64); 2];
+
+fn read(path: &Path, option: &'static str) -> Result<Vec<u8>, TlsProblem> {
+    let problem = |text: String| TlsProblem { option, text };
+    let unreadable = |reason: std::io::Error| problem(format!("cannot be read: {reason}"));
+    if std::fs::metadata(path).map_err(unreadable)?.len() > FILE_BYTES_MAX {
+        return Err(problem(format!("must not be longer than {FILE_BYTES_MAX} bytes")));
+    }
+    std::fs::read(path).map_err(unreadable)
+}
+
+/// A certificate that is read again when its files change. Connections keep the one that they began with.
+#[derive(Debug)]
+pub struct Certificate {
+    files: CertificateFiles,
+    current: RwLock<(Arc<CertifiedKey>, Option<Stamp>)>,
+}
+
+impl Certificate {
+    /// Reads the files.
+    ///
+    /// # Errors
+    /// As for [`CertificateFiles::read`].
+    pub fn open(files: CertificateFiles) -> Result<Arc<Self>, TlsProblem> {
+        let stamp = files.stamp();
+        let current = RwLock::new((Arc::new(files.read()?), stamp));
+        Ok(Arc::new(Self { files, current }))
+    }
+
+    /// The configuration of connections with this certificate: TLS 1.2 and 1.3.
+    ///
+    /// # Errors
+    /// Those of the TLS library.
+    pub fn server_config(self: &Arc<Self>) -> Result<ServerConfig, rustls::Error> {
+        let config = ServerConfig::builder_with_provider(Arc::new(default_provider()));
+        let config = config.with_safe_default_protocol_versions()?.with_no_client_auth();
+        Ok(config.with_cert_resolver(self.clone()))
+    }
+
+    /// Reads the files again if they have changed; true if new ones are used. Errors are logged, and the certificate
+    /// stays the one before.
+    pub fn reload(&self) -> bool {
+        let stamp = self.files.stamp();
+        if stamp == self.current.read().1 {
+            return false;
+        }
+        match self.files.read() {
+            Ok(read) => {
+                *self.current.write() = (Arc::new(read), stamp);
+                tracing::info!(file = %self.files.cert_file.display(), "the certificate was read again");
+                true
+            }
+            Err(problem) => {
+                tracing::error!(%problem, "the changed certificate cannot be used; the one before stays");
+                false
+            }
+        }
+    }
+
+    /// Looks for changes of the files as long as the certificate is used.
+    pub async fn watch(self: Arc<Self>) {
+        let certificate = Arc::downgrade(&self);
+        drop(self);
+        let mut failed = None;
+        loop {
+            tokio::time::sleep(WATCH_EVERY).await;
+            let Some(certificate) = certificate.upgrade() else { return };
+            // What cannot be used is not tried again until it changes: half of a new pair is followed by the other.
+            let stamp = certificate.files.stamp();
+            if stamp.is_some() && stamp != failed && stamp != certificate.current.read().1 {
+                failed = if certificate.reload() { None } else { stamp };
+            }
+        }
+    }
+}
+
+impl ResolvesServerCert for Certificate {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.current.read().0.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A certificate with its key, in PEM.
+    fn pair() -> (String, String) {
+        let made = rcgen::generate_simple_self_signed(vec!["chat.example".to_owned()]).unwrap();
+        (made.cert.pem(), made.signing_key.serialize_pem())
+    }
+
+    fn files(folder: &Path) -> CertificateFiles {
+        CertificateFiles {
+            cert_file: folder.join("cert.pem"),
+            key_file: folder.join("key.pem"),
+            cert_option: "tls.cert_file",
+            key_option: "tls.key_file",
+        }
+    }
+
+    #[test]
+    fn files_that_cannot_be_used_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = files(folder.path());
+        let problem = || files.read().unwrap_err().to_string();
+        assert!(problem().starts_with("`tls.cert_file` cannot be read: No such file"));
+        let ((cert, key), (_, other_key)) = (pair(), pair());
+        std::fs::write(&files.cert_file, "tea").unwrap();
+        assert_eq!(problem(), "`tls.cert_file` must be a file with certificates in PEM form");
+        std::fs::write(&files.cert_file, &cert).unwrap();
+        assert!(problem().starts_with("`tls.key_file` cannot be read"));
+        std::fs::write(&files.key_file, &cert).unwrap();
+        assert!(problem().starts_with("`tls.key_file` must be a file with a private key"));
+        std::fs::write(&files.key_file, other_key).unwrap();
+        assert_eq!(problem(), "`tls.key_file` must be the key of the certificate");
+        std::fs::write(&files.key_file, key).unwrap();
+        assert!(files.read().is_ok());
+        std::fs::write(&files.cert_file, vec![b'x'; FILE_BYTES_MAX as usize + 1]).unwrap();
+        assert_eq!(problem(), "`tls.cert_file` must not be longer than 1048576 bytes");
+    }
+
+    #[test]
+    fn changed_files_are_read_again_and_broken_ones_are_not_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = files(folder.path());
+        let write = |(cert, key): &(String, String)| {
+            std::fs::write(&files.cert_file, cert).unwrap();
+            std::fs::write(&files.key_file, key).unwrap();
+        };
+        write(&pair());
+        let certificate = Certificate::open(files.clone()).unwrap();
+        let shown = || certificate.current.read().0.cert[0].clone();
+        let first = shown();
+        assert!(!certificate.reload());
+        std::fs::write(&files.cert_file, "half of").unwrap();
+        assert!(!certificate.reload());
+        assert_eq!(shown(), first);
+        write(&pair());
+        assert!(certificate.reload());
+        assert_ne!(shown(), first);
+    }
+}

@@ -1,0 +1,115 @@
+//! Limits of the process, memory, and the clock.
+
+use super::finding::Finding;
+use crate::config::Config;
+use std::time::{Duration, Instant, SystemTime};
+
+/// File descriptors that the server needs besides those of its connections.
+const OWN_DESCRIPTORS: u64 = 256;
+/// Connections that a server should be able to have.
+const CONNECTIONS_GOOD: u64 = 4_000;
+/// The oldest plausible date, in seconds since 1970: 2026-01-01.
+const OLDEST_SECS: u64 = 1_767_225_600;
+/// How long the two clocks are compared.
+const COMPARED_FOR: Duration = Duration::from_millis(300);
+/// How far the clocks may drift apart meanwhile.
+const DRIFT_MAX: Duration = Duration::from_millis(200);
+/// How much newer than now the journal may be.
+const AHEAD_MAX: Duration = Duration::from_secs(60);
+/// Memory that a server needs besides the budgets of the configuration, in bytes.
+const OWN_BYTES: u64 = 128 << 20;
+
+/// Whether there are enough file descriptors: each connection needs one.
+pub fn descriptors(config: &Config) -> Finding {
+    let what = "file descriptors";
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX);
+    let workers = config.http_workers() as u64;
+    let wanted =
+        (config.http.connections_max.get() as u64).saturating_mul(workers).saturating_add(OWN_DESCRIPTORS);
+    let connections = limit.saturating_sub(OWN_DESCRIPTORS);
+    match (limit >= wanted, connections >= CONNECTIONS_GOOD) {
+        (true, _) => Finding::good(what, format!("{limit} are allowed, enough for http.connections_max")),
+        (false, true) => {
+            Finding::good(what, format!("{limit} are allowed: enough for about {connections} connections"))
+        }
+        (false, false) => {
+            let text = format!(
+                "{limit} are allowed, enough for about {connections} connections; run `ulimit -n 100000` before the start, \
+                 or set LimitNOFILE=100000 in the systemd unit"
+            );
+            Finding::warning(what, text)
+        }
+    }
+}
+
+/// Whether the memory is enough for the budgets of the configuration, and can be given.
+pub fn memory(config: &Config) -> Finding {
+    let what = "memory";
+    let Some(total) = memory_bytes() else {
+        return Finding::warning(what, "/proc/meminfo cannot be read, so the memory is unknown");
+    };
+    let budget = config.memory.in_flight_bytes_max.get() as u64 + config.storage.cache_bytes;
+    let needed = budget.saturating_add(OWN_BYTES);
+    let (total_mib, needed_mib) = (total >> 20, needed >> 20);
+    if needed > total {
+        let text = format!(
+            "{total_mib} MiB are there, and the configuration may use {needed_mib} MiB; lower memory.in_flight_bytes_max or \
+             storage.cache_bytes"
+        );
+        return Finding::problem(what, text);
+    }
+    let overcommit = std::fs::read_to_string("/proc/sys/vm/overcommit_memory").unwrap_or_default();
+    match overcommit.trim() {
+        "2" => {
+            let text = format!(
+                "{total_mib} MiB, but vm.overcommit_memory is 2, and the server reserves more than it uses; run \
+                 `sysctl vm.overcommit_memory=0`"
+            );
+            Finding::warning(what, text)
+        }
+        _ => Finding::good(what, format!("{total_mib} MiB, and the configuration may use {needed_mib} MiB")),
+    }
+}
+
+/// The memory of this machine, or of the control group that limits it.
+fn memory_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kib: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    let group = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
+    let limit = group.and_then(|text| text.trim().parse::<u64>().ok());
+    Some((kib << 10).min(limit.unwrap_or(u64::MAX)))
+}
+
+/// Whether the date is plausible, and the wall clock runs as fast as time passes.
+pub async fn clock(config: &Config) -> Finding {
+    let what = "clock";
+    let (wall, monotonic) = (SystemTime::now(), Instant::now());
+    tokio::time::sleep(COMPARED_FOR).await;
+    let now = SystemTime::now();
+    let (walked, passed) = (now.duration_since(wall).unwrap_or_default(), monotonic.elapsed());
+    let secs = now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    if secs < OLDEST_SECS {
+        return Finding::problem(what, "the date is in the past; set the clock, and keep it right with NTP");
+    }
+    if walked.abs_diff(passed) > DRIFT_MAX {
+        let text = format!(
+            "the wall clock moved {} ms while {} ms passed: something sets it in steps; let NTP slew it",
+            walked.as_millis(),
+            passed.as_millis()
+        );
+        return Finding::warning(what, text);
+    }
+    let newest = std::fs::read_dir(config.data.join("journal")).into_iter().flatten().flatten();
+    let newest = newest.filter_map(|entry| entry.metadata().ok()?.modified().ok()).max();
+    match newest.and_then(|newest| newest.duration_since(now).ok()) {
+        Some(ahead) if ahead > AHEAD_MAX => {
+            let text = format!(
+                "the journal is {} seconds newer than now: the clock was set back; check it before you start the server",
+                ahead.as_secs()
+            );
+            Finding::problem(what, text)
+        }
+        Some(_) | None => Finding::good(what, "the date is plausible, and the clock runs steadily"),
+    }
+}

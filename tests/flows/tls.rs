@@ -1,0 +1,225 @@
+//! HTTPS without a proxy: certificate files, their reload, bounds of handshakes, and clients that speak something else.
+
+use crate::support::ServerProcess;
+use crate::support::certificates::Authority;
+use rustls::pki_types::ServerName;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio_rustls::client::TlsStream;
+
+struct Case {
+    authority: Authority,
+    folder: tempfile::TempDir,
+}
+
+impl Case {
+    fn new() -> Self {
+        let case = Self { authority: Authority::new(), folder: tempfile::tempdir().expect("a folder") };
+        case.renew("localhost");
+        case
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a new certificate.
+    fn renew(&self, name: &str) {
+        let (certificate, key) = self.authority.certificate(name);
+        std::fs::write(self.file("cert.pem"), certificate).expect("written");
+        std::fs::write(self.file("key.pem"), key).expect("written");
+    }
+
+    fn settings(&self) -> [(&'static str, String); 2] {
+        [
+            ("MILLSTREAM_TLS_CERT_FILE", self.file("cert.pem").display().to_string()),
+            ("MILLSTREAM_TLS_KEY_FILE", self.file("key.pem").display().to_string()),
+        ]
+    }
+
+    fn start(&self, more: &[(&str, &str)]) -> ServerProcess {
+        let files = self.settings();
+        let files: Vec<(&str, &str)> = files.iter().map(|(name, file)| (*name, file.as_str())).collect();
+        let data = self.file("data").display().to_string();
+        ServerProcess::start(
+            &["dev", "--listen", "127.0.0.1:0", "--data", &data],
+            &[files, more.to_vec(), vec![("MILLSTREAM_LOG_FILTER", "info")]].concat(),
+        )
+    }
+
+    async fn connect(&self, server: &ServerProcess) -> TlsStream<TcpStream> {
+        let stream = TcpStream::connect(address(server)).await.expect("a connection");
+        let name = ServerName::try_from("localhost").expect("a name");
+        self.authority.connector().connect(name, stream).await.expect("a handshake")
+    }
+}
+
+fn address(server: &ServerProcess) -> SocketAddr {
+    server.url.trim_start_matches("https://").parse().expect("an address")
+}
+
+/// Sends a request on a connection that stays open, and reads the head and the body of the answer.
+async fn ask(stream: &mut TlsStream<TcpStream>, request: &str) -> String {
+    stream.write_all(request.as_bytes()).await.expect("sent");
+    stream.flush().await.expect("sent");
+    let mut read = Vec::new();
+    loop {
+        let mut piece = [0; 4096];
+        let length = stream.read(&mut piece).await.expect("an answer");
+        read.extend_from_slice(&piece[..length]);
+        let text = String::from_utf8_lossy(&read).into_owned();
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let head = head.to_lowercase();
+            let wanted = head.split("content-length: ").nth(1).and_then(|rest| rest.lines().next());
+            if wanted
+                .and_then(|length| length.trim().parse().ok())
+                .is_none_or(|length: usize| body.len() >= length)
+            {
+                return text;
+            }
+        }
+        assert!(length > 0, "the connection was closed: {text}");
+    }
+}
+
+const HEALTH: &str = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+#[tokio::test]
+async fn clients_use_https_with_both_versions_and_secure_cookies() {
+    let case = Case::new();
+    let server = case.start(&[]);
+    assert!(server.url.starts_with("https://"), "{}", server.url);
+    let mut stream = case.connect(&server).await;
+    let (_, session) = stream.get_ref();
+    assert_eq!(session.protocol_version(), Some(rustls::ProtocolVersion::TLSv1_3));
+    assert!(ask(&mut stream, HEALTH).await.starts_with("HTTP/1.1 200"));
+    // Links have the scheme, and cookies are only sent over HTTPS.
+    let settings =
+        ask(&mut stream, "GET /api/v1/server_settings HTTP/1.1\r\nHost: localhost:7\r\n\r\n").await;
+    assert!(settings.contains("\"realm_url\":\"https://localhost:7\""), "{settings}");
+    let page =
+        ask(&mut stream, "GET /login/ HTTP/1.1\r\nHost: localhost:7\r\nAccept: text/html\r\n\r\n").await;
+    assert!(page.to_lowercase().contains("; secure"), "{page}");
+
+    let certificate = reqwest::Certificate::from_pem(case.authority.pem().as_bytes()).expect("PEM");
+    let client = reqwest::Client::builder()
+        .tls_certs_only([certificate])
+        .tls_version_max(reqwest::tls::Version::TLS_1_2)
+        .resolve("localhost", address(&server))
+        .build()
+        .expect("a client");
+    let url = format!("https://localhost:{}/health", address(&server).port());
+    let answer = client.get(&url).send().await.expect("an answer");
+    assert_eq!((answer.status().as_u16(), answer.version()), (200, reqwest::Version::HTTP_11));
+}
+
+#[tokio::test]
+async fn changed_certificate_is_used_and_open_connections_stay() {
+    let case = Case::new();
+    let server = case.start(&[]);
+    let shown = |stream: &TlsStream<TcpStream>| {
+        stream.get_ref().1.peer_certificates().expect("a certificate")[0].clone().into_owned()
+    };
+    let mut open = case.connect(&server).await;
+    let first = shown(&open);
+    // Half of a pair is not used.
+    let (_, key) = case.authority.certificate("localhost");
+    std::fs::write(case.file("key.pem"), key).expect("written");
+    server.signal("HUP");
+    server.wait_for_log("the changed certificate cannot be used");
+    assert_eq!(shown(&case.connect(&server).await), first);
+    case.renew("localhost");
+    // Without a signal, too.
+    server.wait_for_log("the certificate was read again");
+    let mut new = case.connect(&server).await;
+    assert_ne!(shown(&new), first);
+    for stream in [&mut open, &mut new] {
+        assert!(ask(stream, HEALTH).await.starts_with("HTTP/1.1 200"));
+    }
+}
+
+#[tokio::test]
+async fn slow_handshakes_end_and_do_not_disturb_others() {
+    let case = Case::new();
+    let server =
+        case.start(&[("MILLSTREAM_TLS_HANDSHAKE_SECS_MAX", "1"), ("MILLSTREAM_TLS_HANDSHAKES_MAX", "64")]);
+    let mut silent = Vec::new();
+    for _ in 0..3 {
+        let mut stream = TcpStream::connect(address(&server)).await.expect("a connection");
+        // The beginning of a handshake that does not go on.
+        stream.write_all(&[22, 3, 1, 2, 0]).await.expect("sent");
+        silent.push(stream);
+    }
+    let mut stream = case.connect(&server).await;
+    assert!(ask(&mut stream, HEALTH).await.starts_with("HTTP/1.1 200"));
+    for mut stream in silent {
+        let mut rest = Vec::new();
+        let end = tokio::time::timeout(Duration::from_secs(20), stream.read_to_end(&mut rest)).await;
+        // A reset is an end, too.
+        let _ = end.expect("the server closes it");
+    }
+    // More than the share of an address: those beyond it are closed at once.
+    let mut many = Vec::new();
+    for _ in 0..20 {
+        many.push(TcpStream::connect(address(&server)).await.expect("a connection"));
+    }
+    let mut closed = 0;
+    for stream in &mut many {
+        let read = tokio::time::timeout(Duration::from_secs(20), stream.read(&mut [0; 1])).await;
+        closed += usize::from(read.is_ok());
+    }
+    assert_eq!(closed, 20);
+    let mut stream = case.connect(&server).await;
+    let metrics =
+        ask(&mut stream, "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await;
+    assert!(metrics.contains("millstream_tls_handshakes_failed_total{reason=\"time\"}"), "{metrics}");
+}
+
+#[tokio::test]
+async fn plain_http_gets_a_hint() {
+    let case = Case::new();
+    let server = case.start(&[]);
+    let mut stream = TcpStream::connect(address(&server)).await.expect("a connection");
+    stream.write_all(HEALTH.as_bytes()).await.expect("sent");
+    let mut answer = String::new();
+    let _ = stream.read_to_string(&mut answer).await;
+    assert!(answer.starts_with("HTTP/1.1 400") && answer.contains("use https://"), "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn health_check_trusts_only_the_configured_certificate() {
+    let case = Case::new();
+    let server = case.start(&[]);
+    let address = address(&server).to_string();
+    let check = |settings: &[(&'static str, String); 2]| {
+        let settings: Vec<(&str, &str)> =
+            settings.iter().map(|(name, file)| (*name, file.as_str())).collect();
+        tokio::task::block_in_place(|| ServerProcess::run_in(&["health", "--address", &address], &settings))
+    };
+    let (status, text) = check(&case.settings());
+    assert!(status.success() && text.contains("is healthy"), "{text}");
+    let other = Case::new();
+    let (status, text) = check(&other.settings());
+    assert!(!status.success() && text.contains("another certificate than tls.cert_file"), "{text}");
+}
+
+#[test]
+fn unusable_files_are_refused_at_the_start() {
+    let case = Case::new();
+    let data = case.file("data").display().to_string();
+    let refused = |settings: &[(&str, &str)]| {
+        let (status, text) = ServerProcess::run_in(&["serve", "--data", &data], settings);
+        assert!(!status.success(), "{text}");
+        text
+    };
+    let [(cert, cert_file), (key, key_file)] = case.settings();
+    assert!(refused(&[(cert, &cert_file)]).contains("must name a file, because tls.cert_file is set"));
+    let text = refused(&[(cert, &cert_file), (key, &cert_file)]);
+    assert!(text.contains("must be a file with a private key in PEM form"), "{text}");
+    let external = ("MILLSTREAM_EXTERNAL_URL", "http://chat.example");
+    let text = refused(&[(cert, &cert_file), (key, &key_file), external]);
+    assert!(text.contains("must begin with https://, because tls.cert_file is set"), "{text}");
+}
