@@ -1,6 +1,7 @@
 //! `millstream dev`: a server with the sample organization, for developers of clients.
 
 use super::config::environment;
+use super::data::Output;
 use super::error::CliError;
 use super::run::{print_greeting, run_until_stopped};
 use crate::config::{Config, ConfigError, Overrides, Sources};
@@ -54,16 +55,8 @@ pub struct DevArgs {
     #[arg(long, value_name = "FILE")]
     ready_file: Option<PathBuf>,
     /// What to print at the start: text for people, or one line of JSON
-    #[arg(long, value_enum, default_value_t = Output::Text)]
+    #[arg(long, value_enum, default_value_t)]
     output: Output,
-}
-
-/// The form of the greeting.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-enum Output {
-    #[default]
-    Text,
-    Json,
 }
 
 impl DevArgs {

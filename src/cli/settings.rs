@@ -1,6 +1,9 @@
 //! `millstream settings`: documents every setting of users and organizations, from the tables that the server uses.
 
+mod meanings;
+
 use super::error::CliError;
+use meanings::{OF_ORGANIZATIONS, OF_PERMISSIONS, OF_USERS, meaning};
 use model::EventKind;
 use rules::settings::{
     REALM_PERMISSIONS, REALM_SETTINGS, Setting, USER_SETTINGS, is_for_owners, setting_forms,
@@ -8,7 +11,7 @@ use rules::settings::{
 };
 use std::fmt::Write;
 
-/// Print every user and organization setting as Markdown: type, allowed values, default, event, who may change it
+/// Print every user and organization setting as Markdown: type, allowed values, default, event, who may change it, meaning
 #[derive(Debug, clap::Args)]
 pub struct SettingsArgs {}
 
@@ -46,7 +49,7 @@ fn push_personal(text: &mut String) {
     for setting in USER_SETTINGS {
         let events: Vec<String> =
             setting_forms(setting.name).map(|form| format!("`{}`", form.kind().as_str())).collect();
-        push_row(text, setting, &events.join(", "), "themselves");
+        push_row(text, setting, (&events.join(", "), "themselves"), meaning(OF_USERS, setting.name));
     }
 }
 
@@ -56,7 +59,8 @@ fn push_organization(text: &mut String) {
     );
     push_head(text);
     for setting in REALM_SETTINGS {
-        push_row(text, setting, &realm_event(), who(setting.name));
+        let about = meaning(OF_ORGANIZATIONS, setting.name);
+        push_row(text, setting, (&realm_event(), who(setting.name)), about);
     }
 }
 
@@ -66,18 +70,19 @@ fn push_permissions(text: &mut String) {
     for rule in &REALM_PERMISSIONS {
         let (name, allowed, default) = (rule.name, rule.allowed_text(), rule.default_group_name);
         let (event, who) = (realm_event(), who(name));
-        let _ = writeln!(text, "| `{name}` | group | {allowed} | `{default}` | {event} | {who} |");
+        let about = meaning(OF_PERMISSIONS, name);
+        let _ = writeln!(text, "| `{name}` | group | {allowed} | `{default}` | {event} | {who} | {about} |");
     }
 }
 
 fn push_head(text: &mut String) {
-    text.push_str("\n| name | type | allowed | default | event | changed by |\n|---|---|---|---|---|---|\n");
+    text.push_str("\n| name | type | allowed | default | event | changed by | meaning |\n|---|---|---|---|---|---|---|\n");
 }
 
-fn push_row(text: &mut String, setting: &Setting, events: &str, who: &str) {
+fn push_row(text: &mut String, setting: &Setting, (events, who): (&str, &str), about: &str) {
     let (name, kind) = (setting.name, setting.kind);
     let (typed, allowed, default) = (kind.type_name(), kind.allowed_text(), setting.default_text());
-    let _ = writeln!(text, "| `{name}` | {typed} | {allowed} | {default} | {events} | {who} |");
+    let _ = writeln!(text, "| `{name}` | {typed} | {allowed} | {default} | {events} | {who} | {about} |");
 }
 
 fn realm_event() -> String {
@@ -91,6 +96,7 @@ fn who(name: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rules::settings::SettingKind;
 
     #[test]
     fn every_setting_has_a_row_with_its_allowed_values() {
@@ -112,5 +118,27 @@ mod tests {
         let rows = text.lines().filter(|line| line.starts_with("| `")).count();
         assert_eq!(rows, USER_SETTINGS.len() + REALM_SETTINGS.len() + REALM_PERMISSIONS.len());
         assert!(text.contains("except for `timezone`."), "{text}");
+    }
+
+    #[test]
+    fn every_setting_and_every_choice_has_a_meaning() {
+        for (settings, list) in [(USER_SETTINGS, OF_USERS), (REALM_SETTINGS, OF_ORGANIZATIONS)] {
+            assert_eq!(settings.len(), list.len());
+            for setting in settings {
+                let about = meaning(list, setting.name);
+                assert!(about.ends_with('.'), "{}", setting.name);
+                let words: Vec<&str> = about.split([' ', ':', ',', ';', '.']).collect();
+                let values: Vec<String> = match setting.kind {
+                    SettingKind::Choice(codes) => codes.iter().map(i64::to_string).collect(),
+                    SettingKind::Word(names) => names.iter().map(|name| (*name).to_owned()).collect(),
+                    _ => Vec::new(),
+                };
+                for value in values {
+                    assert!(words.contains(&value.as_str()), "{}: {value} is not explained", setting.name);
+                }
+            }
+        }
+        assert_eq!(REALM_PERMISSIONS.len(), OF_PERMISSIONS.len());
+        assert!(REALM_PERMISSIONS.iter().all(|rule| meaning(OF_PERMISSIONS, rule.name).ends_with('.')));
     }
 }

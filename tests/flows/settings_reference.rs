@@ -19,7 +19,9 @@ struct Row {
 impl Row {
     fn parse(line: &str) -> Self {
         let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
-        let [name, typed, allowed, default, events, who] = cells[..] else { panic!("not a row: {line}") };
+        let [name, typed, allowed, default, events, who, _meaning] = cells[..] else {
+            panic!("not a row: {line}")
+        };
         Self {
             name: name.trim_matches('`').to_owned(),
             typed: typed.to_owned(),

@@ -11,6 +11,7 @@ mod kill;
 mod message_changes;
 mod notifications;
 mod outbox;
+mod outbox_commands;
 mod pictures;
 mod replay;
 mod scheduled;

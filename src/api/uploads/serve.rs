@@ -2,6 +2,7 @@
 
 use super::{IN_PATH, access};
 use crate::http::admission::Admission;
+use crate::http::call::{Call, FromCall};
 use crate::http::conditions::{Conditions, Selected};
 use crate::http::reply::ByteStream;
 use crate::http::{ApiError, Caller, HandlerResult, Path, Realm, Reply};
@@ -36,33 +37,45 @@ pub(super) enum Serving {
     Download,
 }
 
-/// Sends a file that the requester may read.
-pub async fn serve(
+/// A request for a file.
+pub struct Asked {
     admission: Admission,
     caller: Option<Caller>,
-    Realm(realm): Realm,
-    Path((id, path)): Path<(u32, String)>,
+    realm: Realm,
+    path: Path<(u32, String)>,
     conditions: Conditions,
-) -> HandlerResult {
-    let asker = caller.as_ref().map(|caller| &*caller.user);
-    match access(&realm, asker, &format!("{id}/{path}"))? {
-        Ok(file) => send(&admission, &file, &conditions, Serving::Inline).await,
-        Err(refusal) => Ok(refusal),
+}
+
+impl FromCall for Asked {
+    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+        Ok(Self {
+            admission: Admission::from_call(call)?,
+            caller: Option::from_call(call)?,
+            realm: Realm::from_call(call)?,
+            path: Path::from_call(call)?,
+            conditions: Conditions::from_call(call)?,
+        })
     }
 }
 
+/// Sends a file that the requester may read.
+pub async fn serve(asked: Asked) -> HandlerResult {
+    asked.send(Serving::Inline).await
+}
+
 /// The same, always as a download.
-pub async fn download(
-    admission: Admission,
-    caller: Option<Caller>,
-    Realm(realm): Realm,
-    Path((id, path)): Path<(u32, String)>,
-    conditions: Conditions,
-) -> HandlerResult {
-    let asker = caller.as_ref().map(|caller| &*caller.user);
-    match access(&realm, asker, &format!("{id}/{path}"))? {
-        Ok(file) => send(&admission, &file, &conditions, Serving::Download).await,
-        Err(refusal) => Ok(refusal),
+pub async fn download(asked: Asked) -> HandlerResult {
+    asked.send(Serving::Download).await
+}
+
+impl Asked {
+    async fn send(self, serving: Serving) -> HandlerResult {
+        let Path((id, path)) = self.path;
+        let asker = self.caller.as_ref().map(|caller| &*caller.user);
+        match access(&self.realm.0, asker, &format!("{id}/{path}"))? {
+            Ok(file) => send(&self.admission, &file, &self.conditions, serving).await,
+            Err(refusal) => Ok(refusal),
+        }
     }
 }
 

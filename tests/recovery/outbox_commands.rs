@@ -1,0 +1,100 @@
+//! `millstream outbox retry` and `drop`, on a running server and on a stopped folder.
+
+use super::outbox::start;
+use crate::support::smtp::{SmtpBehavior, SmtpServer};
+use crate::support::{ServerProcess, TestUser, poll_for, wait_until};
+use reqwest::Method;
+use serde_json::Value;
+use std::path::Path;
+
+/// Runs `outbox …`; whether it succeeded, and its output.
+fn outbox(data: &Path, args: &[&str]) -> (bool, String) {
+    let data = data.display().to_string();
+    let (status, text) = ServerProcess::run(&[&["outbox"], args, &["--data", &data]].concat());
+    (status.success(), text)
+}
+
+/// The jobs with their state, as `outbox list` shows them.
+fn jobs(data: &Path) -> Vec<(u64, String)> {
+    let (is_done, text) = outbox(data, &["list", "--output", "json"]);
+    assert!(is_done, "{text}");
+    let line = text.lines().find(|line| line.starts_with('[')).expect("JSON");
+    let rows: Value = serde_json::from_str(line).expect("JSON");
+    let row = |row: &Value| {
+        (row["job"].as_u64().expect("an id"), row["state"].as_str().expect("a state").to_owned())
+    };
+    rows.as_array().expect("a list").iter().map(row).collect()
+}
+
+async fn ask_for_mail(hamlet: &TestUser, address: &str) {
+    hamlet.call(Method::PATCH, "/settings", &[("email", &address)]).ok().await;
+}
+
+/// Waits until a number of jobs was given up.
+async fn wait_for_failures(data: &Path, count: usize) -> Vec<u64> {
+    poll_for("the deliveries are given up", || async {
+        let failed: Vec<u64> =
+            jobs(data).into_iter().filter(|(_, state)| state == "given up").map(|(job, _)| job).collect();
+        (failed.len() == count).then_some(failed)
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn given_up_mail_is_delivered_by_retry() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    let smtp = SmtpServer::on(0, SmtpBehavior::Reject).await;
+    let server = start(&data, smtp.port());
+    wait_until("the socket is there", || data.join("control").exists()).await;
+    let hamlet = server.user("hamlet").await;
+    for address in ["one@elsinore.example", "two@elsinore.example", "three@elsinore.example"] {
+        ask_for_mail(&hamlet, address).await;
+    }
+    let failed = wait_for_failures(&data, 3).await;
+    smtp.set(SmtpBehavior::Accept);
+    let (is_done, text) = outbox(&data, &["retry", &failed[0].to_string()]);
+    assert!(is_done && text.contains("1 delivery is attempted again"), "{text}");
+    assert_eq!(smtp.wait_for(1).await.len(), 1);
+    // All others.
+    let (is_done, text) = outbox(&data, &["retry"]);
+    assert!(is_done && text.contains("attempted again"), "{text}");
+    let mails = smtp.wait_for(3).await;
+    let mut to: Vec<&str> = mails.iter().map(|mail| mail.to.as_str()).collect();
+    to.sort_unstable();
+    assert_eq!(to, ["one@elsinore.example", "three@elsinore.example", "two@elsinore.example"]);
+    let (is_done, text) = outbox(&data, &["retry", "999999999"]);
+    assert!(!is_done && text.contains("there is no job 999999999; see `millstream outbox list`"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dropped_mail_is_never_sent() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    let smtp = SmtpServer::on(0, SmtpBehavior::TryLater).await;
+    let server = start(&data, smtp.port());
+    wait_until("the socket is there", || data.join("control").exists()).await;
+    let hamlet = server.user("hamlet").await;
+    ask_for_mail(&hamlet, "one@elsinore.example").await;
+    ask_for_mail(&hamlet, "two@elsinore.example").await;
+    smtp.wait_for_connections(2).await;
+    let waiting = jobs(&data);
+    assert!(waiting.len() == 2 && waiting.iter().all(|(_, state)| state == "waiting"), "{waiting:?}");
+    let (is_done, text) = outbox(&data, &["drop", &waiting[0].0.to_string()]);
+    assert!(is_done && text.contains("is dropped"), "{text}");
+    server.terminate();
+    assert!(server.wait().success());
+    // On the stopped folder, too.
+    let (is_done, text) = outbox(&data, &["drop", &waiting[1].0.to_string()]);
+    assert!(is_done, "{text}");
+    assert!(jobs(&data).iter().all(|(_, state)| state != "waiting"), "{:?}", jobs(&data));
+    let (is_done, text) = outbox(&data, &["drop", "999999999"]);
+    assert!(!is_done && text.contains("there is no job"), "{text}");
+
+    smtp.set(SmtpBehavior::Accept);
+    let server = start(&data, smtp.port());
+    let hamlet = server.reconnect(&hamlet);
+    ask_for_mail(&hamlet, "three@elsinore.example").await;
+    let mails = smtp.wait_for(1).await;
+    assert_eq!(mails.iter().map(|mail| mail.to.as_str()).collect::<Vec<_>>(), ["three@elsinore.example"]);
+}
