@@ -37,6 +37,10 @@ docs:
 deny:
     cargo deny check
 
+# What is distributed, into target/dist: static binaries, Debian packages, checksums (see packaging/release).
+release *targets:
+    packaging/release {{targets}}
+
 # Spelling.
 typos:
     typos
