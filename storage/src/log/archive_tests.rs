@@ -203,7 +203,7 @@ fn crash_at_any_step_of_compaction_loses_nothing() {
 }
 
 #[test]
-fn whichever_of_segment_and_archive_is_whole_is_kept() {
+fn whole_one_of_segment_and_archive_is_kept() {
     for damages_archive in [false, true] {
         let case = sample(60);
         let segment = fs::read(file(case.path(), 1)).expect("read");

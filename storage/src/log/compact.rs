@@ -1,7 +1,7 @@
 //! Compacts sealed segments: writes an archive beside each, reads it back from the disk and compares it record by record, and
 //! only then gives it its name. The segment is removed some time later, so that a copy that is being made finds it.
 //!
-//! A crash leaves an unfinished file (`.new`), which the next start removes, or both the archive and the segment; see `settle`.
+//! A crash leaves an unfinished file (`.new`), which the next start removes, or both the archive and the segment; see `remove_duplicates`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -247,7 +247,7 @@ fn differs(number: u64, offset: u64) -> LogError {
 }
 
 /// Removes one of the two where a crash left both a segment and its archive: the segment, if the archive is whole.
-pub(crate) fn settle(folder: &Path, sync: bool) -> Result<(), LogError> {
+pub(crate) fn remove_duplicates(folder: &Path, sync: bool) -> Result<(), LogError> {
     let segments = segment::list(folder)?;
     for number in part::archives(folder)? {
         if segments.binary_search(&number).is_err() {

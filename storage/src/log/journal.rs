@@ -135,7 +135,7 @@ impl Journal {
         let lock = take_lock(folder)?;
         segment::remove_unfinished(folder)?;
         let sync = options.sync == SyncPolicy::Fdatasync;
-        compact::settle(folder, sync)?;
+        compact::remove_duplicates(folder, sync)?;
         let mut scan = scan(folder, options)?;
         repair::repair(folder, &scan, sync, &options.faults())?;
         if let Some(boundary) = scan.boundary.take().filter(|_| scan.cut.is_none())

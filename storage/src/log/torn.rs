@@ -1,4 +1,4 @@
-//! What a crash may leave of the last group of a journal, which is told from damage.
+//! Whether the end of a journal is what a crash leaves of its last group, or damage.
 
 use super::codec::{self, BLOCK_BYTES, GROUP_END, GROUP_HEADER_BYTES, GroupHeader, SECTOR_BYTES};
 use super::error::LogError;
