@@ -101,6 +101,13 @@ pub struct Damage {
     pub is_archive: bool,
 }
 
+impl Damage {
+    /// Damage at a byte of a segment, of no certain frame.
+    pub(crate) fn at(segment: u64, offset: u64, what: &str) -> Self {
+        Self { segment, offset, realm: None, sequence: None, what: what.to_owned(), is_archive: false }
+    }
+}
+
 impl fmt::Display for Damage {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = match self.is_archive {

@@ -446,6 +446,7 @@ impl Scan {
     }
 }
 
-pub(super) fn damaged(segment: u64, offset: u64, what: &str) -> Damage {
-    Damage { segment, offset, realm: None, sequence: None, what: what.to_owned(), is_archive: false }
+fn damaged(segment: u64, offset: u64, what: &str) -> Damage {
+    Damage::at(segment, offset, what)
+}
 }

@@ -1,8 +1,7 @@
 //! Whether the end of a journal is what a crash leaves of its last group, or damage.
 
 use super::codec::{self, BLOCK_BYTES, GROUP_END, GROUP_HEADER_BYTES, GroupHeader, SECTOR_BYTES};
-use super::error::LogError;
-use super::recover::damaged;
+use super::error::{Damage, LogError};
 use super::segment::{self, Segment};
 
 /// Whether `remains`, everything from `offset` to the last byte of the segment that is not zero, is a group that was cut
@@ -16,7 +15,7 @@ pub(super) fn check_torn(
 ) -> Result<(), LogError> {
     let number = segment.header.number;
     let journal = segment.header.journal;
-    let refuse = |what: &str| Err(damaged(number, offset, what).into());
+    let refuse = |what: &str| Err(Damage::at(number, offset, what).into());
     let Some(header) = GroupHeader::decode(&remains, journal) else {
         let has_later_group = remains
             .chunks(BLOCK_BYTES as usize)
