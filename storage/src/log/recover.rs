@@ -449,4 +449,3 @@ impl Scan {
 fn damaged(segment: u64, offset: u64, what: &str) -> Damage {
     Damage::at(segment, offset, what)
 }
-}
