@@ -108,7 +108,8 @@ def run(what, command, messages, source_bytes):
     cpu = usage.ru_utime + usage.ru_stime
     print(
         f"{what}: {seconds:.1f} s, {messages / seconds:,.0f} messages/s, {source_bytes / seconds / 1e6:.0f} MB/s, "
-        f"CPU {cpu:.1f} s ({cpu / messages * 1e6:.0f} us a message), at most {usage.ru_maxrss / 1024:.0f} MB resident"
+        f"CPU {cpu:.1f} s ({cpu / messages * 1e6:.0f} us a message), at most {usage.ru_maxrss / 1024:.0f} MB resident",
+        flush=True,
     )
 
 

@@ -307,6 +307,9 @@ async fn seen(server: &ServerProcess, data: &Path, email: &str) -> (Value, Vec<V
         if message["type"] == "private" {
             message.remove("recipient_id");
         }
+        for part in message["submessages"].as_array_mut().expect("parts") {
+            part.as_object_mut().expect("a part").remove("id");
+        }
         message.remove("avatar_url");
         message.remove("content");
     }
