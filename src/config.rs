@@ -5,6 +5,7 @@
 
 mod combinations;
 mod incoming_mail;
+mod listeners;
 mod load;
 mod networks;
 mod options;
@@ -13,6 +14,7 @@ mod settings;
 mod texts;
 
 pub use incoming_mail::IncomingMail;
+pub use listeners::{CERT_OPTION, KEY_OPTION, Metrics, TlsSettings};
 pub use load::{Overrides, Sources, unknown_variables};
 pub use networks::ProxyNetwork;
 pub use problem::ConfigError;

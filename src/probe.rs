@@ -28,7 +28,7 @@ impl Probe {
         Self(actors::login::random_name().unwrap_or_default())
     }
 
-    /// The word.
+    /// The word of this start.
     pub fn word(&self) -> &str {
         &self.0
     }

@@ -1,7 +1,8 @@
 //! Options that depend on each other: missing and contradicting ones.
 
 use super::incoming_mail::IncomingMail;
-use super::settings::{BlobKind, BlobSettings, CERT_OPTION, Config, KEY_OPTION, MailSecurity};
+use super::listeners::{CERT_OPTION, KEY_OPTION};
+use super::settings::{BlobKind, BlobSettings, Config, MailSecurity};
 use crate::certificates::TlsProblem;
 use crate::integrations::mail::incoming::acceptor;
 use rustls::pki_types::CertificateDer;

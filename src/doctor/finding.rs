@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     Good,
-    /// Not configured.
+    /// What the check is about is not configured.
     Off,
     /// Works, but not as well as it could, or not for long.
     Warning,

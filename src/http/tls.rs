@@ -24,7 +24,7 @@ const SHARES: usize = 16;
 /// What a client gets that speaks plain HTTP.
 const HTTPS_REQUIRED: &[u8] =
     b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\
-    Content-Length: 57\r\n\r\nThis port speaks HTTPS: use https:// instead of http://.\r\n";
+    Content-Length: 58\r\n\r\nThis port speaks HTTPS: use https:// instead of http://.\r\n";
 
 /// What HTTPS needs, shared by all HTTP threads.
 pub struct Tls {

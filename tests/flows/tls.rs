@@ -124,6 +124,8 @@ async fn changed_certificate_is_used_and_open_connections_stay() {
         stream.get_ref().1.peer_certificates().expect("a certificate")[0].clone().into_owned()
     };
     let mut open = case.connect(&server).await;
+    // Without a first request it would be closed soon.
+    assert!(ask(&mut open, HEALTH).await.starts_with("HTTP/1.1 200"));
     let first = shown(&open);
     // Half of a pair is not used.
     let (_, key) = case.authority.certificate("localhost");

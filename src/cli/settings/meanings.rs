@@ -1,6 +1,6 @@
 //! What each setting does, and what each of its values means.
 
-/// Personal settings.
+/// Personal settings with what they do.
 #[rustfmt::skip]
 pub const OF_USERS: &[(&str, &str)] = &[
     ("twenty_four_hour_time", "Times are shown as 13:00 and not as 1:00 PM."),

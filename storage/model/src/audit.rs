@@ -32,7 +32,7 @@ pub struct Act {
     pub address: Option<IpAddr>,
     /// The name of the client; empty if it is unknown.
     pub client: String,
-    /// Never empty.
+    /// What the request did, at least one thing.
     pub deeds: Vec<Deed>,
 }
 

@@ -1,8 +1,6 @@
 //! The newest administrative acts of an organization, in memory. Older ones are only in the journal.
 
-use super::{Rows, View, records};
-use crate::error::StoreError;
-use model::{Act, RecordedAct, Sequence, Timestamp};
+use model::{RecordedAct, Sequence};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -37,32 +35,16 @@ impl Acts {
     }
 
     /// The oldest act, if they take more than `bytes_max` and it is not the only one.
-    fn surplus(&self, bytes_max: usize) -> Option<Sequence> {
+    pub(super) fn surplus(&self, bytes_max: usize) -> Option<Sequence> {
         let is_too_much = self.bytes > bytes_max && self.all.len() > 1;
         self.all.first_key_value().filter(|_| is_too_much).map(|(sequence, _)| *sequence)
-    }
-}
-
-impl View {
-    pub(super) fn apply_act(
-        &mut self,
-        sequence: Sequence,
-        at: Timestamp,
-        act: &Act,
-        rows: &mut Rows,
-    ) -> Result<(), StoreError> {
-        self.put::<records::Acts>(rows, sequence, RecordedAct { at, act: act.clone() })?;
-        while let Some(oldest) = self.acts.surplus(ACTS_BYTES_MAX) {
-            self.remove::<records::Acts>(rows, &oldest);
-        }
-        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{ActOrigin, Deed, DeedKind, Subject, UserId};
+    use model::{Act, ActOrigin, Deed, DeedKind, Subject, Timestamp, UserId};
 
     fn act(client: usize) -> RecordedAct {
         let deed = Deed {

@@ -6,6 +6,7 @@
 mod acts;
 mod apply;
 mod apply_accounts;
+mod apply_acts;
 mod apply_attachments;
 mod apply_directory;
 mod apply_invitations;

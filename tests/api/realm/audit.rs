@@ -57,7 +57,7 @@ async fn administrative_acts_of_every_family_are_listed() {
     iago.post("/user_groups/create", &[("name", &"cooks"), ("description", &""), ("members", &members)])
         .ok()
         .await;
-    iago.patch("/realm", &[("name", &"Tea"), ("waiting_period_threshold", &3)]).ok().await;
+    desdemona.patch("/realm", &[("name", &"Tea"), ("waiting_period_threshold", &3)]).ok().await;
     iago.post(
         "/realm/filters",
         &[("pattern", &"#(?P<id>[0-9]+)"), ("url_template", &"https://x.example/{id}")],
