@@ -23,7 +23,7 @@ pub struct RoutesArgs {
 /// The form of the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum RoutesOutput {
-    /// A table
+    /// A table for people
     #[default]
     Text,
     /// One line of JSON

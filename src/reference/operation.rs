@@ -50,7 +50,7 @@ pub struct File {
     pub is_body: bool,
 }
 
-/// One parameter.
+/// One parameter of an operation.
 #[derive(Clone, Debug)]
 pub struct Parameter {
     pub name: Cow<'static, str>,
@@ -189,7 +189,7 @@ impl Operation {
         self
     }
 
-    /// Adds parameters.
+    /// Adds parameters, after those that it has.
     pub fn with(mut self, parameters: impl IntoIterator<Item = Parameter>) -> Self {
         self.parameters.extend(parameters);
         self

@@ -58,7 +58,7 @@ pub fn families() -> Vec<Family> {
     ]
 }
 
-/// All operations.
+/// All operations of all families.
 pub fn operations() -> Vec<Operation> {
     families().into_iter().flat_map(|family| family.operations).collect()
 }

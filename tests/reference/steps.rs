@@ -149,7 +149,7 @@ pub const STEPS: &[Step] = &[
     step("remove-user-group", "hamlet", "", ""),
 
     step("create-invite-link", "iago", "invite_expires_in_minutes=14400", ""),
-    step("send-invites", "iago", "invitee_emails=regan@zulip.com&stream_ids=[]", ""),
+    step("send-invites", "iago", "invitee_emails=goneril@zulip.com&stream_ids=[]", ""),
     step("get-invites", "iago", "", "invite_id=/invites/1/id"),
     step("resend-email-invite", "iago", "", ""),
     step("revoke-email-invite", "iago", "", ""),

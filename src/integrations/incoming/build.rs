@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::{env, fs, io};
 
-/// Writes `incoming_catalog.rs`.
+/// Writes `incoming_catalog.rs`, the list of the files.
 pub fn embed() -> io::Result<()> {
     let root = env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?;
     let folder = Path::new(&root).join("src/integrations/incoming/catalog");
