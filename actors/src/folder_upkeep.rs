@@ -173,7 +173,7 @@ fn scrub(server: &Weak<Server>, is_stopping: &AtomicBool) {
 }
 
 impl Server {
-    /// The journals.
+    /// The journals of all shards.
     fn logs(&self) -> Vec<Arc<dyn RealmLog>> {
         self.shards.iter().map(|shard| shard.log.clone()).collect()
     }
