@@ -214,13 +214,7 @@ async fn start(
             tracing::warn!(%reason, "the pictures of the sample organization are missing");
         }
     }
-    for realm in actors.realms() {
-        match realm.execute(FailPendingExports).await {
-            Ok(0) => {}
-            Ok(count) => tracing::warn!(count, "exports failed because the server ended meanwhile"),
-            Err(error) => tracing::warn!(%error, "pending exports could not be marked as failed"),
-        }
-    }
+    fail_pending_exports(&actors).await;
     let partial_uploads = PartialUploads::open(&setup.config.data, setup.is_durable)?;
     let (shared, files) = ((actors.clone(), hosts, mail, tls), (blobs, partial_uploads, catalog));
     let app = App::new(setup.config, shared, files, clock, tools);
@@ -245,6 +239,17 @@ async fn start(
         Err(reason) => {
             actors.stop().await?;
             Err(ServeError::Bind { address: listen, reason })
+        }
+    }
+}
+
+/// Nothing makes the exports that were pending when the server ended.
+async fn fail_pending_exports(actors: &Server) {
+    for realm in actors.realms() {
+        match realm.execute(FailPendingExports).await {
+            Ok(0) => {}
+            Ok(count) => tracing::warn!(count, "exports failed because the server ended meanwhile"),
+            Err(error) => tracing::warn!(%error, "pending exports could not be marked as failed"),
         }
     }
 }

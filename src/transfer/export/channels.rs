@@ -174,10 +174,8 @@ impl Snapshot<'_> {
         self.audit(tables, created, CREATED, None)?;
         for channel in self.channels() {
             for (user, subscription) in &self.directory.subscriptions_of(channel.id) {
-                let mut number = 0;
-                for span in &subscription.spans {
+                for (number, span) in subscription.spans.iter().enumerate() {
                     let kind = SUBSCRIBED[usize::from(number > 0)];
-                    number += 1;
                     self.audit(tables, created, kind, Some((*user, channel.id, span.after)))?;
                     if let Some(until) = span.until {
                         self.audit(tables, created, UNSUBSCRIBED, Some((*user, channel.id, until)))?;
