@@ -221,6 +221,7 @@ fn folders() -> Vec<Operation> {
     ]
 }
 
+#[expect(clippy::too_many_lines, reason = "a table has an entry for each operation, and nothing else")]
 fn subscriptions() -> Vec<Operation> {
     let principals =
         || may("principals", Json, "Ids or addresses of those who are meant, instead of the requester.");

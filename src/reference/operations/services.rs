@@ -6,6 +6,7 @@ use crate::reference::operation::Kind::{
 use crate::reference::operation::{Answer, Operation, Parameter, may, need, operation};
 
 /// The operations on bots.
+#[expect(clippy::too_many_lines, reason = "a table has an entry for each operation, and nothing else")]
 pub fn bots() -> Vec<Operation> {
     let defaults = || {
         [
@@ -78,6 +79,7 @@ pub fn bots() -> Vec<Operation> {
 }
 
 /// The operations on uploaded files.
+#[expect(clippy::too_many_lines, reason = "a table has an entry for each operation, and nothing else")]
 pub fn uploads() -> Vec<Operation> {
     let tus = |id, route, summary, text| operation(id, route, summary, text).answers(Answer::Tus);
     let begin = "By the protocol tus 1.0.0; the headers Tus-Resumable and Upload-Length are needed. Answered with status 201 and the \
@@ -174,6 +176,7 @@ fn recipient() -> [Parameter; 2] {
 }
 
 /// The operations on texts that are stored before they are sent.
+#[expect(clippy::too_many_lines, reason = "a table has an entry for each operation, and nothing else")]
 pub fn texts() -> Vec<Operation> {
     let required = |parameter: Parameter| Parameter { is_required: true, ..parameter };
     let at = "When, in seconds since 1970.";
@@ -344,6 +347,7 @@ pub fn events() -> Vec<Operation> {
 }
 
 /// The operations of push notifications.
+#[expect(clippy::too_many_lines, reason = "a table has an entry for each operation, and nothing else")]
 pub fn push() -> Vec<Operation> {
     let token = || need("token", Text, "The token of the device.");
     vec![

@@ -81,21 +81,7 @@ impl Plain {
                     data: [("key".to_owned(), "ü".repeat(usize::from(bits)))].into(),
                 }),
             })),
-            47 => Some(Fact::Realm(RealmFact::ExportsChanged(Box::new(Listed {
-                items: vec![RealmExport {
-                    id: 1 + u32::from(number) % NAMED_MAX,
-                    kind: RequestedExport::WithConsent,
-                    requested: self.at(bits),
-                    by: self.person(number),
-                    url: "https://x.example".to_owned(),
-                    status: match bits % 3 {
-                        0 => ExportStatus::Pending,
-                        1 => ExportStatus::Succeeded { path: format!("1/{bits}/x"), bytes: bits.into() },
-                        _ => ExportStatus::Failed { at: self.at(bits) },
-                    },
-                }],
-                last_id: NAMED_MAX,
-            })))),
+            47 => Some(self.export(number, bits)),
             48 => Some(Fact::Act(Box::new(self.act(number, bits)))),
             _ => Some(Fact::PreImages(vec![Fact::Realm(RealmFact::Changed(Box::new(realm())))])),
         }
@@ -119,6 +105,25 @@ impl Plain {
                 }],
             }],
         }
+    }
+
+    /// The exports that administrators requested.
+    fn export(&self, number: u8, bits: u8) -> Fact {
+        Fact::Realm(RealmFact::ExportsChanged(Box::new(Listed {
+            items: vec![RealmExport {
+                id: 1 + u32::from(number) % NAMED_MAX,
+                kind: RequestedExport::WithConsent,
+                requested: self.at(bits),
+                by: self.person(number),
+                url: "https://x.example".to_owned(),
+                status: match bits % 3 {
+                    0 => ExportStatus::Pending,
+                    1 => ExportStatus::Succeeded { path: format!("1/{bits}/x"), bytes: bits.into() },
+                    _ => ExportStatus::Failed { at: self.at(bits) },
+                },
+            }],
+            last_id: NAMED_MAX,
+        })))
     }
 
     fn person(&self, number: u8) -> UserId {
