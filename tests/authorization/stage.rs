@@ -211,7 +211,9 @@ impl Stage {
         let asked = row.pairs().iter().any(|(_, value)| self.fill(value).contains("place "));
         let text = answer.body.to_string();
         assert!(asked || !text.contains("place "), "{} {} tells {text}", row.route, row.case());
-        assert!(!text.contains("cordelia@"), "{} {} tells {text}", row.route, row.case());
+        // The examples of the document are about the sample organization, on every server.
+        let is_document = row.route.ends_with("/openapi.json");
+        assert!(is_document || !text.contains("cordelia@"), "{} {} tells {text}", row.route, row.case());
         if answer.status != 200 {
             let (here, nowhere) = self.leave_the_ids();
             let other = self.ask_from_outside(row).await;
