@@ -209,10 +209,7 @@ async fn start(
     let blobs = Blobs::open(&setup.config.blobs, &setup.config.data, setup.is_durable)?;
     if let Some(tools) = &tools {
         mark_folder(&setup.config.data, true)?;
-        let realm = ensure_seeded(&actors, &tools.seed).await?;
-        if let Err(reason) = store_files(&blobs, realm.id(), &tools.seed).await {
-            tracing::warn!(%reason, "the pictures of the sample organization are missing");
-        }
+        seed(&actors, &blobs, &tools.seed).await?;
     }
     fail_pending_exports(&actors).await;
     let partial_uploads = PartialUploads::open(&setup.config.data, setup.is_durable)?;
@@ -228,11 +225,7 @@ async fn start(
         Ok((server, address)) => {
             let handle = server.handle();
             let mail_address = incoming.as_ref().and_then(|listener| listener.local_addr().ok());
-            let metrics = for_metrics.map(|server| {
-                let handle = server.handle();
-                actix_rt::spawn(server);
-                handle
-            });
+            let metrics = for_metrics.map(spawned);
             let started = Started { app, handle, metrics, address, incoming, mail_address, metrics_address };
             Ok((server, started, actors))
         }
@@ -241,6 +234,22 @@ async fn start(
             Err(ServeError::Bind { address: listen, reason })
         }
     }
+}
+
+/// Runs a server beside the main one.
+fn spawned(server: actix_web::dev::Server) -> ServerHandle {
+    let handle = server.handle();
+    actix_rt::spawn(server);
+    handle
+}
+
+/// Makes the organization of a development server if it is missing, and the files that its seed names.
+async fn seed(actors: &Arc<Server>, blobs: &Blobs, seed: &SeedDocument) -> Result<(), ServeError> {
+    let realm = ensure_seeded(actors, seed).await?;
+    if let Err(reason) = store_files(blobs, realm.id(), seed).await {
+        tracing::warn!(%reason, "the pictures of the sample organization are missing");
+    }
+    Ok(())
 }
 
 /// Nothing makes the exports that were pending when the server ended.

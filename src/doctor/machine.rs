@@ -48,7 +48,7 @@ pub fn memory(config: &Config) -> Finding {
     let Some(total) = memory_bytes() else {
         return Finding::warning(what, "/proc/meminfo cannot be read, so the memory is unknown");
     };
-    let budget = config.memory.in_flight_bytes_max.get() as u64 + config.storage.cache_bytes;
+    let budget = config.memory.in_flight_bytes_max.get() + config.storage.cache_bytes;
     let needed = budget.saturating_add(OWN_BYTES);
     let (total_mib, needed_mib) = (total >> 20, needed >> 20);
     if needed > total {

@@ -201,7 +201,7 @@ mod tests {
     fn hint_has_its_length() {
         let text = std::str::from_utf8(HTTPS_REQUIRED).unwrap();
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
-        assert!(head.contains(&format!("Content-Length: {}\r\n", body.len()).trim_end()), "{}", body.len());
+        assert!(head.contains(format!("Content-Length: {}\r\n", body.len()).trim_end()), "{}", body.len());
     }
 
     #[test]

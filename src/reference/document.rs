@@ -118,12 +118,10 @@ fn describe(operation: &Operation, route: &Route, family: &str, answers: &Value)
     } else if let Some(body) = body(operation, &example["request"]["parameters"]) {
         described["requestBody"] = body;
     }
-    match operation.file {
-        Some(File { is_body: true, .. }) => {
-            let bytes = json!({"application/offset+octet-stream": {"schema": {"type": "string", "format": "binary"}}});
-            described["requestBody"] = json!({"content": bytes});
-        }
-        Some(_) | None => {}
+    if let Some(File { is_body: true, .. }) = operation.file {
+        let bytes =
+            json!({"application/offset+octet-stream": {"schema": {"type": "string", "format": "binary"}}});
+        described["requestBody"] = json!({"content": bytes});
     }
     if operation.is_webhook {
         described["requestBody"] = json!({"required": true, "content": {"application/json": {"schema": {}}}});
