@@ -198,10 +198,7 @@ async fn start(
         delivery_secs_max: setup.config.outbox.delivery_secs_max,
         give_up_secs: setup.config.outbox.give_up_secs,
     };
-    let tools = setup.is_development.then(|| {
-        let seed = setup.seed.clone().unwrap_or_else(|| Arc::new(SeedDocument::sample()));
-        DevTools::new(Arc::new(ShiftedClock::new(clock.clone())), seed)
-    });
+    let tools = setup.is_development.then(|| tools(&setup, &clock));
     let clock = tools.as_ref().map_or(clock, |tools| tools.clock.clone());
     let options = options(&setup.config, setup.is_durable);
     let options = actors::Options { outbox: Some(outbox), clock: clock.clone(), ..options };
@@ -234,6 +231,12 @@ async fn start(
             Err(ServeError::Bind { address: listen, reason })
         }
     }
+}
+
+/// The tools of a development server.
+fn tools(setup: &Setup, clock: &Arc<dyn Clock>) -> DevTools {
+    let seed = setup.seed.clone().unwrap_or_else(|| Arc::new(SeedDocument::sample()));
+    DevTools::new(Arc::new(ShiftedClock::new(clock.clone())), seed)
 }
 
 /// Runs a server beside the main one.

@@ -92,6 +92,16 @@ pub fn channel_message(id: u32, sender: u32, channel: u32, topic: &str) -> Messa
     message(id, sender, channel, Place::Channel { channel: ChannelId(channel), topic: topic.into() })
 }
 
+/// Characters that compression cannot shorten much, the same ones for the same id.
+pub fn noise_of(id: u32, count: usize) -> String {
+    let mut state = u64::from(id);
+    let next = |_| {
+        state = xxhash_rust::xxh3::xxh3_64(&state.to_le_bytes());
+        char::from(b' ' + (state % 95) as u8)
+    };
+    (0..count).map(next).collect()
+}
+
 pub fn direct_message(id: u32, sender: u32, recipient: u32) -> Message {
     message(id, sender, recipient, Place::Direct)
 }

@@ -210,7 +210,9 @@ impl Stage {
         let answer = self.ask_from_outside(row).await;
         let asked = row.pairs().iter().any(|(_, value)| self.fill(value).contains("place "));
         let text = answer.body.to_string();
-        assert!(asked || !text.contains("place "), "{} {} tells {text}", row.route, row.case());
+        // The acts of the other organization repeat what its owner asked for in earlier rows.
+        let is_own_log = row.route.ends_with("/realm/audit");
+        assert!(asked || is_own_log || !text.contains("place "), "{} {} tells {text}", row.route, row.case());
         // The examples of the document are about the sample organization, on every server.
         let is_document = row.route.ends_with("/openapi.json");
         assert!(is_document || !text.contains("cordelia@"), "{} {} tells {text}", row.route, row.case());

@@ -38,6 +38,26 @@ impl Case {
     }
 }
 
+/// The audit names what the operator has done to the organization.
+fn expect_audited(case: &Case) {
+    let acts = case.done(&["audit", "--since", "1h"]);
+    for expected in [
+        "The operator  created the account Pat Lee (pat@acme.example): name Pat Lee; role moderator",
+        "changed the account Pat Lee (pat@acme.example): role from “moderator” to “administrator”",
+        "created the channel #plans",
+        "set a new password of the account Olga (olga@acme.example)",
+        "replaced the API key of the account Olga (olga@acme.example)",
+        "deactivated the account Pat Lee (pat@acme.example)",
+    ] {
+        assert!(acts.contains(expected), "{expected} is missing in\n{acts}");
+    }
+    let of_pat = case.json(&["audit", "--user", "pat@acme.example"]);
+    let of_pat = of_pat.as_array().expect("a list");
+    assert!(of_pat.len() >= 3, "{of_pat:?}");
+    assert!(of_pat.iter().all(|act| act["client"] == "command line" && act["address"].is_null()));
+    assert_eq!(case.json(&["audit", "--limit", "1"]).as_array().map(Vec::len), Some(1));
+}
+
 #[tokio::test]
 async fn organization_is_made_and_run_on_a_running_server() {
     let case = Case::new();
@@ -86,22 +106,7 @@ async fn organization_is_made_and_run_on_a_running_server() {
     assert!(!is_done && words.contains("only organization owner"), "{words}");
     let (is_done, words) = case.run(&["user", "role", "--email", "none@acme.example", "member"]);
     assert!(!is_done && words.contains("there is no account none@acme.example"), "{words}");
-    let acts = case.done(&["audit", "--since", "1h"]);
-    for expected in [
-        "The operator  created the account Pat Lee (pat@acme.example): name Pat Lee; role moderator",
-        "changed the account Pat Lee (pat@acme.example): role from “moderator” to “administrator”",
-        "created the channel #plans",
-        "set a new password of the account Olga (olga@acme.example)",
-        "replaced the API key of the account Olga (olga@acme.example)",
-        "deactivated the account Pat Lee (pat@acme.example)",
-    ] {
-        assert!(acts.contains(expected), "{expected} is missing in\n{acts}");
-    }
-    let of_pat = case.json(&["audit", "--user", "pat@acme.example"]);
-    let of_pat = of_pat.as_array().expect("a list");
-    assert!(of_pat.len() >= 3, "{of_pat:?}");
-    assert!(of_pat.iter().all(|act| act["client"] == "command line" && act["address"].is_null()));
-    assert_eq!(case.json(&["audit", "--limit", "1"]).as_array().map(Vec::len), Some(1));
+    expect_audited(&case);
     case.done(&["realm", "deactivate", "-"]);
     server.terminate();
     assert!(server.wait().success());

@@ -45,8 +45,8 @@ async fn join_by_link_in_invitation_mail() {
     let names: Vec<&Value> =
         subscriptions.as_array().expect("a list").iter().map(|one| &one["name"]).collect();
     assert_eq!(names, [&json!("crew")]);
-    let told = iago.messages(json!([["is", "dm"]])).await;
-    let last = told.last().expect("a message");
+    let notice = iago.messages(json!([["is", "dm"]])).await;
+    let last = notice.last().expect("a message");
     assert_eq!(last["sender_full_name"], "Notification Bot");
     let content = last["content"].as_str().expect("a text");
     assert!(content.contains("Ada Lovelace") && content.contains("accepted your invitation"), "{content}");

@@ -31,9 +31,13 @@ fn every_route_has_a_robustness_row() {
     }
 }
 
-/// A valid call of each route of the API: the route, method, path and parameters.
+/// A valid call of a route: the route, method, path and parameters.
 #[cfg(debug_assertions)]
-pub fn valid_calls() -> Vec<(&'static str, Method, String, Vec<(String, String)>)> {
+pub type ValidCall = (&'static str, Method, String, Vec<(String, String)>);
+
+/// A valid call of each route of the API.
+#[cfg(debug_assertions)]
+pub fn valid_calls() -> Vec<ValidCall> {
     rows::ROWS.iter().map(|row| (row.route, row.method(), row.path(), row.pairs())).collect()
 }
 

@@ -248,7 +248,7 @@ fn subscriptions() -> Vec<Operation> {
             need("subscriptions", Objects, "Channels: objects with name, and perhaps description and color."),
             principals(),
             may("authorization_errors_fatal", Bool, "Whether channels that are not accessible are an error, and not listed as unauthorized.").or("true"),
-            may("send_new_subscription_messages", Bool, "Whether others are told by a direct message.").or("true"),
+            may("send_new_subscription_messages", Bool, "Whether the new subscribers get a direct message.").or("true"),
         ])
         .with(options())
         .sends(&["subscription", "stream", "default_streams", "message"]),

@@ -430,9 +430,8 @@ pub fn invitations() -> Vec<Operation> {
         )
         .with([need("invitee_emails", Text, "Addresses on lines, or separated by commas.")])
         .with(common(need("stream_ids", Ids, channels)))
-        .with([
-            may("notify_referrer_on_join", Bool, "Whether the requester is told when they join.").or("true")
-        ])
+        .with([may("notify_referrer_on_join", Bool, "Whether the requester gets a message when they join.")
+            .or("true")])
         .sends(&["invites_changed"]),
         operation(
             "create-invite-link",

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
-/// Names of clients that are told apart; further ones are exported as `other`.
+/// Names of clients that have entries of their own; further ones are exported as `other`.
 const CLIENTS_MAX: usize = 10_000;
 const OTHER_CLIENT: &str = "other";
 

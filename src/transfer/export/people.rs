@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The value of `email_address_visibility` for everyone.
 const EVERYONE: i64 = 1;
-/// The same for nobody.
+/// The value for no one.
 const HIDDEN: i64 = 4;
 
 impl Snapshot<'_> {

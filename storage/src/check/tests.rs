@@ -42,13 +42,7 @@ impl Case {
         run.frame(first_facts());
         for id in 1..=messages {
             let mut message = channel_message(id, 1, 1, "tea");
-            message.content.extend((0..noise).map(|at| {
-                char::from(
-                    b' ' + (xxhash_rust::xxh3::xxh3_64(
-                        &[id.to_le_bytes(), (at as u32).to_le_bytes()].concat(),
-                    ) % 95) as u8,
-                )
-            }));
+            message.content.push_str(&noise_of(id, noise));
             run.frame(vec![sent(message)]);
         }
         run.frame(vec![flags_changed(2, Flag::Read, FlagOp::Add, &[(1, 10)])]);

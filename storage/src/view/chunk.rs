@@ -57,6 +57,16 @@ pub const INDEX_ROWS: ChunkLimits = ChunkLimits { messages_max: 128, bytes_max: 
 #[derive(Clone, Debug)]
 pub struct Chunk<T>(pub Vec<(MessageId, T)>);
 
+/// Whether the messages of a chunk ascend from the id in its key. The first ones may have been deleted.
+pub fn ascend<T>(first: MessageId, chunk: &Chunk<T>) -> Result<(), String> {
+    let ids = chunk.0.iter().map(|(id, _)| *id);
+    let before = std::iter::once(None).chain(ids.clone().map(Some));
+    match ids.zip(before).find(|(id, before)| *id < first || before.is_some_and(|before| before >= *id)) {
+        Some((id, _)) => Err(format!("has message {id} where it does not belong")),
+        None => Ok(()),
+    }
+}
+
 /// The newest chunk of a table, to which messages are added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpenChunk {

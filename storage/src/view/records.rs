@@ -5,7 +5,7 @@
 //! compares the two).
 
 pub use super::change_rows::{EditedRow, ReactionRow, reaction_key};
-use super::chunk::Chunk;
+use super::chunk::{Chunk, ascend};
 use super::key::{self, Block, Day, Number, Position};
 use super::record::{Record, Removable, Table};
 use super::{FlagBlock, MessageIndexRow, MoveRecord};
@@ -492,16 +492,6 @@ pub fn is_chunk(key: &[u8]) -> bool {
 
 fn same<T: PartialEq + Display>(key: T, found: T) -> Result<(), String> {
     if found == key { Ok(()) } else { Err(format!("holds the record with id {found}")) }
-}
-
-/// The messages of a chunk ascend from the id in its key. The first ones may have been deleted.
-fn ascend<T>(first: MessageId, chunk: &Chunk<T>) -> Result<(), String> {
-    let ids = chunk.0.iter().map(|(id, _)| *id);
-    let before = std::iter::once(None).chain(ids.clone().map(Some));
-    match ids.zip(before).find(|(id, before)| *id < first || before.is_some_and(|before| before >= *id)) {
-        Some((id, _)) => Err(format!("has message {id} where it does not belong")),
-        None => Ok(()),
-    }
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ async fn finished(queue: &mut Queue) -> Value {
 }
 
 /// Waits until no export is pending, and returns all.
-async fn settled(person: &TestUser) -> Vec<Value> {
+async fn all_finished(person: &TestUser) -> Vec<Value> {
     loop {
         let body = person.get("/export/realm", &[]).ok().await;
         let exports = body["exports"].as_array().expect("exports");
@@ -60,11 +60,11 @@ async fn export_is_made_announced_downloaded_and_deleted() {
     let exports = finished(&mut admin).await;
     let url = exports[0]["export_url"].as_str().expect("a URL").to_owned();
     assert_eq!(iago.get("/export/realm", &[]).ok().await["exports"], exports);
-    let told = iago.messages(json!([["is", "dm"]])).await;
-    let told = told.last().expect("a message");
-    assert_eq!(told["sender_full_name"], "Notification Bot");
+    let notice = iago.messages(json!([["is", "dm"]])).await;
+    let notice = notice.last().expect("a message");
+    assert_eq!(notice["sender_full_name"], "Notification Bot");
     let link = "<p>Your data export is complete. <a href=\"/#organization/data-exports-admin\">View and download exports</a>.</p>";
-    assert_eq!(told["content"], link);
+    assert_eq!(notice["content"], link);
     let path = url.strip_prefix(&*t.url).expect("below the organization").to_owned();
     let (status, kind, bytes) = t.anonymous().fetch(&path).await;
     assert_eq!((status, kind.as_str()), (200, "application/gzip"));
@@ -99,7 +99,7 @@ async fn consent_decides_about_private_messages() {
     othello.send_direct(&[&hamlet], "to one who consents").await;
     othello.send_direct(&[&iago], "to one who does not").await;
     iago.post("/export/realm", &consent).ok().await;
-    let exports = settled(&iago).await;
+    let exports = all_finished(&iago).await;
     assert_eq!(exports[0]["export_type"], 2);
     let url = exports[0]["export_url"].as_str().expect("a URL");
     let path = url.strip_prefix(&*t.url).expect("below the organization");
@@ -121,7 +121,7 @@ async fn exports_are_limited() {
         iago.post("/export/realm", &[]).ok().await;
     }
     iago.post("/export/realm", &[]).bad("Exceeded rate limit.").await;
-    let exports = settled(&iago).await;
+    let exports = all_finished(&iago).await;
     assert!(exports.len() == 5 && exports.iter().all(|export| export["export_url"].is_string()));
 }
 
