@@ -129,9 +129,9 @@ fn copy_ends_where_its_parts_do_not_continue_each_other() {
         let found = verify(case.path(), &mut |_| {}).expect("readable");
         assert_eq!((found.damage, found.torn_tail), (None, None), "group {which}");
     }
-    // Damage is damage in a copy, too.
+    // Damage is damage in a copy, too. Not in the first group of a segment, before which the copy may end.
     let case = sample(60);
-    let place = case.groups[20];
+    let place = *case.groups[20..].iter().find(|place| place.offset > BLOCK_BYTES).expect("a later group");
     case.change(place.segment, |bytes| bytes[place.offset as usize + 70] ^= 1);
     assert!(matches!(open_copy(case.path()), Err(LogError::Corrupt(_))));
 }
