@@ -1,7 +1,7 @@
 //! The organization: its settings, groups, invitations, domains, linkifiers, profile fields, emoji and pictures.
 
 use super::settings::{group_permission_changes, group_permissions, realm_settings};
-use crate::reference::operation::Kind::{Bool, Choice, IdOrNull, Ids, Json, Text};
+use crate::reference::operation::Kind::{Bool, Choice, Id, IdOrNull, Ids, Int, Json, Range, Text};
 use crate::reference::operation::{Answer, Operation, Parameter, may, need, operation};
 
 /// The operations of this family.
@@ -49,6 +49,43 @@ fn organization() -> Vec<Operation> {
         )
         .with([need("welcome_message_custom_text", Text, "Markdown of at most 8000 characters.")])
         .sends(&["message"]),
+        operation(
+            "get-realm-audit",
+            "GET /api/v1/realm/audit",
+            "List administrative acts",
+            "What was changed, when, by whom and from where, the newest first.",
+        )
+        .with([
+            may("before", Int, "Only acts with a lower id: the next_before of the page before."),
+            may("user_id", Id, "Only acts of this user, or about them."),
+            may("limit", Range(1, 100), "How many acts at most.").or("100"),
+        ]),
+        operation(
+            "get-realm-exports",
+            "GET /api/v1/export/realm",
+            "List exports",
+            "The newest ones, with their state.",
+        ),
+        operation(
+            "export-realm",
+            "POST /api/v1/export/realm",
+            "Request an export",
+            "It is made in the background.",
+        )
+        .with([may(
+            "export_type",
+            Choice(&[1, 2]),
+            "Public data, or also the private data of those who agree.",
+        )
+        .or("1")])
+        .sends(&["realm_export"]),
+        operation(
+            "delete-realm-export",
+            "DELETE /api/v1/export/realm/{export_id:int}",
+            "Delete an export",
+            "Its file is gone afterwards.",
+        )
+        .sends(&["realm_export"]),
         operation(
             "get-realm-export-consents",
             "GET /api/v1/export/realm/consents",
