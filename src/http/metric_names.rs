@@ -20,7 +20,7 @@ pub const METRICS: &[(&str, &str)] = &[
         "Duration of requests in seconds, by method and route; polls include their waiting.",
     ),
     ("millstream_http_requests_total", "Requests by method, route and class of the status."),
-    ("millstream_journal_archived_bytes_total", "Bytes of the archives that took the place of segments."),
+    ("millstream_journal_archived_bytes_total", "Bytes of the archives that replaced segments."),
     ("millstream_journal_bytes_total", "Bytes written to the journal."),
     ("millstream_journal_compacted_bytes_total", "Bytes of the segments that became archives."),
     ("millstream_journal_compaction_failures_total", "Failures of compacting a segment of the journal."),

@@ -1,7 +1,7 @@
 //! The organization: its settings, groups, invitations, domains, linkifiers, profile fields, emoji and pictures.
 
 use super::settings::{group_permission_changes, group_permissions, realm_settings};
-use crate::reference::operation::Kind::{Bool, Choice, Id, IdOrNull, Ids, Int, Json, Range, Text};
+use crate::reference::operation::Kind::{Bool, Choice, IdOrNull, Ids, Int, Json, Text};
 use crate::reference::operation::{Answer, Operation, Parameter, may, need, operation};
 
 /// The operations of this family.
@@ -57,15 +57,10 @@ fn organization() -> Vec<Operation> {
         )
         .with([
             may("before", Int, "Only acts with a lower id: the next_before of the page before."),
-            may("user_id", Id, "Only acts of this user, or about them."),
-            may("limit", Range(1, 100), "How many acts at most.").or("100"),
+            may("user_id", Int, "Only acts of this user, or about them."),
+            may("limit", Int, "How many acts at most, up to 100.").or("100"),
         ]),
-        operation(
-            "get-realm-exports",
-            "GET /api/v1/export/realm",
-            "List exports",
-            "The newest ones, with their state.",
-        ),
+        operation("get-realm-exports", "GET /api/v1/export/realm", "List exports", "With their state."),
         operation(
             "export-realm",
             "POST /api/v1/export/realm",
@@ -96,7 +91,7 @@ fn organization() -> Vec<Operation> {
             "get-realm-domains",
             "GET /api/v1/realm/domains",
             "List domains",
-            "Domains of addresses that the organization accepts.",
+            "Accepted ones of addresses.",
         ),
         operation("add-realm-domain", "POST /api/v1/realm/domains", "Add a domain", "At most 500.")
             .with([
