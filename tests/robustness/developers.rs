@@ -3,6 +3,7 @@
 
 use super::stage;
 use crate::support::{ApiResponse, Call, Params, ServerProcess, TestServer};
+use millstream::routes::development_table;
 use reqwest::Method;
 use serde_json::json;
 
@@ -25,11 +26,21 @@ fn assert_refused(answer: &ApiResponse) {
     assert_eq!(answer.header("Access-Control-Allow-Origin"), "", "{answer:?}");
 }
 
+/// Those, and every tool below `/dev/`.
+fn calls_and_tools(t: &TestServer) -> Vec<Call> {
+    let tools = development_table().into_iter().filter(|route| route.path.starts_with("/dev/"));
+    let tools = tools.map(|route| {
+        let method = Method::from_bytes(route.method.as_str().as_bytes()).expect("a method");
+        t.anonymous().call(method, route.path, &[])
+    });
+    calls(t).into_iter().chain(tools).collect()
+}
+
 #[tokio::test]
 async fn dev_server_refuses_cross_origin_requests() {
     let t = stage(&[]).await;
     for origin in ["https://evil.example", "null", "http://localhost.evil.example", "http://192.0.2.1:9991"] {
-        for call in calls(&t) {
+        for call in calls_and_tools(&t) {
             assert_refused(&call.header("Origin", origin).await);
         }
     }
@@ -42,10 +53,43 @@ async fn dev_server_refuses_cross_origin_requests() {
 async fn dev_server_refuses_unknown_host_names() {
     let t = stage(&[]).await;
     for host in ["evil.example", "evil.example:9991", "localhost.evil.example", "192.0.2.1"] {
-        for call in calls(&t) {
+        for call in calls_and_tools(&t) {
             assert_refused(&call.header("Host", host).await);
         }
     }
+}
+
+/// Wrong parameters of the tools, and their errors.
+const WRONG: [(&str, &str, &[(&str, &str)], &str); 16] = [
+    ("POST", "/dev/clock", &[], "Invalid parameters"),
+    ("POST", "/dev/clock", &[("time", "soon")], "time"),
+    ("POST", "/dev/clock", &[("time", "99999999999999999999")], "time"),
+    ("POST", "/dev/clock", &[("advance_secs", "-1")], "advance_secs"),
+    ("POST", "/dev/clock", &[("advance_secs", "1e400")], "advance_secs"),
+    ("POST", "/dev/faults", &[], "path"),
+    ("POST", "/dev/faults", &[("path", "*")], "kind"),
+    ("POST", "/dev/faults", &[("path", "*"), ("kind", "flood")], "kind"),
+    ("POST", "/dev/faults", &[("path", "*"), ("kind", "error"), ("status", "200")], "status"),
+    ("POST", "/dev/faults", &[("path", "*"), ("kind", "error"), ("code", "NO_SUCH")], "code"),
+    ("POST", "/dev/faults", &[("path", "*"), ("kind", "delay"), ("delay_ms", "86400001")], "delay_ms"),
+    ("POST", "/dev/faults", &[("path", "*"), ("kind", "delay"), ("seconds", "86401")], "delay_ms"),
+    ("DELETE", "/dev/faults", &[("id", "x")], "id"),
+    ("POST", "/dev/realms", &[("subdomain", "No Name")], "ubdomain"),
+    ("POST", "/dev/realms", &[("seed", "users = 7")], "Invalid seed: "),
+    ("GET", "/dev/requests", &[("after", "-1")], "after"),
+];
+
+#[tokio::test]
+async fn tools_refuse_bad_input() {
+    let t = stage(&[]).await;
+    for (method, path, params, expected) in WRONG {
+        let params: Vec<_> = params.iter().map(|(name, value)| (*name, value as _)).collect();
+        let answer = t.anonymous().call(method.parse().expect("a method"), path, &params).await;
+        let msg = answer.body["msg"].as_str().unwrap_or_default();
+        assert!(answer.status == 400 && msg.contains(expected), "{method} {path} {params}: {answer:?}", params = params.len());
+    }
+    assert_eq!(t.anonymous().get("/dev/faults", &[]).ok().await["faults"], json!([]));
+    t.user("hamlet").get("/users/me", &[]).ok().await;
 }
 
 #[tokio::test]
