@@ -430,10 +430,13 @@ fn open_segments(
             part::remove(folder, spare.number, supply.sync)?;
             supply.next_number = spare.number;
         } else {
-            supply.spares.push_front(Segment::open(folder, spare.number, true, supply.faults.clone())?);
+            let spare = Segment::open(folder, spare.number, true, supply.faults.clone())?;
+            spare.evict(0);
+            supply.spares.push_front(spare);
         }
     }
     let active = Segment::open(folder, number, true, supply.faults.clone())?;
+    active.evict(offset);
     Ok((active, offset, supply))
 }
 

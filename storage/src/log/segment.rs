@@ -98,7 +98,15 @@ impl Segment {
         }
         fs::rename(&unfinished, &path).map_err(|error| LogError::io("rename", &unfinished, error))?;
         sync_folder(folder, sync)?;
-        Ok(Self { file, path, header, faults })
+        let segment = Self { file, path, header, faults };
+        segment.evict(0);
+        Ok(segment)
+    }
+
+    /// Removes what is on disk from the page cache, from `offset` on. Pages of zeros are cached as large folios, and a group of
+    /// one block that is written to such a folio counts as written with its full size (`write_bytes` of the process).
+    pub(crate) fn evict(&self, offset: u64) {
+        let _ = rustix::fs::fadvise(&self.file, offset, None, rustix::fs::Advice::DontNeed);
     }
 
     /// Opens a segment and checks its first block and its size. `NotFound` is an `Io` error.
@@ -186,7 +194,7 @@ impl Segment {
     /// may differ.
     pub(crate) fn verify(&self, end: u64) -> Result<(), LogError> {
         // Drops only clean pages; if the advice is ignored, the check is weaker, not wrong.
-        let _ = rustix::fs::fadvise(&self.file, 0, None, rustix::fs::Advice::DontNeed);
+        self.evict(0);
         let mut offset = BLOCK_BYTES;
         while offset < end {
             let Some(group) = self.read_group(offset)? else {
