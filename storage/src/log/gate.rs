@@ -1,10 +1,9 @@
 //! The state that appenders, readers and the writer of a journal share: the owners of realms, the queue, and the index of
 //! durable frames.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::AtomicUsize;
 
-use crossbeam_channel::{Sender, TrySendError};
 use parking_lot::{Condvar, Mutex};
 
 use super::codec::RecordKind;
@@ -25,6 +24,9 @@ pub(crate) struct Job {
 /// The shared state of a journal.
 pub(crate) struct Shared {
     pub gate: Mutex<Gate>,
+    /// A job was queued, or the journal accepts no more. A condition and not a channel, because a channel spins and yields
+    /// before it sleeps, which a writer that waits for a disk most of the time does for each group.
+    pub queued: Condvar,
     pub queued_bytes: AtomicUsize,
     pub durable: Mutex<DurableState>,
     pub durable_changed: Condvar,
@@ -34,8 +36,11 @@ pub(crate) struct Shared {
 
 /// Checks appends and queues them.
 pub(crate) struct Gate {
-    /// `None` once the journal accepts no more.
-    pub queue: Option<Sender<Job>>,
+    /// Whether the journal accepts more.
+    pub is_open: bool,
+    /// What the writer has not taken yet.
+    pub queue: VecDeque<Job>,
+    pub queue_frames_max: usize,
     /// Why the journal accepts no more.
     pub stopped: Option<LogError>,
     pub owners: HashMap<u32, Owner>,
@@ -66,9 +71,10 @@ impl Shared {
     /// Accepts no more appends. The first reason is kept.
     pub(crate) fn stop(&self, reason: &LogError) {
         let mut gate = self.gate.lock();
-        gate.queue = None;
+        gate.is_open = false;
         gate.stopped.get_or_insert_with(|| reason.clone());
         drop(gate);
+        self.queued.notify_one();
         self.durable.lock().is_stopped = true;
         self.durable_changed.notify_all();
     }
@@ -101,15 +107,14 @@ impl Gate {
     }
 
     pub(crate) fn queue(&mut self, job: Job) -> Result<Ticket, LogError> {
-        let Some(queue) = &self.queue else { return Err(self.unavailable()) };
-        let ticket = job.ticket;
-        match queue.try_send(job) {
-            Ok(()) => {
-                self.last_ticket = ticket;
-                Ok(ticket)
-            }
-            Err(TrySendError::Full(_)) => Err(LogError::Behind),
-            Err(TrySendError::Disconnected(_)) => Err(self.unavailable()),
+        if !self.is_open {
+            return Err(self.unavailable());
         }
+        if self.queue.len() >= self.queue_frames_max {
+            return Err(LogError::Behind);
+        }
+        self.last_ticket = job.ticket;
+        self.queue.push_back(job);
+        Ok(self.last_ticket)
     }
 }

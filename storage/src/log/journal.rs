@@ -2,7 +2,7 @@
 //!
 //! This file is the interface for appenders and readers; the thread is in `writer`, the format in `codec`.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, Hasher};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -27,7 +27,7 @@ use super::recover::Scan;
 use super::repair;
 use super::segment::{self, Faults, Segment};
 use super::supply::Supply;
-use super::writer::Writer;
+use super::writer::{Meters, Writer};
 use super::{Durable, FrameBytes, Frames, Opened, RealmLog, Ticket};
 
 /// So many of the newest sealed segments are not compacted: readers of what happened lately need not decompress.
@@ -101,7 +101,6 @@ pub struct Journal {
     folder: PathBuf,
     shared: Arc<Shared>,
     queue_bytes_max: usize,
-    queue_frames_max: usize,
     sync: bool,
     original_kept: Duration,
     faults: Faults,
@@ -145,10 +144,17 @@ impl Journal {
         }
         let (active, offset, supply) = open_segments(folder, options, &mut scan)?;
 
-        let (sender, queue) = crossbeam_channel::bounded(options.queue_frames_max);
-        let owners = owners(&scan);
+        let gate = Gate {
+            is_open: true,
+            queue: VecDeque::new(),
+            queue_frames_max: options.queue_frames_max,
+            stopped: None,
+            owners: owners(&scan),
+            last_ticket: 0,
+        };
         let shared = Arc::new(Shared {
-            gate: Mutex::new(Gate { queue: Some(sender), stopped: None, owners, last_ticket: 0 }),
+            gate: Mutex::new(gate),
+            queued: Condvar::new(),
             queued_bytes: AtomicUsize::new(0),
             durable: Mutex::new(DurableState { index: scan.index, ..DurableState::default() }),
             durable_changed: Condvar::new(),
@@ -156,7 +162,6 @@ impl Journal {
         });
         let writer = Writer {
             shared: shared.clone(),
-            queue,
             sink,
             supply,
             active,
@@ -172,13 +177,13 @@ impl Journal {
             buffer: Vec::new(),
             before: BTreeMap::new(),
             is_tail_doubtful: false,
+            meters: Meters::new(),
         };
         let thread = start(Box::new(writer), folder)?;
         Ok(Self {
             folder: folder.to_path_buf(),
             shared,
             queue_bytes_max: options.queue_bytes_max,
-            queue_frames_max: options.queue_frames_max,
             sync,
             original_kept: options.original_kept,
             faults: options.faults(),
@@ -188,9 +193,7 @@ impl Journal {
     }
 
     /// Restarts a recovered writer with an empty queue, after the last durable frame.
-    fn restart(&self, mut writer: Box<Writer>) -> Result<JoinHandle<Option<Box<Writer>>>, LogError> {
-        let (sender, queue) = crossbeam_channel::bounded(self.queue_frames_max);
-        writer.queue = queue;
+    fn restart(&self, writer: Box<Writer>) -> Result<JoinHandle<Option<Box<Writer>>>, LogError> {
         let mut gate = self.shared.gate.lock();
         let mut durable = self.shared.durable.lock();
         for (realm, owner) in &mut gate.owners {
@@ -198,7 +201,8 @@ impl Journal {
         }
         self.shared.queued_bytes.store(0, Ordering::Relaxed);
         durable.is_stopped = false;
-        (gate.queue, gate.stopped) = (Some(sender), None);
+        gate.queue.clear();
+        (gate.is_open, gate.stopped) = (true, None);
         drop((durable, gate));
         start(writer, &self.folder)
     }
@@ -220,7 +224,7 @@ fn start(writer: Box<Writer>, folder: &Path) -> Result<JoinHandle<Option<Box<Wri
 impl RealmLog for Journal {
     fn open(&self, realm: u32, min_epoch: u64) -> Result<Opened, LogError> {
         let mut gate = self.shared.gate.lock();
-        if gate.queue.is_none() {
+        if !gate.is_open {
             return Err(gate.unavailable());
         }
         let owner = gate.owners.entry(realm).or_default();
@@ -246,7 +250,7 @@ impl RealmLog for Journal {
     fn append(&self, frame: FrameBytes, epoch: u64) -> Result<Ticket, LogError> {
         let (realm, sequence, bytes) = (frame.realm, frame.sequence, frame.payload.len());
         let mut gate = self.shared.gate.lock();
-        if gate.queue.is_none() {
+        if !gate.is_open {
             return Err(gate.unavailable());
         }
         gate.owner(realm)?.check(&frame, epoch)?;
@@ -262,6 +266,8 @@ impl RealmLog for Journal {
                 self.shared.queued_bytes.fetch_sub(bytes, Ordering::Relaxed);
             }
         }
+        drop(gate);
+        self.shared.queued.notify_one();
         result
     }
 
@@ -283,7 +289,10 @@ impl RealmLog for Journal {
         let epoch = gate.owner(realm)?.epoch;
         let frame = FrameBytes { realm, sequence: before_sequence, payload: Bytes::new(), original: None };
         let job = Job { ticket: gate.last_ticket + 1, epoch, kind: RecordKind::Trim, frame };
-        gate.queue(job)
+        let queued = gate.queue(job);
+        drop(gate);
+        self.shared.queued.notify_one();
+        queued
     }
 
     fn compact(&self, pace: &mut dyn FnMut(u64) -> bool) -> Result<Compacted, LogError> {
@@ -306,7 +315,7 @@ impl RealmLog for Journal {
     fn recover(&self) -> Result<(), LogError> {
         let mut running = self.running.lock();
         let Some(running) = running.as_mut() else { return Err(self.shared.gate.lock().unavailable()) };
-        if self.shared.gate.lock().queue.is_some() {
+        if self.shared.gate.lock().is_open {
             return Ok(());
         }
         if let Some(thread) = running.thread.take() {
@@ -328,8 +337,9 @@ impl RealmLog for Journal {
     fn close(&self) {
         // Nothing may change the folder once the lock is released.
         self.shared.files.lock().is_closed = true;
-        // Without a sender the writer ends once the queue is empty.
-        self.shared.gate.lock().queue = None;
+        // The writer ends once the queue is empty.
+        self.shared.gate.lock().is_open = false;
+        self.shared.queued.notify_one();
         let mut running = self.running.lock();
         if let Some(mut running) = running.take()
             && let Some(thread) = running.thread.take()

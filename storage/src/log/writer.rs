@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use crossbeam_channel::Receiver;
+use metrics::{Counter, Histogram};
 
 use super::codec::{
     self, BLOCK_BYTES, GROUP_END, GROUP_FILL_BYTES, GROUP_FRAMES_MAX, GROUP_HEADER_BYTES, GroupHeader,
@@ -24,7 +24,6 @@ use super::{Durable, Ticket};
 /// The state of the writer thread.
 pub(crate) struct Writer {
     pub shared: Arc<Shared>,
-    pub queue: Receiver<Job>,
     pub sink: Box<dyn Durable>,
     pub supply: Supply,
     pub active: Segment,
@@ -48,16 +47,33 @@ pub(crate) struct Writer {
     pub before: BTreeMap<u32, Tail>,
     /// A write or a sync failed: the content of the active segment from `offset` on is unknown.
     pub is_tail_doubtful: bool,
+    pub meters: Meters,
+}
+
+/// The metrics of a journal. Registered once, because a group costs little more than looking them up.
+pub(crate) struct Meters {
+    group_frames: Histogram,
+    sync_seconds: Histogram,
+    frames: Counter,
+    bytes: Counter,
+}
+
+impl Meters {
+    /// Registers the metrics, which are exported with 0 from the start.
+    pub(crate) fn new() -> Self {
+        Self {
+            group_frames: metrics::histogram!("millstream_journal_group_frames"),
+            sync_seconds: metrics::histogram!("millstream_journal_sync_seconds"),
+            frames: metrics::counter!("millstream_journal_frames_total"),
+            bytes: metrics::counter!("millstream_journal_bytes_total"),
+        }
+    }
 }
 
 impl Writer {
     /// Commits until the queue is closed and empty, or until a commit fails; then the writer is returned, to be recovered.
     pub(crate) fn run(mut self: Box<Self>) -> Option<Box<Self>> {
-        // Registers the counters, so that they are exported with 0 from the start.
-        metrics::counter!("millstream_journal_frames_total").increment(0);
-        metrics::counter!("millstream_journal_bytes_total").increment(0);
-        while let Ok(job) = self.queue.recv() {
-            let body_bytes = self.take_group(job);
+        while let Some(body_bytes) = self.take_group() {
             let Some(last_ticket) = self.group.last().map(|job| job.ticket) else { continue };
             match self.commit(body_bytes) {
                 Ok(()) => self.sink.durable(last_ticket, Ok(())),
@@ -97,19 +113,26 @@ impl Writer {
         Ok(())
     }
 
-    /// Collects queued frames, up to the limits of a group. Returns the size of its records.
-    fn take_group(&mut self, first: Job) -> usize {
-        let mut body_bytes = RECORD_HEADER_BYTES + first.frame.payload.len();
-        let mut payload_bytes = first.frame.payload.len();
-        self.group.push(first);
+    /// Waits for frames and takes those that are queued, up to the limits of a group. Returns the size of its records; none
+    /// when the queue is closed and empty.
+    fn take_group(&mut self) -> Option<usize> {
+        let mut gate = self.shared.gate.lock();
+        while gate.queue.is_empty() {
+            if !gate.is_open {
+                return None;
+            }
+            self.shared.queued.wait(&mut gate);
+        }
+        let (mut body_bytes, mut payload_bytes) = (0, 0);
         while self.group.len() < GROUP_FRAMES_MAX && body_bytes < GROUP_FILL_BYTES {
-            let Ok(job) = self.queue.try_recv() else { break };
+            let Some(job) = gate.queue.pop_front() else { break };
             body_bytes += RECORD_HEADER_BYTES + job.frame.payload.len();
             payload_bytes += job.frame.payload.len();
             self.group.push(job);
         }
+        drop(gate);
         self.shared.queued_bytes.fetch_sub(payload_bytes, Ordering::Relaxed);
-        body_bytes
+        Some(body_bytes)
     }
 
     fn commit(&mut self, body_bytes: usize) -> Result<(), LogError> {
@@ -122,9 +145,9 @@ impl Writer {
             return Err(error);
         }
         self.before.clear();
-        metrics::histogram!("millstream_journal_group_frames").record(self.group.len() as f64);
-        metrics::counter!("millstream_journal_frames_total").increment(self.group.len() as u64);
-        metrics::counter!("millstream_journal_bytes_total").increment(self.buffer.len() as u64);
+        self.meters.group_frames.record(self.group.len() as f64);
+        self.meters.frames.increment(self.group.len() as u64);
+        self.meters.bytes.increment(self.buffer.len() as u64);
         self.publish();
         self.offset += self.buffer.len() as u64;
         self.next_group += 1;
@@ -162,7 +185,7 @@ impl Writer {
         if self.sync {
             let start = Instant::now();
             self.active.sync().map_err(failed)?;
-            metrics::histogram!("millstream_journal_sync_seconds").record(start.elapsed().as_secs_f64());
+            self.meters.sync_seconds.record(start.elapsed().as_secs_f64());
         }
         Ok(())
     }
@@ -324,12 +347,9 @@ impl Writer {
         };
         self.shared.stop(&reason);
         self.sink.durable(last_ticket, Err(error));
-        let mut waiting = None;
-        while let Ok(job) = self.queue.try_recv() {
-            waiting = Some(job.ticket);
-        }
-        if let Some(ticket) = waiting {
-            self.sink.durable(ticket, Err(reason));
+        let refused = std::mem::take(&mut self.shared.gate.lock().queue);
+        if let Some(last) = refused.back() {
+            self.sink.durable(last.ticket, Err(reason));
         }
         self.group.clear();
     }
