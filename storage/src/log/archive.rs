@@ -41,7 +41,7 @@ const GROUP_HEAD_BYTES: usize = 12;
 /// A block takes no further group once it has this many bytes.
 const BLOCK_FILL_BYTES: usize = 256 * 1024;
 /// The level of compression.
-const LEVEL: i32 = 6;
+const LEVEL: i32 = 3;
 /// Archives are synced in pieces of this size, so that the sync of a commit never waits for all of one.
 const SYNC_BYTES: u64 = 1024 * 1024;
 
