@@ -1,7 +1,8 @@
 //! The directory of an organization: all of its records except messages.
 //!
-//! Built on persistent maps: a clone is a snapshot that costs a few reference counts, and a change
-//! copies only the path to what changed. `put_*` set absolute values, so applying twice is harmless.
+//! Built on persistent maps: a clone is a snapshot that costs one reference count, and a change
+//! copies the roots, once for each snapshot, and the path to what changed. `put_*` set absolute values, so applying twice is
+//! harmless.
 
 mod attachments;
 mod bots;
@@ -32,6 +33,7 @@ use crate::subscription::Subscription;
 use crate::topic::{TopicKey, UserTopic, VisibilityPolicy};
 use crate::user::User;
 use imbl::{HashMap, OrdMap, OrdSet};
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 /// The subscriptions of one channel by user.
@@ -39,7 +41,12 @@ pub type Subscribers = OrdMap<UserId, Arc<Subscription>>;
 
 /// A snapshot of an organization without its messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Directory {
+pub struct Directory(Arc<Roots>);
+
+/// The roots of all maps. Most requests take a snapshot, and counting a reference to each of the roots would cost more than
+/// the request reads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Roots {
     realm: Arc<Realm>,
     users: OrdMap<UserId, Arc<User>>,
     users_by_email: HashMap<String, UserId>,
@@ -71,10 +78,25 @@ pub struct Directory {
     invitations: OrdMap<InvitationId, Arc<Invitation>>,
 }
 
+impl Deref for Directory {
+    type Target = Roots;
+
+    fn deref(&self) -> &Roots {
+        &self.0
+    }
+}
+
+impl DerefMut for Directory {
+    /// Copies the roots if a snapshot shares them.
+    fn deref_mut(&mut self) -> &mut Roots {
+        Arc::make_mut(&mut self.0)
+    }
+}
+
 impl Directory {
     /// An organization without users.
     pub fn new(realm: Realm) -> Self {
-        Self { realm: Arc::new(realm), ..Self::default() }
+        Self(Arc::new(Roots { realm: Arc::new(realm), ..Roots::default() }))
     }
 
     /// The organization's record.
@@ -173,7 +195,8 @@ impl Directory {
                 self.count_everywhere(id, user.is_active);
             }
         }
-        self.users_by_email.insert(self.made_up_email(id).to_lowercase(), id);
+        let made_up = self.made_up_email(id).to_lowercase();
+        self.users_by_email.insert(made_up, id);
         self.users_by_email.insert(user.delivery_email.to_lowercase(), id);
         self.users_by_name.entry(user.full_name.to_lowercase()).or_default().insert(id);
         self.push.note_user(&user);
@@ -215,7 +238,7 @@ impl Directory {
 
     /// Sets a channel's record.
     pub fn put_channel(&mut self, channel: Channel) {
-        if let Some(before) = self.channels.get(&channel.id) {
+        if let Some(before) = self.channels.get(&channel.id).cloned() {
             self.channels_by_name.remove(&before.name.to_lowercase());
         }
         self.channels_by_name.insert(channel.name.to_lowercase(), channel.id);

@@ -97,8 +97,8 @@ impl Directory {
         id: ScheduledMessageId,
         message: Option<ScheduledMessage>,
     ) {
-        if let Some(before) = self.personal.scheduled.get(&(user, id)) {
-            self.personal.scheduled_by_due.remove(&(before.due, user, id));
+        if let Some(due) = self.personal.scheduled.get(&(user, id)).map(|before| before.due) {
+            self.personal.scheduled_by_due.remove(&(due, user, id));
         }
         if let Some(message) = message.as_ref().filter(|message| message.failure.is_none()) {
             self.personal.scheduled_by_due.insert((message.due, user, id));
