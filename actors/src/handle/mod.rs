@@ -26,6 +26,7 @@ use crate::realm::{
 use crate::registry::Registry;
 use crate::session::{Poll, PollAnswer, SessionActor};
 use crate::shared::{FLAG_RANGES_MAX, RealmShared};
+use actix::dev::SendError;
 use actix::prelude::*;
 use model::event::TypingPlace;
 use model::fact::MessageRanges;
@@ -233,11 +234,17 @@ impl RealmHandle {
         let session = self.session(user, queue, last_event_id).await?;
         let newest = self.shared.view.read().progress.last_event.0 as i64;
         let (answer, answered) = oneshot::channel();
-        // Waits for room in the mailbox: events that are being delivered must not refuse a poll.
-        let asked = session.send(Poll { last_event_id, newest, dont_block, answer }).await;
+        let asked = match session.try_send(Poll { last_event_id, newest, dont_block, answer }) {
+            Ok(()) => Ok(()),
+            // Waits for room in the mailbox: events that are being delivered must not refuse a poll. Otherwise nothing is
+            // awaited but the answer, because another wake-up costs as much as the poll.
+            Err(SendError::Full(poll)) => Box::pin(session.send(poll)).await.map_err(mailbox),
+            Err(SendError::Closed(_)) => Err(DomainError::Stopping),
+        };
+        drop(session);
         let answered = match asked {
             Ok(()) => answered.await.unwrap_or(Err(DomainError::Stopping)),
-            Err(error) => Err(mailbox(error)),
+            Err(error) => Err(error),
         };
         match answered {
             // The queue ended between finding and asking it.

@@ -1,6 +1,8 @@
 //! The actor around the queue: holds the waiting poll, answers it, and ends when its client no longer polls.
 
-use super::commands::{Close, Delivered, Dismiss, Poll, PollAnswer, Resumed, SessionRequest, Tick};
+use super::commands::{
+    AnswerPoll, Close, Delivered, Dismiss, Poll, PollAnswer, Resumed, SessionRequest, Tick,
+};
 use super::queue::{Queue, QueueError};
 use super::status::{AccountBytes, QueueStatus};
 use crate::error::DomainError;
@@ -51,6 +53,8 @@ pub struct SessionActor {
     options: SessionOptions,
     resuming: Option<Resuming>,
     waiting: Option<oneshot::Sender<PollAnswer>>,
+    /// The waiting poll is answered when the mailbox is empty.
+    is_answer_due: bool,
     /// Monotonic time at which a poll last began or ended.
     last_seen: Duration,
     /// Monotonic time at which a poll was last answered.
@@ -63,7 +67,7 @@ impl SessionActor {
         let now = options.shared.clock.monotonic();
         options.status.set_last_seen(now);
         let resuming = options.is_resuming.then(Resuming::default);
-        Self { options, resuming, waiting: None, last_seen: now, last_answer: now }
+        Self { options, resuming, waiting: None, is_answer_due: false, last_seen: now, last_answer: now }
     }
 
     /// Answers the waiting poll with the pending events. They stay pending if the client has disconnected.
@@ -227,7 +231,21 @@ impl Handler<Delivered> for SessionActor {
         {
             return;
         }
-        if self.push(delivered, ctx) && self.waiting.is_some() && !self.options.queue.is_empty() {
+        let is_due = self.push(delivered, ctx) && self.waiting.is_some() && !self.options.queue.is_empty();
+        // Events of one group of frames follow each other: one answer with all of them costs as much as one for the first.
+        if is_due && !std::mem::replace(&mut self.is_answer_due, true) {
+            ctx.notify(AnswerPoll);
+        }
+    }
+}
+
+impl Handler<AnswerPoll> for SessionActor {
+    type Result = ();
+
+    fn handle(&mut self, _: AnswerPoll, _: &mut Self::Context) {
+        self.is_answer_due = false;
+        // Meanwhile it may have been answered, and another one may wait for further events.
+        if !self.options.queue.is_empty() {
             self.answer();
         }
     }

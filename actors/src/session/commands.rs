@@ -33,6 +33,11 @@ pub struct Poll {
     pub answer: oneshot::Sender<PollAnswer>,
 }
 
+/// All events that were published together have arrived: the waiting poll is answered.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub(super) struct AnswerPoll;
+
 /// Time has passed: checks whether a heartbeat is due, or the queue has expired.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
