@@ -24,6 +24,7 @@ use crate::search::{Followed, RealmSearch, SearchThread};
 use crate::shard::{COMMITTER, Committer, Durability, Sequencer, WriteBudget};
 use crate::shared::RealmShared;
 use crate::upkeep::Upkeep;
+use actix::ArbiterHandle;
 use actix::prelude::*;
 use model::{Directory, EventNumber, Fact, Frame, RealmId, Sequence, User};
 use parking_lot::{Mutex, RwLock};
@@ -298,6 +299,11 @@ impl Server {
     /// An organization by its short name; empty for the one at the root.
     pub fn realm_by_subdomain(&self, subdomain: &str) -> Option<RealmHandle> {
         self.realms.read().by_subdomain.get(subdomain).cloned()
+    }
+
+    /// The thread of the shard, when there is exactly one.
+    pub fn only_shard(&self) -> Option<ArbiterHandle> {
+        self.shards.first().filter(|_| self.shards.len() == 1).map(|shard| shard.arbiter.handle())
     }
 
     /// The organization, when there is exactly one.

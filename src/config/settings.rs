@@ -380,6 +380,12 @@ impl Config {
         }
     }
 
+    /// Whether the thread of the only shard serves the connections, too: on few cores it is cheaper to do a request's work in
+    /// one thread than to wake another one for it, measured.
+    pub fn serves_on_shard(&self) -> bool {
+        self.http.workers == 0 && cores() <= SHARED_CORES_MAX
+    }
+
     /// The number of registrations that are encoded at a time.
     pub fn registers_at_once(&self) -> usize {
         (cores() / 2).max(1)
@@ -471,6 +477,9 @@ fn listen_address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SocketAd
     let text = String::deserialize(deserializer)?;
     parse_listen(&text).map_err(serde::de::Error::custom)
 }
+
+/// On machines with up to this many cores, the thread of the shard serves the connections.
+const SHARED_CORES_MAX: usize = 2;
 
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, NonZeroUsize::get)

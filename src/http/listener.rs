@@ -4,6 +4,7 @@ use super::app::App;
 use super::connection::Connection;
 use super::dispatch::{Dispatcher, dispatch};
 use super::route::Route;
+use super::shard_thread::ShardService;
 use super::tls::Stream;
 use actix_http::error::DispatchError;
 use actix_http::{HttpService, Protocol};
@@ -28,10 +29,20 @@ pub fn listen_on(app: &App, routes: Vec<Route>, listener: TcpListener) -> io::Re
         .max_concurrent_connections(settings.connections_max.get())
         .shutdown_timeout(settings.stop_secs_max)
         .disable_signals();
-    let (app, stopping) = (app.clone(), builder.graceful_shutdown_signal());
+    let (own, stopping) = (app.clone(), builder.graceful_shutdown_signal());
     let dispatcher = web::Data::new(Dispatcher::new(app.clone(), routes));
-    let builder =
-        builder.listen("http", listener, move || service(&app, dispatcher.clone(), address, &stopping))?;
+    let make = move || service(&own, dispatcher.clone(), address, &stopping);
+    let shard = app.config.serves_on_shard().then(|| app.server.only_shard()).flatten();
+    let builder = match shard {
+        None => builder.listen("http", listener, make)?,
+        Some(thread) => {
+            let shard = ShardService::start(&thread, make);
+            builder.listen("http", listener, move || {
+                let shard = shard.clone();
+                fn_service(move |stream: TcpStream| shard.clone().serve(stream))
+            })?
+        }
+    };
     Ok(builder.run())
 }
 

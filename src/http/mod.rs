@@ -34,6 +34,7 @@ pub mod reply;
 mod requester;
 pub mod route;
 pub mod router;
+mod shard_thread;
 pub mod tls;
 pub mod upload;
 pub mod web_session;
