@@ -19,8 +19,10 @@ use storage::view::{Changes, Relocation};
 #[derive(Debug)]
 pub struct MessageSnapshot {
     ids: Vec<MessageId>,
+    /// Of all messages; none without an account.
     flags: BTreeMap<MessageId, Flags>,
-    in_memory: HashMap<MessageId, Arc<Message>>,
+    /// Beside `ids`: none where the body is in the trees.
+    in_memory: Vec<Option<Arc<Message>>>,
     relocations: HashMap<MessageId, Relocation>,
     /// Messages whose bodies are in the trees.
     stored: Vec<MessageId>,
@@ -36,27 +38,27 @@ impl MessageSnapshot {
         let mut snapshot = Self {
             ids: ids.to_vec(),
             flags: asker.map(|asker| view.flags_among(asker.id, &wanted)).unwrap_or_default(),
-            in_memory: HashMap::with_capacity(ids.len()),
+            in_memory: Vec::with_capacity(ids.len()),
             relocations: HashMap::new(),
             stored: Vec::new(),
             changes: HashMap::new(),
         };
         for id in ids {
             snapshot.relocations.extend(view.relocation(*id).map(|relocation| (*id, relocation)));
-            let Some(message) = view.recent.get(*id) else {
+            let message = view.recent.get(*id).cloned();
+            if message.is_none() {
                 snapshot.stored.push(*id);
                 let changes = view.changes_of(*id);
                 snapshot.changes.extend((!changes.is_none()).then_some((*id, changes)));
-                continue;
-            };
-            snapshot.in_memory.insert(*id, message.clone());
+            }
+            snapshot.in_memory.push(message);
         }
         snapshot
     }
 
     /// The approximate size of the bodies that are in memory, in bytes.
     pub fn bytes_in_memory(&self) -> usize {
-        self.in_memory.values().map(|message| message.content.len() + message.rendered.len()).sum()
+        self.in_memory.iter().flatten().map(|message| message.content.len() + message.rendered.len()).sum()
     }
 
     /// Whether all bodies are in memory.
@@ -81,16 +83,19 @@ impl MessageSnapshot {
                 realm.trees.complete(realm.id, &mut message, *changes, &mut bound)?;
                 left = left.saturating_sub(message.edits.iter().map(EditEntry::bytes).sum());
             }
-            self.in_memory.insert(message.id, Arc::new(message));
+            if let Ok(place) = self.ids.binary_search(&message.id) {
+                self.in_memory[place] = Some(Arc::new(message));
+            }
         }
         let mut messages = Vec::with_capacity(self.ids.len());
-        for id in &self.ids {
-            let Some(own) = self.in_memory.get(id) else { continue };
-            let message = match self.relocations.get(id) {
-                Some(relocation) => Arc::new(relocation.apply(own)),
-                None => own.clone(),
+        let mut flags = self.flags.into_iter().peekable();
+        for (id, own) in self.ids.into_iter().zip(self.in_memory) {
+            let flags = flags.next_if(|(with, _)| *with == id).map(|(_, flags)| flags).unwrap_or_default();
+            let Some(own) = own else { continue };
+            let message = match self.relocations.get(&id) {
+                Some(relocation) => Arc::new(relocation.apply(&own)),
+                None => own,
             };
-            let flags = self.flags.get(id).copied().unwrap_or_default();
             messages.push(FetchedMessage { message, flags });
         }
         Ok(messages)

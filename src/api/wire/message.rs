@@ -92,17 +92,29 @@ impl<'d> MessageWriter<'d> {
         let is_channel = message.place.channel().is_some();
         let topic = shown_topic(message.place.topic(), self.form.allow_empty_topic || !is_channel);
         push_text_field(out, "subject", topic);
-        push_field(out, "topic_links", &topic_links(&message.topic_links));
+        if message.topic_links.is_empty() {
+            out.extend_from_slice(b",\"topic_links\":[]");
+        } else {
+            push_field(out, "topic_links", &topic_links(&message.topic_links));
+        }
         push_field(out, "timestamp", &message.sent.secs());
         push_text_field(out, "client", &message.client);
         push_text_field(out, "content", self.content(message));
-        let content_type = if self.form.apply_markdown { "text/html" } else { "text/x-markdown" };
-        push_text_field(out, "content_type", content_type);
-        push_field(out, "is_me_message", &message.traits.is_me);
-        push_name(out, "reactions");
-        push_list(out, message.reactions.iter().map(reaction));
-        push_name(out, "submessages");
-        push_list(out, message.submessages.iter().map(|part| submessage(message.id, part)));
+        out.extend_from_slice(match (self.form.apply_markdown, message.traits.is_me) {
+            (true, false) => b",\"content_type\":\"text/html\",\"is_me_message\":false",
+            (true, true) => b",\"content_type\":\"text/html\",\"is_me_message\":true",
+            (false, false) => b",\"content_type\":\"text/x-markdown\",\"is_me_message\":false",
+            (false, true) => b",\"content_type\":\"text/x-markdown\",\"is_me_message\":true",
+        });
+        if message.reactions.is_empty() && message.submessages.is_empty() {
+            // Most messages have neither.
+            out.extend_from_slice(b",\"reactions\":[],\"submessages\":[]");
+        } else {
+            push_name(out, "reactions");
+            push_list(out, message.reactions.iter().map(reaction));
+            push_name(out, "submessages");
+            push_list(out, message.submessages.iter().map(|part| submessage(message.id, part)));
+        }
         self.push_edits(out, message);
         if let Some(flags) = flags {
             push_flags(out, flags);

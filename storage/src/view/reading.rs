@@ -194,25 +194,23 @@ impl View {
     /// The flags of some messages for a user, without reading their bodies.
     pub fn flags_among(&self, user: UserId, ids: &RoaringBitmap) -> BTreeMap<MessageId, Flags> {
         let delivered = self.delivered_among(user, ids);
+        // Of large sets, the parts that are asked for: mostly they are empty, and never larger than `ids`.
+        let wildcards = &self.messages.channel_wildcard & ids;
+        let mine = self.messages.users.get(&user);
+        let part = |flag: Flag| mine.and_then(|mine| mine.set(flag)).map(|set| (flag, set & ids));
+        let parts: Vec<(Flag, RoaringBitmap)> =
+            Flag::ALL.into_iter().filter_map(part).filter(|(_, part)| !part.is_empty()).collect();
         let flags = |id: u32| {
-            let is_wildcard = self.messages.channel_wildcard.contains(id);
-            self.flags_with(user, MessageId(id), delivered.contains(id), is_wildcard)
+            let has = parts.iter().filter(|(_, part)| part.contains(id)).map(|(flag, _)| *flag);
+            flags_of(has, delivered.contains(id), wildcards.contains(id))
         };
         ids.iter().map(|id| (MessageId(id), flags(id))).collect()
     }
 
     fn flags_with(&self, user: UserId, id: MessageId, is_delivered: bool, is_wildcard: bool) -> Flags {
         let mine = self.messages.users.get(&user);
-        let has = |flag: Flag| mine.and_then(|m| m.set(flag)).is_some_and(|set| set.contains(id.0));
-        let mut flags = Flags::NONE;
-        for flag in Flag::ALL {
-            flags = flags.with_if(flag, has(flag));
-        }
-        if !is_delivered {
-            let is_read = has(Flag::Read) || !has(Flag::Historical);
-            return flags.with(Flag::Historical).with_if(Flag::Read, is_read);
-        }
-        flags.with_if(Flag::ChannelWildcardMentioned, is_wildcard)
+        let has = |flag: &Flag| mine.and_then(|mine| mine.set(*flag)).is_some_and(|set| set.contains(id.0));
+        flags_of(Flag::ALL.into_iter().filter(has), is_delivered, is_wildcard)
     }
 
     /// The unread messages among `delivered`.
@@ -222,6 +220,16 @@ impl View {
             None => delivered.clone(),
         }
     }
+}
+
+/// A user's flags of a message, from those that are stored. A message that was not delivered counts as read.
+fn flags_of(stored: impl Iterator<Item = Flag>, is_delivered: bool, is_wildcard: bool) -> Flags {
+    let flags = stored.fold(Flags::NONE, |flags, flag| flags.with(flag));
+    if is_delivered {
+        return flags.with_if(Flag::ChannelWildcardMentioned, is_wildcard);
+    }
+    let is_read = flags.contains(Flag::Read) || !flags.contains(Flag::Historical);
+    flags.with(Flag::Historical).with_if(Flag::Read, is_read)
 }
 
 /// Whether a subscription is active without interruption since before the first of some messages.
