@@ -2,7 +2,7 @@
 //! need the union of hundreds of channels.
 
 use super::own::{Own, own_among, own_in_channel, own_parts};
-use super::sets::{Filter, message_set};
+use super::sets::{Filter, message_set, union};
 use model::{MessageId, User};
 use roaring::RoaringBitmap;
 use roaring::bitmap::Iter;
@@ -14,9 +14,6 @@ use storage::View;
 
 /// Messages that a walk skips because they do not meet the conditions; after more, sets are computed.
 const PASSED_OVER_MAX: usize = 16_384;
-
-/// Maximum number of look-ups; beyond it a union of all parts is cheaper.
-const LOOKUPS_MAX: u64 = 100_000;
 
 /// A plan for a user.
 pub(super) struct Search<'v> {
@@ -51,17 +48,21 @@ impl<'v> Search<'v> {
         Self { parts: vec![Cow::Owned(ids)], filter }
     }
 
-    /// Replaces the parts by the rarest condition's messages, if these are few.
-    fn shortened(self) -> Self {
-        let rarest = self.filter.wanted.iter().min_by_key(|set| set.len());
-        match rarest {
-            Some(rarest) if self.parts.len() > 1 && rarest.len() * self.parts.len() as u64 <= LOOKUPS_MAX => {
-                let is_shown = |id: u32| self.parts.iter().any(|part| part.contains(id));
-                let found = rarest.iter().filter(|id| self.filter.allows(*id) && is_shown(*id)).collect();
-                Self { parts: vec![Cow::Owned(found)], filter: Filter::default() }
-            }
-            _ => self,
+    /// Exchanges the parts and the rarest condition, if that has fewer messages: then a walk goes over its messages, and looks
+    /// each of them up in the parts.
+    fn shortened(mut self) -> Self {
+        let wanted = self.filter.wanted.iter().enumerate().map(|(index, set)| (set.len(), index));
+        let Some((len, rarest)) = wanted.min() else { return self };
+        let mut counted = 0;
+        let is_fewer = self.parts.iter().any(|part| {
+            counted += part.len();
+            counted > 2 * len
+        });
+        if is_fewer {
+            let rarest = self.filter.wanted.swap_remove(rarest);
+            self.filter.shown = Some(std::mem::replace(&mut self.parts, vec![rarest]));
         }
+        self
     }
 
     /// All of it as one set.
@@ -217,11 +218,6 @@ fn whole_scope<'v>(view: &'v View, asker: Option<&User>, scope: &Scope) -> Vec<C
         (Scope::OwnHistory, Some(asker)) => own_parts(view, asker),
         (Scope::OwnHistory, None) => Vec::new(),
     }
-}
-
-fn union(parts: &[Cow<'_, RoaringBitmap>]) -> RoaringBitmap {
-    use roaring::MultiOps;
-    parts.iter().map(|part| &**part).union()
 }
 
 /// A search over a set that is known.

@@ -16,7 +16,12 @@ pub(super) struct Filter<'v> {
     pub wanted: Vec<Cow<'v, RoaringBitmap>>,
     /// And in none of these.
     pub unwanted: Vec<Cow<'v, RoaringBitmap>>,
+    /// And in any of these.
+    pub shown: Option<Vec<Cow<'v, RoaringBitmap>>>,
 }
+
+/// Maximum number of look-ups; beyond it a union of all sets is cheaper.
+const LOOKUPS_MAX: u64 = 100_000;
 
 impl<'v> Filter<'v> {
     /// The conditions of a plan's terms, without `done`, which is met already, for the messages of `own`.
@@ -55,7 +60,9 @@ impl<'v> Filter<'v> {
 
     /// Whether a message meets the conditions.
     pub fn allows(&self, id: u32) -> bool {
-        self.wanted.iter().all(|set| set.contains(id)) && !self.unwanted.iter().any(|set| set.contains(id))
+        self.wanted.iter().all(|set| set.contains(id))
+            && !self.unwanted.iter().any(|set| set.contains(id))
+            && self.shown.as_ref().is_none_or(|shown| is_in_any(shown, id))
     }
 
     /// Removes the messages that do not meet the conditions.
@@ -67,8 +74,26 @@ impl<'v> Filter<'v> {
         for unwanted in &self.unwanted {
             *kept.to_mut() -= &**unwanted;
         }
-        kept
+        match &self.shown {
+            Some(shown) if kept.len() * shown.len() as u64 <= LOOKUPS_MAX => {
+                Cow::Owned(kept.iter().filter(|id| is_in_any(shown, *id)).collect())
+            }
+            Some(shown) => {
+                *kept.to_mut() &= union(shown);
+                kept
+            }
+            None => kept,
+        }
     }
+}
+
+/// All messages of some sets.
+pub(super) fn union(sets: &[Cow<'_, RoaringBitmap>]) -> RoaringBitmap {
+    sets.iter().map(|set| &**set).union()
+}
+
+fn is_in_any(sets: &[Cow<'_, RoaringBitmap>], id: u32) -> bool {
+    sets.iter().any(|set| set.contains(id))
 }
 
 /// Whether the whole scope is in a set.
