@@ -8,6 +8,7 @@ use crate::integrations::mail::incoming::address::AddressPattern;
 use actors::{RealmHandle, Server};
 use model::InvitationId;
 use parking_lot::RwLock;
+use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
 /// Names of this machine for local clients.
@@ -129,7 +130,12 @@ impl Hosts {
 
     /// The organization of a `Host` header; without one, the organization at the root.
     pub fn realm(&self, server: &Server, host: Option<&str>) -> Option<RealmHandle> {
-        let host = without_port(host.unwrap_or(LOCAL_NAMES[0])).to_lowercase();
+        let host = without_port(host.unwrap_or(LOCAL_NAMES[0]));
+        // Most clients send it in lower case.
+        let host = match host.bytes().any(|byte| byte.is_ascii_uppercase() || !byte.is_ascii()) {
+            true => Cow::Owned(host.to_lowercase()),
+            false => Cow::Borrowed(host),
+        };
         if let Some(subdomain) = self.subdomain(&host) {
             return server.realm_by_subdomain(subdomain);
         }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Listener {
     pub queue: QueueId,
-    pub session: Addr<SessionActor>,
+    pub session: Arc<Addr<SessionActor>>,
     /// The requested types of events.
     pub kinds: EventKinds,
     /// Whether it receives messages of all public channels, also without a subscription.

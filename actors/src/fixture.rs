@@ -105,7 +105,8 @@ pub fn shared() -> (Arc<RealmShared>, ManualClock, tempfile::TempDir) {
 /// A handle to the organization, without its actor.
 pub fn handle(shared: &Arc<RealmShared>) -> RealmHandle {
     let (mailbox, _) = actix::dev::channel::channel(1);
-    RealmHandle { shared: shared.clone(), actor: actix::Addr::new(mailbox), registry: Default::default() }
+    let actor = Arc::new(actix::Addr::new(mailbox));
+    RealmHandle { shared: shared.clone(), actor, registry: Default::default() }
 }
 
 /// A message on its way.

@@ -232,7 +232,7 @@ impl Server {
             committer.add_realm(shared.clone(), sequencer, epoch, fanout.clone());
             Reader::start(&shared, committer);
             let actor = RealmActor::new(shared.clone(), committer.clone(), fanout, registry.clone()).start();
-            let handle = RealmHandle { shared, actor, registry };
+            let handle = RealmHandle { shared, actor: Arc::new(actor), registry };
             crate::scheduled::Worker::start(&handle);
             if let Some(delivery) = delivery {
                 Worker::start(&handle, committer, delivery);

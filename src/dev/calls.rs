@@ -3,7 +3,7 @@
 
 use model::{RealmId, Timestamp};
 use parking_lot::Mutex;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::VecDeque;
 
 /// Calls that are recorded; older ones are dropped.
@@ -31,8 +31,7 @@ pub struct RecordedCall {
     pub client: String,
     /// The e-mail address of the caller; null without one.
     pub user: Option<String>,
-    /// Names and values, in their order; those of secrets are `***`.
-    pub parameters: Vec<(String, String)>,
+    pub parameters: Parameters,
     /// The parameters that the endpoint does not know.
     pub ignored_parameters: Vec<String>,
     pub status: u16,
@@ -46,23 +45,51 @@ pub struct RecordedCall {
 impl RecordedCall {
     /// A call that begins.
     pub fn new(realm: Option<RealmId>, time: Timestamp, (method, path): (&str, &str), client: &str) -> Self {
-        let (path, client) = (shorten(path), shorten(client));
+        let (path, client) = (shortened(path).to_owned(), shortened(client).to_owned());
         Self { realm, time: time.0, method: method.to_owned(), path, client, ..Self::default() }
     }
 
     /// Records parameters, within the bounds.
     pub fn set_parameters<'p>(&mut self, parameters: impl Iterator<Item = (&'p str, &'p str)>) {
-        let value = |name: &str, value: &str| match SECRETS.contains(&name) {
-            true => "***".to_owned(),
-            false => shorten(value),
-        };
-        let parameters = parameters.take(PARAMETERS_MAX);
-        self.parameters = parameters.map(|(name, text)| (shorten(name), value(name, text))).collect();
+        for (name, value) in parameters.take(PARAMETERS_MAX) {
+            self.parameters.push(name, if SECRETS.contains(&name) { "***" } else { value });
+        }
     }
 }
 
-fn shorten(text: &str) -> String {
-    text.chars().take(VALUE_CHARS_MAX).collect()
+/// Names and values, in their order; those of secrets are `***`. All in one text, because every call has some and hardly any
+/// is ever shown.
+#[derive(Clone, Debug, Default)]
+pub struct Parameters {
+    text: String,
+    /// The ends of each name and value in the text.
+    ends: Vec<(usize, usize)>,
+}
+
+impl Parameters {
+    fn push(&mut self, name: &str, value: &str) {
+        self.text.push_str(shortened(name));
+        let name_end = self.text.len();
+        self.text.push_str(shortened(value));
+        self.ends.push((name_end, self.text.len()));
+    }
+
+    /// Names and values.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        let starts = std::iter::once(0).chain(self.ends.iter().map(|(_, end)| *end));
+        starts.zip(&self.ends).map(|(start, (name, end))| (&self.text[start..*name], &self.text[*name..*end]))
+    }
+}
+
+impl Serialize for Parameters {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.pairs())
+    }
+}
+
+fn shortened(text: &str) -> &str {
+    let end = text.char_indices().nth(VALUE_CHARS_MAX);
+    &text[..end.map_or(text.len(), |(end, _)| end)]
 }
 
 /// The newest calls of a server.
@@ -114,9 +141,8 @@ mod tests {
         }
         let calls = log.after(RealmId(1), 0);
         assert_eq!((calls.len(), calls[0].id, log.after(RealmId(1), 999).len()), (CALLS_MAX / 2, 3, 1));
-        let parameters =
-            [("password".to_owned(), "***".to_owned()), ("topic".to_owned(), "lunch".to_owned())];
-        assert_eq!(calls[0].parameters, parameters);
+        let parameters: Vec<_> = calls[0].parameters.pairs().collect();
+        assert_eq!(parameters, [("password", "***"), ("topic", "lunch")]);
         log.clear(RealmId(1));
         assert_eq!((log.after(RealmId(1), 0).len(), log.after(RealmId(2), 0).len()), (0, CALLS_MAX / 2));
     }

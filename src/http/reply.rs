@@ -50,6 +50,9 @@ pub type HandlerResult = Result<Reply, ApiError>;
 /// Responses up to this size are not counted in the memory budget: the operating system takes them at once, and
 /// reserving would cost more than it protects.
 pub const UNCOUNTED_BYTES_MAX: usize = 64 << 10;
+/// Expected size of a response of some fields: an account has more than 512 bytes, and a buffer that grows costs more than one
+/// that is too large.
+const REPLY_BYTES: usize = 640;
 /// Shared parts below this size are copied: splicing costs about as much.
 const COPIED_BYTES_MAX: usize = 256;
 /// Memory of a spliced part besides its bytes.
@@ -110,7 +113,7 @@ impl Other {
 
 /// Responds with the fields of a struct, in its order. A struct without fields is the bare success.
 pub fn reply(fields: &impl Serialize) -> HandlerResult {
-    Envelope::with_capacity(256).fields(fields)?.reply()
+    Envelope::with_capacity(REPLY_BYTES).fields(fields)?.reply()
 }
 
 /// Responds with one field.
@@ -205,6 +208,9 @@ impl Envelope {
 
     fn into_parts(self) -> Vec<Bytes> {
         let own = Bytes::from(self.own);
+        if self.spliced.is_empty() {
+            return vec![own];
+        }
         let mut parts = Vec::with_capacity(self.spliced.len() * 2 + 1);
         let mut from = 0;
         for (at, shared) in self.spliced {

@@ -22,9 +22,13 @@ const PLAIN_BYTES_MAX: usize = 4 * 1024;
 /// Maximum bytes of a record, so that a damaged length cannot exhaust memory.
 pub(crate) const RECORD_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
+// `DefaultOptions` alone would be varint, which is not the format of `bincode::serialize`.
+fn unlimited() -> impl Options {
+    bincode::DefaultOptions::new().with_fixint_encoding()
+}
+
 fn options() -> impl Options {
-    // `DefaultOptions` alone would be varint, which is not the format of `bincode::serialize`.
-    bincode::DefaultOptions::new().with_fixint_encoding().with_limit(RECORD_BYTES_MAX)
+    unlimited().with_limit(RECORD_BYTES_MAX)
 }
 
 /// Encodes a record.
@@ -32,9 +36,12 @@ fn options() -> impl Options {
 /// # Errors
 /// [`StoreError::Encode`] when the record is larger than 4 MB.
 pub fn encode<T: Serialize>(record: &T) -> Result<Vec<u8>, StoreError> {
-    let mut bytes = Vec::with_capacity(256);
+    // Checks the limit; with the size, the buffer is allocated once.
+    let failed = |error: bincode::Error| StoreError::Encode(error.to_string());
+    let size = options().serialized_size(record).map_err(failed)?;
+    let mut bytes = Vec::with_capacity(1 + size as usize);
     bytes.push(VERSION);
-    options().serialize_into(&mut bytes, record).map_err(|error| StoreError::Encode(error.to_string()))?;
+    unlimited().serialize_into(&mut bytes, record).map_err(failed)?;
     if bytes.len() <= PLAIN_BYTES_MAX {
         return Ok(bytes);
     }

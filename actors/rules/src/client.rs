@@ -25,7 +25,8 @@ const READING_CLIENTS: [&str; 11] = [
 pub fn client_name(parameter: Option<&str>, user_agent: Option<&str>) -> String {
     let given = parameter.map(str::trim).filter(|name| !name.is_empty());
     let name = given.unwrap_or_else(|| parse_user_agent(user_agent.unwrap_or("")));
-    name.chars().take(CLIENT_NAME_LENGTH_MAX).collect()
+    let end = name.char_indices().nth(CLIENT_NAME_LENGTH_MAX).map_or(name.len(), |(end, _)| end);
+    name[..end].to_owned()
 }
 
 /// The name of a client that is logged in with a browser: apps keep theirs.
@@ -50,8 +51,7 @@ fn parse_user_agent(header: &str) -> &str {
 
 /// Whether messages sent by this client are read by their sender, unless a parameter overrides it.
 pub fn is_read_by_sender(client_name: &str) -> bool {
-    let name = client_name.to_lowercase();
-    READING_CLIENTS.contains(&name.as_str())
+    READING_CLIENTS.iter().any(|name| name.eq_ignore_ascii_case(client_name))
 }
 
 #[cfg(test)]

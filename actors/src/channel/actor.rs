@@ -33,7 +33,7 @@ pub const MAILBOX_MAX: usize = 4096;
 const IDLE_SECS_MAX: u64 = 300;
 
 /// The running channel actors of an organization.
-pub type Channels = Arc<RwLock<HashMap<ChannelId, Addr<ChannelActor>>>>;
+pub type Channels = Arc<RwLock<HashMap<ChannelId, Arc<Addr<ChannelActor>>>>>;
 
 /// Decides for one channel.
 pub struct ChannelActor {
@@ -99,7 +99,11 @@ impl ChannelActor {
                 return;
             }
             decided => decided.map(|(ids, id, decision)| {
-                facts.extend(decision.facts);
+                if facts.is_empty() {
+                    facts = decision.facts;
+                } else {
+                    facts.extend(decision.facts);
+                }
                 facts.extend(ends);
                 (ids, Sent { id, new_policy: decision.new_policy }, facts)
             }),

@@ -10,16 +10,17 @@ use crate::shared::SUBSCRIBERS_MAX;
 use actix::prelude::*;
 use model::{ChannelId, UserId, VisibilityPolicy};
 use rules::subscription_properties::SubscriptionChange;
+use std::sync::Arc;
 
 impl RealmHandle {
     /// The running actor of a channel, started if need be.
-    pub(super) async fn channel(&self, id: ChannelId) -> Result<Addr<ChannelActor>, DomainError> {
+    pub(super) async fn channel(&self, id: ChannelId) -> Result<Arc<Addr<ChannelActor>>, DomainError> {
         let running = self.registry.channels.read().get(&id).filter(|channel| channel.connected()).cloned();
         if let Some(channel) = running {
             return Ok(channel);
         }
         let opened = self.actor.send(OpenChannel(id)).await.map_err(mailbox)?;
-        opened.ok_or_else(|| rules::RuleError::ChannelIdDoesNotExist { id: id.0.into() }.into())
+        opened.map(Arc::new).ok_or_else(|| rules::RuleError::ChannelIdDoesNotExist { id: id.0.into() }.into())
     }
 
     /// Creates a channel and returns its id.

@@ -44,7 +44,8 @@ use tokio::sync::oneshot;
 #[derive(Clone)]
 pub struct RealmHandle {
     pub(crate) shared: Arc<RealmShared>,
-    pub(crate) actor: Addr<RealmActor>,
+    /// Shared, because a clone of an address allocates, and each request takes several of the handle.
+    pub(crate) actor: Arc<Addr<RealmActor>>,
     pub(crate) registry: Arc<Registry>,
 }
 
@@ -279,7 +280,7 @@ impl RealmHandle {
         user: UserId,
         queue: &QueueId,
         last_event_id: Option<i64>,
-    ) -> Result<Addr<SessionActor>, DomainError> {
+    ) -> Result<Arc<Addr<SessionActor>>, DomainError> {
         let running = self.registry.queues.read().get(queue).cloned();
         match running {
             Some(running) if running.user == user => Ok(running.session),

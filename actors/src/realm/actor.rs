@@ -276,12 +276,12 @@ impl Handler<OpenChannel> for RealmActor {
 
     fn handle(&mut self, OpenChannel(id): OpenChannel, _: &mut Self::Context) -> Self::Result {
         if let Some(running) = self.registry.channels.read().get(&id) {
-            return Some(running.clone());
+            return Some(Addr::clone(running));
         }
         let started =
             ChannelActor::load(id, &self.realm, &self.committer, &self.fanout, &self.registry.channels)?;
         let started = started.start();
-        self.registry.channels.write().insert(id, started.clone());
+        self.registry.channels.write().insert(id, Arc::new(started.clone()));
         Some(started)
     }
 }

@@ -79,7 +79,7 @@ pub struct ResumeQueue {
     pub user: UserId,
     /// The newest event that the client has.
     pub last_event_id: i64,
-    pub answer: ReplySender<Addr<SessionActor>>,
+    pub answer: ReplySender<Arc<Addr<SessionActor>>>,
 }
 
 /// Ends a queue.

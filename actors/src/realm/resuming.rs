@@ -9,6 +9,7 @@ use crate::resume::{Pass, QUEUES_MAX, Returning};
 use crate::session::{Queue, Resumed, SessionActor};
 use actix::prelude::*;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// A pass over the log has ended.
 #[derive(Message)]
@@ -22,7 +23,7 @@ impl RealmActor {
         &mut self,
         request: &ResumeQueue,
         ctx: &Context<Self>,
-    ) -> Result<Addr<SessionActor>, DomainError> {
+    ) -> Result<Arc<Addr<SessionActor>>, DomainError> {
         if let Some(running) = self.registry.queues.read().get(&request.queue) {
             return Ok(running.session.clone());
         }

@@ -183,7 +183,7 @@ pub(super) fn start_session(
     owner: Addr<RealmActor>,
     (record, queue): (Arc<QueueRecord>, Queue),
     is_resuming: bool,
-) -> Addr<SessionActor> {
+) -> Arc<Addr<SessionActor>> {
     let narrow = EventNarrow::parse(&record.options.narrow).ok().filter(|narrow| !narrow.is_empty());
     let (id, user, kinds) = (record.id.clone(), record.user, record.options.kinds);
     let all_public_channels =
@@ -200,6 +200,7 @@ pub(super) fn start_session(
         shared: realm.clone(),
     })
     .start();
+    let session = Arc::new(session);
     fanout.add(user, Listener { queue: id.clone(), session: session.clone(), kinds, all_public_channels });
     queues.write().insert(id, RunningQueue { user, session: session.clone(), status });
     session

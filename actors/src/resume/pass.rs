@@ -37,7 +37,7 @@ pub(crate) struct Returning {
     pub after: u64,
     /// Frames up to this one are read; later events are delivered to the session directly.
     pub upto: Sequence,
-    pub session: Addr<SessionActor>,
+    pub session: Arc<Addr<SessionActor>>,
 }
 
 /// Queues that wait for the next pass over the log.

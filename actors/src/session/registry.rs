@@ -12,7 +12,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct RunningQueue {
     pub user: UserId,
-    pub session: Addr<SessionActor>,
+    pub session: Arc<Addr<SessionActor>>,
     /// The state that can be read without asking the actor.
     pub status: Arc<QueueStatus>,
 }

@@ -19,6 +19,9 @@ pub enum PeopleNames {
 
 /// Parses a channel in `to`. Text that is not JSON is a name.
 pub fn parse_channel(to: &str) -> Result<ChannelName, ApiError> {
+    if !may_be_json(to) {
+        return Ok(ChannelName::Name(to.to_owned()));
+    }
     let value = match serde_json::from_str(to) {
         Ok(Value::Array(mut list)) => match list.pop() {
             Some(only) if list.is_empty() => only,
@@ -55,6 +58,14 @@ pub fn parse_people(to: &str) -> Result<PeopleNames, ApiError> {
             ids.collect::<Result<_, _>>().map(PeopleNames::Ids)
         }
     }
+}
+
+/// Whether a text may be JSON, by its beginning: most names are not, and an error of the parser costs an allocation.
+fn may_be_json(text: &str) -> bool {
+    let text = text.trim_matches([' ', '\t', '\n', '\r']);
+    let begins =
+        text.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '"' | '[' | '{' | '-'));
+    begins || matches!(text, "true" | "false" | "null")
 }
 
 fn split_emails(text: &str) -> PeopleNames {

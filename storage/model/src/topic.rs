@@ -12,7 +12,11 @@ pub struct TopicKey(Arc<str>);
 impl TopicKey {
     /// The key of a topic name.
     pub fn new(name: &str) -> Self {
-        Self(name.to_lowercase().into())
+        // Most names need no second copy.
+        match name.bytes().any(|byte| byte.is_ascii_uppercase() || !byte.is_ascii()) {
+            false => Self(name.into()),
+            true => Self(name.to_lowercase().into()),
+        }
     }
 
     /// The lower-case name.
