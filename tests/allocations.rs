@@ -5,6 +5,8 @@
 //! A count includes everything that the server does meanwhile, for a client that sends one request after the other: every
 //! message is a commit of its own. What differs in a release build is not recorded.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where, and stop")]
+
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use millstream::config::{Config, Overrides};
