@@ -323,6 +323,8 @@ pub fn options(config: &Config, is_durable: bool) -> actors::Options {
         checkpoint_frames: storage.checkpoint_frames,
         scrub_bytes_per_sec: storage.scrub_bytes_per_sec,
         compact_bytes_per_sec: storage.compact_bytes_per_sec,
+        segment_kept_secs: storage.segment_kept_secs,
+        erase_interval_secs: storage.erase_interval_secs,
         free_bytes_min: storage.free_bytes_min,
         free_bytes_warn: storage.free_bytes_warn,
         queues: QueueLimits {
@@ -341,6 +343,7 @@ pub fn options(config: &Config, is_durable: bool) -> actors::Options {
         write_bytes_daily_max: config.limits.write_bytes_daily_max(),
         sweep_secs: config.actors.sweep_secs.get(),
         unclaimed_secs: config.uploads.unclaimed_days.get() * 24 * 3600,
+        released_secs: config.uploads.released_hours * 3600,
         budget: ByteBudget::new(config.memory.in_flight_bytes_max.get(), config.memory.share_bytes_max.get()),
         search_write_after: config.search.enabled.then(|| Duration::from_secs(config.search.write_secs)),
         outbox: None,

@@ -92,6 +92,7 @@ pub fn shared() -> (Arc<RealmShared>, ManualClock, tempfile::TempDir) {
         queue_limits: QueueLimits::default(),
         sweep_secs: 3600,
         unclaimed_secs: 3600,
+        released_secs: 3600,
         notifications: crate::notifications::Notifications::default(),
         search,
         web_session_limits: Default::default(),

@@ -2,7 +2,7 @@
 
 use crate::error::DomainError;
 use crate::server::Server;
-use crate::upkeep::wait;
+use crate::upkeep::{CHECKPOINT_BYTES_PER_SEC, wait};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,9 +14,6 @@ use storage::{Checkpoints, StoreError, disk};
 
 /// How often the number of frames since the newest checkpoint is compared with the limit.
 const CHECKPOINT_TICK: Duration = Duration::from_millis(500);
-
-/// Bytes of a checkpoint that are written in a second while the server runs.
-const CHECKPOINT_BYTES_PER_SEC: u64 = 16 * 1024 * 1024;
 
 /// With fewer frames since the newest checkpoint, stopping writes none.
 const STOP_FRAMES_MIN: u64 = 500;
@@ -57,11 +54,14 @@ impl Server {
             let (weak, rate) = (Arc::downgrade(self), self.options.compact_bytes_per_sec);
             self.upkeep.spawn("compaction", move |stop| compact(&weak, rate, stop))?;
         }
+        let weak = Arc::downgrade(self);
+        self.upkeep.spawn("erase", move |stop| crate::erase::run(&weak, stop))?;
         Ok(())
     }
 
     /// Writes the checkpoints that are due.
     fn make_checkpoints(&self, pace: &Pace) -> Result<(), StoreError> {
+        let _one = self.checkpointing.lock();
         for realm in self.realms() {
             let checkpoints = Checkpoints::of(&self.folder.checkpoints(), realm.id());
             // The trees must have every frame of a checkpoint, on the disk.
@@ -174,7 +174,7 @@ fn scrub(server: &Weak<Server>, is_stopping: &AtomicBool) {
 
 impl Server {
     /// The journals of all shards.
-    fn logs(&self) -> Vec<Arc<dyn RealmLog>> {
+    pub(crate) fn logs(&self) -> Vec<Arc<dyn RealmLog>> {
         self.shards.iter().map(|shard| shard.log.clone()).collect()
     }
 

@@ -60,7 +60,7 @@ pub use channel::Unsubscribed;
 pub use check::{IndexReport, check, check_indexes};
 pub use clock::{Clock, ManualClock, ShiftedClock, SystemClock};
 pub use draft::{ChannelDraft, DirectDraft, Draft, Sent};
-pub use erase::{Erased, erase};
+pub use erase::{EraseStatus, Erased};
 pub use error::DomainError;
 pub use handle::{FoundSession, RealmHandle};
 pub use health::{Pause, Reserve, StorageStatus};

@@ -8,6 +8,7 @@ use model::RealmId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 use storage::checkpoint::{Started, complete_trees, start_from};
 use storage::disk;
 use storage::log::{Journal, JournalOptions, RealmLog, SyncPolicy};
@@ -69,6 +70,7 @@ fn open_logs(
         segment_bytes: options.journal_segment_bytes,
         releases_spares,
         is_copy: folder.is_live_copy(),
+        original_kept: Duration::from_secs(options.segment_kept_secs),
         ..JournalOptions::default()
     };
     let open = |shard| -> Result<OpenLog, StoreError> {

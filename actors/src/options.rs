@@ -28,6 +28,10 @@ pub struct Options {
     pub scrub_bytes_per_sec: u64,
     /// How fast sealed parts of the journal are compacted in the background; 0 to switch it off.
     pub compact_bytes_per_sec: u64,
+    /// How long a segment stays beside its archive, in seconds.
+    pub segment_kept_secs: u64,
+    /// How often what was deleted is erased from the data folder, in seconds; 0: only when the operator asks for it.
+    pub erase_interval_secs: u64,
     /// Free bytes below which changes are refused; 0: automatic.
     pub free_bytes_min: u64,
     /// Free bytes below which the server warns; 0: automatic.
@@ -40,6 +44,8 @@ pub struct Options {
     pub sweep_secs: u64,
     /// How long uploaded files are kept that no message names, in seconds.
     pub unclaimed_secs: u64,
+    /// How long uploaded files are kept that messages named and none does any more, in seconds.
+    pub released_secs: u64,
     /// How jobs of the outbox are delivered; none for tools: then jobs stay pending.
     pub outbox: Option<OutboxOptions>,
     pub clock: Arc<dyn Clock>,

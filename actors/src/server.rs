@@ -6,6 +6,7 @@ mod import_file;
 use crate::bootstrap::{NewRealm, check_subdomain, realm_facts};
 use crate::budget::ByteBudget;
 use crate::clock::SteadyClock;
+use crate::erase::Erasing;
 use crate::error::DomainError;
 use crate::fanout::Fanout;
 use crate::handle::RealmHandle;
@@ -66,6 +67,9 @@ pub struct Server {
     resume_turns: Arc<Semaphore>,
     search: SearchThread,
     pub(crate) upkeep: Upkeep,
+    /// Held while checkpoints are written.
+    pub(crate) checkpointing: Mutex<()>,
+    pub(crate) erasing: Erasing,
 }
 
 /// The organizations of a server.
@@ -125,6 +129,8 @@ impl Server {
             resume_turns: Arc::new(Semaphore::new(crate::resume::PASSES_MAX)),
             search: SearchThread::start()?,
             upkeep: Upkeep::default(),
+            checkpointing: Mutex::default(),
+            erasing: Erasing::default(),
         });
         server.open_realms(started).await?;
         if is_behind {
@@ -215,6 +221,7 @@ impl Server {
             queue_limits: self.options.queues,
             sweep_secs: self.options.sweep_secs,
             unclaimed_secs: self.options.unclaimed_secs,
+            released_secs: self.options.released_secs,
             outbox: Outbox::new(|kind| {
                 self.delivery.as_ref().is_some_and(|delivery| delivery.options.worker.supports(kind))
             }),

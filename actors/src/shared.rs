@@ -82,6 +82,8 @@ pub struct RealmShared {
     pub sweep_secs: u64,
     /// How long uploaded files are kept that no message names, in seconds.
     pub unclaimed_secs: u64,
+    /// How long uploaded files are kept that messages named and none does any more, in seconds.
+    pub released_secs: u64,
     pub outbox: Outbox,
     pub notifications: Notifications,
     /// Event queues registered before a restart whose clients return.

@@ -10,6 +10,9 @@ use std::time::Duration;
 /// How often the threads look whether the server stops.
 const STOP_TICK: Duration = Duration::from_millis(100);
 
+/// Bytes of a checkpoint that are written in a second while the server runs.
+pub const CHECKPOINT_BYTES_PER_SEC: u64 = 16 * 1024 * 1024;
+
 /// The threads of background work.
 #[derive(Debug, Default)]
 pub(crate) struct Upkeep {
@@ -28,6 +31,11 @@ impl Upkeep {
         let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || run(&is_stopping));
         self.threads.lock().push(thread.map_err(|error| DomainError::Storage(error.to_string()))?);
         Ok(())
+    }
+
+    /// Set when the server stops.
+    pub fn stopping(&self) -> Arc<AtomicBool> {
+        self.is_stopping.clone()
     }
 
     /// Ends the threads. A checkpoint that is being written is given up.

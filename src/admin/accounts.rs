@@ -86,6 +86,25 @@ pub(super) async fn set_active(
     Ok(Answer::of(line, json!({"user_id": user.id.0, "is_active": is_active})))
 }
 
+/// Replaces an account by a placeholder, after deactivating it and deleting its messages. If it is interrupted, repeating it goes
+/// on.
+pub(super) async fn delete(
+    realm: &RealmHandle,
+    user: &User,
+    keeps_messages: bool,
+) -> Result<Answer, CliError> {
+    realm.execute(commands::OperatorSetActive { user: user.id, is_active: false }).await?;
+    let messages = if keeps_messages { 0 } else { realm.delete_messages_of(user.id).await? };
+    let is_changed = realm.execute(commands::OperatorDeleteAccount { user: user.id }).await?;
+    let already = if is_changed { "" } else { " already" };
+    let line = format!(
+        "User {} is deleted{already}, with {messages} messages. What the journal has of the account is erased by the next \
+         erasing; `millstream erase --now` does it at once.",
+        user.id
+    );
+    Ok(Answer::of(line, json!({"user_id": user.id.0, "messages": messages})))
+}
+
 /// An account's API key.
 pub(super) fn api_key(realm: &RealmHandle, user: &User) -> Answer {
     let key = realm.api_key(user);

@@ -1,9 +1,9 @@
 //! Executes the operator's requests.
 
 use super::answer::Answer;
-use super::find::{find_account, find_realm};
+use super::find::{find_account, find_realm, find_user};
 use super::request::AdminRequest;
-use super::{accounts, audit, channels, organizations, outbox};
+use super::{accounts, audit, channels, erasing, organizations, outbox};
 use crate::cli::error::CliError;
 use actors::{Requester, Server, on_behalf_of};
 
@@ -43,6 +43,11 @@ async fn respond(server: &Server, request: AdminRequest) -> Result<Answer, CliEr
             let (realm, user) = find_account(server, &account.realm, &account.email)?;
             accounts::set_active(&realm, &user, is_active).await
         }
+        AdminRequest::UserDelete { realm, user, keeps_messages } => {
+            let realm = find_realm(server, &realm)?;
+            let user = find_user(&realm, &user)?;
+            accounts::delete(&realm, &user, keeps_messages).await
+        }
         AdminRequest::UserApiKey { account } => {
             let (realm, user) = find_account(server, &account.realm, &account.email)?;
             Ok(accounts::api_key(&realm, &user))
@@ -59,6 +64,8 @@ async fn respond(server: &Server, request: AdminRequest) -> Result<Answer, CliEr
             let realm = find_realm(server, &realm)?;
             channels::create(&realm, (name, description), is_private, creator.as_deref()).await
         }
+        AdminRequest::EraseStart => Ok(erasing::start(server)),
+        AdminRequest::EraseStatus => erasing::status(server),
         AdminRequest::OutboxList => Ok(outbox::list(server)),
         AdminRequest::OutboxRetry { realm, job } => outbox::retry(&find_realm(server, &realm)?, job).await,
         AdminRequest::OutboxDrop { realm, job } => outbox::drop_job(&find_realm(server, &realm)?, job).await,

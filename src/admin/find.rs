@@ -1,8 +1,9 @@
 //! Finds what the operator names: organizations by subdomain, accounts by address.
 
+use super::request::UserName;
 use crate::cli::error::CliError;
 use actors::{RealmHandle, Server};
-use model::User;
+use model::{User, UserId};
 use std::sync::Arc;
 
 /// The organization with a subdomain.
@@ -33,4 +34,14 @@ pub(super) fn find_account(
 pub(super) fn account(realm: &RealmHandle, email: &str) -> Result<Arc<User>, CliError> {
     let found = realm.directory().user_by_email(email).filter(|user| !user.is_system_bot()).cloned();
     found.ok_or_else(|| CliError::Refused(format!("there is no account {email}; see `millstream user list`")))
+}
+
+/// The account of an organization with an id or an address.
+pub(super) fn find_user(realm: &RealmHandle, user: &UserName) -> Result<Arc<User>, CliError> {
+    let id = match user {
+        UserName::Email(email) => return account(realm, email),
+        UserName::Id(id) => *id,
+    };
+    let found = realm.directory().user(UserId(id)).filter(|user| !user.is_system_bot()).cloned();
+    found.ok_or_else(|| CliError::Refused(format!("there is no account {id}; see `millstream user list`")))
 }

@@ -41,6 +41,12 @@ pub enum AdminRequest {
         account: AccountName,
         is_active: bool,
     },
+    /// Replaces an account by a placeholder.
+    UserDelete {
+        realm: String,
+        user: UserName,
+        keeps_messages: bool,
+    },
     UserApiKey {
         account: AccountName,
     },
@@ -82,6 +88,10 @@ pub enum AdminRequest {
     },
     /// Only for a running server: how far the newest export is.
     ExportStatus,
+    /// Erase everything that was deleted up to now.
+    EraseStart,
+    /// How far erasing is.
+    EraseStatus,
     /// The newest administrative acts.
     Audit {
         realm: String,
@@ -107,6 +117,14 @@ pub struct NewAccount {
     pub email: String,
     pub full_name: String,
     pub password_hash: String,
+}
+
+/// What names an account of an organization.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UserName {
+    Email(String),
+    Id(u32),
 }
 
 /// An account of an organization.

@@ -1,16 +1,22 @@
-//! `millstream erase`: erases the contents of deleted messages from a data folder.
+//! `millstream erase`: erases what was deleted from a data folder.
 
 use super::data::DataArgs;
 use super::error::CliError;
-use crate::admin::Answer;
-use actors::Erased;
-use serde_json::json;
+use super::offline::with_folder;
+use super::progress::Bar;
+use crate::admin::{self, AdminRequest, Answer};
+use crate::config::Config;
+use std::time::Duration;
 
-/// Erase the contents of deleted messages (server stopped)
+/// How often the server is asked how far it is.
+const ASK_EVERY: Duration = Duration::from_millis(200);
+
+/// Erase what was deleted; the server may be running
 ///
-/// Deleting a message removes it from what people can read, but the journal keeps its text. This command replaces the texts of
-/// deleted messages, and of all their versions, in the journal, and builds everything that is derived from the journal anew. It
-/// cannot be undone. Backups that were made before keep the texts until they are removed.
+/// Deleting a message removes it from what people can read, but the journal keeps its text until it is erased, which the server
+/// does by itself (`storage.erase_interval_secs`). This command does it at once: it replaces the texts of deleted messages, and of
+/// old versions where the organization hides the edit history, in the journal, and makes everything that is derived from the
+/// journal anew. It cannot be undone. Backups that were made before keep the texts until they are removed.
 #[derive(Debug, clap::Args)]
 pub struct EraseArgs {
     #[command(flatten)]
@@ -22,15 +28,48 @@ pub struct EraseArgs {
 
 /// Erases, and prints how much.
 pub fn run(args: &EraseArgs) -> Result<(), CliError> {
-    let data = args.data.load()?.data;
+    let config = args.data.load()?;
     if !args.now {
         return Err(CliError::Refused("erasing cannot be undone; add --now to do it".to_owned()));
     }
-    let erased = actors::erase(&data)?;
-    let Erased { messages, frames, parts } = erased;
-    let line = format!(
-        "The contents of {messages} deleted messages are erased: {frames} changes of the journal, {parts} of its files."
-    );
-    args.data.print(&Answer::of(line, json!({"messages": messages, "frames": frames, "files": parts})));
+    let mut bar = Bar::new("erasing", "files");
+    let answer = match ask(&config, &AdminRequest::EraseStart)? {
+        Some(_) => loop {
+            std::thread::sleep(ASK_EVERY);
+            let answer = ask(&config, &AdminRequest::EraseStatus)?;
+            let answer = answer
+                .ok_or_else(|| CliError::Refused("the server stopped before everything was erased".into()))?;
+            if show(&answer, &mut bar) {
+                break answer;
+            }
+        },
+        None => with_folder(&config, false, async |server| {
+            admin::execute(&server, AdminRequest::EraseStart).await?;
+            loop {
+                tokio::time::sleep(ASK_EVERY).await;
+                let answer = admin::execute(&server, AdminRequest::EraseStatus).await?;
+                if show(&answer, &mut bar) {
+                    return Ok(answer);
+                }
+            }
+        })?,
+    };
+    bar.finish();
+    args.data.print(&answer);
     Ok(())
+}
+
+/// Shows how far it is. Returns whether it is done.
+fn show(answer: &Answer, bar: &mut Bar) -> bool {
+    let number = |name: &str| answer.value[name].as_u64().unwrap_or_default();
+    if answer.value["step"] == "journal" {
+        bar.set(number("done"), number("all"));
+    }
+    answer.value["state"] != "running"
+}
+
+fn ask(config: &Config, request: &AdminRequest) -> Result<Option<Answer>, CliError> {
+    let what = "cannot reach the running server";
+    let asked = admin::ask(&config.data, request).map_err(|reason| CliError::System { what, reason })?;
+    asked.transpose().map_err(CliError::Refused)
 }

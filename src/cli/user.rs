@@ -3,7 +3,7 @@
 use super::data::DataArgs;
 use super::error::CliError;
 use super::offline::{Password, execute, execute_and_print};
-use crate::admin::{AccountName, AdminRequest, NewAccount, Permission, RoleName};
+use crate::admin::{AccountName, AdminRequest, NewAccount, Permission, RoleName, UserName};
 
 /// Commands for accounts.
 #[derive(Debug, clap::Subcommand)]
@@ -20,6 +20,8 @@ pub enum UserCommand {
     Deactivate(AccountArgs),
     /// Reactivate an account
     Reactivate(AccountArgs),
+    /// Delete an account, and its messages, for ever
+    Delete(UserDeleteArgs),
     /// Print an account's API key
     ApiKey(AccountArgs),
     /// Log an account, or all of an organization, out everywhere, and replace the API keys
@@ -99,6 +101,29 @@ pub struct UserPasswordArgs {
     password_stdin: bool,
 }
 
+/// The arguments of `user delete`.
+#[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("which").required(true).args(["email", "id"])))]
+pub struct UserDeleteArgs {
+    #[command(flatten)]
+    data: DataArgs,
+    /// Subdomain of the organization (default: none)
+    #[arg(long, value_name = "SUBDOMAIN", default_value = "", hide_default_value = true)]
+    realm: String,
+    /// E-mail address of the account
+    #[arg(long, value_name = "ADDRESS")]
+    email: Option<String>,
+    /// Id of the account
+    #[arg(long, value_name = "ID")]
+    id: Option<u32>,
+    /// Keep the messages that the account has sent; they are shown as those of a deleted user
+    #[arg(long)]
+    keep_messages: bool,
+    /// Required, because it cannot be undone
+    #[arg(long)]
+    yes: bool,
+}
+
 /// The arguments of `user end-sessions`.
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("whose").required(true).args(["email", "all"])))]
@@ -135,6 +160,7 @@ pub fn run(command: UserCommand) -> Result<(), CliError> {
         UserCommand::SetPassword(args) => set_password(&args),
         UserCommand::Deactivate(account) => set_active(&account, false),
         UserCommand::Reactivate(account) => set_active(&account, true),
+        UserCommand::Delete(args) => delete(args),
         UserCommand::ApiKey(account) => {
             execute_and_print(&account.data, AdminRequest::UserApiKey { account: account.name() })
         }
@@ -168,6 +194,16 @@ fn set_password(args: &UserPasswordArgs) -> Result<(), CliError> {
 
 fn set_active(account: &AccountArgs, is_active: bool) -> Result<(), CliError> {
     execute_and_print(&account.data, AdminRequest::UserSetActive { account: account.name(), is_active })
+}
+
+fn delete(args: UserDeleteArgs) -> Result<(), CliError> {
+    let UserDeleteArgs { data, realm, email, id, keep_messages, yes } = args;
+    if !yes {
+        return Err(CliError::Refused("deleting an account cannot be undone; add --yes to do it".to_owned()));
+    }
+    // One of them is given.
+    let user = email.map_or_else(|| UserName::Id(id.unwrap_or_default()), UserName::Email);
+    execute_and_print(&data, AdminRequest::UserDelete { realm, user, keeps_messages: keep_messages })
 }
 
 fn grant(args: &UserMarkArgs, is_granted: bool) -> Result<(), CliError> {

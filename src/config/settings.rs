@@ -91,6 +91,7 @@ pub struct Uploads {
     /// MiB of all files of an organization; 0 for no limit.
     pub quota_mib: u64,
     pub unclaimed_days: NonZeroU64,
+    pub released_hours: u64,
 }
 
 impl Uploads {
@@ -176,6 +177,8 @@ pub struct Storage {
     pub checkpoint_frames: u64,
     pub scrub_bytes_per_sec: u64,
     pub compact_bytes_per_sec: u64,
+    pub segment_kept_secs: u64,
+    pub erase_interval_secs: u64,
     /// Free disk space below which changes are refused, in bytes; 0 for a default.
     pub free_bytes_min: u64,
     /// Free disk space below which the server warns, in bytes; 0 for a default.

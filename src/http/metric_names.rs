@@ -10,6 +10,10 @@ pub const METRICS: &[(&str, &str)] = &[
     ("millstream_checkpoint_failures_total", "Checkpoints that could not be written."),
     ("millstream_checkpoints_total", "Checkpoints that were written."),
     ("millstream_disk_free_bytes", "Free bytes on the disk of the data folder."),
+    ("millstream_erase_completed_seconds", "When erasing was complete, in seconds since 1970."),
+    ("millstream_erase_failures_total", "Failures of erasing what was deleted."),
+    ("millstream_erase_pending_messages", "Deleted messages whose texts are not erased yet."),
+    ("millstream_erased_messages_total", "Deleted messages whose texts were erased."),
     ("millstream_http_connections", "Open connections of clients."),
     (
         "millstream_http_connections_unread_total",

@@ -1,9 +1,11 @@
 //! The changes of several frames as one write: each row is written once, in its final state.
 
+use crate::codec::{decode, encode};
 use crate::error::StoreError;
-use crate::view::key::Key;
+use crate::view::key::{Key, Number};
+use crate::view::record::Record;
 use crate::view::{Progress, Row, RowChange, Rows, chunk, records};
-use model::{MessageId, RealmId};
+use model::{MessageId, MessageVersion, RealmId};
 use roaring::RoaringBitmap;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -54,6 +56,9 @@ impl<'t> Batch<'t> {
             }
             RowChange::RemoveUnder(prefix) => self.remove_under(&prefix)?,
             RowChange::Erase { realm, table, messages } => self.erase(realm, table, messages)?,
+            RowChange::EraseVersions { realm, versions } => {
+                versions.into_iter().try_for_each(|(id, kept)| self.erase_versions(realm, id, kept))?;
+            }
         }
         Ok(())
     }
@@ -117,6 +122,27 @@ impl<'t> Batch<'t> {
                 }
             }
             messages.remove_range(first..=through);
+        }
+        Ok(())
+    }
+
+    /// Erases the texts of the versions of a message before number `kept`.
+    fn erase_versions(&mut self, realm: RealmId, id: MessageId, kept: u32) -> Result<(), StoreError> {
+        if let Some(Row { key, value }) = self.chunk_with(realm, records::Messages::ID, id)?
+            && let Some(chunk) = chunk::with_changed(&chunk::plain(&value)?, id, chunk::blank_message)?
+        {
+            self.newest.insert(key, Some(chunk));
+        }
+        for number in 1..kept {
+            let key = Key::new(realm, records::MessageVersions::ID, &(id, Number(number))).into_bytes();
+            let known = match self.newest.get(&key) {
+                Some(pending) => pending.clone(),
+                None => self.tree.get(&key)?.map(|stored| stored.to_vec()),
+            };
+            let Some(known) = known else { continue };
+            let mut version: MessageVersion = decode(&known, records::MessageVersions::NAME)?;
+            version.blank();
+            self.newest.insert(key, Some(encode(&version)?));
         }
         Ok(())
     }

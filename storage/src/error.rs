@@ -98,6 +98,9 @@ pub enum StoreError {
     /// The disk is too full to write the trees.
     #[error("the disk is too full to write the trees")]
     NoRoom,
+    /// The trees cannot be replaced because something reads them for long.
+    #[error("the trees are being read for too long to be replaced")]
+    TreesBusy,
     /// The trees are closed until the disk has space to open them.
     #[error("the trees are closed until the disk has free space")]
     TreesClosed,

@@ -9,6 +9,7 @@
 //! state/      the trees, which can be rebuilt from the journal
 //! instance    whether a server uses the folder, and how far its journals reach
 //! checkpoints/  the organizations in memory as files, one folder for each; made again where it is missing
+//! erased      what was erased from the journal; made again where it is missing
 //! search/     the search indexes, one folder for each organization; made again where it is missing
 //! import      the organization of an import that is not finished; it is not opened
 //! development  empty; marks the folder of a development server, which uses only folders with this file
@@ -18,6 +19,7 @@ use crate::error::StoreError;
 use crate::instance::Instance;
 use crate::log;
 use crate::private_files::{create_private, sync_folder, write_private};
+use crate::projection::recover_renewed;
 use hmac::{Hmac, Mac};
 use model::RealmId;
 use sha2::Sha256;
@@ -97,6 +99,7 @@ impl DataFolder {
             Some(instance) => instance.is_live_copy(path)?,
             None => false,
         };
+        recover_renewed(&path.join("state"))?;
         let shards = format.shards;
         Ok(Self { path: path.to_path_buf(), shards, secret, instance, is_live_copy, _lock: lock })
     }
@@ -185,6 +188,11 @@ impl DataFolder {
     /// The folder of the search indexes, which can be made again from the journal.
     pub fn search(&self) -> PathBuf {
         self.path.join("search")
+    }
+
+    /// What was erased from the folder.
+    pub fn erased(&self) -> PathBuf {
+        self.path.join("erased")
     }
 
     /// The folder of the trees.

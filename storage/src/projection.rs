@@ -20,7 +20,14 @@ use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+mod noted;
+mod renew;
+
+use noted::Noted;
+pub use renew::recover_renewed;
 
 /// At most this many rows are removed in one batch.
 const CLEAR_ROWS_MAX: usize = 4096;
@@ -41,12 +48,35 @@ struct Shared {
     /// Whether a thread opens them. Readers wait for them.
     is_opening: Mutex<bool>,
     opened: Condvar,
+    /// How often they were opened.
+    openings: AtomicU64,
+    /// Held while rows are written.
+    noted: Mutex<Noted>,
+    /// One `renew` at a time.
+    renewing: Mutex<()>,
 }
 
 #[derive(Debug)]
 struct OpenTrees {
     db: sled::Db,
     state: sled::Tree,
+    /// Has a clone for each use of the tree.
+    users: Arc<()>,
+}
+
+/// The tree, which is not replaced while this exists.
+#[derive(Clone, Debug)]
+pub(crate) struct StateTree {
+    tree: sled::Tree,
+    _users: Arc<()>,
+}
+
+impl std::ops::Deref for StateTree {
+    type Target = sled::Tree;
+
+    fn deref(&self) -> &sled::Tree {
+        &self.tree
+    }
 }
 
 impl Trees {
@@ -68,6 +98,9 @@ impl Trees {
             open: RwLock::default(),
             is_opening: Mutex::default(),
             opened: Condvar::default(),
+            openings: AtomicU64::default(),
+            noted: Mutex::default(),
+            renewing: Mutex::default(),
         }))
     }
 
@@ -81,7 +114,8 @@ impl Trees {
         &self,
         complete: impl FnOnce(&Self) -> Result<(), StoreError> + Send + 'static,
     ) -> Result<(), StoreError> {
-        *self.0.is_opening.lock() = true;
+        // Ended by the thread.
+        std::mem::forget(self.begin_opening());
         let trees = self.clone();
         let run = move || {
             // Also after a panic, those who wait must go on.
@@ -107,6 +141,12 @@ impl Trees {
     /// Whether they can be read, possibly after waiting until they are open.
     pub fn is_open(&self) -> bool {
         *self.0.is_opening.lock() || self.0.open.read().is_some()
+    }
+
+    /// Until the result is dropped, others wait for the trees.
+    fn begin_opening(&self) -> Finished<'_> {
+        *self.0.is_opening.lock() = true;
+        Finished(&self.0)
     }
 
     /// Waits while a thread opens them.
@@ -136,13 +176,24 @@ impl Trees {
     pub fn reopen(&self) -> Result<(), StoreError> {
         self.close();
         let opened = open_trees(&self.0.path, self.0.cache_bytes)?;
+        self.0.openings.fetch_add(1, Ordering::SeqCst);
         *self.0.open.write() = Some(opened);
         Ok(())
     }
 
-    pub(crate) fn state(&self) -> Result<sled::Tree, StoreError> {
-        self.wait();
-        self.0.open.read().as_ref().map(|open| open.state.clone()).ok_or(StoreError::TreesClosed)
+    pub(crate) fn state(&self) -> Result<StateTree, StoreError> {
+        loop {
+            self.wait();
+            let open = self.0.open.read();
+            if let Some(open) = open.as_ref() {
+                return Ok(StateTree { tree: open.state.clone(), _users: open.users.clone() });
+            }
+            drop(open);
+            // They may be replaced since `wait`.
+            if !*self.0.is_opening.lock() {
+                return Err(StoreError::TreesClosed);
+            }
+        }
     }
 
     /// The organizations in the trees.
@@ -171,7 +222,8 @@ impl Trees {
 
     /// Loads an organization; `None` if the trees do not have it.
     pub fn load(&self, realm: RealmId) -> Result<Option<View>, StoreError> {
-        load(&self.state()?, realm)
+        let state = self.state()?;
+        load(&state, realm)
     }
 
     /// Messages as they were sent, with ids from `first` to `last`, filtered by `wanted`, ascending: one scan over their
@@ -250,15 +302,19 @@ impl Trees {
         let (state, mut removed) = (self.state()?, 0);
         loop {
             let mut batch = sled::Batch::default();
-            let mut rows = 0;
+            let mut keys = Vec::new();
             for key in state.scan_prefix(realm.0.to_be_bytes()).keys().take(CLEAR_ROWS_MAX) {
-                batch.remove(key?);
-                rows += 1;
+                keys.push(key?);
             }
+            keys.iter().for_each(|key| batch.remove(key));
+            let rows = keys.len();
             if rows == 0 {
                 return Ok(removed);
             }
+            let mut noted = self.0.noted.lock();
+            noted.add(keys.iter().map(|key| &**key));
             state.apply_batch(batch)?;
+            drop(noted);
             free_garbage(rows);
             removed += rows as u64;
         }
@@ -271,8 +327,10 @@ impl Trees {
     /// removed cannot be read.
     pub fn write(&self, batch: Vec<Applied>) -> Result<(), StoreError> {
         let mut progress = BTreeMap::new();
-        // A chunk is put once for each of its messages; only its last state is written.
+        // Also while the rows are prepared: they are read from the tree that they are written to.
+        let mut noted = self.0.noted.lock();
         let state = self.state()?;
+        // A chunk is put once for each of its messages; only its last state is written.
         let mut newest = Batch::new(&state);
         for applied in batch {
             applied.rows.0.into_iter().try_for_each(|change| newest.add(change))?;
@@ -281,6 +339,7 @@ impl Trees {
         let newest = newest.into_rows()?;
         let count = newest.len();
         let mut rows = sled::Batch::default();
+        noted.add(newest.keys().map(|key| &**key));
         for (key, value) in newest {
             match value {
                 Some(value) => rows.insert(key, value),
@@ -288,7 +347,9 @@ impl Trees {
             }
         }
         for (realm, progress) in progress {
-            rows.insert(Key::table(realm, records::Progress::ID).into_bytes(), encode(&progress)?);
+            let key = Key::table(realm, records::Progress::ID).into_bytes();
+            noted.add(std::iter::once(&*key));
+            rows.insert(key, encode(&progress)?);
         }
         state.apply_batch(rows)?;
         free_garbage(count);
@@ -304,8 +365,9 @@ impl Trees {
     /// Flushes everything to the disk.
     pub fn flush(&self) -> Result<(), StoreError> {
         self.wait();
-        let db = self.0.open.read().as_ref().map(|open| open.db.clone());
-        db.ok_or(StoreError::TreesClosed)?.flush()?;
+        let open = self.0.open.read().as_ref().map(|open| (open.db.clone(), open.users.clone()));
+        let (db, _users) = open.ok_or(StoreError::TreesClosed)?;
+        db.flush()?;
         Ok(())
     }
 }
@@ -321,16 +383,20 @@ impl Drop for Finished<'_> {
 }
 
 fn rows_under(
-    tree: Result<sled::Tree, StoreError>,
+    tree: Result<StateTree, StoreError>,
     prefix: &[u8],
 ) -> impl Iterator<Item = Result<Row, StoreError>> + use<> {
     let (rows, closed) = match tree {
-        Ok(tree) => (Some(tree.scan_prefix(prefix)), None),
+        Ok(tree) => (Some((tree.scan_prefix(prefix), tree)), None),
         Err(error) => (None, Some(Err(error))),
     };
-    let rows = rows.into_iter().flatten().map(|entry| {
-        let (key, value) = entry?;
-        Ok(Row { key: key.to_vec(), value: value.to_vec() })
+    let rows = rows.into_iter().flat_map(|(rows, tree)| {
+        rows.map(move |entry| {
+            // It is not replaced as long as its rows are read.
+            let _kept = &tree;
+            let (key, value) = entry?;
+            Ok(Row { key: key.to_vec(), value: value.to_vec() })
+        })
     });
     closed.into_iter().chain(rows)
 }
@@ -367,7 +433,7 @@ fn open_trees(path: &Path, cache_bytes: u64) -> Result<OpenTrees, StoreError> {
         Err(error) => return Err(error),
     };
     let state = db.open_tree("state")?;
-    Ok(OpenTrees { db, state })
+    Ok(OpenTrees { db, state, users: Arc::default() })
 }
 
 /// Opens the database. Some damage makes sled panic; the panic is returned as an error.

@@ -3,9 +3,9 @@
 use crate::error::StoreError;
 use crate::projection::Trees;
 use crate::view::key::{Key, Number};
-use crate::view::record::{Record, StoredValue};
-use crate::view::records::{MessageVersions, Reactions, Submessages};
-use crate::view::{Changes, ReactionRow};
+use crate::view::record::{Record, StoredValue, decode_key};
+use crate::view::records::{EditedMessages, MessageVersions, Reactions, Submessages};
+use crate::view::{Changes, EditedRow, ReactionRow, Row};
 use model::{HistoryBound, Message, MessageId, MessageVersion, RealmId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -91,6 +91,18 @@ impl Trees {
         }
         message.show(&newest);
         Ok(())
+    }
+
+    /// The edited messages, with the number of the newest version of each.
+    pub fn edited_versions(
+        &self,
+        realm: RealmId,
+    ) -> impl Iterator<Item = Result<(MessageId, u32), StoreError>> + use<> {
+        self.table::<EditedMessages>(realm).map(|row| {
+            let Row { key, value } = row?;
+            let row: EditedRow = StoredValue::decode(&value, EditedMessages::NAME)?;
+            Ok((decode_key::<EditedMessages>(&key)?, row.version))
+        })
     }
 
     /// The content of a message after one of its edits.

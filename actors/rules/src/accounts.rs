@@ -156,6 +156,9 @@ pub fn check_reactivation<'d>(dir: &'d Directory, by: &User, id: UserId) -> Resu
     if about.is_active {
         return Ok(about);
     }
+    if about.is_deleted() {
+        return Err(AccountError::NoSuchUser.into());
+    }
     if about.role == Role::Owner {
         check_owner(by)?;
     }

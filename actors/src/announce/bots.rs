@@ -150,6 +150,7 @@ fn changed_account(fact: &Fact) -> Option<UserId> {
         UserFact::ActiveSet { user, .. } => Some(*user),
         UserFact::VisibilityChanged { .. }
         | UserFact::ProfileValuesSet { .. }
+        | UserFact::DataErased { .. }
         | UserFact::SettingsRestated { .. }
         | UserFact::BotConfigured { .. }
         | UserFact::BotIntegrationSet { .. } => None,

@@ -38,8 +38,8 @@ pub(super) fn announce(fact: &MessageFact, out: &mut Announcements<'_>) {
         MessageFact::SubmessageAdded { message, spot, submessage: added } => {
             submessage((*message, *spot), added, out);
         }
-        // Clients learn of it by its first message.
-        MessageFact::ConversationCreated(_) => {}
+        // Clients learn of a conversation by its first message; old versions were hidden before.
+        MessageFact::ConversationCreated(_) | MessageFact::HistoryErased { .. } => {}
     }
 }
 

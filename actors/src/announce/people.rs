@@ -17,6 +17,8 @@ pub(super) fn announce(fact: &UserFact, out: &mut Announcements<'_>) {
         UserFact::Changed(user) => changed(user, out),
         UserFact::ActiveSet { user, is_active, .. } => accounts::active_set(*user, *is_active, out),
         UserFact::VisibilityChanged { .. } => user_visibility::changed(out),
+        // Clients receive the record that follows.
+        UserFact::DataErased { .. } => {}
         UserFact::ProfileValuesSet { user, values } => {
             personal::profile_values_set(*user, values, out);
         }

@@ -96,6 +96,7 @@ impl PreImages {
                 | MessageFact::ReactionAdded { .. }
                 | MessageFact::ReactionRemoved { .. }
                 | MessageFact::SubmessageAdded { .. }
+                | MessageFact::HistoryErased { .. }
                 | MessageFact::ConversationCreated(_) => {}
             }
         }

@@ -12,6 +12,7 @@ mod movement;
 mod reactions;
 mod request;
 mod retention;
+mod sent_by;
 mod submessages;
 
 #[cfg(test)]
@@ -25,6 +26,7 @@ pub use submessages::AddSubmessage;
 pub(crate) use decide::DecidesChanges;
 pub(crate) use delete::DeleteTopicBatch;
 pub(crate) use retention::{DeleteExpired, MarkInactive, has_become_idle, has_expired};
+pub(crate) use sent_by::{DeleteSentBy, has_sent};
 pub(crate) use submessages::first_submessage;
 
 use crate::ReplySender;

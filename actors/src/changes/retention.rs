@@ -74,7 +74,7 @@ fn expired(context: &DecisionContext<'_>) -> Result<Vec<Arc<Message>>, DomainErr
 }
 
 /// One fact for each topic.
-fn deletions(expired: &[Arc<Message>]) -> Vec<Fact> {
+pub(super) fn deletions(expired: &[Arc<Message>]) -> Vec<Fact> {
     let mut places: BTreeMap<Option<TopicKey>, (DeletedFrom, Vec<MessageId>)> = BTreeMap::new();
     for message in expired {
         let (key, from) = match &message.place {

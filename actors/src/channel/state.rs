@@ -254,6 +254,7 @@ impl ChannelState {
             | MessageFact::ReactionAdded { .. }
             | MessageFact::ReactionRemoved { .. }
             | MessageFact::SubmessageAdded { .. }
+            | MessageFact::HistoryErased { .. }
             | MessageFact::ConversationCreated(_) => {}
         }
     }

@@ -103,6 +103,7 @@ impl Notifications {
             | MessageFact::ReactionAdded { .. }
             | MessageFact::ReactionRemoved { .. }
             | MessageFact::SubmessageAdded { .. }
+            | MessageFact::HistoryErased { .. }
             | MessageFact::ConversationCreated(_) => false,
         }
     }

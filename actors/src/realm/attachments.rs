@@ -7,6 +7,7 @@ use model::{Attachment, AttachmentFact, AttachmentId, Directory, Fact, ImageInfo
 use rules::error::{RuleError, UploadError};
 use rules::uploads::{check_room, folder_of, named_folders};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// Unclaimed files that are looked at in one frame.
 const BATCH_FILES: usize = 100;
@@ -71,9 +72,24 @@ impl SerializedCommand for RemoveAttachment {
 }
 
 /// Deletes some of the files that no message has named for long. Their bytes are deleted by the sweep of the store.
+#[derive(Clone, Copy)]
 pub(crate) struct ExpireAttachments {
     /// Files that are unclaimed since this time or longer.
     pub until: Timestamp,
+    /// The same for files that messages named before: the last of these was deleted or edited.
+    pub released_until: Timestamp,
+}
+
+impl ExpireAttachments {
+    /// The files to delete, unless they are still needed.
+    pub fn files(self, directory: &Directory) -> impl Iterator<Item = &Arc<Attachment>> {
+        let is_due = move |file: &&Arc<Attachment>| {
+            let is_released = file.unclaimed_since != Some(file.created);
+            let until = if is_released { self.until.max(self.released_until) } else { self.until };
+            file.unclaimed_since.is_some_and(|since| since <= until)
+        };
+        directory.unclaimed_attachments(self.until.max(self.released_until)).filter(is_due)
+    }
 }
 
 impl SerializedCommand for ExpireAttachments {
@@ -83,7 +99,7 @@ impl SerializedCommand for ExpireAttachments {
     fn decide(self, context: &mut DecisionContext<'_>) -> Result<(bool, Vec<Fact>), DomainError> {
         let directory = &context.directory;
         let mut kept = KeptFolders { directory, by_owner: HashMap::new() };
-        let files = directory.unclaimed_attachments(self.until).take(BATCH_FILES);
+        let files = self.files(directory).take(BATCH_FILES);
         let facts: Vec<Fact> = files.map(|file| Fact::Attachment(kept.decide(file))).collect();
         Ok((facts.len() < BATCH_FILES, facts))
     }

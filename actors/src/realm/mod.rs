@@ -19,6 +19,7 @@ mod exports;
 mod folders;
 mod frame_draft;
 mod groups;
+mod histories;
 mod invitations;
 mod joining;
 mod lifecycle;
@@ -67,6 +68,7 @@ pub use drafts::{CreateDrafts, DeleteDraft, UpdateDraft};
 pub use exports::{DeleteExport, FailPendingExports, FinishExport, RequestExport};
 pub use folders::{CreateFolder, FolderDescription, ReorderFolders, UpdateFolder};
 pub use groups::{ChangeGroupMembers, ChangeSubgroups, CreateGroup, DeactivateGroup, UpdateGroup};
+pub(crate) use histories::EraseHistories;
 pub use invitations::{CreateReusableInvitation, ResendInvitation, RevokeInvitation, SendInvitations};
 pub use joining::{AcceptInvitation, CreateUser, Joining};
 pub(crate) use joining::{join_groups, new_user};
@@ -78,7 +80,8 @@ pub use muting::UnmuteUser;
 pub use navigation::{CreateView, DeleteView, UpdateView};
 pub use onboarding::MarkOnboardingStep;
 pub use operator::{
-    DropJob, OperatorEndSessions, OperatorSetActive, OperatorSetPassword, OperatorSetRole, RetryJob,
+    DropJob, OperatorDeleteAccount, OperatorEndSessions, OperatorSetActive, OperatorSetPassword,
+    OperatorSetRole, RetryJob,
 };
 pub use pictures::{AddEmoji, EmojiFiles, RemoveEmoji, SetAvatar, SetRealmPicture};
 pub use profiles::{
@@ -97,6 +100,7 @@ pub use snippets::{CreateSnippet, DeleteSnippet, UpdateSnippet};
 pub use statuses::{SetStatus, WantedStatus};
 pub(crate) use subscribing::Progress;
 pub use subscribing::{AddSubscriptions, Added, BULK_NOTICE_RECIPIENTS_MAX, CreateChannel};
+pub(crate) use sweep::delete_sent_by;
 pub(crate) use web_sessions::EndAllWebSessions;
 pub use web_sessions::{
     EndWebSessions, EndedSessions, RequestPasswordReset, ResetPassword, SendFoundAccounts, StartWebSession,

@@ -8,8 +8,12 @@ use super::serialized::{DecisionContext, SerializedChange, SerializedCommand};
 use super::web_sessions::{EndedSessions, end_sessions};
 use crate::error::DomainError;
 use crate::outbox::job;
-use model::job::{JobOutcome, Task};
-use model::{Directory, Fact, JobFact, JobId, Role, User, UserFact, UserId};
+use model::job::{Job, JobOutcome, Task};
+use model::picture::PictureFact;
+use model::push::PushFact;
+use model::{
+    Directory, Fact, JobFact, JobId, NamedStatus, NavigationView, PersonalFact, Role, User, UserFact, UserId,
+};
 use rules::RuleError;
 use rules::accounts::accounts_to_deactivate;
 use rules::error::AccountError;
@@ -113,6 +117,9 @@ impl SerializedCommand for OperatorSetActive {
             return Ok((false, Vec::new()));
         }
         if self.is_active {
+            if user.is_deleted() {
+                return Err(RuleError::from(AccountError::NoSuchUser).into());
+            }
             // A bot must have an active owner.
             if user.is_bot() && !user.owner().is_some_and(|owner| directory.is_active_user(owner)) {
                 return Err(RuleError::from(AccountError::NoSuchUser).into());
@@ -129,6 +136,83 @@ impl SerializedCommand for OperatorSetActive {
         facts.extend(inviters.filter_map(|user| revoke_invitations_of(directory, user)));
         Ok((true, facts))
     }
+}
+
+/// Replaces a deactivated account by a placeholder: name, addresses, profile, picture, drafts and everything else that is the
+/// user's own. Deliveries to the user are dropped. Messages are not deleted by this.
+pub struct OperatorDeleteAccount {
+    pub user: UserId,
+}
+
+impl SerializedCommand for OperatorDeleteAccount {
+    /// Whether that was a change.
+    type Outcome = bool;
+
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<(bool, Vec<Fact>), DomainError> {
+        let directory = &context.directory;
+        let before = account(directory, self.user)?;
+        if before.is_deleted() {
+            return Ok((false, Vec::new()));
+        }
+        if before.is_active {
+            return Err(DomainError::Storage("the account is active again".to_owned()));
+        }
+        let after = before.deleted(directory.deleted_email(self.user));
+        let version = after.avatar_version;
+        let mut facts = vec![Fact::User(UserFact::DataErased { user: self.user })];
+        facts.push(Fact::User(UserFact::Changed(Box::new(after))));
+        let avatar = PictureFact::AvatarSet { user: self.user, file: None, version };
+        facts.push(Fact::Picture(Box::new(avatar)));
+        facts.extend(own_records_removed(directory, self.user));
+        let view = context.realm.view.read();
+        let address = before.delivery_email.to_lowercase();
+        let says_address = |job: &Job| {
+            job.failure.as_ref().is_some_and(|failure| failure.why.to_lowercase().contains(&address))
+        };
+        let jobs = view.jobs.all().filter(|job| job.task.is_for(self.user, &address) || says_address(job));
+        facts.extend(jobs.map(|job| ended(job.id, "the account was deleted".to_owned())));
+        Ok((true, facts))
+    }
+}
+
+/// The facts that remove what a user has stored for the own use.
+fn own_records_removed(directory: &Directory, user: UserId) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    if directory.status(user).is_some() {
+        facts.push(PersonalFact::StatusSet { user, status: None, named: NamedStatus::default() });
+    }
+    if !directory.alert_words(user).is_empty() {
+        facts.push(PersonalFact::AlertWordsSet { user, words: Vec::new() });
+    }
+    facts.push(PersonalFact::DraftsForgotten { user });
+    facts.extend(directory.saved_snippets(user).map(|(id, _)| PersonalFact::SavedSnippetSet {
+        user,
+        id,
+        is_new: false,
+        snippet: None,
+    }));
+    facts.extend(directory.scheduled_messages(user).map(|(id, message)| PersonalFact::ScheduledMessageSet {
+        user,
+        id,
+        is_new: false,
+        is_reminder: message.reminder.is_some(),
+        message: None,
+    }));
+    facts.extend(directory.navigation_views(user).map(|(fragment, view)| PersonalFact::NavigationViewSet {
+        user,
+        fragment: fragment.to_owned(),
+        before: Some(NavigationView::clone(view)),
+        view: None,
+    }));
+    let mut facts: Vec<Fact> = facts.into_iter().map(Fact::Personal).collect();
+    if !directory.push_tokens(user).is_empty() {
+        facts.push(Fact::Push(Box::new(PushFact::TokensSet { user, tokens: Vec::new() })));
+    }
+    if !directory.push_devices(user).is_empty() {
+        let gone = PushFact::DevicesSet { user, devices: Vec::new(), changed: Vec::new() };
+        facts.push(Fact::Push(Box::new(gone)));
+    }
+    facts
 }
 
 /// Delivers a job again at once, as a new one.

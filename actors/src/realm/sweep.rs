@@ -7,15 +7,18 @@ use super::commands::{OpenChannel, OpenDirect};
 use super::serialized::Serialized;
 use crate::account::{Charged, ask, mailbox};
 use crate::changes::{
-    Change, ChangeCommand, ConversationKey, DeleteExpired, MarkInactive, Routed, has_become_idle, has_expired,
+    Change, ChangeCommand, ConversationKey, DeleteExpired, DeleteSentBy, MarkInactive, Routed,
+    has_become_idle, has_expired, has_sent,
 };
 use crate::error::DomainError;
 use crate::shared::RealmShared;
 use actix::dev::ToEnvelope;
 use actix::prelude::*;
 use model::{ChannelId, Timestamp, UserId};
+use roaring::RoaringBitmap;
 use std::sync::Arc;
 use std::time::Duration;
+use storage::View;
 
 impl RealmActor {
     /// Starts a sweep if one is due. The work is done by the actors of channels and conversations in small batches, between
@@ -40,9 +43,12 @@ impl RealmActor {
 
 async fn sweep(realm: &Arc<RealmShared>, actor: &Addr<RealmActor>) -> Result<(), DomainError> {
     sweep_messages(realm, actor).await?;
-    let until = Timestamp(realm.clock.now().0.saturating_sub(realm.unclaimed_secs.saturating_mul(1000)));
-    while realm.directory().unclaimed_attachments(until).next().is_some() {
-        let command = ExpireAttachments { until };
+    let before = |secs: u64| Timestamp(realm.clock.now().0.saturating_sub(secs.saturating_mul(1000)));
+    let command = ExpireAttachments {
+        until: before(realm.unclaimed_secs),
+        released_until: before(realm.released_secs),
+    };
+    while command.files(&realm.directory()).next().is_some() {
         if ask(actor, |answer| Serialized { command, answer }).await? {
             break;
         }
@@ -75,6 +81,32 @@ async fn sweep_messages(realm: &Arc<RealmShared>, actor: &Addr<RealmActor>) -> R
         tokio::task::yield_now().await;
     }
     Ok(())
+}
+
+/// Deletes all messages that a user has sent, in small batches. Returns how many there were.
+pub(crate) async fn delete_sent_by(
+    realm: &Arc<RealmShared>,
+    actor: &Addr<RealmActor>,
+    sender: UserId,
+) -> Result<u64, DomainError> {
+    let count = |view: &View| view.messages.senders.get(&sender).map_or(0, RoaringBitmap::len);
+    let before = count(&realm.view.read());
+    let directory = realm.directory();
+    let channels: Vec<ChannelId> = directory.channels().map(|channel| channel.id).collect();
+    let directs: Vec<Vec<UserId>> = directory.directs().map(|direct| direct.users.clone()).collect();
+    drop(directory);
+    let command = DeleteSentBy { sender };
+    for id in channels.into_iter().filter(|id| has_sent(realm, ConversationKey::Channel(*id), sender)) {
+        let channel = actor.send(OpenChannel(id)).await.map_err(mailbox)?.ok_or(DomainError::Stopping)?;
+        while !change(&channel, command).await? {}
+    }
+    for users in directs {
+        if has_sent(realm, ConversationKey::Direct(&users), sender) {
+            let direct = actor.send(OpenDirect(users)).await.map_err(mailbox)?;
+            while !change(&direct, command).await? {}
+        }
+    }
+    Ok(before - count(&realm.view.read()))
 }
 
 /// Lets the actor of a channel or conversation change messages of its own; those cannot have moved away.

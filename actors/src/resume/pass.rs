@@ -349,6 +349,7 @@ fn lost_messages(fact: &Fact) -> Option<(ChannelId, &MessageRanges)> {
         | MessageFact::ReactionAdded { .. }
         | MessageFact::ReactionRemoved { .. }
         | MessageFact::SubmessageAdded { .. }
+        | MessageFact::HistoryErased { .. }
         | MessageFact::ConversationCreated(_) => None,
     }
 }

@@ -150,6 +150,8 @@ struct Batch {
     changed: RoaringBitmap,
     gone: RoaringBitmap,
     sequence: Sequence,
+    /// Words of removed messages are removed from the disk afterwards.
+    expunges: bool,
 }
 
 impl Followed {
@@ -238,14 +240,15 @@ impl Followed {
         let is_due = state.index.is_none() && state.tail.len() >= FEW
             || state.tail.len() >= BATCH_MIN
             || state.since.is_some_and(|since| since.elapsed() >= search.write_after)
-            || state.noted.0 > state.written.0 + FRAMES_MAX;
+            || state.noted.0 > state.written.0 + FRAMES_MAX
+            || state.is_expunge_wanted;
         if !is_due {
             return None;
         }
         state.writing = std::mem::take(&mut state.tail);
         state.since = None;
         let (changed, gone) = (state.writing.clone(), std::mem::take(&mut state.gone));
-        Some(Batch { changed, gone, sequence: state.noted })
+        Some(Batch { changed, gone, sequence: state.noted, expunges: state.is_expunge_wanted })
     }
 
     /// Whether most of the known topics no longer exist.
@@ -277,7 +280,7 @@ impl Followed {
             return Ok(None);
         }
         writer.commit(batch.sequence).map_err(failed)?;
-        if self.expunged.elapsed() >= EXPUNGE_AFTER {
+        if batch.expunges || self.expunged.elapsed() >= EXPUNGE_AFTER {
             writer.expunge().map_err(failed)?;
             self.expunged = Instant::now();
         }
@@ -325,6 +328,13 @@ impl Followed {
             Some(index) => index.reload().map_err(failed).map(|()| Some(index)),
             None => Ok(None),
         });
+        let written = written.and_then(|index| {
+            if let Some(index) = index.as_ref().filter(|_| batch.expunges) {
+                // Only now: before, readers had the old files.
+                index.writer().and_then(search::Writer::finish).map_err(failed)?;
+            }
+            Ok(index)
+        });
         let mut state = self.realm.search.state.lock();
         let is_current = batch.changed == state.writing;
         match written {
@@ -334,6 +344,7 @@ impl Followed {
                 (state.index, state.written) = (Some(index), batch.sequence);
                 state.writing.clear();
                 state.forget_words();
+                state.is_expunge_wanted &= !batch.expunges;
                 (self.retry, self.delay, self.was_full) = (None, AGAIN, false);
             }
             Ok(None) => state.put_back(batch),

@@ -34,6 +34,9 @@ const TAIL_MAX: u64 = 16_384;
 /// How long a search waits for the index to be opened after a start.
 const OPENING_WAIT: Duration = Duration::from_secs(5);
 
+/// How often the caller of `expunge` looks whether it is done.
+const EXPUNGE_TICK: Duration = Duration::from_millis(50);
+
 /// The search of one organization.
 #[derive(Debug)]
 pub struct RealmSearch {
@@ -70,6 +73,8 @@ struct State {
     written: Sequence,
     /// When the oldest change was noted that the index lacks.
     since: Option<Instant>,
+    /// Words of removed messages are to be removed from the disk soon.
+    is_expunge_wanted: bool,
 }
 
 impl RealmSearch {
@@ -93,6 +98,7 @@ impl RealmSearch {
                 noted: sequence,
                 written: Sequence(0),
                 since: None,
+                is_expunge_wanted: false,
             }),
             opened: Condvar::new(),
         }
@@ -114,6 +120,25 @@ impl RealmSearch {
         *self.notes.lock() = Notes::after(view.progress.sequence);
         state.noted = view.progress.sequence;
         state.start_over(view);
+    }
+
+    /// Removes the words of deleted messages from the disk. Blocks until that is done, or `goes_on` says no, which returns
+    /// false. Where search is switched off, what is left of an index in `root` is removed.
+    pub fn expunge(&self, root: &Path, realm: RealmId, goes_on: &dyn Fn() -> bool) -> std::io::Result<bool> {
+        if self.folder.is_none() {
+            return match std::fs::remove_dir_all(root.join(realm.0.to_string())) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+                _ => Ok(true),
+            };
+        }
+        self.state.lock().is_expunge_wanted = true;
+        while self.state.lock().is_expunge_wanted {
+            if !goes_on() {
+                return Ok(false);
+            }
+            std::thread::sleep(EXPUNGE_TICK);
+        }
+        Ok(true)
     }
 
     /// How many messages are not in the index yet.

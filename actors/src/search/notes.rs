@@ -48,6 +48,7 @@ impl Notes {
                 | MessageFact::ReactionAdded { .. }
                 | MessageFact::ReactionRemoved { .. }
                 | MessageFact::SubmessageAdded { .. }
+                | MessageFact::HistoryErased { .. }
                 | MessageFact::ConversationCreated(_) => {}
             }
         }

@@ -70,6 +70,17 @@ impl Server {
     }
 }
 
+impl Server {
+    /// The last frame of what a development server is reset to; 0 on other servers.
+    pub(crate) fn seed_end(&self, realm: &RealmHandle) -> Result<u64, DomainError> {
+        if !self.folder.path().join("development").exists() {
+            return Ok(0);
+        }
+        // An organization that was not made from a seed cannot be reset.
+        Ok(seed_frames(&*self.log_of(realm.id()), realm.id()).map_or(0, |frames| frames.len() as u64))
+    }
+}
+
 /// Presence is in memory only.
 fn report_seen(realm: &RealmHandle, seen: &[Seen<'_>]) {
     let (directory, now) = (realm.directory(), realm.now());

@@ -10,11 +10,12 @@ use futures_util::TryStreamExt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// Minimum age of an unused file in seconds: a week.
-pub const UNNAMED_SECS_MAX: u64 = 7 * 24 * 3600;
-const EVERY: Duration = Duration::from_secs(24 * 3600);
+/// Minimum age of an unused file in seconds.
+pub const UNNAMED_SECS_MAX: u64 = 3 * 3600;
+/// What is deleted is gone within a day, together with `uploads.released_hours` and the sweep of records.
+const EVERY: Duration = Duration::from_secs(6 * 3600);
 
-/// Sweeps the files of all organizations, once a day, for as long as the server runs.
+/// Sweeps the files of all organizations every few hours, for as long as the server runs.
 pub async fn sweep_regularly(blobs: Blobs, server: Arc<Server>) {
     let (unfinished, started) = (blobs.clone(), SystemTime::now());
     // Nothing that a request of this server is writing is older than the server.

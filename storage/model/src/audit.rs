@@ -3,6 +3,7 @@
 //!
 //! Stored permanently: variants and fields are only added at the end.
 
+use crate::blank::blank;
 use crate::ids::{ChannelId, FolderId, GroupId, UserId};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -146,3 +147,22 @@ impl RecordedAct {
         self.act.by == Some(user) || self.act.deeds.iter().any(about)
     }
 }
+
+impl Act {
+    /// Erases what it says about a user: the address of the user's clients, and old and new names and e-mail addresses. Returns
+    /// whether there was anything.
+    pub fn erase_user(&mut self, user: UserId) -> bool {
+        let mut is_changed = self.by == Some(user) && self.address.take().is_some();
+        for deed in self.deeds.iter_mut().filter(|deed| deed.about == Subject::User(user)) {
+            for change in &mut deed.changes {
+                if PERSONAL_CHANGES.contains(&change.name.as_str()) {
+                    is_changed |= blank(&mut change.before) | blank(&mut change.after);
+                }
+            }
+        }
+        is_changed
+    }
+}
+
+/// The properties of an account whose values say who the user is.
+const PERSONAL_CHANGES: [&str; 2] = ["name", "e-mail address"];

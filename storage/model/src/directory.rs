@@ -178,6 +178,11 @@ impl Directory {
         format!("user{id}@{}", self.realm.email_domain)
     }
 
+    /// The address of a deleted account.
+    pub fn deleted_email(&self, id: UserId) -> String {
+        format!("deleteduser{id}@{}", self.realm.email_domain)
+    }
+
     /// Sets a user's record.
     pub fn put_user(&mut self, user: User) {
         let id = user.id;

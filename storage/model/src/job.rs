@@ -11,7 +11,7 @@ pub use mail::MailTask;
 pub use push::PushTask;
 pub use webhook::{WebhookTask, WebhookTrigger};
 
-use crate::ids::{JobId, Sequence};
+use crate::ids::{JobId, Sequence, UserId};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +66,15 @@ impl Task {
     /// The kind of the task.
     pub fn kind(&self) -> TaskKind {
         self.lane().kind
+    }
+
+    /// Whether it is a delivery to a user, or to an address.
+    pub fn is_for(&self, user: UserId, address: &str) -> bool {
+        match self {
+            Self::Mail(MailTask::SignUp { address: own, .. }) => own.to_lowercase() == address.to_lowercase(),
+            Self::Mail(task) => task.user() == Some(user),
+            Self::Push(_) | Self::Webhook(_) => false,
+        }
     }
 
     /// A description for the server's operators; contains no secrets.

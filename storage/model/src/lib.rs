@@ -5,6 +5,7 @@
 
 pub mod attachment;
 pub mod audit;
+pub mod blank;
 pub mod bot;
 pub mod channel;
 pub mod direct;

@@ -74,6 +74,9 @@ pub struct Bot {
     pub is_system: bool,
 }
 
+/// The flag in the settings of a deleted account.
+const IS_DELETED: &str = "is_deleted";
+
 /// A person or bot of an organization.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct User {
@@ -175,6 +178,29 @@ impl User {
     /// Moderators, administrators and owners.
     pub fn is_moderator(&self) -> bool {
         self.role <= Role::Moderator
+    }
+
+    /// Whether the account was deleted: its record is a placeholder.
+    pub fn is_deleted(&self) -> bool {
+        self.bool_setting(IS_DELETED, false)
+    }
+
+    /// The record that takes the place of a deleted account, with the address that stands for it.
+    pub fn deleted(&self, placeholder: String) -> Self {
+        let mut settings = Settings::default();
+        settings.insert(IS_DELETED.to_owned(), crate::SettingValue::Bool(true));
+        Self {
+            delivery_email: placeholder,
+            full_name: format!("Deleted user {}", self.id),
+            is_active: false,
+            timezone: String::new(),
+            avatar_version: self.avatar_version.saturating_add(1),
+            password_hash: None,
+            api_key_rotation: self.api_key_rotation.wrapping_add(1),
+            settings,
+            profile_data: BTreeMap::new(),
+            ..self.clone()
+        }
     }
 
     /// A boolean setting, or the default if it was never changed.

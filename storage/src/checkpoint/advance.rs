@@ -2,7 +2,7 @@
 //! without its memory, and slowly.
 
 use super::pace::Pace;
-use super::{Checkpoints, Making};
+use super::{Checkpoints, Making, file};
 use crate::error::StoreError;
 use crate::log::RealmLog;
 use std::io;
@@ -57,5 +57,24 @@ pub fn advance(
             Ok(Advanced::Stopped)
         }
         Err(error) => Err(error),
+    }
+}
+
+impl Checkpoints {
+    /// Makes a checkpoint that stands for frame `upto` or a later one, unless there is one, and removes all older ones, which
+    /// may have what was deleted since. False: the server stops.
+    ///
+    /// # Errors
+    /// Those of [`advance`], and of removing files.
+    pub fn renew(&self, log: &dyn RealmLog, upto: u64, pace: &Pace) -> Result<bool, StoreError> {
+        if self.sequences().first().is_none_or(|newest| *newest < upto)
+            && advance(self, log, upto, pace)? == Advanced::Stopped
+        {
+            return Ok(false);
+        }
+        for old in self.sequences().into_iter().filter(|sequence| *sequence < upto) {
+            file::remove(&self.folder, old)?;
+        }
+        Ok(true)
     }
 }

@@ -204,7 +204,10 @@ fn change_rows(rows: &mut SmallRows, changes: Rows) {
                 hits.iter().for_each(|key| _ = rows.remove(key));
             }
             // Of tables that are stored as sets.
-            RowChange::Put(_) | RowChange::Append { .. } | RowChange::Erase { .. } => {}
+            RowChange::Put(_)
+            | RowChange::Append { .. }
+            | RowChange::Erase { .. }
+            | RowChange::EraseVersions { .. } => {}
         }
     }
 }

@@ -23,6 +23,11 @@ impl Pace {
         Self { bytes_per_sec: None, is_stopping: Arc::default() }
     }
 
+    /// As fast as the disk, until `is_stopping` is set.
+    pub fn until(is_stopping: Arc<AtomicBool>) -> Self {
+        Self { bytes_per_sec: None, is_stopping }
+    }
+
     /// At most this many bytes in a second, until `is_stopping` is set.
     pub fn limited(bytes_per_sec: u64, is_stopping: Arc<AtomicBool>) -> Self {
         Self { bytes_per_sec: Some(bytes_per_sec.max(1)), is_stopping }

@@ -36,7 +36,7 @@ pub(crate) struct Files {
     /// The journal is closed: nothing may be changed in its folder.
     pub is_closed: bool,
     /// Segments whose archive is complete, with the time when it was.
-    archived: Vec<(Instant, u64)>,
+    pub archived: Vec<(Instant, u64)>,
     /// Segments that cannot be compacted, because they are damaged.
     damaged: BTreeSet<u64>,
 }
@@ -59,7 +59,7 @@ pub(crate) type PaceFn<'p> = dyn FnMut(u64) -> bool + 'p;
 impl Compaction<'_> {
     /// Removes segments whose archive has been there long enough, and compacts the oldest segment that can be.
     pub(crate) fn step(&self, pace: &mut PaceFn<'_>) -> Result<Compacted, LogError> {
-        self.remove_originals()?;
+        self.remove_originals(false)?;
         let Some(number) = self.next()? else { return Ok(Compacted::Nothing) };
         let unfinished = self.folder.join(format!("{}{}", archive_name(number), segment::UNFINISHED_SUFFIX));
         let compacted = self.compact(number, &unfinished, pace);
@@ -122,13 +122,14 @@ impl Compaction<'_> {
         Ok(true)
     }
 
-    /// Removes the segments whose archives have been complete for long enough.
-    fn remove_originals(&self) -> Result<(), LogError> {
+    /// Removes the segments whose archives have been complete for long enough, or all that have archives. Returns those that
+    /// are left.
+    pub(crate) fn remove_originals(&self, at_once: bool) -> Result<Vec<u64>, LogError> {
         let mut files = self.files.lock();
         let mut is_removed = false;
+        let is_due = |since: Instant| at_once || since.elapsed() >= self.original_kept;
         while !files.is_closed
-            && let Some((_, number)) =
-                files.archived.first().filter(|(since, _)| since.elapsed() >= self.original_kept).copied()
+            && let Some((_, number)) = files.archived.first().filter(|(since, _)| is_due(*since)).copied()
         {
             let path = self.folder.join(file_name(number));
             self.before(Operation::RemoveOriginal, &path)?;
@@ -138,7 +139,8 @@ impl Compaction<'_> {
             }
             files.archived.remove(0);
         }
-        segment::sync_folder(self.folder, self.sync && is_removed)
+        segment::sync_folder(self.folder, self.sync && is_removed)?;
+        Ok(files.archived.iter().map(|(_, number)| *number).collect())
     }
 
     fn before(&self, operation: Operation, path: &Path) -> Result<(), LogError> {

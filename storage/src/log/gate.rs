@@ -2,7 +2,7 @@
 //! durable frames.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use parking_lot::{Condvar, Mutex};
 
@@ -30,6 +30,8 @@ pub(crate) struct Shared {
     pub queued_bytes: AtomicUsize,
     pub durable: Mutex<DurableState>,
     pub durable_changed: Condvar,
+    /// The next group begins a new segment.
+    pub is_seal_wanted: AtomicBool,
     /// Held while parts of the journal are removed or replaced.
     pub files: Mutex<Files>,
 }
@@ -63,6 +65,8 @@ pub(crate) struct DurableState {
     pub waiters: usize,
     /// Nothing more will become durable.
     pub is_stopped: bool,
+    /// How often all frames before a group were in sealed segments because that was asked for.
+    pub seals: u64,
     /// A trim was committed and segments may be removable.
     pub is_trimmed: bool,
 }

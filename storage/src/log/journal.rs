@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, Hasher};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use parking_lot::{Condvar, Mutex};
 
 use super::codec::{BLOCK_BYTES, RecordKind, SegmentHeader, Tail};
 use super::compact::{self, Compacted, Compaction, Files};
+use super::erase::LogParts;
 use super::error::LogError;
 use super::gate::{DurableState, Gate, Job, Owner, Shared};
 use super::index::Sealed;
@@ -29,6 +30,8 @@ use super::segment::{self, Faults, Segment};
 use super::supply::Supply;
 use super::writer::{Meters, Writer};
 use super::{Durable, FrameBytes, Frames, Opened, RealmLog, Ticket};
+
+mod parts;
 
 /// So many of the newest sealed segments are not compacted: readers of what happened lately need not decompress.
 const NEWEST_SEGMENTS: usize = 1;
@@ -158,6 +161,7 @@ impl Journal {
             queued_bytes: AtomicUsize::new(0),
             durable: Mutex::new(DurableState { index: scan.index, ..DurableState::default() }),
             durable_changed: Condvar::new(),
+            is_seal_wanted: AtomicBool::new(false),
             files: Mutex::new(Files::default()),
         });
         let writer = Writer {
@@ -178,6 +182,7 @@ impl Journal {
             before: BTreeMap::new(),
             is_tail_doubtful: false,
             meters: Meters::new(),
+            is_sealing: false,
         };
         let thread = start(Box::new(writer), folder)?;
         Ok(Self {
@@ -190,6 +195,17 @@ impl Journal {
             compacting: Mutex::new(()),
             running: Mutex::new(Some(Running { thread: Some(thread), failed: None, _lock: lock })),
         })
+    }
+
+    fn compaction(&self) -> Compaction<'_> {
+        Compaction {
+            folder: &self.folder,
+            sync: self.sync,
+            faults: self.faults.clone(),
+            files: &self.shared.files,
+            original_kept: self.original_kept,
+            newest: NEWEST_SEGMENTS,
+        }
     }
 
     /// Restarts a recovered writer with an empty queue, after the last durable frame.
@@ -297,15 +313,11 @@ impl RealmLog for Journal {
 
     fn compact(&self, pace: &mut dyn FnMut(u64) -> bool) -> Result<Compacted, LogError> {
         let _one = self.compacting.lock();
-        let compaction = Compaction {
-            folder: &self.folder,
-            sync: self.sync,
-            faults: self.faults.clone(),
-            files: &self.shared.files,
-            original_kept: self.original_kept,
-            newest: NEWEST_SEGMENTS,
-        };
-        compaction.step(pace)
+        self.compaction().step(pace)
+    }
+
+    fn parts(&self) -> Option<&dyn LogParts> {
+        Some(self)
     }
 
     fn realms(&self) -> Vec<u32> {

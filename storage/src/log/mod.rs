@@ -43,7 +43,7 @@ use bytes::Bytes;
 
 pub use codec::PAYLOAD_BYTES_MAX;
 pub use compact::Compacted;
-pub use erase::{ErasedFrames, erase, erased_frames};
+pub use erase::{ErasedPart, Eraser, LogParts, SealedPart, Visitor, erased_frames};
 pub(crate) use error::is_full;
 pub use error::{Damage, LogError};
 pub use journal::{Journal, JournalOptions, SyncPolicy};
@@ -159,6 +159,11 @@ pub trait RealmLog: Send + Sync {
     /// # Errors
     /// [`LogError::Corrupt`] for damage that was found; [`LogError::Io`] and [`LogError::Full`]. Nothing is lost in any case.
     fn compact(&self, pace: &mut dyn FnMut(u64) -> bool) -> Result<Compacted, LogError>;
+
+    /// Its sealed parts, from which content can be erased; `None` if it has no files.
+    fn parts(&self) -> Option<&dyn LogParts> {
+        None
+    }
 
     /// Every realm with a stored history, in ascending order.
     fn realms(&self) -> Vec<u32>;

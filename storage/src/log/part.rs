@@ -25,6 +25,14 @@ impl Part {
         }
     }
 
+    /// Opens what is left of a part once the files that archives have taken the place of are removed.
+    pub(crate) fn open_replaced(folder: &Path, number: u64) -> Result<Self, LogError> {
+        match Archive::open(folder, number) {
+            Err(error) if is_missing(&error) => Self::open(folder, number),
+            opened => opened.map(Self::Archive),
+        }
+    }
+
     /// The header of the segment.
     pub(crate) fn header(&self) -> &SegmentHeader {
         match self {

@@ -48,6 +48,8 @@ pub(crate) struct Writer {
     /// A write or a sync failed: the content of the active segment from `offset` on is unknown.
     pub is_tail_doubtful: bool,
     pub meters: Meters,
+    /// The group that is being committed is the first of its segment because that was asked for.
+    pub is_sealing: bool,
 }
 
 /// The metrics of a journal. Registered once, because a group costs little more than looking them up.
@@ -196,8 +198,10 @@ impl Writer {
             (body_bytes + RECORD_HEADER_BYTES + self.tails.len() * codec::ROSTER_ENTRY_BYTES) as u64,
         );
         let is_first = self.offset == BLOCK_BYTES;
+        self.is_sealing |= self.shared.is_seal_wanted.swap(false, Ordering::Relaxed);
         let required = if is_first { with_roster } else { codec::group_bytes(body_bytes as u64) };
-        if self.offset + required <= self.active.header.bytes {
+        let has_room = self.offset + required <= self.active.header.bytes;
+        if has_room && (is_first || !self.is_sealing) {
             return Ok(is_first);
         }
         // Nothing of the group was written, so the frames are definitely not stored.
@@ -309,6 +313,7 @@ impl Writer {
                 active.last_frames.insert(realm, sequence);
             }
         }
+        durable.seals += u64::from(std::mem::take(&mut self.is_sealing));
         if durable.waiters > 0 {
             self.shared.durable_changed.notify_all();
         }

@@ -133,6 +133,7 @@ impl View {
             MessageFact::SubmessageAdded { message, submessage, .. } => {
                 self.apply_submessage(sequence, *message, submessage, rows)
             }
+            MessageFact::HistoryErased { versions } => self.apply_history_erased(sequence, versions, rows),
             MessageFact::ConversationCreated(direct) => {
                 self.put::<records::DirectConversations>(rows, direct.recipient, direct.clone())
             }

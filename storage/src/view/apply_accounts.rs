@@ -1,8 +1,10 @@
-//! Deactivating and reactivating accounts.
+//! Deactivating, reactivating and deleting accounts.
 
 use super::{Rows, View, records};
 use crate::error::StoreError;
-use model::{ChannelId, MessageId, Subscription, User, UserId};
+use model::{
+    ChannelId, Invitation, InvitationState, MessageId, RecordedAct, Sequence, Subscription, User, UserId,
+};
 
 impl View {
     /// Changes the account and pauses or resumes its subscriptions.
@@ -26,6 +28,30 @@ impl View {
                 subscription.pause(last);
             }
             self.put::<records::Subscriptions>(rows, (channel, user), subscription)?;
+        }
+        Ok(())
+    }
+
+    /// Removes the addresses and names of a user from invitations and from the log of administrative acts.
+    pub(super) fn apply_data_erased(&mut self, user: UserId, rows: &mut Rows) -> Result<(), StoreError> {
+        let Some(own) = self.directory.user(user).cloned() else { return Ok(()) };
+        let placeholder = self.directory.deleted_email(user);
+        let is_about = |invitation: &&std::sync::Arc<Invitation>| {
+            invitation.address.is_some()
+                && (invitation.state == InvitationState::Used(user) || invitation.is_for(&own.delivery_email))
+        };
+        let invitations: Vec<Invitation> =
+            self.directory.invitations().filter(is_about).map(|found| Invitation::clone(found)).collect();
+        for invitation in invitations {
+            let erased = Invitation { address: Some(placeholder.clone()), ..invitation };
+            self.put::<records::Invitations>(rows, erased.id, erased)?;
+        }
+        let acts: Vec<(Sequence, RecordedAct)> =
+            self.acts.before(None).map(|(sequence, act)| (sequence, RecordedAct::clone(act))).collect();
+        for (sequence, mut recorded) in acts {
+            if recorded.act.erase_user(user) {
+                self.put::<records::Acts>(rows, sequence, recorded)?;
+            }
         }
         Ok(())
     }

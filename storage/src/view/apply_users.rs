@@ -25,6 +25,7 @@ impl View {
             UserFact::BotIntegrationSet { bot, integration, .. } => {
                 self.put::<records::BotIntegrations>(rows, *bot, BotIntegration::clone(integration))
             }
+            UserFact::DataErased { user } => self.apply_data_erased(*user, rows),
             UserFact::VisibilityChanged { .. } | UserFact::SettingsRestated { .. } => Ok(()),
         }
     }

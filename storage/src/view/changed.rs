@@ -1,10 +1,11 @@
 //! Changes of a single message after it was sent: edits, reactions, submessages. Each is a row of its own, so the cost of
 //! a change does not depend on earlier changes of the message, and nothing is read from disk for it.
 
+use super::chunk::blank_message;
 use super::flag_blocks::{BLOCK_MESSAGES, FlagBlock};
 use super::key::{Block, Number};
 use super::records::{self, EditedRow, ReactionRow, reaction_key};
-use super::{Rows, View};
+use super::{RowChange, Rows, View};
 use crate::error::StoreError;
 use model::{
     Flag, Flags, MessageId, MessageVersion, Reaction, ReactionsLeft, Sequence, Spot, Submessage, UserId,
@@ -70,6 +71,24 @@ impl View {
         self.versions.put(sequence, id, version.clone(), self.recent.stored_sequence());
         self.recent.change(sequence, id, |message| message.edit(version));
         self.apply_content_flags(id, &version.user_flags, rows)
+    }
+
+    /// Erases the texts of old versions: of each message those before a number.
+    pub(super) fn apply_history_erased(
+        &mut self,
+        sequence: Sequence,
+        versions: &[(MessageId, u32)],
+        rows: &mut Rows,
+    ) -> Result<(), StoreError> {
+        let is_known = |id: &MessageId| self.messages.all.contains(id.0) && self.edited.contains(id.0);
+        let known: Vec<_> = versions.iter().filter(|(id, _)| is_known(id)).copied().collect();
+        for (id, kept) in &known {
+            self.chunks.bodies.change(*id, blank_message)?;
+            self.versions.blank(*id, *kept);
+            self.recent.change(sequence, *id, |message| message.blank_history(*kept));
+        }
+        rows.0.push(RowChange::EraseVersions { realm: self.realm(), versions: known });
+        Ok(())
     }
 
     /// Adds a reaction. A message that was never delivered to the user becomes historical and read for them.

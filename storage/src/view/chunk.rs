@@ -10,8 +10,9 @@
 //! much in common.
 
 use crate::checkpoint::codec::saved;
+use crate::codec::{decode, encode};
 use crate::error::StoreError;
-use model::MessageId;
+use model::{Message, MessageId};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use zstd::bulk::{Compressor, Decompressor};
@@ -117,6 +118,21 @@ impl OpenChunk {
         Ok(true)
     }
 
+    /// Changes the record of a message, if it is here.
+    pub fn change(
+        &mut self,
+        id: MessageId,
+        change: impl Fn(&[u8]) -> Result<Vec<u8>, StoreError>,
+    ) -> Result<(), StoreError> {
+        if self.messages > 0
+            && id >= self.first
+            && let Some(changed) = with_changed(&self.bytes, id, change)?
+        {
+            self.bytes = changed;
+        }
+        Ok(())
+    }
+
     /// The id in the row's key.
     pub fn first(&self) -> MessageId {
         self.first
@@ -155,6 +171,32 @@ pub fn without(bytes: &[u8], gone: impl Fn(MessageId) -> bool) -> Result<(Rest, 
         _ => Rest::Some(rest),
     };
     Ok((rest, last))
+}
+
+/// A plain chunk with another record of one of its messages; `None` if it has no such message.
+pub fn with_changed(
+    bytes: &[u8],
+    id: MessageId,
+    change: impl Fn(&[u8]) -> Result<Vec<u8>, StoreError>,
+) -> Result<Option<Vec<u8>>, StoreError> {
+    let (mut changed, mut is_found) = (vec![VERSION], false);
+    for entry in entries(bytes) {
+        let (own, record) = entry?;
+        if own == id {
+            is_found = true;
+            push(&mut changed, own, &change(record)?);
+        } else {
+            push(&mut changed, own, record);
+        }
+    }
+    Ok(is_found.then_some(changed))
+}
+
+/// A message's record without its texts.
+pub fn blank_message(record: &[u8]) -> Result<Vec<u8>, StoreError> {
+    let mut message: Message = decode(record, "message")?;
+    message.blank();
+    encode(&message)
 }
 
 /// Adds an entry to a plain chunk, which is empty before its first one. What it already has is not added again.

@@ -1,4 +1,4 @@
-//! Deleted messages are removed from memory and from the trees. The journal, which is the audit trail, retains them.
+//! Deleted messages are removed from memory and from the trees. The journal has them until they are erased (`erase`).
 
 use super::arrivals::ids_of;
 use super::chunk::OpenChunk;
@@ -11,6 +11,16 @@ use model::{MessageId, MessageRanges, RealmId};
 use roaring::RoaringBitmap;
 
 impl View {
+    /// The ids of all deleted messages.
+    pub fn deleted_messages(&self) -> &RoaringBitmap {
+        &self.deleted
+    }
+
+    /// The messages whose content was edited.
+    pub fn edited_messages(&self) -> &RoaringBitmap {
+        &self.edited
+    }
+
     pub(super) fn apply_deleted(
         &mut self,
         messages: &MessageRanges,

@@ -32,6 +32,11 @@ impl Jobs {
         self.waiting.range(last.next()..).map(|(_, job)| job)
     }
 
+    /// All jobs, the pending ones first.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<Job>> {
+        self.waiting.values().chain(self.failed.values())
+    }
+
     /// Failed jobs, oldest first.
     pub fn failed(&self) -> impl Iterator<Item = &Arc<Job>> {
         self.failed.values()

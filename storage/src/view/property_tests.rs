@@ -77,6 +77,8 @@ enum Step {
     React { message: u8, user: u8 },
     /// Adds a part to a widget.
     Submessage { message: u8 },
+    /// Erases the old versions of a message.
+    EraseHistory { message: u8 },
 }
 
 /// A move of messages of a topic, with numbers as in [`Step`].
@@ -129,6 +131,7 @@ fn step() -> impl Strategy<Value = Step> {
         3 => (byte(), 0u8..5).prop_map(|(message, count)| Step::Delete { message, count }),
         5 => (byte(), byte()).prop_map(|(message, user)| Step::React { message, user }),
         3 => byte().prop_map(|message| Step::Submessage { message }),
+        3 => byte().prop_map(|message| Step::EraseHistory { message }),
     ]
 }
 

@@ -40,6 +40,11 @@ pub enum RowChange {
         table: u8,
         messages: RoaringBitmap,
     },
+    /// Erases the texts of versions of messages: those before a number. Version 0 is in the chunk of the message.
+    EraseVersions {
+        realm: RealmId,
+        versions: Vec<(MessageId, u32)>,
+    },
 }
 
 impl RowChange {
@@ -50,6 +55,7 @@ impl RowChange {
             Self::Append { key, record, .. } => key.len() + record.len(),
             Self::Remove(key) | Self::RemoveUnder(key) => key.len(),
             Self::Erase { messages, .. } => messages.serialized_size(),
+            Self::EraseVersions { versions, .. } => size_of_val(&**versions),
         }
     }
 }

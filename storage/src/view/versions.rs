@@ -30,6 +30,13 @@ impl RecentVersions {
         here.map(|((_, number), version)| (*number, version.clone())).collect()
     }
 
+    /// Erases the texts of the versions of a message before number `kept`.
+    pub fn blank(&mut self, id: MessageId, kept: u32) {
+        for (_, version) in self.versions.range_mut((id, 0)..(id, kept)) {
+            Arc::make_mut(version).blank();
+        }
+    }
+
     /// Removes the versions of a message.
     pub fn forget(&mut self, id: MessageId) {
         let numbers: Vec<u32> = self.of(id).into_keys().collect();

@@ -182,6 +182,7 @@ fn of_account(decided: &Decided<'_>, fact: &UserFact, found: &mut Vec<Deed>) {
         UserFact::BotConfigured { before: None, .. }
         | UserFact::BotIntegrationSet { is_new: true, .. }
         | UserFact::VisibilityChanged { .. }
+        | UserFact::DataErased { .. }
         | UserFact::SettingsRestated { .. } => {}
     }
 }
@@ -189,6 +190,10 @@ fn of_account(decided: &Decided<'_>, fact: &UserFact, found: &mut Vec<Deed>) {
 fn of_changed_account(decided: &Decided<'_>, is: &User, found: &mut Vec<Deed>) {
     let Some(was) = decided.before.user(is.id) else { return };
     let about = Subject::User(is.id);
+    if is.is_deleted() && !was.is_deleted() {
+        // Without the values that are erased.
+        return found.push(deed(DeedKind::Removed, about));
+    }
     found.extend(changed(about.clone(), of_user(decided.before, was, is, decided.by)));
     if was.password_hash != is.password_hash {
         found.push(deed(DeedKind::PasswordSet, about.clone()));

@@ -16,6 +16,7 @@ pub fn of_message(decided: &Decided<'_>, fact: &MessageFact) -> Option<Deed> {
         | MessageFact::ReactionAdded { .. }
         | MessageFact::ReactionRemoved { .. }
         | MessageFact::SubmessageAdded { .. }
+        | MessageFact::HistoryErased { .. }
         | MessageFact::ConversationCreated(_) => None,
     }
 }

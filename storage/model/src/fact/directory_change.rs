@@ -66,6 +66,7 @@ impl Fact {
             | Self::User(
                 UserFact::VisibilityChanged { .. }
                 | UserFact::ProfileValuesSet { .. }
+                | UserFact::DataErased { .. }
                 | UserFact::SettingsRestated { .. }
                 | UserFact::BotConfigured { .. }
                 | UserFact::BotIntegrationSet { .. },
@@ -82,7 +83,8 @@ impl Fact {
                 | MessageFact::FlagsChanged { .. }
                 | MessageFact::ReactionAdded { .. }
                 | MessageFact::ReactionRemoved { .. }
-                | MessageFact::SubmessageAdded { .. },
+                | MessageFact::SubmessageAdded { .. }
+                | MessageFact::HistoryErased { .. },
             )
             | Self::Personal(_)
             | Self::Queue(_)

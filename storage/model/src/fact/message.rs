@@ -54,6 +54,8 @@ pub enum MessageFact {
     SubmessageAdded { message: MessageId, spot: Spot, submessage: Submessage },
     /// The first message between these users creates their conversation.
     ConversationCreated(DirectConversation),
+    /// The texts of old versions are erased: of each message those before this number. Clients receive no event of it.
+    HistoryErased { versions: Vec<(MessageId, u32)> },
 }
 
 impl MessageFact {
@@ -72,7 +74,8 @@ impl MessageFact {
             Self::Sent { .. }
             | Self::Deleted { .. }
             | Self::FlagsChanged { .. }
-            | Self::ConversationCreated(_) => None,
+            | Self::ConversationCreated(_)
+            | Self::HistoryErased { .. } => None,
         }
     }
 
@@ -93,6 +96,7 @@ impl MessageFact {
             | Self::ReactionRemoved { .. }
             | Self::SubmessageAdded { .. }
             | Self::ConversationCreated(_) => 1,
+            Self::HistoryErased { .. } => 0,
         }
     }
 }

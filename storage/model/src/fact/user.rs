@@ -47,6 +47,9 @@ pub enum UserFact {
         is_new: bool,
         integration: Box<BotIntegration>,
     },
+    /// An account is being deleted: addresses and names of the user are removed from invitations and from the log of
+    /// administrative acts. The account's record follows.
+    DataErased { user: UserId },
 }
 
 impl UserFact {
@@ -63,6 +66,7 @@ impl UserFact {
             Self::BotConfigured { .. } => 8,
             // With its configuration, once for all managers.
             Self::BotIntegrationSet { .. } => 1,
+            Self::DataErased { .. } => 0,
         }
     }
 }

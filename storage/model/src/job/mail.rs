@@ -61,6 +61,36 @@ pub enum MailTask {
 }
 
 impl MailTask {
+    /// The user whom it is for; none if it is for an address without an account, or for several.
+    pub fn user(&self) -> Option<UserId> {
+        match self {
+            Self::ConfirmAddress { user, .. }
+            | Self::AddressChanged { user, .. }
+            | Self::NewLogin { user, .. }
+            | Self::Missed { user, .. }
+            | Self::Deactivated { user, .. }
+            | Self::PasswordReset { user, .. }
+            | Self::FoundAccounts { user, .. }
+            | Self::SignUpKnown { user } => Some(*user),
+            Self::Invitation(_) | Self::SignUp { .. } => None,
+        }
+    }
+
+    /// The texts in it that say who someone is: addresses, and what a login came from.
+    pub fn personal_texts(&mut self) -> Vec<&mut String> {
+        match self {
+            Self::ConfirmAddress { address, .. } | Self::SignUp { address, .. } => vec![address],
+            Self::AddressChanged { old, .. } => vec![old],
+            Self::NewLogin { client, ip, .. } => vec![client, ip],
+            Self::Deactivated { comment, .. } => vec![comment],
+            Self::Missed { .. }
+            | Self::PasswordReset { .. }
+            | Self::FoundAccounts { .. }
+            | Self::SignUpKnown { .. }
+            | Self::Invitation(_) => Vec::new(),
+        }
+    }
+
     /// A description for the server's operators.
     pub fn description(&self) -> String {
         match self {

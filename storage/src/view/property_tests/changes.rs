@@ -57,6 +57,18 @@ impl Plain {
                     submessage,
                 }))
             }
+            Step::EraseHistory { message } => {
+                let id = self.message(*message)?;
+                let kept = self.both(id, |message| {
+                    let texts = message
+                        .edits
+                        .iter_mut()
+                        .flat_map(|step| [&mut step.prev_content, &mut step.prev_rendered]);
+                    texts.flatten().for_each(|text| *text = " ".repeat(text.len()).into());
+                });
+                let versions = vec![(MessageId(id), kept.version)];
+                Some(Fact::Message(MessageFact::HistoryErased { versions }))
+            }
             _ => None,
         }
     }

@@ -116,7 +116,8 @@ impl Plain {
             | Step::Move(_)
             | Step::Delete { .. }
             | Step::React { .. }
-            | Step::Submessage { .. } => self.change(step).into_iter().collect(),
+            | Step::Submessage { .. }
+            | Step::EraseHistory { .. } => self.change(step).into_iter().collect(),
             other => self.directory_facts(other),
         }
     }

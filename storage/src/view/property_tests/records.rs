@@ -19,7 +19,7 @@ use model::{
 };
 
 /// The number of kinds of such facts.
-pub(super) const KINDS: u8 = 50;
+pub(super) const KINDS: u8 = 51;
 
 /// At most this many different folders, invitations and list entries are used.
 const NAMED_MAX: u32 = 4;
@@ -83,6 +83,7 @@ impl Plain {
             })),
             47 => Some(self.export(number, bits)),
             48 => Some(Fact::Act(Box::new(self.act(number, bits)))),
+            49 => Some(Fact::User(UserFact::DataErased { user: self.person(number) })),
             _ => Some(Fact::PreImages(vec![Fact::Realm(RealmFact::Changed(Box::new(realm())))])),
         }
     }
