@@ -3,6 +3,7 @@
 mod clock;
 mod command_line;
 mod concurrency;
+mod delete_account;
 mod doctor;
 mod export;
 mod image;

@@ -5,6 +5,7 @@ mod backup;
 mod copies;
 mod delete_topic;
 mod disk;
+mod erase;
 mod folder;
 mod invitations;
 mod kill;
