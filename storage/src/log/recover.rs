@@ -20,7 +20,7 @@ use super::index::{Index, Sealed};
 use super::part::{self, Part};
 use super::positions::{self, Positions};
 use super::segment::{self, Group};
-use super::torn::check_torn;
+use super::torn::{check_torn, is_written};
 
 /// The progress of reading a journal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -174,7 +174,7 @@ impl Scan {
             if segment.header().number > self.known {
                 let walked = self.walk(&segment, Some(end).filter(|end| *end > 0));
                 match walked.map_err(|error| segment.locate(error)) {
-                    Err(LogError::Corrupt(damage)) if self.is_cut(folder)? => {
+                    Err(LogError::Corrupt(damage)) if self.is_cut(folder, &segment)? => {
                         tracing::warn!(%damage, "the copy of the journal ends here; what follows was copied later");
                         break;
                     }
@@ -188,13 +188,16 @@ impl Scan {
     }
 
     /// Whether a copy ends after its last whole group: the place of the next one was not written yet when it was copied.
-    /// Later parts were copied later, so that they do not continue it.
-    fn is_cut(&mut self, folder: &Path) -> Result<bool, LogError> {
+    /// Later parts were copied later, so that they do not continue it. `failed` is the part that could not be read to its end.
+    fn is_cut(&mut self, folder: &Path, failed: &Part) -> Result<bool, LogError> {
         let Some(last) = self.last_group.filter(|_| self.is_copy) else { return Ok(false) };
+        if last.segment != failed.header().number && has_damaged_start(failed)? {
+            return Ok(false);
+        }
         let is_unwritten = match (self.torn_tail.take(), Part::open(folder, last.segment)?) {
             (Some(_), _) => true,
-            // An archive ends with its last group.
-            (None, Part::Archive(_)) => true,
+            // An archive got its name when it was whole.
+            (None, Part::Archive(archive)) => last.end == archive.end,
             (None, Part::Segment(segment)) if last.end + SECTOR_BYTES as u64 > segment.header.bytes => true,
             (None, Part::Segment(segment)) => segment::is_zero(&segment.read(last.end, SECTOR_BYTES as u64)?),
         };
@@ -443,6 +446,17 @@ impl Scan {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether the first group of a part of a copy is damaged: it was written, not only in part, and is unreadable.
+fn has_damaged_start(part: &Part) -> Result<bool, LogError> {
+    if part.read_group(BLOCK_BYTES)?.is_some() {
+        return Ok(false);
+    }
+    match part {
+        Part::Archive(_) => Ok(true),
+        Part::Segment(segment) => is_written(segment, BLOCK_BYTES),
     }
 }
 

@@ -56,3 +56,20 @@ pub(super) fn check_torn(
     }
     refuse("a group fails its checksum, and not because of an interrupted write")
 }
+
+/// Whether the group at `offset`, which is unreadable, was written as a whole. Of one that was being written, a sector is still
+/// zero: also in a copy, because a group is only ever written into zeros.
+pub(super) fn is_written(segment: &Segment, offset: u64) -> Result<bool, LogError> {
+    let first = segment.read(offset, SECTOR_BYTES as u64)?;
+    if segment::is_zero(&first) {
+        return Ok(false);
+    }
+    let Some(header) = GroupHeader::decode(&first, segment.header.journal) else { return Ok(true) };
+    let bytes = (GROUP_HEADER_BYTES + header.body_bytes as usize + GROUP_END.len()) as u64;
+    if offset + bytes > segment.header.bytes {
+        return Ok(true);
+    }
+    let group = segment.read(offset, bytes)?;
+    let is_end_missing = segment::is_zero(&group[group.len() - GROUP_END.len()..]);
+    Ok(!is_end_missing && !group.chunks(SECTOR_BYTES).any(segment::is_zero))
+}
