@@ -3,8 +3,10 @@
 //! Settings of an organization are not here. The defaults, and the text that explains each option, are one file,
 //! `config/default.toml`; a test checks that it and the structs of `settings` agree.
 
+mod backups;
 mod combinations;
 mod incoming_mail;
+mod journal;
 mod listeners;
 mod load;
 mod networks;
@@ -13,7 +15,9 @@ mod problem;
 mod settings;
 mod texts;
 
+pub use backups::BackupSettings;
 pub use incoming_mail::IncomingMail;
+pub use journal::JournalSettings;
 pub use listeners::{CERT_OPTION, KEY_OPTION, Metrics, TlsSettings};
 pub use load::{Overrides, Sources, unknown_variables};
 pub use networks::ProxyNetwork;

@@ -325,6 +325,7 @@ pub fn options(config: &Config, is_durable: bool) -> actors::Options {
         compact_bytes_per_sec: storage.compact_bytes_per_sec,
         segment_kept_secs: storage.segment_kept_secs,
         erase_interval_secs: storage.erase_interval_secs,
+        journal_keep: config.journal.keep,
         free_bytes_min: storage.free_bytes_min,
         free_bytes_warn: storage.free_bytes_warn,
         queues: QueueLimits {

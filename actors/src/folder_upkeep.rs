@@ -56,6 +56,10 @@ impl Server {
         }
         let weak = Arc::downgrade(self);
         self.upkeep.spawn("erase", move |stop| crate::erase::run(&weak, stop))?;
+        if let Some(time) = self.options.journal_keep {
+            let weak = Arc::downgrade(self);
+            self.upkeep.spawn("journal-keep", move |stop| crate::journal_keep::run(&weak, time, stop))?;
+        }
         Ok(())
     }
 

@@ -25,6 +25,7 @@ mod fanout;
 mod folder_upkeep;
 mod handle;
 mod health;
+mod journal_keep;
 pub mod linkifiers;
 pub mod login;
 mod markdown;

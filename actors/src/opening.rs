@@ -81,16 +81,19 @@ fn open_logs(
     (0..folder.shards()).map(open).collect()
 }
 
-/// Starts all organizations from checkpoints; `None` if one of them has no valid one, there are no trees, or the disk is
-/// full.
+/// With fewer messages, a start without trees waits until they are rebuilt.
+const REBUILD_MESSAGES_MIN: u64 = 20_000;
+
+/// Starts all organizations from checkpoints; `None` if one of them has no valid one, the folder was copied while it was in
+/// use, or the disk is full.
 fn start_realms(folder: &DataFolder, logs: &[OpenLog]) -> Result<Option<Vec<Started>>, StoreError> {
     let has_room = disk::space(folder.path()).is_none_or(|space| space.has_room(0));
     let ids: Vec<RealmId> = logs.iter().flat_map(|(log, _)| log.realms()).map(RealmId).collect();
-    if !has_room || ids.is_empty() || !folder.state().join("db").exists() {
+    if !has_room || ids.is_empty() || folder.is_live_copy() {
         return Ok(None);
     }
     let placement = Placement::new(logs.len());
-    let mut found = Vec::new();
+    let (mut found, mut messages) = (Vec::new(), 0);
     for id in ids {
         let (log, _) = &logs[placement.shard(id)];
         let checkpoints = Checkpoints::of(&folder.checkpoints(), id);
@@ -99,14 +102,24 @@ fn start_realms(folder: &DataFolder, logs: &[OpenLog]) -> Result<Option<Vec<Star
             return Err(StoreError::JournalBehind { realm: id.0, trees: *newest, journal: last });
         }
         match start_from(&checkpoints, &**log, TAIL_FRAMES_MAX)? {
-            Some(started) => found.push(started),
+            Some(started) => {
+                messages += started.view.messages.all.len();
+                found.push(started);
+            }
             None => return Ok(None),
         }
+    }
+    if messages < REBUILD_MESSAGES_MIN && !has_trees(folder) {
+        return Ok(None);
     }
     let ends: BTreeMap<RealmId, u64> =
         found.iter().map(|realm| (realm.view.realm(), realm.opened.last_sequence)).collect();
     folder.check_ends(&ends)?;
     Ok(Some(found))
+}
+
+fn has_trees(folder: &DataFolder) -> bool {
+    folder.state().join("db").exists()
 }
 
 /// An organization whose trees may lack the last frames.
@@ -136,7 +149,13 @@ fn open_trees(
         incomplete.push(Incomplete { checkpoints, log, last, stored });
     }
     let known: Vec<RealmId> = started.iter().map(|realm| realm.view.realm()).collect();
-    trees.open_in_background(move |trees| {
+    let is_rebuilt = !has_trees(folder);
+    if is_rebuilt {
+        tracing::warn!(
+            "there are no trees; they are rebuilt from the journal, older messages can be read afterwards"
+        );
+    }
+    trees.open_in_background(is_rebuilt, move |trees| {
         if let Some(realm) = trees.realms()?.into_iter().find(|realm| !known.contains(realm)) {
             return Err(StoreError::JournalBehind { realm: realm.0, trees: 1, journal: 0 });
         }

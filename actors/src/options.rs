@@ -32,6 +32,8 @@ pub struct Options {
     pub segment_kept_secs: u64,
     /// How often what was deleted is erased from the data folder, in seconds; 0: only when the operator asks for it.
     pub erase_interval_secs: u64,
+    /// How long frames are kept; none: always.
+    pub journal_keep: Option<Duration>,
     /// Free bytes below which changes are refused; 0: automatic.
     pub free_bytes_min: u64,
     /// Free bytes below which the server warns; 0: automatic.

@@ -1,14 +1,18 @@
 //! `millstream backup`: backups of a data folder, also while a server uses it.
 
+use super::config::environment;
 use super::data::DataArgs;
 use super::error::CliError;
+use crate::config::{Config, Overrides};
+use crate::integrations::blobs::backups::Bucket;
+use actors::backups::{Folder, Place};
 use jiff::Timestamp;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Back up a data folder; the server may be running
 ///
-/// Adds a backup to a folder of backups: the journal, uploaded files and the secret. Only what changed since the last backup is
+/// Adds a backup to a folder of backups, or to S3: the journal, uploaded files and the secret. Only what changed since the last backup is
 /// read and stored. Everything that the server acknowledged before the start of a backup is in it.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -17,9 +21,9 @@ pub struct BackupArgs {
     command: Option<BackupCommand>,
     #[command(flatten)]
     data: DataArgs,
-    /// Folder of backups; created if it is missing
-    #[arg(long, value_name = "DIR", required = true)]
-    to: Option<PathBuf>,
+    /// Folder of backups, created if it is missing, or s3://BUCKET/PREFIX, with the access of section [backups] of the configuration
+    #[arg(long, value_name = "PLACE", required = true)]
+    to: Option<String>,
     /// Make a backup now, and again after each interval, such as 30m or 1h, until the command is stopped
     #[arg(long, value_name = "TIME", value_parser = duration)]
     every: Option<Duration>,
@@ -31,25 +35,54 @@ pub struct BackupArgs {
 /// What to do with existing backups.
 #[derive(Debug, clap::Subcommand)]
 enum BackupCommand {
-    /// Compare everything in a folder of backups with its checksums
+    /// Compare everything in a place of backups with its checksums
     Verify {
-        /// Folder of backups
-        #[arg(long, value_name = "DIR")]
-        from: PathBuf,
+        #[command(flatten)]
+        from: FromArgs,
     },
+}
+
+/// The place of existing backups.
+#[derive(Debug, clap::Args)]
+pub struct FromArgs {
+    /// Folder of backups, or s3://BUCKET/PREFIX, with the access of section [backups] of the configuration
+    #[arg(long, value_name = "PLACE")]
+    from: String,
+    /// Configuration file of the server
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl FromArgs {
+    /// The place that these arguments name.
+    pub fn place(&self) -> Result<Box<dyn Place>, CliError> {
+        let config = Config::load(self.config.as_deref(), environment(), Overrides::default())?;
+        place(&self.from, &config)
+    }
+}
+
+/// The folder or the S3 service of this name.
+fn place(name: &str, config: &Config) -> Result<Box<dyn Place>, CliError> {
+    if !name.contains("://") {
+        return Ok(Box::new(Folder::new(Path::new(name))));
+    }
+    let refused = |why: String| CliError::Refused(format!("{name}: {why}"));
+    let path =
+        name.strip_prefix("s3://").ok_or_else(|| refused("only folders and s3:// are supported".into()))?;
+    let (bucket, prefix) = path.split_once('/').unwrap_or((path, ""));
+    let bucket = Bucket::open(&config.backups, bucket, prefix).map_err(|error| refused(error.to_string()))?;
+    Ok(Box::new(bucket))
 }
 
 /// Makes one backup, or one after each interval, or verifies existing ones.
 pub fn run(args: &BackupArgs) -> Result<(), CliError> {
     if let Some(BackupCommand::Verify { from }) = &args.command {
-        refuse_remote(from)?;
-        return verify(from);
+        return verify(from.place()?);
     }
     let Some(to) = &args.to else { return Ok(()) };
-    refuse_remote(to)?;
-    let data = args.data.load()?.data;
+    let config = args.data.load()?;
     loop {
-        let made = back_up(&data, to, args.keep);
+        let made = place(to, &config).and_then(|to| back_up(&config.data, to, args.keep));
         let Some(interval) = args.every else { return made };
         if let Err(error) = made {
             // The next one may succeed, and the earlier ones are still there.
@@ -59,7 +92,7 @@ pub fn run(args: &BackupArgs) -> Result<(), CliError> {
     }
 }
 
-fn back_up(data: &std::path::Path, to: &std::path::Path, keep: Option<Duration>) -> Result<(), CliError> {
+fn back_up(data: &Path, to: Box<dyn Place>, keep: Option<Duration>) -> Result<(), CliError> {
     let now = Timestamp::now();
     let millis = millis_of(now);
     let keep_from =
@@ -72,7 +105,7 @@ fn back_up(data: &std::path::Path, to: &std::path::Path, keep: Option<Duration>)
     Ok(())
 }
 
-fn verify(from: &std::path::Path) -> Result<(), CliError> {
+fn verify(from: Box<dyn Place>) -> Result<(), CliError> {
     let (times, files, bytes) = actors::backups::verify(from)?;
     for at in &times {
         println!(
@@ -81,17 +114,6 @@ fn verify(from: &std::path::Path) -> Result<(), CliError> {
         );
     }
     println!("{} backups are intact; the newest has {files} files, {bytes} bytes", times.len());
-    Ok(())
-}
-
-/// Only folders are supported.
-pub fn refuse_remote(path: &std::path::Path) -> Result<(), CliError> {
-    if path.to_string_lossy().contains("://") {
-        return Err(CliError::Refused(format!(
-            "{} is not a folder; backups are only made to folders. Copy the folder of backups to other places",
-            path.display()
-        )));
-    }
     Ok(())
 }
 
@@ -133,12 +155,25 @@ mod tests {
     }
 
     #[test]
+    fn places_are_folders_or_buckets() {
+        let config = Config::load(None, [], Overrides::default()).unwrap();
+        for name in
+            ["/backups", "backups", "s3://bucket", "s3://bucket/", "s3://bucket/a/b-c", "s3://bucket/a/"]
+        {
+            let place = place(name, &config).map(|place| place.title());
+            assert_eq!(place.unwrap(), name.trim_end_matches('/'));
+        }
+        for name in ["ftp://host/backups", "s3://", "s3:///a", "s3://bucket/../a", "s3://bucket/a b"] {
+            assert!(place(name, &config).is_err(), "{name}");
+        }
+    }
+
+    #[test]
     fn verify_needs_no_target() {
         assert!(parse::<BackupArgs>(&[]).is_err());
         assert!(parse::<BackupArgs>(&["--to", "/backups", "--every", "1h", "--keep", "7d"]).is_ok());
         let args: BackupArgs = parse(&["verify", "--from", "/backups"]).unwrap();
         assert!(matches!(args.command, Some(BackupCommand::Verify { .. })));
         assert!(parse::<BackupArgs>(&["--to", "/backups", "verify", "--from", "/backups"]).is_err());
-        assert!(refuse_remote(std::path::Path::new("s3://bucket/backups")).is_err());
     }
 }

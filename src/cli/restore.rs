@@ -1,6 +1,6 @@
 //! `millstream restore`: a new data folder from a backup.
 
-use super::backup::{millis_of, refuse_remote};
+use super::backup::{FromArgs, millis_of};
 use super::error::CliError;
 use jiff::Timestamp;
 use std::path::PathBuf;
@@ -10,9 +10,8 @@ use std::path::PathBuf;
 /// The first start on the new folder builds its database from the journal.
 #[derive(Debug, clap::Args)]
 pub struct RestoreArgs {
-    /// Folder of backups
-    #[arg(long, value_name = "DIR")]
-    from: PathBuf,
+    #[command(flatten)]
+    from: FromArgs,
     /// Data folder to create; missing or empty
     #[arg(long, value_name = "NEW")]
     data: PathBuf,
@@ -23,10 +22,9 @@ pub struct RestoreArgs {
 
 /// Restores, and prints what was restored.
 pub fn run(args: &RestoreArgs) -> Result<(), CliError> {
-    refuse_remote(&args.from)?;
     // The whole second is included.
     let time = args.at.map(|at| millis_of(at) / 1000 * 1000 + 999);
-    let restored = actors::backups::restore(&args.from, &args.data, time)?;
+    let restored = actors::backups::restore(args.from.place()?, &args.data, time)?;
     let at = i64::try_from(restored.at).ok().and_then(|at| Timestamp::from_millisecond(at).ok());
     println!(
         "restored the backup of {:.0} to {}: {} files, {} bytes; {} later changes were left out",

@@ -2,7 +2,7 @@
 
 use super::incoming_mail::IncomingMail;
 use super::listeners::{CERT_OPTION, KEY_OPTION};
-use super::settings::{BlobKind, BlobSettings, Config, MailSecurity};
+use super::settings::{BlobKind, Config, MailSecurity};
 use crate::certificates::TlsProblem;
 use crate::integrations::mail::incoming::acceptor;
 use rustls::pki_types::CertificateDer;
@@ -72,7 +72,7 @@ pub fn conflicts(config: &Config) -> Vec<Conflict> {
     ];
     let found = rows.into_iter().filter(|(is_wrong, ..)| *is_wrong);
     let found = found.map(|(_, option, because, text)| Conflict { option, because, text: text.to_owned() });
-    let found = found.chain(key_conflict(blobs).filter(|_| is_s3)).chain(certificate_conflict(config));
+    let found = found.chain(key_conflicts(config)).chain(certificate_conflict(config));
     let found = found.chain(incoming_conflict(&mail.incoming)).chain(tls_conflict(&mail.incoming));
     found.chain(https_conflict(config)).collect()
 }
@@ -132,9 +132,16 @@ fn https_conflict(config: &Config) -> Option<Conflict> {
 }
 
 /// An S3 key and its secret must be set together or not at all.
-fn key_conflict(blobs: &BlobSettings) -> Option<Conflict> {
-    let (id, secret) = ("blobs.access_key_id", "blobs.secret_access_key");
-    let (option, because) = match (blobs.access_key_id.is_empty(), blobs.secret_access_key.0.is_empty()) {
+fn key_conflicts(Config { blobs, backups, .. }: &Config) -> impl Iterator<Item = Conflict> {
+    let is_s3 = blobs.kind == BlobKind::S3;
+    let names = ["blobs.access_key_id", "blobs.secret_access_key"];
+    let of_blobs = key_conflict(names, &blobs.access_key_id, &blobs.secret_access_key.0).filter(|_| is_s3);
+    let names = ["backups.access_key_id", "backups.secret_access_key"];
+    of_blobs.into_iter().chain(key_conflict(names, &backups.access_key_id, &backups.secret_access_key.0))
+}
+
+fn key_conflict([id, secret]: [&'static str; 2], key: &str, key_secret: &str) -> Option<Conflict> {
+    let (option, because) = match (key.is_empty(), key_secret.is_empty()) {
         (true, false) => (id, secret),
         (false, true) => (secret, id),
         (true, true) | (false, false) => return None,

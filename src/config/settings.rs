@@ -1,6 +1,8 @@
 //! All options, as a tree of structs. `default.toml` explains each of them.
 
+use super::backups::BackupSettings;
 use super::incoming_mail::IncomingMail;
+use super::journal::JournalSettings;
 use super::listeners::{Metrics, TlsSettings};
 use super::networks::ProxyNetwork;
 use super::texts::parse_listen;
@@ -32,6 +34,7 @@ pub struct Config {
     pub metrics: Metrics,
     pub actors: Actors,
     pub storage: Storage,
+    pub journal: JournalSettings,
     pub search: Search,
     pub memory: Memory,
     pub queues: Queues,
@@ -47,6 +50,7 @@ pub struct Config {
     pub webhooks: Webhooks,
     pub incoming_webhooks: IncomingWebhooks,
     pub blobs: BlobSettings,
+    pub backups: BackupSettings,
     pub uploads: Uploads,
     pub web_app: WebAppSettings,
     pub log: Log,

@@ -31,11 +31,13 @@ pub const METRICS: &[(&str, &str)] = &[
     ("millstream_journal_damaged_segments", "Sealed segments that are damaged, found in the background."),
     ("millstream_journal_frames_total", "Frames written to the journal."),
     ("millstream_journal_group_frames", "Frames of one group, which share a sync of the disk."),
+    ("millstream_journal_keep_failures_total", "Failures of dropping old changes from the journal."),
     (
         "millstream_journal_scrubbed_bytes_total",
         "Bytes of sealed segments that were verified in the background.",
     ),
     ("millstream_journal_sync_seconds", "Duration of a sync of the journal in seconds."),
+    ("millstream_journal_trims_total", "How often old changes were dropped from the journal."),
     (
         "millstream_memory_refused_total",
         "Requests refused because of the memory budget, by purpose and bound.",

@@ -3,6 +3,7 @@
 //! Bytes are written once under a random name, and never changed. A fact that names a file is committed after the
 //! file is durable, so that no fact names a missing file.
 
+pub mod backups;
 pub mod exports;
 mod folder;
 mod folder_writer;
@@ -163,12 +164,14 @@ impl Blobs {
     pub fn open(settings: &BlobSettings, data: &Path, is_durable: bool) -> Result<Self, BlobError> {
         match settings.kind {
             BlobKind::Local => Self::in_folder(data.join("blobs"), is_durable),
-            BlobKind::S3 => {
-                let streaming = Arc::new(open_s3(settings, true)?);
-                let signer = settings.redirects.then(|| streaming.clone());
-                Ok(Self { store: Arc::new(open_s3(settings, false)?), streaming, signer, folder: None })
-            }
+            BlobKind::S3 => Self::open_s3_store(settings),
         }
+    }
+
+    fn open_s3_store(settings: &BlobSettings) -> Result<Self, BlobError> {
+        let streaming = Arc::new(open_s3(settings, true)?);
+        let signer = settings.redirects.then(|| streaming.clone());
+        Ok(Self { store: Arc::new(open_s3(settings, false)?), streaming, signer, folder: None })
     }
 
     fn in_folder(folder: PathBuf, is_durable: bool) -> Result<Self, BlobError> {

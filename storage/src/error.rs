@@ -89,6 +89,12 @@ pub enum StoreError {
          `millstream check --data DIR --rebuild` goes on with what the journal has"
     )]
     JournalBehind { realm: u32, trees: u64, journal: u64 },
+    /// The journal does not begin with the first frame, and there is no base that it continues.
+    #[error(
+        "the journal of organization {realm} begins with frame {first}, because `journal.keep` dropped what was before, and its \
+         base cannot be used: {why}. Restore a backup of the data folder"
+    )]
+    BaseMissing { realm: u32, first: u64, why: String },
     /// An error of the log.
     #[error(transparent)]
     Log(#[from] crate::log::LogError),
@@ -104,6 +110,11 @@ pub enum StoreError {
     /// The trees are closed until the disk has space to open them.
     #[error("the trees are closed until the disk has free space")]
     TreesClosed,
+    /// The trees are rebuilt in the background.
+    #[error(
+        "the trees are being rebuilt from the journal; messages from before the start can be read afterwards"
+    )]
+    TreesRebuilding,
     /// The trees cannot be opened, and the journal is too long to be replayed into memory.
     #[error(
         "the disk is full and the trees cannot be opened; the journal is too long to serve it from memory \

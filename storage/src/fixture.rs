@@ -192,6 +192,11 @@ impl<L: RealmLog> Run<L> {
         Self { log, view: None, waiting: Vec::new(), trees: None, epoch }
     }
 
+    /// Waits until everything that was appended is durable.
+    pub fn sync(&mut self) {
+        self.epoch = self.log.open(REALM.0, 0).unwrap().epoch;
+    }
+
     pub fn view(&self) -> &View {
         self.view.as_ref().unwrap()
     }

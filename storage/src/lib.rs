@@ -5,6 +5,7 @@
 //! organization, `check` compares the parts with each other. `sled::` appears in this package only.
 
 pub mod backup;
+pub mod base;
 mod batch;
 pub mod check;
 pub mod checkpoint;
@@ -19,6 +20,7 @@ pub mod open;
 mod private_files;
 pub mod projection;
 pub mod projector;
+mod replay;
 mod stored_message;
 pub mod view;
 

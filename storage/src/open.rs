@@ -1,17 +1,14 @@
 //! Opening an organization: loading the trees and replaying the frames that they lack.
 
-use crate::batch::Applied;
-use crate::codec;
+use crate::base::{self, Bases};
 use crate::error::StoreError;
-use crate::log::{FrameBytes, Opened, RealmLog};
+use crate::log::{Opened, RealmLog};
 use crate::projection::Trees;
-use crate::view::{Rows, View};
-use bytes::Bytes;
-use model::{Frame, RealmId, Sequence};
-use std::sync::atomic::Ordering;
+use crate::replay::{apply, replay_until};
+use crate::view::View;
+use model::RealmId;
 
-/// How many frames are written to the trees in one batch while replaying.
-const REPLAY_FRAMES_MAX: usize = 1024;
+pub use crate::replay::{decode_frame, encode_frame};
 
 /// Limit of the frames that are replayed into memory while the trees cannot be opened, in bytes.
 pub const MEMORY_REPLAY_BYTES_MAX: usize = 512 * 1024 * 1024;
@@ -25,16 +22,6 @@ pub struct OpenedRealm {
     pub opened: Opened,
     /// How many frames the trees lacked.
     pub replayed: u64,
-}
-
-/// Encodes a frame for the log.
-pub fn encode_frame(frame: &Frame) -> Result<Bytes, StoreError> {
-    Ok(codec::encode(frame)?.into())
-}
-
-/// Decodes a frame of the log.
-pub fn decode_frame(bytes: &[u8]) -> Result<Frame, StoreError> {
-    codec::decode(bytes, "frame")
 }
 
 /// Opens an organization: loads it from the trees and replays the frames that they lack.
@@ -78,28 +65,21 @@ fn applied_frames(view: Option<&View>, realm: RealmId, opened: &Opened) -> Resul
     Ok(trees)
 }
 
-/// Applies every frame after the ones that `view` reflects, and writes the rows.
+/// Applies every frame after the ones that `view` reflects, and writes the rows. Without a view, or where the journal does not
+/// have the frame after it any more, it begins with the base of the journal, if there is one.
 pub fn replay(
     log: &dyn RealmLog,
     trees: &Trees,
     realm: RealmId,
     mut view: Option<View>,
 ) -> Result<Option<View>, StoreError> {
-    let from = view.as_ref().map_or(1, |view| view.progress.sequence.0 + 1);
-    let mut batch = Vec::new();
-    for frame in log.read(realm.0, from)? {
-        let rows = apply(&mut view, &frame?)?;
-        if let Some(view) = &view {
-            batch.push(Applied { realm, progress: view.progress, rows, stored: view.recent.stored() });
-        }
-        if batch.len() >= REPLAY_FRAMES_MAX {
-            trees.write(std::mem::take(&mut batch))?;
-            mark_stored(view.as_ref());
-        }
+    let next = view.as_ref().map_or(1, |view| view.progress.sequence.0 + 1);
+    if next < base::first_of(log, realm)? {
+        trees.clear(realm)?;
+        view = Bases::beside(trees, realm).load_into(log, trees)?;
     }
-    trees.write(batch)?;
-    mark_stored(view.as_ref());
-    Ok(view)
+    replay_until(log, trees, (realm, u64::MAX), view, &|_| Ok(!trees.is_stopping()))?
+        .ok_or(StoreError::TreesClosed)
 }
 
 /// Applies every frame after the ones that `view` reflects, without writing to the trees, so every message stays in memory.
@@ -109,6 +89,10 @@ fn replay_to_memory(
     mut view: Option<View>,
 ) -> Result<Option<View>, StoreError> {
     let from = view.as_ref().map_or(1, |view| view.progress.sequence.0 + 1);
+    if from < base::first_of(log, realm)? {
+        // A base is only of use in trees.
+        return Err(StoreError::NoRoom);
+    }
     let mut bytes = 0;
     for frame in log.read(realm.0, from)? {
         let frame = frame?;
@@ -119,24 +103,4 @@ fn replay_to_memory(
         apply(&mut view, &frame)?;
     }
     Ok(view)
-}
-
-/// Applies one frame to a view; the first frame creates it.
-pub(crate) fn apply(view: &mut Option<View>, stored: &FrameBytes) -> Result<Rows, StoreError> {
-    let (sequence, frame) = (Sequence(stored.sequence), decode_frame(&stored.payload)?);
-    match view {
-        Some(view) => view.apply(sequence, &frame),
-        None => {
-            let (created, rows) = View::create(sequence, &frame)?;
-            *view = Some(created);
-            Ok(rows)
-        }
-    }
-}
-
-/// Records that the trees have everything that a view reflects.
-fn mark_stored(view: Option<&View>) {
-    if let Some(view) = view {
-        view.recent.stored().store(view.progress.sequence.0, Ordering::Release);
-    }
 }

@@ -13,20 +13,22 @@ use crate::view::chunk::{entries, plain};
 use crate::view::key::{self, Key};
 use crate::view::record::{Record, decode_key};
 use crate::view::records::{self, Messages};
-use crate::view::{Row, View, load};
+use crate::view::{Row, RowChange, View, load};
 use model::{EventNumber, Message, MessageId, RealmId, Sequence};
 use parking_lot::{Condvar, Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 mod noted;
+mod opening;
 mod renew;
 
 use noted::Noted;
+use opening::Opening;
 pub use renew::recover_renewed;
 
 /// At most this many rows are removed in one batch.
@@ -45,15 +47,32 @@ struct Shared {
     cache_bytes: u64,
     /// `None` while the trees are closed.
     open: RwLock<Option<OpenTrees>>,
-    /// Whether a thread opens them. Readers wait for them.
-    is_opening: Mutex<bool>,
+    opening: Mutex<Opening>,
     opened: Condvar,
+    /// They are to be closed while a thread rebuilds them.
+    is_stopping: Arc<AtomicBool>,
     /// How often they were opened.
     openings: AtomicU64,
     /// Held while rows are written.
     noted: Mutex<Noted>,
     /// One `renew` at a time.
     renewing: Mutex<()>,
+}
+
+impl Shared {
+    fn closed(path: &Path, cache_bytes: u64) -> Self {
+        Self {
+            path: path.to_path_buf(),
+            cache_bytes,
+            open: RwLock::default(),
+            opening: Mutex::default(),
+            opened: Condvar::default(),
+            is_stopping: Arc::default(),
+            openings: AtomicU64::default(),
+            noted: Mutex::default(),
+            renewing: Mutex::default(),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -92,69 +111,12 @@ impl Trees {
 
     /// Trees that are not opened yet.
     pub fn closed(path: &Path, cache_bytes: u64) -> Self {
-        Self(Arc::new(Shared {
-            path: path.to_path_buf(),
-            cache_bytes,
-            open: RwLock::default(),
-            is_opening: Mutex::default(),
-            opened: Condvar::default(),
-            openings: AtomicU64::default(),
-            noted: Mutex::default(),
-            renewing: Mutex::default(),
-        }))
+        Self(Arc::new(Shared::closed(path, cache_bytes)))
     }
 
-    /// Opens closed trees on a thread of its own, because sled reads everything that was written since it was last opened.
-    /// `complete` brings them to the state from which others continue; until then reading and writing wait. When it fails
-    /// the trees stay closed.
-    ///
-    /// # Errors
-    /// [`StoreError::Io`] when no thread can be started.
-    pub fn open_in_background(
-        &self,
-        complete: impl FnOnce(&Self) -> Result<(), StoreError> + Send + 'static,
-    ) -> Result<(), StoreError> {
-        // Ended by the thread.
-        std::mem::forget(self.begin_opening());
-        let trees = self.clone();
-        let run = move || {
-            // Also after a panic, those who wait must go on.
-            let finished = Finished(&trees.0);
-            let own = Self::closed(&trees.0.path, trees.0.cache_bytes);
-            let opened = own.reopen().and_then(|()| complete(&own));
-            match opened {
-                Ok(()) => *trees.0.open.write() = own.0.open.write().take(),
-                Err(error) => {
-                    tracing::error!(%error, "the trees could not be opened");
-                    own.close();
-                }
-            }
-            drop(finished);
-        };
-        let thread = std::thread::Builder::new().name("trees-open".into()).spawn(run);
-        thread.map(drop).map_err(|source| {
-            drop(Finished(&self.0));
-            StoreError::io("cannot start a thread for", &self.0.path, source)
-        })
-    }
-
-    /// Whether they can be read, possibly after waiting until they are open.
-    pub fn is_open(&self) -> bool {
-        *self.0.is_opening.lock() || self.0.open.read().is_some()
-    }
-
-    /// Until the result is dropped, others wait for the trees.
-    fn begin_opening(&self) -> Finished<'_> {
-        *self.0.is_opening.lock() = true;
-        Finished(&self.0)
-    }
-
-    /// Waits while a thread opens them.
-    fn wait(&self) {
-        let mut is_opening = self.0.is_opening.lock();
-        while *is_opening {
-            self.0.opened.wait(&mut is_opening);
-        }
+    /// Whether a rebuild is to be given up, because the server stops.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.0.is_stopping.load(Ordering::Relaxed)
     }
 
     /// The folder of the trees.
@@ -164,7 +126,11 @@ impl Trees {
 
     /// Closes the trees. Errors of the disk are only logged: the journal has everything.
     pub fn close(&self) {
-        self.wait();
+        if *self.0.opening.lock() != Opening::No {
+            self.0.is_stopping.store(true, Ordering::Relaxed);
+            self.wait();
+            self.0.is_stopping.store(false, Ordering::Relaxed);
+        }
         let open = self.0.open.write().take();
         // sled panics when its last sync fails.
         if std::panic::catch_unwind(AssertUnwindSafe(|| drop(open))).is_err() {
@@ -190,10 +156,19 @@ impl Trees {
             }
             drop(open);
             // They may be replaced since `wait`.
-            if !*self.0.is_opening.lock() {
+            if *self.0.opening.lock() == Opening::No {
                 return Err(StoreError::TreesClosed);
             }
         }
+    }
+
+    /// The rows for requests, which do not wait while the trees are rebuilt.
+    pub(crate) fn readable(&self) -> Result<StateTree, StoreError> {
+        match *self.0.opening.lock() {
+            Opening::Long => Err(StoreError::TreesRebuilding),
+            Opening::Short | Opening::No => Ok(()),
+        }?;
+        self.state()
     }
 
     /// The organizations in the trees.
@@ -237,7 +212,7 @@ impl Trees {
         let mut found = Vec::new();
         let from = self.chunk_with(realm, first)?;
         let to = Key::new(realm, Messages::ID, &last);
-        for row in self.state()?.range(from.as_bytes()..=to.as_bytes()) {
+        for row in self.readable()?.range(from.as_bytes()..=to.as_bytes()) {
             let row = row?.1;
             for entry in entries(&plain(&row)?) {
                 let (id, record) = entry?;
@@ -252,7 +227,7 @@ impl Trees {
     /// The key of the chunk that holds a message, if it is stored.
     fn chunk_with(&self, realm: RealmId, id: MessageId) -> Result<Key, StoreError> {
         let (from, to) = (Key::table(realm, Messages::ID), Key::new(realm, Messages::ID, &id));
-        match self.state()?.range(from.as_bytes()..=to.as_bytes()).next_back() {
+        match self.readable()?.range(from.as_bytes()..=to.as_bytes()).next_back() {
             Some(row) => Ok(Key::new(realm, Messages::ID, &decode_key::<Messages>(&row?.0)?)),
             None => Ok(from),
         }
@@ -260,7 +235,7 @@ impl Trees {
 
     /// The frame from which reading yields every event after `event`; the first frame while the trees are closed.
     pub fn frame_before_event(&self, realm: RealmId, event: EventNumber) -> Result<Sequence, StoreError> {
-        let Ok(state) = self.state() else { return Ok(Sequence(1)) };
+        let Ok(state) = self.readable() else { return Ok(Sequence(1)) };
         let from = Key::table(realm, records::EventPositions::ID);
         let to = Key::new(realm, records::EventPositions::ID, &event);
         match state.range(from.as_bytes()..=to.as_bytes()).next_back() {
@@ -356,6 +331,20 @@ impl Trees {
         Ok(())
     }
 
+    /// Writes rows of a base; chunks are plain.
+    pub(crate) fn write_rows(&self, rows: Vec<Row>) -> Result<(), StoreError> {
+        let (state, count) = (self.state()?, rows.len());
+        let mut newest = Batch::new(&state);
+        rows.into_iter().try_for_each(|row| newest.add(RowChange::Put(row)))?;
+        let mut batch = sled::Batch::default();
+        for (key, value) in newest.into_rows()? {
+            batch.insert(key, value.unwrap_or_default());
+        }
+        state.apply_batch(batch)?;
+        free_garbage(count);
+        Ok(())
+    }
+
     /// Damages the trees, for tests.
     #[cfg(test)]
     pub(crate) fn remove_row(&self, key: &Key) {
@@ -369,16 +358,6 @@ impl Trees {
         let (db, _users) = open.ok_or(StoreError::TreesClosed)?;
         db.flush()?;
         Ok(())
-    }
-}
-
-/// Ends the opening of the trees when it is dropped.
-struct Finished<'s>(&'s Shared);
-
-impl Drop for Finished<'_> {
-    fn drop(&mut self) {
-        *self.0.is_opening.lock() = false;
-        self.0.opened.notify_all();
     }
 }
 

@@ -113,20 +113,20 @@ impl Trees {
         number: u32,
     ) -> Result<Option<MessageVersion>, StoreError> {
         let key = Key::new(realm, MessageVersions::ID, &(id, Number(number)));
-        let row = self.state()?.get(key.as_bytes())?;
+        let row = self.readable()?.get(key.as_bytes())?;
         row.map(|bytes| StoredValue::decode(&bytes, MessageVersions::NAME)).transpose()
     }
 
     fn newest_version(&self, realm: RealmId, id: MessageId) -> Result<Option<MessageVersion>, StoreError> {
         let prefix = Key::new(realm, MessageVersions::ID, &id);
-        let row = self.state()?.scan_prefix(prefix.as_bytes()).next_back().transpose()?;
+        let row = self.readable()?.scan_prefix(prefix.as_bytes()).next_back().transpose()?;
         row.map(|(_, bytes)| StoredValue::decode(&bytes, MessageVersions::NAME)).transpose()
     }
 
     /// The rows of a message in a table whose keys begin with the message, in key order.
     fn of_message<R: Record>(&self, realm: RealmId, id: MessageId) -> Result<Vec<R::Value>, StoreError> {
         let prefix = Key::new(realm, R::ID, &id);
-        let rows = self.state()?.scan_prefix(prefix.as_bytes());
+        let rows = self.readable()?.scan_prefix(prefix.as_bytes());
         rows.map(|row| R::Value::decode(&row?.1, R::NAME)).collect()
     }
 }

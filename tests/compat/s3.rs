@@ -3,8 +3,8 @@
 use super::python_or_skip;
 use crate::api::pictures::png;
 use crate::api::uploads::upload;
-use crate::support::server::TestServerBuilder;
-use crate::support::{TestServer, poll_for};
+use crate::support::server::{TestServerBuilder, assert_clean};
+use crate::support::{ServerProcess, TestServer, poll_for};
 use bytes::Bytes;
 use futures_util::TryStreamExt;
 use millstream::config::{Config, Overrides};
@@ -163,4 +163,71 @@ async fn s3_uploads_are_streamed_and_redirected() {
     let disposition = read.headers()["content-disposition"].to_str().expect("text").to_owned();
     assert_eq!(disposition, "attachment; filename*=utf-8''%C3%A4.html");
     assert_eq!(read.bytes().await.expect("bytes"), "<p>hello</p>");
+}
+
+/// Lists the names of the objects that begin so.
+async fn names_of(blobs: &Blobs, folder: &str) -> Vec<String> {
+    let folder = BlobName::parse(folder).expect("a name");
+    let found: Vec<_> = blobs.list(&folder).try_collect().await.expect("listed");
+    found.into_iter().map(|blob| blob.name.as_str().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn backups_in_s3_are_incremental_and_restore() {
+    let Some(s3) = S3::start().await else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (data, restored, place) = (path("data"), path("restored"), format!("s3://{BUCKET}/org/backups"));
+    let server = ServerProcess::dev(folder.path().join("data").as_path());
+    let iago = server.user("iago").await;
+    let large: Vec<u8> = (0..11_000_003u32).map(|n| (n * 7 + n / 251) as u8).collect();
+    let url = upload(&iago, "large.mp4", &large).await;
+    let sent = iago.send_direct(&[&iago], "kept in S3").await;
+    let environment = [
+        ("MILLSTREAM_BACKUPS_ENDPOINT", &*s3.url),
+        ("MILLSTREAM_BACKUPS_ACCESS_KEY_ID", "millstream"),
+        ("MILLSTREAM_BACKUPS_SECRET_ACCESS_KEY", SECRET),
+    ];
+    let run = |args: &[&str]| {
+        let (status, text) = ServerProcess::run_in(args, &environment);
+        assert!(!text.contains(SECRET), "{text}");
+        (status.success(), text)
+    };
+    let add = ["backup", "--data", &data, "--to", &place];
+    let (is_done, text) = run(&add);
+    assert!(is_done, "{text}");
+    let blobs = s3.blobs();
+    let first = names_of(&blobs, "org/backups/files").await.len();
+    let (is_done, text) = run(&add);
+    assert!(is_done, "{text}");
+    let second = names_of(&blobs, "org/backups/files").await.len();
+    assert!(second <= first + 2, "only the newest segment and checkpoint may be new: {first}, {second}");
+    let (is_done, text) = run(&["backup", "verify", "--from", &place]);
+    assert!(is_done && text.contains("2 backups are intact"), "{text}");
+    // A lock of another machine is respected until it ends, one that ended is not.
+    let lock = BlobName::parse("org/backups/lock").expect("a name");
+    assert!(matches!(blobs.get(&lock).await, Err(BlobError::Missing)), "the lock is left");
+    for (end, is_free) in [("99999999999999", false), ("1", true)] {
+        blobs.put(&lock, format!("another/machine 1 x {end}\n").into()).await.expect("stored");
+        let (is_done, text) = run(&add);
+        assert_eq!(is_done, is_free, "{text}");
+        assert!(is_done || text.contains("used by another process"), "{text}");
+    }
+    server.kill();
+    let (is_done, text) = run(&["restore", "--from", &place, "--data", &restored]);
+    assert!(is_done, "{text}");
+    let server = ServerProcess::dev(folder.path().join("restored").as_path());
+    let iago = server.reconnect(&iago);
+    assert!(iago.message_ids(serde_json::json!([])).await.contains(&sent));
+    assert!(iago.fetch(&url).await.2 == large);
+    server.terminate();
+    assert!(server.wait().success());
+    assert_clean(folder.path().join("restored").as_path());
+    // A damaged object is found.
+    let damaged = names_of(&blobs, "org/backups/files").await.remove(0);
+    blobs.put(&BlobName::parse(&damaged).expect("a name"), Bytes::from_static(b"x")).await.expect("stored");
+    let (is_done, text) = run(&["backup", "verify", "--from", &place]);
+    assert!(!is_done && text.contains("is damaged"), "{text}");
+    let (is_done, text) = run(&["backup", "--data", &data, "--to", "s3://missing-bucket/a"]);
+    assert!(!is_done && text.contains("s3://missing-bucket/a"), "{text}");
 }

@@ -120,6 +120,6 @@ async fn restore_as_of_a_second() {
     server.terminate();
     assert!(server.wait().success());
     assert_clean(folder.path().join("restored").as_path());
-    let (status, text) = ServerProcess::run(&["backup", "--data", &data, "--to", "s3://bucket/backups"]);
-    assert!(!status.success() && text.contains("only made to folders"), "{text}");
+    let (status, text) = ServerProcess::run(&["backup", "--data", &data, "--to", "ftp://host/backups"]);
+    assert!(!status.success() && text.contains("only folders and s3://"), "{text}");
 }

@@ -25,7 +25,7 @@ use rules::permissions::channel::sees_channel;
 use std::collections::HashMap;
 use std::sync::Arc;
 use storage::View;
-use storage::log::RealmLog;
+use storage::log::{LogError, RealmLog};
 
 /// Maximum size of the frames that are read for one queue, in bytes.
 const LOG_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -163,6 +163,14 @@ impl Pass {
             let mut changes = Vec::new();
             let mut is_complete = true;
             let from = self.realm.trees.frame_before_event(self.realm.id, EventNumber(after))?;
+            if !self.has_frames(from) {
+                // What the queues that are furthest behind need was dropped from the journal.
+                self.queues
+                    .iter_mut()
+                    .filter(|queue| queue.is_open() && queue.after == after)
+                    .for_each(Collected::end);
+                continue;
+            }
             for stored in self.frames(from)? {
                 let Stored { sequence, bytes, frame } = stored?;
                 self.note_frame(sequence, &frame, read);
@@ -210,6 +218,11 @@ impl Pass {
 
     fn lowest(&self, counts: impl Fn(&Collected) -> bool) -> Option<u64> {
         self.queues.iter().filter(|queue| counts(queue)).map(|queue| queue.after).min()
+    }
+
+    /// Whether the journal still has the frames from one on.
+    fn has_frames(&self, from: Sequence) -> bool {
+        !matches!(self.log.read(self.realm.id.0, from.0), Err(LogError::OutOfRange { .. }))
     }
 
     /// The frames from one on, up to the newest one when the pass was created.

@@ -7,12 +7,11 @@
 //! end <SHA-256 of all lines before>
 //! ```
 
+use super::place::Place;
 use crate::error::StoreError;
-use crate::private_files::{sync_folder, write_private};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
+use std::io::Read;
 
 const FIRST_LINE: &str = "millstream backup 1";
 const SUFFIX: &str = ".manifest";
@@ -68,39 +67,54 @@ impl Manifest {
         Some(Self { at, files })
     }
 
-    /// Stores the manifest in a folder.
-    pub(super) fn write(&self, folder: &Path) -> Result<(), StoreError> {
-        write_private(&folder.join(format!("{:015}{SUFFIX}", self.at)), self.text().as_bytes())?;
-        sync_folder(folder)
+    /// Stores the manifest in a place of backups.
+    pub(super) fn write(&self, place: &dyn Place) -> Result<(), StoreError> {
+        place.store(&name(self.at), &mut self.text().as_bytes()).map_err(|error| {
+            StoreError::Backup(format!("cannot write the manifest in {}: {error}", place.title()))
+        })
     }
 }
 
-/// The times of the backups in a folder of manifests, oldest first.
-pub fn times(folder: &Path) -> Result<Vec<u64>, StoreError> {
-    let entries = fs::read_dir(folder).map_err(|source| StoreError::io("cannot read", folder, source))?;
-    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-    let mut times: Vec<u64> = names.filter_map(|name| name.strip_suffix(SUFFIX)?.parse().ok()).collect();
-    times.sort_unstable();
-    Ok(times)
+/// The name of the manifest of a time.
+pub(super) fn name(at: u64) -> String {
+    format!("manifests/{at:015}{SUFFIX}")
+}
+
+/// The time of a file in the folder of manifests.
+pub(super) fn time_of(name: &str) -> Option<u64> {
+    name.strip_suffix(SUFFIX)?.parse().ok()
+}
+
+/// The name of a content.
+pub(super) fn file(hash: &str) -> String {
+    format!("files/{hash}")
 }
 
 /// Reads the manifest of a time.
-pub(super) fn read(folder: &Path, at: u64) -> Result<Manifest, StoreError> {
-    let path = folder.join(format!("{at:015}{SUFFIX}"));
-    let text = fs::read_to_string(&path).map_err(|source| StoreError::io("cannot read", &path, source))?;
-    let damaged = || StoreError::Backup(format!("the manifest {} is damaged", path.display()));
+pub(super) fn read(place: &dyn Place, at: u64) -> Result<Manifest, StoreError> {
+    let name = name(at);
+    let mut text = String::new();
+    let read = place.open(&name).and_then(|mut file| file.read_to_string(&mut text));
+    read.map_err(|error| StoreError::Backup(format!("cannot read {name} in {}: {error}", place.title())))?;
+    let damaged = || StoreError::Backup(format!("{name} in {} is damaged", place.title()));
     Manifest::parse(&text).filter(|manifest| manifest.at == at).ok_or_else(damaged)
-}
-
-/// Removes the manifest of a time.
-pub(super) fn remove(folder: &Path, at: u64) -> Result<(), StoreError> {
-    let path = folder.join(format!("{at:015}{SUFFIX}"));
-    fs::remove_file(&path).map_err(|source| StoreError::io("cannot remove", &path, source))
 }
 
 /// Bytes as hexadecimal digits.
 pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The bytes of a SHA-256 as hexadecimal digits.
+pub(super) fn unhex(text: &str) -> Option<[u8; 32]> {
+    let mut bytes = [0; 32];
+    if text.len() != 2 * bytes.len() {
+        return None;
+    }
+    for (index, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(text.get(2 * index..2 * index + 2)?, 16).ok()?;
+    }
+    Some(bytes)
 }
 
 #[cfg(test)]

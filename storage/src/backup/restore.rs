@@ -1,10 +1,14 @@
 //! Restoring a backup into a new data folder, as of the backup or of an earlier time.
 
-use super::{Backups, Manifest, check, copy, manifest};
+use super::place::names;
+use super::{Backups, CHECKPOINTS, Entry, Manifest, manifest};
+use crate::checkpoint;
 use crate::error::StoreError;
 use crate::log::{self, LogError};
 use crate::open::decode_frame;
 use crate::private_files::{create_private, sync_folder};
+use model::RealmId;
+use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
@@ -34,8 +38,28 @@ pub fn restore(backups: &Backups, data: &Path, time: Option<u64>) -> Result<Rest
     let manifest = choose(backups, time)?;
     prepare(data)?;
     let mut restored = Restored { at: manifest.at, ..Restored::default() };
-    let is_last = |path: &str| path == "format";
-    for (path, entry) in manifest.files.iter().filter(|(path, _)| !is_last(path)) {
+    let is_later = |path: &str| path == "format" || time.is_some() && path.starts_with(CHECKPOINTS);
+    for (path, entry) in manifest.files.iter().filter(|(path, _)| !is_later(path)) {
+        restored.file(backups, data, (path, entry))?;
+    }
+    if let Some(time) = time {
+        let ends = cut(data, time, &mut restored.frames_removed)?;
+        for (path, entry) in checkpoints_until(backups, &manifest, &ends)? {
+            restored.file(backups, data, (&path, &entry))?;
+        }
+    }
+    finish(backups, &manifest, data)?;
+    Ok(restored)
+}
+
+impl Restored {
+    /// Restores a file.
+    fn file(
+        &mut self,
+        backups: &Backups,
+        data: &Path,
+        (path, entry): (&str, &Entry),
+    ) -> Result<(), StoreError> {
         let target = data.join(path);
         if Path::new(path).components().any(|part| !matches!(part, std::path::Component::Normal(_))) {
             return Err(StoreError::Backup(format!("the manifest has the path {path}")));
@@ -43,25 +67,46 @@ pub fn restore(backups: &Backups, data: &Path, time: Option<u64>) -> Result<Rest
         if let Some(parent) = target.parent() {
             create_private(parent)?;
         }
-        let write = || {
-            let mut to = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&target)?;
-            let copied =
-                copy(&mut backups.read(entry, path).map_err(std::io::Error::other)?, &mut to, u64::MAX)?;
-            to.sync_all().map(|()| copied)
-        };
-        let copied = write().map_err(|source| StoreError::io("cannot write", &target, source))?;
-        check(path, entry, &copied)?;
+        let failed = |source| StoreError::io("cannot write", &target, source);
+        let mut options = OpenOptions::new();
+        let mut to = options.write(true).create_new(true).mode(0o600).open(&target).map_err(failed)?;
+        backups.copy_file(entry, path, &mut to)?;
+        to.sync_all().map_err(failed)?;
         if path.starts_with("journal/") && log::is_segment(path) {
             log::extend_segment(&target)?;
         }
-        restored.files += 1;
-        restored.bytes += entry.bytes;
+        self.files += 1;
+        self.bytes += entry.bytes;
+        Ok(())
     }
-    if let Some(time) = time {
-        restored.frames_removed = cut(data, time)?;
+}
+
+/// The newest checkpoint of each organization at or before its last frame, in any backup up to the one that is restored.
+fn checkpoints_until(
+    backups: &Backups,
+    newest: &Manifest,
+    ends: &BTreeMap<u32, u64>,
+) -> Result<Vec<(String, Entry)>, StoreError> {
+    let mut found: BTreeMap<u32, (u64, String, Entry)> = BTreeMap::new();
+    for at in backups.times()?.into_iter().filter(|at| *at <= newest.at) {
+        for (path, entry) in manifest::read(&*backups.place, at)?.files {
+            let Some((folder, name)) =
+                path.strip_prefix("checkpoints/").and_then(|path| path.split_once('/'))
+            else {
+                continue;
+            };
+            let is_of = |realm: &&u32| checkpoint::folder_name(RealmId(**realm)) == folder;
+            let (Some(realm), Some(sequence)) = (ends.keys().find(is_of), checkpoint::sequence_of(name))
+            else {
+                continue;
+            };
+            let is_newer = found.get(realm).is_none_or(|(known, ..)| *known < sequence);
+            if sequence <= ends[realm] && is_newer {
+                found.insert(*realm, (sequence, path, entry));
+            }
+        }
     }
-    finish(backups, &manifest, data)?;
-    Ok(restored)
+    Ok(found.into_values().map(|(_, path, entry)| (path, entry)).collect())
 }
 
 /// The oldest backup that reaches a time, or the newest.
@@ -74,7 +119,7 @@ fn choose(backups: &Backups, time: Option<u64>) -> Result<Manifest, StoreError> 
     let Some(at) = at else {
         return Err(StoreError::Backup("there is no backup, or none that reaches this time".to_owned()));
     };
-    manifest::read(&backups.manifests(), *at)
+    manifest::read(&*backups.place, *at)
 }
 
 /// Makes an empty folder, marked as being restored.
@@ -94,17 +139,24 @@ fn prepare(data: &Path) -> Result<(), StoreError> {
     sync_folder(data)
 }
 
-/// Removes the frames after a time.
-fn cut(data: &Path, time: u64) -> Result<u64, StoreError> {
-    let mut removed = 0;
-    for shard in super::names(&data.join("journal"))? {
+/// Removes the frames after a time, and counts them. Returns the last frame of each organization that is left.
+fn cut(data: &Path, time: u64, removed: &mut u64) -> Result<BTreeMap<u32, u64>, StoreError> {
+    let mut ends = BTreeMap::new();
+    for shard in names(&data.join("journal"))? {
         let mut is_late = |payload: &[u8]| match decode_frame(payload) {
             Ok(frame) => Ok(frame.at.0 > time),
             Err(error) => Err(LogError::Unavailable(error.to_string().into())),
         };
-        removed += log::cut_before(&data.join("journal").join(shard), &mut is_late)?;
+        let cut = log::cut_before(&data.join("journal").join(shard), &mut is_late)?;
+        if cut.has_trims {
+            let why = "between that time and the backup, `journal.keep` dropped older history, without which that state cannot be \
+                       made; restore without --at, or at a time up to an earlier backup";
+            return Err(StoreError::Backup(why.to_owned()));
+        }
+        *removed += cut.removed;
+        ends.extend(cut.ends);
     }
-    Ok(removed)
+    Ok(ends)
 }
 
 /// Writes `format` last: only now it is a data folder.
@@ -113,9 +165,7 @@ fn finish(backups: &Backups, manifest: &Manifest, data: &Path) -> Result<(), Sto
         return Err(StoreError::Backup("the backup has no file `format`".to_owned()));
     };
     let mut format = Vec::new();
-    let copied = copy(&mut backups.read(entry, "format")?, &mut format, u64::MAX)
-        .map_err(|source| StoreError::io("cannot read", data, source))?;
-    check("format", entry, &copied)?;
+    backups.copy_file(entry, "format", &mut format)?;
     // The mark becomes `format` in one step.
     write_mark(data, &format)?;
     let mark = data.join(RESTORING);

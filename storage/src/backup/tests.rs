@@ -2,11 +2,18 @@
 
 use super::*;
 use crate::fixture::*;
+use crate::folder::DataFolder;
 use crate::log::{Journal, JournalOptions, RealmLog};
 use crate::open::open_realm_in_memory;
 use crate::projection::Trees;
 use model::MessageId;
+use std::fs;
+use std::path::PathBuf;
 use tempfile::TempDir;
+
+fn open(path: &Path) -> Result<Backups, StoreError> {
+    Backups::open(Box::new(Folder::new(path)), Access::Write)
+}
 
 struct Case {
     temp: TempDir,
@@ -26,7 +33,7 @@ impl Case {
     }
 
     fn backups(&self) -> Backups {
-        Backups::open(&self.temp.path().join("backups"), true).unwrap()
+        open(&self.temp.path().join("backups")).unwrap()
     }
 
     fn journal(data: &Path) -> Journal {
@@ -114,15 +121,15 @@ fn damaged_and_removed_backups() {
         fs::write(case.data().join("blobs/1/grows"), "x".repeat(number)).unwrap();
         backups.add(&case.data(), at + number as u64).unwrap();
     }
-    assert!(Backups::open(&case.temp.path().join("backups"), true).is_err(), "it is locked");
-    assert!(Backups::open(&case.data(), true).is_err(), "it is another folder");
+    assert!(open(&case.temp.path().join("backups")).is_err(), "it is locked");
+    assert!(open(&case.data()).is_err(), "it is another folder");
     assert_eq!(backups.remove_before(at + 9).unwrap(), 2);
     assert_eq!(backups.times().unwrap(), [at + 2]);
     let manifest = backups.verify(None).unwrap();
     let hashes: BTreeSet<&String> = manifest.files.values().map(|entry| &entry.hash).collect();
-    assert_eq!(names(&backups.path.join("files")).unwrap().len(), hashes.len());
+    assert_eq!(backups.list("files").unwrap().len(), hashes.len());
     for (path, entry) in &manifest.files {
-        let file = backups.file(&entry.hash);
+        let file = case.temp.path().join("backups/files").join(&entry.hash);
         let whole = fs::read(&file).unwrap();
         let mut damaged = whole.clone();
         damaged[0] ^= 1;

@@ -1,6 +1,7 @@
 //! Compares the trees with the log: every row must equal, byte for byte, what a rebuild from the first frame writes. Of chunks the
 //! messages are compared, because older versions packed fewer of them into one.
 
+use crate::base::Bases;
 use crate::error::StoreError;
 use crate::log::RealmLog;
 use crate::open::replay;
@@ -40,7 +41,7 @@ impl Comparison {
     }
 }
 
-/// Rebuilds an organization from the first frame of its log, in a scratch folder, and compares every
+/// Rebuilds an organization from the first frame of its log, or from its base, in a scratch folder, and compares every
 /// row with the trees, byte for byte.
 ///
 /// # Errors
@@ -53,7 +54,8 @@ pub fn compare(
 ) -> Result<Comparison, StoreError> {
     let rebuilt = Trees::open(scratch, SCRATCH_CACHE_BYTES)?;
     rebuilt.clear(realm)?;
-    replay(log, &rebuilt, realm, None)?;
+    let base = Bases::beside(trees, realm).load_into(log, &rebuilt)?;
+    replay(log, &rebuilt, realm, base)?;
     compare_rows(unpacked(trees.rows(realm), realm), unpacked(rebuilt.rows(realm), realm))
 }
 

@@ -242,7 +242,7 @@ impl Check<'_> {
         }
         match replay(journal, self.trees, realm, view) {
             Ok(_) => found.replayed = found.frames - applied,
-            Err(error @ StoreError::Decode { .. }) => {
+            Err(error @ (StoreError::Decode { .. } | StoreError::BaseMissing { .. })) => {
                 found.problem = Some(error.to_string());
                 return Ok(false);
             }
@@ -259,7 +259,7 @@ impl Check<'_> {
         remove(&scratch)?;
         let compared = match compared {
             Ok(compared) => compared,
-            Err(error @ StoreError::Decode { .. }) => {
+            Err(error @ (StoreError::Decode { .. } | StoreError::BaseMissing { .. })) => {
                 found.problem = Some(error.to_string());
                 return Ok(());
             }

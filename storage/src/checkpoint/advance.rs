@@ -3,6 +3,7 @@
 
 use super::pace::Pace;
 use super::{Checkpoints, Making, file};
+use crate::base;
 use crate::error::StoreError;
 use crate::log::RealmLog;
 use std::io;
@@ -32,7 +33,8 @@ pub fn advance(
 ) -> Result<Advanced, StoreError> {
     let mut making = Making::from(checkpoints.newest(log, upto));
     let from = making.sequence() + 1;
-    if from > upto {
+    // From a base, only a clean stop makes a checkpoint again: from the trees.
+    if from > upto || from < base::first_of(log, checkpoints.realm)? {
         return Ok(Advanced::Nothing);
     }
     for frame in log.read(checkpoints.realm.0, from)?.take((upto + 1 - from) as usize) {

@@ -45,15 +45,25 @@ impl Content {
     }
 }
 
+/// The name of a checkpoint.
+pub(crate) fn name_of(sequence: u64) -> String {
+    format!("{sequence:020}{SUFFIX}")
+}
+
+/// The sequence in the name of a checkpoint.
+pub(crate) fn sequence_of(name: &str) -> Option<u64> {
+    name.strip_suffix(SUFFIX)?.parse().ok()
+}
+
 fn path_of(folder: &Path, sequence: u64) -> PathBuf {
-    folder.join(format!("{sequence:020}{SUFFIX}"))
+    folder.join(name_of(sequence))
 }
 
 /// The sequences of the checkpoints in a folder, newest first.
-pub(super) fn list(folder: &Path) -> Vec<u64> {
+pub(crate) fn list(folder: &Path) -> Vec<u64> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    let mut found: Vec<u64> = names.filter_map(|name| name.strip_suffix(SUFFIX)?.parse().ok()).collect();
+    let mut found: Vec<u64> = names.filter_map(|name| sequence_of(&name)).collect();
     found.sort_unstable_by(|one, other| other.cmp(one));
     found
 }

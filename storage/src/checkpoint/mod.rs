@@ -27,11 +27,13 @@ pub use advance::{Advanced, advance};
 pub use pace::Pace;
 pub use start::{Started, complete_trees, start_from};
 
+pub(crate) use file::{list as sequences_in, name_of as file_name, sequence_of};
+
 use crate::codec::RECORD_BYTES_MAX;
 use crate::error::StoreError;
 use crate::log::{FrameBytes, RealmLog};
-use crate::open::apply;
 use crate::projection::Trees;
+use crate::replay::apply;
 use crate::view::{Row, RowChange, Rows, View, records};
 use model::RealmId;
 use std::collections::BTreeMap;
@@ -63,7 +65,7 @@ pub(crate) struct Loaded {
 impl Checkpoints {
     /// Those of an organization in the folder of all checkpoints.
     pub fn of(folder: &Path, realm: RealmId) -> Self {
-        Self { folder: folder.join(format!("realm-{:010}", realm.0)), realm }
+        Self { folder: folder.join(folder_name(realm)), realm }
     }
 
     /// The sequences of the files, newest first.
@@ -173,8 +175,18 @@ impl Checkpoints {
     }
 }
 
+/// The name of the folder of an organization's checkpoints.
+pub(crate) fn folder_name(realm: RealmId) -> String {
+    format!("realm-{:010}", realm.0)
+}
+
+/// The newest of the checkpoints in a folder.
+pub(crate) fn newest_in(folder: &Path) -> Option<u64> {
+    sequences_in(folder).first().copied()
+}
+
 /// The checksum by which a checkpoint names its newest frame.
-fn frame_checksum(frame: &FrameBytes) -> u64 {
+pub(crate) fn frame_checksum(frame: &FrameBytes) -> u64 {
     frame.original.unwrap_or_else(|| xxh3_64(&frame.payload))
 }
 

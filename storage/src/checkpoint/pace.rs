@@ -34,7 +34,7 @@ impl Pace {
     }
 
     /// Waits after writing `bytes`.
-    pub(super) fn wrote(&self, bytes: usize) -> io::Result<()> {
+    pub(crate) fn wrote(&self, bytes: usize) -> io::Result<()> {
         if let Some(rate) = self.bytes_per_sec {
             std::thread::sleep(Duration::from_secs_f64(bytes as f64 / rate as f64));
         }
@@ -45,7 +45,7 @@ impl Pace {
     }
 
     /// Waits after each few frames. False: give up.
-    pub(super) fn applied(&self, frames: u64) -> bool {
+    pub(crate) fn applied(&self, frames: u64) -> bool {
         if self.bytes_per_sec.is_some() && frames.is_multiple_of(FRAMES_IN_A_ROW) {
             // As long as the frames took, or longer: half of a core at most.
             std::thread::sleep(Duration::from_millis(3));

@@ -4,7 +4,7 @@ use super::*;
 use crate::fixture::*;
 use crate::log::MemoryLog;
 use crate::open::replay;
-use model::{Flag, FlagOp, Sequence, UserId};
+use model::{Flag, FlagOp, MessageId, Sequence, UserId};
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -173,7 +173,7 @@ fn trees_that_are_opened_in_the_background_are_waited_for() {
     case.trees.close();
     let (go, gate) = std::sync::mpsc::channel::<()>();
     case.trees
-        .open_in_background(move |_| {
+        .open_in_background(false, move |_| {
             gate.recv().unwrap();
             Ok(())
         })
@@ -185,7 +185,47 @@ fn trees_that_are_opened_in_the_background_are_waited_for() {
     go.send(()).unwrap();
     assert_eq!(reading.join().unwrap(), MESSAGES);
     case.trees.close();
-    case.trees.open_in_background(|_| Err(StoreError::NoRoom)).unwrap();
+    case.trees.open_in_background(false, |_| Err(StoreError::NoRoom)).unwrap();
     assert!(case.trees.progress(REALM).is_err());
     assert!(!case.trees.is_open());
+}
+
+#[test]
+fn trees_that_are_rebuilt_are_an_error_for_readers_and_waited_for_by_writers() {
+    let mut case = Case::new();
+    case.run.write_all(&case.trees);
+    case.trees.close();
+    let (go, gate) = std::sync::mpsc::channel::<()>();
+    case.trees
+        .open_in_background(true, move |_| {
+            gate.recv().unwrap();
+            Ok(())
+        })
+        .unwrap();
+    let all = (MessageId(1), MessageId(u32::MAX));
+    let read = case.trees.messages(REALM, all, |_| true);
+    assert!(matches!(read, Err(StoreError::TreesRebuilding)), "{read:?}");
+    let writer = case.trees.clone();
+    let writing = std::thread::spawn(move || writer.write(Vec::new()));
+    go.send(()).unwrap();
+    writing.join().unwrap().unwrap();
+    assert_eq!(case.trees.messages(REALM, all, |_| true).unwrap().len(), MESSAGES as usize - 1);
+}
+
+#[test]
+fn rebuilding_trees_ends_when_they_are_closed() {
+    let mut case = Case::new();
+    case.run.write_all(&case.trees);
+    case.trees.close();
+    let rebuild = |trees: &Trees| loop {
+        if trees.is_stopping() {
+            return Err(StoreError::TreesClosed);
+        }
+        std::thread::yield_now();
+    };
+    case.trees.open_in_background(true, rebuild).unwrap();
+    case.trees.close();
+    assert!(!case.trees.is_open());
+    case.trees.reopen().unwrap();
+    assert_eq!(case.trees.progress(REALM).unwrap(), MESSAGES);
 }

@@ -232,7 +232,7 @@ fn journal_that_ends_with_an_archive_goes_on_after_it() {
             seen += 1;
             Ok(seen > cut)
         };
-        let removed = cut_before(case.path(), &mut is_late).expect("cut");
+        let removed = cut_before(case.path(), &mut is_late).expect("cut").removed;
         let left = case.last[0] + case.last[1] - removed;
         assert!(removed > 0 && left <= cut, "{left} frames are left");
         let (journal, recorder) = open(case.path(), &options());
@@ -306,6 +306,24 @@ fn copy_of_a_journal_with_archives_ends_where_its_parts_do_not_continue() {
     append_all(&journal, &recorder, 1, opened.epoch, opened.last_sequence + 1, opened.last_sequence + 9);
     drop(journal);
     assert_eq!(verify(case.path(), &mut |_| {}).expect("readable").damage, None);
+}
+
+#[test]
+fn damaged_archive_of_a_copy_is_refused() {
+    let case = compacted_sample();
+    let [first, ..] = part::archives(case.path()).expect("listed")[..] else { panic!("no archive") };
+    for number in [first, first + 1] {
+        let (path, _) = paths(case.path(), number);
+        let whole = fs::read(&path).expect("an archive");
+        let mut damaged = whole.clone();
+        // In the first block.
+        damaged[100] ^= 1;
+        fs::write(&path, damaged).expect("written");
+        let options = JournalOptions { is_copy: true, ..options() };
+        let opened = Journal::open(case.path(), &options, Box::new(Recorder::default()));
+        assert!(matches!(opened, Err(LogError::Corrupt(_))), "archive {number}");
+        fs::write(&path, whole).expect("written");
+    }
 }
 
 proptest! {

@@ -71,6 +71,13 @@ pub(crate) struct DurableState {
     pub is_trimmed: bool,
 }
 
+impl DurableState {
+    /// That of a journal that was just opened. A crash may have left segments whose frames were trimmed.
+    pub(crate) fn opened(index: Index) -> Self {
+        Self { index, is_trimmed: true, ..Self::default() }
+    }
+}
+
 impl Shared {
     /// Accepts no more appends. The first reason is kept.
     pub(crate) fn stop(&self, reason: &LogError) {

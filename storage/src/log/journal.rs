@@ -159,7 +159,7 @@ impl Journal {
             gate: Mutex::new(gate),
             queued: Condvar::new(),
             queued_bytes: AtomicUsize::new(0),
-            durable: Mutex::new(DurableState { index: scan.index, ..DurableState::default() }),
+            durable: Mutex::new(DurableState::opened(scan.index)),
             durable_changed: Condvar::new(),
             is_seal_wanted: AtomicBool::new(false),
             files: Mutex::new(Files::default()),

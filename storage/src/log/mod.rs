@@ -50,7 +50,7 @@ pub use journal::{Journal, JournalOptions, SyncPolicy};
 #[cfg(any(test, feature = "memory-log"))]
 pub use memory::MemoryLog;
 pub use part::is_segment;
-pub use prefix::{cut_before, extend_segment, segments_with_groups, whole_bytes};
+pub use prefix::{Cut, cut_before, extend_segment, segments_with_groups, whole_bytes};
 pub use recover::{Progress, TornTail, Verification, verify};
 pub use scrub::{Scrubbed, scrub_segment, sealed_segments};
 

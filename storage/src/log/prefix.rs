@@ -1,5 +1,6 @@
 //! The whole groups of a segment, as a backup stores them, and cutting a restored journal at a point in time.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::path::Path;
 
@@ -61,49 +62,71 @@ pub fn extend_segment(path: &Path) -> Result<(), LogError> {
     extend().map_err(|error| LogError::io("extend", path, error))
 }
 
-/// Cuts a journal before the first group that has a frame of which `is_late` says so. Returns how many frames were removed.
+/// What was cut from a journal.
+#[derive(Debug, Default)]
+pub struct Cut {
+    /// How many frames were removed.
+    pub removed: u64,
+    /// Whether it said which frames were trimmed.
+    pub has_trims: bool,
+    /// The last frame of each organization that is left.
+    pub ends: BTreeMap<u32, u64>,
+}
+
+/// Cuts a journal before the first group that has a frame of which `is_late` says so.
 ///
 /// # Errors
 /// [`LogError::Io`], and errors of `is_late`.
 pub fn cut_before(
     folder: &Path,
     is_late: &mut dyn FnMut(&[u8]) -> Result<bool, LogError>,
-) -> Result<u64, LogError> {
-    let mut cut = None;
-    let mut removed = 0;
+) -> Result<Cut, LogError> {
+    let (mut cut, mut found) = (None, Cut::default());
     for number in segments_with_groups(folder)? {
         let part = Part::open(folder, number)?;
         let mut offset = BLOCK_BYTES;
         while let Some(group) = part.read_group(offset)? {
             let mut records = Records::new(&group.body);
-            let mut frames = 0;
+            let mut frames = BTreeMap::new();
+            let (mut count, mut has_trims) = (0, false);
             while let Some((header, payload)) = records.take() {
                 let payload = &group.body[payload];
                 let payload = match header.kind {
                     RecordKind::Frame => payload,
                     RecordKind::Erased => Erased::split(payload).map_or(payload, |(_, rest)| rest),
-                    RecordKind::Roster | RecordKind::Trim => continue,
+                    RecordKind::Trim => {
+                        has_trims = true;
+                        continue;
+                    }
+                    RecordKind::Roster => continue,
                 };
                 if cut.is_none() && is_late(payload)? {
                     cut = Some((number, offset));
                 }
-                frames += 1;
+                count += 1;
+                frames.insert(header.realm, header.sequence);
             }
-            removed += if cut.is_some() { frames } else { 0 };
+            match cut {
+                Some(_) => {
+                    found.removed += count;
+                    found.has_trims |= has_trims;
+                }
+                None => found.ends.extend(frames),
+            }
             offset = group.end;
         }
     }
-    let Some((number, offset)) = cut else { return Ok(0) };
+    let Some((number, offset)) = cut else { return Ok(found) };
     for later in part::list(folder)?.into_iter().rev().filter(|later| *later > number) {
         part::remove(folder, later, true)?;
     }
     if folder.join(archive_name(number)).exists() {
         compact::shorten(folder, number, offset)?;
-        return Ok(removed);
+        return Ok(found);
     }
     let segment = Segment::open(folder, number, true, Faults::default())?;
     let zeros = vec![0; (segment.written_end(offset)? - offset) as usize];
     let zeroed = segment.write(offset, &zeros).and_then(|()| segment.sync());
     zeroed.map_err(|error| LogError::io("cut", segment.path(), error))?;
-    Ok(removed)
+    Ok(found)
 }

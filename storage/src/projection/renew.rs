@@ -4,6 +4,7 @@
 //! Rows are copied while others write. The keys of what is written meanwhile are noted, and their rows are copied again, until
 //! few are left; then writing waits for the last ones, the old trees are closed and the new ones take their place.
 
+use super::opening::Opening;
 use super::{Trees, free_garbage, open_trees};
 use crate::disk;
 use crate::error::StoreError;
@@ -173,7 +174,7 @@ impl Trees {
         self.copy_keys(&target, noted.0.take().unwrap_or_default())?;
         target.flush()?;
         target.close();
-        let _opening = self.begin_opening();
+        let _opening = self.begin_opening(Opening::Short);
         let Some(old) = self.0.open.write().take() else { return Err(StoreError::TreesClosed) };
         let started = Instant::now();
         while std::sync::Arc::strong_count(&old.users) > 1 {

@@ -1,0 +1,255 @@
+//! Making a backup of a data folder, which a server may use meanwhile.
+
+use super::manifest::{Entry, Manifest};
+use super::place::names;
+use super::{Backups, CHECKPOINTS, copy, manifest};
+use crate::base;
+use crate::checkpoint;
+use crate::error::StoreError;
+use crate::folder::DataFolder;
+use crate::log::{self, LogError};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+/// A file that was modified less than this long before a backup may change without a new time of modification.
+const RECENT_NANOS: u64 = 2_000_000_000;
+
+/// The result of a backup.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BackedUp {
+    /// When it began, in milliseconds since 1970.
+    pub at: u64,
+    pub files: usize,
+    pub bytes: u64,
+    /// What was not in an earlier backup.
+    pub new_files: usize,
+    pub new_bytes: u64,
+}
+
+impl Backups {
+    /// Backs up a data folder. `now` is in milliseconds since 1970.
+    ///
+    /// # Errors
+    /// [`StoreError`] when something cannot be read or stored; earlier backups stay as they are.
+    pub fn add(&self, data: &Path, now: u64) -> Result<BackedUp, StoreError> {
+        if !DataFolder::exists(data) {
+            return Err(StoreError::Backup(format!("{} is not a data folder", data.display())));
+        }
+        let last = match self.times()?.last() {
+            Some(at) if *at >= now => {
+                return Err(StoreError::Backup("the newest backup is later than this clock says".to_owned()));
+            }
+            Some(at) => manifest::read(&*self.place, *at)?,
+            None => Manifest::default(),
+        };
+        let mut adding = Adding {
+            backups: self,
+            data,
+            last,
+            stored: self.list("files")?.iter().filter_map(|name| manifest::unhex(name)).collect(),
+            manifest: Manifest { at: now, ..Manifest::default() },
+            done: BackedUp { at: now, ..BackedUp::default() },
+        };
+        for name in ["format", "secret", "secret.fingerprint", "development"] {
+            if data.join(name).exists() {
+                adding.add(name, None)?;
+            }
+        }
+        // Before the journal, which then has the frames that they stand for.
+        adding.add_checkpoints()?;
+        adding.add_bases()?;
+        for shard in names(&data.join("journal"))? {
+            adding.add_journal(&shard)?;
+        }
+        // Its first segments may have been removed meanwhile, after a new base was made.
+        adding.add_bases()?;
+        adding.add_folder("blobs")?;
+        self.sync()?;
+        adding.manifest.write(&*self.place)?;
+        self.sync()?;
+        Ok(adding.done)
+    }
+
+    fn sync(&self) -> Result<(), StoreError> {
+        self.place.sync().map_err(|error| self.failed("sync", "", &error))
+    }
+}
+
+/// A backup that is being made.
+struct Adding<'b> {
+    backups: &'b Backups,
+    data: &'b Path,
+    last: Manifest,
+    /// The SHA-256 of the contents that the place has.
+    stored: BTreeSet<[u8; 32]>,
+    manifest: Manifest,
+    done: BackedUp,
+}
+
+impl Adding<'_> {
+    /// Adds the newest checkpoint of each organization.
+    fn add_checkpoints(&mut self) -> Result<(), StoreError> {
+        for realm in self.realms_in(CHECKPOINTS)? {
+            let newest = checkpoint::newest_in(&self.data.join(CHECKPOINTS).join(&realm));
+            let Some(sequence) = newest else { continue };
+            self.add_unless_known(&format!("{CHECKPOINTS}/{realm}/{}", checkpoint::file_name(sequence)))?;
+        }
+        Ok(())
+    }
+
+    /// Adds the bases of the journals.
+    fn add_bases(&mut self) -> Result<(), StoreError> {
+        for realm in self.realms_in(base::FOLDER)? {
+            for name in names(&self.data.join(base::FOLDER).join(&realm))? {
+                if base::sequence_of(&name).is_some() {
+                    self.add_unless_known(&format!("{}/{realm}/{name}", base::FOLDER))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The folders of organizations in a folder that may be missing.
+    fn realms_in(&self, folder: &str) -> Result<Vec<String>, StoreError> {
+        let folder = self.data.join(folder);
+        if folder.exists() { names(&folder) } else { Ok(Vec::new()) }
+    }
+
+    fn add_unless_known(&mut self, path: &str) -> Result<(), StoreError> {
+        if self.manifest.files.contains_key(path) || self.keep(path)? { Ok(()) } else { self.add(path, None) }
+    }
+
+    /// Adds the segments of a shard that have groups. Only the newest one can still grow.
+    fn add_journal(&mut self, shard: &str) -> Result<(), StoreError> {
+        let folder = self.data.join("journal").join(shard);
+        for number in log::segments_with_groups(&folder)? {
+            if !self.add_part(shard, &folder, number)? {
+                // It was removed, and with it everything before it.
+                let prefix = format!("journal/{shard}/");
+                self.manifest.files.retain(|path, _| !path.starts_with(&prefix));
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a part of the journal: its archive, or its segment. False: it was removed meanwhile.
+    fn add_part(&mut self, shard: &str, folder: &Path, number: u64) -> Result<bool, StoreError> {
+        let [archive, segment] = log::part_names(number);
+        // The archive once more, because it may take the place of the segment meanwhile.
+        for name in [&archive, &segment, &archive] {
+            let path = format!("journal/{shard}/{name}");
+            if !folder.join(name).exists() {
+                continue;
+            }
+            if self.keep(&path)? {
+                return Ok(true);
+            }
+            let bytes = match log::whole_bytes(folder, number, name) {
+                Err(LogError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => continue,
+                found => found?,
+            };
+            self.add(&path, bytes)?;
+            if self.manifest.files.contains_key(&path) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn add_folder(&mut self, name: &str) -> Result<(), StoreError> {
+        let folder = self.data.join(name);
+        if !folder.exists() {
+            return Ok(());
+        }
+        for entry in names(&folder)? {
+            let path = format!("{name}/{entry}");
+            if self.data.join(&path).is_dir() {
+                self.add_folder(&path)?;
+            } else if !self.keep(&path)? {
+                self.add(&path, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a file from the last backup, if it did not change since then.
+    fn keep(&mut self, path: &str) -> Result<bool, StoreError> {
+        let Some(original) = original(&self.data.join(path))? else { return Ok(false) };
+        let is_old = original.1.saturating_add(RECENT_NANOS) < self.last.at.saturating_mul(1_000_000);
+        let known = self.last.files.get(path).filter(|known| known.original == original && is_old);
+        let Some(known) = known.filter(|known| self.has(&known.hash)) else { return Ok(false) };
+        self.done.files += 1;
+        self.done.bytes += known.bytes;
+        self.manifest.files.insert(path.to_owned(), known.clone());
+        Ok(true)
+    }
+
+    fn has(&self, hash: &str) -> bool {
+        manifest::unhex(hash).is_some_and(|hash| self.stored.contains(&hash))
+    }
+
+    /// Stores a file, or its first bytes. A file that was removed meanwhile is left out: nothing names it any more.
+    fn add(&mut self, path: &str, bytes: Option<u64>) -> Result<(), StoreError> {
+        let source = self.data.join(path);
+        if path.contains('\n') {
+            return Err(StoreError::Backup(format!("the name of {} has a line break", source.display())));
+        }
+        let Some(original) = original(&source)? else { return Ok(()) };
+        let open = || File::open(&source).map(|file| file.take(bytes.unwrap_or(u64::MAX)));
+        let (hash, bytes) = match open().and_then(|mut content| copy(&mut content, &mut io::sink())) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            read => read.map_err(|error| StoreError::io("cannot read", &source, error))?,
+        };
+        let is_new = !self.has(&hash);
+        if is_new {
+            let name = manifest::file(&hash);
+            let content = open().map(|content| Expected { content, hash: Sha256::new(), expected: &hash });
+            match content.and_then(|mut content| self.backups.place.store(&name, &mut content)) {
+                Err(error) if error.kind() == ErrorKind::NotFound && !source.exists() => return Ok(()),
+                stored => stored.map_err(|error| StoreError::io("cannot back up", &source, error))?,
+            }
+            self.stored.extend(manifest::unhex(&hash));
+        }
+        self.done.files += 1;
+        self.done.bytes += bytes;
+        self.done.new_files += usize::from(is_new);
+        self.done.new_bytes += if is_new { bytes } else { 0 };
+        self.manifest.files.insert(path.to_owned(), Entry { hash, bytes, original });
+        Ok(())
+    }
+}
+
+/// A content that is read a second time. It ends with an error if it is not the same as before.
+struct Expected<'h, R> {
+    content: R,
+    hash: Sha256,
+    expected: &'h str,
+}
+
+impl<R: Read> Read for Expected<'_, R> {
+    fn read(&mut self, piece: &mut [u8]) -> io::Result<usize> {
+        let count = self.content.read(piece)?;
+        self.hash.update(&piece[..count]);
+        if count == 0 && !piece.is_empty() && manifest::hex(&self.hash.clone().finalize()) != self.expected {
+            return Err(io::Error::other("it changed while it was read"));
+        }
+        Ok(count)
+    }
+}
+
+/// Size and time of modification of a file; `None` if there is none.
+fn original(path: &Path) -> Result<Option<(u64, u64)>, StoreError> {
+    match fs::metadata(path) {
+        Ok(found) => {
+            let modified = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+            Ok(Some((found.size(), modified.map_or(u64::MAX, |time| time.as_nanos() as u64))))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(StoreError::io("cannot read", path, source)),
+    }
+}

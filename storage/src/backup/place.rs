@@ -1,0 +1,139 @@
+//! Places of backups: a folder, or a service outside this package that stores files by name.
+
+use crate::error::StoreError;
+use crate::private_files::{create_private, write_private};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// What a process does with a place of backups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    Read,
+    /// Also makes the place one of backups, if it is empty.
+    Write,
+}
+
+/// Files by name, such as `manifests/000001732300000.manifest`: at most one folder deep, of letters, digits, `.` and `-`.
+pub trait Place: Send {
+    /// The name of the place for people.
+    fn title(&self) -> String;
+
+    /// Keeps other processes from changing the place until it is dropped. False: another one has it.
+    ///
+    /// # Errors
+    /// Those of the disk or the service.
+    fn lock(&mut self, access: Access) -> io::Result<bool>;
+
+    /// The names of the files in a folder of the place, or in the place itself for "", in no order.
+    ///
+    /// # Errors
+    /// Those of the disk or the service.
+    fn list(&self, folder: &str) -> io::Result<Vec<String>>;
+
+    /// Opens a file for reading.
+    ///
+    /// # Errors
+    /// `NotFound`, and those of the disk or the service.
+    fn open(&self, name: &str) -> io::Result<Box<dyn Read + '_>>;
+
+    /// Stores a file, or replaces it. It has its name only once its content was read to the end without an error and stored
+    /// completely.
+    ///
+    /// # Errors
+    /// That of reading the content, and those of the disk or the service.
+    fn store(&self, name: &str, content: &mut dyn Read) -> io::Result<()>;
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// Those of the disk or the service.
+    fn remove(&self, name: &str) -> io::Result<()>;
+
+    /// Makes everything that was stored durable.
+    ///
+    /// # Errors
+    /// Those of the disk or the service.
+    fn sync(&self) -> io::Result<()>;
+}
+
+/// Backups in a folder.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    lock: Option<File>,
+}
+
+impl Folder {
+    /// The folder at a path, which may be missing.
+    pub fn new(path: &Path) -> Self {
+        Self { path: path.to_path_buf(), lock: None }
+    }
+}
+
+impl Place for Folder {
+    fn title(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn lock(&mut self, _: Access) -> io::Result<bool> {
+        let path = self.path.join("lock");
+        let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
+        let is_free = file.try_lock().is_ok();
+        if is_free {
+            for folder in ["files", "manifests"] {
+                create_private(&self.path.join(folder)).map_err(io::Error::other)?;
+            }
+        }
+        self.lock = is_free.then_some(file);
+        Ok(is_free)
+    }
+
+    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+        match names(&self.path.join(folder)) {
+            Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+            listed => listed.map_err(io::Error::other),
+        }
+    }
+
+    fn open(&self, name: &str) -> io::Result<Box<dyn Read + '_>> {
+        Ok(Box::new(File::open(self.path.join(name))?))
+    }
+
+    fn store(&self, name: &str, content: &mut dyn Read) -> io::Result<()> {
+        let path = self.path.join(name);
+        if !name.contains('/') {
+            // The mark, which is written before the folder is locked.
+            let mut bytes = Vec::new();
+            content.read_to_end(&mut bytes)?;
+            create_private(&self.path).map_err(io::Error::other)?;
+            return write_private(&path, &bytes).map_err(io::Error::other);
+        }
+        let unfinished = path.with_file_name("unfinished");
+        let mut to =
+            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
+        io::copy(content, &mut to)?;
+        to.sync_all()?;
+        fs::rename(&unfinished, &path)
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        fs::remove_file(self.path.join(name))
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        ["files", "manifests"].iter().try_for_each(|folder| File::open(self.path.join(folder))?.sync_all())
+    }
+}
+
+/// The names in a folder, in order.
+pub(super) fn names(folder: &Path) -> Result<Vec<String>, StoreError> {
+    let error = |source| StoreError::io("cannot read", folder, source);
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).map_err(error)? {
+        names.push(entry.map_err(error)?.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}
